@@ -1,0 +1,73 @@
+/** The backend: whatever holds the weights. It plays as an agent, takes a batch, and makes a new version. */
+import type { Agent } from './agent.js'
+import type { Loss, NormaliserKind, TrainBatch } from './batch.js'
+
+/** What a backend can do; asking for anything else throws before any gradient. */
+export interface Capabilities {
+  readonly losses: readonly Loss['kind'][]
+  readonly normalisers: readonly NormaliserKind[]
+  readonly entropy: boolean
+  readonly exports: readonly string[]
+}
+
+/** What one gradient step did. */
+export interface StepReport {
+  /** The version made by this step. */
+  readonly policyVersion: number
+  readonly loss: number
+  /** Euclidean norm before clipping. */
+  readonly gradNorm: number
+  /** Mean and largest p/p_sampler over drawn tokens, before the step. */
+  readonly ratio: { readonly mean: number; readonly max: number }
+  /** Share of drawn tokens whose ratio was clipped. */
+  readonly clipFraction: number
+  /** Mean of log p_sampler - log p over drawn tokens (the k1 estimate of KL). */
+  readonly kl: number
+  /** Mean entropy of the policy at drawn tokens, in nats. */
+  readonly entropy: number
+  /** |trainer - sampler| log-prob over tokens drawn with the version being trained. */
+  readonly logprobGap: { readonly mean: number; readonly max: number }
+  /** Effective sample size of the importance weights, 0 to 1. */
+  readonly ess: number
+  /** Drawn tokens that entered the loss. */
+  readonly tokens: number
+}
+
+export interface SamplerOptions {
+  /** 0 takes the most likely token. @default 1 */
+  readonly temperature?: number
+}
+
+export interface Backend extends AsyncDisposable {
+  readonly name: string
+  readonly capabilities: Capabilities
+  /** Grows by one with every step. */
+  readonly policyVersion: number
+  /** The weights of this moment as an agent; its moves carry the tokens they were drawn as. */
+  sampler(options?: SamplerOptions): Agent
+  /**
+   * One gradient step.
+   * @throws RangeError for a malformed batch, another policy version, or an unsupported loss: nothing is applied
+   */
+  step(batch: TrainBatch): Promise<StepReport>
+  /** Writes weights and optimiser state into a folder, whole or not at all. */
+  save(folder: string): Promise<void>
+  /** @throws Fault `bad-checkpoint` when it belongs to another policy shape; the weights stay as they were */
+  load(folder: string): Promise<void>
+  /** Writes the weights alone, in one of `capabilities.exports`. */
+  export(format: string, file: string): Promise<void>
+}
+
+/** Refuses what a backend did not declare. @throws RangeError naming it */
+export function assertSupported(capabilities: Capabilities, batch: TrainBatch): void {
+  if (!capabilities.losses.includes(batch.loss.kind))
+    throw new RangeError(
+      `Expected a loss of ${capabilities.losses.join(', ')}, got \`${batch.loss.kind}\``,
+    )
+  if (!capabilities.normalisers.includes(batch.normaliser.kind))
+    throw new RangeError(
+      `Expected a normaliser of ${capabilities.normalisers.join(', ')}, got \`${batch.normaliser.kind}\``,
+    )
+  if (batch.loss.entropy !== 0 && !capabilities.entropy)
+    throw new RangeError(`Expected entropy 0, which is all this backend has, got ${batch.loss.entropy}`)
+}

@@ -1,0 +1,256 @@
+/**
+ * The consultation: one doctor, one patient, examinations, a budget, and one diagnosis at the end.
+ *
+ * Everything it needs is handed to it: cases, a patient, exam simulators, and if wanted a reward and a
+ * grammar. It keeps no state between episodes and draws nothing itself but the case.
+ */
+import type { Grammar } from '../agent.js'
+import type { Case, ExaminerView, PatientView } from '../case.js'
+import { doctorView, examinerView, graderView, patientView } from '../case.js'
+import type { Env, Info, Observation, ResetOptions, Step } from '../env.js'
+import { termination, transition, truncation } from '../env.js'
+import type { Episode, EpisodeTurn } from '../episode.js'
+import { boundary } from '../error.js'
+import type { ExamReport, ExamSimulator } from '../exam.js'
+import { firstOf } from '../exam.js'
+import type { Exchange, Patient } from '../patient.js'
+import type { Reward } from '../reward.js'
+import { below } from '../seed.js'
+import type { Action, Language, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
+import { noFacts } from '../turn.js'
+
+/** A list of cases, or a function that makes the n-th one. */
+export type CaseSource = readonly Case[] | ((n: number) => Case)
+
+export interface ConsultationOptions {
+  /** `reset` draws from a list by its seed, and asks a function for case number `seed`. */
+  readonly cases: CaseSource
+  readonly patient: Patient
+  /** Tried in order; the first that knows an order carries it out. @default none: every order is unknown */
+  readonly exams?: readonly ExamSimulator[]
+  /** Paid on the last step. @default none: every reward is 0 */
+  readonly reward?: Reward
+  /** Reads text actions. @default none: only structured actions are accepted */
+  readonly grammar?: Grammar
+  /** @default 'en' */
+  readonly language?: Language
+  /** Actions the doctor has, the diagnosis among them. @default 10 */
+  readonly maxTurns?: number
+  /** Money units for examinations. @default 1000 */
+  readonly money?: number
+  /** Minutes the whole consultation may take. @default 2880 */
+  readonly minutes?: number
+  /** Minutes one question takes. @default 1 */
+  readonly minutesPerQuestion?: number
+  /** Unreadable replies in a row that end the episode. @default 2 */
+  readonly maxInvalid?: number
+}
+
+/** What `reset` accepts as `options`: the case to play, instead of drawing one. */
+export interface ConsultationReset {
+  readonly case?: Case
+}
+
+type Settled = { readonly outcome: Outcome; readonly facts: TurnFacts }
+
+const words = {
+  unknownExam: {
+    en: (order: string) => `There is no examination called "${order}" here.`,
+    zh: (order: string) => `这里没有“${order}”这项检查。`,
+  },
+  tooExpensive: {
+    en: (left: number) => `That costs more than the ${left} left in the budget.`,
+    zh: (left: number) => `费用超出剩余预算（${left}）。`,
+  },
+  tooLong: {
+    en: (left: number) => `That takes longer than the ${left} minutes left.`,
+    zh: (left: number) => `所需时间超出剩余的${left}分钟。`,
+  },
+} as const
+
+const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text)
+
+/** One running episode; thrown away at the end. */
+interface Visit {
+  readonly truth: Case
+  readonly seed: number
+  readonly patient: PatientView
+  readonly examiner: ExaminerView
+  readonly dialogue: Exchange[]
+  readonly reports: ExamReport[]
+  turns: readonly Turn[]
+  readonly recorded: EpisodeTurn[]
+  money: number
+  minutes: number
+  invalid: number
+  over: boolean
+}
+
+const positive = (name: string, value: number): number => {
+  if (!(value > 0)) throw new RangeError(`Expected \`${name}\` to be a positive number, got \`${value}\``)
+  return value
+}
+
+/** Makes a consultation env; one env plays one episode at a time. */
+export function consultation(options: ConsultationOptions): Env {
+  const { cases, patient, reward, grammar, language = 'en' } = options
+  const examine = firstOf(...(options.exams ?? []))
+  const maxTurns = positive('maxTurns', options.maxTurns ?? 10)
+  const budget = {
+    money: options.money ?? 1000,
+    minutes: positive('minutes', options.minutes ?? 2880),
+  }
+  const minutesPerQuestion = options.minutesPerQuestion ?? 1
+  const maxInvalid = positive('maxInvalid', options.maxInvalid ?? 2)
+  if (typeof cases !== 'function' && cases.length === 0)
+    throw new RangeError('Expected `cases` to hold at least one case, got none')
+  let visit: Visit | undefined
+
+  const observe = (v: Visit): Observation => ({
+    intake: doctorView(v.truth),
+    turns: v.turns,
+    turnsLeft: maxTurns - v.turns.length,
+    spent: { money: v.money, minutes: v.minutes },
+    budget,
+    language,
+  })
+
+  const ask = async (v: Visit, text: string, signal?: AbortSignal): Promise<Settled> => {
+    const context = { view: v.patient, dialogue: v.dialogue, seed: v.seed, language, signal }
+    const reply = await boundary('component-failed', 'patient', () => patient(text, context))
+    v.dialogue.push({ utterance: text, reply })
+    return {
+      outcome: { kind: 'answered', text: reply.text },
+      facts: {
+        understood: reply.understood,
+        questions: reply.questions,
+        asked: reply.asked,
+        told: reply.told,
+        exams: [],
+        money: 0,
+        minutes: minutesPerQuestion,
+      },
+    }
+  }
+
+  const order = async (v: Visit, exam: string, signal?: AbortSignal): Promise<Settled> => {
+    const context = { view: v.examiner, done: v.reports, seed: v.seed, language, signal }
+    const report = await boundary('component-failed', 'exam simulator', () => examine(exam, context))
+    const refuse = (text: string): Settled => ({
+      outcome: { kind: 'rejected', text },
+      facts: { ...noFacts, minutes: minutesPerQuestion },
+    })
+    if (!report) return refuse(words.unknownExam[language](cut(exam)))
+    if (report.money > budget.money - v.money)
+      return refuse(words.tooExpensive[language](budget.money - v.money))
+    if (report.minutes > budget.minutes - v.minutes)
+      return refuse(words.tooLong[language](budget.minutes - v.minutes))
+    v.reports.push(report)
+    const { exams, told, money, minutes } = report
+    return {
+      outcome: { kind: 'examined', text: report.text },
+      facts: { asked: [], told, exams, money, minutes },
+    }
+  }
+
+  const carryOut = (v: Visit, action: Action, signal?: AbortSignal): Settled | Promise<Settled> => {
+    switch (action.kind) {
+      case 'ask':
+        return ask(v, action.text, signal)
+      case 'order':
+        return order(v, action.exam, signal)
+      case 'invalid':
+        return {
+          outcome: { kind: 'rejected', text: action.why },
+          facts: { ...noFacts, minutes: minutesPerQuestion },
+        }
+      case 'diagnose':
+      case 'give-up':
+        return { outcome: { kind: 'closed' }, facts: noFacts }
+    }
+  }
+
+  const stopAfter = (v: Visit, action: Action): Stop | undefined => {
+    if (action.kind === 'diagnose') return 'diagnosed'
+    if (action.kind === 'give-up') return 'gave-up'
+    if (v.invalid >= maxInvalid) return 'invalid-action'
+    if (v.turns.length >= maxTurns) return 'max-turns'
+    if (v.minutes >= budget.minutes) return 'budget'
+    return undefined
+  }
+
+  const close = async (v: Visit, stop: Stop, info: Info, signal?: AbortSignal): Promise<Step> => {
+    v.over = true
+    const truncated = stop === 'max-turns' || stop === 'budget'
+    const episode: Episode = {
+      id: `${v.truth.id}/${v.seed}`,
+      caseId: v.truth.id,
+      seed: v.seed,
+      agent: 'agent',
+      language,
+      intake: doctorView(v.truth),
+      turns: v.recorded,
+      end: truncated ? 'truncated' : 'terminated',
+      stop,
+      maxTurns,
+      spent: { money: v.money, minutes: v.minutes },
+      budget,
+    }
+    const score = reward && (await reward(episode, graderView(v.truth), { signal }))
+    const last = { ...info, stop, episode, ...(score ? { score } : {}) }
+    // Without a total the number is 0 by necessity; `info.score` says that it is not a score.
+    return (truncated ? truncation : termination)(observe(v), last, score?.total ?? 0)
+  }
+
+  return {
+    async reset({ seed = 0, options: chosen }: ResetOptions = {}) {
+      if (!Number.isInteger(seed) || seed < 0)
+        throw new RangeError(`Expected \`seed\` to be a non-negative integer, got \`${seed}\``)
+      // `options` is open in the interface; this env reads only `case`.
+      const given = (chosen as ConsultationReset | undefined)?.case
+      const truth =
+        given ?? (typeof cases === 'function' ? cases(seed) : cases[below(cases.length, seed, 'case')])
+      if (!truth) throw new RangeError(`Expected a case for seed ${seed}, got none`)
+      visit = {
+        truth,
+        seed,
+        patient: patientView(truth),
+        examiner: examinerView(truth),
+        dialogue: [],
+        reports: [],
+        turns: [],
+        recorded: [],
+        money: 0,
+        minutes: 0,
+        invalid: 0,
+        over: false,
+      }
+      return { observation: observe(visit), info: { caseId: truth.id, seed } }
+    },
+
+    async step(given, { signal } = {}) {
+      const v = visit
+      if (!v) throw new TypeError('Expected reset() before step(), got step() first')
+      if (v.over) throw new TypeError('Expected reset() after the end of an episode, got step()')
+      signal?.throwIfAborted()
+      if (typeof given === 'string' && !grammar)
+        throw new TypeError('Expected an action object, got text: this env was made without a `grammar`')
+      const action = typeof given === 'string' ? (grammar as Grammar).parse(given) : given
+      const { outcome, facts } = await carryOut(v, action, signal)
+      signal?.throwIfAborted()
+      const turn = { action, outcome }
+      v.turns = [...v.turns, turn]
+      v.recorded.push({ ...turn, facts })
+      v.money += facts.money
+      v.minutes += facts.minutes
+      v.invalid = action.kind === 'invalid' ? v.invalid + 1 : 0
+      const stop = stopAfter(v, action)
+      const info: Info = { caseId: v.truth.id, seed: v.seed, facts }
+      return stop ? close(v, stop, info, signal) : transition(observe(v), info)
+    },
+
+    async [Symbol.asyncDispose]() {
+      visit = undefined
+    },
+  }
+}

@@ -1,0 +1,209 @@
+/** Evaluation: an agent over many cases, every mean with a seeded case-bootstrap interval. */
+import type { Agent } from './agent.js'
+import type { Case } from './case.js'
+import { graderView } from './case.js'
+import type { Env } from './env.js'
+import type { Episode } from './episode.js'
+import { Fault } from './error.js'
+import { mapPool } from './pool.js'
+import type { Reward, Score } from './reward.js'
+import { rollout } from './rollout.js'
+import { below, fork } from './seed.js'
+
+/** Rewards every evaluation measures, whatever the agent was trained on. */
+export interface Measures {
+  readonly reward: Reward
+  readonly accuracy: Reward
+  readonly partialCredit: Reward
+  readonly examF1: Reward
+}
+
+/** One case, played; without an episode when the world failed. */
+export interface Played {
+  readonly truth: Case
+  readonly episode?: Episode
+  readonly scores?: Readonly<Record<keyof Measures, Score>>
+  readonly fault?: Fault
+}
+
+export interface PlayOptions {
+  readonly cases: readonly Case[]
+  readonly makeEnv: () => Env
+  readonly agent: Agent
+  readonly agentName: string
+  readonly measures: Measures
+  /** @default 0 */
+  readonly seed?: number
+  /** @default 8 */
+  readonly concurrency?: number
+  readonly signal?: AbortSignal | undefined
+  /** Called after each case, in completion order. */
+  readonly onPlayed?: (played: Played) => void
+}
+
+/**
+ * Plays every case once. The env's seed depends on `seed` and the case alone, so that any two agents meet
+ * the same patients. A fault of the world leaves its case without an episode; it is never a score.
+ */
+export function play({
+  cases,
+  makeEnv,
+  agent,
+  agentName,
+  measures,
+  seed = 0,
+  concurrency = 8,
+  signal,
+  onPlayed,
+}: PlayOptions): Promise<Played[]> {
+  return mapPool(cases, concurrency, async (truth) => {
+    signal?.throwIfAborted()
+    await using env = makeEnv()
+    const place = fork(seed, 'evaluate', truth.id)
+    let played: Played
+    try {
+      const episode = await rollout(env, agent, {
+        seed: place,
+        agentSeed: fork(place, 'agent'),
+        options: { case: truth },
+        agentName,
+        signal,
+      })
+      const view = graderView(truth)
+      const score = (measure: Reward) => measure(episode, view, { signal })
+      const scores = {
+        reward: await score(measures.reward),
+        accuracy: await score(measures.accuracy),
+        partialCredit: await score(measures.partialCredit),
+        examF1: await score(measures.examF1),
+      }
+      played = { truth, episode, scores }
+    } catch (error) {
+      if (!Fault.is(error) || signal?.aborted) throw error
+      played = { truth, fault: error }
+    }
+    onPlayed?.(played)
+    return played
+  })
+}
+
+/** A mean and its 95 % case-bootstrap interval; null where nothing was measured. */
+export interface Estimate {
+  readonly mean: number | null
+  readonly ci95: readonly [low: number, high: number] | null
+}
+
+/** Percentile bootstrap over cases, `resamples` keyed resamples. */
+export function estimate(values: readonly number[], seed = 0, resamples = 1000): Estimate {
+  const n = values.length
+  if (n === 0) return { mean: null, ci95: null }
+  const means = new Float64Array(resamples)
+  for (let r = 0; r < resamples; r++) {
+    const stream = fork(seed, 'bootstrap', r)
+    let sum = 0
+    for (let i = 0; i < n; i++) sum += values[below(n, stream, i)]!
+    means[r] = sum / n
+  }
+  means.sort()
+  const at = (p: number): number => means[Math.min(resamples - 1, Math.floor(p * resamples))]!
+  return { mean: meanOf(values), ci95: [at(0.025), at(0.975)] }
+}
+
+const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** What a part of a reward did over all episodes. */
+export interface PartSummary {
+  readonly mean: number | null
+  readonly unavailable: number
+  readonly notApplicable: number
+}
+
+export interface Summary {
+  readonly cases: number
+  readonly episodes: number
+  readonly unavailable: number
+  readonly reward: Estimate
+  readonly accuracy: Estimate
+  readonly partialCredit: Estimate
+  readonly examF1: Estimate & { readonly notApplicable: number }
+  readonly parts: Readonly<Record<string, PartSummary>>
+  readonly turns: number | null
+  readonly questions: number | null
+  readonly exams: number | null
+  readonly money: number | null
+  readonly minutes: number | null
+  readonly stops: Readonly<Record<string, number>>
+}
+
+/** Summaries of every named part of a list of scores. */
+export function summariseParts(scores: readonly Score[]): Readonly<Record<string, PartSummary>> {
+  const names = [...new Set(scores.flatMap((score) => Object.keys(score.parts)))]
+  return Object.fromEntries(
+    names.map((name) => {
+      const parts = scores.flatMap((score) => score.parts[name] ?? [])
+      const values = parts.flatMap((part) => (part.status === 'ok' ? [part.value] : []))
+      return [
+        name,
+        {
+          mean: values.length > 0 ? meanOf(values) : null,
+          unavailable: parts.filter((part) => part.status === 'unavailable').length,
+          notApplicable: parts.filter((part) => part.status === 'not-applicable').length,
+        },
+      ]
+    }),
+  )
+}
+
+/** The numbers of an evaluation; episodes that faulted or have no total are counted, not averaged. */
+export function summarise(played: readonly Played[], seed = 0): Summary {
+  const done = played.flatMap(({ episode, scores }) => (episode && scores ? [{ episode, scores }] : []))
+  const totals = (name: keyof Measures): number[] =>
+    done.flatMap(({ scores }) => scores[name].total ?? [])
+  const average = (of: (episode: Episode) => number): number | null =>
+    done.length > 0 ? meanOf(done.map(({ episode }) => of(episode))) : null
+  const count = (kind: string) => (episode: Episode) =>
+    episode.turns.filter(({ action }) => action.kind === kind).length
+  const stops: Record<string, number> = {}
+  for (const { episode } of done) stops[episode.stop] = (stops[episode.stop] ?? 0) + 1
+  return {
+    cases: played.length,
+    episodes: done.length,
+    unavailable: played.length - totals('reward').length,
+    reward: estimate(totals('reward'), seed),
+    accuracy: estimate(totals('accuracy'), seed),
+    partialCredit: estimate(totals('partialCredit'), seed),
+    examF1: {
+      ...estimate(totals('examF1'), seed),
+      notApplicable: done.filter(({ scores }) => scores.examF1.total === null).length,
+    },
+    parts: summariseParts(done.map(({ scores }) => scores.reward)),
+    turns: average((episode) => episode.turns.length),
+    questions: average(count('ask')),
+    exams: average(count('order')),
+    money: average((episode) => episode.spent.money),
+    minutes: average((episode) => episode.spent.minutes),
+    stops,
+  }
+}
+
+/** Accuracy and reward of a reference doctor on the same cases, seeds and budgets. */
+export interface Anchor {
+  readonly accuracy: number | null
+  readonly reward: number | null
+}
+
+export const anchorOf = (summary: Summary): Anchor => ({
+  accuracy: summary.accuracy.mean,
+  reward: summary.reward.mean,
+})
+
+/** (mean - floor) / (ceiling - floor), not clipped; null where an end is missing or both coincide. */
+export function normalised(
+  mean: number | null,
+  floor: number | null,
+  ceiling: number | null,
+): number | null {
+  if (mean === null || floor === null || ceiling === null || ceiling === floor) return null
+  return (mean - floor) / (ceiling - floor)
+}

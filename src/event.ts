@@ -1,0 +1,43 @@
+/** What a training run tells while it runs: noun-first events, typed, on an eventemitter3 emitter. */
+import { EventEmitter } from 'eventemitter3'
+import type { StepReport } from './backend.js'
+import type { Group } from './group.js'
+
+/** One line of `metrics.jsonl`. */
+export interface StepMetrics {
+  readonly step: number
+  readonly steps: number
+  readonly policyVersion: number
+  /** Over the scored episodes of the step. */
+  readonly reward: number
+  readonly accuracy: number
+  readonly turns: number
+  readonly groups: { readonly formed: number; readonly zeroVariance: number; readonly dropped: number }
+  readonly samples: {
+    readonly used: number
+    readonly unavailable: number
+    readonly stale: number
+    readonly forks: number
+  }
+  /** Absent when no group of the step taught anything. */
+  readonly update?: StepReport
+  readonly seconds: number
+}
+
+export interface HeldOutMetrics {
+  readonly step: number
+  readonly reward: number
+  readonly accuracy: number
+  readonly seconds: number
+}
+
+export interface TrainingEvents {
+  'group-formed': (group: Group) => void
+  'step-end': (metrics: StepMetrics) => void
+  'held-out-scored': (metrics: HeldOutMetrics) => void
+  'checkpoint-saved': (folder: string, step: number) => void
+  'fault-met': (fault: Error, where: string) => void
+}
+
+export type TrainingEmitter = EventEmitter<TrainingEvents>
+export const trainingEmitter = (): TrainingEmitter => new EventEmitter<TrainingEvents>()

@@ -1,0 +1,341 @@
+/**
+ * The disease knowledge base: diseases, findings, examinations, and how often each disease shows each finding.
+ *
+ * One source for everything that must agree: the generator samples from it, the rule patient speaks its
+ * sentences, the oracle inverts them. `data/knowledge/README.md` says what the numbers are (an author's
+ * ordinal judgement, reviewed by no clinician) and what they are not.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { Code, FindingKind } from './case.js'
+import { Fault, messageOf } from './error.js'
+
+/** The ordinal words an author may write for a probability. */
+export const ordinal = {
+  always: 0.95,
+  usually: 0.8,
+  often: 0.55,
+  sometimes: 0.25,
+  rare: 0.08,
+  'very-rare': 0.02,
+} as const
+
+const Both = z.strictObject({ zh: z.string().min(1), en: z.string().min(1) })
+const Lists = z.strictObject({
+  zh: z.array(z.string().min(1)).min(1),
+  en: z.array(z.string().min(1)).min(1),
+})
+const Id = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'expected a kebab-case id')
+const Probability = z
+  .union([
+    z.enum(Object.keys(ordinal) as [keyof typeof ordinal, ...(keyof typeof ordinal)[]]),
+    z.number().gt(0).lt(1),
+  ])
+  .transform((p) => (typeof p === 'number' ? p : ordinal[p]))
+const Distribution = z
+  .record(z.string(), z.number().min(0).max(1))
+  .refine(
+    (dist) => Math.abs(Object.values(dist).reduce((sum, p) => sum + p, 0) - 1) < 1e-6,
+    'expected probabilities that sum to 1',
+  )
+
+const Disease = z.strictObject({
+  id: Id,
+  name: Both,
+  aliases: z.strictObject({ zh: z.array(z.string().min(1)), en: z.array(z.string().min(1)) }),
+  codes: z.array(Code).min(1),
+  /** 1 is life-threatening, 5 is minor. */
+  severity: z.number().int().min(1).max(5),
+  triage: z.number().int().min(1).max(5),
+  prior: z.strictObject({
+    base: z.number().positive(),
+    sex: z.strictObject({ F: z.number().min(0), M: z.number().min(0) }).optional(),
+    age: z
+      .array(z.strictObject({ lo: z.number(), hi: z.number(), mult: z.number().min(0) }))
+      .optional(),
+  }),
+  recommend: z.array(Id).default([]),
+  contraindicated: z.array(Id).default([]),
+  /** Examinations that would do harm in this disease. */
+  harmful: z.array(Id).default([]),
+  redFlags: z.array(z.strictObject({ finding: Id, action: Id })).default([]),
+  /** Who checked the entry; null until somebody did. */
+  reviewed: z.string().nullable().default(null),
+  /** P(present | disease) of a boolean finding, or a distribution over a categorical one's values. */
+  findings: z.record(Id, z.union([Probability, Distribution])),
+})
+
+const FindingDefinition = z.strictObject({
+  id: Id,
+  type: z.enum(['bool', 'cat']),
+  values: z.array(Id).min(2).optional(),
+  kind: FindingKind,
+  knownBy: z.enum(['patient', 'exam']),
+  /** The finding exists only where its parent's state is `when` (no site of pain without pain). */
+  parent: z.strictObject({ finding: Id, when: z.string().min(1) }).optional(),
+  salience: z.number().min(0).max(1),
+  stigma: z.number().int().min(0).max(3),
+  /** P(present) or the distribution where no disease says otherwise. */
+  leak: z.union([z.number().min(0).lt(1), Distribution]),
+  /** A number stands behind each value, drawn evenly from its range; it says no more than the value does. */
+  measure: z
+    .strictObject({
+      unit: z.string(),
+      ranges: z.record(z.string(), z.tuple([z.number(), z.number()])),
+    })
+    .optional(),
+  name: Both,
+  aliases: Lists,
+  ask: Lists,
+  say: z.record(z.string(), Lists),
+})
+
+const ExamDefinition = z.strictObject({
+  id: Id,
+  name: Both,
+  aliases: z.strictObject({ zh: z.array(z.string().min(1)), en: z.array(z.string().min(1)) }),
+  codes: z.array(Code).default([]),
+  cost: z.number().min(0),
+  minutes: z.number().min(0),
+  invasiveness: z.number().int().min(0).max(3),
+  panelOf: z.array(Id).default([]),
+  yields: z.array(Id).default([]),
+  unavailableP: z.number().min(0).lt(1).default(0),
+  validHours: z.number().positive().default(24),
+})
+
+const KnowledgeFile = z.strictObject({
+  knowledge: z.literal('bedside-knowledge/1'),
+  group: z.strictObject({ id: Id, name: Both }).optional(),
+  diseases: z.array(Disease).default([]),
+  findings: z.array(FindingDefinition).default([]),
+  exams: z.array(ExamDefinition).default([]),
+  actions: z.array(z.strictObject({ id: Id, text: Both })).default([]),
+})
+type KnowledgeFile = z.infer<typeof KnowledgeFile>
+
+/** A disease with the group it is easily confused within. */
+export type Disease = z.infer<typeof Disease> & { readonly group: string }
+/** A finding, with its states in a fixed order: `absent, present`, or the values of a categorical one. */
+export type FindingDefinition = z.infer<typeof FindingDefinition> & {
+  readonly states: readonly string[]
+}
+export type ExamDefinition = z.infer<typeof ExamDefinition>
+
+/** The whole knowledge base, indexed; every id in it resolves. */
+export interface Knowledge {
+  readonly diseases: readonly Disease[]
+  /** Parents before children. */
+  readonly findings: readonly FindingDefinition[]
+  readonly exams: readonly ExamDefinition[]
+  readonly actions: ReadonlyMap<string, z.infer<typeof Both>>
+  readonly disease: ReadonlyMap<string, Disease>
+  readonly finding: ReadonlyMap<string, FindingDefinition>
+  readonly exam: ReadonlyMap<string, ExamDefinition>
+  readonly groups: ReadonlyMap<string, z.infer<typeof Both>>
+}
+
+/**
+ * P(state | disease, gate open) of a finding, in the order of its states.
+ * A finding that the disease does not list keeps its background; a listed boolean one is a noisy-OR of both.
+ */
+export function stateProbabilities(
+  disease: Disease | undefined,
+  finding: FindingDefinition,
+): readonly number[] {
+  const edge = disease?.findings[finding.id]
+  if (finding.type === 'bool') {
+    const leak = finding.leak as number // checked by `index`
+    const p = typeof edge === 'number' ? 1 - (1 - leak) * (1 - edge) : leak
+    return [1 - p, p]
+  }
+  const dist = (typeof edge === 'object' ? edge : finding.leak) as Record<string, number>
+  return finding.states.map((state) => dist[state] ?? 0)
+}
+
+/** The examinations that carrying out `exam` really does: itself, or a panel's members. */
+export const expandPanel = (exam: ExamDefinition): readonly string[] =>
+  exam.panelOf.length > 0 ? exam.panelOf : [exam.id]
+
+const parentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition[] => {
+  const byId = new Map(findings.map((finding) => [finding.id, finding] as const))
+  const depth = (finding: FindingDefinition, hops = 0): number => {
+    if (hops > 8) throw new Error(`findings: ${finding.id} is its own ancestor`)
+    const parent = finding.parent && byId.get(finding.parent.finding)
+    return parent ? 1 + depth(parent, hops + 1) : 0
+  }
+  return findings
+    .map((finding, order) => ({ finding, order, depth: depth(finding) }))
+    .sort((a, b) => a.depth - b.depth || a.order - b.order)
+    .map(({ finding }) => finding)
+}
+
+/** Everything wrong with references, states and distributions, one sentence each. */
+function* problems(knowledge: Knowledge): Generator<string> {
+  const { finding, exam, disease, actions } = knowledge
+  const seen = new Set<string>()
+  for (const list of [knowledge.diseases, knowledge.findings, knowledge.exams]) {
+    for (const { id } of list) {
+      if (seen.has(id)) yield `id ${id} is defined twice`
+      seen.add(id)
+    }
+  }
+  for (const f of knowledge.findings) {
+    if ((f.type === 'cat') !== (f.values !== undefined))
+      yield `finding ${f.id}: values belong to type cat, and only there`
+    if ((f.type === 'bool') !== (typeof f.leak === 'number'))
+      yield `finding ${f.id}: expected leak to be ${f.type === 'bool' ? 'a number' : 'a distribution'}`
+    for (const state of f.states)
+      if (!f.say[state]) yield `finding ${f.id}: say has no sentences for state ${state}`
+    if (typeof f.leak === 'object')
+      for (const value of Object.keys(f.leak))
+        if (!f.states.includes(value)) yield `finding ${f.id}: leak names unknown value ${value}`
+    if (f.parent) {
+      const parent = finding.get(f.parent.finding)
+      if (!parent) yield `finding ${f.id}: unknown parent ${f.parent.finding}`
+      else if (!parent.states.includes(f.parent.when))
+        yield `finding ${f.id}: parent ${parent.id} has no state ${f.parent.when}`
+    }
+  }
+  for (const e of knowledge.exams) {
+    for (const id of e.panelOf) if (!exam.has(id)) yield `exam ${e.id}: unknown member ${id}`
+    for (const id of e.yields) {
+      const f = finding.get(id)
+      if (!f) yield `exam ${e.id}: yields unknown finding ${id}`
+      else if (f.knownBy !== 'exam') yield `exam ${e.id}: yields ${id}, which the patient knows`
+    }
+    if ((e.panelOf.length > 0) === e.yields.length > 0)
+      yield `exam ${e.id}: expected either panelOf or yields`
+  }
+  for (const d of knowledge.diseases) {
+    for (const [id, edge] of Object.entries(d.findings)) {
+      const f = finding.get(id)
+      if (!f) yield `disease ${d.id}: edge to unknown finding ${id}`
+      else if ((f.type === 'bool') !== (typeof edge === 'number'))
+        yield `disease ${d.id}: edge to ${id} must be ${f.type === 'bool' ? 'a probability' : 'a distribution'}`
+      else if (typeof edge === 'object')
+        for (const value of Object.keys(edge))
+          if (!f.states.includes(value)) yield `disease ${d.id}: ${id} has no value ${value}`
+    }
+    for (const id of d.harmful) if (!exam.has(id)) yield `disease ${d.id}: unknown exam ${id}`
+    for (const flag of d.redFlags) {
+      if (!finding.has(flag.finding)) yield `disease ${d.id}: red flag ${flag.finding} is unknown`
+      if (!actions.has(flag.action)) yield `disease ${d.id}: unknown action ${flag.action}`
+    }
+    for (const id of [...d.recommend, ...d.contraindicated])
+      if (!actions.has(id)) yield `disease ${d.id}: unknown action ${id}`
+  }
+  if (disease.size === 0) yield 'no diseases'
+}
+
+function index(files: readonly KnowledgeFile[]): Knowledge {
+  const findings = parentsFirst(
+    files
+      .flatMap((file) => file.findings)
+      .map((f) => ({ ...f, states: f.type === 'bool' ? ['absent', 'present'] : (f.values ?? []) })),
+  )
+  const diseases = files.flatMap((file) =>
+    file.diseases.map((d) => ({ ...d, group: file.group?.id ?? 'other' })),
+  )
+  const exams = files.flatMap((file) => file.exams)
+  return {
+    diseases,
+    findings,
+    exams,
+    actions: new Map(files.flatMap((file) => file.actions.map((a) => [a.id, a.text] as const))),
+    disease: new Map(diseases.map((d) => [d.id, d] as const)),
+    finding: new Map(findings.map((f) => [f.id, f] as const)),
+    exam: new Map(exams.map((e) => [e.id, e] as const)),
+    groups: new Map(
+      files.flatMap((file) => (file.group ? [[file.group.id, file.group.name] as const] : [])),
+    ),
+  }
+}
+
+/** Where in the JSON text a path stands, as `line N`; parsed again only when there is an error to report. */
+function lineOf(text: string, path: readonly PropertyKey[]): string {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines })
+  for (let length = path.length; length > 0; length--) {
+    const node = document.getIn(path.slice(0, length), true)
+    const range = (node as { range?: readonly number[] } | undefined)?.range
+    if (range) return `${lines.linePos(range[0] ?? 0).line}`
+  }
+  return '1'
+}
+
+function readFile(path: string): KnowledgeFile {
+  const text = readFileSync(path, 'utf8')
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    throw new Fault('bad-input', `${path}: ${messageOf(error)}`)
+  }
+  const parsed = KnowledgeFile.safeParse(json)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  const where = issue?.path ?? []
+  throw new Fault(
+    'bad-input',
+    `${path}:${lineOf(text, where)}: ${issue?.message ?? 'not a knowledge file'} at ${where.join('.')}`,
+  )
+}
+
+const shipped = fileURLToPath(new URL('../data/knowledge/', import.meta.url))
+const cache = new Map<string, Knowledge>()
+
+/**
+ * Reads every `*.json` file of a folder and checks that all ids resolve.
+ * @param folder @default the knowledge base that comes with the package
+ * @throws Fault `bad-input` with file, line, path and what was expected
+ */
+export function loadKnowledge(folder: string = shipped): Knowledge {
+  const known = cache.get(folder)
+  if (known) return known
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+  if (names.length === 0) throw new Fault('bad-input', `${folder}: no *.json files`)
+  const knowledge = index(names.map((name) => readFile(`${folder}/${name}`)))
+  const wrong = [...problems(knowledge)]
+  if (wrong.length > 0) throw new Fault('bad-input', `${folder}: ${wrong.join('\n  ')}`)
+  cache.set(folder, knowledge)
+  return knowledge
+}
+
+/**
+ * The part of a knowledge base that concerns some disease groups: their diseases, every finding one of
+ * them mentions (with parents), and every examination that yields one of those.
+ * @throws RangeError for a group that does not exist
+ */
+export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowledge {
+  for (const group of groups)
+    if (!knowledge.groups.has(group))
+      throw new RangeError(
+        `Expected a group of ${[...knowledge.groups.keys()].join(', ')}, got \`${group}\``,
+      )
+  const diseases = knowledge.diseases.filter((d) => groups.includes(d.group))
+  const keep = new Set(diseases.flatMap((d) => Object.keys(d.findings)))
+  for (const f of [...knowledge.findings].reverse()) if (keep.has(f.id) && f.parent) keep.add(f.parent.finding)
+  const findings = knowledge.findings.filter((f) => keep.has(f.id))
+  const singles = knowledge.exams
+    .filter((e) => e.yields.some((id) => keep.has(id)))
+    .map((e) => ({ ...e, yields: e.yields.filter((id) => keep.has(id)) }))
+  const names = new Set(singles.map((e) => e.id))
+  const panels = knowledge.exams
+    .filter((e) => e.panelOf.length > 0 && e.panelOf.every((id) => names.has(id)))
+  const exams = [...singles, ...panels]
+  return {
+    ...knowledge,
+    diseases,
+    findings,
+    exams,
+    disease: new Map(diseases.map((d) => [d.id, d] as const)),
+    finding: new Map(findings.map((f) => [f.id, f] as const)),
+    exam: new Map(exams.map((e) => [e.id, e] as const)),
+    groups: new Map([...knowledge.groups].filter(([id]) => groups.includes(id))),
+  }
+}

@@ -1,0 +1,115 @@
+/** A recipe: everything that decides a training run, as one strict, serialisable value. */
+import { LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { Fault } from './error.js'
+
+const Probability = z.number().min(0).max(1)
+const Count = z.number().int().positive()
+
+export const Recipe = z.strictObject({
+  recipe: z.string().min(1).default('custom'),
+  seed: z.number().int().min(0).default(0),
+  language: z.enum(['zh', 'en']).default('en'),
+  cases: z
+    .strictObject({
+      /** A case file (JSONL); without one, cases are generated. */
+      file: z.string().optional(),
+      tier: z.enum(['easy', 'standard', 'hard']).default('easy'),
+      /** Disease groups to keep; all of them without it. */
+      clinic: z.array(z.string()).optional(),
+      /** Share of a file's cases that training never sees. */
+      heldOutShare: Probability.default(0.2),
+      /** Held-out cases of the final evaluation. */
+      heldOut: Count.default(400),
+    })
+    .prefault({}),
+  /** Budgets; the tier's own without them. */
+  env: z
+    .strictObject({
+      maxTurns: Count.optional(),
+      money: z.number().min(0).optional(),
+      minutes: z.number().positive().optional(),
+    })
+    .prefault({}),
+  /** A reward's name, or a module file whose export `reward` is one. */
+  reward: z.string().default('default'),
+  backend: z.enum(['embedded']).default('embedded'),
+  training: z
+    .strictObject({
+      steps: Count.default(200),
+      groupsPerStep: Count.default(32),
+      groupSize: z.number().int().min(2).default(8),
+      advantages: z.enum(['grpo', 'dr-grpo', 'rloo']).default('dr-grpo'),
+      normaliser: z.enum(['token-mean', 'rollout-mean', 'dr-grpo', 'sum']).default('dr-grpo'),
+      loss: z
+        .strictObject({
+          kind: z.enum(['ppo-clip', 'policy-gradient']).default('ppo-clip'),
+          low: z.number().positive().default(0.2),
+          high: z.number().positive().default(0.28),
+          entropy: z.number().min(0).default(0),
+        })
+        .prefault({}),
+      adam: z
+        .strictObject({
+          learningRate: z.number().positive().default(0.05),
+          beta1: Probability.default(0.9),
+          beta2: Probability.default(0.999),
+          maxGradNorm: z.number().positive().optional(),
+        })
+        .prefault({}),
+      epochs: Count.default(1),
+      temperature: z.number().positive().default(1),
+      concurrency: Count.default(16),
+      /** Steps between evaluations on held-out cases. */
+      evaluateEvery: Count.default(20),
+      evaluateCases: Count.default(100),
+      checkpointEvery: Count.default(50),
+      /** Steps between saved training episodes. */
+      episodesEvery: Count.default(50),
+    })
+    .prefault({}),
+  /** Consultations to print when training is done: one case before, the same after. */
+  showConsultations: z.boolean().default(false),
+})
+export type Recipe = z.infer<typeof Recipe>
+
+const expectedAt = (issue: z.core.$ZodIssue): string =>
+  issue.code === 'unrecognized_keys'
+    ? `unknown key ${issue.keys.join(', ')}`
+    : issue.message
+
+/**
+ * Reads a recipe from YAML text.
+ * @param source file name for messages
+ * @param overrides `path=value` assignments, the value in YAML
+ * @throws Fault `bad-input` naming file, line, path, and what was expected
+ */
+export function parseRecipe(
+  text: string,
+  source: string,
+  overrides: readonly string[] = [],
+): Recipe {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: true })
+  const wrong = document.errors[0] ?? document.warnings[0]
+  if (wrong) throw new Fault('bad-input', `${source}: ${wrong.message}`)
+  for (const override of overrides) {
+    const at = override.indexOf('=')
+    if (at < 1)
+      throw new Fault('bad-input', `--set: expected path=value, got \`${override}\``)
+    const value = parseDocument(override.slice(at + 1))
+    if (value.errors[0]) throw new Fault('bad-input', `--set ${override}: ${value.errors[0].message}`)
+    document.setIn(override.slice(0, at).split('.'), value.toJS())
+  }
+  const parsed = Recipe.safeParse(document.toJS() ?? {})
+  if (parsed.success) return parsed.data
+  const messages = parsed.error.issues.map((issue) => {
+    const path =
+      issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
+    const node = document.getIn(path as (string | number)[], true) as { range?: number[] } | undefined
+    const line = node?.range ? `:${lines.linePos(node.range[0] ?? 0).line}` : ''
+    const got = document.getIn(path as (string | number)[])
+    return `${source}${line}: ${path.join('.') || 'recipe'}: ${expectedAt(issue)}, got \`${JSON.stringify(got)}\``
+  })
+  throw new Fault('bad-input', messages.join('\n'))
+}

@@ -1,0 +1,42 @@
+/**
+ * The reward: an async function of a finished episode and the grader's view, with named parts.
+ *
+ * A part that could not be computed is `unavailable` and one that has no meaning for the case is
+ * `not-applicable`; neither is a 0. A score without a total is left out by whoever trains, and counted.
+ */
+import type { GraderView } from './case.js'
+import type { Episode } from './episode.js'
+
+export type Part =
+  | { readonly status: 'ok'; readonly value: number; readonly evidence?: string }
+  | { readonly status: 'unavailable'; readonly reason: string }
+  | { readonly status: 'not-applicable' }
+
+export interface Score {
+  /** Within the reward's bounds; null when a needed part is unavailable or nothing applies. */
+  readonly total: number | null
+  readonly parts: Readonly<Record<string, Part>>
+}
+
+export interface RewardContext {
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Scores a finished episode. Its bounds are declared, and checked when it runs. */
+export interface Reward {
+  (episode: Episode, truth: GraderView, context?: RewardContext): Promise<Score>
+  readonly rewardName: string
+  readonly bounds: readonly [low: number, high: number]
+  /** The paper or system the formula comes from. */
+  readonly source: string
+  /** Of a weighted mean: what share of the total each part weighs. */
+  readonly weights?: Readonly<Record<string, number>>
+}
+
+/** A value with what it was judged on. */
+export const ok = (value: number, evidence?: string): Part =>
+  evidence === undefined ? { status: 'ok', value } : { status: 'ok', value, evidence }
+
+export const notApplicable: Part = Object.freeze({ status: 'not-applicable' })
+
+export const unavailable = (reason: string): Part => ({ status: 'unavailable', reason })

@@ -1,0 +1,87 @@
+/**
+ * Keyed randomness: every draw is a pure function of a seed and the names of what is drawn.
+ *
+ * There is no generator object and so no order: adding one draw cannot move another, concurrency
+ * cannot change a result, and siblings of a group meet the same noise whatever they ask first.
+ */
+
+/** A name in a key path; `1` and `'1'` are different names. */
+export type Key = string | number
+
+/** One round of MurmurHash3's 32-bit mixing (Austin Appleby, public domain algorithm). */
+function mix(hash: number, word: number): number {
+  let k = Math.imul(word, 0xcc9e2d51)
+  k = (k << 15) | (k >>> 17)
+  k = Math.imul(k, 0x1b873593)
+  let h = hash ^ k
+  h = (h << 13) | (h >>> 19)
+  return (Math.imul(h, 5) + 0xe6546b64) | 0
+}
+
+function finish(hash: number): number {
+  let h = hash
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return (h ^ (h >>> 16)) >>> 0
+}
+
+/** A new seed (unsigned 32-bit integer) for the stream named by `keys` under `seed`. */
+export function fork(seed: number, ...keys: readonly Key[]): number {
+  let hash = mix(0x9747b28c, seed | 0)
+  for (const key of keys) {
+    if (typeof key === 'number') {
+      hash = mix(mix(hash, 1), key | 0)
+    } else {
+      hash = mix(mix(hash, 2), key.length)
+      for (let i = 0; i < key.length; i++) hash = mix(hash, key.charCodeAt(i))
+    }
+  }
+  return finish(hash)
+}
+
+/** A number in [0, 1), uniform over 2^32 values, fixed by `seed` and `keys`. */
+export const uniform = (seed: number, ...keys: readonly Key[]): number =>
+  fork(seed, ...keys) / 4294967296
+
+/** An integer in [0, n). */
+export const below = (n: number, seed: number, ...keys: readonly Key[]): number =>
+  Math.floor(uniform(seed, ...keys) * n)
+
+/** One element of a non-empty list. */
+export function pick<T>(list: readonly T[], seed: number, ...keys: readonly Key[]): T {
+  if (list.length === 0) throw new RangeError('Expected a non-empty list to pick from, got []')
+  // A list of length n is indexed below n, so the element exists.
+  return list[below(list.length, seed, ...keys)] as T
+}
+
+/** An index drawn in proportion to `weights` (non-negative, not all 0). */
+export function pickWeighted(
+  weights: ArrayLike<number>,
+  seed: number,
+  ...keys: readonly Key[]
+): number {
+  let sum = 0
+  for (let i = 0; i < weights.length; i++) sum += weights[i]!
+  if (!(sum > 0)) throw new RangeError(`Expected weights with a positive sum, got sum ${sum}`)
+  let left = uniform(seed, ...keys) * sum
+  let last = 0
+  for (let i = 0; i < weights.length; i++) {
+    if (weights[i]! <= 0) continue
+    last = i
+    left -= weights[i]!
+    if (left < 0) return i
+  }
+  return last
+}
+
+/** The list in an order fixed by `seed` and `keys` (Fisher-Yates on keyed draws). */
+export function shuffle<T>(list: readonly T[], seed: number, ...keys: readonly Key[]): T[] {
+  const out = [...list]
+  for (let i = out.length - 1; i > 0; i--) {
+    const j = below(i + 1, seed, ...keys, i)
+    const held = out[i] as T
+    out[i] = out[j] as T
+    out[j] = held
+  }
+  return out
+}
