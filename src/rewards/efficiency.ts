@@ -1,0 +1,26 @@
+/** How much of the money and the turns was left. */
+import type { Reward } from '../reward.js'
+import { ok } from '../reward.js'
+import { defineReward } from './define.js'
+
+/** The share of a budget that was spent; nothing of one that has no end. */
+const share = (spent: number, budget: number): number =>
+  spent <= 0 || budget === Infinity ? 0 : Math.min(spent / budget, 1)
+
+/**
+ * 1 − ½·money/budget − ½·turns/maxTurns. By itself it pays for doing nothing: only ever use it multiplied
+ * by the diagnosis, `product(partialCredit(), efficiency())`.
+ */
+export const efficiency = (): Reward =>
+  defineReward(
+    {
+      name: 'efficiency',
+      bounds: [0, 1],
+      source: 'share of the money (SDBench) and of the turns left',
+    },
+    ({ spent, budget, turns, maxTurns }) =>
+      ok(
+        1 - share(spent.money, budget.money) / 2 - share(turns.length, maxTurns) / 2,
+        `${spent.money} spent, ${turns.length} of ${maxTurns} turns`,
+      ),
+  )

@@ -1,0 +1,64 @@
+/** How near the doctor's one diagnosis came. */
+import type { Gold } from '../case.js'
+import { diagnosisOf } from '../episode.js'
+import type { Part, Reward } from '../reward.js'
+import { ok } from '../reward.js'
+import { defineReward } from './define.js'
+import type { Formulary } from './formulary.js'
+import { inFormulary } from './formulary.js'
+import { goldOf, inGold } from './gold.js'
+import type { Nearness } from './icd10.js'
+import { icd10Codes, nearest } from './icd10.js'
+import { mentionOf } from './naming.js'
+
+/** What nearness in ICD-10 is worth. */
+const tiers: Readonly<Record<Nearness, number>> = {
+  category: 0.8,
+  block: 0.4,
+  chapter: 0.15,
+  none: 0,
+}
+
+/** A disease called this many severity classes milder than it is earns nothing. */
+const dangerous = 2
+
+function credit(diagnosis: string, gold: Gold, formulary: Formulary): Part {
+  const mention = mentionOf(diagnosis)
+  if (!mention) return ok(0, 'no diagnosis')
+  const target = goldOf(gold).diagnoses[0]
+  const listed = inGold(gold, mention)
+  if (listed?.exact) return ok(1, diagnosis)
+  const known = inFormulary(formulary, mention)
+  if (!mention.code && known?.id === target.id) return ok(1, diagnosis)
+  const severity = listed?.severity ?? known?.severity
+  if ((severity ?? 0) - (target.severity ?? Infinity) >= dangerous)
+    return ok(0, `${diagnosis}: dangerously milder than the truth`)
+  if (listed) return ok(listed.credit, `${diagnosis}: acceptable`)
+  const codes = mention.code ? [mention.code] : known ? icd10Codes(known.codes) : []
+  const near = nearest(codes, target.codes)
+  return ok(tiers[near], near === 'none' ? diagnosis : `${diagnosis}: same ${near}`)
+}
+
+/**
+ * 1 for the primary gold diagnosis; else the credit the case's own list of acceptable ones gives; else the
+ * ICD-10 tier between the disease named (found through the formulary, or written as a code) and the gold
+ * one: same category .8, block .4, chapter .15. A disease milder by two severity classes or more earns
+ * nothing, listed or not: calling a heart attack indigestion is not nearly right.
+ * @param formulary the diseases that can be told from their names @default none
+ */
+export const partialCredit = ({
+  formulary = [],
+}: {
+  readonly formulary?: Formulary
+} = {}): Reward =>
+  defineReward(
+    {
+      name: 'partial-credit',
+      bounds: [0, 1],
+      source: 'acceptable list, then ICD-10 tiers, with a guard against dangerous under-calls',
+    },
+    (episode, { gold }) => {
+      const given = diagnosisOf(episode)
+      return given ? credit(given.diagnosis, gold, formulary) : ok(0, 'no diagnosis')
+    },
+  )

@@ -1,0 +1,32 @@
+/** Between a score and the one part it amounts to. */
+import type { Part, Score } from '../reward.js'
+import { notApplicable, ok, unavailable } from '../reward.js'
+
+/** The one part a score amounts to: its total, or why there is none. */
+export function partOf({ total, parts }: Score): Part {
+  if (total !== null) {
+    const only = singlePart(parts)
+    return only?.status === 'ok' && only.value === total ? only : ok(total)
+  }
+  for (const name in parts) {
+    const part = parts[name]
+    if (part?.status === 'unavailable')
+      return part === singlePart(parts) ? part : unavailable(`${name}: ${part.reason}`)
+  }
+  return notApplicable
+}
+
+function singlePart(parts: Score['parts']): Part | undefined {
+  let only: Part | undefined
+  for (const name in parts) {
+    if (only) return undefined
+    only = parts[name]
+  }
+  return only
+}
+
+/** A score of one named part. */
+export const scoreOf = (name: string, part: Part): Score => ({
+  total: part.status === 'ok' ? part.value : null,
+  parts: { [name]: part },
+})

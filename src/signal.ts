@@ -1,0 +1,160 @@
+/**
+ * The signal report: which part of a reward the advantages came from.
+ *
+ * What trains a policy is not the reward but its spread within a group. Divided by that spread, the last
+ * thing that still differs becomes the whole signal, however little it weighs: once every member is right, a
+ * bonus of 0.02 a turn saved is learned as hard as the diagnosis was.
+ */
+import type { Group } from './group.js'
+import type { Score } from './reward.js'
+
+export interface SignalReport {
+  readonly groups: number
+  /** Groups whose totals were all the same. */
+  readonly zeroVariance: number
+  /** Groups with fewer than two scored members, or fewer than were asked for. */
+  readonly dropped: number
+  /** Each part's share of the advantages of the groups that teach; they sum to 1, or there are none. */
+  readonly shares: Readonly<Record<string, number>>
+  /** Mean |advantage| over the scored members of the groups that teach; 0 without one. */
+  readonly magnitude: number
+  /**
+   * ‖advantages‖ / ‖totals − mean‖ of a group, averaged over the groups that teach by the mass of their
+   * advantages: 1 where they are merely centred, 1/σ where they are divided by σ; 0 without a group.
+   */
+  readonly amplification: number
+  readonly warnings: readonly string[]
+}
+
+/** What of a total the weighted parts do not explain: gates, clips, anything not listed. */
+const rest = '(rest)'
+
+/** A part weighing less than this is small, and one supplying more than that is most of the signal. */
+const small = 0.1
+const most = 0.5
+/** Centring alone amplifies at most twofold (RLOO in a group of two). */
+const amplified = 3
+
+interface Member {
+  readonly advantage: number
+  readonly total: number
+  readonly contributions: ReadonlyMap<string, number>
+}
+
+/** A total taken apart: wₖ·vₖ, scaled up as the weighted mean is where parts do not apply. */
+function contributions(
+  { total, parts }: Score,
+  weights: Readonly<Record<string, number>>,
+): Map<string, number> {
+  let all = 0
+  let applied = 0
+  const out = new Map<string, number>()
+  for (const [name, weight] of Object.entries(weights)) {
+    all += weight
+    const part = parts[name]
+    if (part?.status !== 'ok') continue
+    applied += weight
+    out.set(name, weight * part.value)
+  }
+  let explained = 0
+  for (const [name, value] of out) {
+    const scaled = applied > 0 ? (value * all) / applied : 0
+    out.set(name, scaled)
+    explained += scaled
+  }
+  const unexplained = (total ?? 0) - explained
+  if (Math.abs(unexplained) > 1e-9) out.set(rest, unexplained)
+  return out
+}
+
+const membersOf = (group: Group, weights: Readonly<Record<string, number>>): Member[] =>
+  group.scores.flatMap((score, i) =>
+    score.total === null
+      ? []
+      : [
+          {
+            advantage: group.advantages[i] ?? 0,
+            total: score.total,
+            contributions: contributions(score, weights),
+          },
+        ],
+  )
+
+const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
+  items.reduce((sum, item) => sum + value(item), 0)
+
+/** |Σᵢ Aᵢ·(cₖᵢ − c̄ₖ)| of each part k: how far its values point along the group's advantages. */
+function projections(members: readonly Member[]): Map<string, number> {
+  const names = new Set(members.flatMap((member) => [...member.contributions.keys()]))
+  const out = new Map<string, number>()
+  for (const name of names) {
+    const of = (member: Member) => member.contributions.get(name) ?? 0
+    const centre = sumOf(members, of) / members.length
+    out.set(name, Math.abs(sumOf(members, (member) => member.advantage * (of(member) - centre))))
+  }
+  return out
+}
+
+/** ‖advantages‖ / ‖totals − mean‖. */
+function amplificationOf(members: readonly Member[]): number {
+  const centre = sumOf(members, ({ total }) => total) / members.length
+  const spread = Math.sqrt(sumOf(members, ({ total }) => (total - centre) ** 2))
+  return spread > 0 ? Math.sqrt(sumOf(members, ({ advantage }) => advantage ** 2)) / spread : 0
+}
+
+function warningsOf(
+  shares: Readonly<Record<string, number>>,
+  weights: Readonly<Record<string, number>>,
+  amplification: number,
+): string[] {
+  const all = Object.values(weights).reduce((sum, weight) => sum + weight, 0)
+  if (amplification <= amplified) return []
+  const percent = (share: number) => `${(100 * share).toFixed(0)} %`
+  return Object.entries(shares).flatMap(([name, share]) => {
+    const weight = weights[name]
+    if (weight === undefined || weight / all >= small || share <= most) return []
+    return `\`${name}\` weighs ${percent(weight / all)} of the reward and supplied ${percent(share)} of the signal: advantages were ${amplification.toFixed(1)} times the spread of rewards. Advantages that are not divided by it (Dr. GRPO, RLOO) keep a small part small.`
+  })
+}
+
+/**
+ * Where the advantages of groups came from. In each group that teaches, the mass of the advantages, Σᵢ|Aᵢ|,
+ * is divided among the parts in proportion to |Σᵢ Aᵢ·(wₖvₖᵢ − mean)|, the projection of the part's centred,
+ * weighted values on the advantages; a part's share is its mass over all groups as a fraction of the whole.
+ * What the weighted parts leave of the totals (gates, clips, parts without a weight) is `(rest)`.
+ *
+ * Warns where a part of less than 10 % of the weight supplied more than half of the signal of advantages
+ * that were blown up (more than three times the spread of totals), as dividing by a standard deviation does.
+ * @param weights what each part adds to the total as it goes from 0 to 1: a reward's own `weights`
+ */
+export function signalReport(
+  groups: readonly Group[],
+  weights: Readonly<Record<string, number>>,
+): SignalReport {
+  const teaching = groups.filter(({ status }) => status === 'learns')
+  const zeroVariance = groups.filter(({ status }) => status === 'zero-variance').length
+  const masses = new Map<string, number>()
+  let [mass, scored, amplification] = [0, 0, 0]
+  for (const group of teaching) {
+    const members = membersOf(group, weights)
+    const along = projections(members)
+    const all = sumOf([...along.values()], (value) => value)
+    const here = sumOf(members, ({ advantage }) => Math.abs(advantage))
+    for (const [name, value] of along)
+      masses.set(name, (masses.get(name) ?? 0) + (all > 0 ? (here * value) / all : 0))
+    mass += here
+    scored += members.length
+    amplification += here * amplificationOf(members)
+  }
+  const shareOf = (value: number): number => (mass > 0 ? value / mass : 0)
+  const shares = Object.fromEntries([...masses].map(([name, value]) => [name, shareOf(value)]))
+  return {
+    groups: groups.length,
+    zeroVariance,
+    dropped: groups.length - teaching.length - zeroVariance,
+    shares,
+    magnitude: scored > 0 ? mass / scored : 0,
+    amplification: shareOf(amplification),
+    warnings: warningsOf(shares, weights, shareOf(amplification)),
+  }
+}

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest'
+import { Fault } from '../../src/error.js'
+import { notApplicable, ok, unavailable } from '../../src/reward.js'
+import type { RewardFunction } from '../../src/rewards/define.js'
+import { asReward, defineReward } from '../../src/rewards/define.js'
+import { saying, truthOf } from '../fixtures/reward-episodes.js'
+
+const episode = saying('flu')
+const truth = truthOf()
+const unit = { name: 'mine', bounds: [0, 1], source: 'a test' } as const
+const score = (fn: RewardFunction) => defineReward(unit, fn)(episode, truth)
+
+describe('defineReward', () => {
+  test('a number, a part, null and a whole score are all scores, from sync and async functions', async () => {
+    const half = { total: 0.5, parts: { mine: ok(0.5) } }
+    expect(await score(() => 0.5)).toEqual(half)
+    expect(await score(async () => 0.5)).toEqual(half)
+    expect(await score(() => ok(0.5, 'seen'))).toEqual({
+      total: 0.5,
+      parts: { mine: ok(0.5, 'seen') },
+    })
+    expect(await score(() => null)).toEqual({ total: null, parts: { mine: notApplicable } })
+    expect(await score(() => unavailable('down'))).toEqual({
+      total: null,
+      parts: { mine: unavailable('down') },
+    })
+    const whole = { total: 0.25, parts: { a: ok(0.5), b: ok(0) } }
+    expect(await score(() => whole)).toEqual(whole)
+  })
+
+  test('it carries its declaration and hands on episode, truth and context', async () => {
+    const reward = defineReward(unit, (e, t, { signal }) =>
+      e === episode && t === truth && signal === undefined ? 1 : 0,
+    )
+    expect([reward.rewardName, reward.bounds, reward.source]).toEqual(['mine', [0, 1], 'a test'])
+    expect((await reward(episode, truth)).total).toBe(1)
+  })
+
+  test.each([1.5, -0.1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'a value of %s breaks the declared bounds and says so',
+    async (value) => {
+      await expect(score(() => value)).rejects.toThrow(
+        new RangeError(`Expected reward \`mine\` to be finite and within [0, 1], got ${value}`),
+      )
+    },
+  )
+
+  test('an infinite value is refused even where no bounds were declared', async () => {
+    const reward = defineReward({ name: 'free' }, () => Number.NEGATIVE_INFINITY)
+    await expect(reward(episode, truth)).rejects.toThrow(/`free` to be finite/)
+  })
+
+  test('a part that is not finite is refused, whatever the total', async () => {
+    await expect(score(() => ({ total: 0.5, parts: { a: ok(Number.NaN) } }))).rejects.toThrow(
+      'Expected part `a` of reward `mine` to be finite, got NaN',
+    )
+  })
+
+  test('what is no score is a TypeError that shows it', async () => {
+    // A JavaScript user has no compiler to stop this.
+    const wrong = (() => 'good') as unknown as RewardFunction
+    await expect(score(wrong)).rejects.toThrow(
+      new TypeError('Expected reward `mine` to return a number, null, a part or a score, got good'),
+    )
+  })
+
+  test('a fault of the world makes the part unavailable, never a number', async () => {
+    const down = () => {
+      throw new Fault('model-unavailable', 'the judge is down')
+    }
+    expect(await score(down)).toEqual({
+      total: null,
+      parts: { mine: unavailable('the judge is down') },
+    })
+  })
+
+  test('a mistake in the function is a fault that names the reward, not a score', async () => {
+    const broken = score(() => {
+      throw new TypeError('x is undefined')
+    })
+    await expect(broken).rejects.toMatchObject({
+      code: 'component-failed',
+      message: 'reward mine: x is undefined',
+    })
+  })
+
+  test('an aborted call rethrows what stopped it', async () => {
+    const signal = AbortSignal.abort(new Error('stopped'))
+    const reward = defineReward(unit, (_, __, context) => {
+      context.signal?.throwIfAborted()
+      return 1
+    })
+    await expect(reward(episode, truth, { signal })).rejects.toThrow('stopped')
+  })
+
+  test('bounds the wrong way round are refused at once', () => {
+    expect(() => defineReward({ ...unit, bounds: [1, 0] }, () => 0)).toThrow(
+      'Expected bounds of `mine` with low ≤ high, got [1, 0]',
+    )
+  })
+})
+
+describe('asReward', () => {
+  test('a reward stays itself', () => {
+    const reward = defineReward(unit, () => 1)
+    expect(asReward(reward, 'other')).toBe(reward)
+  })
+
+  test('a bare function is a reward under its own name or the one given', async () => {
+    const politeness: RewardFunction = () => -3
+    expect(asReward(politeness).rewardName).toBe('politeness')
+    const named = asReward(politeness, 'manners')
+    expect(await named(episode, truth)).toEqual({ total: -3, parts: { manners: ok(-3) } })
+  })
+})
