@@ -1,0 +1,135 @@
+/**
+ * The record exam simulator: reports what was fixed with the case, at the knowledge base's price.
+ *
+ * Nothing is drawn here, so an examination gives the same result to every sibling and on every repeat.
+ */
+import type { ExamResult, Finding } from '../../case.js'
+import { inLanguage } from '../../case.js'
+import type { ExamContext, ExamReport, ExamSimulator } from '../../exam.js'
+import type { ExamDefinition, FindingDefinition, Knowledge } from '../../knowledge.js'
+import { expandPanel } from '../../knowledge.js'
+import { pick } from '../../seed.js'
+import type { Language, Told } from '../../turn.js'
+import { wording } from '../wording.js'
+import { examOf } from './orders.js'
+
+export interface RecordExamsOptions {
+  readonly knowledge: Knowledge
+  /** Money for an examination that was done before in the same consultation. @default 0 */
+  readonly repeatMoney?: number
+}
+
+const unavailable: { readonly [language in Language]: readonly string[] } = {
+  en: [
+    'This cannot be done here at the moment.',
+    'Not available: the sample could not be processed.',
+    'The department has no slot for this today.',
+  ],
+  zh: ['目前这里做不了这项检查。', '标本无法处理，暂无结果。', '今天该科室排不上这项检查。'],
+}
+const unremarkable: { readonly [language in Language]: string } = {
+  en: 'No abnormality found.',
+  zh: '未见异常。',
+}
+
+/** One examination carried out; no `told` where it could not be. */
+interface Part {
+  readonly exam: string
+  readonly text: string
+  readonly told?: readonly Told[]
+}
+
+const titled = (exam: ExamDefinition, text: string, language: Language): string =>
+  `${exam.name[language]}${language === 'en' ? ': ' : '：'}${text}`
+
+const toldOf = (findings: readonly Finding[]): readonly Told[] =>
+  findings.map(({ id, state }) => ({ finding: id, state }))
+
+/** The state nobody would remark on: absent, or the value most people have. */
+function usual({ type, leak }: FindingDefinition): string {
+  if (type === 'bool' || typeof leak === 'number') return 'absent'
+  return Object.entries(leak).reduce((most, entry) => (entry[1] > most[1] ? entry : most))[0]
+}
+
+/** What `examDefault: normal` gives: the usual state of each yield, unless the case records another. */
+function byDefault(knowledge: Knowledge, exam: ExamDefinition, context: ExamContext): Part {
+  const { view, language, seed } = context
+  const found = exam.yields.flatMap((id) => knowledge.finding.get(id) ?? [])
+  const remarks = found.flatMap((finding) => {
+    const recorded = view.findings.get(finding.id)
+    return (recorded && wording(finding, recorded.state, { seed, language, recorded })) ?? []
+  })
+  const text =
+    remarks.length > 0 ? remarks.join(language === 'en' ? ' ' : '') : unremarkable[language]
+  const told = found.map((finding) => ({
+    finding: finding.id,
+    state: view.findings.get(finding.id)?.state ?? usual(finding),
+  }))
+  return { exam: exam.id, text: titled(exam, text, language), told }
+}
+
+function recorded(exam: ExamDefinition, result: ExamResult, context: ExamContext): Part {
+  const { view, language } = context
+  const text = titled(exam, inLanguage(result.report, language), language)
+  return {
+    exam: exam.id,
+    text,
+    told: toldOf(result.findings.flatMap((id) => view.findings.get(id) ?? [])),
+  }
+}
+
+/** One examination, or `undefined` where the case leaves it to another simulator. */
+function carryOut(
+  knowledge: Knowledge,
+  exam: ExamDefinition,
+  context: ExamContext,
+): Part | undefined {
+  const { view, language, seed } = context
+  const result = view.results.get(exam.id)
+  if (result && !result.unavailable) return recorded(exam, result, context)
+  if (!result && view.examDefault === 'simulate') return undefined
+  if (!result && view.examDefault === 'normal') return byDefault(knowledge, exam, context)
+  const text = pick(unavailable[language], seed, 'unavailable', exam.id)
+  return { exam: exam.id, text: titled(exam, text, language) }
+}
+
+/** What an order really does: itself, or a panel's members where the case has no result for the panel as such. */
+function membersOf(
+  knowledge: Knowledge,
+  exam: ExamDefinition,
+  { view }: ExamContext,
+): readonly ExamDefinition[] {
+  if (view.results.has(exam.id)) return [exam]
+  return expandPanel(exam).flatMap((id) => knowledge.exam.get(id) ?? [])
+}
+
+/**
+ * Makes a simulator of the knowledge base's examinations; any other order is left to the next one.
+ * @throws RangeError when `repeatMoney` is negative or not a number
+ */
+export function recordExams({
+  knowledge,
+  repeatMoney = 0,
+}: RecordExamsOptions): (order: string, context: ExamContext) => ExamReport | undefined {
+  if (!(repeatMoney >= 0))
+    throw new RangeError(`Expected \`repeatMoney\` to be at least 0, got \`${repeatMoney}\``)
+  const simulate = (order: string, context: ExamContext): ExamReport | undefined => {
+    const exam = examOf(knowledge, order)
+    if (!exam) return undefined
+    const parts = membersOf(knowledge, exam, context).flatMap(
+      (member) => carryOut(knowledge, member, context) ?? [],
+    )
+    if (parts.length === 0) return undefined
+    const text = parts.map((part) => part.text).join(context.language === 'en' ? ' ' : '')
+    const done = parts.filter(({ told }) => told !== undefined)
+    const told = done.flatMap((part) => part.told ?? [])
+    const exams = done.flatMap((part) => (part.exam === exam.id ? expandPanel(exam) : [part.exam]))
+    if (exams.length === 0)
+      return { status: 'unavailable', exams, text, told, money: 0, minutes: 1 }
+    const before = new Set(context.done.flatMap((report) => report.exams))
+    return exams.every((id) => before.has(id))
+      ? { status: 'repeat', exams, text, told, money: repeatMoney, minutes: 0 }
+      : { status: 'resulted', exams, text, told, money: exam.cost, minutes: exam.minutes }
+  }
+  return simulate satisfies ExamSimulator
+}

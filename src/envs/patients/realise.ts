@@ -1,0 +1,111 @@
+/** What a patient says where no finding has a sentence for it. None of these names a disease or a finding. */
+import { pick } from '../../seed.js'
+import type { Language } from '../../turn.js'
+
+/** An occasion for a sentence that belongs to no finding. */
+export type Occasion =
+  | 'unknown'
+  | 'exam-only'
+  | 'exam-request'
+  | 'one-at-a-time'
+  | 'nothing-more'
+  | 'refused'
+  | 'courtesy'
+  | 'unclear'
+  /** A few words before an answer that was given already. */
+  | 'again'
+
+type Bank = { readonly [language in Language]: readonly string[] }
+
+/** Every sentence there is, by occasion and language. */
+export const sentences: { readonly [occasion in Occasion]: Bank } = {
+  unknown: {
+    en: [
+      "I'm not sure about that.",
+      "I couldn't really say.",
+      "To be honest, I don't remember.",
+      "I haven't paid attention to that.",
+    ],
+    zh: ['这个我说不清楚。', '我不太确定。', '说实话，我记不清了。', '我没留意过。'],
+  },
+  'exam-only': {
+    en: [
+      "I can't tell by myself, that would have to be tested.",
+      'You would need to examine me to find that out.',
+      'I have no way of knowing that without an examination.',
+    ],
+    zh: [
+      '这个我自己不知道，得做检查才清楚。',
+      '这要检查了才能知道。',
+      '我说不上来，您给我查一下吧。',
+    ],
+  },
+  'exam-request': {
+    en: [
+      'If you think I need it, please go ahead and arrange it.',
+      'I have no results with me, you would have to order that.',
+      'Fine by me, please have it done.',
+    ],
+    zh: ['需要的话您就安排吧。', '我手上没有结果，要查的话您开单子吧。', '可以，您看着安排就行。'],
+  },
+  'one-at-a-time': {
+    en: [
+      'Please ask me the rest one at a time.',
+      "That's a lot at once, let's take the others one by one.",
+      'You asked several things there, please ask the others again.',
+    ],
+    zh: [
+      '您一下子问太多了，其他的请一个一个问。',
+      '剩下的您慢慢问，一次一个。',
+      '问得有点多，别的请再问一遍。',
+    ],
+  },
+  'nothing-more': {
+    en: ["I think that's everything.", 'Nothing else comes to mind.', "That's all I have noticed."],
+    zh: ['别的就没有了。', '我能想到的就这些。', '其他的我没注意到什么。'],
+  },
+  refused: {
+    en: [
+      "I couldn't tell you, I came here to find that out.",
+      "That's beyond me, I can only tell you how I have been.",
+      "I don't know anything about that, please ask me how I am instead.",
+    ],
+    zh: [
+      '这我可不知道，我就是来请您看的。',
+      '这个我答不上来，您还是问问我的感受吧。',
+      '我不懂这些，只能告诉您我身体怎么样。',
+    ],
+  },
+  courtesy: {
+    en: ['All right, doctor.', 'Thank you, doctor.', 'Okay, I am listening.'],
+    zh: ['好的，医生。', '谢谢医生。', '嗯，您请说。'],
+  },
+  unclear: {
+    en: [
+      "Sorry, I didn't follow that, please put it another way.",
+      "I'm not sure what you mean, please ask it differently.",
+      'I did not quite understand, please say it more simply.',
+    ],
+    zh: [
+      '不好意思，我没听明白，您换个说法吧。',
+      '您的意思我没太懂，请再说一遍。',
+      '我没听懂您在问什么，麻烦说得简单点。',
+    ],
+  },
+  again: {
+    en: ['As I said:', 'Like I told you:', 'I mentioned it before:'],
+    zh: ['刚才说过，', '我前面讲过，', '还是那句话，'],
+  },
+}
+
+/** A sentence for the occasion, fixed by the seed and the length of what was asked. */
+export const say = (
+  occasion: Occasion,
+  language: Language,
+  seed: number,
+  utterance: string,
+): string => pick(sentences[occasion][language], seed, occasion, utterance.length)
+
+/** Sentences as one text. */
+export const join = (parts: readonly string[], language: Language): string =>
+  parts.join(language === 'en' ? ' ' : '')

@@ -1,0 +1,192 @@
+/**
+ * Phrases found in free text, zh and en alike: one normal form, and one tree of phrases walked over it.
+ *
+ * In the normal form only letters and digits remain, Latin words one space apart, Han characters with
+ * none, so that punctuation, width and case cannot hide a phrase; where clauses end is kept beside it.
+ */
+
+/** A stretch of the normal form, and the mark it ended with in the original. */
+export interface Clause {
+  readonly start: number
+  readonly end: number
+  readonly mark: 'comma' | 'stop' | 'question'
+}
+
+export interface Normal {
+  readonly text: string
+  /** In order, none empty; the last one ends in a `stop` where nothing is written. */
+  readonly clauses: readonly Clause[]
+}
+
+const question = 63
+const commas = new Set([44, 58, 0x3001])
+const stops = new Set([10, 33, 46, 59, 0x3002])
+const apostrophes = new Set([39, 96, 0xb4, 0x2018, 0x2019, 0x301])
+
+/** Han characters that ask the same. */
+const folded = new Map([
+  ['您', '你'],
+  ['痛', '疼'],
+])
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57
+
+/** A letter or digit of a script that puts spaces between words. */
+const isWord = (code: number): boolean =>
+  (code >= 97 && code <= 122) || isDigit(code) || (code >= 0xc0 && code < 0x2000)
+
+/** A character of a script without spaces: Han, kana, hangul. */
+const isHan = (code: number): boolean =>
+  (code >= 0x3400 && code <= 0x9fff) ||
+  (code >= 0x3040 && code <= 0x30ff) ||
+  (code >= 0xac00 && code <= 0xd7a3)
+
+/** `46` is a full stop but not in "38.5". */
+const inNumber = (text: string, i: number): boolean =>
+  text.charCodeAt(i) === 46 && isDigit(text.charCodeAt(i - 1)) && isDigit(text.charCodeAt(i + 1))
+
+/** The normal form of the first `limit` characters. */
+export function normal(raw: string, limit = 2000): Normal {
+  const text = raw.slice(0, limit).normalize('NFKC').slice(0, limit).toLowerCase()
+  const clauses: Clause[] = []
+  let out = ''
+  let last = 0
+  let start = 0
+  let gap = false
+  const close = (mark: Clause['mark']) => {
+    if (out.length > start) clauses.push({ start, end: out.length, mark })
+    start = out.length
+    gap = true
+  }
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const word = isWord(code)
+    if (word || isHan(code) || inNumber(text, i)) {
+      // A clause begins with its first letter; the space before it belongs to nobody.
+      if (gap && isWord(last) && word) {
+        if (start === out.length) start++
+        out += ' '
+      }
+      out += isHan(code) ? (folded.get(text[i]!) ?? text[i]) : text[i]
+      last = code
+      gap = false
+    } else if (code === question) close('question')
+    else if (stops.has(code)) close('stop')
+    else if (commas.has(code)) close('comma')
+    else if (!apostrophes.has(code)) gap = true
+  }
+  close('stop')
+  return { text: out, clauses }
+}
+
+interface Branch<T> {
+  readonly next: Map<number, Branch<T>>
+  leaf: Leaf<T> | undefined
+}
+
+interface Leaf<T> {
+  readonly value: T
+  /** The phrase itself has a sentence's end inside. */
+  readonly broken: boolean
+}
+
+/** Phrases by their characters; an earlier phrase keeps its value when it is added again. */
+export type PhraseTree<T> = Branch<T>
+
+/** A phrase found in a normal form. */
+export interface Match<T> {
+  readonly start: number
+  readonly end: number
+  readonly value: T
+}
+
+const branch = <T>(): Branch<T> => ({ next: new Map(), leaf: undefined })
+
+function add<T>(tree: Branch<T>, phrase: string, value: T): void {
+  const { text, clauses } = normal(phrase, 300)
+  let at = tree
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    let next = at.next.get(code)
+    if (!next) {
+      next = branch()
+      at.next.set(code, next)
+    }
+    at = next
+  }
+  const broken = clauses.slice(0, -1).some(({ mark }) => mark !== 'comma')
+  if (text.length > 0) at.leaf ??= { value, broken }
+}
+
+/** Makes a tree of phrases; a hyphenated one is also found written as two words, or as one. */
+export function phraseTree<T>(
+  phrases: Iterable<readonly [phrase: string, value: T]>,
+): PhraseTree<T> {
+  const tree = branch<T>()
+  for (const [phrase, value] of phrases) {
+    add(tree, phrase, value)
+    if (phrase.includes('-')) add(tree, phrase.replaceAll('-', ''), value)
+  }
+  return tree
+}
+
+const endings = new Set(['s', 'es', 'd', 'ed', 'ing'])
+
+/** Where the word running through `at` ends. */
+function wordEnd(text: string, at: number): number {
+  let end = at
+  while (end < text.length && isWord(text.charCodeAt(end))) end++
+  return end
+}
+
+/** Where a phrase over [start, at) may end: there, or after a regular English ending; -1 inside a word. */
+function boundary(text: string, start: number, at: number): number {
+  if (!isWord(text.charCodeAt(at - 1)) || !isWord(text.charCodeAt(at))) return at
+  if (at - start < 4) return -1
+  const end = wordEnd(text, at)
+  return end - at <= 3 && endings.has(text.slice(at, end)) ? end : -1
+}
+
+/** The longest phrase that begins at `start`. */
+function longestAt<T>(
+  tree: PhraseTree<T>,
+  text: string,
+  start: number,
+  stopAt: number,
+): Match<T> | undefined {
+  let best: Match<T> | undefined
+  let at: Branch<T> | undefined = tree
+  for (let i = start; i < text.length; i++) {
+    at = at.next.get(text.charCodeAt(i))
+    if (!at) break
+    if (!at.leaf || (i >= stopAt && !at.leaf.broken)) continue
+    const end = boundary(text, start, i + 1)
+    if (end >= 0 && (!best || end > best.end || i + 1 === end))
+      best = { start, end, value: at.leaf.value }
+  }
+  return best
+}
+
+/**
+ * Every phrase of the tree in the text, in order, none inside another. Latin phrases match whole words;
+ * a phrase crosses the end of a sentence only when it has one itself.
+ */
+export function findPhrases<T>(tree: PhraseTree<T>, { text, clauses }: Normal): Match<T>[] {
+  const found: Match<T>[] = []
+  let reach = 0
+  let clause = 0
+  for (let start = 0; start < text.length; start++) {
+    const code = text.charCodeAt(start)
+    if (code === 32 || (isWord(code) && isWord(text.charCodeAt(start - 1)))) continue
+    while (
+      clause < clauses.length - 1 &&
+      (start >= clauses[clause]!.end || clauses[clause]!.mark === 'comma')
+    )
+      clause++
+    const match = longestAt(tree, text, start, clauses[clause]?.end ?? text.length)
+    if (!match || match.end <= reach) continue
+    found.push(match)
+    reach = match.end
+  }
+  return found
+}

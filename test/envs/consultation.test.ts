@@ -1,0 +1,227 @@
+import { describe, expect, test } from 'vitest'
+import type { Grammar } from '../../src/agent.js'
+import { ended } from '../../src/env.js'
+import type { ConsultationOptions } from '../../src/envs/consultation.js'
+import { consultation } from '../../src/envs/consultation.js'
+import { Fault } from '../../src/error.js'
+import type { ExamSimulator } from '../../src/exam.js'
+import type { Patient } from '../../src/patient.js'
+import { rollout } from '../../src/rollout.js'
+import { tinyCase } from '../fixtures/tiny-case.js'
+
+const patient: Patient = (utterance, { dialogue }) => ({
+  text: `You asked ${dialogue.length + 1} times: ${utterance}`,
+  understood: 'answered',
+  questions: 1,
+  asked: ['fever'],
+  told: [{ finding: 'fever', state: 'present' }],
+})
+
+const laboratory: ExamSimulator = (order, { view }) =>
+  order === 'blood count'
+    ? {
+        status: 'resulted',
+        exams: ['blood-count'],
+        text: view.results.get('blood-count')?.report.en ?? '',
+        told: [{ finding: 'white-cells', state: 'raised' }],
+        money: 20,
+        minutes: 30,
+      }
+    : undefined
+
+const clinic = (over: Partial<ConsultationOptions> = {}) =>
+  consultation({ cases: [tinyCase()], patient, exams: [laboratory], ...over })
+
+const ask = (text: string) => ({ kind: 'ask', text }) as const
+const flu = { kind: 'diagnose', diagnosis: 'Influenza' } as const
+
+describe('an episode', () => {
+  test('answers, examines, closes, and hands out what happened', async () => {
+    const env = clinic()
+    const { observation } = await env.reset({ seed: 4 })
+    expect(observation).toEqual({
+      intake: {
+        view: 'doctor',
+        demographics: tinyCase().demographics,
+        complaint: tinyCase().chiefComplaint.text,
+      },
+      turns: [],
+      turnsLeft: 10,
+      spent: { money: 0, minutes: 0 },
+      budget: { money: 1000, minutes: 2880 },
+      language: 'en',
+    })
+    const answered = await env.step(ask('Fever?'))
+    expect(answered.observation.turns).toEqual([
+      { action: ask('Fever?'), outcome: { kind: 'answered', text: 'You asked 1 times: Fever?' } },
+    ])
+    expect(answered.info.facts).toMatchObject({
+      told: [{ finding: 'fever', state: 'present' }],
+      minutes: 1,
+    })
+    const examined = await env.step({ kind: 'order', exam: 'blood count' })
+    expect(examined.observation.spent).toEqual({ money: 20, minutes: 31 })
+    const last = await env.step(flu)
+    expect([last.terminated, last.truncated, last.info.stop]).toEqual([true, false, 'diagnosed'])
+    expect(last.info.episode).toMatchObject({
+      caseId: 'tiny-1',
+      seed: 4,
+      stop: 'diagnosed',
+      spent: { money: 20 },
+    })
+    expect(last.info.episode?.turns.map(({ facts }) => facts.exams)).toEqual([
+      [],
+      ['blood-count'],
+      [],
+    ])
+  })
+
+  test('the doctor never sees the facts', async () => {
+    const env = clinic()
+    await env.reset()
+    const { observation } = await env.step(ask('Fever?'))
+    expect(JSON.stringify(observation)).not.toMatch(/facts|told|understood|influenza/i)
+  })
+
+  test('one env plays one episode after another, the second like a fresh one', async () => {
+    const env = clinic()
+    await env.reset()
+    await env.step(ask('one'))
+    await env.step(flu)
+    const again = await env.reset({ seed: 1 })
+    expect(again.observation.turns).toEqual([])
+    expect((await env.step(ask('two'))).observation.turns[0]?.outcome).toMatchObject({
+      text: 'You asked 1 times: two',
+    })
+  })
+})
+
+describe('limits', () => {
+  test('the last turn is carried out and then truncates', async () => {
+    const env = clinic({ maxTurns: 2 })
+    await env.reset()
+    expect(ended(await env.step(ask('1')))).toBe(false)
+    const last = await env.step(ask('2'))
+    expect([last.terminated, last.truncated, last.info.stop]).toEqual([false, true, 'max-turns'])
+  })
+
+  test('the clock ends it', async () => {
+    const env = clinic({ minutes: 2 })
+    await env.reset()
+    await env.step(ask('1'))
+    expect((await env.step(ask('2'))).info.stop).toBe('budget')
+  })
+
+  test.each([
+    ['more money than is left', { money: 10 }, /more than the 10 left/],
+    ['more minutes than are left', { minutes: 20 }, /20 minutes left/],
+  ])('an order that takes %s is rejected and spends no money', async (_, budget, message) => {
+    const env = clinic(budget)
+    await env.reset()
+    const { observation, info } = await env.step({ kind: 'order', exam: 'blood count' })
+    expect(observation.turns[0]?.outcome).toMatchObject({
+      kind: 'rejected',
+      text: expect.stringMatching(message),
+    })
+    expect(observation.spent.money).toBe(0)
+    expect(info.facts?.exams).toEqual([])
+  })
+
+  test('an unknown order is rejected by name', async () => {
+    const env = clinic({ language: 'zh' })
+    await env.reset()
+    const { observation } = await env.step({ kind: 'order', exam: '水晶球' })
+    expect(observation.turns[0]?.outcome).toMatchObject({
+      kind: 'rejected',
+      text: expect.stringContaining('水晶球'),
+    })
+  })
+
+  test('unreadable replies are answered once and then end the episode', async () => {
+    const grammar: Grammar = {
+      name: 'strict',
+      render: () => [],
+      parse: (text) => ({ kind: 'invalid', text, why: 'Write Question: …' }),
+    }
+    const env = clinic({ grammar })
+    await env.reset()
+    const first = await env.step('blah')
+    expect(first.observation.turns[0]?.outcome).toEqual({
+      kind: 'rejected',
+      text: 'Write Question: …',
+    })
+    expect((await env.step('blah')).info.stop).toBe('invalid-action')
+  })
+})
+
+describe('three kinds of trouble', () => {
+  test('the programmer: step before reset, after the end, text without a grammar, bad options', async () => {
+    const env = clinic()
+    await expect(env.step(flu)).rejects.toThrow('Expected reset() before step()')
+    await env.reset()
+    await expect(env.step('Fever?')).rejects.toThrow('without a `grammar`')
+    await env.step(flu)
+    await expect(env.step(flu)).rejects.toThrow('after the end')
+    expect(() => clinic({ maxTurns: 0 })).toThrow(
+      'Expected `maxTurns` to be a positive number, got `0`',
+    )
+    expect(() => clinic({ cases: [] })).toThrow('at least one case')
+    await expect(env.reset({ seed: -1 })).rejects.toThrow('got `-1`')
+  })
+
+  test('the world: a patient that throws is a fault, not an answer', async () => {
+    const env = clinic({
+      patient: () => {
+        throw new Error('503')
+      },
+    })
+    await env.reset()
+    const failed = env.step(ask('Fever?'))
+    await expect(failed).rejects.toBeInstanceOf(Fault)
+    await expect(failed).rejects.toMatchObject({
+      code: 'component-failed',
+      message: 'patient: 503',
+    })
+  })
+
+  test('the world: a fault of the agent leaves no episode', async () => {
+    const playing = rollout(clinic(), () => {
+      throw new Fault('model-unavailable', 'down')
+    })
+    await expect(playing).rejects.toMatchObject({ code: 'model-unavailable' })
+  })
+})
+
+describe('cases', () => {
+  const many = Array.from({ length: 20 }, (_, n) => tinyCase(`case-${n}`))
+
+  test('a list is drawn from by the seed, and `options.case` overrides it', async () => {
+    const env = clinic({ cases: many })
+    const draw = async (seed: number) => (await env.reset({ seed })).info.caseId
+    const seen = new Set<string>()
+    for (let seed = 0; seed < 100; seed++) seen.add(await draw(seed))
+    expect(seen.size).toBeGreaterThan(15)
+    expect(await draw(3)).toBe(await draw(3))
+    const { info } = await env.reset({ seed: 3, options: { case: tinyCase('mine') } })
+    expect(info.caseId).toBe('mine')
+  })
+
+  test('a function makes the case of that number', async () => {
+    const env = clinic({ cases: (n) => tinyCase(`made-${n}`) })
+    expect((await env.reset({ seed: 12 })).info.caseId).toBe('made-12')
+  })
+})
+
+test('the reward is paid on the last step, with its score', async () => {
+  const reward = Object.assign(async () => ({ total: 0.5, parts: {} }), {
+    rewardName: 'half',
+    bounds: [0, 1] as const,
+    source: 'test',
+  })
+  const env = clinic({ reward })
+  await env.reset()
+  expect((await env.step(ask('1'))).reward).toBe(0)
+  const last = await env.step(flu)
+  expect(last.reward).toBe(0.5)
+  expect(last.info.score).toEqual({ total: 0.5, parts: {} })
+})
