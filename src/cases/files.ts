@@ -1,0 +1,158 @@
+/** Case files: JSONL, one case a line, read and written as a stream. */
+import { createWriteStream } from 'node:fs'
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { z } from 'zod'
+import { Case } from '../case.js'
+import { boundary, Fault, messageOf } from '../error.js'
+
+/** A line that is not a case. */
+export interface BrokenLine {
+  /** From 1. */
+  readonly line: number
+  /** What is wrong, where in the line, what was expected and what was found. */
+  readonly message: string
+}
+
+const shown = (value: unknown): string => {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value)
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+function expected(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'invalid_type') return issue.expected
+  if (issue.code === 'invalid_value') return issue.values.map((value) => shown(value)).join(' or ')
+  if (issue.code === 'too_small') return `at least ${issue.minimum}`
+  if (issue.code === 'too_big') return `at most ${issue.maximum}`
+  return issue.message.replace(/^expected /i, '')
+}
+
+const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
+    value,
+  )
+
+/** What the first thing wrong with a value that should be a case is. */
+function whatIsWrong(value: unknown, issue: z.core.$ZodIssue | undefined): string {
+  if (!issue) return 'not a case'
+  const place = issue.path.map(String).join('.') || 'the whole line'
+  return `not a case at ${place}, expected ${expected(issue)}, got ${shown(at(value, issue.path))}`
+}
+
+function parseLine(text: string): { readonly truth: Case } | { readonly wrong: string } {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return { wrong: `not JSON, expected a case, got ${shown(text)} (${messageOf(error)})` }
+  }
+  const parsed = Case.safeParse(value)
+  return parsed.success
+    ? { truth: parsed.data }
+    : { wrong: whatIsWrong(value, parsed.error.issues[0]) }
+}
+
+export interface StreamCasesOptions {
+  /** Called for each broken line, which is then left out. @default throw at the first */
+  readonly onBroken?: (broken: BrokenLine) => void
+}
+
+/**
+ * Reads a case file one case at a time; blank lines are ignored and memory stays flat but for the ids.
+ * @throws Fault `bad-input` as `path:line: …` for a broken line or a second case of one id, and for a file
+ *   that is missing or holds no line at all
+ */
+export async function* streamCases(
+  path: string,
+  { onBroken }: StreamCasesOptions = {},
+): AsyncGenerator<Case, void, undefined> {
+  const broken =
+    onBroken ??
+    (({ line, message }: BrokenLine) => {
+      throw new Fault('bad-input', `${path}:${line}: ${message}`)
+    })
+  const file = await boundary('bad-input', path, async () => {
+    if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
+    return open(path)
+  })
+  const lines = new Map<string, number>()
+  let line = 0
+  let filled = 0
+  try {
+    for await (const text of file.readLines({ encoding: 'utf8' })) {
+      line++
+      const trimmed = text.trim()
+      if (trimmed === '') continue
+      filled++
+      const read = parseLine(trimmed)
+      if ('wrong' in read) {
+        broken({ line, message: read.wrong })
+        continue
+      }
+      const { id } = read.truth
+      const first = lines.get(id)
+      if (first !== undefined) {
+        broken({
+          line,
+          message: `a second case at id, expected an id of its own, got ${shown(id)}, which line ${first} has`,
+        })
+        continue
+      }
+      lines.set(id, line)
+      yield read.truth
+    }
+  } finally {
+    await file.close()
+  }
+  if (filled === 0)
+    throw new Fault('bad-input', `${path}: no cases: expected one a line, got an empty file`)
+}
+
+/** Reads a whole case file; `streamCases` says what it throws. */
+export async function readCases(path: string): Promise<Case[]> {
+  const cases: Case[] = []
+  for await (const truth of streamCases(path)) cases.push(truth)
+  return cases
+}
+
+async function* linesOf(cases: Iterable<Case> | AsyncIterable<Case>, count: () => void) {
+  for await (const truth of cases) {
+    count()
+    yield `${JSON.stringify(truth)}\n`
+  }
+}
+
+/**
+ * Writes a case file whole or not at all: under a temporary name beside it, then renamed.
+ * @returns how many cases were written
+ * @throws Fault `bad-input` when the place cannot be written; whatever the source of the cases throws
+ */
+export async function writeCases(
+  path: string,
+  cases: Iterable<Case> | AsyncIterable<Case>,
+): Promise<number> {
+  const temporary = `${path}.${process.pid}.partial`
+  let written = 0
+  try {
+    await pipeline(
+      Readable.from(
+        linesOf(cases, () => {
+          written++
+        }),
+      ),
+      createWriteStream(temporary),
+    )
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    // What the cases' own source throws is not a matter of the place they are written to.
+    if (!(error instanceof Error && 'syscall' in error)) throw error
+    throw new Fault('bad-input', `${path}: cannot be written: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+  return written
+}

@@ -1,0 +1,112 @@
+/** What the grader knows of a generated case: differential, credit, examinations worth doing, how telling a finding is. */
+import type { ExamResult, Gold } from '../case.js'
+import type { Disease, Knowledge } from '../knowledge.js'
+import type { Model } from '../likelihood.js'
+import type { Patient } from './draw.js'
+import { addEvidence, normalised, worthDoing } from './worth.js'
+
+const maxWeight = 3
+const telling = Math.log(2)
+const round = (n: number): number => Math.round(n * 1e4) / 1e4
+
+const weightTables = new WeakMap<Model, (readonly Float64Array[])[]>()
+
+/** |log P(state | disease) / P(state | the others, by base rate)| of each node's states, gate open, at most 3. */
+export function weightsOf(
+  knowledge: Knowledge,
+  model: Model,
+  disease: number,
+): readonly Float64Array[] {
+  const tables = weightTables.get(model) ?? []
+  weightTables.set(model, tables)
+  tables[disease] ??= model.nodes.map(({ finding, chance }) =>
+    Float64Array.from(finding.states, (_, state) => {
+      let others = 0
+      let mass = 0
+      knowledge.diseases.forEach(({ prior }, d) => {
+        if (d === disease) return
+        others += prior.base * chance[state * model.diseases + d]!
+        mass += prior.base
+      })
+      const own = chance[state * model.diseases + disease]!
+      return mass === 0 ? 0 : Math.min(maxWeight, Math.abs(Math.log((own * mass) / others)))
+    }),
+  )
+  return tables[disease]
+}
+
+/**
+ * The weight of a finding in history coverage: given to what is present or out of the ordinary, and to an
+ * ordinary state at least twice as likely, or half as likely, as in the other diseases.
+ */
+export function weightOf(
+  table: Float64Array,
+  state: number,
+  remarkable: boolean,
+): number | undefined {
+  const weight = table[state] ?? 0
+  return remarkable || weight >= telling ? round(weight) : undefined
+}
+
+type Named = Pick<Gold['dx'][number], 'id' | 'name' | 'aliases' | 'codes' | 'severity'>
+
+const named = ({ id, name, aliases, codes, severity }: Disease): Named => ({
+  id,
+  name: { ...name },
+  aliases: [...aliases.zh, ...aliases.en],
+  codes: codes.map((code) => ({ ...code })),
+  severity,
+})
+
+function actionsOf(knowledge: Knowledge, disease: Disease): Gold['actions'] {
+  const of = (ids: readonly string[], polarity: 'recommend' | 'contraindicated') =>
+    ids.map((id) => ({ id, text: { ...knowledge.actions.get(id) }, polarity, weight: 1 }))
+  return [...of(disease.recommend, 'recommend'), ...of(disease.contraindicated, 'contraindicated')]
+}
+
+const creditFrom = 0.05
+const listedFrom = 0.01
+
+/**
+ * The gold of a drawn patient, and the probability that everything there is to know gives the diagnosis.
+ * @param money what the tier lets the doctor spend
+ */
+export function goldOf(
+  knowledge: Knowledge,
+  model: Model,
+  patient: Patient,
+  exams: readonly ExamResult[],
+  money: number,
+): { readonly gold: Gold; readonly bayesCeiling: number } {
+  const disease = knowledge.diseases[patient.disease]!
+  const logs = patient.prior.map(Math.log)
+  addEvidence(logs, model, model.knownBy.patient, patient.states)
+  const told = normalised(logs)
+  addEvidence(logs, model, model.knownBy.exam, patient.states)
+  const all = normalised(logs)
+  const full = knowledge.diseases.map((other, d) => ({ other, p: all[d]! }))
+  const harmful = disease.harmful.filter((id) => knowledge.exam.has(id))
+  const gold: Gold = {
+    dx: [{ ...named(disease), role: 'primary' }],
+    acceptable: full
+      .filter(
+        ({ other, p }) => other !== disease && other.group === disease.group && p >= creditFrom,
+      )
+      .map(({ other }) => ({ ...named(other), credit: 0.5 })),
+    differential: full
+      .filter(({ p }) => p >= listedFrom)
+      .sort((a, b) => b.p - a.p)
+      .map(({ other, p }) => ({ id: other.id, p: round(p) })),
+    exams: worthDoing({ knowledge, model, patient, told, harmful, money }, exams),
+    redFlags: disease.redFlags
+      .filter(({ finding }) => model.index.has(finding))
+      .map(({ finding, action }) => {
+        const f = model.index.get(finding)!
+        const asked = model.nodes[f]!.finding.knownBy === 'patient' && patient.states[f] === 1
+        return { finding, mustAsk: asked, action }
+      }),
+    triage: { scale: 'local5', level: disease.triage },
+    actions: actionsOf(knowledge, disease),
+  }
+  return { gold, bayesCeiling: round(full[patient.disease]!.p) }
+}

@@ -1,0 +1,111 @@
+/** Looks for the answer where the doctor, the patient or an examination could say it. */
+import type { Case, Text } from '../case.js'
+import { doctorView, examinerView, patientView } from '../case.js'
+import type { Knowledge } from '../knowledge.js'
+
+export interface Leak {
+  /** The view and the place in it. */
+  readonly where: string
+  /** The name, alias or code of a gold diagnosis that stands there. */
+  readonly phrase: string
+}
+
+const han = /\p{Script=Han}/u
+const isWord = (character: string | undefined): boolean =>
+  character !== undefined && /[\p{L}\p{N}]/u.test(character) && !han.test(character)
+
+/** What must not be said of a case: names, aliases and ICD codes of its diagnoses, if long enough to mean it. */
+function secrets({ gold }: Case): readonly string[] {
+  const phrases = gold.dx.flatMap(({ name, aliases, codes }) => [
+    ...[name.zh, name.en, ...aliases].filter((text) => text !== undefined),
+    ...codes.flatMap(({ system, code }) => (/^icd/.test(system) ? [code] : [])),
+  ])
+  const long = (phrase: string) => [...phrase].length >= (han.test(phrase) ? 2 : 3)
+  return [...new Set(phrases.map((phrase) => phrase.trim().toLowerCase()).filter(long))]
+}
+
+/** Chinese as a substring, anything else as whole words. */
+function contains(text: string, phrase: string): boolean {
+  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
+    if (han.test(phrase)) return true
+    if (!isWord(text[at - 1]) && !isWord(text[at + phrase.length])) return true
+  }
+  return false
+}
+
+type Texts = Generator<readonly [where: string, text: string]>
+
+function* textOf(where: string, text: Text | undefined): Texts {
+  if (text?.zh !== undefined) yield [`${where}.zh`, text.zh]
+  if (text?.en !== undefined) yield [`${where}.en`, text.en]
+}
+
+function* doctorTexts(truth: Case): Texts {
+  const { complaint, demographics } = doctorView(truth)
+  yield ['doctor.id', truth.id]
+  yield* textOf('doctor.complaint', complaint)
+  yield* textOf('doctor.demographics.relation', demographics.relation)
+}
+
+function* recordedTexts(truth: Case): Texts {
+  for (const { view, findings } of [patientView(truth), examinerView(truth)])
+    for (const { id, question, utterance } of findings.values()) {
+      yield* textOf(`${view}.findings.${id}.question`, question)
+      yield* textOf(`${view}.findings.${id}.utterance`, utterance)
+    }
+  for (const result of examinerView(truth).results.values())
+    yield* textOf(`examiner.results.${result.exam}.report`, result.report)
+}
+
+function scan(texts: Texts, phrases: readonly string[]): Leak[] {
+  const found: Leak[] = []
+  for (const [where, text] of texts) {
+    const lower = text.toLowerCase()
+    for (const phrase of phrases) if (contains(lower, phrase)) found.push({ where, phrase })
+  }
+  return found
+}
+
+/** Every sentence the knowledge base has, under `finding.state`. */
+function* sayable({ findings }: Knowledge): Texts {
+  for (const { id, say } of findings)
+    for (const [state, said] of Object.entries(say))
+      for (const text of [...said.zh, ...said.en]) yield [`${id}.${state}`, text]
+}
+
+const scanned = new WeakMap<Knowledge, Map<string, readonly Leak[]>>()
+
+/** Leaks of the sentences the knowledge base has for what the case's findings are, or for not knowing. */
+function sayableLeaks(truth: Case, knowledge: Knowledge, phrases: readonly string[]): Leak[] {
+  const known = scanned.get(knowledge) ?? new Map<string, readonly Leak[]>()
+  const key = phrases.join('\n')
+  const all = known.get(key) ?? scan(sayable(knowledge), phrases)
+  scanned.set(knowledge, known.set(key, all))
+  if (all.length === 0) return []
+  const spoken = new Map<string, string>(
+    truth.findings.flatMap(({ id, state, knownBy }) => {
+      const view = knownBy === 'patient' ? 'patient' : 'examiner'
+      return [state, 'unknown'].map(
+        (said) => [`${id}.${said}`, `${view}.say.${id}.${said}`] as const,
+      )
+    }),
+  )
+  return all.flatMap(({ where, phrase }) => {
+    const place = spoken.get(where)
+    return place === undefined ? [] : [{ where: place, phrase }]
+  })
+}
+
+/**
+ * Every place where a text of the doctor's, the patient's or the examiner's view, in either language, holds a
+ * name, an alias or an ICD code of a gold diagnosis. Phrases under 2 Chinese characters or 3 letters are ignored.
+ * @param knowledge also looks through every sentence it has for the case's findings
+ */
+export function leaks(truth: Case, knowledge?: Knowledge): readonly Leak[] {
+  const phrases = secrets(truth)
+  return [
+    ...scan(doctorTexts(truth), phrases),
+    ...scan(recordedTexts(truth), phrases),
+    ...(knowledge ? sayableLeaks(truth, knowledge, phrases) : []),
+  ]
+}

@@ -1,0 +1,194 @@
+/**
+ * Importer of MTMedDialog, the parquet files of DoctorAgent-RL: one row per doctor turn of a translated online
+ * consultation, `prompt`, `reward_model.ground_truth` and `reward_model.patient_information`. The rows of one
+ * consultation become one case, its recorded exchanges findings that a record patient can tell.
+ *
+ * A model-written `enhanced_description`, where there is one, is not read: it was made from the diagnosis.
+ */
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import { Case } from '../case.js'
+import type { Language } from '../turn.js'
+import { languageOf } from '../words.js'
+import { demographicsOf } from './demographics.js'
+import type { Imported, ImportReport } from './import.js'
+import { leaks } from './leak.js'
+import { readParquet } from './parquet.js'
+import { recordedGold } from './recorded-gold.js'
+
+const source = 'MTMedDialog (DoctorAgent-RL)'
+const url = 'https://github.com/JarvisUSTC/DoctorAgent-RL'
+const licence =
+  'The repository the file comes from is Apache-2.0; it does not restate the terms of the corpora it was translated from (IMCS-21, CHIP-MDCFNPC, MedDG). Keep cases made from it to yourself.'
+
+const columns = [
+  'prompt.role',
+  'prompt.content',
+  'reward_model.ground_truth.diagnosis',
+  'reward_model.ground_truth.recommendation',
+  'reward_model.patient_information.doctor_question',
+  'reward_model.patient_information.patient_response',
+]
+
+/** One text or a list of them, holes and blanks dropped, joined by a space. */
+const Joined = z
+  .union([z.string(), z.array(z.string().nullish())])
+  .nullish()
+  .transform((texts) =>
+    (typeof texts === 'string' ? [texts] : (texts ?? []))
+      .flatMap((text) => text?.trim() || [])
+      .join(' '),
+  )
+const Row = z.object({
+  prompt: z.array(z.object({ role: z.string(), content: z.string() })),
+  reward_model: z.object({
+    ground_truth: z.object({ diagnosis: z.string().trim().min(1), recommendation: Joined }),
+    patient_information: z
+      .array(z.object({ doctor_question: Joined, patient_response: Joined }))
+      .min(1),
+  }),
+})
+type Row = z.infer<typeof Row>
+
+const label = /(?:Patient['’]s description|患者(?:描述|自述|主诉))\s*[:：]\s*/i
+const instructions = /\s*\n\s*(?:Decide next action|决定下一步)|<\|im_end\|>/i
+
+/** What the patient wrote, out of the first message that carries it, without the instructions around it. */
+function descriptionOf(prompt: Row['prompt']): string | undefined {
+  for (const { content } of prompt) {
+    const start = content.match(label)
+    if (start?.index === undefined) continue
+    const text = content.slice(start.index + start[0].length)
+    const end = text.search(instructions)
+    return (end < 0 ? text : text.slice(0, end)).trim() || undefined
+  }
+  return undefined
+}
+
+interface Consultation extends Pick<Row['reward_model'], 'ground_truth' | 'patient_information'> {
+  readonly id: string
+  /** The first row that holds it. */
+  readonly row: number
+  readonly description: string
+}
+
+/** The recorded exchanges that have both halves, and a warning for each that has not. */
+function exchangesOf(
+  { patient_information }: Consultation,
+  language: Language,
+  warn: (message: string) => void,
+): z.input<typeof Case>['findings'] {
+  return patient_information.flatMap(({ doctor_question, patient_response }, i) => {
+    const id = `exchange-${i + 1}`
+    if (!doctor_question || !patient_response) {
+      warn(`${id} has no recorded ${doctor_question ? 'answer' : 'question'} and was left out`)
+      return []
+    }
+    return {
+      id,
+      kind: 'symptom',
+      state: 'present',
+      knownBy: 'patient',
+      weight: 1,
+      question: { [language]: doctor_question },
+      utterance: { [language]: patient_response },
+    } as const
+  })
+}
+
+function caseOf(consultation: Consultation, warn: (message: string) => void): Case {
+  const { ground_truth, description } = consultation
+  const { demographics, text, tags } = demographicsOf(description)
+  const said = consultation.patient_information.map((exchange) => exchange.patient_response)
+  const language = languageOf([text, ...said].join(' '))
+  if (tags === 0) warn('the description gives neither sex nor age')
+  if (tags > 1) warn(`the description gives sex and age ${tags} times; the last one was taken`)
+  const { gold, found } = recordedGold(
+    ground_truth.diagnosis,
+    ground_truth.recommendation,
+    language,
+  )
+  if (!found)
+    warn(
+      `no disease could be made out, the whole diagnosis stands for it: ${ground_truth.diagnosis}`,
+    )
+  if (!ground_truth.recommendation) warn('no recommendation was recorded')
+  return Case.parse({
+    schema: 'bedside-case/1',
+    id: consultation.id,
+    provenance: { source, license: licence, url, synthetic: false, redistributable: false },
+    demographics,
+    chiefComplaint: { text: { [language]: text }, findings: [] },
+    findings: exchangesOf(consultation, language, warn),
+    exams: [],
+    examDefault: 'unavailable',
+    gold,
+  } satisfies z.input<typeof Case>)
+}
+
+/** Rows of one consultation under one content hash: row numbers and indices differ between the files. */
+function consultationsOf(
+  rows: readonly unknown[],
+  skip: (row: number, path: string, reason: string) => void,
+): Consultation[] {
+  const found = new Map<string, Consultation>()
+  for (const [row, raw] of rows.entries()) {
+    const parsed = Row.safeParse(raw)
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0]
+      skip(row, issue?.path.join('.') ?? '', issue?.message ?? 'not a row of this format')
+      continue
+    }
+    const { prompt, reward_model } = parsed.data
+    const { ground_truth, patient_information } = reward_model
+    const description = descriptionOf(prompt)
+    if (description === undefined) {
+      skip(row, 'prompt', "no message holds a patient's description")
+    } else if (!patient_information.some((e) => e.doctor_question && e.patient_response)) {
+      skip(row, 'reward_model.patient_information', 'no exchange has a question and an answer')
+    } else {
+      const content = JSON.stringify([description, ground_truth, patient_information])
+      const hash = createHash('sha256').update(content).digest('hex').slice(0, 12)
+      const id = `mtmeddialog-${hash}`
+      if (!found.has(id)) found.set(id, { id, row, description, ground_truth, patient_information })
+    }
+  }
+  return [...found.values()]
+}
+
+/** A recorded question is the doctor's own; no patient says it. */
+const leaksOf = (truth: Case): ImportReport['leaks'] =>
+  leaks(truth)
+    .filter(({ where }) => !/\.question\.(?:zh|en)$/.test(where))
+    .map((leak) => ({ case: truth.id, ...leak }))
+
+/**
+ * Reads an MTMedDialog parquet file; cases come in the order of their first rows, and one consultation has the
+ * same id in every file that holds it.
+ * @throws Fault `bad-input` when the file is missing, not parquet, or lacks a column
+ */
+export async function importMtmeddialog(path: string): Promise<Imported> {
+  const rows = await readParquet(path, columns)
+  const skipped: ImportReport['skipped'][number][] = []
+  const warnings: ImportReport['warnings'][number][] = []
+  const cases = consultationsOf(rows, (row, at, reason) =>
+    skipped.push({ row, path: at, reason }),
+  ).map((consultation) =>
+    caseOf(consultation, (message) =>
+      warnings.push({ row: consultation.row, message: `${consultation.id}: ${message}` }),
+    ),
+  )
+  return {
+    cases,
+    report: {
+      format: 'mtmeddialog',
+      ok: cases.length,
+      rows: rows.length,
+      skipped,
+      warnings,
+      leaks: cases.flatMap(leaksOf),
+      licence,
+      redistributable: false,
+    },
+  }
+}

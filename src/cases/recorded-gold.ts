@@ -1,0 +1,60 @@
+/** The grader's truth of an imported dialogue: a sentence of diagnosis and one of advice. */
+import type { Gold } from '../case.js'
+import type { Language } from '../turn.js'
+import { diagnosisTerms, headTerm } from './diagnosis-terms.js'
+
+/** Wordings that recorded doctors use for one disease without a difference. */
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  cold: ['common cold'],
+  'gastric ulcer': ['stomach ulcer'],
+  'stomach ulcer': ['gastric ulcer'],
+  'irritable bowel syndrome': ['ibs'],
+  'gastroesophageal reflux disease': ['gerd'],
+  hemorrhoids: ['haemorrhoids', 'piles'],
+  感冒: ['普通感冒'],
+  肠易激综合征: ['ibs'],
+}
+
+const idOf = (term: string): string => term.replace(/[\s/]+/g, '-')
+const unique = (list: readonly string[]): string[] => [...new Set(list)]
+const withPlain = (term: string): string[] => unique([term, term.replace(/-/g, ' ')])
+
+/**
+ * Gold of a recorded diagnosis. The first disease named is the primary one, others named with it are
+ * comorbid, and what is offered instead, named beside, or less qualified earns half the credit.
+ * `found` is false where no disease could be made out; the whole sentence is the name then.
+ */
+export function recordedGold(
+  diagnosis: string,
+  recommendation: string | undefined,
+  language: Language,
+): { readonly gold: Gold; readonly found: boolean } {
+  const sentence = diagnosis.trim()
+  const { named, alternatives, variants } = diagnosisTerms(sentence)
+  const [first = sentence, ...beside] = unique(named)
+  const asDiagnosis = (term: string, more: readonly string[] = []) => ({
+    id: idOf(term),
+    name: { [language]: term },
+    aliases: unique([...more, ...(synonyms[term] ?? []), ...withPlain(term)]).filter(
+      (alias) => alias !== term,
+    ),
+    codes: [],
+  })
+  const own = new Set([first, ...variants])
+  const partly = unique([headTerm(first), ...alternatives, ...beside, ...beside.map(headTerm)])
+  return {
+    found: named.length > 0,
+    gold: {
+      dx: [
+        { ...asDiagnosis(first, [sentence, ...variants.flatMap(withPlain)]), role: 'primary' },
+        ...beside.map((term) => ({ ...asDiagnosis(term), role: 'comorbid' as const })),
+      ],
+      acceptable: partly
+        .filter((term) => !own.has(term))
+        .map((term) => ({ ...asDiagnosis(term), credit: 0.5 })),
+      redFlags: [],
+      actions: [],
+      ...(recommendation ? { recommendation: { [language]: recommendation } } : {}),
+    },
+  }
+}
