@@ -69,5 +69,7 @@ export function assertSupported(capabilities: Capabilities, batch: TrainBatch): 
       `Expected a normaliser of ${capabilities.normalisers.join(', ')}, got \`${batch.normaliser.kind}\``,
     )
   if (batch.loss.entropy !== 0 && !capabilities.entropy)
-    throw new RangeError(`Expected entropy 0, which is all this backend has, got ${batch.loss.entropy}`)
+    throw new RangeError(
+      `Expected entropy 0, which is all this backend has, got ${batch.loss.entropy}`,
+    )
 }

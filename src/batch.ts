@@ -28,7 +28,8 @@ export interface TokenSegment {
 }
 
 /** How per-token losses become one number. */
-export type NormaliserKind = 'token-mean' | 'rollout-mean' | 'dr-grpo' | 'sum'
+export const normaliserKinds = ['token-mean', 'rollout-mean', 'dr-grpo', 'sum'] as const
+export type NormaliserKind = (typeof normaliserKinds)[number]
 
 /** The multiplier of each segment's token losses, computed on the whole batch before any splitting. */
 export interface Normaliser {
@@ -41,7 +42,12 @@ export type Loss =
   /** -A log p (Williams 1992). */
   | { readonly kind: 'policy-gradient'; readonly entropy: number }
   /** -min(rA, clip(r, 1-low, 1+high)A) with r = p/p_sampler (Schulman et al. 2017; separate bounds, DAPO). */
-  | { readonly kind: 'ppo-clip'; readonly low: number; readonly high: number; readonly entropy: number }
+  | {
+      readonly kind: 'ppo-clip'
+      readonly low: number
+      readonly high: number
+      readonly entropy: number
+    }
 
 export interface AdamSettings {
   readonly learningRate: number
@@ -113,6 +119,10 @@ export function assertBatch(batch: TrainBatch): void {
     throw new RangeError(
       `Expected one normaliser per segment (${batch.segments.length}), got ${batch.normaliser.perSegment.length}`,
     )
+  batch.normaliser.perSegment.forEach((multiplier, i) => {
+    if (!Number.isFinite(multiplier))
+      throw new RangeError(`Expected finite normalisers, got ${multiplier} for segments[${i}]`)
+  })
   batch.segments.forEach((segment, i) => {
     const drawn = segment.tokens.length - segment.promptLength
     const where = `segments[${i}] of rollout ${segment.rolloutId}`

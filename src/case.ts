@@ -140,7 +140,9 @@ export const Case = z.object({
     split: z.enum(['train', 'heldout']).optional(),
   }),
   demographics: z.object({
-    age: z.object({ v: z.number().min(0).max(130), unit: z.enum(['day', 'month', 'year']) }).optional(),
+    age: z
+      .object({ v: z.number().min(0).max(130), unit: z.enum(['day', 'month', 'year']) })
+      .optional(),
     sex: z.enum(['F', 'M', 'X']).optional(),
     pregnant: z.boolean().optional(),
     speaker: z.enum(['self', 'caregiver', 'interpreter']).default('self'),

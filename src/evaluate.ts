@@ -1,6 +1,6 @@
 /** Evaluation: an agent over many cases, every mean with a seeded case-bootstrap interval. */
 import type { Agent } from './agent.js'
-import type { Case } from './case.js'
+import type { Case, GraderView } from './case.js'
 import { graderView } from './case.js'
 import type { Env } from './env.js'
 import type { Episode } from './episode.js'
@@ -16,6 +16,22 @@ export interface Measures {
   readonly accuracy: Reward
   readonly partialCredit: Reward
   readonly examF1: Reward
+}
+
+/** What every measure says of one episode. */
+export async function scoresOf(
+  episode: Episode,
+  truth: GraderView,
+  measures: Measures,
+  signal?: AbortSignal,
+): Promise<Readonly<Record<keyof Measures, Score>>> {
+  const score = (measure: Reward) => measure(episode, truth, { signal })
+  return {
+    reward: await score(measures.reward),
+    accuracy: await score(measures.accuracy),
+    partialCredit: await score(measures.partialCredit),
+    examF1: await score(measures.examF1),
+  }
 }
 
 /** One case, played; without an episode when the world failed. */
@@ -69,14 +85,7 @@ export function play({
         agentName,
         signal,
       })
-      const view = graderView(truth)
-      const score = (measure: Reward) => measure(episode, view, { signal })
-      const scores = {
-        reward: await score(measures.reward),
-        accuracy: await score(measures.accuracy),
-        partialCredit: await score(measures.partialCredit),
-        examF1: await score(measures.examF1),
-      }
+      const scores = await scoresOf(episode, graderView(truth), measures, signal)
       played = { truth, episode, scores }
     } catch (error) {
       if (!Fault.is(error) || signal?.aborted) throw error
@@ -94,19 +103,39 @@ export interface Estimate {
 }
 
 /** Percentile bootstrap over cases, `resamples` keyed resamples. */
-export function estimate(values: readonly number[], seed = 0, resamples = 1000): Estimate {
-  const n = values.length
-  if (n === 0) return { mean: null, ci95: null }
+export const estimate = (values: readonly number[], seed = 0, resamples = 1000): Estimate =>
+  clusterEstimate(
+    values.map((value) => [value]),
+    seed,
+    resamples,
+  )
+
+/** Like `estimate`, of values that come several to a case: cases are resampled, with all that is theirs. */
+export function clusterEstimate(
+  clusters: readonly (readonly number[])[],
+  seed = 0,
+  resamples = 1000,
+): Estimate {
+  const cases = clusters.filter((values) => values.length > 0)
+  const n = cases.length
+  const all = cases.flat()
+  if (all.length === 0) return { mean: null, ci95: null }
+  const sums = cases.map((values) => values.reduce((sum, value) => sum + value, 0))
   const means = new Float64Array(resamples)
   for (let r = 0; r < resamples; r++) {
     const stream = fork(seed, 'bootstrap', r)
     let sum = 0
-    for (let i = 0; i < n; i++) sum += values[below(n, stream, i)]!
-    means[r] = sum / n
+    let count = 0
+    for (let i = 0; i < n; i++) {
+      const drawn = below(n, stream, i)
+      sum += sums[drawn]!
+      count += cases[drawn]!.length
+    }
+    means[r] = sum / count
   }
   means.sort()
   const at = (p: number): number => means[Math.min(resamples - 1, Math.floor(p * resamples))]!
-  return { mean: meanOf(values), ci95: [at(0.025), at(0.975)] }
+  return { mean: meanOf(all), ci95: [at(0.025), at(0.975)] }
 }
 
 const meanOf = (values: readonly number[]): number =>
@@ -157,7 +186,9 @@ export function summariseParts(scores: readonly Score[]): Readonly<Record<string
 
 /** The numbers of an evaluation; episodes that faulted or have no total are counted, not averaged. */
 export function summarise(played: readonly Played[], seed = 0): Summary {
-  const done = played.flatMap(({ episode, scores }) => (episode && scores ? [{ episode, scores }] : []))
+  const done = played.flatMap(({ episode, scores }) =>
+    episode && scores ? [{ episode, scores }] : [],
+  )
   const totals = (name: keyof Measures): number[] =>
     done.flatMap(({ scores }) => scores[name].total ?? [])
   const average = (of: (episode: Episode) => number): number | null =>

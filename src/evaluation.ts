@@ -50,14 +50,28 @@ export async function referencesOf(
     seed = 0,
     cases = heldOut,
     signal,
+    onPlayed,
   }: {
     readonly seed?: number
     readonly cases?: readonly Case[]
     readonly signal?: AbortSignal | undefined
+    /** Called after each case of each reference. */
+    readonly onPlayed?: (played: Played) => void
   } = {},
 ): Promise<Reference> {
-  const anchor = async (agent: Agent, agentName: string): Promise<Anchor> =>
-    anchorOf(summarise(await play({ cases, makeEnv, agent, agentName, measures, seed, signal }), seed))
+  const anchor = async (agent: Agent, agentName: string): Promise<Anchor> => {
+    const played = await play({
+      cases,
+      makeEnv,
+      agent,
+      agentName,
+      measures,
+      seed,
+      signal,
+      ...(onPlayed ? { onPlayed } : {}),
+    })
+    return anchorOf(summarise(played, seed))
+  }
   return {
     floor: await anchor(floor, 'random'),
     ceiling: await anchor(ceiling.agent, ceiling.name),

@@ -12,7 +12,11 @@ export interface StepMetrics {
   readonly reward: number
   readonly accuracy: number
   readonly turns: number
-  readonly groups: { readonly formed: number; readonly zeroVariance: number; readonly dropped: number }
+  readonly groups: {
+    readonly formed: number
+    readonly zeroVariance: number
+    readonly dropped: number
+  }
   readonly samples: {
     readonly used: number
     readonly unavailable: number

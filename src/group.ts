@@ -55,7 +55,9 @@ export function formGroup(
       `Expected as many scores as episodes and at least one, got ${episodes.length} episodes and ${scores.length} scores`,
     )
   assertSiblings(episodes)
-  const scored = scores.flatMap((score, i) => (score.total === null ? [] : [{ i, total: score.total }]))
+  const scored = scores.flatMap((score, i) =>
+    score.total === null ? [] : [{ i, total: score.total }],
+  )
   const totals = scored.map(({ total }) => total)
   const status =
     scored.length === 1

@@ -4,8 +4,11 @@
  * One source for everything that must agree: the generator samples from it, the rule patient speaks its
  * sentences, the oracle inverts them. `data/knowledge/README.md` says what the numbers are (an author's
  * ordinal judgement, reviewed by no clinician) and what they are not.
+ *
+ * Long because the file format, the checks of its references and its index are one thing said three ways.
  */
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -162,7 +165,7 @@ export const expandPanel = (exam: ExamDefinition): readonly string[] =>
 const parentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition[] => {
   const byId = new Map(findings.map((finding) => [finding.id, finding] as const))
   const depth = (finding: FindingDefinition, hops = 0): number => {
-    if (hops > 8) throw new Error(`findings: ${finding.id} is its own ancestor`)
+    if (hops > 8) throw new Fault('bad-input', `finding ${finding.id} is its own ancestor`)
     const parent = finding.parent && byId.get(finding.parent.finding)
     return parent ? 1 + depth(parent, hops + 1) : 0
   }
@@ -172,62 +175,77 @@ const parentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition
     .map(({ finding }) => finding)
 }
 
-/** Everything wrong with references, states and distributions, one sentence each. */
-function* problems(knowledge: Knowledge): Generator<string> {
+/**
+ * Everything wrong with references, states and distributions, one sentence each,
+ * with the id whose definition it stands in.
+ */
+function* problems(knowledge: Knowledge): Generator<readonly [id: string, why: string]> {
   const { finding, exam, disease, actions } = knowledge
   const seen = new Set<string>()
   for (const list of [knowledge.diseases, knowledge.findings, knowledge.exams]) {
     for (const { id } of list) {
-      if (seen.has(id)) yield `id ${id} is defined twice`
+      if (seen.has(id)) yield [id, `id ${id} is defined twice`]
       seen.add(id)
     }
   }
   for (const f of knowledge.findings) {
     if ((f.type === 'cat') !== (f.values !== undefined))
-      yield `finding ${f.id}: values belong to type cat, and only there`
+      yield [f.id, `finding ${f.id}: values belong to type cat, and only there`]
     if ((f.type === 'bool') !== (typeof f.leak === 'number'))
-      yield `finding ${f.id}: expected leak to be ${f.type === 'bool' ? 'a number' : 'a distribution'}`
+      yield [
+        f.id,
+        `finding ${f.id}: expected leak to be ${f.type === 'bool' ? 'a number' : 'a distribution'}`,
+      ]
     for (const state of f.states)
-      if (!f.say[state]) yield `finding ${f.id}: say has no sentences for state ${state}`
+      if (!f.say[state]) yield [f.id, `finding ${f.id}: say has no sentences for state ${state}`]
     if (typeof f.leak === 'object')
       for (const value of Object.keys(f.leak))
-        if (!f.states.includes(value)) yield `finding ${f.id}: leak names unknown value ${value}`
+        if (!f.states.includes(value))
+          yield [f.id, `finding ${f.id}: leak names unknown value ${value}`]
     if (f.parent) {
       const parent = finding.get(f.parent.finding)
-      if (!parent) yield `finding ${f.id}: unknown parent ${f.parent.finding}`
+      if (!parent) yield [f.id, `finding ${f.id}: unknown parent ${f.parent.finding}`]
       else if (!parent.states.includes(f.parent.when))
-        yield `finding ${f.id}: parent ${parent.id} has no state ${f.parent.when}`
+        yield [f.id, `finding ${f.id}: parent ${parent.id} has no state ${f.parent.when}`]
     }
   }
   for (const e of knowledge.exams) {
-    for (const id of e.panelOf) if (!exam.has(id)) yield `exam ${e.id}: unknown member ${id}`
+    for (const id of e.panelOf)
+      if (!exam.has(id)) yield [e.id, `exam ${e.id}: unknown member ${id}`]
     for (const id of e.yields) {
       const f = finding.get(id)
-      if (!f) yield `exam ${e.id}: yields unknown finding ${id}`
-      else if (f.knownBy !== 'exam') yield `exam ${e.id}: yields ${id}, which the patient knows`
+      if (!f) yield [e.id, `exam ${e.id}: yields unknown finding ${id}`]
+      else if (f.knownBy !== 'exam')
+        yield [e.id, `exam ${e.id}: yields ${id}, which the patient knows`]
     }
-    if ((e.panelOf.length > 0) === e.yields.length > 0)
-      yield `exam ${e.id}: expected either panelOf or yields`
+    if (e.panelOf.length > 0 === e.yields.length > 0)
+      yield [e.id, `exam ${e.id}: expected either panelOf or yields`]
   }
   for (const d of knowledge.diseases) {
     for (const [id, edge] of Object.entries(d.findings)) {
       const f = finding.get(id)
-      if (!f) yield `disease ${d.id}: edge to unknown finding ${id}`
+      if (!f) yield [d.id, `disease ${d.id}: edge to unknown finding ${id}`]
       else if ((f.type === 'bool') !== (typeof edge === 'number'))
-        yield `disease ${d.id}: edge to ${id} must be ${f.type === 'bool' ? 'a probability' : 'a distribution'}`
+        yield [
+          d.id,
+          `disease ${d.id}: edge to ${id} must be ${f.type === 'bool' ? 'a probability' : 'a distribution'}`,
+        ]
       else if (typeof edge === 'object')
         for (const value of Object.keys(edge))
-          if (!f.states.includes(value)) yield `disease ${d.id}: ${id} has no value ${value}`
+          if (!f.states.includes(value))
+            yield [d.id, `disease ${d.id}: ${id} has no value ${value}`]
     }
-    for (const id of d.harmful) if (!exam.has(id)) yield `disease ${d.id}: unknown exam ${id}`
+    for (const id of d.harmful)
+      if (!exam.has(id)) yield [d.id, `disease ${d.id}: unknown exam ${id}`]
     for (const flag of d.redFlags) {
-      if (!finding.has(flag.finding)) yield `disease ${d.id}: red flag ${flag.finding} is unknown`
-      if (!actions.has(flag.action)) yield `disease ${d.id}: unknown action ${flag.action}`
+      if (!finding.has(flag.finding))
+        yield [d.id, `disease ${d.id}: red flag ${flag.finding} is unknown`]
+      if (!actions.has(flag.action)) yield [d.id, `disease ${d.id}: unknown action ${flag.action}`]
     }
     for (const id of [...d.recommend, ...d.contraindicated])
-      if (!actions.has(id)) yield `disease ${d.id}: unknown action ${id}`
+      if (!actions.has(id)) yield [d.id, `disease ${d.id}: unknown action ${id}`]
   }
-  if (disease.size === 0) yield 'no diseases'
+  if (disease.size === 0) yield ['', 'no diseases']
 }
 
 function index(files: readonly KnowledgeFile[]): Knowledge {
@@ -266,7 +284,14 @@ function lineOf(text: string, path: readonly PropertyKey[]): string {
   return '1'
 }
 
-function readFile(path: string): KnowledgeFile {
+/** A file as it was read, for messages that name a line of it. */
+interface Source {
+  readonly path: string
+  readonly text: string
+  readonly file: KnowledgeFile
+}
+
+function readFile(path: string): Source {
   const text = readFileSync(path, 'utf8')
   let json: unknown
   try {
@@ -275,13 +300,34 @@ function readFile(path: string): KnowledgeFile {
     throw new Fault('bad-input', `${path}: ${messageOf(error)}`)
   }
   const parsed = KnowledgeFile.safeParse(json)
-  if (parsed.success) return parsed.data
+  if (parsed.success) return { path, text, file: parsed.data }
   const issue = parsed.error.issues[0]
   const where = issue?.path ?? []
   throw new Fault(
     'bad-input',
     `${path}:${lineOf(text, where)}: ${issue?.message ?? 'not a knowledge file'} at ${where.join('.')}`,
   )
+}
+
+/** `file:line` of the last definition of an id, or the folder where there is none. */
+function placeOf(id: string, sources: readonly Source[], folder: string): string {
+  const definition = new RegExp(`"id"\\s*:\\s*"${id}"`, 'g')
+  const places = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(definition)].map(
+      ({ index }) => `${path}:${text.slice(0, index).split('\n').length}`,
+    ),
+  )
+  return places.at(-1) ?? folder
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith('.json'))
+      .sort()
+  } catch (error) {
+    throw new Fault('bad-input', `${folder}: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 const shipped = fileURLToPath(new URL('../data/knowledge/', import.meta.url))
@@ -295,13 +341,14 @@ const cache = new Map<string, Knowledge>()
 export function loadKnowledge(folder: string = shipped): Knowledge {
   const known = cache.get(folder)
   if (known) return known
-  const names = readdirSync(folder)
-    .filter((name) => name.endsWith('.json'))
-    .sort()
+  const names = namesIn(folder)
   if (names.length === 0) throw new Fault('bad-input', `${folder}: no *.json files`)
-  const knowledge = index(names.map((name) => readFile(`${folder}/${name}`)))
-  const wrong = [...problems(knowledge)]
-  if (wrong.length > 0) throw new Fault('bad-input', `${folder}: ${wrong.join('\n  ')}`)
+  const sources = names.map((name) => readFile(join(folder, name)))
+  const knowledge = index(sources.map(({ file }) => file))
+  const wrong = [...problems(knowledge)].map(
+    ([id, why]) => `${placeOf(id, sources, folder)}: ${why}`,
+  )
+  if (wrong.length > 0) throw new Fault('bad-input', wrong.join('\n'))
   cache.set(folder, knowledge)
   return knowledge
 }
@@ -319,14 +366,16 @@ export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowled
       )
   const diseases = knowledge.diseases.filter((d) => groups.includes(d.group))
   const keep = new Set(diseases.flatMap((d) => Object.keys(d.findings)))
-  for (const f of [...knowledge.findings].reverse()) if (keep.has(f.id) && f.parent) keep.add(f.parent.finding)
+  for (const f of [...knowledge.findings].reverse())
+    if (keep.has(f.id) && f.parent) keep.add(f.parent.finding)
   const findings = knowledge.findings.filter((f) => keep.has(f.id))
   const singles = knowledge.exams
     .filter((e) => e.yields.some((id) => keep.has(id)))
     .map((e) => ({ ...e, yields: e.yields.filter((id) => keep.has(id)) }))
   const names = new Set(singles.map((e) => e.id))
-  const panels = knowledge.exams
-    .filter((e) => e.panelOf.length > 0 && e.panelOf.every((id) => names.has(id)))
+  const panels = knowledge.exams.filter(
+    (e) => e.panelOf.length > 0 && e.panelOf.every((id) => names.has(id)),
+  )
   const exams = [...singles, ...panels]
   return {
     ...knowledge,

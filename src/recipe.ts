@@ -74,9 +74,7 @@ export const Recipe = z.strictObject({
 export type Recipe = z.infer<typeof Recipe>
 
 const expectedAt = (issue: z.core.$ZodIssue): string =>
-  issue.code === 'unrecognized_keys'
-    ? `unknown key ${issue.keys.join(', ')}`
-    : issue.message
+  issue.code === 'unrecognized_keys' ? `unknown key ${issue.keys.join(', ')}` : issue.message
 
 /**
  * Reads a recipe from YAML text.
@@ -95,10 +93,10 @@ export function parseRecipe(
   if (wrong) throw new Fault('bad-input', `${source}: ${wrong.message}`)
   for (const override of overrides) {
     const at = override.indexOf('=')
-    if (at < 1)
-      throw new Fault('bad-input', `--set: expected path=value, got \`${override}\``)
+    if (at < 1) throw new Fault('bad-input', `--set: expected path=value, got \`${override}\``)
     const value = parseDocument(override.slice(at + 1))
-    if (value.errors[0]) throw new Fault('bad-input', `--set ${override}: ${value.errors[0].message}`)
+    if (value.errors[0])
+      throw new Fault('bad-input', `--set ${override}: ${value.errors[0].message}`)
     document.setIn(override.slice(0, at).split('.'), value.toJS())
   }
   const parsed = Recipe.safeParse(document.toJS() ?? {})
@@ -106,7 +104,9 @@ export function parseRecipe(
   const messages = parsed.error.issues.map((issue) => {
     const path =
       issue.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0] ?? ''] : issue.path
-    const node = document.getIn(path as (string | number)[], true) as { range?: number[] } | undefined
+    const node = document.getIn(path as (string | number)[], true) as
+      | { range?: number[] }
+      | undefined
     const line = node?.range ? `:${lines.linePos(node.range[0] ?? 0).line}` : ''
     const got = document.getIn(path as (string | number)[])
     return `${source}${line}: ${path.join('.') || 'recipe'}: ${expectedAt(issue)}, got \`${JSON.stringify(got)}\``

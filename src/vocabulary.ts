@@ -3,8 +3,6 @@
  * A list of whole utterances, where a language model has a list of word pieces.
  */
 import { createHash } from 'node:crypto'
-import type { Case } from './case.js'
-import { inLanguage, primary } from './case.js'
 import type { Knowledge } from './knowledge.js'
 import type { Action, Language } from './turn.js'
 
@@ -30,7 +28,12 @@ export function knowledgeVocabulary(knowledge: Knowledge, language: Language): V
   return vocabulary(language, [
     ...knowledge.findings
       .filter((finding) => finding.knownBy === 'patient')
-      .map((finding): Action => ({ kind: 'ask', text: finding.ask[language][0] ?? finding.name[language] })),
+      .map(
+        (finding): Action => ({
+          kind: 'ask',
+          text: finding.ask[language][0] ?? finding.name[language],
+        }),
+      ),
     ...knowledge.exams.map((exam): Action => ({ kind: 'order', exam: exam.name[language] })),
     ...knowledge.diseases.map(
       (disease): Action => ({

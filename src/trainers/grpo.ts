@@ -64,15 +64,22 @@ interface Member {
   readonly right: number | null
 }
 
+/** One member of one group, to be played. */
+interface Job {
+  readonly step: number
+  readonly place: number
+  readonly member: number
+  readonly truth: Case
+}
+
 /** Plays and scores one member of one group; `undefined` when its world failed. */
 async function playMember(
   options: GrpoOptions,
   agent: Agent,
-  { step, place, member }: { readonly step: number; readonly place: number; readonly member: number },
+  { step, place, member, truth }: Job,
 ): Promise<Member | undefined> {
-  const { caseAt, makeEnv, reward, accuracy, groupsPerStep = 32, seed = 0, signal } = options
+  const { makeEnv, reward, accuracy, seed = 0, signal } = options
   signal?.throwIfAborted()
-  const truth = caseAt((step - 1) * groupsPerStep + place)
   const groupSeed = fork(seed, 'group', step, place)
   await using env = makeEnv()
   try {
@@ -96,13 +103,12 @@ async function playMember(
 
 /** Plays every member of every group of a step; groups come back in the order of their places. */
 async function playStep(options: GrpoOptions, step: number) {
-  const { backend, estimator, events, groupsPerStep = 32, groupSize = 8 } = options
+  const { backend, caseAt, estimator, events, groupsPerStep = 32, groupSize = 8 } = options
   const agent = backend.sampler({ temperature: options.temperature ?? 1 })
-  const jobs = Array.from({ length: groupsPerStep * groupSize }, (_, n) => ({
-    step,
-    place: Math.floor(n / groupSize),
-    member: n % groupSize,
-  }))
+  const jobs = Array.from({ length: groupsPerStep }, (_, place) => {
+    const truth = caseAt((step - 1) * groupsPerStep + place)
+    return Array.from({ length: groupSize }, (_, member): Job => ({ step, place, member, truth }))
+  }).flat()
   const played = await mapPool(jobs, options.concurrency ?? 16, (job) =>
     playMember(options, agent, job),
   )
@@ -146,11 +152,7 @@ export function batchOf(
       }),
     )
   if (segments.length === 0) return undefined
-  const perSegment = normalise(
-    normaliser,
-    segments,
-    maxTokens === undefined ? {} : { maxTokens },
-  )
+  const perSegment = normalise(normaliser, segments, maxTokens === undefined ? {} : { maxTokens })
   return { batch: { step, policyVersion, segments, normaliser: perSegment, loss, adam }, forks }
 }
 
@@ -201,7 +203,9 @@ async function oneStep(options: GrpoOptions, step: number): Promise<StepMetrics>
 export async function trainGrpo(options: GrpoOptions): Promise<void> {
   const { steps, firstStep = 1, groupSize = 8 } = options
   if (groupSize < 2)
-    throw new RangeError(`Expected \`groupSize\` to be at least 2, got \`${groupSize}\`: a group of one has no baseline`)
+    throw new RangeError(
+      `Expected \`groupSize\` to be at least 2, got \`${groupSize}\`: a group of one has no baseline`,
+    )
   for (let step = firstStep; step <= steps; step++) {
     options.signal?.throwIfAborted()
     options.events.emit('step-end', await oneStep(options, step))

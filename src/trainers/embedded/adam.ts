@@ -26,7 +26,13 @@ export function adam(
   weights: Float64Array,
   gradient: Float64Array,
   state: AdamState,
-  { learningRate, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, maxGradNorm = Infinity }: AdamSettings,
+  {
+    learningRate,
+    beta1 = 0.9,
+    beta2 = 0.999,
+    epsilon = 1e-8,
+    maxGradNorm = Infinity,
+  }: AdamSettings,
 ): { readonly weights: Float64Array; readonly state: AdamState; readonly gradNorm: number } {
   const gradNorm = norm(gradient)
   const scale = gradNorm > maxGradNorm ? maxGradNorm / gradNorm : 1

@@ -94,7 +94,9 @@ export async function loadSnapshot(folder: string, vocabulary: Vocabulary): Prom
     throw bad(folder, `expected weights.bin of ${expected} bytes, got ${bytes.length}`)
   if (sha256(bytes) !== manifest.sha256)
     throw bad(folder, 'weights.bin does not have the checksum that policy.json names')
-  const numbers = new Float64Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + expected))
+  const numbers = new Float64Array(
+    bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + expected),
+  )
   const size = rows * actions
   const part = (n: number) => numbers.slice(rows + n * size, rows + (n + 1) * size)
   return {

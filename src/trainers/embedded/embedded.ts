@@ -7,152 +7,140 @@
 import { randomUUID } from 'node:crypto'
 import { rename, writeFile } from 'node:fs/promises'
 import type { Agent } from '../../agent.js'
-import type { Backend, Capabilities, StepReport } from '../../backend.js'
+import type { Backend, Capabilities } from '../../backend.js'
 import { assertSupported } from '../../backend.js'
-import type { TokenSegment, TrainBatch } from '../../batch.js'
-import { assertBatch } from '../../batch.js'
+import type { Loss, TokenSegment, TrainBatch } from '../../batch.js'
+import { assertBatch, normaliserKinds } from '../../batch.js'
 import { uniform } from '../../seed.js'
-import type { Action } from '../../turn.js'
+import type { Action, Turn } from '../../turn.js'
 import type { Vocabulary } from '../../vocabulary.js'
 import { tokenLoss } from '../losses.js'
+import type { Tally } from '../tally.js'
+import { tally } from '../tally.js'
 import type { AdamState } from './adam.js'
 import { adam, grown } from './adam.js'
 import { loadSnapshot, saveSnapshot } from './checkpoint.js'
-import type { Weights } from './policy.js'
-import { activeFeatures, policy } from './policy.js'
+import type { PrefixState, Weights } from './policy.js'
+import { policy } from './policy.js'
 import { tokenizer } from './tokenizer.js'
 
 const capabilities: Capabilities = {
   losses: ['policy-gradient', 'ppo-clip'],
-  normalisers: ['token-mean', 'rollout-mean', 'dr-grpo', 'sum'],
+  normalisers: normaliserKinds,
   entropy: true,
   exports: ['json'],
 }
 
-/** Sums over the drawn tokens of a batch. */
-interface Tally {
-  tokens: number
-  loss: number
-  ratio: number
-  maxRatio: number
-  square: number
-  clipped: number
-  kl: number
-  entropy: number
-  current: number
-  gap: number
-  maxGap: number
+/** Everything one pass over a batch reads and writes. */
+interface Pass {
+  readonly loss: Loss
+  readonly current: Weights
+  readonly gradient: Float64Array
+  readonly sums: Tally
+}
+
+/** How a drawn token pulls on its logits. */
+interface Slope {
+  readonly slope: number
+  readonly scale: number
+  readonly bonus: number
+  readonly entropy: number
 }
 
 export interface EmbeddedOptions {
   readonly vocabulary: Vocabulary
 }
 
+/** What a sampler has read of one consultation, so that the next turn reads on. */
+interface Reading {
+  readonly prompt: readonly number[]
+  readonly state: PrefixState
+}
+
+const startsWith = (tokens: readonly number[], prefix: readonly number[]): boolean => {
+  if (prefix.length > tokens.length) return false
+  for (let i = 0; i < prefix.length; i++) if (prefix[i] !== tokens[i]) return false
+  return true
+}
+
 /** Opens a fresh policy that finds every utterance equally likely. */
 export function embedded({ vocabulary }: EmbeddedOptions): Backend {
-  const read = tokenizer(vocabulary)
-  const net = policy(vocabulary, read)
+  const tokens = tokenizer(vocabulary)
+  const net = policy(vocabulary, tokens)
   const { actions } = net
-  let rowOf = new Map<number, number>()
-  let weights: Weights = { rows: 0, values: new Float64Array(0) }
+  let weights: Weights = { rowOf: new Map(), rows: 0, values: new Float64Array(0) }
   let optimiser: AdamState = { steps: 0, mean: new Float64Array(0), square: new Float64Array(0) }
   let version = 0
 
-  /** Gives every feature of the batch a row, in the batch's order. */
-  const addRows = (segments: readonly TokenSegment[]): Map<number, number> => {
-    const rows = new Map(rowOf)
-    for (const { tokens } of segments) {
-      const state = net.start()
-      for (const token of tokens) {
-        net.read(state, token)
-        if (!read.isClock(token)) continue
-        for (const [key] of activeFeatures(state, actions)) if (!rows.has(key)) rows.set(key, rows.size)
-      }
+  /** The weights with a row of zeros for every new feature of the batch, in the batch's order. */
+  const withRows = (segments: readonly TokenSegment[]): Weights => {
+    const rowOf = new Map(weights.rowOf)
+    const add = (key: number): void => {
+      if (!rowOf.has(key)) rowOf.set(key, rowOf.size)
     }
-    return rows
+    for (const segment of segments) {
+      const state = net.start()
+      for (const token of segment.tokens) {
+        net.read(state, token)
+        if (tokens.isClock(token)) add(net.clockKey(state))
+      }
+      state.keys.forEach(add)
+    }
+    return { rowOf, rows: rowOf.size, values: grown(weights.values, rowOf.size * actions) }
   }
 
-  const addGradient = (
-    batch: TrainBatch,
-    rows: ReadonlyMap<number, number>,
-    current: Weights,
-    gradient: Float64Array,
-  ): Tally => {
-    const tally: Tally = {
-      tokens: 0,
-      loss: 0,
-      ratio: 0,
-      maxRatio: 0,
-      square: 0,
-      clipped: 0,
-      kl: 0,
-      entropy: 0,
-      current: 0,
-      gap: 0,
-      maxGap: 0,
+  /** Writes d loss / d logits of one drawn token. */
+  const slopesOf = (
+    logprobs: Float64Array,
+    drawn: number,
+    { slope, scale, bonus, entropy }: Slope,
+    slopes: Float64Array,
+  ): void => {
+    for (let a = 0; a < actions; a++) {
+      const p = Math.exp(logprobs[a]!)
+      // d(-H)/dz = p (log p + H), and 0 log 0 = 0 for a closed move.
+      const towardsEntropy = p > 0 ? bonus * p * (logprobs[a]! + entropy) : 0
+      slopes[a] = scale * (slope * ((a === drawn ? 1 : 0) - p) + towardsEntropy)
     }
+  }
+
+  /**
+   * Adds one segment's gradient. A feature, once active, is active at every later token of the segment, so
+   * its row gets the sum of the slopes from there on: one pass backwards.
+   */
+  const addSegment = (
+    segment: TokenSegment,
+    weight: number,
+    { loss, current, gradient, sums }: Pass,
+  ): void => {
+    const state = net.start()
     const logprobs = new Float64Array(actions)
-    const slopes = new Float64Array(actions)
-    batch.segments.forEach((segment, s) => {
-      const weight = batch.normaliser.perSegment[s]!
-      const { tokens, promptLength, temperature } = segment
-      const state = net.start()
-      for (let at = 0; at < tokens.length; at++) {
-        const token = tokens[at]!
-        const t = at - promptLength
-        if (t >= 0 && segment.mask[t] === 1) {
-          net.logprobs(state, rows, current, temperature, logprobs)
-          const logprob = logprobs[token]!
-          const sampled = segment.logprobs[t]!
-          const one = tokenLoss(batch.loss, logprob, sampled, segment.advantages[t]!)
-          let entropy = 0
-          for (let a = 0; a < actions; a++)
-            if (logprobs[a]! > Number.NEGATIVE_INFINITY) entropy -= Math.exp(logprobs[a]!) * logprobs[a]!
-          tally.tokens++
-          tally.loss += weight * (one.value - batch.loss.entropy * entropy)
-          tally.ratio += one.ratio
-          tally.maxRatio = Math.max(tally.maxRatio, one.ratio)
-          tally.square += one.ratio * one.ratio
-          tally.clipped += one.clipped ? 1 : 0
-          tally.kl += sampled - logprob
-          tally.entropy += entropy
-          if (segment.policyVersions[t] === version) {
-            const gap = Math.abs(sampled - logprob)
-            tally.current++
-            tally.gap += gap
-            tally.maxGap = Math.max(tally.maxGap, gap)
-          }
-          const scale = weight / temperature
-          for (let a = 0; a < actions; a++) {
-            const lp = logprobs[a]!
-            const p = Math.exp(lp)
-            // d(-H)/dz = p (log p + H), and 0 log 0 = 0 for a closed move.
-            const towardsEntropy = p > 0 ? batch.loss.entropy * p * (lp + entropy) : 0
-            slopes[a] = scale * (one.slope * ((a === token ? 1 : 0) - p) + towardsEntropy)
-          }
-          for (const [key, value] of activeFeatures(state, actions)) {
-            const base = rows.get(key)! * actions
-            for (let a = 0; a < actions; a++) gradient[base + a] = gradient[base + a]! + value * slopes[a]!
-          }
-        }
-        net.read(state, token)
+    const drawn: { readonly slopes: Float64Array; readonly features: number }[] = []
+    segment.tokens.forEach((token, at) => {
+      const t = at - segment.promptLength
+      if (t >= 0 && segment.mask[t] === 1) {
+        net.distribution(state, current, segment.temperature, logprobs)
+        const logprob = logprobs[token]!
+        const sampled = segment.logprobs[t]!
+        const one = tokenLoss(loss, logprob, sampled, segment.advantages[t]!)
+        const [entropy, bonus] = [entropyOf(logprobs), loss.entropy]
+        const fresh = segment.policyVersions[t] === version
+        sums.add({ loss: one, logprob, sampled, weight, entropy, bonus, current: fresh })
+        const slopes = new Float64Array(actions)
+        const scale = weight / segment.temperature
+        slopesOf(logprobs, token, { slope: one.slope, scale, bonus, entropy }, slopes)
+        addScaled(gradient, current.rowOf.get(net.clockKey(state))! * actions, slopes, 1)
+        drawn.push({ slopes, features: state.keys.length })
       }
+      net.read(state, token)
     })
-    return tally
+    const sum = new Float64Array(actions)
+    for (let n = drawn.length - 1; n >= 0; n--) {
+      addScaled(sum, 0, drawn[n]!.slopes, 1)
+      for (let i = drawn[n - 1]?.features ?? 0; i < drawn[n]!.features; i++)
+        addScaled(gradient, current.rowOf.get(state.keys[i]!)! * actions, sum, state.values[i]!)
+    }
   }
-
-  const report = (tally: Tally, gradNorm: number): StepReport => ({
-    policyVersion: version,
-    loss: tally.loss,
-    gradNorm,
-    ratio: { mean: tally.ratio / tally.tokens, max: tally.maxRatio },
-    clipFraction: tally.clipped / tally.tokens,
-    kl: tally.kl / tally.tokens,
-    entropy: tally.entropy / tally.tokens,
-    logprobGap: { mean: tally.current > 0 ? tally.gap / tally.current : 0, max: tally.maxGap },
-    ess: (tally.ratio * tally.ratio) / (tally.tokens * tally.square),
-    tokens: tally.tokens,
-  })
 
   const checkTokens = (batch: TrainBatch): void => {
     batch.segments.forEach((segment, s) => {
@@ -176,23 +164,34 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
     sampler({ temperature = 1 } = {}): Agent {
       if (!(temperature >= 0))
         throw new RangeError(`Expected \`temperature\` to be >= 0, got \`${temperature}\``)
-      const held = { weights, rowOf, version }
+      const [held, policyVersion] = [weights, version]
       const logprobs = new Float64Array(actions)
+      const readings = new WeakMap<Turn, Reading>()
+      /** Takes up the reading of the turn before, if it is of this very consultation. */
+      const readOn = (prompt: readonly number[], turns: readonly Turn[]): PrefixState => {
+        const before = turns.at(-2)
+        const reading = before && readings.get(before)
+        if (before) readings.delete(before)
+        const known = reading && startsWith(prompt, reading.prompt) ? reading : undefined
+        const state = known?.state ?? net.start()
+        for (let i = known?.prompt.length ?? 0; i < prompt.length; i++) net.read(state, prompt[i]!)
+        const last = turns.at(-1)
+        if (last) readings.set(last, { prompt, state })
+        return state
+      }
       return (observation, { seed }) => {
-        const prompt = read.encode(observation)
-        const state = net.start()
-        for (const token of prompt) net.read(state, token)
-        net.logprobs(state, held.rowOf, held.weights, temperature || 1, logprobs)
+        const prompt = tokens.encode(observation)
+        const state = readOn(prompt, observation.turns)
+        net.distribution(state, held, temperature || 1, logprobs)
         const token = draw(logprobs, temperature, uniform(seed, 'move', observation.turns.length))
-        // Every id below `actions` is one of the vocabulary's.
-        const action = vocabulary.actions[token] as Action
         return {
-          action,
+          // Every id below `actions` is one of the vocabulary's.
+          action: vocabulary.actions[token] as Action,
           sample: {
             prompt,
             tokens: [token],
             logprobs: [temperature === 0 ? 0 : logprobs[token]!],
-            policyVersion: held.version,
+            policyVersion,
             temperature,
             logprobMode: 'scaled',
             stopReason: 'stop',
@@ -209,20 +208,23 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
         throw new RangeError(
           `Expected a batch for policy version ${version}, got one for ${batch.policyVersion}`,
         )
-      const rows = addRows(batch.segments)
-      const size = rows.size * actions
-      const current = { rows: rows.size, values: grown(weights.values, size) }
-      const gradient = new Float64Array(size)
-      const tally = addGradient(batch, rows, current, gradient)
-      if (tally.tokens === 0) throw new RangeError('Expected a batch with drawn tokens, got none')
+      const current = withRows(batch.segments)
+      const gradient = new Float64Array(current.values.length)
+      const sums = tally()
+      const pass = { loss: batch.loss, current, gradient, sums }
+      batch.segments.forEach((segment, s) => {
+        addSegment(segment, batch.normaliser.perSegment[s]!, pass)
+      })
       const next = adam(current.values, gradient, optimiser, batch.adam)
+      const report = sums.report(version + 1, next.gradNorm)
       if (!Number.isFinite(next.gradNorm))
-        throw new RangeError(`Expected a finite gradient, got norm ${next.gradNorm}; nothing was applied`)
-      rowOf = rows
-      weights = { rows: rows.size, values: next.weights }
+        throw new RangeError(
+          `Expected a finite gradient, got norm ${next.gradNorm}; nothing was applied`,
+        )
+      weights = { ...current, values: next.weights }
       optimiser = next.state
       version += 1
-      return report(tally, next.gradNorm)
+      return report
     },
 
     save: (folder) =>
@@ -230,7 +232,7 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
         folder,
         {
           policyVersion: version,
-          keys: [...rowOf.keys()],
+          keys: [...weights.rowOf.keys()],
           weights: weights.values,
           adam: optimiser,
         },
@@ -239,25 +241,42 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
 
     async load(folder) {
       const loaded = await loadSnapshot(folder, vocabulary)
-      rowOf = new Map(loaded.keys.map((key, row) => [key, row] as const))
-      weights = { rows: loaded.keys.length, values: loaded.weights }
+      const rowOf = new Map(loaded.keys.map((key, row) => [key, row] as const))
+      weights = { rowOf, rows: loaded.keys.length, values: loaded.weights }
       optimiser = loaded.adam
       version = loaded.policyVersion
     },
 
     async export(format, file) {
-      if (format !== 'json') throw new RangeError(`Expected an export format of json, got \`${format}\``)
-      const rowsOut = [...rowOf].map(([key, row]) => ({
+      if (format !== 'json')
+        throw new RangeError(`Expected an export format of json, got \`${format}\``)
+      const rowsOut = [...weights.rowOf].map(([key, row]) => ({
         feature: key,
         weights: [...weights.values.subarray(row * actions, (row + 1) * actions)],
       }))
       const temporary = `${file}.${randomUUID()}.tmp`
-      await writeFile(temporary, JSON.stringify({ vocabulary, policyVersion: version, rows: rowsOut }))
+      await writeFile(
+        temporary,
+        JSON.stringify({ vocabulary, policyVersion: version, rows: rowsOut }),
+      )
       await rename(temporary, file)
     },
 
     async [Symbol.asyncDispose]() {},
   }
+}
+
+/** into[at + i] += scale * values[i]. */
+function addScaled(into: Float64Array, at: number, values: Float64Array, scale: number): void {
+  for (let i = 0; i < values.length; i++) into[at + i] = into[at + i]! + scale * values[i]!
+}
+
+/** Entropy in nats of a distribution given as log-probs. */
+function entropyOf(logprobs: Float64Array): number {
+  let entropy = 0
+  for (let a = 0; a < logprobs.length; a++)
+    if (logprobs[a]! > Number.NEGATIVE_INFINITY) entropy -= Math.exp(logprobs[a]!) * logprobs[a]!
+  return entropy
 }
 
 /** An index drawn from log-probs by one uniform number; the likeliest (first of equals) at temperature 0. */

@@ -11,19 +11,26 @@ import type { Vocabulary } from '../../vocabulary.js'
 import type { Tokenizer } from './tokenizer.js'
 import { wordSpace } from './tokenizer.js'
 
-/** Weights of one policy version; never written after it is made. */
+/** One policy version; never written after it is made. */
 export interface Weights {
+  /** Feature to row; rows from `rows` on are younger than these weights and not part of them. */
+  readonly rowOf: ReadonlyMap<number, number>
   readonly rows: number
   /** rows × actions, row-major. */
   readonly values: Float64Array
 }
 
-/** What a prefix amounts to: active feature keys with their values, and which moves are open. */
+/** What a prefix amounts to. Features only ever join, so that reading on costs no more than what is new. */
 export interface PrefixState {
+  /** Active features in the order they joined, the clock apart, with their values. */
   readonly keys: number[]
   readonly values: number[]
+  /** Sum of the weight rows of the first `absorbed` features. */
+  readonly logits: Float64Array
+  absorbed: number
   /** 1 where the move was made already. */
   readonly made: Uint8Array
+  /** Turns left. */
   left: number
   slot: number
   readonly block: number[]
@@ -34,10 +41,11 @@ export interface Policy {
   start(): PrefixState
   /** Reads one token. */
   read(state: PrefixState, token: number): void
+  /** The feature that stands for the turns left. */
+  clockKey(state: PrefixState): number
   /** Fills `logprobs` (length `actions`) with log-probs at `temperature`; closed moves get -Infinity. */
-  logprobs(
+  distribution(
     state: PrefixState,
-    rowOf: ReadonlyMap<number, number>,
     weights: Weights,
     temperature: number,
     logprobs: Float64Array,
@@ -46,6 +54,29 @@ export interface Policy {
 
 const intakeSlot = (actions: number): number => actions
 const clockSlot = (actions: number): number => actions + 1
+
+/** Adds `scale` times a feature's weight row, if the weights have one. */
+function addRow(
+  into: Float64Array,
+  { rowOf, rows, values }: Weights,
+  key: number,
+  scale: number,
+): void {
+  const row = rowOf.get(key)
+  if (row === undefined || row >= rows) return
+  const base = row * into.length
+  for (let a = 0; a < into.length; a++) into[a] = into[a]! + scale * values[base + a]!
+}
+
+/** Turns logits into log-probs in place. */
+function logSoftmax(logits: Float64Array): void {
+  let top = Number.NEGATIVE_INFINITY
+  for (let a = 0; a < logits.length; a++) if (logits[a]! > top) top = logits[a]!
+  let sum = 0
+  for (let a = 0; a < logits.length; a++) sum += Math.exp(logits[a]! - top)
+  const shift = top + Math.log(sum)
+  for (let a = 0; a < logits.length; a++) logits[a] = logits[a]! - shift
+}
 
 export function policy(vocabulary: Vocabulary, tokenizer: Tokenizer): Policy {
   const { actions } = tokenizer
@@ -63,11 +94,16 @@ export function policy(vocabulary: Vocabulary, tokenizer: Tokenizer): Policy {
     state.block.length = 0
   }
 
+  const clockKey = ({ left }: PrefixState): number => clockSlot(actions) * wordSpace + left
+
   return {
     actions,
+    clockKey,
     start: () => ({
       keys: [],
       values: [],
+      logits: new Float64Array(actions),
+      absorbed: 0,
       made: new Uint8Array(actions),
       left: 0,
       slot: intakeSlot(actions),
@@ -82,36 +118,16 @@ export function policy(vocabulary: Vocabulary, tokenizer: Tokenizer): Policy {
         state.slot = token
       } else state.block.push(token)
     },
-    logprobs(state, rowOf, weights, temperature, out) {
-      out.fill(0)
-      const add = (key: number, value: number): void => {
-        const row = rowOf.get(key)
-        // A row younger than these weights is not part of them.
-        if (row === undefined || row >= weights.rows) return
-        const base = row * actions
-        for (let a = 0; a < actions; a++) out[a] = out[a]! + value * weights.values[base + a]!
-      }
-      for (let i = 0; i < state.keys.length; i++) add(state.keys[i]!, state.values[i]!)
-      add(clockSlot(actions) * wordSpace + state.left, 1)
-      let top = Number.NEGATIVE_INFINITY
+    distribution(state, weights, temperature, out) {
+      for (; state.absorbed < state.keys.length; state.absorbed++)
+        addRow(state.logits, weights, state.keys[state.absorbed]!, state.values[state.absorbed]!)
+      out.set(state.logits)
+      addRow(out, weights, clockKey(state), 1)
       for (let a = 0; a < actions; a++) {
         const open = concludes[a] === 1 || (state.left > 1 && state.made[a] === 0)
         out[a] = open ? out[a]! / temperature : Number.NEGATIVE_INFINITY
-        if (out[a]! > top) top = out[a]!
       }
-      let sum = 0
-      for (let a = 0; a < actions; a++) sum += Math.exp(out[a]! - top)
-      const shift = top + Math.log(sum)
-      for (let a = 0; a < actions; a++) out[a] = out[a]! - shift
+      logSoftmax(out)
     },
   }
-}
-
-/** The keys active in a state, the clock's among them, with their values. */
-export function* activeFeatures(
-  state: PrefixState,
-  actions: number,
-): Generator<readonly [key: number, value: number]> {
-  for (let i = 0; i < state.keys.length; i++) yield [state.keys[i]!, state.values[i]!]
-  yield [clockSlot(actions) * wordSpace + state.left, 1]
 }

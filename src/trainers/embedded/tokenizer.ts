@@ -5,8 +5,9 @@
  * words of the reply, the clock. Ids below `actions` are moves; the rest are hashed words and clock ticks.
  * Only what the doctor reads goes in.
  */
-import type { Observation } from '../../env.js'
+
 import { inLanguage } from '../../case.js'
+import type { Observation } from '../../env.js'
 import { fork } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
 import type { Vocabulary } from '../../vocabulary.js'
@@ -64,7 +65,9 @@ export function tokenizer(vocabulary: Vocabulary): Tokenizer {
   const words = (text: string): readonly number[] => {
     const known = cache.get(text)
     if (known) return known
-    const ids = [...new Set(wordsOf(text))].map((word) => firstWord + (fork(0, word) >>> (32 - wordBits)))
+    const ids = [...new Set(wordsOf(text))].map(
+      (word) => firstWord + (fork(0, word) >>> (32 - wordBits)),
+    )
     if (cache.size >= remembered) cache.clear()
     cache.set(text, ids)
     return ids

@@ -1,0 +1,29 @@
+/** A reward of your own, run over episodes that were saved earlier: no patient, no model, no rollout. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { episodeWriter, graderView, readSaved, rollout, setting, weigh } from 'bedside'
+import { diagnosisAccuracy } from 'bedside/rewards'
+
+const file = join(tmpdir(), `episodes-${process.pid}.jsonl`)
+const { heldOut, makeEnv, ceiling } = await setting({ tier: 'easy', heldOut: 50 })
+const writer = episodeWriter(file)
+for (const truth of heldOut) {
+  const episode = await rollout(makeEnv(), ceiling.agent, { options: { case: truth } })
+  await writer.write({ episode, truth: graderView(truth) })
+}
+await writer.close()
+
+const reward = weigh({
+  diagnosis: [0.8, diagnosisAccuracy()],
+  brevity: [0.2, (episode) => 1 - episode.turns.length / episode.maxTurns],
+})
+
+let sum = 0
+let count = 0
+for await (const { episode, truth } of readSaved(file)) {
+  const { total } = await reward(episode, truth)
+  if (total === null) continue
+  sum += total
+  count += 1
+}
+console.log(`mean reward ${(sum / count).toFixed(3)} over ${count} saved episodes`)

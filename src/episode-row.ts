@@ -1,0 +1,97 @@
+/** One saved episode as it is stored: flat columns to look at, and JSON to read back. */
+import type { SavedEpisode } from './episode-schema.js'
+import { schemaName } from './episode-schema.js'
+import type { Action } from './turn.js'
+
+/** One episode as it is stored. */
+export interface Row {
+  readonly id: string
+  readonly case_id: string
+  readonly seed: number
+  readonly agent: string
+  readonly language: string
+  readonly stop: string
+  readonly end: string
+  readonly turns: readonly {
+    readonly action: string
+    readonly text: string
+    readonly outcome: string
+    readonly reply: string
+  }[]
+  readonly total: number | null
+  /** JSON of the score's parts; null where there is no score. */
+  readonly parts: string | null
+  readonly group: string | null
+  readonly step: number | null
+  /** JSON. */
+  readonly episode: string
+  /** JSON. */
+  readonly truth: string
+}
+
+/** @throws RangeError for a number JSON cannot hold, naming its key */
+function toJson(value: unknown, what: string): string {
+  return JSON.stringify(value, (key, inner: unknown) => {
+    if (typeof inner === 'number' && !Number.isFinite(inner))
+      throw new RangeError(`${what}: expected \`${key}\` to be a finite number, got ${inner}`)
+    return inner
+  })
+}
+
+/** A limit that is none is null in JSON. */
+const limit = (value: number): number | null => (value === Number.POSITIVE_INFINITY ? null : value)
+
+/** What the doctor wrote, without its label. */
+function words(action: Action): string {
+  switch (action.kind) {
+    case 'order':
+      return action.exam
+    case 'diagnose':
+      return [action.diagnosis, action.recommendation].filter(Boolean).join('\n')
+    case 'give-up':
+      return ''
+    default:
+      return action.text
+  }
+}
+
+/** An episode as it is stored. @throws RangeError for a number that JSON cannot hold */
+export function toRow({ episode, truth, score, group, step }: SavedEpisode): Row {
+  const { id, caseId, seed, agent, language, stop, end, budget } = episode
+  const what = `episode ${id}`
+  const limits = { money: limit(budget.money), minutes: limit(budget.minutes) }
+  return {
+    id,
+    case_id: caseId,
+    seed,
+    agent,
+    language,
+    stop,
+    end,
+    turns: episode.turns.map(({ action, outcome }) => ({
+      action: action.kind,
+      text: words(action),
+      outcome: outcome.kind,
+      reply: outcome.kind === 'closed' ? '' : outcome.text,
+    })),
+    total: score?.total ?? null,
+    parts: score ? toJson(score.parts, what) : null,
+    group: group ?? null,
+    step: step ?? null,
+    episode: toJson({ ...episode, budget: limits }, what),
+    truth: toJson(truth, what),
+  }
+}
+
+/** A row as a line of JSON, put together from its own. */
+export function toLine({ total, parts, group, step, episode, truth }: Row): string {
+  const fields = [
+    `"schema":"${schemaName}"`,
+    ...(group === null ? [] : [`"group":${JSON.stringify(group)}`]),
+    ...(step === null ? [] : [`"step":${step}`]),
+    ...(parts === null ? [] : [`"score":{"total":${total},"parts":${parts}}`]),
+    `"episode":${episode}`,
+    `"truth":${truth}`,
+  ]
+  return `{${fields.join(',')}}\n`
+}

@@ -1,0 +1,155 @@
+/** What a saved episode looks like on disk, checked field by field when it is read back. */
+import { z } from 'zod'
+import type { GraderView } from './case.js'
+import { Case, Finding, Gold, Text } from './case.js'
+import type { Episode } from './episode.js'
+import { Fault } from './error.js'
+import type { Score } from './reward.js'
+import type { Stop, Understanding } from './turn.js'
+
+/** An episode with all it takes to score it again, and what it was scored. */
+export interface SavedEpisode {
+  readonly episode: Episode
+  readonly truth: GraderView
+  readonly score?: Score
+  /** The group it was a member of. */
+  readonly group?: string
+  /** The training step it was played in. */
+  readonly step?: number
+}
+
+/** The format's name and version; a reader refuses any other. */
+export const schemaName = 'bedside-episodes/1'
+
+/** Every member by name, so that a new one that is not listed does not compile. */
+const understandings: { readonly [U in Understanding]: U } = {
+  answered: 'answered',
+  unknown: 'unknown',
+  'exam-only': 'exam-only',
+  repeated: 'repeated',
+  unclear: 'unclear',
+  open: 'open',
+  refused: 'refused',
+  courtesy: 'courtesy',
+}
+const stops: { readonly [S in Stop]: S } = {
+  diagnosed: 'diagnosed',
+  'gave-up': 'gave-up',
+  'invalid-action': 'invalid-action',
+  'max-turns': 'max-turns',
+  budget: 'budget',
+}
+
+const Action = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('ask'), text: z.string() }),
+  z.strictObject({ kind: z.literal('order'), exam: z.string() }),
+  z.strictObject({
+    kind: z.literal('diagnose'),
+    diagnosis: z.string(),
+    recommendation: z.string().exactOptional(),
+  }),
+  z.strictObject({ kind: z.literal('give-up') }),
+  z.strictObject({ kind: z.literal('invalid'), text: z.string(), why: z.string() }),
+])
+
+const Outcome = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.enum(['answered', 'examined', 'rejected']), text: z.string() }),
+  z.strictObject({ kind: z.literal('closed') }),
+])
+
+const Facts = z.strictObject({
+  understood: z.enum(understandings).exactOptional(),
+  questions: z.number().exactOptional(),
+  asked: z.array(z.string()),
+  told: z.array(z.strictObject({ finding: z.string(), state: z.string() })),
+  exams: z.array(z.string()),
+  money: z.number(),
+  minutes: z.number(),
+})
+
+const Sample = z.strictObject({
+  prompt: z.array(z.number()),
+  tokens: z.array(z.number()),
+  logprobs: z.array(z.number()),
+  policyVersion: z.number(),
+  temperature: z.number(),
+  logprobMode: z.enum(['scaled', 'raw']),
+  stopReason: z.enum(['stop', 'length']),
+})
+
+/** JSON has no infinity; a limit that is none is null there. */
+const Limit = z
+  .number()
+  .nullable()
+  .transform((limit) => limit ?? Number.POSITIVE_INFINITY)
+
+const EpisodeSchema: z.ZodType<Episode> = z.strictObject({
+  id: z.string(),
+  caseId: z.string(),
+  seed: z.number(),
+  agent: z.string(),
+  language: z.enum(['zh', 'en']),
+  intake: z.strictObject({
+    view: z.literal('doctor'),
+    demographics: Case.shape.demographics,
+    complaint: Text,
+  }),
+  turns: z.array(
+    z.strictObject({
+      action: Action,
+      outcome: Outcome,
+      facts: Facts,
+      sample: Sample.exactOptional(),
+    }),
+  ),
+  end: z.enum(['terminated', 'truncated']),
+  stop: z.enum(stops),
+  maxTurns: z.number(),
+  spent: z.strictObject({ money: z.number(), minutes: z.number() }),
+  budget: z.strictObject({ money: Limit, minutes: Limit }),
+})
+
+const ScoreSchema: z.ZodType<Score> = z.strictObject({
+  total: z.number().nullable(),
+  parts: z.record(
+    z.string(),
+    z.discriminatedUnion('status', [
+      z.strictObject({
+        status: z.literal('ok'),
+        value: z.number(),
+        evidence: z.string().exactOptional(),
+      }),
+      z.strictObject({ status: z.literal('unavailable'), reason: z.string() }),
+      z.strictObject({ status: z.literal('not-applicable') }),
+    ]),
+  ),
+})
+
+const Truth: z.ZodType<GraderView> = z.strictObject({
+  view: z.literal('grader'),
+  caseId: z.string(),
+  complaint: Case.shape.chiefComplaint,
+  findings: z.array(Finding),
+  gold: Gold,
+  provenance: Case.shape.provenance,
+})
+
+const Saved: z.ZodType<SavedEpisode> = z.strictObject({
+  episode: EpisodeSchema,
+  truth: Truth,
+  score: ScoreSchema.exactOptional(),
+  group: z.string().exactOptional(),
+  step: z.number().exactOptional(),
+})
+
+/**
+ * Checks one saved episode.
+ * @param where the file and row, for the message
+ * @throws Fault `bad-input` naming the place, the path and what was expected
+ */
+export function checkSaved(value: unknown, where: string): SavedEpisode {
+  const parsed = Saved.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new Fault('bad-input', `${where}: ${issue?.path.join('.')}: ${issue?.message}`)
+}

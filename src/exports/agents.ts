@@ -1,0 +1,10 @@
+/** `bedside/agents`: doctors, and the grammars they write in. */
+export { chatDoctor } from '../agents/chat.js'
+export { checklist } from '../agents/checklist.js'
+export { format, labelled } from '../agents/grammars/labelled.js'
+export { humanDoctor } from '../agents/human.js'
+export type { OracleOptions } from '../agents/oracle.js'
+export { oracle } from '../agents/oracle.js'
+export { random } from '../agents/random.js'
+export { recordedDoctor } from '../agents/recorded.js'
+export { scripted } from '../agents/scripted.js'

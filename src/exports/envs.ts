@@ -1,0 +1,29 @@
+/** `bedside/envs`: the consultation, its patients and examinations, and what wraps and checks any env. */
+export type {
+  CaseSource,
+  ConsultationOptions,
+  ConsultationReset,
+} from '../envs/consultation.js'
+export { consultation } from '../envs/consultation.js'
+export { recordExams } from '../envs/exams/record.js'
+export { chatPatient } from '../envs/patients/chat.js'
+export { recordPatient } from '../envs/patients/record.js'
+export { rulePatient } from '../envs/patients/rule.js'
+export type { Understood } from '../envs/patients/understand.js'
+export { understand } from '../envs/patients/understand.js'
+export type { EnvId, EnvRegistry } from '../envs/register.js'
+export { register } from '../envs/register.js'
+export type {
+  Autoreset,
+  VectorEnv,
+  VectorizeOptions,
+  VectorReset,
+  VectorStart,
+  VectorStep,
+} from '../envs/vectorize.js'
+export { vectorize } from '../envs/vectorize.js'
+export type { Wrapper } from '../envs/wrappers.js'
+export { mapReward, onStep, recordEpisodes, timeLimit, wrap } from '../envs/wrappers.js'
+export type { MakeConsultation } from '../registry.js'
+export { make, makeConsultation } from '../registry.js'
+export { checkEnv } from '../testing/env.js'

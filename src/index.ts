@@ -1,0 +1,77 @@
+/** Bedside: a gym for medical consultations. Every public name. */
+export type { Agent, AgentContext, Grammar, Move } from './agent.js'
+export type { Backend, Capabilities, SamplerOptions, StepReport } from './backend.js'
+export { assertSupported } from './backend.js'
+export type {
+  AdamSettings,
+  Loss,
+  Normaliser,
+  NormaliserKind,
+  TokenSegment,
+  TrainBatch,
+} from './batch.js'
+export { assertBatch, drawnTokens, normalise, normaliserKinds } from './batch.js'
+export type { DoctorView, ExaminerView, GraderView, PatientView } from './case.js'
+export { Case, doctorView, examinerView, graderView, patientView, primary } from './case.js'
+export { readCases, streamCases, writeCases } from './cases/files.js'
+export { caseSource, generateCase } from './cases/generate.js'
+export type { ImportReport } from './cases/import.js'
+export { importers } from './cases/import.js'
+export { leaks } from './cases/leak.js'
+export { mineVocabulary } from './cases/mine.js'
+export { splitCases } from './cases/split.js'
+export type { Chat, ChatOptions, ChatReply, Message, Usage } from './chat.js'
+export { openaiChat } from './chat.js'
+export type { Env, Info, Observation, Reset, ResetOptions, Step } from './env.js'
+export { ended, termination, transition, truncation } from './env.js'
+export type { Episode, EpisodeTurn, Sample } from './episode.js'
+export { diagnosisOf } from './episode.js'
+export type { SavedEpisode } from './episode-file.js'
+export { episodeWriter, readSaved } from './episode-file.js'
+export type { FaultCode } from './error.js'
+export { boundary, Fault } from './error.js'
+export type { Measures, Played, Summary } from './evaluate.js'
+export { estimate, play, summarise } from './evaluate.js'
+export type { Evaluation } from './evaluation.js'
+export { evaluationOf, referencesOf } from './evaluation.js'
+export type { HeldOutMetrics, StepMetrics, TrainingEmitter, TrainingEvents } from './event.js'
+export { trainingEmitter } from './event.js'
+export type { ExamContext, ExamReport, ExamSimulator } from './exam.js'
+export { firstOf } from './exam.js'
+export * from './exports/agents.js'
+export * from './exports/envs.js'
+export * from './exports/rewards.js'
+export * from './exports/trainers.js'
+export type { AdvantageEstimator, Group } from './group.js'
+export { assertSiblings, formGroup } from './group.js'
+export type { Disease, ExamDefinition, FindingDefinition, Knowledge } from './knowledge.js'
+export { clinic, loadKnowledge } from './knowledge.js'
+export type { Exchange, Patient, PatientContext, Reply } from './patient.js'
+export type { Belief, Posterior } from './posterior.js'
+export { fullInformation, posteriorOver } from './posterior.js'
+export { parseRecipe, Recipe } from './recipe.js'
+export type { Setting, SettingOptions } from './registry.js'
+export { setting, settingOf } from './registry.js'
+export type { Part, Reward, RewardContext, Score } from './reward.js'
+export { notApplicable, ok, unavailable } from './reward.js'
+export type { RolloutOptions } from './rollout.js'
+export { rollout } from './rollout.js'
+export type { Key } from './seed.js'
+export { below, fork, pick, pickWeighted, shuffle, uniform } from './seed.js'
+export type { SignalReport } from './signal.js'
+export { signalReport } from './signal.js'
+export type { Tier, TierName } from './tiers.js'
+export { tiers } from './tiers.js'
+export type {
+  Action,
+  FindingState,
+  Language,
+  Outcome,
+  Stop,
+  Told,
+  Turn,
+  TurnFacts,
+  Understanding,
+} from './turn.js'
+export type { Vocabulary } from './vocabulary.js'
+export { knowledgeVocabulary, vocabulary } from './vocabulary.js'

@@ -1,0 +1,220 @@
+/**
+ * The generative model of a knowledge base as flat tables: P(state | disease, gate open) of every finding,
+ * mixed with the background, and P(disease | age, sex). The generator draws from it; the posterior inverts it.
+ */
+import type { FindingDefinition, Knowledge } from './knowledge.js'
+import { stateProbabilities } from './knowledge.js'
+
+/** One finding of the model; its index in `nodes` is its index in `knowledge.findings`. */
+export interface Node {
+  readonly finding: FindingDefinition
+  /** Index of the parent's node; -1 for a root. */
+  readonly parent: number
+  /** The parent's state that opens the gate. */
+  readonly when: number
+  readonly children: readonly number[]
+  /** Index of the family's root. */
+  readonly root: number
+  /** The state behind a closed gate: one past the others. */
+  readonly closed: number
+  /** The unremarkable state: `absent`, or a categorical finding's most common value in the background. */
+  readonly normal: number
+  /** P(state | disease, gate open) at `[state * diseases + disease]`. */
+  readonly chance: Float64Array
+  /** Its natural logarithm. */
+  readonly log: Float64Array
+}
+
+export interface Model {
+  /** How many diseases. */
+  readonly diseases: number
+  readonly nodes: readonly Node[]
+  /** Finding id to node index. */
+  readonly index: ReadonlyMap<string, number>
+  /** Nodes the patient can tell, and nodes an examination can show. */
+  readonly knownBy: Readonly<Record<'patient' | 'exam', readonly number[]>>
+  /** Exam id to the nodes it yields; a panel's are its members'. */
+  readonly yields: ReadonlyMap<string, readonly number[]>
+}
+
+/** A patient's age in years and sex, where known. */
+export interface Demographics {
+  readonly age?: number | undefined
+  readonly sex?: string | undefined
+}
+
+function stateTable(knowledge: Knowledge, finding: FindingDefinition, a: number): Float64Array {
+  const diseases = knowledge.diseases.length
+  const background = stateProbabilities(undefined, finding)
+  const chance = new Float64Array(finding.states.length * diseases)
+  knowledge.diseases.forEach((disease, d) => {
+    stateProbabilities(disease, finding).forEach((p, state) => {
+      chance[state * diseases + d] = (1 - a) * p + a * background[state]!
+    })
+  })
+  return chance
+}
+
+const mostCommon = (probabilities: readonly number[]): number =>
+  probabilities.indexOf(Math.max(...probabilities))
+
+function build(knowledge: Knowledge, atypicality: number): Model {
+  const { findings } = knowledge
+  const index = new Map(findings.map((finding, f) => [finding.id, f] as const))
+  const parents = findings.map((f) => (f.parent ? (index.get(f.parent.finding) ?? -1) : -1))
+  const roots: number[] = []
+  const nodes = findings.map((finding, f): Node => {
+    const parent = parents[f]!
+    const root = parent < 0 ? f : roots[parent]!
+    roots.push(root)
+    const chance = stateTable(knowledge, finding, atypicality)
+    return {
+      finding,
+      parent,
+      when: finding.parent ? findings[parent]!.states.indexOf(finding.parent.when) : -1,
+      children: parents.flatMap((p, child) => (p === f ? [child] : [])),
+      root,
+      closed: finding.states.length,
+      normal: finding.type === 'bool' ? 0 : mostCommon(stateProbabilities(undefined, finding)),
+      chance,
+      log: chance.map(Math.log),
+    }
+  })
+  const nodesOf = (ids: readonly string[]) => ids.flatMap((id) => index.get(id) ?? [])
+  const yields = new Map(
+    knowledge.exams.map((exam) => {
+      const ids = exam.panelOf.flatMap((id) => knowledge.exam.get(id)?.yields ?? [])
+      return [exam.id, nodesOf([...new Set([...exam.yields, ...ids])])] as const
+    }),
+  )
+  const of = (knownBy: 'patient' | 'exam') =>
+    findings.flatMap((finding, f) => (finding.knownBy === knownBy ? [f] : []))
+  const knownBy = { patient: of('patient'), exam: of('exam') }
+  return { diseases: knowledge.diseases.length, nodes, index, knownBy, yields }
+}
+
+const models = new WeakMap<Knowledge, Map<number, Model>>()
+
+/**
+ * The model of a knowledge base at an atypicality, built once.
+ * @param atypicality share of the background in every probability: p' = (1 - a) p + a · leak
+ * @throws RangeError outside 0 to 1
+ */
+export function modelOf(knowledge: Knowledge, atypicality: number): Model {
+  if (!(atypicality >= 0 && atypicality <= 1))
+    throw new RangeError(`Expected \`atypicality\` to be from 0 to 1, got \`${atypicality}\``)
+  const known = models.get(knowledge) ?? new Map<number, Model>()
+  const model = known.get(atypicality) ?? build(knowledge, atypicality)
+  models.set(knowledge, known.set(atypicality, model))
+  return model
+}
+
+/** Weights of the diseases, not normalised: base rate times sex and age multipliers; what is unknown counts 1. */
+export function priorWeights(knowledge: Knowledge, { age, sex }: Demographics): Float64Array {
+  const weights = new Float64Array(knowledge.diseases.length)
+  knowledge.diseases.forEach(({ prior }, d) => {
+    const bySex = sex === 'F' || sex === 'M' ? (prior.sex?.[sex] ?? 1) : 1
+    const band =
+      age === undefined ? undefined : prior.age?.find(({ lo, hi }) => age >= lo && age <= hi)
+    weights[d] = prior.base * bySex * (band?.mult ?? 1)
+  })
+  return weights
+}
+
+/** How a present and an absent boolean finding are told, given that the patient remembers. */
+export interface Channel {
+  /** P(told absent | present). */
+  readonly deny: number
+  /** P(told present | absent). */
+  readonly overReport: number
+}
+
+/** What is known of each node: 0 nothing, `1 + state` as told, `-1 - state` for certain. */
+export type Evidence = Int8Array
+
+/**
+ * P(evidence of one node | its true state). A categorical answer and an examination are never wrong, and a
+ * boolean finding behind a closed gate is told as absent.
+ */
+function weigh(
+  { finding, closed }: Node,
+  state: number,
+  evidence: number,
+  channel: Channel,
+): number {
+  if (evidence === 0) return 1
+  const named = evidence < 0 ? -1 - evidence : evidence - 1
+  if (state === closed) return named === closed || (finding.type === 'bool' && named === 0) ? 1 : 0
+  const exact = evidence < 0 || finding.type === 'cat' || finding.knownBy === 'exam'
+  if (exact) return named === state ? 1 : 0
+  const wrong = state === 1 ? channel.deny : channel.overReport
+  return named === state ? 1 - wrong : wrong
+}
+
+/** True states a node can have, a child's closed gate among them. */
+const trueStates = ({ closed, parent }: Node): number => (parent < 0 ? closed : closed + 1)
+
+/** States a node can be told in: an absent boolean child is told alike whether or not its gate is open. */
+export const toldStates = ({ finding, closed, parent }: Node): number =>
+  parent >= 0 && finding.type === 'cat' ? closed + 1 : closed
+
+/**
+ * P(evidence below and at node `f` | its true state, disease), at `[state * diseases + disease]`;
+ * undefined where there is no evidence and so all are 1.
+ */
+function upward(
+  model: Model,
+  f: number,
+  evidence: Evidence,
+  channel: Channel,
+): Float64Array | undefined {
+  const { diseases } = model
+  const node = model.nodes[f]!
+  const states = trueStates(node)
+  let message: Float64Array | undefined
+  if (evidence[f] !== 0) {
+    message = new Float64Array(states * diseases)
+    for (let s = 0; s < states; s++)
+      message.fill(weigh(node, s, evidence[f]!, channel), s * diseases, (s + 1) * diseases)
+  }
+  for (const c of node.children) {
+    const below = upward(model, c, evidence, channel)
+    if (!below) continue
+    message ??= new Float64Array(states * diseases).fill(1)
+    const child = model.nodes[c]!
+    for (let d = 0; d < diseases; d++) {
+      const open = throughGate(child, below, d, diseases)
+      const shut = below[child.closed * diseases + d]!
+      for (let s = 0; s < states; s++) message[s * diseases + d]! *= s === child.when ? open : shut
+    }
+  }
+  return message
+}
+
+/** Sum over a node's states of P(state | disease, gate open) times what lies below. */
+function throughGate(
+  { finding, chance }: Node,
+  below: Float64Array,
+  d: number,
+  diseases: number,
+): number {
+  let sum = 0
+  for (let s = 0; s < finding.states.length; s++)
+    sum += chance[s * diseases + d]! * below[s * diseases + d]!
+  return sum
+}
+
+/** P(evidence of the family of `root` | disease), summed over true states, for every disease. */
+export function familyLikelihood(
+  model: Model,
+  root: number,
+  evidence: Evidence,
+  channel: Channel,
+): Float64Array {
+  const out = new Float64Array(model.diseases).fill(1)
+  const message = upward(model, root, evidence, channel)
+  if (!message) return out
+  for (let d = 0; d < out.length; d++)
+    out[d] = throughGate(model.nodes[root]!, message, d, model.diseases)
+  return out
+}

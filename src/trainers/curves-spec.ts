@@ -1,0 +1,177 @@
+/** The picture of a training run as a Vega-Lite specification: reward on the left, accuracy on the right. */
+import type { TopLevelSpec } from 'vega-lite'
+import { levelColours, panelSize, runColours, style } from './curves-style.js'
+
+type Panel = Extract<TopLevelSpec, { readonly hconcat: unknown }>['hconcat'][number]
+type Layers = Extract<TopLevelSpec, { readonly layer: unknown }>['layer']
+
+/** What a run measured on its way. */
+export interface Curves {
+  /** Tells runs apart where there are several. */
+  readonly name?: string
+  readonly steps: readonly { readonly step: number; readonly reward: number }[]
+  readonly heldOut: readonly { readonly step: number; readonly accuracy: number }[]
+}
+
+/** A doctor to compare with, as a horizontal line. */
+export interface Level {
+  readonly name?: string
+  /** null where it was not measured: no line then. */
+  readonly accuracy: number | null
+}
+
+/** The mean over a window of `half` steps to either side, cut off at both ends. */
+export function smooth(values: readonly number[], half: number): number[] {
+  return values.map((_, i) => {
+    const window = values.slice(Math.max(0, i - half), i + half + 1)
+    return window.reduce((sum, value) => sum + value, 0) / window.length
+  })
+}
+
+const runName = ({ name }: Curves, i: number): string => name ?? `run ${i + 1}`
+
+/** The encodings both panels share. */
+function shared(runs: readonly Curves[]) {
+  const all = runs.flatMap((run) => [...run.steps, ...run.heldOut])
+  const last = all.reduce((most, { step }) => Math.max(most, step), 1)
+  const x = {
+    field: 'step',
+    type: 'quantitative' as const,
+    title: 'training step',
+    scale: { domain: [0, last], nice: false },
+    axis: { grid: false, tickCount: 6, format: 'd', labelFlush: false },
+  }
+  const color = {
+    field: 'run',
+    type: 'nominal' as const,
+    scale: { domain: runs.map(runName), range: runColours },
+  }
+  return { last, x, color }
+}
+
+function rewardPanel(runs: readonly Curves[]): Panel {
+  const { x, color } = shared(runs)
+  const half = Math.floor(Math.max(0, ...runs.map(({ steps }) => steps.length)) / 30)
+  const values = runs.flatMap((run, i) => {
+    const points = run.steps.filter(({ reward }) => Number.isFinite(reward))
+    const means = smooth(
+      points.map(({ reward }) => reward),
+      half,
+    )
+    return points.map((point, n) => ({ ...point, run: runName(run, i), mean: means[n] }))
+  })
+  const y = {
+    type: 'quantitative' as const,
+    title: 'mean reward of the step',
+    scale: { zero: true, nice: true },
+    axis: { tickCount: 6 },
+  }
+  return {
+    ...panelSize,
+    title: {
+      text: 'Training reward',
+      subtitle:
+        half > 0 ? `points: one step; line: mean of ${2 * half + 1} steps` : 'points: one step',
+    },
+    data: { values },
+    encoding: { x, color: { ...color, legend: null } },
+    layer: [
+      {
+        mark: { type: 'circle', size: 16, opacity: 0.25 },
+        encoding: { y: { ...y, field: 'reward' } },
+      },
+      { mark: { type: 'line', strokeWidth: 2.2 }, encoding: { y: { ...y, field: 'mean' } } },
+    ],
+  }
+}
+
+/** A dashed line with its name on it, at the end where a learner's curve is furthest away. */
+function levelLayers(kind: keyof typeof levelColours, level: Level, last: number): Layers {
+  const { accuracy, name = kind === 'floor' ? 'random' : 'oracle' } = level
+  if (accuracy === null || !Number.isFinite(accuracy)) return []
+  const left = kind === 'ceiling'
+  const color = levelColours[kind]
+  const label = `${name} ${accuracy.toFixed(2)}`
+  const data = { values: [{ accuracy, step: left ? 0 : last, label }] }
+  const y = { field: 'accuracy', type: 'quantitative' as const }
+  return [
+    { data, mark: { type: 'rule', strokeDash: [5, 4], strokeWidth: 1.5, color }, encoding: { y } },
+    {
+      data,
+      mark: {
+        type: 'text',
+        align: left ? 'left' : 'right',
+        dx: left ? 6 : -6,
+        // Above the line, but for one at the top of the panel.
+        dy: accuracy > 0.93 ? 11 : -8,
+        fontSize: 12,
+        fontWeight: 'bold',
+        color,
+      },
+      encoding: {
+        y,
+        x: { field: 'step', type: 'quantitative' },
+        text: { field: 'label', type: 'nominal' },
+      },
+    },
+  ]
+}
+
+function accuracyPanel(runs: readonly Curves[], floor: Level, ceiling: Level): Panel {
+  const { last, x, color } = shared(runs)
+  const values = runs.flatMap((run, i) =>
+    run.heldOut
+      .filter(({ accuracy }) => Number.isFinite(accuracy))
+      .map(({ step, accuracy }, n, all) => {
+        const label = runs.length === 1 && n === all.length - 1 ? accuracy.toFixed(2) : ''
+        return { run: runName(run, i), step, accuracy, label }
+      }),
+  )
+  // Right of the middle, where a learning curve is high and the floor is low.
+  const legend = { title: null, orient: 'none' as const, legendX: 310, legendY: 150 }
+  const y = {
+    field: 'accuracy',
+    type: 'quantitative' as const,
+    title: 'accuracy',
+    scale: { domain: [0, 1] },
+    axis: { tickCount: 6, format: '.1f' },
+  }
+  return {
+    ...panelSize,
+    title: { text: 'Held-out accuracy', subtitle: 'on cases never trained on' },
+    layer: [
+      ...levelLayers('floor', floor, last),
+      ...levelLayers('ceiling', ceiling, last),
+      {
+        data: { values },
+        encoding: { x, y, color: { ...color, legend: runs.length > 1 ? legend : null } },
+        layer: [
+          { mark: { type: 'line', strokeWidth: 2.2 } },
+          { mark: { type: 'point', filled: true, size: 42, opacity: 1 } },
+          {
+            mark: { type: 'text', align: 'right', dy: 15, fontSize: 12, fontWeight: 'bold' },
+            encoding: { text: { field: 'label', type: 'nominal' } },
+          },
+        ],
+      },
+    ],
+  }
+}
+
+/** The whole picture. */
+export const curvesSpec = (
+  runs: readonly Curves[],
+  {
+    floor,
+    ceiling,
+    title,
+  }: Readonly<Record<'floor' | 'ceiling', Level>> & { readonly title: string },
+): TopLevelSpec => ({
+  background: 'white',
+  padding: { left: 16, right: 24, top: 14, bottom: 12 },
+  title: { text: title, fontSize: 17, frame: 'bounds' },
+  hconcat: [rewardPanel(runs), accuracyPanel(runs, floor, ceiling)],
+  spacing: 48,
+  resolve: { legend: { color: 'independent' }, scale: { color: 'independent' } },
+  config: style,
+})

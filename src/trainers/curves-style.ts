@@ -1,0 +1,40 @@
+/** How the picture of a training run looks: colours, font, sizes. */
+import type { TopLevelSpec } from 'vega-lite'
+
+const ink = '#1f2933'
+const quiet = '#7b8794'
+
+/** One for each run, in order, and again from the first. */
+export const runColours = ['#2563eb', '#d97706', '#059669', '#9333ea', '#dc2626', '#0891b2']
+export const levelColours = { floor: '#6b7280', ceiling: '#047857' }
+
+/** The size of one panel, in pixels. */
+export const panelSize = { width: 400, height: 280 }
+
+export const style: NonNullable<TopLevelSpec['config']> = {
+  // Our font first, and what a reader without it has.
+  font: 'Arimo, Helvetica, Arial, sans-serif',
+  view: { stroke: null },
+  axis: {
+    labelColor: ink,
+    titleColor: ink,
+    labelFontSize: 12,
+    titleFontSize: 13,
+    titleFontWeight: 'normal',
+    titlePadding: 10,
+    gridColor: '#e4e7eb',
+    domainColor: quiet,
+    tickColor: quiet,
+  },
+  title: {
+    color: ink,
+    fontSize: 14,
+    anchor: 'start',
+    frame: 'group',
+    offset: 14,
+    subtitleColor: quiet,
+    subtitleFontSize: 12,
+    subtitlePadding: 4,
+  },
+  legend: { labelFontSize: 12, symbolType: 'stroke' },
+}

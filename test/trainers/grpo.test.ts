@@ -1,0 +1,180 @@
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Backend } from '../../src/backend.js'
+import type { Case } from '../../src/case.js'
+import { consultation } from '../../src/envs/consultation.js'
+import { Fault } from '../../src/error.js'
+import type { StepMetrics } from '../../src/event.js'
+import { trainingEmitter } from '../../src/event.js'
+import type { Patient } from '../../src/patient.js'
+import type { Reward } from '../../src/reward.js'
+import { drGrpo } from '../../src/trainers/advantages.js'
+import { embedded } from '../../src/trainers/embedded/embedded.js'
+import type { GrpoOptions } from '../../src/trainers/grpo.js'
+import { batchOf, trainGrpo } from '../../src/trainers/grpo.js'
+import { tinyCase } from '../fixtures/tiny-case.js'
+import { words } from './embedded/play.js'
+
+const angina: Case['gold'] = {
+  ...tinyCase().gold,
+  dx: [{ id: 'angina', name: { en: 'Angina' }, aliases: [], codes: [], role: 'primary' }],
+}
+const caseAt = (n: number): Case =>
+  n % 2 === 0 ? tinyCase(`flu-${n}`) : tinyCase(`angina-${n}`, { gold: angina })
+
+/** Says yes to everything when it is a case of influenza. */
+const patient: Patient = (_, { view }) => ({
+  text: view.caseId.startsWith('flu') ? 'Yes, I do.' : 'No, not at all.',
+  understood: 'answered',
+  questions: 1,
+  asked: [],
+  told: [],
+})
+
+const accuracy: Reward = Object.assign(
+  async (...[episode, truth]: Parameters<Reward>) => {
+    const last = episode.turns.at(-1)?.action
+    const right = last?.kind === 'diagnose' && last.diagnosis === truth.gold.dx[0]?.name.en
+    return { total: right ? 1 : 0, parts: {} }
+  },
+  { rewardName: 'accuracy', bounds: [0, 1] as const, source: 'test' },
+)
+
+const run = async (backend: Backend, over: Partial<GrpoOptions> = {}): Promise<StepMetrics[]> => {
+  const events = over.events ?? trainingEmitter()
+  const told: StepMetrics[] = []
+  events.on('step-end', (metrics) => told.push(metrics))
+  await trainGrpo({
+    backend,
+    caseAt,
+    makeEnv: () => consultation({ cases: caseAt, patient, maxTurns: 4 }),
+    reward: accuracy,
+    accuracy,
+    estimator: drGrpo(),
+    loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
+    normaliser: 'token-mean',
+    adam: { learningRate: 0.1 },
+    steps: 4,
+    groupsPerStep: 4,
+    groupSize: 6,
+    events,
+    ...over,
+  })
+  return told
+}
+
+const weightsOf = async (backend: Backend): Promise<string> => {
+  const folder = join(await mkdtemp(join(tmpdir(), 'grpo-')), 'x')
+  await backend.save(folder)
+  return (await readFile(join(folder, 'weights.bin'))).toString('base64')
+}
+
+test('learns: accuracy rises from chance to nearly all', async () => {
+  const told = await run(embedded({ vocabulary: words }), { steps: 60, groupsPerStep: 6 })
+  const average = (part: readonly StepMetrics[]) =>
+    part.reduce((sum, { accuracy }) => sum + accuracy, 0) / part.length
+  expect(average(told.slice(0, 1))).toBeLessThan(0.65)
+  expect(average(told.slice(-5))).toBeGreaterThan(0.9)
+})
+
+describe('the same weights', () => {
+  test('at any concurrency', async () => {
+    const [one, many] = [embedded({ vocabulary: words }), embedded({ vocabulary: words })]
+    await run(one, { concurrency: 1 })
+    await run(many, { concurrency: 24 })
+    expect(await weightsOf(many)).toBe(await weightsOf(one))
+  })
+
+  test('interrupted and resumed, or not', async () => {
+    const straight = embedded({ vocabulary: words })
+    await run(straight)
+    const folder = join(await mkdtemp(join(tmpdir(), 'grpo-')), 'half')
+    const first = embedded({ vocabulary: words })
+    await run(first, { steps: 2 })
+    await first.save(folder)
+    const second = embedded({ vocabulary: words })
+    await second.load(folder)
+    await run(second, { firstStep: 3 })
+    expect(await weightsOf(second)).toBe(await weightsOf(straight))
+  })
+})
+
+describe('what is left out is counted', () => {
+  test('members whose world failed, never scored', async () => {
+    const faults: string[] = []
+    const events = trainingEmitter()
+    events.on('fault-met', (fault, where) => faults.push(`${where}: ${fault.message}`))
+    let calls = 0
+    const makeEnv = () =>
+      consultation({
+        cases: caseAt,
+        maxTurns: 4,
+        patient: (utterance, context) => {
+          calls += 1
+          if (calls % 5 === 0) throw new Fault('model-unavailable', 'patient is down')
+          return patient(utterance, context)
+        },
+      })
+    const told = await run(embedded({ vocabulary: words }), { makeEnv, events, steps: 2 })
+    const unavailable = told.reduce((sum, { samples }) => sum + samples.unavailable, 0)
+    expect(unavailable).toBeGreaterThan(0)
+    expect(faults).toHaveLength(unavailable)
+    expect(faults[0]).toMatch(/^step 1, group \d, member \d: patient is down$/)
+  })
+
+  test('scores without a total, with their episodes out of the batch', async () => {
+    const half: Reward = Object.assign(
+      async (...[episode, truth]: Parameters<Reward>) =>
+        episode.id.endsWith('/0') ? { total: null, parts: {} } : accuracy(episode, truth),
+      { rewardName: 'half', bounds: [0, 1] as const, source: 'test' },
+    )
+    const groups: Parameters<typeof batchOf>[0][number][] = []
+    const events = trainingEmitter()
+    events.on('group-formed', (group) => groups.push(group))
+    const [metrics] = await run(embedded({ vocabulary: words }), { reward: half, events, steps: 1 })
+    expect(metrics?.samples.unavailable).toBe(4)
+    const made = batchOf(groups, 1, 0, {
+      loss: { kind: 'policy-gradient', entropy: 0 },
+      normaliser: 'token-mean',
+      adam: { learningRate: 1 },
+    })
+    expect(made?.batch.segments.some(({ rolloutId }) => rolloutId.endsWith('/0'))).toBe(false)
+  })
+
+  test('zero-variance groups teach nothing and make no step', async () => {
+    const flat: Reward = Object.assign(async () => ({ total: 0.3, parts: {} }), {
+      rewardName: 'flat',
+      bounds: [0, 1] as const,
+      source: 'test',
+    })
+    const backend = embedded({ vocabulary: words })
+    const [metrics] = await run(backend, { reward: flat, steps: 1 })
+    expect(metrics?.groups).toEqual({ formed: 4, zeroVariance: 4, dropped: 0 })
+    expect(metrics?.update).toBeUndefined()
+    expect(backend.policyVersion).toBe(0)
+  })
+})
+
+test('epochs step that many times on the same rollouts', async () => {
+  const backend = embedded({ vocabulary: words })
+  const [metrics] = await run(backend, { epochs: 3, steps: 1 })
+  expect(backend.policyVersion).toBe(3)
+  expect(metrics?.update?.ratio.max).toBeGreaterThan(1)
+})
+
+test('a group of one is refused', async () => {
+  await expect(run(embedded({ vocabulary: words }), { groupSize: 1 })).rejects.toThrow(
+    'Expected `groupSize` to be at least 2, got `1`',
+  )
+})
+
+test('an aborted run stops between episodes', async () => {
+  const abort = new AbortController()
+  const events = trainingEmitter()
+  events.on('step-end', () => abort.abort(new Error('enough')))
+  const backend = embedded({ vocabulary: words })
+  await expect(run(backend, { events, signal: abort.signal })).rejects.toThrow('enough')
+  expect(backend.policyVersion).toBe(1)
+})
