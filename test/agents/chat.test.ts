@@ -1,0 +1,90 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { chatDoctor } from '../../src/agents/chat.js'
+import { type Chat, type ChatOptions, type Message, openaiChat } from '../../src/chat.js'
+import type { Observation } from '../../src/env.js'
+import { Fault } from '../../src/error.js'
+
+const observation: Observation = {
+  intake: { view: 'doctor', demographics: { speaker: 'self' }, complaint: { en: 'I cough.' } },
+  turns: [],
+  turnsLeft: 3,
+  spent: { money: 0, minutes: 0 },
+  budget: { money: 300, minutes: 60 },
+  language: 'en',
+}
+
+/** A model that says the next line of a script, and remembers what it was asked. */
+function scripted(...lines: string[]) {
+  const calls: { messages: readonly Message[]; options: ChatOptions }[] = []
+  const chat: Chat = async (messages, options = {}) => {
+    calls.push({ messages, options })
+    return { text: lines[calls.length - 1] ?? '', usage: { promptTokens: 1, completionTokens: 1 } }
+  }
+  return { chat, calls }
+}
+
+describe('chatDoctor', () => {
+  test('makes a move of the reply, and keeps the reply as it was written', async () => {
+    const text = '<think>cough</think>Question: Any fever?'
+    const move = await chatDoctor({ chat: scripted(text).chat })(observation, { seed: 1 })
+    expect(move).toEqual({ action: { kind: 'ask', text: 'Any fever?' }, text })
+  })
+
+  test('an unreadable reply is an invalid action, not an error', async () => {
+    const { chat, calls } = scripted('hello')
+    const { action } = await chatDoctor({ chat })(observation, { seed: 1 })
+    expect(action.kind).toBe('invalid')
+    expect(calls).toHaveLength(1)
+  })
+
+  test('with retries the model is told why, without its hidden reasoning', async () => {
+    const { chat, calls } = scripted('<think>secret</think>hello', 'Order: CT')
+    const { action } = await chatDoctor({ chat, maxRetries: 2 })(observation, { seed: 1 })
+    expect(action).toEqual({ kind: 'order', exam: 'CT' })
+    expect(calls[1]?.messages.slice(-2)).toEqual([
+      { role: 'assistant', content: 'hello' },
+      { role: 'user', content: expect.stringContaining('Begin a line with') },
+    ])
+  })
+
+  test('seeds are a function of the agent seed, the turn and the attempt', async () => {
+    const seedsOf = async (seed: number) => {
+      const { chat, calls } = scripted('a', 'b', 'Order: CT')
+      await chatDoctor({ chat, maxRetries: 2 })(observation, { seed })
+      return calls.map(({ options }) => options.seed)
+    }
+    const [first, again, other] = [await seedsOf(1), await seedsOf(1), await seedsOf(2)]
+    expect(again).toEqual(first)
+    expect(new Set([...first, ...other]).size).toBe(6)
+    for (const seed of first) expect(seed).toBeLessThan(2 ** 31)
+  })
+
+  test('a model that fails is a Fault, never a move', async () => {
+    const chat: Chat = async () => {
+      throw new Fault('model-unavailable', 'down')
+    }
+    const acting = Promise.resolve(chatDoctor({ chat })(observation, { seed: 1 }))
+    await expect(acting).rejects.toMatchObject({ code: 'model-unavailable' })
+  })
+
+  test('plays against a real server', async () => {
+    const server = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(
+        JSON.stringify({ choices: [{ message: { content: '诊断：感冒\n建议：休息' } }] }),
+      )
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    try {
+      const { port } = server.address() as AddressInfo // a TCP server
+      const chat = openaiChat({ model: 'm', baseURL: `http://127.0.0.1:${port}/v1` })
+      const { action } = await chatDoctor({ chat })(observation, { seed: 1 })
+      expect(action).toEqual({ kind: 'diagnose', diagnosis: '感冒', recommendation: '休息' })
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+})

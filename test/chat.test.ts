@@ -1,0 +1,231 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { type Message, metered, type OpenaiChatOptions, openaiChat } from '../src/chat.js'
+
+const open: (() => void)[] = []
+afterEach(() => {
+  for (const close of open.splice(0)) close()
+})
+
+interface Request {
+  readonly body: Record<string, unknown>
+  readonly headers: IncomingMessage['headers']
+}
+
+/** A server whose nth request is answered by the nth handler (the last one stays). */
+async function serve(...handlers: ((response: ServerResponse, request: Request) => void)[]) {
+  const requests: Request[] = []
+  const server = createServer(async (incoming, response) => {
+    let text = ''
+    for await (const chunk of incoming) text += chunk
+    const request = { body: JSON.parse(text), headers: incoming.headers }
+    const handler = handlers[Math.min(requests.length, handlers.length - 1)]
+    requests.push(request)
+    handler?.(response, request)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  open.push(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // A TCP server listens on an address, not on a pipe's name.
+  const { port } = server.address() as AddressInfo
+  const chat = (options: Partial<OpenaiChatOptions> = {}) =>
+    openaiChat({ baseURL: `http://127.0.0.1:${port}/v1`, model: 'm', backoffMs: 10, ...options })
+  return { chat, requests, port }
+}
+
+const json =
+  (body: unknown, status = 200, headers = {}) =>
+  (response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(JSON.stringify(body))
+  }
+const completion = (content: string | null, rest = {}) =>
+  json({
+    choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop', ...rest }],
+    usage: { prompt_tokens: 7, completion_tokens: 3 },
+  })
+const busy = json({ error: { message: 'busy' } }, 503)
+const messages: readonly Message[] = [{ role: 'user', content: 'Any fever?' }]
+
+describe('openaiChat speaks to a server', () => {
+  test('sends messages, seed, temperature and limit, and reads text and usage', async () => {
+    const { chat, requests } = await serve(completion('No.'))
+    const reply = await chat({ temperature: 0.3, maxTokens: 50 })(messages, {
+      seed: 9,
+      maxTokens: 20,
+    })
+    expect(reply).toEqual({ text: 'No.', usage: { promptTokens: 7, completionTokens: 3 } })
+    expect(requests[0]?.body).toEqual({
+      model: 'm',
+      messages,
+      seed: 9,
+      temperature: 0.3,
+      max_tokens: 20,
+    })
+  })
+
+  test('sends the key of the named variable, and "none" where there is none', async () => {
+    process.env.BEDSIDE_TEST_KEY = 'secret-of-the-test'
+    const { chat, requests } = await serve(completion('No.'))
+    await chat({ apiKeyEnv: 'BEDSIDE_TEST_KEY' })(messages)
+    await chat({ apiKeyEnv: 'BEDSIDE_TEST_ABSENT' })(messages)
+    expect(requests.map((r) => r.headers.authorization)).toEqual([
+      'Bearer secret-of-the-test',
+      'Bearer none',
+    ])
+  })
+
+  test('runs at most `concurrency` requests at once', async () => {
+    let now = 0
+    let most = 0
+    const { chat } = await serve((response) => {
+      most = Math.max(most, ++now)
+      setTimeout(() => {
+        now -= 1
+        completion('x')(response)
+      }, 20)
+    })
+    const two = chat({ concurrency: 2 })
+    await Promise.all(Array.from({ length: 7 }, () => two(messages)))
+    expect(most).toBe(2)
+  })
+
+  test('metered counts calls and tokens, and not a call that failed', async () => {
+    const { chat } = await serve(completion('a'), json({}), completion('b'))
+    const meter = metered(chat())
+    await meter.chat(messages)
+    await expect(meter.chat(messages)).rejects.toThrow()
+    await meter.chat(messages)
+    expect(meter.used()).toEqual({ calls: 2, promptTokens: 14, completionTokens: 6 })
+  })
+})
+
+describe('openaiChat retries what may pass', () => {
+  test('two 503 and then an answer is an answer', async () => {
+    const { chat, requests } = await serve(busy, busy, completion('late'))
+    expect((await chat()(messages)).text).toBe('late')
+    expect(requests).toHaveLength(3)
+  })
+
+  test('waits as long as a 429 asks', async () => {
+    const { chat } = await serve(json({}, 429, { 'retry-after': '0.3' }), completion('late'))
+    const start = performance.now()
+    expect((await chat()(messages)).text).toBe('late')
+    expect(performance.now() - start).toBeGreaterThan(290)
+  })
+
+  test('a 429 that asks for an hour fails at once', async () => {
+    const { chat, requests } = await serve(json({}, 429, { 'retry-after': '3600' }))
+    await expect(chat()(messages)).rejects.toMatchObject({ code: 'model-unavailable' })
+    expect(requests).toHaveLength(1)
+  })
+
+  test('a connection cut in the middle of the body is tried again', async () => {
+    const { chat } = await serve((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+      response.write('{"choices":', () => response.destroy())
+    }, completion('whole'))
+    expect((await chat()(messages)).text).toBe('whole')
+  })
+
+  test('gives up after maxRetries, naming address, model and reason', async () => {
+    const { chat, requests, port } = await serve(busy)
+    await expect(chat({ maxRetries: 2 })(messages)).rejects.toMatchObject({
+      code: 'model-unavailable',
+      message: `http://127.0.0.1:${port}/v1 (model m): 503 busy`,
+    })
+    expect(requests).toHaveLength(3)
+  })
+
+  test('a refused key is not tried again, and is not in the message', async () => {
+    process.env.BEDSIDE_TEST_KEY = 'secret-of-the-test'
+    const { chat, requests } = await serve(
+      json({ error: { message: 'bad key secret-of-the-test' } }, 401),
+    )
+    const failed = await chat({ apiKeyEnv: 'BEDSIDE_TEST_KEY' })(messages).catch((error) => error)
+    expect(failed).toMatchObject({ code: 'model-unavailable' })
+    expect(failed.message).toContain('bad key [key]')
+    expect(requests).toHaveLength(1)
+  })
+})
+
+describe('openaiChat does not wait for ever', () => {
+  test('a server that stalls after the headers is given up within the deadline', async () => {
+    const { chat, requests } = await serve((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write('{"choices":')
+    })
+    const start = performance.now()
+    await expect(chat({ timeoutMs: 150, maxRetries: 1 })(messages)).rejects.toMatchObject({
+      code: 'model-unavailable',
+      message: expect.stringContaining('no reply within 150 ms'),
+    })
+    expect(performance.now() - start).toBeLessThan(2000)
+    expect(requests).toHaveLength(2)
+  })
+
+  test('a server that is down is named, with the reason of the socket', async () => {
+    const { port, chat } = await serve(busy)
+    for (const close of open.splice(0)) close()
+    await expect(chat({ maxRetries: 1 })(messages)).rejects.toMatchObject({
+      code: 'model-unavailable',
+      message: expect.stringMatching(new RegExp(`127\\.0\\.0\\.1:${port}/v1.*ECONNREFUSED`)),
+    })
+  })
+
+  test('the caller aborts a request under way, a wait, and a request not yet made', async () => {
+    const stalled = await serve(() => {})
+    const waiting = await serve(json({}, 429, { 'retry-after': '30' }))
+    const aborted = { code: 'aborted' }
+    const soon = () => ({ signal: AbortSignal.timeout(100) })
+    const start = performance.now()
+    await expect(stalled.chat()(messages, soon())).rejects.toMatchObject(aborted)
+    await expect(waiting.chat()(messages, soon())).rejects.toMatchObject(aborted)
+    const never = await serve(completion('x'))
+    const signal = AbortSignal.abort()
+    await expect(never.chat()(messages, { signal })).rejects.toMatchObject(aborted)
+    expect(never.requests).toHaveLength(0)
+    expect(performance.now() - start).toBeLessThan(3000)
+  })
+})
+
+describe('a 200 that is no completion is unreadable, and not tried again', () => {
+  test.each([
+    ['text', (r: ServerResponse) => r.end('<html>gateway</html>')],
+    [
+      'JSON that breaks off',
+      (r: ServerResponse) => r.setHeader('content-type', 'application/json').end('{"choices'),
+    ],
+    ['nothing', (r: ServerResponse) => r.end()],
+    ['no choices', json({ object: 'chat.completion' })],
+    ['empty choices', json({ choices: [] })],
+    ['no content', json({ choices: [{ message: { role: 'assistant' } }] })],
+    ['content that is not text', json({ choices: [{ message: { content: 5 } }] })],
+    ['content null', completion(null)],
+  ])('%s', async (_, handler) => {
+    const { chat, requests } = await serve(handler)
+    await expect(chat()(messages)).rejects.toMatchObject({ code: 'model-unreadable' })
+    expect(requests).toHaveLength(1)
+  })
+
+  test('but a model cut off before its first word said nothing', async () => {
+    const { chat } = await serve(completion(null, { finish_reason: 'length' }))
+    expect((await chat()(messages)).text).toBe('')
+  })
+})
+
+describe('a base URL that is none is refused at once', () => {
+  test.each(['localhost:8000', 'ftp://x/v1', ''])('%j', (baseURL) => {
+    const make = () => openaiChat({ model: 'm', baseURL })
+    expect(make).toThrow(expect.objectContaining({ code: 'bad-input' }))
+  })
+
+  test('one with credentials too, without printing them', () => {
+    const make = () => openaiChat({ model: 'm', baseURL: 'http://me:hidden@host/v1' })
+    expect(make).toThrow(/without credentials/)
+    expect(make).not.toThrow(/hidden/)
+  })
+})
