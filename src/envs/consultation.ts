@@ -87,7 +87,8 @@ interface Visit {
 }
 
 const positive = (name: string, value: number): number => {
-  if (!(value > 0)) throw new RangeError(`Expected \`${name}\` to be a positive number, got \`${value}\``)
+  if (!(value > 0))
+    throw new RangeError(`Expected \`${name}\` to be a positive number, got \`${value}\``)
   return value
 }
 
@@ -135,7 +136,9 @@ export function consultation(options: ConsultationOptions): Env {
 
   const order = async (v: Visit, exam: string, signal?: AbortSignal): Promise<Settled> => {
     const context = { view: v.examiner, done: v.reports, seed: v.seed, language, signal }
-    const report = await boundary('component-failed', 'exam simulator', () => examine(exam, context))
+    const report = await boundary('component-failed', 'exam simulator', () =>
+      examine(exam, context),
+    )
     const refuse = (text: string): Settled => ({
       outcome: { kind: 'rejected', text },
       facts: { ...noFacts, minutes: minutesPerQuestion },
@@ -209,7 +212,8 @@ export function consultation(options: ConsultationOptions): Env {
       // `options` is open in the interface; this env reads only `case`.
       const given = (chosen as ConsultationReset | undefined)?.case
       const truth =
-        given ?? (typeof cases === 'function' ? cases(seed) : cases[below(cases.length, seed, 'case')])
+        given ??
+        (typeof cases === 'function' ? cases(seed) : cases[below(cases.length, seed, 'case')])
       if (!truth) throw new RangeError(`Expected a case for seed ${seed}, got none`)
       visit = {
         truth,
@@ -234,7 +238,9 @@ export function consultation(options: ConsultationOptions): Env {
       if (v.over) throw new TypeError('Expected reset() after the end of an episode, got step()')
       signal?.throwIfAborted()
       if (typeof given === 'string' && !grammar)
-        throw new TypeError('Expected an action object, got text: this env was made without a `grammar`')
+        throw new TypeError(
+          'Expected an action object, got text: this env was made without a `grammar`',
+        )
       const action = typeof given === 'string' ? (grammar as Grammar).parse(given) : given
       const { outcome, facts } = await carryOut(v, action, signal)
       signal?.throwIfAborted()

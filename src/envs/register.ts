@@ -1,0 +1,54 @@
+/** Environments by name: `make('consultation', options)`, typed by whoever registered the name. */
+
+/**
+ * The names `make` knows, each with its options and its env; open for declaration merging.
+ *
+ *     declare module 'bedside' {
+ *       interface EnvRegistry { triage: { options: TriageOptions; env: Env } }
+ *     }
+ *     register('triage', makeTriage)
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: it is filled by declaration merging
+export interface EnvRegistry {}
+
+/** A registered name. */
+export type EnvId = keyof EnvRegistry & string
+
+type Entry<K extends EnvId> = EnvRegistry[K] extends infer E extends {
+  options: object
+  env: object
+}
+  ? E
+  : never
+/** The options of a registered env; needed where one of them is. */
+type Arguments<K extends EnvId> =
+  Record<never, never> extends Entry<K>['options']
+    ? [options?: Entry<K>['options']]
+    : [options: Entry<K>['options']]
+type Maker<K extends EnvId> = (...options: Arguments<K>) => Entry<K>['env']
+
+const makers = new Map<string, (...options: readonly unknown[]) => unknown>()
+
+/**
+ * Makes a name known to `make`.
+ * @throws TypeError when it is taken
+ */
+export function register<K extends EnvId>(id: K, maker: Maker<K>): void {
+  if (makers.has(id))
+    throw new TypeError(`Expected a new name to register, got \`${id}\`, which is taken`)
+  // A map cannot tie the type of a value to its key; `make` hands over the same key's arguments.
+  makers.set(id, maker as (...options: readonly unknown[]) => unknown)
+}
+
+/**
+ * Makes an env by its registered name.
+ * @throws RangeError for a name that nobody registered, listing those there are
+ */
+export function make<K extends EnvId>(id: K, ...options: Arguments<K>): Entry<K>['env'] {
+  const maker = makers.get(id)
+  if (!maker) {
+    const known = [...makers.keys()].sort().join(', ') || 'none so far'
+    throw new RangeError(`Expected a registered environment (${known}), got \`${id}\``)
+  }
+  return maker(...options) as Entry<K>['env'] // registered under the same key
+}

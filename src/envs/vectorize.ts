@@ -1,0 +1,194 @@
+/**
+ * Several envs as one: all steps at once, as Gymnasium's vector env does, or each as soon as it is done.
+ *
+ *     for (let i = 0; i < envs.size; i++) envs.send(i, act(i))
+ *     for await (const done of envs.ready()) if ('step' in done) envs.send(done.index, act(done.index))
+ */
+import type { Env, Info, Observation, Reset, Step } from '../env.js'
+import type { Action } from '../turn.js'
+import { slot } from './slot.js'
+
+/**
+ * Who resets an env whose episode is over. `next-step`: its next step, whose action is ignored and whose
+ * reward is 0; `same-step`: the step that ended it, whose end is in `info.final`; `disabled`: the caller.
+ */
+export type Autoreset = 'next-step' | 'same-step' | 'disabled'
+
+/** An info of a vector env; `final` is the end of an episode that was reset in the same step. */
+export type VectorInfo<O, I> = I & { readonly final?: Reset<O, I> }
+
+/** What goes with one step. */
+export type StepOptions = { readonly signal?: AbortSignal }
+
+export interface VectorReset {
+  /**
+   * Env i gets `seed + i`, or the i-th of a list. Without it an env goes on to the next seed of its own.
+   * @default 0 on an env's first reset
+   */
+  readonly seed?: number | readonly number[]
+  /** Passed to the envs that are reset now; automatic resets have none. */
+  readonly options?: object
+  /** True for the envs to reset; the others stay where they are. @default all */
+  readonly mask?: readonly boolean[]
+}
+
+/** One entry per env, in their order. */
+export interface VectorStart<O, I> {
+  readonly observations: readonly O[]
+  readonly infos: readonly VectorInfo<O, I>[]
+}
+
+/** One entry per env, in their order. */
+export interface VectorStep<O, I> extends VectorStart<O, I> {
+  readonly rewards: readonly number[]
+  readonly terminated: readonly boolean[]
+  readonly truncated: readonly boolean[]
+}
+
+/** What became of an action sent to one env. */
+export type Ready<O, I> =
+  | { readonly index: number; readonly step: Step<O, VectorInfo<O, I>> }
+  | { readonly index: number; readonly error: unknown }
+
+export interface VectorEnv<O = Observation, A = Action | string, I extends object = Info>
+  extends AsyncDisposable {
+  readonly size: number
+  reset(start?: VectorReset): Promise<VectorStart<O, I>>
+  /** Takes one action per env and waits for all of them; the first error is thrown when all are done. */
+  step(actions: readonly A[], options?: StepOptions): Promise<VectorStep<O, I>>
+  /** Takes an action for one env and does not wait; the result comes out of `ready`. */
+  send(index: number, action: A, options?: StepOptions): void
+  /** Results of `send` in the order they are done; over when none is under way. */
+  ready(): AsyncGenerator<Ready<O, I>, void, undefined>
+}
+
+export interface VectorizeOptions {
+  /** @default 'disabled' */
+  readonly autoreset?: Autoreset
+}
+
+/** Waits for all, then throws the first error if there is one, so that no work goes on unseen. */
+async function allOf<T>(work: readonly PromiseLike<T>[]): Promise<T[]> {
+  const settled = await Promise.allSettled(work)
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason
+    return one.value
+  })
+}
+
+function assertLength(name: string, list: readonly unknown[], size: number): void {
+  if (list.length !== size)
+    throw new RangeError(`Expected \`${name}\` to have ${size} entries, got ${list.length}`)
+}
+
+/** Results in the order they arrive, each owed to somebody who asked for it. */
+function mailbox<T>() {
+  const arrived: T[] = []
+  const waiting: (() => void)[] = []
+  let owed = 0
+  const wakeAll = (): void => {
+    for (const wake of waiting.splice(0)) wake()
+  }
+  return {
+    expect(work: Promise<T>): void {
+      owed++
+      void work.then((result) => {
+        arrived.push(result)
+        wakeAll()
+      })
+    },
+    async *take(): AsyncGenerator<T, void, undefined> {
+      while (owed > 0) {
+        const result = arrived.shift()
+        if (result === undefined) {
+          await new Promise<void>((wake) => waiting.push(wake))
+          continue
+        }
+        owed--
+        // Whoever waits for a result that is not coming any more may stop.
+        if (owed === 0) wakeAll()
+        yield result
+      }
+    },
+  }
+}
+
+/** Makes one vector env of several envs. */
+export function vectorize<O, A, I extends object>(
+  makeEnvs: readonly (() => Env<O, A, I>)[],
+  { autoreset = 'disabled' }: VectorizeOptions = {},
+): VectorEnv<O, A, I> {
+  const envs = makeEnvs.map((make) => make())
+  const slots = envs.map((env, index) => slot(env, index, autoreset))
+  const size = slots.length
+  const busy = new Set<number>()
+  const mail = mailbox<Ready<O, I>>()
+
+  const assertIdle = (index: number): void => {
+    if (busy.has(index))
+      throw new TypeError(
+        `Expected env ${index} to be idle, got a call while its action is under way`,
+      )
+  }
+
+  return {
+    size,
+
+    async reset({ seed, options, mask } = {}) {
+      if (mask) assertLength('mask', mask, size)
+      if (typeof seed === 'object') assertLength('seed', seed, size)
+      const chosen = slots
+        .map((one, index) => ({ one, index }))
+        .filter(({ index }) => mask?.[index] ?? true)
+      for (const { index } of chosen) assertIdle(index)
+      const seedOf = (index: number) => (typeof seed === 'number' ? seed + index : seed?.[index])
+      await allOf(chosen.map(({ one, index }) => one.reset(seedOf(index), options)))
+      const starts = slots.map((one) => one.assertBegun())
+      return {
+        observations: starts.map(({ observation }) => observation),
+        infos: starts.map(({ info }) => info),
+      }
+    },
+
+    async step(actions, options = {}) {
+      assertLength('actions', actions, size)
+      slots.forEach((one, index) => {
+        assertIdle(index)
+        one.assertSteps()
+      })
+      const steps = await allOf(slots.map((one, index) => one.step(actions[index] as A, options)))
+      return {
+        observations: steps.map(({ observation }) => observation),
+        rewards: steps.map(({ reward }) => reward),
+        terminated: steps.map(({ terminated }) => terminated),
+        truncated: steps.map(({ truncated }) => truncated),
+        infos: steps.map(({ info }) => info),
+      }
+    },
+
+    send(index, action, options = {}) {
+      const one = slots[index]
+      if (!one) throw new RangeError(`Expected an index below ${size}, got ${index}`)
+      assertIdle(index)
+      one.assertSteps()
+      busy.add(index)
+      mail.expect(
+        one.step(action, options).then(
+          (step) => ({ index, step }),
+          (error: unknown) => ({ index, error }),
+        ),
+      )
+    },
+
+    async *ready() {
+      for await (const result of mail.take()) {
+        busy.delete(result.index)
+        yield result
+      }
+    },
+
+    async [Symbol.asyncDispose]() {
+      await allOf(envs.map((env) => env[Symbol.asyncDispose]()))
+    },
+  }
+}

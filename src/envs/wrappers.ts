@@ -1,0 +1,152 @@
+/**
+ * Wrappers: functions from an env to an env. A wrapped env is closed with the one inside it.
+ *
+ *     const env = wrap(consultation(options), timeLimit(5), recordEpisodes(sink))
+ */
+import type { Env, Info, Observation, Reset, Step } from '../env.js'
+import { ended, truncation } from '../env.js'
+import type { Episode, EpisodeTurn } from '../episode.js'
+import { noFacts } from '../turn.js'
+
+/** A function from one env to another. */
+export type Wrapper<A, B = A> = (env: A) => B
+
+/** Applies wrappers from left to right; the last one is the outermost. */
+export function wrap<A>(env: A): A
+export function wrap<A, B>(env: A, f: Wrapper<A, B>): B
+export function wrap<A, B, C>(env: A, f: Wrapper<A, B>, g: Wrapper<B, C>): C
+export function wrap<A, B, C, D>(env: A, f: Wrapper<A, B>, g: Wrapper<B, C>, h: Wrapper<C, D>): D
+export function wrap<A, B, C, D, E>(
+  env: A,
+  f: Wrapper<A, B>,
+  g: Wrapper<B, C>,
+  h: Wrapper<C, D>,
+  i: Wrapper<D, E>,
+): E
+export function wrap<A, B, C, D, E, F>(
+  env: A,
+  f: Wrapper<A, B>,
+  g: Wrapper<B, C>,
+  h: Wrapper<C, D>,
+  i: Wrapper<D, E>,
+  j: Wrapper<E, F>,
+): F
+export function wrap(env: unknown, ...wrappers: readonly Wrapper<unknown>[]): unknown {
+  return wrappers.reduce((inner, wrapper) => wrapper(inner), env)
+}
+
+/** The same env with another `step`, which may look at every step on its way out. */
+const afterStep = <O, A, I extends object>(
+  env: Env<O, A, I>,
+  use: (step: Step<O, I>, action: A) => Step<O, I> | PromiseLike<Step<O, I>>,
+): Env<O, A, I> => ({
+  reset: (start) => env.reset(start),
+  step: async (action, options) => use(await env.step(action, options), action),
+  [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
+})
+
+/** Calls `fn` with every step and the action that led to it; what `fn` returns is awaited, not used. */
+export const onStep =
+  <O = Observation, I extends object = Info>(
+    fn: (step: Step<O, I>, action: unknown) => unknown,
+  ): (<A>(env: Env<O, A, I>) => Env<O, A, I>) =>
+  (env) =>
+    afterStep(env, async (step, action) => {
+      await fn(step, action)
+      return step
+    })
+
+/** Pays `fn` of the reward and the step instead. `info.score` stays as the env gave it. */
+export const mapReward =
+  <O = Observation, I extends object = Info>(
+    fn: (reward: number, step: Step<O, I>) => number,
+  ): (<A>(env: Env<O, A, I>) => Env<O, A, I>) =>
+  (env) =>
+    afterStep(env, (step) => ({ ...step, reward: fn(step.reward, step) }))
+
+/** Hands every finished episode to `sink`, with the info of its last step, and waits for it. */
+export const recordEpisodes =
+  (sink: (episode: Episode, info: Info) => unknown): (<O, A>(env: Env<O, A>) => Env<O, A>) =>
+  (env) =>
+    afterStep(env, async (step) => {
+      if (step.info.episode) await sink(step.info.episode, step.info)
+      return step
+    })
+
+/** What a time limit remembers of the running episode, to write its end itself. */
+interface Running {
+  readonly start: Reset
+  readonly limit: number
+  readonly turns: EpisodeTurn[]
+  over: boolean
+}
+
+function cutShort({ start, limit, turns }: Running, observation: Observation): Episode {
+  const { caseId, seed } = start.info
+  const { language, spent, budget } = observation
+  return {
+    id: `${caseId}/${seed}`,
+    caseId,
+    seed,
+    agent: 'agent',
+    language,
+    intake: start.observation.intake,
+    turns: [...turns],
+    end: 'truncated',
+    stop: 'max-turns',
+    maxTurns: limit,
+    spent,
+    budget,
+  }
+}
+
+/** The step as the doctor sees it who has no more than `limit` turns. */
+function withinLimit(run: Running, { observation, info, ...step }: Step): Step {
+  const taken = run.turns.length
+  const seen = { ...observation, turnsLeft: Math.min(observation.turnsLeft, run.limit - taken) }
+  if (info.episode)
+    return {
+      ...step,
+      observation: seen,
+      info: { ...info, episode: { ...info.episode, maxTurns: run.limit } },
+    }
+  if (taken < run.limit) return { ...step, observation: seen, info }
+  const last = { ...info, stop: 'max-turns' as const, episode: cutShort(run, seen) }
+  return truncation(seen, last, step.reward)
+}
+
+/**
+ * Truncates an episode after so many turns. The env inside does not see that end, so the episode is
+ * written here, from what was observed, and has no score; an env with a `maxTurns` of its own gives one.
+ * @throws RangeError when `turns` is not a positive integer
+ */
+export function timeLimit(turns: number): <A>(env: Env<Observation, A>) => Env<Observation, A> {
+  if (!Number.isInteger(turns) || turns < 1)
+    throw new RangeError(`Expected \`turns\` to be a positive integer, got \`${turns}\``)
+  return (env) => {
+    let running: Running | undefined
+    return {
+      async reset(options) {
+        running = undefined
+        const start = await env.reset(options)
+        const limit = Math.min(start.observation.turnsLeft, turns)
+        running = { start, limit, turns: [], over: false }
+        return { ...start, observation: { ...start.observation, turnsLeft: limit } }
+      },
+      async step(action, options) {
+        const run = running
+        if (!run) throw new TypeError('Expected reset() before step(), got step() first')
+        if (run.over)
+          throw new TypeError('Expected reset() after the end of an episode, got step()')
+        const inner = await env.step(action, options)
+        const turn = inner.observation.turns.at(-1)
+        if (!turn) throw new TypeError('Expected a step to add a turn to the observation, got none')
+        run.turns.push({ ...turn, facts: inner.info.facts ?? noFacts })
+        const step = withinLimit(run, inner)
+        run.over = ended(step)
+        return step
+      },
+      [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
+    }
+  }
+}

@@ -1,0 +1,214 @@
+/**
+ * Holds a backend to the contract of `backend.ts`: every step counted once, refusals before any gradient,
+ * and a checkpoint that goes on as if nothing had happened.
+ */
+import type { Backend } from '../backend.js'
+import type { Loss, Normaliser, TrainBatch } from '../batch.js'
+import { drawnTokens } from '../batch.js'
+import type { Episode } from '../episode.js'
+import { expectSample } from './agent.js'
+import type { BackendMaterial, Bench, BenchChecks } from './bench.js'
+import { bench, expectAlike, expectUnapplied, numbersOf, samplesOf } from './bench.js'
+import type { Check } from './check.js'
+import { saving } from './checkpoint.js'
+import { expectSame, expectThat } from './expect.js'
+
+const sampling: BenchChecks = {
+  'moves carry the tokens they were drawn as': (b) =>
+    b.with(1, async (backend) => {
+      for (const episode of await b.play(backend)) {
+        const samples = samplesOf([episode])
+        expectThat(samples.length > 0, 'a sample in every episode', 'none')
+        samples.forEach(expectSample)
+      }
+    }),
+
+  'samples carry the policy version, before and after a step': (b) =>
+    b.with(1, async (backend) => {
+      const look = async () => {
+        for (const { policyVersion } of samplesOf(await b.play(backend)))
+          expectSame('sample.policyVersion', policyVersion, backend.policyVersion)
+      }
+      await look()
+      await backend.step(await b.batch(backend))
+      await look()
+    }),
+
+  'samples carry the temperature that was asked for': (b) =>
+    b.with(1, async (backend) => {
+      for (const temperature of [1, 0.5]) {
+        const episode = await b.material.play(backend.sampler({ temperature }), 0)
+        for (const sample of samplesOf([episode]))
+          expectSame('sample.temperature', sample.temperature, temperature)
+      }
+    }),
+
+  'a sampler keeps the weights of its moment': (b) =>
+    b.with(1, async (backend) => {
+      const old = backend.sampler()
+      const before = await b.material.play(old, 0)
+      await backend.step(await b.batch(backend, 1))
+      const after = await b.material.play(old, 0)
+      const drawn = (episode: Episode) =>
+        samplesOf([episode]).map(({ tokens, logprobs, policyVersion }) => [
+          policyVersion,
+          tokens,
+          logprobs,
+        ])
+      expectAlike('what an old sampler draws', drawn(after), drawn(before), b.tolerance)
+    }),
+}
+
+const stepping: BenchChecks = {
+  'the policy version grows by one with every step': (b) =>
+    b.with(1, async (backend) => {
+      for (let step = 0; step < 3; step++) {
+        const before = backend.policyVersion
+        const report = await backend.step(await b.batch(backend))
+        expectSame('policyVersion after a step', backend.policyVersion, before + 1)
+        expectSame('report.policyVersion', report.policyVersion, before + 1)
+      }
+    }),
+
+  'a report is finite and counts the drawn tokens': (b) =>
+    b.with(1, async (backend) => {
+      const batch = await b.batch(backend)
+      const report = await backend.step(batch)
+      expectThat(numbersOf(report).every(Number.isFinite), 'finite numbers in a report', report)
+      const drawn = batch.segments.reduce((sum, segment) => sum + drawnTokens(segment), 0)
+      expectSame('report.tokens', report.tokens, drawn)
+      for (const share of ['clipFraction', 'ess'] as const) {
+        const value = report[share]
+        expectThat(value >= 0 && value <= 1 + 1e-9, `${share} from 0 to 1`, value)
+      }
+    }),
+
+  'on fresh samples the ratio is 1': (b) =>
+    b.with(1, async (backend) => {
+      const report = await backend.step(await b.batch(backend))
+      const { mean, max } = report.ratio
+      expectAlike('the ratio (mean, max)', [mean, max], [1, 1], b.tolerance)
+      expectAlike('the log-prob gap', report.logprobGap.max, 0, b.tolerance)
+    }),
+
+  'the same batch on the same weights does the same': (b) =>
+    b.with(2, async (one, other) => {
+      const batch = await b.batch(one)
+      const reports = [await one.step(batch), await other.step(batch)]
+      const [first, second] = reports.map((report) => numbersOf(report))
+      expectAlike('the second report', second, first, b.tolerance)
+      const after = await b.behaviour(one)
+      expectAlike('the behaviour of the second', await b.behaviour(other), after, b.tolerance)
+    }),
+
+  'two backends share no weights': (b) =>
+    b.with(2, async (one, other) => {
+      const before = await b.behaviour(other)
+      await one.step(await b.batch(one, 1))
+      expectAlike('the behaviour of the other', await b.behaviour(other), before, b.tolerance)
+    }),
+}
+
+/** Takes one step on an episode and gives the mean ratio that a second step on it reports. */
+async function ratioAfter(b: Bench, backend: Backend, advantage: number): Promise<number> {
+  const episode = await b.material.play(backend.sampler(), 0)
+  const batch = () => b.material.toBatch([episode], [advantage], backend.policyVersion)
+  await backend.step(batch())
+  return (await backend.step(batch())).ratio.mean
+}
+
+const learning: BenchChecks = {
+  'a positive advantage makes the drawn tokens likelier': (b) =>
+    b.with(1, async (backend) => {
+      const ratio = await ratioAfter(b, backend, 1)
+      expectThat(ratio > 1, 'a mean ratio above 1 after the step', String(ratio))
+    }),
+
+  'a negative advantage makes the drawn tokens less likely': (b) =>
+    b.with(1, async (backend) => {
+      const ratio = await ratioAfter(b, backend, -1)
+      expectThat(ratio < 1, 'a mean ratio below 1 after the step', String(ratio))
+    }),
+
+  'zero advantages leave the policy as it was': (b) =>
+    b.with(1, async (backend) => {
+      const before = await b.behaviour(backend)
+      await backend.step(await b.batch(backend, 0))
+      expectAlike('the behaviour', await b.behaviour(backend), before, b.tolerance)
+    }),
+}
+
+const withNumber = (batch: TrainBatch, field: 'advantages' | 'logprobs'): TrainBatch => ({
+  ...batch,
+  segments: batch.segments.map((segment, i) =>
+    i === 0 ? { ...segment, [field]: segment[field].map(() => Number.NaN) } : segment,
+  ),
+})
+
+const refusing: BenchChecks = {
+  'a batch of another policy version is refused': (b) =>
+    b.with(1, async (backend) => {
+      const batch = await b.batch(backend)
+      for (const off of [-1, 1])
+        await expectUnapplied(b, backend, `a batch of version ${backend.policyVersion + off}`, {
+          ...batch,
+          policyVersion: backend.policyVersion + off,
+        })
+    }),
+
+  'what is not among the capabilities is refused': (b) =>
+    b.with(1, async (backend) => {
+      const batch = await b.batch(backend)
+      // Kinds from outside the union: what a newer caller would send.
+      const loss = { ...batch.loss, kind: 'unheard-of' } as unknown as Loss
+      const normaliser = { ...batch.normaliser, kind: 'unheard-of' } as unknown as Normaliser
+      await expectUnapplied(b, backend, 'an unknown loss', { ...batch, loss })
+      await expectUnapplied(b, backend, 'an unknown normaliser', { ...batch, normaliser })
+      if (!backend.capabilities.entropy) {
+        const entropic = { ...batch, loss: { ...batch.loss, entropy: 0.01 } }
+        await expectUnapplied(b, backend, 'an entropy bonus', entropic)
+      }
+    }),
+
+  'an empty or damaged batch is refused': (b) =>
+    b.with(1, async (backend) => {
+      const batch = await b.batch(backend)
+      const nothing = { ...batch.normaliser, perSegment: new Float64Array(0) }
+      await expectUnapplied(b, backend, 'no segments', {
+        ...batch,
+        segments: [],
+        normaliser: nothing,
+      })
+      await expectUnapplied(b, backend, 'a NaN advantage', withNumber(batch, 'advantages'))
+      await expectUnapplied(b, backend, 'a NaN log-prob', withNumber(batch, 'logprobs'))
+      const perSegment = batch.normaliser.perSegment.map(() => Number.NaN)
+      const unscaled = { ...batch, normaliser: { ...batch.normaliser, perSegment } }
+      await expectUnapplied(b, backend, 'a NaN normaliser', unscaled)
+      const short = batch.segments.map((segment) => ({ ...segment, mask: new Uint8Array(0) }))
+      await expectUnapplied(b, backend, 'masks that are too short', { ...batch, segments: short })
+    }),
+}
+
+/**
+ * Every promise of the backend contract as a check.
+ * @param open opens the same weights at every call
+ */
+export function backendChecks(
+  open: () => Promise<Backend>,
+  material: BackendMaterial,
+): readonly Check[] {
+  const shared = bench(open, material)
+  const promises: BenchChecks = {
+    ...sampling,
+    ...stepping,
+    ...learning,
+    ...refusing,
+    ...saving(material.openOther),
+    'closing twice is harmless': async () => {
+      const backend = await open()
+      await backend[Symbol.asyncDispose]()
+      await backend[Symbol.asyncDispose]()
+    },
+  }
+  return Object.entries(promises).map(([name, check]) => ({ name, run: () => check(shared) }))
+}

@@ -1,0 +1,131 @@
+/** What the checks of a backend share: playing, batches, and looking whether anything changed. */
+import type { Agent } from '../agent.js'
+import type { Backend, StepReport } from '../backend.js'
+import type { TrainBatch } from '../batch.js'
+import type { Episode, Sample } from '../episode.js'
+import { expectRefused, expectSame, expectThat } from './expect.js'
+
+/** What a backend plays and learns with. */
+export interface BackendMaterial {
+  /** Plays the n-th episode with an agent; the same agent and n give the same episode. */
+  readonly play: (agent: Agent, n: number) => Promise<Episode>
+  /** Makes a batch for a policy version, one advantage per episode; its loss has entropy 0. */
+  readonly toBatch: (
+    episodes: readonly Episode[],
+    advantages: readonly number[],
+    policyVersion: number,
+  ) => TrainBatch
+  /** Opens a backend of another policy shape; adds the check that its checkpoint is refused. */
+  readonly openOther?: () => Promise<Backend>
+  /** Episodes per batch. @default 4 */
+  readonly episodes?: number
+  /** Numbers closer than this, absolutely and relatively, count as the same. @default 1e-5 */
+  readonly tolerance?: number
+}
+
+/** What all checks of one backend share. */
+export interface Bench {
+  readonly open: () => Promise<Backend>
+  readonly material: BackendMaterial
+  readonly tolerance: number
+  /** Runs the work on newly opened backends and closes them. */
+  with(count: number, work: (...backends: Backend[]) => Promise<void>): Promise<void>
+  play(backend: Backend): Promise<readonly Episode[]>
+  /** A batch of new episodes of the backend, with advantages of both signs where none is given. */
+  batch(backend: Backend, advantage?: number): Promise<TrainBatch>
+  /** What the sampler does now: moves and log-probs of fixed episodes. */
+  behaviour(backend: Backend): Promise<readonly unknown[]>
+}
+
+/** Throws where two values differ by more than the tolerance in a number, or at all in anything else. */
+export function expectAlike(
+  what: string,
+  got: unknown,
+  expected: unknown,
+  tolerance: number,
+): void {
+  if (typeof got === 'number' && typeof expected === 'number') {
+    const near = tolerance * Math.max(1, Math.abs(expected))
+    expectThat(Math.abs(got - expected) <= near, `${what} to be ${expected}`, String(got))
+  } else if (Array.isArray(got) && Array.isArray(expected)) {
+    expectSame(`the length of ${what}`, got.length, expected.length)
+    got.forEach((item, i) => {
+      expectAlike(`${what}[${i}]`, item, expected[i], tolerance)
+    })
+  } else expectSame(what, got, expected)
+}
+
+/** Every number of a report, in a fixed order. */
+export const numbersOf = (report: StepReport): readonly number[] => [
+  report.policyVersion,
+  report.loss,
+  report.gradNorm,
+  report.ratio.mean,
+  report.ratio.max,
+  report.clipFraction,
+  report.kl,
+  report.entropy,
+  report.logprobGap.mean,
+  report.logprobGap.max,
+  report.ess,
+  report.tokens,
+]
+
+/** Every sample of some episodes. */
+export const samplesOf = (episodes: readonly Episode[]): readonly Sample[] =>
+  episodes.flatMap(({ turns }) => turns.flatMap(({ sample }) => sample ?? []))
+
+/** The bench of one backend. */
+export const bench = (open: () => Promise<Backend>, material: BackendMaterial): Bench => {
+  const { episodes: count = 4, tolerance = 1e-5, play, toBatch } = material
+  const playWith = (agent: Agent, from: number) =>
+    Promise.all(Array.from({ length: count }, (_, n) => play(agent, from + n)))
+  return {
+    open,
+    material,
+    tolerance,
+    async with(backends, work) {
+      const opened: Backend[] = []
+      try {
+        while (opened.length < backends) opened.push(await open())
+        await work(...opened)
+      } finally {
+        for (const backend of opened) await backend[Symbol.asyncDispose]()
+      }
+    },
+    play: (backend) => playWith(backend.sampler(), 0),
+    async batch(backend, advantage) {
+      const episodes = await playWith(backend.sampler(), 0)
+      const advantages = episodes.map((_, i) => advantage ?? (i % 2 === 0 ? 1 : -1))
+      return toBatch(episodes, advantages, backend.policyVersion)
+    },
+    async behaviour(backend) {
+      const episodes = await playWith(backend.sampler(), 1000)
+      return episodes.map(({ turns }) =>
+        turns.map(({ action, sample }) => [
+          JSON.stringify(action),
+          sample?.tokens,
+          sample?.logprobs,
+        ]),
+      )
+    },
+  }
+}
+
+/** Steps on a batch that must be refused with a RangeError, and looks whether anything was applied. */
+export async function expectUnapplied(
+  b: Bench,
+  backend: Backend,
+  what: string,
+  batch: TrainBatch,
+): Promise<void> {
+  const before = await b.behaviour(backend)
+  const version = backend.policyVersion
+  const error = await expectRefused(what, () => backend.step(batch))
+  expectThat(error instanceof RangeError, `a RangeError for ${what}`, String(error))
+  expectSame(`the policy version after ${what}`, backend.policyVersion, version)
+  expectAlike(`the behaviour after ${what}`, await b.behaviour(backend), before, b.tolerance)
+}
+
+/** Promises of a contract by name. */
+export type BenchChecks = Readonly<Record<string, (b: Bench) => Promise<void>>>

@@ -1,0 +1,129 @@
+/** The part of a backend's contract that touches files: checkpoints that go on, damaged ones, exports. */
+import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Backend } from '../backend.js'
+import { Fault } from '../error.js'
+import type { Bench, BenchChecks } from './bench.js'
+import { expectAlike, numbersOf } from './bench.js'
+import { expectRefused, expectSame, expectThat } from './expect.js'
+
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bedside-check-'))
+  try {
+    await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const filesOf = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+/** Cuts every file of a folder to a share of its size. */
+async function damage(folder: string, share: number): Promise<void> {
+  const files = await filesOf(folder)
+  expectThat(files.length > 0, 'save() to write files', 'none')
+  for (const file of files) await truncate(file, Math.floor((await stat(file)).size * share))
+}
+
+/** Loads what must be refused, and looks whether the weights stayed. */
+async function expectNotLoaded(b: Bench, backend: Backend, what: string, folder: string) {
+  const before = await b.behaviour(backend)
+  const version = backend.policyVersion
+  const error = await expectRefused(`loading ${what}`, () => backend.load(folder))
+  const isBad = Fault.is(error) && error.code === 'bad-checkpoint'
+  expectThat(isBad, `a Fault 'bad-checkpoint' for ${what}`, String(error))
+  expectSame(`the policy version after ${what}`, backend.policyVersion, version)
+  expectAlike(`the behaviour after ${what}`, await b.behaviour(backend), before, b.tolerance)
+}
+
+const files: BenchChecks = {
+  'a loaded checkpoint goes on as if nothing had happened': (b) =>
+    inFolder((folder) =>
+      b.with(2, async (one, other) => {
+        await one.step(await b.batch(one, 1))
+        // A folder that does not exist yet, as a run's `checkpoints/40` does not.
+        await one.save(join(folder, 'new'))
+        await other.load(join(folder, 'new'))
+        expectSame('the policy version', other.policyVersion, one.policyVersion)
+        const before = await b.behaviour(one)
+        expectAlike('the behaviour', await b.behaviour(other), before, b.tolerance)
+        // A step on new rollouts, so that a lost optimiser state shows.
+        const batch = await b.batch(one)
+        const expected = numbersOf(await one.step(batch))
+        expectAlike('the next report', numbersOf(await other.step(batch)), expected, b.tolerance)
+        const after = await b.behaviour(one)
+        expectAlike('the behaviour a step later', await b.behaviour(other), after, b.tolerance)
+      }),
+    ),
+
+  'saving does not change the policy': (b) =>
+    inFolder((folder) =>
+      b.with(1, async (backend) => {
+        await backend.step(await b.batch(backend, 1))
+        const before = await b.behaviour(backend)
+        const version = backend.policyVersion
+        await backend.save(folder)
+        // And again over the first, as a run does that keeps one checkpoint.
+        await backend.save(folder)
+        expectSame('the policy version', backend.policyVersion, version)
+        expectAlike('the behaviour', await b.behaviour(backend), before, b.tolerance)
+      }),
+    ),
+
+  'a damaged checkpoint is refused and the weights stay': (b) =>
+    inFolder((folder) =>
+      b.with(2, async (one, other) => {
+        await one.step(await b.batch(one, 1))
+        await one.save(folder)
+        await damage(folder, 0.5)
+        await expectNotLoaded(b, other, 'files cut in half', folder)
+        await damage(folder, 0)
+        await expectNotLoaded(b, other, 'empty files', folder)
+      }),
+    ),
+
+  'every export format declared writes a file, and no other': (b) =>
+    inFolder((folder) =>
+      b.with(1, async (backend) => {
+        await backend.step(await b.batch(backend))
+        for (const format of backend.capabilities.exports) {
+          const file = join(folder, format)
+          await backend.export(format, file)
+          const { size } = await stat(file)
+          expectThat(size > 0, `an export as ${format} that is not empty`, size)
+        }
+        const before = await readdir(folder)
+        const file = join(folder, 'unheard-of')
+        const error = await expectRefused('an unknown format', () =>
+          backend.export('unheard-of', file),
+        )
+        expectThat(error instanceof RangeError, 'a RangeError for an unknown format', String(error))
+        expectSame('the files after it', await readdir(folder), before)
+      }),
+    ),
+}
+
+const strange =
+  (openOther: () => Promise<Backend>) =>
+  (b: Bench): Promise<void> =>
+    inFolder((folder) =>
+      b.with(1, async (backend) => {
+        const other = await openOther()
+        try {
+          await other.save(folder)
+        } finally {
+          await other[Symbol.asyncDispose]()
+        }
+        await expectNotLoaded(b, backend, 'a checkpoint of another policy shape', folder)
+      }),
+    )
+
+/** The checks of saving, loading and exporting. */
+export const saving = (openOther?: () => Promise<Backend>): BenchChecks => ({
+  ...files,
+  ...(openOther ? { 'a checkpoint of another policy shape is refused': strange(openOther) } : {}),
+})

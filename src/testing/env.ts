@@ -1,0 +1,259 @@
+/** Holds an env to the contract of `env.ts`: order, ends, determinism, plain data, and no leak. */
+import type { Case } from '../case.js'
+import type { Env, Info, Observation, Reset, Step } from '../env.js'
+import { ended } from '../env.js'
+import type { Action } from '../turn.js'
+import type { Check, CheckReport } from './check.js'
+import { runChecks } from './check.js'
+import { expectPlain, expectRefused, expectSame, expectThat, expectWithin } from './expect.js'
+import { diagnosisNames, namedIn } from './leak.js'
+import { strings } from './plain.js'
+import type { Script } from './play.js'
+import { begin, play, playInterleaved, playToEnd, withEnv } from './play.js'
+
+/** What an env is played with. */
+export interface EnvMaterial {
+  /** Played in order after `reset`; they must end the episode. */
+  readonly actions: readonly (Action | string)[]
+  /** @default 0 */
+  readonly seed?: number
+  /** Passed to every `reset`. */
+  readonly options?: object
+  /** The case that the seed and options play; without it nobody can tell a leak, and that check is not in the list. */
+  readonly truth?: Case
+  /** Milliseconds within which an aborted step must be over. @default 1000 */
+  readonly patience?: number
+}
+
+type Make = () => Env
+
+/** A copy as JSON would carry it, so that a check of values is not one of types. */
+const asBytes = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+type Promises = Readonly<Record<string, (makeEnv: Make, script: Script) => Promise<void>>>
+
+const order: Promises = {
+  'step before reset is refused': (makeEnv, { actions }) =>
+    withEnv(makeEnv, async (env) => {
+      expectThat(actions.length > 0, 'at least one action', 'none')
+      await expectRefused('step() before reset()', () => env.step(actions[0] as Action))
+    }),
+
+  'the actions end the episode': (makeEnv, script) =>
+    withEnv(makeEnv, async (env) => {
+      await playToEnd(env, script)
+    }),
+
+  'step after the end is refused': (makeEnv, script) =>
+    withEnv(makeEnv, async (env) => {
+      await playToEnd(env, script)
+      await expectRefused('step() after the end', () => env.step(script.actions[0] as Action))
+    }),
+
+  'disposing is possible before reset, and twice': async (makeEnv, script) => {
+    await makeEnv()[Symbol.asyncDispose]()
+    const env = makeEnv()
+    await begin(env, script)
+    await env[Symbol.asyncDispose]()
+    await env[Symbol.asyncDispose]()
+  },
+}
+
+const ends: Promises = {
+  'no step is both terminated and truncated': (makeEnv, script) =>
+    withEnv(makeEnv, async (env) => {
+      for (const [t, step] of (await play(env, script)).steps.entries())
+        expectThat(!(step.terminated && step.truncated), `one flag at most in step ${t}`, 'both')
+    }),
+
+  'the last step, and no other, says why it stopped': (makeEnv, script) =>
+    withEnv(makeEnv, async (env) => {
+      const { start, steps, last } = await playToEnd(env, script)
+      expectThat(start.info.stop === undefined, 'no `info.stop` after reset', start.info.stop)
+      for (const [t, step] of steps.entries())
+        if (step !== last)
+          expectThat(step.info.stop === undefined, `no \`info.stop\` in step ${t}`, step.info.stop)
+      expectThat(typeof last.info.stop === 'string', '`info.stop` in the last step', last.info.stop)
+    }),
+
+  'the last step, and no other, carries the finished episode': (makeEnv, script) =>
+    withEnv(makeEnv, async (env) => {
+      const { start, steps, last } = await playToEnd(env, script)
+      expectThat(start.info.episode === undefined, 'no `info.episode` after reset', 'one')
+      for (const [t, step] of steps.entries())
+        if (step !== last)
+          expectThat(step.info.episode === undefined, `no \`info.episode\` in step ${t}`, 'one')
+      const { episode, stop } = last.info
+      expectThat(episode !== undefined, '`info.episode` in the last step', 'none')
+      expectThat(last[episode.end], `the flag \`${episode.end}\` that the episode reports`, 'false')
+      if (stop !== undefined) expectSame('episode.stop', episode.stop, stop)
+      expectSame('episode.seed', episode.seed, script.seed)
+      expectSame('episode.caseId', episode.caseId, start.info.caseId)
+      expectSame('the number of turns in the episode', episode.turns.length, steps.length)
+    }),
+
+  'the episode ends within turnsLeft': (makeEnv, script) =>
+    withEnv(makeEnv, async (env) => {
+      const { turnsLeft } = (await begin(env, script)).observation
+      expectThat(
+        Number.isInteger(turnsLeft) && turnsLeft > 0,
+        'turnsLeft > 0 after reset',
+        turnsLeft,
+      )
+      for (let t = 0; t < turnsLeft; t++)
+        if (ended(await env.step(script.actions[0] as Action))) return
+      expectThat(false, `an end within the ${turnsLeft} turns announced`, 'none')
+    }),
+}
+
+const sameness: Promises = {
+  'one seed gives the same bytes': async (makeEnv, script) => {
+    const one = await withEnv(makeEnv, (env) => play(env, script))
+    const other = await withEnv(makeEnv, (env) => play(env, script))
+    expectSame('the second playing', other, one)
+    expectSame('its bytes', JSON.stringify(other), JSON.stringify(one))
+  },
+
+  'info names the seed it was given': (makeEnv, script) =>
+    withEnv(makeEnv, async (env) => {
+      const { start, steps } = await play(env, script)
+      for (const { info } of [start, ...steps]) expectSame('info.seed', info.seed, script.seed)
+    }),
+
+  'a later reset is like a fresh env': async (makeEnv, script) => {
+    const fresh = await withEnv(makeEnv, (env) => play(env, script))
+    const used = await withEnv(makeEnv, async (env) => {
+      await play(env, { ...script, seed: script.seed + 1 })
+      // Left in the middle, as a caller does whose own budget is over.
+      await begin(env, script)
+      await env.step(script.actions[0] as Action)
+      return play(env, script)
+    })
+    expectSame('the playing of a used env', used, fresh)
+  },
+
+  'two envs at once do not disturb each other': async (makeEnv, script) => {
+    const scripts = [script, { ...script, seed: script.seed + 1 }]
+    const alone: unknown[] = []
+    for (const one of scripts)
+      alone.push(await withEnv(makeEnv, async (env) => asBytes(await play(env, one))))
+    const envs = scripts.map(() => makeEnv())
+    try {
+      const together = await playInterleaved(envs, scripts)
+      together.forEach((played, i) => {
+        expectSame(`env ${i} beside another`, asBytes(played), alone[i])
+      })
+    } finally {
+      for (const env of envs) await env[Symbol.asyncDispose]()
+    }
+  },
+
+  'an observation once given does not change': (makeEnv, script) =>
+    withEnv(makeEnv, async (env) => {
+      const start = await begin(env, script)
+      const kept: { observation: Observation; copy: unknown }[] = []
+      const keep = ({ observation }: Reset) =>
+        kept.push({ observation, copy: asBytes(observation) })
+      keep(start)
+      for (const action of script.actions) {
+        const step = await env.step(action)
+        keep(step)
+        if (ended(step)) break
+      }
+      kept.forEach(({ observation, copy }, t) => {
+        expectSame(`observation ${t} at the end`, asBytes(observation), copy)
+      })
+    }),
+}
+
+const values: Promises = {
+  'every reward is a finite number': (makeEnv, script) =>
+    withEnv(makeEnv, async (env) => {
+      for (const [t, { reward }] of (await play(env, script)).steps.entries())
+        expectThat(Number.isFinite(reward), `a finite reward in step ${t}`, String(reward))
+    }),
+
+  'observations and infos are plain data': (makeEnv, script) =>
+    withEnv(makeEnv, async (env) => {
+      const { start, steps } = await play(env, script)
+      for (const { observation, info } of [start, ...steps]) {
+        expectPlain('observation', observation)
+        expectPlain('info', info)
+      }
+    }),
+}
+
+/** A first step as a promise, whichever way it fails. */
+const attempt = async (env: Env, { actions }: Script, signal: AbortSignal): Promise<Step> =>
+  env.step(actions[0] as Action, { signal })
+
+const aborting =
+  (patience: number) =>
+  async (makeEnv: Make, script: Script): Promise<void> => {
+    await withEnv(makeEnv, async (env) => {
+      await begin(env, script)
+      const step = attempt(env, script, AbortSignal.abort())
+      await expectWithin(patience, 'a step whose signal was aborted before', step)
+      await expectRefused('a step whose signal was aborted before', () => step)
+    })
+    await withEnv(makeEnv, async (env) => {
+      await begin(env, script)
+      const controller = new AbortController()
+      const step = attempt(env, script, controller.signal)
+      controller.abort()
+      await expectWithin(patience, 'a step whose signal is aborted', step)
+    })
+  }
+
+/** The doctor's own words may name anything; what the world says may not. */
+const worldsWords = ({ turns, ...rest }: Observation): unknown => ({
+  ...rest,
+  outcomes: turns.map(({ outcome }) => outcome),
+})
+
+const silence =
+  (truth: Case) =>
+  (makeEnv: Make, script: Script): Promise<void> =>
+    withEnv(makeEnv, async (env) => {
+      const { start, steps } = await play(env, script)
+      expectSame('the case that is played', start.info.caseId, truth.id)
+      const names = diagnosisNames(truth)
+      const before: readonly { observation: Observation; info: Info }[] = [
+        start,
+        ...steps.filter((step) => !ended(step)),
+      ]
+      for (const [t, { observation }] of before.entries())
+        for (const text of strings(worldsWords(observation))) {
+          const name = namedIn(text, names)
+          expectThat(
+            name === undefined,
+            `no diagnosis in observation ${t}`,
+            `"${name}" in "${text}"`,
+          )
+        }
+    })
+
+/**
+ * Every promise of the env contract as a check. Each makes envs of its own and disposes of them.
+ * @param makeEnv makes a new env at every call
+ */
+export function envChecks(makeEnv: () => Env, material: EnvMaterial): readonly Check[] {
+  const { actions, seed = 0, options, truth, patience = 1000 } = material
+  const script: Script = { actions, seed, options }
+  const promises: Promises = {
+    ...order,
+    ...ends,
+    ...sameness,
+    ...values,
+    'an aborted signal frees the caller': aborting(patience),
+    ...(truth ? { 'the diagnosis is not told before the end': silence(truth) } : {}),
+  }
+  return Object.entries(promises).map(([name, check]) => ({
+    name,
+    run: () => check(makeEnv, script),
+  }))
+}
+
+/** Holds an env to the contract and reports, as Gymnasium's `check_env` does. */
+export const checkEnv = (makeEnv: () => Env, material: EnvMaterial): Promise<CheckReport> =>
+  runChecks(envChecks(makeEnv, material))

@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { examinerView } from '../src/case.js'
+import type { ExamContext, ExamReport, ExamSimulator } from '../src/exam.js'
+import { firstOf } from '../src/exam.js'
+import { tinyExams, tinyLung } from './fixtures/tiny.js'
+
+const context: ExamContext = { view: examinerView(tinyLung), done: [], seed: 0, language: 'en' }
+
+const report = (text: string): ExamReport => ({
+  status: 'resulted',
+  exams: ['ecg'],
+  text,
+  told: [],
+  money: 30,
+  minutes: 10,
+})
+
+const knowing =
+  (name: string, text: string): ExamSimulator =>
+  (order) =>
+    order === name ? report(text) : undefined
+
+describe('firstOf', () => {
+  test('lets the first simulator that knows the order carry it out', async () => {
+    const examine = firstOf(knowing('ecg', 'first'), knowing('ecg', 'second'), tinyExams)
+    expect(await examine('ecg', context)).toEqual(report('first'))
+    expect((await examine('chest-film', context))?.text).toBe('A patchy shadow at the right base.')
+  })
+
+  test('does not ask the others once it is carried out', async () => {
+    let asked = 0
+    const counting: ExamSimulator = () => {
+      asked++
+      return undefined
+    }
+    const examine = firstOf(counting, knowing('ecg', 'here'), counting)
+    await examine('ecg', context)
+    expect(asked).toBe(1)
+  })
+
+  test('waits for a simulator that takes its time', async () => {
+    const slow: ExamSimulator = async (order, given) => {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return knowing('ecg', 'slow')(order, given)
+    }
+    expect((await firstOf(slow, knowing('ecg', 'fast'))('ecg', context))?.text).toBe('slow')
+  })
+
+  test('knows no order that none of them knows', async () => {
+    expect(await firstOf(knowing('ecg', 'x'))('biopsy', context)).toBeUndefined()
+    expect(await firstOf()('ecg', context)).toBeUndefined()
+  })
+
+  test('lets an error out instead of asking the next', async () => {
+    const broken: ExamSimulator = () => Promise.reject(new Error('out of order'))
+    const examine = firstOf(broken, knowing('ecg', 'x'))
+    await expect(examine('ecg', context)).rejects.toThrow('out of order')
+  })
+})

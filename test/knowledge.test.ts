@@ -1,0 +1,403 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { Fault } from '../src/error.js'
+import type { Disease, FindingDefinition } from '../src/knowledge.js'
+import {
+  clinic,
+  expandPanel,
+  loadKnowledge,
+  ordinal,
+  stateProbabilities,
+} from '../src/knowledge.js'
+import { smallKnowledge, smallKnowledgeFolder } from './fixtures/small-knowledge.js'
+
+type Json = Record<string, unknown>
+/** The parts of a knowledge base by file name, open to any change. */
+type Files = Record<'belly.json' | 'chest.json' | 'shared.json', Record<string, Json[]>>
+
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** A new folder of files; indented, so that errors have lines. */
+function knowledgeFolder(files: Readonly<Record<string, unknown>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'bedside-knowledge-'))
+  folders.push(folder)
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(
+      join(folder, name),
+      typeof content === 'string' ? content : JSON.stringify(content, null, 2),
+    )
+  return folder
+}
+
+/** The small knowledge base as its files hold it. */
+function smallKnowledgeFiles(): Files {
+  const folder = smallKnowledgeFolder()
+  folders.push(folder)
+  const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8'))
+  const names = ['belly.json', 'chest.json', 'shared.json']
+  // Written by the fixture under these names.
+  return Object.fromEntries(names.map((name) => [name, read(name)])) as Files
+}
+
+/** A folder with one thing of the small knowledge base changed. */
+function damaged(change: (files: Files) => void): string {
+  const files = smallKnowledgeFiles()
+  change(files)
+  return knowledgeFolder(files)
+}
+
+const named = (list: Json[] | undefined, id: string): Json => {
+  const found = list?.find((each) => each.id === id)
+  if (!found) throw new Error(`no ${id} in the fixture`)
+  return found
+}
+
+/** What loading a folder says; a folder that loads says nothing. */
+function refusal(folder: string): string {
+  try {
+    loadKnowledge(folder)
+  } catch (error) {
+    if (!Fault.is(error) || error.code !== 'bad-input') throw error
+    return error.message.replaceAll(`${folder}/`, '')
+  }
+  return ''
+}
+
+const finding = (id: string): FindingDefinition =>
+  smallKnowledge().finding.get(id) as FindingDefinition
+const disease = (id: string): Disease => smallKnowledge().disease.get(id) as Disease
+
+describe('loadKnowledge', () => {
+  test('reads every file of a folder into one indexed base', () => {
+    const { diseases, findings, exams, groups, actions } = smallKnowledge()
+    expect([diseases.length, findings.length, exams.length, actions.size]).toEqual([6, 12, 5, 2])
+    expect([...groups.keys()]).toEqual(['belly', 'chest'])
+    expect(disease('angina').group).toBe('chest')
+    expect(finding('fever').states).toEqual(['absent', 'present'])
+    expect(finding('belly-pain-site').states).toEqual(['right-lower', 'upper', 'all'])
+  })
+
+  test('turns the ordinal words into numbers', () => {
+    expect(disease('pneumonia').findings.cough).toBe(ordinal.usually)
+    expect(disease('bronchitis').findings.fever).toBe(ordinal.sometimes)
+  })
+
+  test('puts parents before their children, wherever they are written', () => {
+    const folder = damaged((files) => {
+      files['shared.json'].findings?.reverse()
+    })
+    const ids = loadKnowledge(folder).findings.map(({ id }) => id)
+    expect(ids.indexOf('belly-pain')).toBeLessThan(ids.indexOf('belly-pain-site'))
+  })
+
+  test('reads a folder once', () => {
+    const folder = smallKnowledgeFolder()
+    folders.push(folder)
+    expect(loadKnowledge(folder)).toBe(loadKnowledge(folder))
+  })
+
+  test('loads the knowledge base that comes with the package', () => {
+    const { diseases, findings, exams, groups } = loadKnowledge()
+    expect(diseases.length).toBeGreaterThanOrEqual(24)
+    expect(groups.size).toBeGreaterThanOrEqual(6)
+    expect(findings.length).toBeGreaterThanOrEqual(90)
+    expect(exams.length).toBeGreaterThanOrEqual(24)
+  })
+})
+
+describe('loadKnowledge refuses, by file and line,', () => {
+  const refuses = (what: string, change: (files: Files) => void, message: RegExp) =>
+    test(what, () => {
+      const folder = damaged(change)
+      const said = refusal(folder)
+      expect(said).toMatch(message)
+      const [, file, line] = said.match(/^([a-z]+\.json):(\d+): /) ?? []
+      expect(file).toBeDefined()
+      expect(Number(line)).toBeGreaterThan(1)
+    })
+
+  refuses(
+    'a probability of 1.2',
+    (files) => {
+      const { findings } = named(files['chest.json'].diseases, 'pneumonia')
+      Object.assign(findings as Json, { cough: 1.2 })
+    },
+    /at diseases\.0\.findings\.cough$/,
+  )
+  refuses(
+    'a distribution that does not sum to 1',
+    (files) => {
+      const { findings } = named(files['chest.json'].diseases, 'pneumonia')
+      Object.assign(findings as Json, { 'sputum-colour': { clear: 0.5, green: 0.6 } })
+    },
+    /at diseases\.0\.findings\.sputum-colour$/,
+  )
+  refuses(
+    'a missing translation',
+    (files) => {
+      named(files['shared.json'].findings, 'fever').name = { en: 'a fever' }
+    },
+    /at findings\.1\.name\.zh$/,
+  )
+  refuses(
+    'a finding without a question in one language',
+    (files) => {
+      named(files['shared.json'].findings, 'fever').ask = { zh: ['发烧吗？'], en: [] }
+    },
+    /at findings\.1\.ask\.en$/,
+  )
+  refuses(
+    'a key nobody knows',
+    (files) => {
+      named(files['shared.json'].exams, 'ecg').price = 3
+    },
+    /price.* at exams\.2$/,
+  )
+  refuses(
+    'an id that is not kebab-case',
+    (files) => {
+      named(files['shared.json'].findings, 'fever').id = 'High Fever'
+    },
+    /expected a kebab-case id at findings\.1\.id$/,
+  )
+  refuses(
+    'an edge to an unknown finding',
+    (files) => {
+      const { findings } = named(files['belly.json'].diseases, 'gastritis')
+      Object.assign(findings as Json, { hiccups: 'often' })
+    },
+    /^belly\.json:\d+: disease gastritis: edge to unknown finding hiccups$/,
+  )
+  refuses(
+    'a probability where a distribution belongs',
+    (files) => {
+      const { findings } = named(files['belly.json'].diseases, 'gastritis')
+      Object.assign(findings as Json, { 'belly-pain-site': 0.5 })
+    },
+    /: disease gastritis: edge to belly-pain-site must be a distribution$/,
+  )
+  refuses(
+    'a value that the finding does not have',
+    (files) => {
+      const { findings } = named(files['belly.json'].diseases, 'gastritis')
+      Object.assign(findings as Json, { 'belly-pain-site': { upper: 0.5, left: 0.5 } })
+    },
+    /: disease gastritis: belly-pain-site has no value left$/,
+  )
+  refuses(
+    'an id that is defined twice',
+    (files) => {
+      files['chest.json'].diseases?.push(
+        structuredClone(named(files['belly.json'].diseases, 'gastritis')),
+      )
+    },
+    /^chest\.json:\d+: id gastritis is defined twice$/,
+  )
+  refuses(
+    'a state without sentences',
+    (files) => {
+      delete (named(files['shared.json'].findings, 'fever').say as Json).absent
+    },
+    /: finding fever: say has no sentences for state absent$/,
+  )
+  refuses(
+    'an unknown parent',
+    (files) => {
+      named(files['shared.json'].findings, 'vomiting').parent = {
+        finding: 'nausea',
+        when: 'present',
+      }
+    },
+    /: finding vomiting: unknown parent nausea$/,
+  )
+  refuses(
+    'a parent that has no such state',
+    (files) => {
+      named(files['shared.json'].findings, 'vomiting').parent = { finding: 'fever', when: 'high' }
+    },
+    /: finding vomiting: parent fever has no state high$/,
+  )
+  refuses(
+    'values of a boolean finding',
+    (files) => {
+      named(files['shared.json'].findings, 'vomiting').values = ['a', 'b']
+    },
+    /: finding vomiting: values belong to type cat, and only there$/,
+  )
+  refuses(
+    'an examination that yields what the patient knows',
+    (files) => {
+      named(files['shared.json'].exams, 'ecg').yields = ['fever']
+    },
+    /: exam ecg: yields fever, which the patient knows$/,
+  )
+  refuses(
+    'an examination that does nothing',
+    (files) => {
+      named(files['shared.json'].exams, 'ecg').yields = []
+    },
+    /: exam ecg: expected either panelOf or yields$/,
+  )
+  refuses(
+    'a panel of unknown members',
+    (files) => {
+      named(files['shared.json'].exams, 'admission-set').panelOf = ['x-ray-of-all']
+    },
+    /: exam admission-set: unknown member x-ray-of-all$/,
+  )
+  refuses(
+    'an unknown recommendation',
+    (files) => {
+      named(files['belly.json'].diseases, 'gastritis').recommend = ['prayer']
+    },
+    /: disease gastritis: unknown action prayer$/,
+  )
+
+  test('the line on which the wrong thing stands', () => {
+    const folder = damaged((files) => {
+      const { findings } = named(files['chest.json'].diseases, 'pneumonia')
+      Object.assign(findings as Json, { cough: 1.2 })
+    })
+    const line = Number(refusal(folder).match(/^chest\.json:(\d+): /)?.[1])
+    const text = readFileSync(join(folder, 'chest.json'), 'utf8').split('\n')
+    expect(text[line - 1]).toContain('"cough"')
+  })
+
+  test('every broken reference at once', () => {
+    const folder = damaged((files) => {
+      named(files['belly.json'].diseases, 'gastritis').recommend = ['prayer']
+      named(files['shared.json'].exams, 'ecg').yields = ['fever']
+    })
+    expect(refusal(folder).split('\n')).toHaveLength(2)
+  })
+})
+
+describe('loadKnowledge refuses, by name,', () => {
+  test('a file that is not JSON', () => {
+    const folder = knowledgeFolder({ ...smallKnowledgeFiles(), 'broken.json': '{ "knowledge": ' })
+    expect(refusal(folder)).toMatch(/^broken\.json: /)
+  })
+
+  test('a file of another format', () => {
+    const folder = knowledgeFolder({ 'old.json': { knowledge: 'bedside-knowledge/0' } })
+    expect(refusal(folder)).toMatch(/^old\.json:\d+: .* at knowledge$/)
+  })
+
+  test('a folder that does not exist, or holds no files', () => {
+    const folder = knowledgeFolder({})
+    expect(refusal(folder)).toBe(`${folder}: no *.json files`)
+    expect(refusal(join(folder, 'nowhere'))).toContain('nowhere: ENOENT')
+  })
+
+  test('a base without diseases', () => {
+    const folder = knowledgeFolder({ 'shared.json': smallKnowledgeFiles()['shared.json'] })
+    expect(refusal(folder)).toBe(`${folder}: no diseases`)
+  })
+
+  test('a finding that is its own ancestor', () => {
+    const folder = damaged((files) => {
+      const list = files['shared.json'].findings
+      named(list, 'cough').parent = { finding: 'fever', when: 'present' }
+      named(list, 'fever').parent = { finding: 'cough', when: 'present' }
+    })
+    expect(refusal(folder)).toMatch(/is its own ancestor$/)
+  })
+})
+
+describe('stateProbabilities', () => {
+  test('is the background where the disease says nothing', () => {
+    expect(stateProbabilities(disease('angina'), finding('fever'))).toEqual([0.97, 0.03])
+    expect(stateProbabilities(undefined, finding('belly-pain-site'))).toEqual([0.2, 0.4, 0.4])
+  })
+
+  test('is a noisy-OR of disease and background for a boolean finding', () => {
+    const [absent, present] = stateProbabilities(disease('pneumonia'), finding('cough'))
+    expect(present).toBeCloseTo(1 - (1 - 0.03) * (1 - 0.8), 12)
+    expect(absent).toBeCloseTo(0.97 * 0.2, 12)
+  })
+
+  test("is the disease's own distribution for a categorical finding", () => {
+    expect(stateProbabilities(disease('gastritis'), finding('belly-pain-site'))).toEqual([
+      0.05, 0.85, 0.1,
+    ])
+  })
+
+  test('sums to 1 for every disease and finding of the shipped base', () => {
+    const { diseases, findings } = loadKnowledge()
+    for (const d of diseases)
+      for (const f of findings) {
+        const sum = stateProbabilities(d, f).reduce((total, p) => total + p, 0)
+        expect(Math.abs(sum - 1), `${d.id} ${f.id}`).toBeLessThan(1e-6)
+      }
+  })
+})
+
+describe('expandPanel', () => {
+  test("gives a panel's members, and a single examination itself", () => {
+    const { exam } = smallKnowledge()
+    expect(exam.get('admission-set')).toBeDefined()
+    expect([...expandPanel(exam.get('admission-set')!)]).toEqual(['blood-count', 'ecg'])
+    expect([...expandPanel(exam.get('ecg')!)]).toEqual(['ecg'])
+  })
+})
+
+describe('clinic', () => {
+  test('keeps the diseases of its groups with their findings, parents and examinations', () => {
+    const belly = clinic(smallKnowledge(), ['belly'])
+    const ids = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id).sort()
+    expect(ids(belly.diseases)).toEqual(['appendicitis', 'enteritis', 'gastritis'])
+    expect(ids(belly.findings)).toEqual([
+      'belly-pain',
+      'belly-pain-site',
+      'diarrhoea',
+      'fever',
+      'raised-white-cells',
+      'vomiting',
+    ])
+    expect(ids(belly.exams)).toEqual(['blood-count'])
+    expect([...belly.groups.keys()]).toEqual(['belly'])
+  })
+
+  test('keeps a parent that no disease mentions', () => {
+    const folder = damaged((files) => {
+      for (const each of files['belly.json'].diseases ?? [])
+        delete (each.findings as Json)['belly-pain']
+    })
+    const { finding: kept } = clinic(loadKnowledge(folder), ['belly'])
+    expect(kept.has('belly-pain')).toBe(true)
+  })
+
+  test('keeps a panel exactly where all its members are kept', () => {
+    const ids = (groups: readonly string[]) => [...clinic(smallKnowledge(), groups).exam.keys()]
+    expect(ids(['belly'])).not.toContain('admission-set')
+    expect(ids(['chest'])).toContain('admission-set')
+  })
+
+  test('has an index of what it keeps, and nothing else', () => {
+    const chest = clinic(smallKnowledge(), ['chest'])
+    expect([...chest.disease.keys()]).toEqual(chest.diseases.map(({ id }) => id))
+    expect([...chest.finding.keys()]).toEqual(chest.findings.map(({ id }) => id))
+    expect([...chest.exam.keys()]).toEqual(chest.exams.map(({ id }) => id))
+    for (const { findings } of chest.diseases)
+      for (const id of Object.keys(findings)) expect(chest.finding.has(id)).toBe(true)
+    for (const { yields } of chest.exams)
+      for (const id of yields) expect(chest.finding.has(id)).toBe(true)
+  })
+
+  test('of all groups keeps every disease', () => {
+    const all = clinic(smallKnowledge(), ['chest', 'belly'])
+    expect(all.diseases).toHaveLength(6)
+    expect(all.findings).toHaveLength(12)
+  })
+
+  test('refuses a group that does not exist and lists those that do', () => {
+    expect(() => clinic(smallKnowledge(), ['belly', 'skin'])).toThrow(
+      new RangeError('Expected a group of belly, chest, got `skin`'),
+    )
+  })
+})

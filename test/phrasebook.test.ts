@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { generateCase } from '../src/cases/generate.js'
+import { loadKnowledge } from '../src/knowledge.js'
+import { phrasebook } from '../src/phrasebook.js'
+import { familyKnowledge } from './fixtures/family-knowledge.js'
+
+const knowledge = familyKnowledge()
+const shipped = loadKnowledge()
+const en = phrasebook(knowledge, 'en')
+const zh = phrasebook(knowledge, 'zh')
+
+describe('reading', () => {
+  test('finds every known sentence of a text, in order, and passes over the others', () => {
+    expect(en.read('Well, doctor. I keep coughing. Nothing comes up. My cat is fine!')).toEqual([
+      { finding: 'cough', state: 'present' },
+      { finding: 'sputum', state: 'none' },
+    ])
+    expect(zh.read('我一直咳。吐出来的发绿。您说呢？')).toEqual([
+      { finding: 'cough', state: 'present' },
+      { finding: 'sputum', state: 'green' },
+    ])
+  })
+
+  test('needs no final stop and finds an entry of two sentences', () => {
+    expect(en.read('I smoke')).toEqual([{ finding: 'smoker', state: 'present' }])
+    expect(en.read('I get short of breath. It is worse on the stairs. I smoke.')).toEqual([
+      { finding: 'breathless', state: 'present' },
+      { finding: 'smoker', state: 'present' },
+    ])
+    expect(en.read('It is worse on the stairs.')).toEqual([])
+    expect(zh.read('我喘不上气。爬楼更厉害。')).toEqual([
+      { finding: 'breathless', state: 'present' },
+    ])
+  })
+
+  test('tells states of one wording apart by the measured value', () => {
+    expect(en.read('White cell count 7.3 x10^9/L.')).toEqual([
+      { finding: 'white-cells', state: 'normal' },
+    ])
+    expect(zh.read('白细胞计数15×10^9/L。未见阑尾增粗。')).toEqual([
+      { finding: 'white-cells', state: 'high' },
+      { finding: 'appendix-swollen', state: 'absent' },
+    ])
+    expect(en.read('White cell count 10.05 x10^9/L.')).toEqual([])
+    expect(en.read('White cell count unclear x10^9/L.')).toEqual([])
+  })
+
+  test('reads "I do not know" as unknown', () => {
+    expect(en.read('I am not sure about a fever.')).toEqual([
+      { finding: 'fever', state: 'unknown' },
+    ])
+  })
+
+  test('takes nothing from a sentence that two states share', () => {
+    const ambiguous = {
+      ...knowledge,
+      findings: knowledge.findings.map((finding) =>
+        finding.id === 'fever' || finding.id === 'cough'
+          ? { ...finding, say: { ...finding.say, absent: { zh: ['没有。'], en: ['No.'] } } }
+          : finding,
+      ),
+    }
+    expect(phrasebook(ambiguous, 'en').read('No. I smoke.')).toEqual([
+      { finding: 'smoker', state: 'present' },
+    ])
+  })
+})
+
+describe('the shipped knowledge base', () => {
+  test.each(['en', 'zh'] as const)('has one meaning for each %s sentence', (language) => {
+    const book = phrasebook(shipped, language)
+    for (const { id, say, measure } of shipped.findings)
+      for (const [state, said] of Object.entries(say))
+        for (const text of said[language]) {
+          const value = measure?.ranges[state]?.[0] ?? 0
+          const spoken = text.replaceAll('{value}', String(value))
+          expect(book.read(spoken), spoken).toEqual([{ finding: id, state }])
+        }
+  })
+
+  test.each(['en', 'zh'] as const)('has one %s question for each finding', (language) => {
+    const book = phrasebook(shipped, language)
+    for (const { id, ask } of shipped.findings)
+      expect(book.question(ask[language][0] ?? '')).toBe(id)
+    expect(book.question('?')).toBeUndefined()
+  })
+
+  test.each(['en', 'zh'] as const)('has %s reports that read back as they were', (language) => {
+    const book = phrasebook(shipped, language)
+    for (let n = 0; n < 100; n++) {
+      const truth = generateCase(shipped, { tier: 'hard', n })
+      const states = new Map(truth.findings.map(({ id, state }) => [id, state]))
+      for (const result of truth.exams)
+        expect(book.read(result.report[language] ?? ''), result.exam).toEqual(
+          result.findings.map((finding) => ({ finding, state: states.get(finding) })),
+        )
+    }
+  })
+})

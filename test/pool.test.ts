@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { mapPool } from '../src/pool.js'
+
+const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+describe('mapPool', () => {
+  test('gives results in the order of the jobs, whichever is done first', async () => {
+    const result = await mapPool([20, 0, 10], 3, async (ms, index) => {
+      await sleep(ms)
+      return `${index}:${ms}`
+    })
+    expect(result).toEqual(['0:20', '1:0', '2:10'])
+  })
+
+  test('never runs more jobs at a time than it may, and so many where there are enough', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 8 }),
+        fc.integer({ min: 0, max: 20 }),
+        async (concurrency, count) => {
+          let running = 0
+          let most = 0
+          await mapPool(Array.from({ length: count }), concurrency, async () => {
+            most = Math.max(most, ++running)
+            await sleep(0)
+            running--
+          })
+          expect(most).toBe(Math.min(concurrency, count))
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+
+  test('throws the first error as it is and begins no job after it', async () => {
+    const broken = new TypeError('job 1')
+    const begun: number[] = []
+    const run = mapPool([0, 1, 2, 3, 4], 2, async (job) => {
+      begun.push(job)
+      await sleep(5)
+      if (job === 1) throw broken
+    })
+    await expect(run).rejects.toBe(broken)
+    await sleep(30)
+    expect(begun).toEqual([0, 1, 2])
+  })
+
+  test('of no jobs gives nothing', async () => {
+    expect(await mapPool([], 1, async () => 1)).toEqual([])
+  })
+
+  test('lets timers run between jobs that never wait', async () => {
+    const jobs = Array.from({ length: 40 })
+    let done = 0
+    let doneAtTimer = -1
+    setTimeout(() => {
+      doneAtTimer = done
+    }, 1)
+    await mapPool(jobs, 1, async () => {
+      const until = performance.now() + 10
+      while (performance.now() < until);
+      done++
+    })
+    expect(doneAtTimer).toBeGreaterThan(-1)
+    expect(doneAtTimer).toBeLessThan(jobs.length)
+  })
+
+  for (const concurrency of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
+    test(`refuses a concurrency of ${concurrency}`, async () => {
+      await expect(mapPool([1], concurrency, async () => 1)).rejects.toThrow(
+        new RangeError(`Expected \`concurrency\` to be a positive integer, got \`${concurrency}\``),
+      )
+    })
+})

@@ -1,0 +1,325 @@
+import { describe, expect, test } from 'vitest'
+import { generateCase } from '../src/cases/generate.js'
+import type { FindingDefinition, Knowledge } from '../src/knowledge.js'
+import { loadKnowledge, stateProbabilities } from '../src/knowledge.js'
+import { priorWeights } from '../src/likelihood.js'
+import type { Belief, Posterior } from '../src/posterior.js'
+import { fullInformation, mostProbable, posteriorOver } from '../src/posterior.js'
+import type { Told } from '../src/turn.js'
+import { familyKnowledge } from './fixtures/family-knowledge.js'
+
+const knowledge = familyKnowledge()
+const intake = { age: 30, sex: 'F' }
+const loud = { forget: 0.1, deny: 0.2, overReport: 0.05 }
+const settings = [
+  { atypicality: 0, noise: { forget: 0, deny: 0, overReport: 0 } },
+  { atypicality: 0.2, noise: loud },
+  { atypicality: 0.4, noise: { forget: 0.3, deny: 0.5, overReport: 0.4 } },
+]
+
+/** What the brute force needs to know: mixed probabilities and how a true state is told. */
+interface World {
+  readonly knowledge: Knowledge
+  readonly atypicality: number
+  readonly noise: typeof loud
+}
+
+const gateShut = '(none)'
+
+function chance({ knowledge, atypicality: a }: World, d: number, f: FindingDefinition, s: number) {
+  const p = stateProbabilities(knowledge.diseases[d], f)[s] ?? 0
+  return (1 - a) * p + a * (stateProbabilities(undefined, f)[s] ?? 0)
+}
+
+/** P(told | true state, remembered). */
+function tells({ noise }: World, f: FindingDefinition, truth: string, told: string): number {
+  if (truth === gateShut) return told === (f.type === 'bool' ? 'absent' : gateShut) ? 1 : 0
+  if (f.type === 'cat' || f.knownBy === 'exam') return truth === told ? 1 : 0
+  const wrong = truth === 'present' ? noise.deny : noise.overReport
+  return truth === told ? 1 - wrong : wrong
+}
+
+/** Every assignment of true states to some findings (parents before children) with its probability. */
+function worlds(
+  world: World,
+  d: number,
+  findings: readonly FindingDefinition[],
+): { readonly p: number; readonly truth: ReadonlyMap<string, string> }[] {
+  let all = [{ p: 1, truth: new Map<string, string>() }]
+  for (const f of findings)
+    all = all.flatMap(({ p, truth }) => {
+      const open = !f.parent || truth.get(f.parent.finding) === f.parent.when
+      if (!open) return [{ p, truth: new Map([...truth, [f.id, gateShut]]) }]
+      return f.states.map((state, s) => ({
+        p: p * chance(world, d, f, s),
+        truth: new Map([...truth, [f.id, state]]),
+      }))
+    })
+  return all
+}
+
+/** Findings with their ancestors, parents first. */
+function withParents(ids: readonly string[]): FindingDefinition[] {
+  const keep = new Set(ids)
+  for (const f of [...knowledge.findings].reverse())
+    if (keep.has(f.id) && f.parent) keep.add(f.parent.finding)
+  return knowledge.findings.filter((f) => keep.has(f.id))
+}
+
+/** P(complaint true, all told | disease), by enumeration. */
+function evidenceGiven(
+  world: World,
+  d: number,
+  complaint: readonly string[],
+  told: readonly Told[],
+): number {
+  const findings = withParents([...complaint, ...told.map((t) => t.finding)])
+  let sum = 0
+  for (const { p, truth } of worlds(world, d, findings)) {
+    if (complaint.some((id) => truth.get(id) !== 'present')) continue
+    let weight = p
+    for (const { finding, state } of told)
+      weight *= tells(world, knowledge.finding.get(finding)!, truth.get(finding)!, state)
+    sum += weight
+  }
+  return sum
+}
+
+function brutePosterior(world: World, complaint: readonly string[], told: readonly Told[]) {
+  const prior = priorWeights(knowledge, intake)
+  const joint = [...prior].map((w, d) => w * evidenceGiven(world, d, complaint, told))
+  const sum = joint.reduce((total, p) => total + p, 0)
+  return joint.map((p) => p / sum)
+}
+
+const entropy = (p: readonly number[]) =>
+  -p.reduce((sum, q) => sum + (q > 0 ? q * Math.log(q) : 0), 0)
+
+/** H(D) - E[H(D | outcome)] over every joint outcome of some findings, by enumeration of posteriors. */
+function bruteInformation(
+  world: World,
+  complaint: readonly string[],
+  told: readonly Told[],
+  asked: readonly string[],
+): number {
+  let outcomes: Told[][] = [[]]
+  for (const id of asked) {
+    const f = knowledge.finding.get(id)!
+    const states = f.parent && f.type === 'cat' ? [...f.states, gateShut] : f.states
+    outcomes = outcomes.flatMap((o) => states.map((state) => [...o, { finding: id, state }]))
+  }
+  const now = brutePosterior(world, complaint, told)
+  const base = knowledge.diseases.map((_, d) => evidenceGiven(world, d, complaint, told))
+  let after = 0
+  for (const outcome of outcomes) {
+    const given = base.map((p, d) => {
+      const both = evidenceGiven(world, d, complaint, [...told, ...outcome])
+      return p > 0 ? both / p : 0
+    })
+    const chanceOf = given.reduce((sum, p, d) => sum + p * now[d]!, 0)
+    if (chanceOf > 0) after += chanceOf * entropy(given.map((p, d) => (p * now[d]!) / chanceOf))
+  }
+  return entropy(now) - after
+}
+
+const present = (finding: string): Told => ({ finding, state: 'present' })
+const absent = (finding: string): Told => ({ finding, state: 'absent' })
+
+/** Evidence with families, exams, contradictions through noise, and a child told without its parent. */
+const stories: readonly { readonly complaint: string[]; readonly told: Told[] }[] = [
+  { complaint: ['cough'], told: [] },
+  { complaint: ['fever'], told: [present('cough'), { finding: 'sputum', state: 'green' }] },
+  { complaint: ['fever'], told: [{ finding: 'sputum', state: 'clear' }, absent('breathless')] },
+  { complaint: ['vomiting'], told: [absent('belly-pain'), absent('bloody-sputum')] },
+  { complaint: ['belly-pain'], told: [{ finding: 'belly-pain-site', state: 'right-lower' }] },
+  { complaint: ['cough'], told: [present('bloody-sputum'), present('opacity'), absent('fever')] },
+  {
+    complaint: ['breathless'],
+    told: [absent('cough'), { finding: 'white-cells', state: 'high' }, absent('wheeze-heard')],
+  },
+]
+
+function believe(
+  posterior: Posterior,
+  complaint: readonly string[],
+  told: readonly Told[],
+): Belief {
+  return posterior.observe(posterior.start({ ...intake, complaint }), told)
+}
+
+describe.each(settings)('at atypicality $atypicality with noise $noise', (setting) => {
+  const posterior = posteriorOver(knowledge, setting)
+  const world = { knowledge, ...setting }
+
+  test('the posterior equals enumeration of every true state to 1e-12', () => {
+    for (const { complaint, told } of stories) {
+      const brute = brutePosterior(world, complaint, told)
+      const { probabilities } = believe(posterior, complaint, told)
+      probabilities.forEach((p, d) => void expect(Math.abs(p - brute[d]!)).toBeLessThan(1e-12))
+    }
+  })
+
+  test('the order of telling does not matter', () => {
+    for (const { complaint, told } of stories) {
+      const one = believe(posterior, complaint, told).probabilities
+      const other = believe(posterior, complaint, [...told].reverse()).probabilities
+      one.forEach((p, d) => void expect(Math.abs(p - other[d]!)).toBeLessThan(1e-12))
+    }
+  })
+
+  test('expected information of a question equals enumeration of posteriors to 1e-12', () => {
+    for (const { complaint, told } of stories) {
+      const belief = believe(posterior, complaint, told)
+      const settled = new Set([...complaint, ...told.map((t) => t.finding)])
+      for (const { id, knownBy } of knowledge.findings) {
+        const remembered = knownBy === 'patient' ? 1 - setting.noise.forget : 1
+        const brute = settled.has(id)
+          ? 0
+          : remembered * bruteInformation(world, complaint, told, [id])
+        expect(Math.abs(posterior.expectedInformation(belief, id) - brute), id).toBeLessThan(1e-12)
+      }
+    }
+  })
+
+  test('expected information of an examination or panel equals joint enumeration to 1e-12', () => {
+    for (const { complaint, told } of stories) {
+      const belief = believe(posterior, complaint, told)
+      const settled = new Set(told.map((t) => t.finding))
+      for (const exam of knowledge.exams) {
+        const members = exam.panelOf.length > 0 ? exam.panelOf : [exam.id]
+        const asked = members
+          .flatMap((id) => knowledge.exam.get(id)?.yields ?? [])
+          .filter((id) => !settled.has(id))
+        const brute = (1 - exam.unavailableP) * bruteInformation(world, complaint, told, asked)
+        const found = posterior.expectedInformationOfExam(belief, exam.id)
+        expect(Math.abs(found - brute), exam.id).toBeLessThan(1e-12)
+      }
+    }
+  })
+})
+
+describe('a belief', () => {
+  const posterior = posteriorOver(knowledge, settings[1])
+  const start = posterior.start({ ...intake, complaint: ['cough'] })
+
+  test('is not changed by what is unknown, unheard of, or told before', () => {
+    const once = posterior.observe(start, [present('fever')])
+    expect(posterior.observe(start, [{ finding: 'fever', state: 'unknown' }])).toBe(start)
+    expect(posterior.observe(start, [present('no-such-finding')])).toBe(start)
+    expect(posterior.observe(once, [absent('fever')])).toBe(once)
+  })
+
+  test('takes a certain telling over an uncertain one', () => {
+    const doubted = posterior.observe(start, [present('fever')])
+    const sure = posterior.observe(doubted, [absent('fever')], true)
+    const direct = posterior.observe(start, [absent('fever')], true)
+    sure.probabilities.forEach(
+      (p, d) => void expect(Math.abs(p - direct.probabilities[d]!)).toBeLessThan(1e-12),
+    )
+  })
+
+  test('sets aside what no disease left allows', () => {
+    const certain = posteriorOver(knowledge)
+    const belief = certain.start({ ...intake, complaint: ['cough'] })
+    expect(certain.observe(belief, [{ finding: 'sputum', state: 'absent' }])).toBe(belief)
+  })
+
+  test('reads the closed gate of a categorical child as its parent being absent', () => {
+    const certain = posteriorOver(knowledge)
+    const belief = certain.start(intake)
+    const viaChild = certain.observe(belief, [{ finding: 'sputum', state: 'absent' }])
+    const viaParent = certain.observe(belief, [absent('cough')])
+    expect([...viaChild.probabilities]).toEqual([...viaParent.probabilities])
+  })
+
+  test('of a patient no disease fits falls back to the base rates', () => {
+    const femaleOnly: Knowledge = {
+      ...knowledge,
+      diseases: knowledge.diseases.map((d) => ({
+        ...d,
+        prior: { base: d.prior.base, sex: { F: 1, M: 0 } },
+      })),
+    }
+    const { probabilities } = posteriorOver(femaleOnly).start({ sex: 'M' })
+    const total = probabilities.reduce((sum, p) => sum + p, 0)
+    expect(total).toBeCloseTo(1, 12)
+  })
+
+  test('values an order of examinations already done at nothing', () => {
+    const done = new Set(['blood-count', 'crp'])
+    expect(posterior.expectedInformationOfExam(start, 'blood-panel', done)).toBe(0)
+    expect(posterior.expectedInformationOfExam(start, 'no-such-exam')).toBe(0)
+    const half = posterior.expectedInformationOfExam(start, 'blood-panel', new Set(['crp']))
+    expect(half).toBe(posterior.expectedInformationOfExam(start, 'blood-count'))
+  })
+
+  test('bounds an examination of more than four findings by the sum of its families', () => {
+    const yields = ['crackles', 'wheeze-heard', 'opacity', 'crp-raised', 'gallstones']
+    const big = { ...knowledge.exams[0]!, id: 'whole-body-scan', yields, unavailableP: 0 }
+    const exam = new Map([...knowledge.exam, [big.id, big] as const])
+    const wide = posteriorOver(
+      { ...knowledge, exams: [...knowledge.exams, big], exam },
+      settings[1],
+    )
+    const belief = wide.start({ ...intake, complaint: ['cough'] })
+    const sum = yields.reduce((total, id) => total + wide.expectedInformation(belief, id), 0)
+    const bound = wide.expectedInformationOfExam(belief, big.id)
+    expect(bound).toBeCloseTo(sum, 12)
+    const exact = bruteInformation({ knowledge, ...settings[1]! }, ['cough'], [], yields)
+    expect(bound).toBeGreaterThan(exact)
+  })
+})
+
+describe('what is kept between questions', () => {
+  test('changes no value: a fresh posterior says the same, over the shipped knowledge base', () => {
+    const shipped = loadKnowledge()
+    const used = posteriorOver(shipped, settings[1])
+    const patientKnown = shipped.findings.filter((finding) => finding.knownBy === 'patient')
+    for (let n = 0; n < 40; n++) {
+      const truth = generateCase(shipped, { tier: 'standard', n })
+      const told = truth.findings
+        .filter((_, i) => i % 40 === n)
+        .map(({ id, state }) => ({ finding: id, state }))
+      const fresh = posteriorOver(shipped, settings[1])
+      const start = { ...intake, complaint: truth.chiefComplaint.findings }
+      const belief = used.observe(used.start(start), told)
+      expect(fresh.observe(fresh.start(start), told)).toEqual(belief)
+      // All of the used one's tables fill up; the fresh one is asked a few things only.
+      const all = patientKnown.map(({ id }) => used.expectedInformation(belief, id))
+      for (const i of [n, n + 20, n + 40])
+        expect(fresh.expectedInformation(belief, patientKnown[i]!.id)).toBe(all[i])
+      const exams = shipped.exams.map(({ id }) => used.expectedInformationOfExam(belief, id))
+      const i = n % shipped.exams.length
+      expect(fresh.expectedInformationOfExam(belief, shipped.exams[i]!.id)).toBe(exams[i])
+    }
+  })
+})
+
+describe('full information', () => {
+  test('gives the differential the generator wrote down', () => {
+    const posterior = posteriorOver(knowledge, { atypicality: 0.2 })
+    for (let n = 0; n < 50; n++) {
+      const truth = generateCase(knowledge, { tier: 'standard', n })
+      const belief = fullInformation(posterior, truth)
+      for (const { id, p } of truth.gold.differential ?? []) {
+        const d = knowledge.diseases.findIndex((disease) => disease.id === id)
+        expect(Math.abs(belief.probabilities[d]! - p)).toBeLessThan(6e-5)
+      }
+      expect(mostProbable(knowledge, belief).id).toBe(truth.gold.differential?.[0]?.id)
+    }
+  })
+
+  test('names the diagnosis of easy cases more often with examinations than without', () => {
+    const posterior = posteriorOver(knowledge)
+    let [all, told] = [0, 0]
+    for (let n = 0; n < 400; n++) {
+      const truth = generateCase(knowledge, { n })
+      const right = (belief: Belief) =>
+        mostProbable(knowledge, belief).id === truth.gold.dx[0]?.id ? 1 : 0
+      all += right(fullInformation(posterior, truth))
+      told += right(fullInformation(posterior, truth, { knownBy: 'patient' }))
+    }
+    expect(all / 400).toBeGreaterThan(0.9)
+    expect(all).toBeGreaterThan(told)
+  })
+})

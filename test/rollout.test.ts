@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest'
+import type { Agent } from '../src/agent.js'
+import type { Env, Observation } from '../src/env.js'
+import type { Sample } from '../src/episode.js'
+import { Fault } from '../src/error.js'
+import { rollout } from '../src/rollout.js'
+import { tinyActions, tinyEnv, tinyLung } from './fixtures/tiny.js'
+
+const options = { case: tinyLung }
+const script: Agent = ({ turns }) => ({ action: tinyActions[turns.length] ?? { kind: 'give-up' } })
+
+const sample = (token: number): Sample => ({
+  prompt: [9],
+  tokens: [token],
+  logprobs: [-0.5],
+  policyVersion: 2,
+  temperature: 1,
+  logprobMode: 'scaled',
+  stopReason: 'stop',
+})
+
+describe('rollout', () => {
+  test('plays to the end and gives what happened', async () => {
+    const episode = await rollout(tinyEnv(), script, { options, agentName: 'script' })
+    expect(episode).toMatchObject({
+      id: 'tiny-lung/0/0',
+      caseId: 'tiny-lung',
+      agent: 'script',
+      end: 'terminated',
+      stop: 'diagnosed',
+      spent: { money: 50, minutes: 21 },
+    })
+    expect(episode.turns.map(({ action }) => action)).toEqual(tinyActions)
+    expect(episode.turns.map(({ facts }) => facts.told)).toEqual([
+      [{ finding: 'fever', state: 'present' }],
+      [{ finding: 'shadow', state: 'present' }],
+      [],
+    ])
+  })
+
+  test('shows the agent every observation once, and its own seed', async () => {
+    const seen: [Observation, number][] = []
+    const watching: Agent = (observation, context) => {
+      seen.push([observation, context.seed])
+      return script(observation, context)
+    }
+    await rollout(tinyEnv(), watching, { options, seed: 4, agentSeed: 11 })
+    expect(seen.map(([{ turns, turnsLeft }, seed]) => [turns.length, turnsLeft, seed])).toEqual([
+      [0, 5, 11],
+      [1, 4, 11],
+      [2, 3, 11],
+    ])
+  })
+
+  test("gives the agent the env's seed where it has none of its own", async () => {
+    const seeds: number[] = []
+    const watching: Agent = (observation, context) => {
+      seeds.push(context.seed)
+      return script(observation, context)
+    }
+    const { id, seed } = await rollout(tinyEnv(), watching, { options, seed: 4 })
+    expect([seeds, id, seed]).toEqual([[4, 4, 4], 'tiny-lung/4/4', 4])
+  })
+
+  test('carries the sample of each move to its turn, and none where there was none', async () => {
+    const sampling: Agent = async (observation, context) => {
+      const move = await script(observation, context)
+      const turn = observation.turns.length
+      return turn === 1 ? move : { ...move, sample: sample(turn) }
+    }
+    const { turns } = await rollout(tinyEnv(), sampling, { options })
+    expect(turns.map((turn) => turn.sample)).toEqual([sample(0), undefined, sample(2)])
+    expect(turns.map((turn) => 'sample' in turn)).toEqual([true, false, true])
+  })
+
+  test('takes the id it is given', async () => {
+    expect((await rollout(tinyEnv(), script, { options, id: '3/1/0' })).id).toBe('3/1/0')
+  })
+
+  test('gives the same episode for the same seeds', async () => {
+    const play = () => rollout(tinyEnv(), script, { seed: 8 })
+    expect(await play()).toEqual(await play())
+  })
+
+  test('an agent that throws is a fault, not an episode', async () => {
+    const broken: Agent = () => {
+      throw new TypeError('no such finding')
+    }
+    const play = rollout(tinyEnv(), broken, { options, agentName: 'mine' })
+    await expect(play).rejects.toMatchObject({
+      name: 'Fault',
+      code: 'component-failed',
+      message: 'mine: no such finding',
+    })
+  })
+
+  test('a fault of the agent keeps its code', async () => {
+    const down = new Fault('model-unavailable', 'no answer')
+    await expect(rollout(tinyEnv(), () => Promise.reject(down), { options })).rejects.toBe(down)
+  })
+
+  test('a patient that throws is a fault, not an answer', async () => {
+    const env = tinyEnv({
+      patient: () => {
+        throw new Error('asleep')
+      },
+    })
+    await expect(rollout(env, script, { options })).rejects.toMatchObject({
+      code: 'component-failed',
+      message: 'patient: asleep',
+    })
+  })
+
+  test('stops at an aborted signal, before the next move', async () => {
+    const controller = new AbortController()
+    let moves = 0
+    const agent: Agent = (observation, context) => {
+      if (++moves === 2) controller.abort()
+      return script(observation, context)
+    }
+    const play = rollout(tinyEnv(), agent, { options, signal: controller.signal })
+    await expect(play).rejects.toThrow(/abort/i)
+    expect(moves).toBe(2)
+  })
+
+  test('hands the signal to the agent', async () => {
+    const { signal } = new AbortController()
+    const seen = new Set<AbortSignal | undefined>()
+    const agent: Agent = (observation, context) => {
+      seen.add(context.signal)
+      return script(observation, context)
+    }
+    await rollout(tinyEnv(), agent, { options, signal })
+    expect([...seen]).toEqual([signal])
+  })
+
+  test('refuses an env that ends without an episode', async () => {
+    const inner = tinyEnv()
+    const env: Env = {
+      ...inner,
+      step: async (action, given) => {
+        const { info, ...step } = await inner.step(action, given)
+        const { episode: _, ...rest } = info
+        return { ...step, info: rest }
+      },
+    }
+    await expect(rollout(env, script, { options })).rejects.toThrow(
+      new TypeError('Expected the last step to carry `info.episode`, got none'),
+    )
+  })
+})
