@@ -1,6 +1,7 @@
 /** The backend: whatever holds the weights. It plays as an agent, takes a batch, and makes a new version. */
 import type { Agent } from './agent.js'
 import type { Loss, NormaliserKind, TrainBatch } from './batch.js'
+import { assertBatch } from './batch.js'
 
 /** What a backend can do; asking for anything else throws before any gradient. */
 export interface Capabilities {
@@ -58,18 +59,28 @@ export interface Backend extends AsyncDisposable {
   export(format: string, file: string): Promise<void>
 }
 
-/** Refuses what a backend did not declare. @throws RangeError naming it */
-export function assertSupported(capabilities: Capabilities, batch: TrainBatch): void {
-  if (!capabilities.losses.includes(batch.loss.kind))
+/**
+ * Refuses a batch that a backend cannot step with: a loss, normaliser or entropy bonus it did not declare, a
+ * malformed segment, another policy version.
+ * @throws RangeError saying what was expected; a backend calls it before any gradient
+ */
+export function assertSteppable(
+  { capabilities, policyVersion }: Pick<Backend, 'capabilities' | 'policyVersion'>,
+  batch: TrainBatch,
+): void {
+  const { losses, normalisers, entropy } = capabilities
+  const { loss, normaliser } = batch
+  if (!losses.includes(loss.kind))
+    throw new RangeError(`Expected a loss of ${losses.join(', ')}, got \`${loss.kind}\``)
+  if (!normalisers.includes(normaliser.kind))
     throw new RangeError(
-      `Expected a loss of ${capabilities.losses.join(', ')}, got \`${batch.loss.kind}\``,
+      `Expected a normaliser of ${normalisers.join(', ')}, got \`${normaliser.kind}\``,
     )
-  if (!capabilities.normalisers.includes(batch.normaliser.kind))
+  if (loss.entropy !== 0 && !entropy)
+    throw new RangeError(`Expected entropy 0, which is all this backend has, got ${loss.entropy}`)
+  assertBatch(batch)
+  if (batch.policyVersion !== policyVersion)
     throw new RangeError(
-      `Expected a normaliser of ${capabilities.normalisers.join(', ')}, got \`${batch.normaliser.kind}\``,
-    )
-  if (batch.loss.entropy !== 0 && !capabilities.entropy)
-    throw new RangeError(
-      `Expected entropy 0, which is all this backend has, got ${batch.loss.entropy}`,
+      `Expected a batch for policy version ${policyVersion}, got one for ${batch.policyVersion}`,
     )
 }

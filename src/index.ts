@@ -1,7 +1,7 @@
 /** Bedside: a gym for medical consultations. Every public name. */
 export type { Agent, AgentContext, Grammar, Move } from './agent.js'
 export type { Backend, Capabilities, SamplerOptions, StepReport } from './backend.js'
-export { assertSupported } from './backend.js'
+export { assertSteppable } from './backend.js'
 export type {
   AdamSettings,
   Loss,

@@ -48,46 +48,50 @@ function product(a: Table, b: Table): Table {
   return { outcomes: a.outcomes * b.outcomes, chance, entropy }
 }
 
-/** The joint table of findings of one family, given the evidence. */
-function familyTable(
-  model: Model,
-  findings: readonly number[],
-  evidence: Evidence,
-  channel: Channel,
-): Table {
-  const root = model.nodes[findings[0]!]!.root
-  const base = familyLikelihood(model, root, evidence, channel)
-  const supposed = evidence.slice()
-  const rows: Float64Array[] = []
-  const suppose = (i: number): void => {
-    const f = findings[i]
-    if (f === undefined) {
-      const row = familyLikelihood(model, root, supposed, channel)
-      rows.push(row.map((p, d) => (base[d]! > 0 ? p / base[d]! : 0)))
-      return
-    }
-    const states = toldStates(model.nodes[f]!)
-    for (let state = 0; state < states; state++) {
-      supposed[f] = 1 + state
-      suppose(i + 1)
-    }
-    supposed[f] = 0
-  }
-  suppose(0)
-  return tableOf(rows, model.diseases)
-}
-
 function groupByRoot({ nodes }: Model, findings: readonly number[]): number[][] {
   const groups = new Map<number, number[]>()
   for (const f of findings) {
     const { root } = nodes[f]!
-    groups.set(root, [...(groups.get(root) ?? []), f])
+    const group = groups.get(root)
+    if (group) group.push(f)
+    else groups.set(root, [f])
   }
   return [...groups.values()]
 }
 
-/** Outcome tables under a noise, each made once for what is known of its family. */
+const maxKept = 50_000
+
+/** Things made once for what is known of a family, and which of it is asked; forgotten all at once when many. */
+function keeper<T>(
+  { nodes }: Model,
+  familyOf: readonly number[][],
+  make: (f: number, evidence: Evidence) => T,
+) {
+  const kept = new Map<number, T>()
+  return (f: number, evidence: Evidence): T => {
+    let key = 0
+    for (const member of familyOf[f]!) {
+      const { closed } = nodes[member]!
+      key = key * (2 * closed + 3) + evidence[member]! + closed + 1
+    }
+    // The finding comes last: families differ in their number of states, so that a first digit would collide.
+    key = key * nodes.length + f
+    // A family of about a dozen has too many states for a number of its own.
+    if (key > Number.MAX_SAFE_INTEGER) return make(f, evidence)
+    let thing = kept.get(key)
+    if (thing === undefined) {
+      thing = make(f, evidence)
+      if (kept.size >= maxKept) kept.clear()
+      kept.set(key, thing)
+    }
+    return thing
+  }
+}
+
+/** Likelihoods and outcome tables under a noise, each made once for what is known of its family. */
 export interface Tables {
+  /** P(evidence of the family of a finding | disease). */
+  likelihood(finding: number, evidence: Evidence): Float64Array
   /** One finding not yet told. */
   single(finding: number, evidence: Evidence): Table
   /** Findings not yet told, one table for each family of them. */
@@ -96,48 +100,52 @@ export interface Tables {
   joint(findings: readonly number[], evidence: Evidence): Table
 }
 
-const maxKept = 20_000
-
-/** A number for what is known of a family and which of it is asked; NaN for a family too large to have one. */
-function keyOf(family: readonly number[], evidence: Evidence, f: number): number {
-  let key = f + 1
-  for (const member of family) key = key * 256 + evidence[member]! + 128
-  return key <= Number.MAX_SAFE_INTEGER ? key : Number.NaN
-}
-
-/** Makes the tables of a model; a few ms, then a look-up for most questions. */
+/** Makes the tables of a model, each when it is first needed. */
 export function tablesOf(model: Model, channel: Channel): Tables {
-  const { nodes } = model
-  const families = groupByRoot(model, [...nodes.keys()])
-  const familyOf = new Map(families.flatMap((family) => family.map((f) => [f, family] as const)))
-  const kept = new Map<number, Table>()
+  const groups = groupByRoot(model, [...model.nodes.keys()])
+  const familyOf = model.nodes.map(({ root }) => groups.find(([first]) => first === root) ?? [])
   const joints = new Map<string, Table>()
+  const likelihood = keeper(model, familyOf, (f, evidence) =>
+    familyLikelihood(model, model.nodes[f]!.root, evidence, channel),
+  )
 
-  const single = (f: number, evidence: Evidence): Table => {
-    const key = keyOf(familyOf.get(f) ?? [], evidence, f)
-    const known = kept.get(key)
-    if (known) return known
-    const table = familyTable(model, [f], evidence, channel)
-    if (kept.size >= maxKept) kept.clear()
-    if (!Number.isNaN(key)) kept.set(key, table)
-    return table
+  /** The joint table of findings of one family. */
+  const family = (findings: readonly number[], evidence: Evidence): Table => {
+    const base = likelihood(findings[0]!, evidence)
+    const supposed = evidence.slice()
+    const rows: Float64Array[] = []
+    const suppose = (i: number): void => {
+      const f = findings[i]
+      if (f === undefined) {
+        const row = likelihood(findings[0]!, supposed)
+        rows.push(row.map((p, d) => (base[d]! > 0 ? p / base[d]! : 0)))
+        return
+      }
+      for (let state = 0; state < toldStates(model.nodes[f]!); state++) {
+        supposed[f] = 1 + state
+        suppose(i + 1)
+      }
+      supposed[f] = 0
+    }
+    suppose(0)
+    return tableOf(rows, model.diseases)
   }
-  const byFamily = (findings: readonly number[], evidence: Evidence): readonly Table[] =>
-    groupByRoot(model, findings).map((family) =>
-      family.length === 1
-        ? single(family[0]!, evidence)
-        : familyTable(model, family, evidence, channel),
+  const single = keeper(model, familyOf, (f, evidence) => family([f], evidence))
+  const families = (findings: readonly number[], evidence: Evidence): readonly Table[] =>
+    groupByRoot(model, findings).map((group) =>
+      group.length === 1 ? single(group[0]!, evidence) : family(group, evidence),
     )
   const untouched = (f: number, evidence: Evidence): boolean =>
-    (familyOf.get(f) ?? []).every((member) => evidence[member] === 0)
+    familyOf[f]!.every((member) => evidence[member] === 0)
   return {
+    likelihood,
     single,
-    families: byFamily,
+    families,
     joint(findings, evidence) {
       if (findings.length === 1) return single(findings[0]!, evidence)
       const fresh = findings.every((f) => untouched(f, evidence))
       const key = fresh ? findings.join() : ''
-      const table = joints.get(key) ?? byFamily(findings, evidence).reduce(product)
+      const table = joints.get(key) ?? families(findings, evidence).reduce(product)
       if (fresh) joints.set(key, table)
       return table
     },

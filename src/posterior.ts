@@ -11,8 +11,8 @@ import type { Tables } from './information.js'
 import { information, tablesOf } from './information.js'
 import type { Disease, Knowledge } from './knowledge.js'
 import { expandPanel } from './knowledge.js'
-import type { Channel, Demographics, Evidence, Model } from './likelihood.js'
-import { familyLikelihood, modelOf, priorWeights } from './likelihood.js'
+import type { Demographics, Evidence, Model } from './likelihood.js'
+import { modelOf, priorWeights } from './likelihood.js'
 import type { Told } from './turn.js'
 
 export interface PosteriorOptions {
@@ -75,23 +75,24 @@ export function mostProbable(knowledge: Knowledge, { probabilities }: Belief): D
 interface Setting {
   readonly knowledge: Knowledge
   readonly model: Model
-  readonly channel: Channel
   readonly tables: Tables
 }
 
 /** The belief with one more piece of evidence; the same where no disease left allows it. */
-function settle({ model, channel }: Setting, belief: Belief, f: number, code: number): Belief {
-  const { root } = model.nodes[f]!
+function settle({ tables }: Setting, belief: Belief, f: number, code: number): Belief {
   const evidence = belief.evidence.slice()
   evidence[f] = code
-  const before = familyLikelihood(model, root, belief.evidence, channel)
-  const after = familyLikelihood(model, root, evidence, channel)
-  const probabilities = belief.probabilities.map((p, d) =>
-    before[d]! > 0 ? (p * after[d]!) / before[d]! : 0,
-  )
-  const sum = probabilities.reduce((total, p) => total + p, 0)
+  const before = tables.likelihood(f, belief.evidence)
+  const after = tables.likelihood(f, evidence)
+  const probabilities = belief.probabilities.slice()
+  let sum = 0
+  for (let d = 0; d < probabilities.length; d++) {
+    probabilities[d]! *= before[d]! > 0 ? after[d]! / before[d]! : 0
+    sum += probabilities[d]!
+  }
   if (!(sum > 0)) return belief
-  return { probabilities: probabilities.map((p) => p / sum), evidence }
+  for (let d = 0; d < probabilities.length; d++) probabilities[d]! /= sum
+  return { probabilities, evidence }
 }
 
 function observe(
@@ -158,8 +159,7 @@ export function posteriorOver(
 ): Posterior {
   const model = modelOf(knowledge, atypicality)
   const remembered = 1 - noise.forget
-  const channel: Channel = noise
-  const setting: Setting = { knowledge, model, channel, tables: tablesOf(model, channel) }
+  const setting: Setting = { knowledge, model, tables: tablesOf(model, noise) }
   const nothing: Evidence = new Int8Array(model.nodes.length)
   return {
     start({ complaint = [], ...who }) {

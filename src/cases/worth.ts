@@ -4,6 +4,7 @@ import type { Knowledge } from '../knowledge.js'
 import type { Model } from '../likelihood.js'
 import type { Patient } from './draw.js'
 
+/** What the choice of examinations rests on. */
 export interface Known {
   readonly knowledge: Knowledge
   readonly model: Model
@@ -21,7 +22,7 @@ export function addEvidence(
   model: Model,
   nodes: readonly number[],
   states: Int8Array,
-) {
+): void {
   for (const f of nodes) {
     const { closed, log } = model.nodes[f]!
     const state = states[f]!
@@ -37,7 +38,10 @@ export function normalised(logs: Float64Array): Float64Array {
   for (let d = 0; d < logs.length; d++) if (logs[d]! > top) top = logs[d]!
   const p = new Float64Array(logs.length)
   let sum = 0
-  for (let d = 0; d < p.length; d++) sum += p[d] = Math.exp(logs[d]! - top)
+  for (let d = 0; d < p.length; d++) {
+    p[d] = Math.exp(logs[d]! - top)
+    sum += p[d]!
+  }
   for (let d = 0; d < p.length; d++) p[d]! /= sum
   return p
 }

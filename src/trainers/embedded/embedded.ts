@@ -8,13 +8,12 @@ import { randomUUID } from 'node:crypto'
 import { rename, writeFile } from 'node:fs/promises'
 import type { Agent } from '../../agent.js'
 import type { Backend, Capabilities } from '../../backend.js'
-import { assertSupported } from '../../backend.js'
+import { assertSteppable } from '../../backend.js'
 import type { Loss, TokenSegment, TrainBatch } from '../../batch.js'
-import { assertBatch, normaliserKinds } from '../../batch.js'
+import { normaliserKinds } from '../../batch.js'
 import { uniform } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
 import type { Vocabulary } from '../../vocabulary.js'
-import { tokenLoss } from '../losses.js'
 import type { Tally } from '../tally.js'
 import { tally } from '../tally.js'
 import type { AdamState } from './adam.js'
@@ -37,14 +36,6 @@ interface Pass {
   readonly current: Weights
   readonly gradient: Float64Array
   readonly sums: Tally
-}
-
-/** How a drawn token pulls on its logits. */
-interface Slope {
-  readonly slope: number
-  readonly scale: number
-  readonly bonus: number
-  readonly entropy: number
 }
 
 export interface EmbeddedOptions {
@@ -89,30 +80,34 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
     return { rowOf, rows: rowOf.size, values: grown(weights.values, rowOf.size * actions) }
   }
 
-  /** Writes d loss / d logits of one drawn token. */
+  /**
+   * d loss / d logits of one drawn token, counted in the tally.
+   * The entropy bonus adds d(-cH)/dz = c p (log p + H); 0 log 0 = 0 for a closed move.
+   */
   const slopesOf = (
     logprobs: Float64Array,
-    drawn: number,
-    { slope, scale, bonus, entropy }: Slope,
-    slopes: Float64Array,
-  ): void => {
+    { segment, t, weight }: { segment: TokenSegment; t: number; weight: number },
+    { loss, sums }: Pass,
+  ): Float64Array => {
+    const drawn = segment.tokens[segment.promptLength + t]!
+    const entropy = entropyOf(logprobs)
+    const pull = sums.add({ segment, t, logprob: logprobs[drawn]!, weight, entropy })
+    const bonus = weight * loss.entropy
+    const slopes = new Float64Array(actions)
     for (let a = 0; a < actions; a++) {
       const p = Math.exp(logprobs[a]!)
-      // d(-H)/dz = p (log p + H), and 0 log 0 = 0 for a closed move.
-      const towardsEntropy = p > 0 ? bonus * p * (logprobs[a]! + entropy) : 0
-      slopes[a] = scale * (slope * ((a === drawn ? 1 : 0) - p) + towardsEntropy)
+      const spread = p > 0 ? bonus * p * (logprobs[a]! + entropy) : 0
+      slopes[a] = (pull * ((a === drawn ? 1 : 0) - p) + spread) / segment.temperature
     }
+    return slopes
   }
 
   /**
    * Adds one segment's gradient. A feature, once active, is active at every later token of the segment, so
    * its row gets the sum of the slopes from there on: one pass backwards.
    */
-  const addSegment = (
-    segment: TokenSegment,
-    weight: number,
-    { loss, current, gradient, sums }: Pass,
-  ): void => {
+  const addSegment = (segment: TokenSegment, weight: number, pass: Pass): void => {
+    const { current, gradient } = pass
     const state = net.start()
     const logprobs = new Float64Array(actions)
     const drawn: { readonly slopes: Float64Array; readonly features: number }[] = []
@@ -120,15 +115,7 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
       const t = at - segment.promptLength
       if (t >= 0 && segment.mask[t] === 1) {
         net.distribution(state, current, segment.temperature, logprobs)
-        const logprob = logprobs[token]!
-        const sampled = segment.logprobs[t]!
-        const one = tokenLoss(loss, logprob, sampled, segment.advantages[t]!)
-        const [entropy, bonus] = [entropyOf(logprobs), loss.entropy]
-        const fresh = segment.policyVersions[t] === version
-        sums.add({ loss: one, logprob, sampled, weight, entropy, bonus, current: fresh })
-        const slopes = new Float64Array(actions)
-        const scale = weight / segment.temperature
-        slopesOf(logprobs, token, { slope: one.slope, scale, bonus, entropy }, slopes)
+        const slopes = slopesOf(logprobs, { segment, t, weight }, pass)
         addScaled(gradient, current.rowOf.get(net.clockKey(state))! * actions, slopes, 1)
         drawn.push({ slopes, features: state.keys.length })
       }
@@ -201,16 +188,11 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
     },
 
     async step(batch) {
-      assertSupported(capabilities, batch)
-      assertBatch(batch)
+      assertSteppable(this, batch)
       checkTokens(batch)
-      if (batch.policyVersion !== version)
-        throw new RangeError(
-          `Expected a batch for policy version ${version}, got one for ${batch.policyVersion}`,
-        )
       const current = withRows(batch.segments)
       const gradient = new Float64Array(current.values.length)
-      const sums = tally()
+      const sums = tally(batch.loss, version)
       const pass = { loss: batch.loss, current, gradient, sums }
       batch.segments.forEach((segment, s) => {
         addSegment(segment, batch.normaliser.perSegment[s]!, pass)

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { bandit } from '../../../examples/04-own-backend.js'
+import type { Agent } from '../../../src/agent.js'
+import { scripted } from '../../../src/agents/scripted.js'
+import type { Backend } from '../../../src/backend.js'
+import { normalise, type TrainBatch } from '../../../src/batch.js'
+import type { Episode } from '../../../src/episode.js'
+import { backendChecks } from '../../../src/testing/backend.js'
+import { drGrpo } from '../../../src/trainers/advantages.js'
+import { embedded } from '../../../src/trainers/embedded/embedded.js'
+import { episodeSegments } from '../../../src/trainers/segments.js'
+import { vocabulary } from '../../../src/vocabulary.js'
+import { consult, right, words } from './play.js'
+
+const toBatch = (
+  episodes: readonly Episode[],
+  advantages: readonly number[],
+  policyVersion: number,
+): TrainBatch => {
+  const segments = episodes.flatMap(
+    (episode, i) => episodeSegments(episode, advantages[i] as number, 'g').segments,
+  )
+  return {
+    step: 1,
+    policyVersion,
+    segments,
+    normaliser: normalise('token-mean', segments),
+    loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
+    adam: { learningRate: 0.1 },
+  }
+}
+
+const doctors: readonly Agent[] = ['Influenza', 'Angina'].map((diagnosis) =>
+  scripted([{ kind: 'diagnose', diagnosis }]),
+)
+
+const backends: Record<string, readonly [() => Backend, () => Backend]> = {
+  embedded: [
+    () => embedded({ vocabulary: words }),
+    () => embedded({ vocabulary: vocabulary('en', words.actions.slice(1)) }),
+  ],
+  'the bandit of the examples': [() => bandit(doctors), () => bandit([...doctors, ...doctors])],
+}
+
+describe.each(Object.entries(backends))('%s', (_, [open, openOther]) => {
+  const checks = backendChecks(async () => open(), {
+    play: (agent, n) => consult(agent, n, n),
+    toBatch,
+    openOther: async () => openOther(),
+  })
+  for (const { name, run } of checks) test(name, run)
+})
+
+test('the bandit learns to send the doctor who is right', async () => {
+  const backend = bandit(doctors)
+  const play = (agent: Agent, seed: number) => consult(agent, 0, seed)
+  for (let step = 0; step < 40; step++) {
+    const agent = backend.sampler()
+    const group = await Promise.all([0, 1, 2, 3, 4, 5].map((m) => play(agent, step * 10 + m)))
+    const advantages = drGrpo()(group.map(right))
+    if (advantages.every((a) => a === 0)) continue
+    const batch = toBatch(group, advantages, backend.policyVersion)
+    await backend.step({ ...batch, adam: { learningRate: 2 } })
+  }
+  const sent = await Promise.all(
+    Array.from({ length: 50 }, (_, seed) => play(backend.sampler(), seed)),
+  )
+  expect(sent.filter((episode) => right(episode) === 1).length).toBeGreaterThan(45)
+})
