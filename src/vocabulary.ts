@@ -41,7 +41,7 @@ export function knowledgeVocabulary(knowledge: Knowledge, language: Language): V
         diagnosis: disease.name[language],
         recommendation: disease.recommend
           .map((id) => knowledge.actions.get(id)?.[language] ?? id)
-          .join(language === 'zh' ? '；' : '; '),
+          .join(language === 'zh' ? '' : ' '),
       }),
     ),
   ])

@@ -11,13 +11,21 @@ const concepts = `
   case tiers knowledge likelihood information phrasebook posterior vocabulary
   patient exam episode reward episode-schema episode-row episode-table episode-file
   env agent rollout group signal batch backend event
-  evaluate evaluation recipe
+  evaluate evaluation recipe run-directory
 `
   .trim()
   .split(/\s+/)
 
 /** Where folders are put together; only these may name folders, and no other file may name these. */
-const compositions = ['index', 'registry', 'training-run', 'exports/*', 'cli/*', 'server/*']
+const compositions = [
+  'index',
+  'registry',
+  'setting',
+  'training-run',
+  'exports/*',
+  'cli/*',
+  'server/*',
+]
 
 const isComposition = (file: string): boolean =>
   compositions.some((name) =>

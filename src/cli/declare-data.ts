@@ -1,0 +1,110 @@
+/** Declares the commands about cases and saved episodes: `cases`, `rewards`. */
+import type { Command } from 'commander'
+import { Option } from 'commander'
+import type { GenerateFlags, ImportFlags, ShowFlags } from './cases.js'
+import type { Act } from './declared.js'
+import { examples } from './declared.js'
+import type { WorldFlags } from './flags.js'
+import { whole, withCases, withPrint, withSeed, withSplit } from './flags.js'
+import type { PrintFlags, Terminal } from './output.js'
+import type { ScoreFlags } from './rewards.js'
+
+function addMaking(cases: Command, act: Act, terminal: Terminal): void {
+  const generate = cases
+    .command('generate')
+    .description('Generated cases as JSONL, on stdout or in a file.')
+    .option('--out <FILE>', 'write here, whole or not at all')
+    .action((flags: GenerateFlags) =>
+      act(async () => (await import('./cases.js')).generateCases(flags, terminal)),
+    )
+  withCases(withSplit(generate, 'train'), 'how many (default: 10)')
+  withPrint(withSeed(generate))
+  examples(generate, 'cases generate --tier hard --cases 100 --seed 3 --out hard.jsonl')
+  const importing = cases
+    .command('import')
+    .description("Somebody else's file as a case file, with a report of what was left out and why.")
+    .argument('<file>', 'the file to read')
+    .requiredOption('--format <NAME>', 'mtmeddialog')
+    .requiredOption('--out <FILE>', 'the case file to write, whole or not at all')
+    .action((file: string, flags: ImportFlags) =>
+      act(async () => (await import('./cases.js')).importCases(file, flags, terminal)),
+    )
+  withPrint(importing)
+  examples(importing, 'cases import --format mtmeddialog sft_val.parquet --out cases.jsonl')
+}
+
+function addLooking(cases: Command, act: Act, terminal: Terminal): void {
+  const check = cases
+    .command('check')
+    .description(
+      'Schema and leaks of a case file, or of generated cases; exit code 1 when something is wrong.',
+    )
+    .action((flags: WorldFlags) =>
+      act(async () => (await import('./cases.js')).checkCases(flags, terminal)),
+    )
+  withCases(withSplit(check, 'train'), 'a case file, or how many generated cases (default: 200)')
+  withPrint(withSeed(check))
+  examples(check, 'cases check --cases cases.jsonl', 'cases check --cases 2000 --split heldout')
+  const show = cases
+    .command('show')
+    .description('One case, as one of its readers sees it.')
+    .argument('[ID]', 'tier-split-seed-number, or an id of the --cases file (default: the first)')
+    .addOption(
+      new Option('--view <view>', 'whose view (default: doctor)').choices([
+        'doctor',
+        'patient',
+        'examiner',
+        'grader',
+      ]),
+    )
+    .action((id: string | undefined, flags: ShowFlags) =>
+      act(async () => (await import('./cases.js')).showCase(id, flags, terminal)),
+    )
+  withCases(show, 'a case file')
+  withPrint(withSeed(show))
+  examples(show, 'cases show easy-heldout-0-7 --view grader --lang zh')
+}
+
+/** `rewards` and its subcommands. */
+export function addRewards(program: Command, act: Act, terminal: Terminal): void {
+  const rewards = program
+    .command('rewards')
+    .description('Lists rewards, and scores saved episodes again.')
+  withPrint(
+    rewards
+      .command('list')
+      .description('Every reward by name, with its bounds and where it comes from.')
+      .action((flags: PrintFlags) =>
+        act(async () => (await import('./rewards.js')).listRewards(flags, terminal)),
+      ),
+  )
+  const score = rewards
+    .command('score')
+    .description(
+      'Scores saved episodes with another reward; nothing is played and no model is called.',
+    )
+    .argument('<path>', 'a .jsonl or .parquet file of episodes, or a run directory')
+    .requiredOption(
+      '--reward <NAME|FILE>',
+      'a name of `rewards list`, or a .js/.mjs module that exports `reward`',
+    )
+    .addOption(
+      new Option('--seed <N>', 'of the bootstrap (default: 0)').argParser(whole(0, 0xffffffff)),
+    )
+    .action((path: string, flags: ScoreFlags) =>
+      act(async () => (await import('./rewards.js')).scoreEpisodes(path, flags, terminal)),
+    )
+  withPrint(score)
+  examples(
+    score,
+    'rewards score runs/demo-20260101-120000 --reward diagnosis-accuracy',
+    'rewards score episodes.parquet --reward ./my-reward.mjs --json',
+  )
+}
+
+/** `cases` and its subcommands. */
+export function addCases(program: Command, act: Act, terminal: Terminal): void {
+  const cases = program.command('cases').description('Generates, imports, checks and shows cases.')
+  addMaking(cases, act, terminal)
+  addLooking(cases, act, terminal)
+}

@@ -1,0 +1,18 @@
+/** Folders: where runs go when nobody says where, and what is one. */
+import { existsSync, statSync } from 'node:fs'
+
+const two = (n: number): string => String(n).padStart(2, '0')
+
+/** `runs/<name>-<yyyymmdd-hhmmss>` in local time, numbered where that is taken. */
+export function runFolder(name: string, now: Date = new Date()): string {
+  const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`
+  const time = `${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`
+  const folder = `runs/${name.replace(/[^\w.-]+/g, '-')}-${day}-${time}`
+  let free = folder
+  for (let n = 2; existsSync(free); n++) free = `${folder}-${n}`
+  return free
+}
+
+/** True when a path names a folder that exists. */
+export const isFolder = (path: string): boolean =>
+  statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false

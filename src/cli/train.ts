@@ -1,0 +1,160 @@
+/** `bedside train`: a recipe and flags in, a run directory with a trained policy out. */
+import { readFile } from 'node:fs/promises'
+import { stringify } from 'yaml'
+import { boundary, Fault } from '../error.js'
+import type { HeldOutMetrics, StepMetrics } from '../event.js'
+import { trainingEmitter } from '../event.js'
+import { clinic, loadKnowledge } from '../knowledge.js'
+import type { Recipe } from '../recipe.js'
+import { parseRecipe } from '../recipe.js'
+import { lastCheckpoint, recipeOfRun } from '../run-directory.js'
+import type { TrainingResult } from '../training-run.js'
+import { train as run } from '../training-run.js'
+import { givenAt, stopped } from './failure.js'
+import type { WorldFlags } from './flags.js'
+import type { Output, Terminal } from './output.js'
+import { commandLine, number, output } from './output.js'
+import { progress } from './progress.js'
+import { runFolder } from './run-folder.js'
+import { showPair, showResult } from './training-text.js'
+
+export interface TrainFlags extends WorldFlags {
+  readonly backend?: string
+  readonly steps?: number
+  readonly set?: readonly string[]
+  readonly out?: string
+  readonly resume?: string
+  readonly printCommand?: boolean
+}
+
+/** The flags that are short for a `--set`, in the order they are laid over the recipe. */
+function assignments(flags: TrainFlags): string[] {
+  const { seed, lang, tier, cases, clinic: groups, backend, steps, set = [] } = flags
+  const short: Readonly<Record<string, unknown>> = {
+    seed,
+    language: lang,
+    'cases.tier': tier,
+    'cases.file': cases?.file,
+    'cases.heldOut': cases?.count,
+    'cases.clinic': groups,
+    backend,
+    'training.steps': steps,
+  }
+  const given = Object.entries(short).filter(([, value]) => value !== undefined)
+  return [...given.map(([path, value]) => `${path}=${JSON.stringify(value)}`), ...set]
+}
+
+async function recipeFrom(file: string | undefined, flags: TrainFlags): Promise<Recipe> {
+  const { resume } = flags
+  const laid = assignments(flags)
+  if (resume !== undefined) {
+    const given = file ?? laid[0] ?? (flags.out === undefined ? undefined : `--out ${flags.out}`)
+    if (given !== undefined)
+      throw new Fault(
+        'bad-input',
+        `--resume ${resume}: a run goes on with its own recipe; expected no other beside it, got \`${given}\``,
+      )
+    return recipeOfRun(resume)
+  }
+  const source = file ?? 'the default recipe'
+  const text = await boundary('bad-input', `${source}: expected a recipe (YAML)`, () =>
+    file === undefined ? '' : readFile(file, 'utf8'),
+  )
+  // A path of --set that runs through a plain value is refused by the YAML document itself.
+  return boundary('bad-input', source, () => parseRecipe(text, source, laid))
+}
+
+function trainCommand(file: string | undefined, flags: TrainFlags, out: string): string {
+  const given = assignments(flags).flatMap((assignment) => ['--set', assignment])
+  return commandLine('train', ...(file === undefined ? [] : [file]), ...given, '--out', out)
+}
+
+/** What a run tells while it runs, on the progress bar. */
+function followed(recipe: Recipe, at: (done: number, note: string) => void) {
+  const events = trainingEmitter()
+  let heldOut: HeldOutMetrics | undefined
+  const note = ({ reward, accuracy }: StepMetrics): string => {
+    const tested = heldOut ? ` · held-out accuracy ${number(heldOut.accuracy, 2)}` : ''
+    return `reward ${number(reward, 2)} · accuracy ${number(accuracy, 2)}${tested}`
+  }
+  events.on('held-out-scored', (metrics) => {
+    heldOut = metrics
+  })
+  events.on('step-end', (metrics) =>
+    at(Math.min(metrics.step, recipe.training.steps), note(metrics)),
+  )
+  return events
+}
+
+/** Shows how the run would be started and from what; nothing is. */
+async function printCommand(
+  recipe: Recipe,
+  folder: string,
+  {
+    out,
+    command,
+    json = false,
+  }: { readonly out: Output; readonly command: string; readonly json?: boolean },
+): Promise<number> {
+  await out.say(`${command}\n`)
+  await out.say(stringify(recipe).trimEnd())
+  if (json) await out.document({ command, out: folder, recipe })
+  return 0
+}
+
+/** A recipe may name disease groups that do not exist; nothing is begun then. */
+async function checkClinic({ cases }: Recipe, source: string): Promise<void> {
+  const groups = cases.clinic
+  if (groups) await givenAt(`${source}: cases.clinic`, () => clinic(loadKnowledge(), groups))
+}
+
+/** Runs with a progress bar; gives nothing when Ctrl-C stopped it. */
+async function watchedRun(
+  recipe: Recipe,
+  folder: string,
+  { flags, terminal }: { readonly flags: TrainFlags; readonly terminal: Terminal },
+): Promise<TrainingResult | undefined> {
+  const { signal } = terminal
+  const from = await lastCheckpoint(folder)
+  const total = recipe.training.steps
+  const bar = await progress(terminal, { ...flags, label: 'training', total, from })
+  try {
+    return await run(recipe, { out: folder, events: followed(recipe, bar.at), signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return undefined
+  } finally {
+    bar.stop()
+  }
+}
+
+/** Trains from a recipe, its file's or the default one, or goes on with a run that was stopped. */
+export async function train(
+  file: string | undefined,
+  flags: TrainFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const out = output(terminal, flags)
+  const recipe = await recipeFrom(file, flags)
+  await checkClinic(recipe, file ?? 'the recipe')
+  const folder = flags.resume ?? flags.out ?? runFolder(recipe.recipe)
+  const resume = commandLine('train', '--resume', folder)
+  if (flags.printCommand) {
+    const command = flags.resume === undefined ? trainCommand(file, flags, folder) : resume
+    return printCommand(recipe, folder, { ...flags, out, command })
+  }
+  const { steps } = recipe.training
+  await out.note(
+    `${recipe.recipe}: ${steps} steps on the ${recipe.backend} backend, into ${folder}; first the floor, the ceiling and the untrained doctor`,
+  )
+  const result = await watchedRun(recipe, folder, { flags, terminal })
+  if (!result) {
+    const done = await lastCheckpoint(folder)
+    return stopped(terminal, `${done} of ${steps} steps are kept in ${folder}. Go on with:`, resume)
+  }
+  await out.note('')
+  await showResult(result, folder, out)
+  if (recipe.showConsultations) await showPair(result, out)
+  if (flags.json) await out.document(result.report)
+  return 0
+}

@@ -1,0 +1,192 @@
+/** From flags to a place to play: a recipe, its setting, the doctor, and the case or cases that were meant. */
+import { basename, dirname, join } from 'node:path'
+import type { Agent } from '../agent.js'
+import { chatDoctor } from '../agents/chat.js'
+import type { Case } from '../case.js'
+import { readCases } from '../cases/files.js'
+import { generateCase, parseCaseId } from '../cases/generate.js'
+import type { Chat } from '../chat.js'
+import { metered, openaiChat } from '../chat.js'
+import { chatPatient } from '../envs/patients/chat.js'
+import { Fault } from '../error.js'
+import type { RoleUsage } from '../evaluation.js'
+import { clinic, loadKnowledge } from '../knowledge.js'
+import { parseRecipe, type Recipe } from '../recipe.js'
+import { checkpointName, lastCheckpoint, recipeOfRun } from '../run-directory.js'
+import type { Setting } from '../setting.js'
+import { settingOf } from '../setting.js'
+import { embedded } from '../trainers/embedded/embedded.js'
+import { givenAt } from './failure.js'
+import type { WorldFlags } from './flags.js'
+import { isFolder } from './run-folder.js'
+
+export interface DoctorFlags {
+  readonly agent?: string
+  readonly patient?: 'rule' | 'chat'
+  readonly baseUrl?: string
+  readonly model?: string
+  readonly reward?: string
+}
+
+/** Everything that decides what an agent meets, as a value that can be written down. */
+export interface Plan extends Omit<DoctorFlags, 'agent' | 'reward'> {
+  readonly agent: string
+  readonly split: 'train' | 'heldout'
+  readonly recipe: Recipe
+}
+
+/** A training run's folder and the checkpoint in it that an agent's name means. */
+interface Trained {
+  readonly run: string
+  readonly checkpoint: string
+}
+
+async function trainedAt(path: string): Promise<Trained | undefined> {
+  if (!isFolder(path)) return undefined
+  if (/^step-\d+$/.test(basename(path))) return { run: dirname(dirname(path)), checkpoint: path }
+  const step = await lastCheckpoint(path)
+  if (step > 0) return { run: path, checkpoint: join(path, 'checkpoints', checkpointName(step)) }
+  throw new Fault(
+    'bad-checkpoint',
+    `--agent ${path}: expected a run directory with checkpoints, or one of its checkpoints/step-… folders; found neither`,
+  )
+}
+
+/** The recipe that flags lay over: a checkpoint's own, or the default one. */
+async function baseRecipe(agent: string): Promise<Recipe> {
+  const trained = await trainedAt(agent)
+  return trained ? recipeOfRun(trained.run) : parseRecipe('', 'the default recipe')
+}
+
+/** More cases than a file has: all of them. */
+const everyCase = 1_000_000
+
+/** What the flags mean, laid over the recipe that the agent comes with. */
+export async function planOf(
+  flags: WorldFlags & DoctorFlags & { readonly agent: string },
+): Promise<Plan> {
+  const { agent, split = 'heldout', patient, baseUrl, model, seed, lang, reward } = flags
+  const base = await baseRecipe(agent)
+  const { file, ...generated } = base.cases
+  const cases = flags.cases?.count === undefined ? base.cases : generated
+  const recipe: Recipe = {
+    ...base,
+    seed: seed ?? base.seed,
+    language: lang ?? base.language,
+    reward: reward ?? base.reward,
+    cases: {
+      ...cases,
+      tier: flags.tier ?? cases.tier,
+      ...(flags.clinic ? { clinic: [...flags.clinic] } : {}),
+      ...(flags.cases?.file === undefined ? {} : { file: flags.cases.file, heldOut: everyCase }),
+      ...(flags.cases?.count === undefined ? {} : { heldOut: flags.cases.count }),
+    },
+  }
+  return {
+    agent,
+    split,
+    recipe,
+    ...(patient === undefined ? {} : { patient }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(model === undefined ? {} : { model }),
+  }
+}
+
+/** A chat model for a role, with its meter. */
+function chatFor({ baseUrl, model }: Plan, flag: string) {
+  if (model === undefined)
+    throw new Fault('bad-input', `--model: expected the name of a chat model for ${flag}, got none`)
+  return metered(openaiChat({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) }))
+}
+
+/** An agent under its name, in the setting it plays in. */
+async function doctorOf(plan: Plan, setting: Setting, chat: Chat | undefined): Promise<Agent> {
+  const { agent } = plan
+  if (chat) return chatDoctor({ chat })
+  const made = setting.agents[agent]
+  if (made) return made()
+  const trained = await trainedAt(agent)
+  if (!trained)
+    throw new Fault(
+      'bad-input',
+      `--agent: expected ${[...Object.keys(setting.agents), 'chat'].join(', ')}, or the folder of a run or checkpoint, got \`${agent}\``,
+    )
+  const backend = embedded({ vocabulary: setting.vocabulary })
+  await backend.load(trained.checkpoint)
+  return backend.sampler({ temperature: 0 })
+}
+
+export interface Stage {
+  readonly setting: Setting
+  readonly doctor: Agent
+  /** What chat models used so far, by role. */
+  readonly usage: () => Readonly<Record<string, RoleUsage>>
+}
+
+/** The cases of the plan's file, and whether each says itself that it belongs to the plan's split. */
+async function fileOf({ recipe, split }: Plan) {
+  const { file } = recipe.cases
+  if (file === undefined) return {}
+  const cases = await readCases(file)
+  return { cases, whole: cases.every(({ provenance }) => provenance.split === split) }
+}
+
+/** @param whole a file's every case is wanted, whatever its split @default as the file's cases say */
+export async function openStage(
+  plan: Plan,
+  { whole, human }: { readonly whole?: boolean; readonly human?: Agent } = {},
+): Promise<Stage> {
+  const { recipe } = plan
+  const patient = plan.patient === 'chat' ? chatFor(plan, '--patient chat') : undefined
+  const chat = plan.agent === 'chat' ? chatFor(plan, '--agent chat') : undefined
+  const knowledge = loadKnowledge()
+  const groups = recipe.cases.clinic
+  if (groups) await givenAt('--clinic', () => clinic(knowledge, groups))
+  const setting = await settingOf(recipe, {
+    ...(await fileOf(plan)),
+    ...(whole === undefined ? {} : { whole }),
+    ...(patient ? { patient: chatPatient({ chat: patient.chat, knowledge }) } : {}),
+  })
+  return {
+    setting,
+    doctor: human ?? (await doctorOf(plan, setting, chat?.chat)),
+    usage: () => ({
+      ...(chat ? { doctor: { ...chat.used(), cost: null } } : {}),
+      ...(patient ? { patient: { ...patient.used(), cost: null } } : {}),
+    }),
+  }
+}
+
+/** The cases of the plan's split; a file gives all it has. */
+export const casesOf = ({ split, recipe }: Plan, setting: Setting): readonly Case[] =>
+  split === 'heldout'
+    ? setting.heldOut
+    : setting.train(recipe.cases.file === undefined ? recipe.cases.heldOut : everyCase)
+
+/** The case of an id: one of a file's, or one that the generator makes from its name. */
+export async function caseOf(
+  id: string,
+  {
+    file,
+    groups,
+  }: { readonly file?: string | undefined; readonly groups?: readonly string[] | undefined },
+): Promise<Case> {
+  if (file !== undefined) {
+    const cases = await readCases(file)
+    const found = cases.find((truth) => truth.id === id)
+    if (found) return found
+    const some = cases.slice(0, 3).map((truth) => truth.id)
+    throw new Fault(
+      'bad-input',
+      `the case's id: expected one of the ${cases.length} in ${file} (${some.join(', ')}, …), got \`${id}\``,
+    )
+  }
+  const named = parseCaseId(id)
+  if (!named)
+    throw new Fault(
+      'bad-input',
+      `the case's id: expected one like easy-heldout-0-7 (tier-split-seed-number), or --cases FILE with one of its ids, got \`${id}\``,
+    )
+  const all = loadKnowledge()
+  return generateCase(groups ? await givenAt('--clinic', () => clinic(all, groups)) : all, named)
+}

@@ -1,0 +1,124 @@
+/**
+ * A run's directory: `config.yaml`, `metrics.jsonl`, `episodes/`, `checkpoints/`, `report.json`.
+ *
+ * Files are written beside their place and renamed; metrics are appended. What was done is read off the
+ * newest checkpoint, so a run that was killed at any moment goes on from there.
+ */
+import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import type { Backend } from './backend.js'
+import type { SavedEpisode } from './episode-file.js'
+import { episodeWriter } from './episode-file.js'
+import { Fault } from './error.js'
+import type { HeldOutMetrics, StepMetrics } from './event.js'
+import type { Recipe } from './recipe.js'
+import { parseRecipe } from './recipe.js'
+
+/** One line of `metrics.jsonl`. */
+export type MetricsLine =
+  | ({ readonly type: 'step' } & StepMetrics)
+  | ({ readonly type: 'held-out' } & HeldOutMetrics)
+
+export interface RunDirectory {
+  readonly path: string
+  /** The step of the newest checkpoint; 0 when there is none. */
+  readonly done: number
+  /** Every line logged up to `done`, and since. */
+  readonly metrics: readonly MetricsLine[]
+  log(line: MetricsLine): Promise<void>
+  /** The folder of the checkpoint after `step`. */
+  checkpoint(step: number): string
+  /** Saves the new checkpoint first and only then removes the older ones; gives its folder. */
+  save(backend: Backend, step: number): Promise<string>
+  saveEpisodes(name: string, episodes: Iterable<SavedEpisode>): Promise<void>
+  writeReport(report: object): Promise<void>
+}
+
+/** The folder of a run's checkpoint after `step`, under `checkpoints/`. */
+export const checkpointName = (step: number): string => `step-${String(step).padStart(6, '0')}`
+
+async function writeWhole(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.tmp`, text)
+  await rename(`${path}.tmp`, path)
+}
+
+/** The newest checkpoint of a run, by its step; step 0 when there is none. */
+export async function lastCheckpoint(out: string): Promise<number> {
+  const names = await readdir(join(out, 'checkpoints')).catch(() => [])
+  return Math.max(0, ...names.flatMap((name) => Number(/^step-(\d+)$/.exec(name)?.[1] ?? [])))
+}
+
+/** Reads a run directory's recipe. @throws Fault `bad-input` when it is not one */
+export async function recipeOfRun(out: string): Promise<Recipe> {
+  const path = join(out, 'config.yaml')
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new Fault(
+      'bad-input',
+      `--resume ${out}: expected a run directory with config.yaml, found none`,
+    )
+  })
+  return parseRecipe(text, path)
+}
+
+/** The lines up to step `done`; one that was being written when the run was killed is left out. */
+async function readMetrics(path: string, done: number): Promise<MetricsLine[]> {
+  if (done === 0) return []
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const lines = text.split('\n').flatMap((line) => {
+    try {
+      return line ? [JSON.parse(line) as MetricsLine] : [] // written by `log` below
+    } catch {
+      return []
+    }
+  })
+  return lines.filter(({ step }) => step <= done)
+}
+
+/**
+ * Opens the directory of a recipe's run, new or begun.
+ * @throws Fault `bad-input` when it holds a run of another recipe
+ */
+export async function openRunDirectory(path: string, recipe: Recipe): Promise<RunDirectory> {
+  const config = join(path, 'config.yaml')
+  const text = stringify(recipe)
+  const there = await readFile(config, 'utf8').catch(() => undefined)
+  if (there !== undefined && there !== text)
+    throw new Fault(
+      'bad-input',
+      `--out ${path}: the directory holds a run of another recipe; choose another, or go on with --resume ${path}`,
+    )
+  await mkdir(join(path, 'checkpoints'), { recursive: true })
+  await mkdir(join(path, 'episodes'), { recursive: true })
+  if (there === undefined) await writeWhole(config, text)
+  const done = await lastCheckpoint(path)
+  const log = join(path, 'metrics.jsonl')
+  const metrics = await readMetrics(log, done)
+  await writeWhole(log, metrics.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  const checkpoint = (step: number) => join(path, 'checkpoints', checkpointName(step))
+  return {
+    path,
+    done,
+    metrics,
+    checkpoint,
+    async log(line) {
+      metrics.push(line)
+      await appendFile(log, `${JSON.stringify(line)}\n`)
+    },
+    async save(backend, step) {
+      const folder = checkpoint(step)
+      await backend.save(folder)
+      for (const name of await readdir(join(path, 'checkpoints')))
+        if (name !== checkpointName(step))
+          await rm(join(path, 'checkpoints', name), { recursive: true, force: true })
+      return folder
+    },
+    async saveEpisodes(name, episodes) {
+      const writer = episodeWriter(join(path, 'episodes', `${name}.parquet`))
+      for (const episode of episodes) await writer.write(episode)
+      await writer.close()
+    },
+    writeReport: (report) =>
+      writeWhole(join(path, 'report.json'), `${JSON.stringify(report, null, 2)}\n`),
+  }
+}

@@ -1,0 +1,179 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Case } from '../../src/case.js'
+import { rewardNames } from '../../src/rewards/named.js'
+import { shuffledRows, writeMtmeddialog } from '../fixtures/mtmeddialog.js'
+import { bedside, document } from './terminal.js'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bedside-data-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+describe('cases generate', () => {
+  test('writes one valid case a line, the same on stdout as in a file', async () => {
+    const argv = ['cases', 'generate', '--cases', '3', '--tier', 'hard', '--seed', '2']
+    const { stdout } = await bedside(argv)
+    const cases = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => Case.parse(JSON.parse(line)))
+    expect(cases.map(({ id }) => id)).toEqual([
+      'hard-train-2-0',
+      'hard-train-2-1',
+      'hard-train-2-2',
+    ])
+    const path = join(folder, 'generated.jsonl')
+    expect(await bedside([...argv, '--out', path])).toMatchObject({ code: 0, stdout: '' })
+    expect(await readFile(path, 'utf8')).toBe(stdout)
+  })
+
+  test('--lang leaves the texts of one language', async () => {
+    const { stdout } = await bedside(['cases', 'generate', '--cases', '1', '--lang', 'zh'])
+    const truth = Case.parse(JSON.parse(stdout))
+    expect(Object.keys(truth.chiefComplaint.text)).toEqual(['zh'])
+    expect(Object.keys(truth.gold.dx[0]?.name ?? {})).toEqual(['zh'])
+  })
+
+  test('stopped, leaves no half of a file', async () => {
+    const path = join(folder, 'half.jsonl')
+    const stopped = await bedside(['cases', 'generate', '--cases', '50', '--out', path], {
+      signal: AbortSignal.abort(),
+    })
+    expect(stopped.code).toBe(130)
+    expect(existsSync(path)).toBe(false)
+  })
+})
+
+describe('cases import', () => {
+  test('writes the cases and reports rows, reasons, leaks and the licence', async () => {
+    const parquet = join(folder, 'dialogues.parquet')
+    const path = join(folder, 'imported.jsonl')
+    const rows = shuffledRows()
+    await writeMtmeddialog(parquet, [...rows, { prompt: null, reward_model: null }])
+    const argv = ['cases', 'import', '--format', 'mtmeddialog', parquet, '--out', path]
+    const report = await document(argv)
+    expect(report).toMatchObject({
+      ok: 16,
+      rows: rows.length + 1,
+      skipped: [{ row: rows.length, path: expect.any(String), reason: expect.any(String) }],
+      licence: expect.stringContaining('Apache-2.0'),
+      redistributable: false,
+    })
+    expect((await readFile(path, 'utf8')).trimEnd().split('\n')).toHaveLength(16)
+    const { stdout } = await bedside(argv)
+    expect(stdout).toMatch(/cases +16\nrows skipped +1\n/)
+    expect(stdout).toContain('Licence: ')
+  })
+})
+
+describe('cases check', () => {
+  test('finds nothing in generated cases', async () => {
+    expect(await document(['cases', 'check', '--cases', '20', '--split', 'heldout'])).toEqual({
+      cases: 20,
+      leaks: [],
+      invalid: [],
+    })
+  })
+
+  test('finds a planted leak and a broken line, and ends with 1', async () => {
+    const { stdout } = await bedside(['cases', 'generate', '--cases', '2'])
+    const [first = '', second = ''] = stdout.trimEnd().split('\n')
+    const leaky = Case.parse(JSON.parse(first))
+    const name = leaky.gold.dx[0]?.name.en ?? ''
+    leaky.chiefComplaint.text.en = `They told me it is ${name}.`
+    const path = join(folder, 'leaky.jsonl')
+    await writeFile(path, `${JSON.stringify(leaky)}\n${second}\n{"schema":"other"}\n`)
+    const { code, stdout: json } = await bedside(['cases', 'check', '--cases', path, '--json'])
+    expect(code).toBe(1)
+    expect(JSON.parse(json)).toEqual({
+      cases: 2,
+      leaks: expect.arrayContaining([
+        { case: leaky.id, where: 'doctor.complaint.en', phrase: name.toLowerCase() },
+      ]),
+      invalid: [{ line: 3, message: expect.stringContaining('schema') }],
+    })
+  })
+})
+
+describe('cases show', () => {
+  test.each(['doctor', 'patient', 'examiner', 'grader'])('as the %s sees it', async (view) => {
+    const shown = await document(['cases', 'show', 'easy-heldout-0-1', '--view', view])
+    expect(shown).toMatchObject({ view })
+    expect('gold' in (shown as object)).toBe(view === 'grader')
+  })
+
+  test('the diagnosis stands in the grader’s text alone', async () => {
+    const text = async (view: string) =>
+      (await bedside(['cases', 'show', 'easy-heldout-0-1', '--view', view, '--lang', 'zh'])).stdout
+    const name = /diagnosis: (\p{Script=Han}+)/u.exec(await text('grader'))?.[1]
+    expect(name).toBeDefined()
+    for (const view of ['doctor', 'patient', 'examiner'])
+      expect(await text(view)).not.toContain(name)
+  })
+})
+
+describe('rewards', () => {
+  test('list names every registered reward with bounds and source', async () => {
+    const rewards = await document(['rewards', 'list'])
+    expect(rewards).toHaveLength(rewardNames.length)
+    expect(rewards).toContainEqual({
+      name: 'diagnosis-accuracy',
+      bounds: [0, 1],
+      source: expect.any(String),
+    })
+  })
+
+  test('score gives saved episodes the mean their evaluation gave, and another reward another', async () => {
+    const out = join(folder, 'evaluated')
+    const report = await document([
+      'evaluate',
+      '--agent',
+      'checklist',
+      '--cases',
+      '6',
+      '--out',
+      out,
+    ])
+    const { reward, parts } = report as { reward: { mean: number }; parts: unknown }
+    expect(await document(['rewards', 'score', out, '--reward', 'default'])).toEqual({
+      episodes: 6,
+      reward: {
+        mean: expect.closeTo(reward.mean),
+        ci95: [expect.any(Number), expect.any(Number)],
+      },
+      parts: expect.objectContaining({ diagnosis: (parts as { diagnosis: unknown }).diagnosis }),
+      unavailable: 0,
+    })
+    const module = join(folder, 'brevity.mjs')
+    await writeFile(module, 'export const reward = (episode) => 1 - episode.turns.length / 100\n')
+    expect(await document(['rewards', 'score', out, '--reward', module])).toMatchObject({
+      episodes: 6,
+      reward: { mean: expect.closeTo(1 - (report as { turns: number }).turns / 100) },
+    })
+  })
+
+  test('a reward that fails on an episode is named, and the work has failed', async () => {
+    const path = join(folder, 'one.jsonl')
+    await bedside(['consult', '--agent', 'random', '--save', path])
+    const module = join(folder, 'broken.mjs')
+    await writeFile(module, 'export const reward = () => { throw new Error("no judge") }\n')
+    const { code, stderr } = await bedside(['rewards', 'score', path, '--reward', module])
+    expect(code).toBe(1)
+    expect(stderr).toContain('no judge')
+  })
+})
+
+test('info says what runs here and why the rest does not', async () => {
+  expect(await document(['info'])).toMatchObject({
+    versions: { bedside: expect.stringMatching(/^\d+\.\d+\.\d+/), node: process.version },
+    backends: expect.arrayContaining([
+      { name: 'embedded', runs: true, why: expect.any(String) },
+      { name: 'verl', runs: false, why: expect.any(String) },
+    ]),
+  })
+})
