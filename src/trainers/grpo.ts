@@ -164,14 +164,10 @@ async function oneStep(options: GrpoOptions, step: number): Promise<StepMetrics>
   const started = performance.now()
   const { backend, groupsPerStep = 32, epochs = 1 } = options
   const { members, groups, faults } = await playStep(options, step)
+  const made = batchOf(groups, step, backend.policyVersion, options)
   let update: StepReport | undefined
-  let forks = 0
-  for (let epoch = 0; epoch < epochs; epoch++) {
-    const made = batchOf(groups, step, backend.policyVersion, options)
-    if (!made) break
-    update = await backend.step(made.batch)
-    forks = made.forks
-  }
+  for (let epoch = 0; made && epoch < epochs; epoch++)
+    update = await backend.step({ ...made.batch, policyVersion: backend.policyVersion })
   const totals = members.flatMap(({ score }) => score.total ?? [])
   const count = (...statuses: readonly Group['status'][]): number =>
     groups.filter(({ status }) => statuses.includes(status)).length
@@ -192,7 +188,7 @@ async function oneStep(options: GrpoOptions, step: number): Promise<StepMetrics>
       used: learning.flatMap(({ scores }) => scores.flatMap(({ total }) => total ?? [])).length,
       unavailable: faults + members.length - totals.length,
       stale: 0,
-      forks,
+      forks: made?.forks ?? 0,
     },
     ...(update ? { update } : {}),
     seconds: (performance.now() - started) / 1000,

@@ -1,14 +1,16 @@
 /** Adam (Kingma & Ba 2015) on typed arrays that may grow by rows of zeros. */
 import type { AdamSettings } from '../../batch.js'
 
+/** The optimiser's memory; `adam` writes into it. */
 export interface AdamState {
-  readonly steps: number
-  readonly mean: Float64Array
-  readonly square: Float64Array
+  steps: number
+  mean: Float64Array
+  square: Float64Array
 }
 
-/** A copy of `values` with room for `length` numbers, the new ones 0. */
+/** `values` itself where it has that length, or a copy with the new numbers 0. */
 export function grown(values: Float64Array, length: number): Float64Array {
+  if (values.length === length) return values
   const out = new Float64Array(length)
   out.set(values)
   return out
@@ -21,7 +23,7 @@ export function norm(values: Float64Array): number {
   return Math.sqrt(sum)
 }
 
-/** One step; writes nothing it was given, and returns new weights and state. */
+/** One step: new weights, the old ones untouched; `state` moves on in place. */
 export function adam(
   weights: Float64Array,
   gradient: Float64Array,
@@ -31,15 +33,16 @@ export function adam(
     beta1 = 0.9,
     beta2 = 0.999,
     epsilon = 1e-8,
-    maxGradNorm = Infinity,
+    maxGradNorm = Number.POSITIVE_INFINITY,
   }: AdamSettings,
-): { readonly weights: Float64Array; readonly state: AdamState; readonly gradNorm: number } {
+): Float64Array {
   const gradNorm = norm(gradient)
   const scale = gradNorm > maxGradNorm ? maxGradNorm / gradNorm : 1
-  const steps = state.steps + 1
-  const out = grown(weights, gradient.length)
-  const mean = grown(state.mean, gradient.length)
-  const square = grown(state.square, gradient.length)
+  state.steps += 1
+  state.mean = grown(state.mean, gradient.length)
+  state.square = grown(state.square, gradient.length)
+  const { steps, mean, square } = state
+  const out = new Float64Array(gradient.length)
   const rate = (learningRate * Math.sqrt(1 - beta2 ** steps)) / (1 - beta1 ** steps)
   for (let i = 0; i < gradient.length; i++) {
     const g = gradient[i]! * scale
@@ -47,7 +50,7 @@ export function adam(
     const s = beta2 * square[i]! + (1 - beta2) * g * g
     mean[i] = m
     square[i] = s
-    out[i] = out[i]! - (rate * m) / (Math.sqrt(s) + epsilon)
+    out[i] = weights[i]! - (rate * m) / (Math.sqrt(s) + epsilon)
   }
-  return { weights: out, state: { steps, mean, square }, gradNorm }
+  return out
 }

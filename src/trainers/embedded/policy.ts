@@ -25,9 +25,6 @@ export interface PrefixState {
   /** Active features in the order they joined, the clock apart, with their values. */
   readonly keys: number[]
   readonly values: number[]
-  /** Sum of the weight rows of the first `absorbed` features. */
-  readonly logits: Float64Array
-  absorbed: number
   /** 1 where the move was made already. */
   readonly made: Uint8Array
   /** Turns left. */
@@ -36,53 +33,22 @@ export interface PrefixState {
   readonly block: number[]
 }
 
-export interface Policy {
+/** Reads token streams into features. */
+export interface Reader {
   readonly actions: number
   start(): PrefixState
   /** Reads one token. */
   read(state: PrefixState, token: number): void
   /** The feature that stands for the turns left. */
   clockKey(state: PrefixState): number
-  /** Fills `logprobs` (length `actions`) with log-probs at `temperature`; closed moves get -Infinity. */
-  distribution(
-    state: PrefixState,
-    weights: Weights,
-    temperature: number,
-    logprobs: Float64Array,
-  ): void
+  /** Writes 1 where a move may be made now, into `open` from `at` on. */
+  writeOpen(state: PrefixState, open: Uint8Array, at?: number): void
 }
 
-const intakeSlot = (actions: number): number => actions
-const clockSlot = (actions: number): number => actions + 1
-
-/** Adds `scale` times a feature's weight row, if the weights have one. */
-function addRow(
-  into: Float64Array,
-  { rowOf, rows, values }: Weights,
-  key: number,
-  scale: number,
-): void {
-  const row = rowOf.get(key)
-  if (row === undefined || row >= rows) return
-  const base = row * into.length
-  for (let a = 0; a < into.length; a++) into[a] = into[a]! + scale * values[base + a]!
-}
-
-/** Turns logits into log-probs in place. */
-function logSoftmax(logits: Float64Array): void {
-  let top = Number.NEGATIVE_INFINITY
-  for (let a = 0; a < logits.length; a++) if (logits[a]! > top) top = logits[a]!
-  let sum = 0
-  for (let a = 0; a < logits.length; a++) sum += Math.exp(logits[a]! - top)
-  const shift = top + Math.log(sum)
-  for (let a = 0; a < logits.length; a++) logits[a] = logits[a]! - shift
-}
-
-export function policy(vocabulary: Vocabulary, tokenizer: Tokenizer): Policy {
+export function reader(vocabulary: Vocabulary, tokenizer: Tokenizer): Reader {
   const { actions } = tokenizer
-  const concludes = Uint8Array.from(vocabulary.actions, (action) =>
-    action.kind === 'diagnose' ? 1 : 0,
-  )
+  const [intakeSlot, clockSlot] = [actions, actions + 1]
+  const concludes = vocabulary.actions.map(({ kind }) => kind === 'diagnose')
 
   const closeBlock = (state: PrefixState): void => {
     // A long reply must not shout: the squares of a reply's values sum to 1.
@@ -94,19 +60,15 @@ export function policy(vocabulary: Vocabulary, tokenizer: Tokenizer): Policy {
     state.block.length = 0
   }
 
-  const clockKey = ({ left }: PrefixState): number => clockSlot(actions) * wordSpace + left
-
   return {
     actions,
-    clockKey,
+    clockKey: ({ left }) => clockSlot * wordSpace + left,
     start: () => ({
       keys: [],
       values: [],
-      logits: new Float64Array(actions),
-      absorbed: 0,
       made: new Uint8Array(actions),
       left: 0,
-      slot: intakeSlot(actions),
+      slot: intakeSlot,
       block: [],
     }),
     read(state, token) {
@@ -118,16 +80,64 @@ export function policy(vocabulary: Vocabulary, tokenizer: Tokenizer): Policy {
         state.slot = token
       } else state.block.push(token)
     },
-    distribution(state, weights, temperature, out) {
-      for (; state.absorbed < state.keys.length; state.absorbed++)
-        addRow(state.logits, weights, state.keys[state.absorbed]!, state.values[state.absorbed]!)
-      out.set(state.logits)
-      addRow(out, weights, clockKey(state), 1)
-      for (let a = 0; a < actions; a++) {
-        const open = concludes[a] === 1 || (state.left > 1 && state.made[a] === 0)
-        out[a] = open ? out[a]! / temperature : Number.NEGATIVE_INFINITY
-      }
-      logSoftmax(out)
+    writeOpen({ left, made }, open, at = 0) {
+      for (let a = 0; a < actions; a++)
+        open[at + a] = concludes[a] || (left > 1 && made[a] === 0) ? 1 : 0
     },
   }
+}
+
+/** into[i] += scale * from[at + i] over the whole of `into`. */
+export function addFrom(into: Float64Array, from: Float64Array, at: number, scale: number): void {
+  for (let i = 0; i < into.length; i++) into[i] = into[i]! + scale * from[at + i]!
+}
+
+/** What the policy thinks of each move, and a place to think in. */
+export interface Distribution {
+  readonly logprobs: Float64Array
+  readonly probabilities: Float64Array
+  /** Nats. */
+  entropy: number
+}
+
+export const distribution = (actions: number): Distribution => ({
+  logprobs: new Float64Array(actions),
+  probabilities: new Float64Array(actions),
+  entropy: 0,
+})
+
+/**
+ * Turns the logits in `out.logprobs` into log-probs at a temperature; a move that is not open gets
+ * -Infinity and probability 0.
+ * @param at where the marks of the open moves begin in `open`
+ */
+export function softmax(
+  out: Distribution,
+  open: Uint8Array,
+  at: number,
+  temperature: number,
+): void {
+  const { logprobs, probabilities } = out
+  let top = Number.NEGATIVE_INFINITY
+  for (let a = 0; a < logprobs.length; a++) {
+    const logit = open[at + a] === 1 ? logprobs[a]! / temperature : Number.NEGATIVE_INFINITY
+    logprobs[a] = logit
+    if (logit > top) top = logit
+  }
+  let sum = 0
+  for (let a = 0; a < logprobs.length; a++) {
+    const power = Math.exp(logprobs[a]! - top)
+    probabilities[a] = power
+    sum += power
+  }
+  const shift = top + Math.log(sum)
+  let entropy = 0
+  for (let a = 0; a < logprobs.length; a++) {
+    const [logprob, p] = [logprobs[a]! - shift, probabilities[a]! / sum]
+    logprobs[a] = logprob
+    probabilities[a] = p
+    // 0 log 0 = 0.
+    if (p > 0) entropy -= p * logprob
+  }
+  out.entropy = entropy
 }
