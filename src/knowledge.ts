@@ -78,6 +78,8 @@ const FindingDefinition = z.strictObject({
   knownBy: z.enum(['patient', 'exam']),
   /** The finding exists only where its parent's state is `when` (no site of pain without pain). */
   parent: z.strictObject({ finding: Id, when: z.string().min(1) }).optional(),
+  /** The finding exists only in patients of this sex. */
+  sex: z.enum(['F', 'M']).optional(),
   salience: z.number().min(0).max(1),
   stigma: z.number().int().min(0).max(3),
   /** P(present) or the distribution where no disease says otherwise. */
@@ -207,6 +209,8 @@ function* problems(knowledge: Knowledge): Generator<readonly [id: string, why: s
       if (!parent) yield [f.id, `finding ${f.id}: unknown parent ${f.parent.finding}`]
       else if (!parent.states.includes(f.parent.when))
         yield [f.id, `finding ${f.id}: parent ${parent.id} has no state ${f.parent.when}`]
+      if (f.sex !== undefined || parent?.sex !== undefined)
+        yield [f.id, `finding ${f.id}: a finding of one sex has neither parent nor children`]
     }
   }
   for (const e of knowledge.exams) {

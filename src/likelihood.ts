@@ -129,8 +129,19 @@ export interface Channel {
   readonly overReport: number
 }
 
-/** What is known of each node: 0 nothing, `1 + state` as told, `-1 - state` for certain. */
+/**
+ * What is known of each node: 0 nothing, `1 + state` as told, `-1 - state` for certain. A finding of the other
+ * sex is told as `closed`, which says nothing of any disease.
+ */
 export type Evidence = Int8Array
+
+/** Whether a finding cannot exist in a patient of that sex; false where the sex is not known. */
+export const isMoot = ({ finding }: Node, sex: string | undefined): boolean =>
+  finding.sex !== undefined && (sex === 'F' || sex === 'M') && sex !== finding.sex
+
+/** The evidence of a patient of that sex before anything is asked. */
+export const evidenceOf = ({ nodes }: Model, sex: string | undefined): Evidence =>
+  Int8Array.from(nodes, (node) => (isMoot(node, sex) ? 1 + node.closed : 0))
 
 /**
  * P(evidence of one node | its true state). A categorical answer and an examination are never wrong, and a
@@ -144,6 +155,7 @@ function weigh(
 ): number {
   if (evidence === 0) return 1
   const named = evidence < 0 ? -1 - evidence : evidence - 1
+  if (finding.sex !== undefined && named === closed) return 1
   if (state === closed) return named === closed || (finding.type === 'bool' && named === 0) ? 1 : 0
   const exact = evidence < 0 || finding.type === 'cat' || finding.knownBy === 'exam'
   if (exact) return named === state ? 1 : 0

@@ -12,7 +12,7 @@ import { information, tablesOf } from './information.js'
 import type { Disease, Knowledge } from './knowledge.js'
 import { expandPanel } from './knowledge.js'
 import type { Demographics, Evidence, Model } from './likelihood.js'
-import { modelOf, priorWeights } from './likelihood.js'
+import { evidenceOf, modelOf, priorWeights } from './likelihood.js'
 import type { Told } from './turn.js'
 
 export interface PosteriorOptions {
@@ -110,7 +110,8 @@ function observe(
     const named = node.finding.states.indexOf(state)
     const s = named >= 0 || state !== 'absent' || node.parent < 0 ? named : node.closed
     const old = next.evidence[f]!
-    if (s < 0 || old < 0 || (old > 0 && !certain)) continue
+    const moot = node.finding.sex !== undefined && old === 1 + node.closed
+    if (s < 0 || old < 0 || moot || (old > 0 && !certain)) continue
     next = settle(setting, next, f, certain ? -1 - s : 1 + s)
   }
   return next
@@ -160,13 +161,13 @@ export function posteriorOver(
   const model = modelOf(knowledge, atypicality)
   const remembered = 1 - noise.forget
   const setting: Setting = { knowledge, model, tables: tablesOf(model, noise) }
-  const nothing: Evidence = new Int8Array(model.nodes.length)
   return {
     start({ complaint = [], ...who }) {
       let weights = priorWeights(knowledge, who)
       if (!weights.some((weight) => weight > 0)) weights = priorWeights(knowledge, {})
       const sum = weights.reduce((total, weight) => total + weight, 0)
-      const belief = { probabilities: weights.map((weight) => weight / sum), evidence: nothing }
+      const probabilities = weights.map((weight) => weight / sum)
+      const belief = { probabilities, evidence: evidenceOf(model, who.sex) }
       const stated = complaint.map((finding) => ({ finding, state: 'present' }))
       return observe(setting, belief, stated, true)
     },

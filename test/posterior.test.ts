@@ -323,3 +323,15 @@ describe('full information', () => {
     expect(all).toBeGreaterThan(told)
   })
 })
+
+test('a finding of the other sex is worth nothing to ask and changes nothing when told', () => {
+  const knowledge = loadKnowledge()
+  const posterior = posteriorOver(knowledge)
+  const start = (sex: 'F' | 'M') => posterior.start({ age: 30, sex })
+  expect(posterior.expectedInformation(start('M'), 'missed-period')).toBe(0)
+  expect(posterior.expectedInformation(start('F'), 'missed-period')).toBeGreaterThan(0)
+  const told = [{ finding: 'missed-period', state: 'absent' }]
+  for (const certain of [false, true])
+    expect(posterior.observe(start('M'), told, certain)).toEqual(start('M'))
+  expect(posterior.observe(start('F'), told)).not.toEqual(start('F'))
+})

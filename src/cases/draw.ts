@@ -1,7 +1,7 @@
 /** Draws a patient from the model: age, sex, disease, the state of every finding, and what they complain of. */
 import type { Knowledge } from '../knowledge.js'
 import type { Model, Node } from '../likelihood.js'
-import { priorWeights } from '../likelihood.js'
+import { isMoot, priorWeights } from '../likelihood.js'
 import { below, fork, pickWeighted, uniform } from '../seed.js'
 
 /** One drawn patient, as indices into the model. */
@@ -12,7 +12,7 @@ export interface Patient {
   /** Weights of the diseases for this age and sex, not normalised. */
   readonly prior: Float64Array
   readonly disease: number
-  /** The true state of each node; one past its states where its gate is closed. */
+  /** The true state of each node; one past its states where its gate is closed or it is of the other sex. */
   readonly states: Int8Array
   /** The node the patient opens with. */
   readonly complaint: number
@@ -35,11 +35,11 @@ function drawState(node: Node, disease: number, diseases: number, seed: number):
   return state
 }
 
-function drawStates(model: Model, disease: number, seed: number): Int8Array {
+function drawStates(model: Model, disease: number, sex: string, seed: number): Int8Array {
   const states = new Int8Array(model.nodes.length)
   for (let f = 0; f < states.length; f++) {
     const node = model.nodes[f]!
-    const open = node.parent < 0 || states[node.parent] === node.when
+    const open = !isMoot(node, sex) && (node.parent < 0 || states[node.parent] === node.when)
     states[f] = open ? drawState(node, disease, model.diseases, seed) : node.closed
   }
   return states
@@ -76,7 +76,7 @@ export function drawPatient(knowledge: Knowledge, model: Model, root: number): P
     const prior = priorWeights(knowledge, { age, sex })
     if (!prior.some((weight) => weight > 0)) continue
     const disease = pickWeighted(prior, seed, 'dx')
-    const states = drawStates(model, disease, seed)
+    const states = drawStates(model, disease, sex, seed)
     const complaint = drawComplaint(model, states, seed)
     if (complaint >= 0) return { seed, age, sex, prior, disease, states, complaint }
   }

@@ -7,7 +7,7 @@
 import type { Case, ExamResult, Finding } from '../case.js'
 import type { ExamDefinition, FindingDefinition, Knowledge } from '../knowledge.js'
 import type { Model } from '../likelihood.js'
-import { modelOf } from '../likelihood.js'
+import { isMoot, modelOf } from '../likelihood.js'
 import { fork, uniform } from '../seed.js'
 import type { TierName } from '../tiers.js'
 import { tiers } from '../tiers.js'
@@ -96,7 +96,7 @@ function opening(finding: FindingDefinition, seed: number): { zh: string; en: st
 
 function listFindings(model: Model, patient: Patient, weights: readonly Float64Array[]): Finding[] {
   const listed: Finding[] = []
-  model.nodes.forEach(({ finding, normal, parent, when }, f) => {
+  model.nodes.forEach(({ finding, normal, closed }, f) => {
     const s = patient.states[f]!
     const state = finding.states[s] ?? (finding.type === 'bool' ? 'absent' : undefined)
     if (state === undefined) return
@@ -104,8 +104,7 @@ function listFindings(model: Model, patient: Patient, weights: readonly Float64A
     const entry: Finding = { id, kind, state, knownBy, salience, stigma }
     const value = drawValue(finding, state, patient.seed)
     if (value !== undefined) entry.value = value
-    const open = parent < 0 || patient.states[parent] === when
-    const weight = open ? weightOf(weights[f]!, s, s !== normal) : undefined
+    const weight = s !== closed ? weightOf(weights[f]!, s, s !== normal) : undefined
     if (weight !== undefined) entry.weight = weight
     listed.push(entry)
   })
@@ -121,12 +120,14 @@ function examine(
   patient: Patient,
   findings: ReadonlyMap<string, Finding>,
 ): ExamResult {
-  if (uniform(patient.seed, 'exam', exam.id) < exam.unavailableP)
+  const yields = model.yields.get(exam.id) ?? []
+  const moot = yields.every((f) => isMoot(model.nodes[f]!, patient.sex))
+  if (moot || uniform(patient.seed, 'exam', exam.id) < exam.unavailableP)
     return { exam: exam.id, findings: [], report: notDone, abnormal: false, unavailable: true }
   const told: string[] = []
   const report = { zh: [] as string[], en: [] as string[] }
   let abnormal = false
-  for (const f of model.yields.get(exam.id) ?? []) {
+  for (const f of yields) {
     const { finding, normal } = model.nodes[f]!
     const entry = findings.get(finding.id)
     if (!entry) continue

@@ -23,6 +23,8 @@ export interface Naming {
   readonly source?: string
 }
 
+const rounded = (value: number): number => Number(value.toFixed(3))
+
 const sourcesOf = (...rewards: readonly Reward[]): string =>
   [...new Set(rewards.map(({ source }) => source))].join('; ')
 
@@ -179,7 +181,7 @@ export function product(first: AnyReward, second: AnyReward): Reward {
     if (x.status === 'unavailable') return scoreOf(name, x)
     if (y.status !== 'ok') return scoreOf(name, y)
     if (x.status !== 'ok') return scoreOf(name, x)
-    return scoreOf(name, ok(times(x.value, y.value), `${x.value} × ${y.value}`))
+    return scoreOf(name, ok(times(x.value, y.value), `${rounded(x.value)} × ${rounded(y.value)}`))
   }
   const bounds: Bounds = [Math.min(...corners), Math.max(...corners)]
   return composite(score, { name, bounds, source: sourcesOf(a, b) })

@@ -265,3 +265,22 @@ describe('a wrong request', () => {
     expect(() => generateCase(mute)).toThrow('Expected a patient with a complaint within 50 draws')
   })
 })
+
+test('a finding of one sex is never there in the other, and its examinations cannot be done', () => {
+  const knowledge = loadKnowledge()
+  const ofWomen = knowledge.findings.filter(({ sex }) => sex === 'F').map(({ id }) => id)
+  expect(ofWomen.length).toBeGreaterThan(3)
+  const make = caseSource(knowledge, { tier: 'hard' })
+  let men = 0
+  for (let n = 0; n < 400; n++) {
+    const truth = make(n)
+    if (truth.demographics.sex !== 'M') continue
+    men += 1
+    const there = truth.findings.filter(
+      ({ id, state }) => ofWomen.includes(id) && state !== 'absent',
+    )
+    expect(there).toEqual([])
+    expect(truth.exams.find(({ exam }) => exam === 'pelvic-examination')?.unavailable).toBe(true)
+  }
+  expect(men).toBeGreaterThan(100)
+})
