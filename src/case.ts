@@ -12,9 +12,6 @@ export const Text = z
   .refine((text) => text.zh !== undefined || text.en !== undefined, 'expected a zh or an en text')
 export type Text = { readonly zh?: string | undefined; readonly en?: string | undefined }
 
-/** Several phrasings per language. */
-export const Phrases = z.object({ zh: z.array(z.string()), en: z.array(z.string()) }).partial()
-
 /** The text in `language`, or in the other one where it is not written. */
 export const inLanguage = (text: Text, language: 'zh' | 'en'): string =>
   text[language] ?? text.en ?? text.zh ?? ''

@@ -32,10 +32,11 @@ async function svgOf(spec: Parameters<typeof curvesSpec>): Promise<string> {
 
 async function pngOf(svg: string): Promise<Buffer> {
   const { Resvg } = await import('@resvg/resvg-js')
-  const { resolve } = createRequire(import.meta.url)
-  const fontFiles = ['400Regular/Arimo_400Regular.ttf', '700Bold/Arimo_700Bold.ttf'].map((file) =>
-    resolve(`@expo-google-fonts/arimo/${file}`),
-  )
+  const require = createRequire(import.meta.url)
+  const fontFiles = [
+    require.resolve('@expo-google-fonts/arimo/400Regular/Arimo_400Regular.ttf'),
+    require.resolve('@expo-google-fonts/arimo/700Bold/Arimo_700Bold.ttf'),
+  ]
   const font = { fontFiles, loadSystemFonts: false, defaultFontFamily: 'Arimo' }
   return new Resvg(svg, { font }).render().asPng()
 }
