@@ -9,11 +9,11 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { Code, FindingKind } from './case.js'
 import { Fault, messageOf } from './error.js'
+import { packageFolder } from './package-folder.js'
 
 /** The ordinal words an author may write for a probability. */
 export const ordinal = {
@@ -334,7 +334,6 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-const shipped = fileURLToPath(new URL('../data/knowledge/', import.meta.url))
 const cache = new Map<string, Knowledge>()
 
 /**
@@ -342,7 +341,7 @@ const cache = new Map<string, Knowledge>()
  * @param folder @default the knowledge base that comes with the package
  * @throws Fault `bad-input` with file, line, path and what was expected
  */
-export function loadKnowledge(folder: string = shipped): Knowledge {
+export function loadKnowledge(folder: string = join(packageFolder(), 'data/knowledge')): Knowledge {
   const known = cache.get(folder)
   if (known) return known
   const names = namesIn(folder)

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 
 /** The concepts, in the order in which each may name those before it. A new concept goes into its place here. */
 const concepts = `
-  error seed retry pool chat
+  error package-folder seed retry pool chat
   turn hidden words
   case tiers knowledge likelihood information phrasebook posterior vocabulary
   patient exam episode reward episode-schema episode-row episode-table episode-file

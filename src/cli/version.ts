@@ -1,8 +1,8 @@
 /** The version of this package. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { packageFolder } from '../package-folder.js'
 
 /** As `package.json` says it. */
-export function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return String(JSON.parse(text).version)
-}
+export const version = (): string =>
+  String(JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')).version)

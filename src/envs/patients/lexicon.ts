@@ -79,14 +79,19 @@ export function lexiconOf(knowledge: Knowledge): Lexicon {
   if (!lexicon) {
     const known = [...phrases(knowledge)]
     const ancestors = ancestorsOf(knowledge)
+    let likely: Likeness<string> | undefined
     lexicon = {
       knowledge,
       tree: phraseTree(known),
-      alike: likeness(
-        known.flatMap(([text, entry]) =>
-          entry.kind === 'finding' ? [[text, entry.id] as const] : [],
-        ),
-      ),
+      // Only an utterance without a known phrase needs it, so it is made when the first one comes.
+      get alike() {
+        likely ??= likeness(
+          known.flatMap(([text, entry]) =>
+            entry.kind === 'finding' ? [[text, entry.id] as const] : [],
+          ),
+        )
+        return likely
+      },
       ancestors,
       below: belowOf(knowledge, ancestors),
       memo: new Map(),
