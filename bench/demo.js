@@ -1,12 +1,13 @@
 /** The demo for seeds 0, 1 and 2: held-out accuracy between the random doctor (0) and the oracle (1). */
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseRecipe, train } from '../dist/index.js'
+import { fileURLToPath } from 'node:url'
+import { readRecipe, train } from '../dist/index.js'
 
 const file = new URL('../examples/demo/recipe.yaml', import.meta.url)
 for (const seed of [0, 1, 2]) {
-  const recipe = parseRecipe(readFileSync(file, 'utf8'), 'recipe.yaml', [`seed=${seed}`])
+  const recipe = await readRecipe(fileURLToPath(file), [`seed=${seed}`])
   const out = mkdtempSync(join(tmpdir(), 'bedside-demo-'))
   const { report } = await train(recipe, { out })
   const { accuracy, floor, ceiling, normalised, episodes } = report.heldOut

@@ -1,9 +1,11 @@
 /** A language model as a function, and the one implementation of it: any OpenAI-compatible server. */
 import type OpenAI from 'openai'
 import pLimit from 'p-limit'
-import { z } from 'zod'
+import type { ChatReply, Usage } from './chat-reply.js'
 import { Fault } from './error.js'
 import { retried, wholeMessage } from './retry.js'
+
+export type { ChatReply, Usage } from './chat-reply.js'
 
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant'
@@ -16,17 +18,6 @@ export interface ChatOptions {
   readonly temperature?: number
   readonly maxTokens?: number
   readonly signal?: AbortSignal | undefined
-}
-
-/** What one call used, for the ledger. */
-export interface Usage {
-  readonly promptTokens: number
-  readonly completionTokens: number
-}
-
-export interface ChatReply {
-  readonly text: string
-  readonly usage: Usage
 }
 
 /** @throws Fault `model-unavailable` or `model-unreadable` */
@@ -70,51 +61,16 @@ export interface OpenaiChatOptions {
   readonly maxTokens?: number
 }
 
-const Completion = z.object({
-  choices: z
-    .array(
-      z.object({
-        message: z.object({ content: z.string().nullish() }),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .min(1),
-  usage: z
-    .object({ prompt_tokens: z.number().default(0), completion_tokens: z.number().default(0) })
-    .nullish(),
-})
-
-/** What the server sent as a reply; a model cut off before its first visible word has said nothing, which is its own doing. */
-function readReply(address: string, body: unknown): ChatReply {
-  const parsed = Completion.safeParse(body)
-  const choice = parsed.data?.choices[0]
-  const text = choice?.message.content ?? (choice?.finish_reason === 'length' ? '' : undefined)
-  if (text === undefined) {
-    const got = (typeof body === 'string' ? body : JSON.stringify(body))?.slice(0, 200)
-    throw new Fault(
-      'model-unreadable',
-      `${address}: expected a chat completion with choices[0].message.content, got ${got}`,
-    )
-  }
-  return {
-    text,
-    usage: {
-      promptTokens: parsed.data?.usage?.prompt_tokens ?? 0,
-      completionTokens: parsed.data?.usage?.completion_tokens ?? 0,
-    },
-  }
-}
-
-const Refusal = z.object({ status: z.number(), headers: z.instanceof(Headers).optional() })
-
 /** Whether a failed request may go better later: what the server says, where it says something. */
 function advice(error: unknown): 'never' | number | undefined {
   if (Fault.is(error)) return 'never'
-  const refusal = Refusal.safeParse(error).data
-  if (refusal === undefined) return undefined
-  if (refusal.status < 500 && ![408, 409, 429].includes(refusal.status)) return 'never'
-  const ms = Number.parseFloat(refusal.headers?.get('retry-after-ms') ?? '')
-  const seconds = Number.parseFloat(refusal.headers?.get('retry-after') ?? '')
+  const { status, headers } = Object(error)
+  if (typeof status !== 'number') return undefined
+  if (status < 500 && ![408, 409, 429].includes(status)) return 'never'
+  const header = (name: string) =>
+    Number.parseFloat((headers instanceof Headers && headers.get(name)) || '')
+  const ms = header('retry-after-ms')
+  const seconds = header('retry-after')
   const asked = Number.isFinite(ms) ? ms : seconds * 1000
   if (!Number.isFinite(asked) || asked < 0) return undefined
   // A server that asks for more than a minute is down for this run.
@@ -181,6 +137,7 @@ export function openaiChat({
       ...(heat === undefined ? {} : { temperature: heat }),
       ...(most === undefined ? {} : { [cap]: most }),
     }
+    const { readReply } = await import('./chat-reply.js')
     const ask = async (signal: AbortSignal) =>
       readReply(address, await chat.completions.create(request, { signal }).catch(notJson))
     const key = calls++

@@ -5,18 +5,16 @@
  * for whoever looks at it with other tools. Both are written under another name and renamed when closed,
  * so that a file with its proper name is whole. Neither needs the memory of more than some of its rows.
  */
-import { createReadStream } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
 import type { Row } from './episode-row.js'
-import { toLine, toRow } from './episode-row.js'
+import { schemaName, toLine, toRow } from './episode-row.js'
 import type { SavedEpisode } from './episode-schema.js'
-import { checkSaved, schemaName } from './episode-schema.js'
 import type { RowSink } from './episode-table.js'
 import { parquetSink, readTable } from './episode-table.js'
 import { boundary, Fault, messageOf } from './error.js'
+import { linesOf } from './lines.js'
 
 export type { SavedEpisode } from './episode-schema.js'
 
@@ -112,26 +110,18 @@ function fromJson(text: string, where: string): unknown {
   }
 }
 
-const Line = z.looseObject({ schema: z.string().optional() })
-
-/** Lines that end with a line feed; `readline` would end one at a U+2028 inside a JSON string too. */
-async function* linesOf(path: string): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of createReadStream(path, 'utf8')) {
-    const lines = `${rest}${chunk}`.split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
-  yield rest
-}
+/** Loaded with the first file that is read: writing needs no schema, and zod takes long to load. */
+const checker = async () => (await import('./episode-schema.js')).checkSaved
 
 async function* readJsonl(path: string): AsyncGenerator<SavedEpisode> {
+  const checkSaved = await checker()
   let number = 0
   for await (const line of linesOf(path)) {
     number += 1
     if (line.trim() === '') continue
     const where = `${path}:${number}`
-    const { schema, ...saved } = Line.safeParse(fromJson(line, where)).data ?? {}
+    const value = fromJson(line, where)
+    const { schema, ...saved } = typeof value === 'object' && value !== null ? Object(value) : {}
     if (schema !== schemaName)
       throw new Fault(
         'bad-input',
@@ -142,6 +132,7 @@ async function* readJsonl(path: string): AsyncGenerator<SavedEpisode> {
 }
 
 async function* readParquet(path: string): AsyncGenerator<SavedEpisode> {
+  const checkSaved = await checker()
   let number = 0
   for await (const { total, parts, group, step, episode, truth } of readTable(path)) {
     number += 1

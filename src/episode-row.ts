@@ -1,7 +1,9 @@
 /** One saved episode as it is stored: flat columns to look at, and JSON to read back. */
 import type { SavedEpisode } from './episode-schema.js'
-import { schemaName } from './episode-schema.js'
 import type { Action } from './turn.js'
+
+/** Written into every file of saved episodes; it changes when what they hold does. */
+export const schemaName = 'bedside-episodes/1'
 
 /** One episode as it is stored. */
 export interface Row {

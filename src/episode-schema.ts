@@ -1,7 +1,7 @@
 /** What a saved episode looks like on disk, checked field by field when it is read back. */
 import { z } from 'zod'
 import type { GraderView } from './case.js'
-import { Case, Finding, Gold, Text } from './case.js'
+import { Case, Finding, Gold, Text } from './case-schema.js'
 import type { Episode } from './episode.js'
 import { Fault } from './error.js'
 import type { Score } from './reward.js'
@@ -19,7 +19,6 @@ export interface SavedEpisode {
 }
 
 /** The format's name and version; a reader refuses any other. */
-export const schemaName = 'bedside-episodes/1'
 
 /** Every member by name, so that a new one that is not listed does not compile. */
 const understandings: { readonly [U in Understanding]: U } = {

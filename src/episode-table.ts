@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
 import type * as Parquet from 'parquet-wasm'
 import type { Row } from './episode-row.js'
-import { schemaName } from './episode-schema.js'
+import { schemaName } from './episode-row.js'
 import { boundary, Fault } from './error.js'
 
 /** Where a format's rows go; `finish` ends the file. */

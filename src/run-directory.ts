@@ -6,14 +6,12 @@
  */
 import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { stringify } from 'yaml'
 import type { Backend } from './backend.js'
 import type { SavedEpisode } from './episode-file.js'
 import { episodeWriter } from './episode-file.js'
-import { Fault } from './error.js'
+import { boundary, Fault } from './error.js'
 import type { HeldOutMetrics, StepMetrics } from './event.js'
 import type { Recipe } from './recipe.js'
-import { parseRecipe } from './recipe.js'
 
 /** One line of `metrics.jsonl`. */
 export type MetricsLine =
@@ -58,7 +56,19 @@ export async function recipeOfRun(out: string): Promise<Recipe> {
       `--resume ${out}: expected a run directory with config.yaml, found none`,
     )
   })
+  const { parseRecipe } = await import('./recipe.js')
   return parseRecipe(text, path)
+}
+
+/**
+ * Reads a recipe file.
+ * @param overrides `path=value` assignments, the value in YAML
+ * @throws Fault `bad-input` naming file, line, path, and what was expected
+ */
+export async function readRecipe(path: string, overrides: readonly string[] = []): Promise<Recipe> {
+  const text = await boundary('bad-input', path, () => readFile(path, 'utf8'))
+  const { parseRecipe } = await import('./recipe.js')
+  return parseRecipe(text, path, overrides)
 }
 
 /** The lines up to step `done`; one that was being written when the run was killed is left out. */
@@ -81,6 +91,7 @@ async function readMetrics(path: string, done: number): Promise<MetricsLine[]> {
  */
 export async function openRunDirectory(path: string, recipe: Recipe): Promise<RunDirectory> {
   const config = join(path, 'config.yaml')
+  const { stringify } = await import('yaml')
   const text = stringify(recipe)
   const there = await readFile(config, 'utf8').catch(() => undefined)
   if (there !== undefined && there !== text)

@@ -1,7 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { ExaminerView, PatientView } from '../src/case.js'
 import {
-  Case,
   doctorView,
   examinerView,
   graderView,
@@ -9,6 +8,7 @@ import {
   patientView,
   primary,
 } from '../src/case.js'
+import { Case } from '../src/case-schema.js'
 import type { ExamContext, ExamSimulator } from '../src/exam.js'
 import type { Patient, PatientContext } from '../src/patient.js'
 import type { Reward } from '../src/reward.js'

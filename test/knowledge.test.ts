@@ -1,16 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Fault } from '../src/error.js'
 import type { Disease, FindingDefinition } from '../src/knowledge.js'
-import {
-  clinic,
-  expandPanel,
-  loadKnowledge,
-  ordinal,
-  stateProbabilities,
-} from '../src/knowledge.js'
+import { clinic, expandPanel, loadKnowledge, stateProbabilities } from '../src/knowledge.js'
+import { ordinal } from '../src/knowledge-file.js'
 import { smallKnowledge, smallKnowledgeFolder } from './fixtures/small-knowledge.js'
 
 type Json = Record<string, unknown>
@@ -400,4 +396,10 @@ describe('clinic', () => {
       new RangeError('Expected a group of belly, chest, got `skin`'),
     )
   })
+})
+
+test('the shipped knowledge base keeps to the schema that other folders are held to', () => {
+  // Loaded by default it is trusted; loaded as any other folder it is checked, with the same result.
+  const folder = fileURLToPath(new URL('../data/knowledge', import.meta.url))
+  expect(loadKnowledge(folder)).toEqual(loadKnowledge())
 })

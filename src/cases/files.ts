@@ -4,8 +4,10 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
-import { Case } from '../case.js'
+import type { Case } from '../case.js'
+import type { Case as Schema } from '../case-schema.js'
 import { boundary, Fault, messageOf } from '../error.js'
+import { linesOf } from '../lines.js'
 
 /** A line that is not a case. */
 export interface BrokenLine {
@@ -42,14 +44,17 @@ function whatIsWrong(value: unknown, issue: z.core.$ZodIssue | undefined): strin
   return `not a case at ${place}, expected ${expected(issue)}, got ${shown(at(value, issue.path))}`
 }
 
-function parseLine(text: string): { readonly truth: Case } | { readonly wrong: string } {
+function parseLine(
+  text: string,
+  schema: typeof Schema,
+): { readonly truth: Case } | { readonly wrong: string } {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
     return { wrong: `not JSON, expected a case, got ${shown(text)} (${messageOf(error)})` }
   }
-  const parsed = Case.safeParse(value)
+  const parsed = schema.safeParse(value)
   return parsed.success
     ? { truth: parsed.data }
     : { wrong: whatIsWrong(value, parsed.error.issues[0]) }
@@ -74,38 +79,34 @@ export async function* streamCases(
     (({ line, message }: BrokenLine) => {
       throw new Fault('bad-input', `${path}:${line}: ${message}`)
     })
-  const file = await boundary('bad-input', path, async () => {
+  await boundary('bad-input', path, async () => {
     if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
-    return open(path)
   })
+  const { Case: schema } = await import('../case-schema.js')
   const lines = new Map<string, number>()
   let line = 0
   let filled = 0
-  try {
-    for await (const text of file.readLines({ encoding: 'utf8' })) {
-      line++
-      const trimmed = text.trim()
-      if (trimmed === '') continue
-      filled++
-      const read = parseLine(trimmed)
-      if ('wrong' in read) {
-        broken({ line, message: read.wrong })
-        continue
-      }
-      const { id } = read.truth
-      const first = lines.get(id)
-      if (first !== undefined) {
-        broken({
-          line,
-          message: `a second case at id, expected an id of its own, got ${shown(id)}, which line ${first} has`,
-        })
-        continue
-      }
-      lines.set(id, line)
-      yield read.truth
+  for await (const text of linesOf(path)) {
+    line++
+    const trimmed = text.trim()
+    if (trimmed === '') continue
+    filled++
+    const read = parseLine(trimmed, schema)
+    if ('wrong' in read) {
+      broken({ line, message: read.wrong })
+      continue
     }
-  } finally {
-    await file.close()
+    const { id } = read.truth
+    const first = lines.get(id)
+    if (first !== undefined) {
+      broken({
+        line,
+        message: `a second case at id, expected an id of its own, got ${shown(id)}, which line ${first} has`,
+      })
+      continue
+    }
+    lines.set(id, line)
+    yield read.truth
   }
   if (filled === 0)
     throw new Fault('bad-input', `${path}: no cases: expected one a line, got an empty file`)
@@ -118,7 +119,7 @@ export async function readCases(path: string): Promise<Case[]> {
   return cases
 }
 
-async function* linesOf(cases: Iterable<Case> | AsyncIterable<Case>, count: () => void) {
+async function* toLines(cases: Iterable<Case> | AsyncIterable<Case>, count: () => void) {
   for await (const truth of cases) {
     count()
     yield `${JSON.stringify(truth)}\n`
@@ -139,7 +140,7 @@ export async function writeCases(
   try {
     await pipeline(
       Readable.from(
-        linesOf(cases, () => {
+        toLines(cases, () => {
           written++
         }),
       ),

@@ -1,7 +1,6 @@
 /** Importers: from a file somebody else made to cases, with a report of what was left out and why. */
 import type { Case } from '../case.js'
 import type { Leak } from './leak.js'
-import { importMtmeddialog } from './mtmeddialog.js'
 
 export interface ImportReport {
   readonly format: string
@@ -35,4 +34,6 @@ export interface Imported {
 export type Importer = (path: string) => Promise<Imported>
 
 /** Every importer by the name of its format. */
-export const importers: Readonly<Record<string, Importer>> = { mtmeddialog: importMtmeddialog }
+export const importers: Readonly<Record<string, Importer>> = {
+  mtmeddialog: async (path) => (await import('./mtmeddialog.js')).importMtmeddialog(path),
+}

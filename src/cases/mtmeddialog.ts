@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { Case } from '../case.js'
+import { Case } from '../case-schema.js'
 import type { Language } from '../turn.js'
 import { languageOf } from '../words.js'
 import { demographicsOf } from './demographics.js'

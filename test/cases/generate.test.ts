@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Case, primary } from '../../src/case.js'
+import { primary } from '../../src/case.js'
+import { Case } from '../../src/case-schema.js'
 import type { CaseOptions } from '../../src/cases/generate.js'
 import { caseSource, generateCase, parseCaseId } from '../../src/cases/generate.js'
 import type { Knowledge } from '../../src/knowledge.js'

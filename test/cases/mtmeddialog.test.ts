@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Case } from '../../src/case.js'
-import { Case as CaseSchema, doctorView, primary } from '../../src/case.js'
+import { doctorView, primary } from '../../src/case.js'
+import { Case as CaseSchema } from '../../src/case-schema.js'
 import { demographicsOf } from '../../src/cases/demographics.js'
 import { diagnosisTerms, headTerm } from '../../src/cases/diagnosis-terms.js'
 import type { Imported } from '../../src/cases/import.js'
@@ -199,8 +200,10 @@ describe('an MTMedDialog file', () => {
     expect(cases[0]?.id).toBe(about('Pain low on the right side').id)
   })
 
-  test('is imported under its format name', () => {
-    expect(importers.mtmeddialog).toBe(importMtmeddialog)
+  test('is imported under its format name', async () => {
+    const path = join(folder, 'named.parquet')
+    await writeMtmeddialog(path, shuffledRows())
+    expect(await importers.mtmeddialog?.(path)).toEqual(await importMtmeddialog(path))
   })
 })
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Case } from '../../src/case.js'
+import { Case } from '../../src/case-schema.js'
 import { splitCases } from '../../src/cases/split.js'
 
 const caseOf = (id: string, complaint: string): Case =>

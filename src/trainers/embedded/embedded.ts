@@ -14,7 +14,6 @@ import type { Vocabulary } from '../../vocabulary.js'
 import { tally } from '../tally.js'
 import type { AdamState } from './adam.js'
 import { adam, grown, norm } from './adam.js'
-import { loadSnapshot, saveSnapshot } from './checkpoint.js'
 import { gradients } from './gradient.js'
 import type { Weights } from './policy.js'
 import { reader as makeReader } from './policy.js'
@@ -92,19 +91,15 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
       return report
     },
 
-    save: (folder) =>
-      saveSnapshot(
-        folder,
-        {
-          policyVersion,
-          keys: [...weights.rowOf.keys()],
-          weights: weights.values,
-          adam: optimiser,
-        },
-        vocabulary,
-      ),
+    async save(folder) {
+      const keys = [...weights.rowOf.keys()]
+      const snapshot = { policyVersion, keys, weights: weights.values, adam: { ...optimiser } }
+      const { saveSnapshot } = await import('./checkpoint.js')
+      await saveSnapshot(folder, snapshot, vocabulary)
+    },
 
     async load(folder) {
+      const { loadSnapshot } = await import('./checkpoint.js')
       const loaded = await loadSnapshot(folder, vocabulary)
       const rowOf = new Map(loaded.keys.map((key, row) => [key, row] as const))
       // Rows have other meanings now, and so has what was read with the old ones.

@@ -1,0 +1,49 @@
+/** Reads what a chat server sent; apart from `chat.ts` because it is needed only once a server has answered. */
+import { z } from 'zod'
+import { Fault } from './error.js'
+
+/** What one call used, for the ledger. */
+export interface Usage {
+  readonly promptTokens: number
+  readonly completionTokens: number
+}
+
+export interface ChatReply {
+  readonly text: string
+  readonly usage: Usage
+}
+
+const Completion = z.object({
+  choices: z
+    .array(
+      z.object({
+        message: z.object({ content: z.string().nullish() }),
+        finish_reason: z.string().nullish(),
+      }),
+    )
+    .min(1),
+  usage: z
+    .object({ prompt_tokens: z.number().default(0), completion_tokens: z.number().default(0) })
+    .nullish(),
+})
+
+/** What the server sent as a reply; a model cut off before its first visible word has said nothing, which is its own doing. */
+export function readReply(address: string, body: unknown): ChatReply {
+  const parsed = Completion.safeParse(body)
+  const choice = parsed.data?.choices[0]
+  const text = choice?.message.content ?? (choice?.finish_reason === 'length' ? '' : undefined)
+  if (text === undefined) {
+    const got = (typeof body === 'string' ? body : JSON.stringify(body))?.slice(0, 200)
+    throw new Fault(
+      'model-unreadable',
+      `${address}: expected a chat completion with choices[0].message.content, got ${got}`,
+    )
+  }
+  return {
+    text,
+    usage: {
+      promptTokens: parsed.data?.usage?.prompt_tokens ?? 0,
+      completionTokens: parsed.data?.usage?.completion_tokens ?? 0,
+    },
+  }
+}
