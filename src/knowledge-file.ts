@@ -16,7 +16,8 @@ export const ordinal = {
 } as const
 
 /** Makes the schema of one `*.json` file of a knowledge folder. */
-export function knowledgeFileSchema(z: typeof Zod) {
+export function knowledgeFileSchema(zod: typeof Zod) {
+  const z = zod
   const Code = z.strictObject({ system: z.enum(codeSystems), code: z.string().min(1) })
   const Both = z.strictObject({ zh: z.string().min(1), en: z.string().min(1) })
   const Lists = z.strictObject({

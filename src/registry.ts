@@ -8,7 +8,7 @@ import type { Grammar } from './agent.js'
 import { labelled } from './agents/grammars/labelled.js'
 import { caseSource } from './cases/generate.js'
 import type { Env } from './env.js'
-import type { CaseSource, ConsultationOptions } from './envs/consultation.js'
+import type { CaseSource, MakeConsultation } from './envs/consultation.js'
 import { consultation } from './envs/consultation.js'
 import { recordExams } from './envs/exams/record.js'
 import { rulePatient } from './envs/patients/rule.js'
@@ -20,7 +20,6 @@ import { asReward } from './rewards/define.js'
 import type { Formulary } from './rewards/formulary.js'
 import { formularyOf } from './rewards/formulary.js'
 import { namedReward, rewardNames } from './rewards/named.js'
-import type { TierName } from './tiers.js'
 import { tiers } from './tiers.js'
 
 /** Loads a reward by name, or from a module file that exports `reward`. @throws Fault `bad-input` */
@@ -42,15 +41,6 @@ export async function resolveReward(name: string, formulary: Formulary): Promise
   return asReward(module.reward as Reward, name) // what it returns is checked when it runs
 }
 
-/** What `make('consultation', …)` takes; every piece has a default and can be replaced. */
-export interface MakeConsultation extends Partial<ConsultationOptions> {
-  readonly tier?: TierName
-  readonly clinic?: readonly string[]
-  readonly split?: 'train' | 'heldout'
-  /** Seeds the case generator; `reset`'s seed chooses the case. @default 0 */
-  readonly caseSeed?: number
-}
-
 /** A consultation with the knowledge base's cases, patient and examinations, and the default reward. */
 export function makeConsultation(options: MakeConsultation = {}): Env {
   const { tier = 'easy', clinic, split = 'train', caseSeed = 0, ...given } = options
@@ -69,12 +59,6 @@ export function makeConsultation(options: MakeConsultation = {}): Env {
     ...given,
     cases,
   })
-}
-
-declare module './envs/register.js' {
-  interface EnvRegistry {
-    consultation: { options: MakeConsultation; env: Env }
-  }
 }
 
 let registered = false

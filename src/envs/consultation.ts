@@ -16,6 +16,7 @@ import { firstOf } from '../exam.js'
 import type { Exchange, Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
 import { below } from '../seed.js'
+import type { TierName } from '../tiers.js'
 import type { Action, Language, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
 import { noFacts } from '../turn.js'
 
@@ -44,6 +45,15 @@ export interface ConsultationOptions {
   readonly minutesPerQuestion?: number
   /** Unreadable replies in a row that end the episode. @default 2 */
   readonly maxInvalid?: number
+}
+
+/** What `make('consultation', …)` takes; every piece has a default and can be replaced. */
+export interface MakeConsultation extends Partial<ConsultationOptions> {
+  readonly tier?: TierName
+  readonly clinic?: readonly string[]
+  readonly split?: 'train' | 'heldout'
+  /** Seeds the case generator; `reset`'s seed chooses the case. @default 0 */
+  readonly caseSeed?: number
 }
 
 /** What `reset` accepts as `options`: the case to play, instead of drawing one. */

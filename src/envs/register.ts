@@ -1,5 +1,8 @@
 /** Environments by name: `make('consultation', options)`, typed by whoever registered the name. */
 
+import type { Env } from '../env.js'
+import type { MakeConsultation } from './consultation.js'
+
 /**
  * The names `make` knows, each with its options and its env; open for declaration merging.
  *
@@ -8,8 +11,9 @@
  *     }
  *     register('triage', makeTriage)
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it is filled by declaration merging
-export interface EnvRegistry {}
+export interface EnvRegistry {
+  consultation: { options: MakeConsultation; env: Env }
+}
 
 /** A registered name. */
 export type EnvId = keyof EnvRegistry & string

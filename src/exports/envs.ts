@@ -3,6 +3,7 @@ export type {
   CaseSource,
   ConsultationOptions,
   ConsultationReset,
+  MakeConsultation,
 } from '../envs/consultation.js'
 export { consultation } from '../envs/consultation.js'
 export { recordExams } from '../envs/exams/record.js'
@@ -24,6 +25,5 @@ export type {
 export { vectorize } from '../envs/vectorize.js'
 export type { Wrapper } from '../envs/wrappers.js'
 export { mapReward, onStep, recordEpisodes, timeLimit, wrap } from '../envs/wrappers.js'
-export type { MakeConsultation } from '../registry.js'
 export { make, makeConsultation } from '../registry.js'
 export { checkEnv } from '../testing/env.js'
