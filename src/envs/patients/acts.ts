@@ -20,6 +20,7 @@ export const diagnosisRequest = new RegExp(
     String.raw`\bwhat(?:s| is| do you think is)? (?:your|the|my|this) (?:final |actual |real )?(?:diagnosis|disease|illness|condition)\b`,
     String.raw`\b(?:what|which) (?:disease|illness|condition|diagnosis) (?:do|does|have|is|are|did)\b`,
     String.raw`\bwhat do you have(?:$| got| exactly)|\bwhat are you suffering from\b`,
+    String.raw`\bwhat do you (?:think|believe|suspect) (?:you have|it is|it might be|this is|is wrong|is going on)\b`,
     String.raw`\b(?:tell me|give me|name|state|know) (?:your|the|what|which)(?: \w+)? (?:diagnosis|disease|illness|condition)\b`,
     String.raw`\b(?:correct|final|right|true) (?:diagnosis|answer)\b`,
     '诊断(?:是|结果|为)|(?:什么|哪个|正确的?|最终的?)诊断|病名',
