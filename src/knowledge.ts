@@ -52,6 +52,8 @@ export interface Knowledge {
   readonly finding: ReadonlyMap<string, FindingDefinition>
   readonly exam: ReadonlyMap<string, ExamDefinition>
   readonly groups: ReadonlyMap<string, Both>
+  /** The groups it was cut down to, sorted; absent from a whole knowledge base. */
+  readonly clinic?: readonly string[]
 }
 
 /**
@@ -329,6 +331,7 @@ export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowled
   const exams = [...singles, ...panels]
   return {
     ...knowledge,
+    clinic: [...new Set(groups)].sort(),
     diseases,
     findings,
     exams,

@@ -33,15 +33,25 @@ const canary = 'bedside-canary-6d0f1f0e-6a7b-4c55-9b0a-1e6c8f0d2b47'
 const caseSeed = (seed: number, split: Split, n: number): number =>
   ((fork(seed, split, n) & ~1) | (split === 'train' ? 0 : 1)) >>> 0
 
+/** What a generated case's id names; `clinic` where it was made from a part of the knowledge base. */
+export interface CaseName extends Required<CaseOptions> {
+  readonly n: number
+  readonly clinic?: readonly string[]
+}
+
+/** `easy-heldout-0-7`, or `easy-heldout-0-7@bowel+headache` in a clinic: the id says all it was made from. */
+const caseId = ({ tier, split, seed, n, clinic }: CaseName): string =>
+  `${tier}-${split}-${seed}-${n}${clinic ? `@${clinic.join('+')}` : ''}`
+
 /** Which case an id names, or undefined for an id that was not generated. */
-export function parseCaseId(
-  id: string,
-): (Required<CaseOptions> & { readonly n: number }) | undefined {
-  const match = /^(easy|standard|hard)-(train|heldout)-(\d{1,10})-(\d{1,10})$/.exec(id)
+export function parseCaseId(id: string): CaseName | undefined {
+  const match =
+    /^(easy|standard|hard)-(train|heldout)-(\d{1,10})-(\d{1,10})(?:@([a-z0-9+-]+))?$/.exec(id)
   if (!match) return undefined
   // The pattern admits these words only.
   const [tier, split] = [match[1] as TierName, match[2] as Split]
-  return { tier, split, seed: Number(match[3]), n: Number(match[4]) }
+  const name = { tier, split, seed: Number(match[3]), n: Number(match[4]) }
+  return match[5] === undefined ? name : { ...name, clinic: match[5].split('+') }
 }
 
 type Range = readonly [low: number, high: number]
@@ -171,7 +181,8 @@ export function generateCase(
   assertCount('n', n)
   const { atypicality, noise, money } = tiers[tier]
   const model = modelOf(knowledge, atypicality)
-  const id = `${tier}-${split}-${seed}-${n}`
+  const { clinic } = knowledge
+  const id = caseId({ tier, split, seed, n, ...(clinic ? { clinic } : {}) })
   const root = caseSeed(seed, split, n)
   const patient = drawPatient(knowledge, model, root)
   const { age, sex, complaint, disease } = patient

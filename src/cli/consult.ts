@@ -37,8 +37,8 @@ function checkSave(file: string | undefined): void {
     )
 }
 
-/** A generated case's id decides its tier; a flag that says otherwise is a contradiction. */
-function withTier(flags: ConsultFlags): ConsultFlags {
+/** A generated case's id decides its tier and clinic; a flag that says otherwise is a contradiction. */
+function withCase(flags: ConsultFlags): ConsultFlags {
   const named = flags.case === undefined || flags.cases?.file ? undefined : parseCaseId(flags.case)
   if (!named) return flags
   if (flags.tier !== undefined && flags.tier !== named.tier)
@@ -46,7 +46,7 @@ function withTier(flags: ConsultFlags): ConsultFlags {
       'bad-input',
       `--tier: expected ${named.tier}, as in --case ${flags.case}, got \`${flags.tier}\``,
     )
-  return { ...flags, tier: named.tier }
+  return { ...flags, tier: named.tier, ...(named.clinic ? { clinic: [...named.clinic] } : {}) }
 }
 
 /** The plan of a single consultation: no more held-out cases than are played. */
@@ -141,7 +141,7 @@ async function hold(
 /** Opens the consultation that the flags describe, plays it and shows it. */
 export async function consult(given: ConsultFlags, terminal: Terminal): Promise<number> {
   checkSave(given.save)
-  const { agent = 'human', ...flags } = withTier(given)
+  const { agent = 'human', ...flags } = withCase(given)
   const { signal, stdin, stdout, stderr } = terminal
   const out = output(terminal, flags)
   const plan = await onePlan({ ...flags, agent })

@@ -185,8 +185,9 @@ export async function caseOf(
   if (!named)
     throw new Fault(
       'bad-input',
-      `the case's id: expected one like easy-heldout-0-7 (tier-split-seed-number), or --cases FILE with one of its ids, got \`${id}\``,
+      `the case's id: expected one like easy-heldout-0-7 (tier-split-seed-number, then @group+group in a clinic), or --cases FILE with one of its ids, got \`${id}\``,
     )
   const all = loadKnowledge()
-  return generateCase(groups ? await givenAt('--clinic', () => clinic(all, groups)) : all, named)
+  const kept = named.clinic ?? groups
+  return generateCase(kept ? await givenAt('--clinic', () => clinic(all, kept)) : all, named)
 }

@@ -5,7 +5,7 @@ import { Case } from '../../src/case-schema.js'
 import type { CaseOptions } from '../../src/cases/generate.js'
 import { caseSource, generateCase, parseCaseId } from '../../src/cases/generate.js'
 import type { Knowledge } from '../../src/knowledge.js'
-import { loadKnowledge, stateProbabilities } from '../../src/knowledge.js'
+import { clinic, loadKnowledge, stateProbabilities } from '../../src/knowledge.js'
 import { tiers } from '../../src/tiers.js'
 import { familyKnowledge, widerKnowledge } from '../fixtures/family-knowledge.js'
 
@@ -58,6 +58,10 @@ describe('a generated case', () => {
         expect(parseCaseId(id)).toEqual(given)
       }),
     )
+    const part = clinic(loadKnowledge(), ['headache', 'bowel'])
+    const { id } = generateCase(part, { n: 3 })
+    expect(id).toBe('easy-train-0-3@bowel+headache')
+    expect(parseCaseId(id)).toMatchObject({ n: 3, clinic: ['bowel', 'headache'] })
     for (const id of ['', 'easy-train-0', 'tiny-train-0-1', 'easy-train-0-1x', 'easy-train--1-1'])
       expect(parseCaseId(id)).toBeUndefined()
   })
