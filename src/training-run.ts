@@ -37,17 +37,9 @@ export interface TrainingReport {
   readonly policyVersion: number
   readonly heldOut: Evaluation
   readonly before: Evaluation
-  readonly groups: {
-    readonly formed: number
-    readonly zeroVariance: number
-    readonly dropped: number
-  }
-  readonly samples: {
-    readonly used: number
-    readonly stale: number
-    readonly unavailable: number
-    readonly forks: number
-  }
+  /** Sums over the steps. */
+  readonly groups: StepMetrics['groups']
+  readonly samples: StepMetrics['samples']
   readonly checkpoint: string
   readonly timing: { readonly seconds: number }
 }
