@@ -79,8 +79,11 @@ export function normal(raw: string, limit = 2000): Normal {
   return { text: out, clauses }
 }
 
+/** Most branches go on to one other: it has a place of its own, and a map is made only for a second. */
 interface Branch<T> {
-  readonly next: Map<number, Branch<T>>
+  code: number
+  child: Branch<T> | undefined
+  others: Map<number, Branch<T>> | undefined
   leaf: Leaf<T> | undefined
 }
 
@@ -100,20 +103,35 @@ export interface Match<T> {
   readonly value: T
 }
 
-const branch = <T>(): Branch<T> => ({ next: new Map(), leaf: undefined })
+const branch = <T>(): Branch<T> => ({
+  code: -1,
+  child: undefined,
+  others: undefined,
+  leaf: undefined,
+})
+
+const follow = <T>(at: Branch<T>, code: number): Branch<T> | undefined =>
+  at.code === code ? at.child : at.others?.get(code)
+
+/** The branch after `at`, made where there is none. */
+function grow<T>(at: Branch<T>, code: number): Branch<T> {
+  const known = follow(at, code)
+  if (known) return known
+  const made = branch<T>()
+  if (at.child) {
+    at.others ??= new Map()
+    at.others.set(code, made)
+  } else {
+    at.code = code
+    at.child = made
+  }
+  return made
+}
 
 function add<T>(tree: Branch<T>, phrase: string, value: T): void {
   const { text, clauses } = normal(phrase, 300)
   let at = tree
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    let next = at.next.get(code)
-    if (!next) {
-      next = branch()
-      at.next.set(code, next)
-    }
-    at = next
-  }
+  for (let i = 0; i < text.length; i++) at = grow(at, text.charCodeAt(i))
   const broken = clauses.slice(0, -1).some(({ mark }) => mark !== 'comma')
   if (text.length > 0) at.leaf ??= { value, broken }
 }
@@ -157,7 +175,7 @@ function longestAt<T>(
   let best: Match<T> | undefined
   let at: Branch<T> | undefined = tree
   for (let i = start; i < text.length; i++) {
-    at = at.next.get(text.charCodeAt(i))
+    at = follow(at, text.charCodeAt(i))
     if (!at) break
     if (!at.leaf || (i >= stopAt && !at.leaf.broken)) continue
     const end = boundary(text, start, i + 1)

@@ -16,9 +16,10 @@ export type Entry =
 /** A knowledge base, indexed for reading utterances. */
 export interface Lexicon {
   readonly knowledge: Knowledge
-  readonly tree: PhraseTree<Entry>
-  /** The phrases of findings. */
-  readonly alike: Likeness<string>
+  /** The phrases a text can hold. */
+  tree(text: string): PhraseTree<Entry>
+  /** The phrases of findings that a text can be like. */
+  alike(text: string): Likeness<string>
   /** The ancestors of a finding that has some. */
   readonly ancestors: ReadonlyMap<string, ReadonlySet<string>>
   /** The descendants of a finding, with the attributes their phrases speak of. */
@@ -71,6 +72,26 @@ function belowOf(knowledge: Knowledge, ancestors: ReadonlyMap<string, ReadonlySe
   return below
 }
 
+const han = /\p{Script=Han}/u
+const latin = /\p{Script=Latin}/u
+
+/**
+ * Made when first needed, once for texts with Han characters and once for those without, which need only the
+ * phrases in Latin script: half the work, and the same outcome.
+ */
+function byScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: string) => T {
+  let whole: T | undefined
+  let part: T | undefined
+  return (text) => {
+    if (han.test(text)) {
+      whole ??= make(() => true)
+      return whole
+    }
+    part ??= make((phrase) => latin.test(phrase))
+    return part
+  }
+}
+
 const lexicons = new WeakMap<Knowledge, Lexicon>()
 
 /** The lexicon of a knowledge base, built once. */
@@ -78,20 +99,14 @@ export function lexiconOf(knowledge: Knowledge): Lexicon {
   let lexicon = lexicons.get(knowledge)
   if (!lexicon) {
     const known = [...phrases(knowledge)]
+    const ofFindings = known.flatMap(([text, entry]) =>
+      entry.kind === 'finding' ? [[text, entry.id] as const] : [],
+    )
     const ancestors = ancestorsOf(knowledge)
-    let likely: Likeness<string> | undefined
     lexicon = {
       knowledge,
-      tree: phraseTree(known),
-      // Only an utterance without a known phrase needs it, so it is made when the first one comes.
-      get alike() {
-        likely ??= likeness(
-          known.flatMap(([text, entry]) =>
-            entry.kind === 'finding' ? [[text, entry.id] as const] : [],
-          ),
-        )
-        return likely
-      },
+      tree: byScript((fits) => phraseTree(known.filter(([text]) => fits(text)))),
+      alike: byScript((fits) => likeness(ofFindings.filter(([text]) => fits(text)))),
       ancestors,
       below: belowOf(knowledge, ancestors),
       memo: new Map(),

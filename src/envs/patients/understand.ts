@@ -121,7 +121,7 @@ function askedIn(
   if (!inquires || text.length > longestFuzzy) return ids
   const otherwise = here.length > found.length || open || act.diagnosisRequest.test(text)
   if (ids.length === 0 && otherwise) return []
-  const { value, score, next } = likest(lexicon.alike, text)
+  const { value, score, next } = likest(lexicon.alike(text), text)
   const attributes = attributesOf([without(text, start, named)])
   const above = (id: string, other: string) => lexicon.ancestors.get(id)?.has(other) ?? false
   if (value === undefined) return ids.map((id) => attributeOf(lexicon, id, attributes))
@@ -147,7 +147,7 @@ function interpret(lexicon: Lexicon, utterance: string): Understood {
   const sentences = sentencesOf(read)
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   if (act.injection.test(read.text)) return { questions, findings: [], kind: 'injection' }
-  const matches = findPhrases(lexicon.tree, read)
+  const matches = findPhrases(lexicon.tree(read.text), read)
   const inquiring = sentences.filter(({ inquires }) => inquires)
   const heard = inquiring.length > 0 ? inquiring : sentences
   const findings = [...new Set(heard.flatMap((s) => askedIn(lexicon, read, s, matches)))]
