@@ -8,10 +8,10 @@ export interface StepMetrics {
   readonly step: number
   readonly steps: number
   readonly policyVersion: number
-  /** Over the scored episodes of the step. */
-  readonly reward: number
-  readonly accuracy: number
-  readonly turns: number
+  /** Means over the step's episodes; null where none has a score. */
+  readonly reward: number | null
+  readonly accuracy: number | null
+  readonly turns: number | null
   readonly groups: {
     readonly formed: number
     readonly zeroVariance: number
@@ -30,8 +30,9 @@ export interface StepMetrics {
 
 export interface HeldOutMetrics {
   readonly step: number
-  readonly reward: number
-  readonly accuracy: number
+  /** Null where no episode has a score. */
+  readonly reward: number | null
+  readonly accuracy: number | null
   readonly seconds: number
 }
 

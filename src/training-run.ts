@@ -120,12 +120,7 @@ const evaluationIn = (run: Run, played: readonly Played[]): Evaluation => {
 async function scoreHeldOut(run: Run, step: number): Promise<void> {
   const played = await playHeldOut(run, { count: run.recipe.training.evaluateCases })
   const { reward, accuracy } = evaluationIn(run, played)
-  const line = {
-    step,
-    reward: reward.mean ?? 0,
-    accuracy: accuracy.mean ?? 0,
-    seconds: run.seconds(),
-  }
+  const line = { step, reward: reward.mean, accuracy: accuracy.mean, seconds: run.seconds() }
   await run.directory.log({ type: 'held-out', ...line })
   run.events.emit('held-out-scored', line)
 }

@@ -69,9 +69,13 @@ function trainCommand(file: string | undefined, flags: TrainFlags, out: string):
   return commandLine('train', ...(file === undefined ? [] : [file]), ...given, '--out', out)
 }
 
-/** What a run tells while it runs, on the progress bar. */
+/** What a run tells while it runs, on the progress bar, and the first fault it met with how many there were. */
 function followed(recipe: Recipe, at: (done: number, note: string) => void) {
   const events = trainingEmitter()
+  const faults = { count: 0, first: '' }
+  events.on('fault-met', (fault, where) => {
+    if (faults.count++ === 0) faults.first = `${where}: ${fault.message}`
+  })
   let heldOut: HeldOutMetrics | undefined
   const note = ({ reward, accuracy }: StepMetrics): string => {
     const tested = heldOut ? ` · held-out accuracy ${number(heldOut.accuracy, 2)}` : ''
@@ -83,7 +87,7 @@ function followed(recipe: Recipe, at: (done: number, note: string) => void) {
   events.on('step-end', (metrics) =>
     at(Math.min(metrics.step, recipe.training.steps), note(metrics)),
   )
-  return events
+  return { events, faults }
 }
 
 /** Shows how the run would be started and from what; nothing is. */
@@ -112,19 +116,26 @@ async function checkClinic({ cases }: Recipe, source: string): Promise<void> {
 async function watchedRun(
   recipe: Recipe,
   folder: string,
-  { flags, terminal }: { readonly flags: TrainFlags; readonly terminal: Terminal },
+  {
+    flags,
+    terminal,
+    out,
+  }: { readonly flags: TrainFlags; readonly terminal: Terminal; readonly out: Output },
 ): Promise<TrainingResult | undefined> {
   const { signal } = terminal
   const from = await lastCheckpoint(folder)
   const total = recipe.training.steps
   const bar = await progress(terminal, { ...flags, label: 'training', total, from })
+  const { events, faults } = followed(recipe, bar.at)
   try {
-    return await run(recipe, { out: folder, events: followed(recipe, bar.at), signal })
+    return await run(recipe, { out: folder, events, signal })
   } catch (error) {
     if (!signal.aborted) throw error
     return undefined
   } finally {
     bar.stop()
+    if (faults.count > 0)
+      await out.note(`${faults.count} consultations were left out; the first: ${faults.first}`)
   }
 }
 
@@ -147,7 +158,7 @@ export async function train(
   await out.note(
     `${recipe.recipe}: ${steps} steps on the ${recipe.backend} backend, into ${folder}; first the floor, the ceiling and the untrained doctor`,
   )
-  const result = await watchedRun(recipe, folder, { flags, terminal })
+  const result = await watchedRun(recipe, folder, { flags, terminal, out })
   if (!result) {
     const done = await lastCheckpoint(folder)
     return stopped(terminal, `${done} of ${steps} steps are kept in ${folder}. Go on with:`, resume)

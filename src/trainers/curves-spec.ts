@@ -9,8 +9,8 @@ type Layers = Extract<TopLevelSpec, { readonly layer: unknown }>['layer']
 export interface Curves {
   /** Tells runs apart where there are several. */
   readonly name?: string
-  readonly steps: readonly { readonly step: number; readonly reward: number }[]
-  readonly heldOut: readonly { readonly step: number; readonly accuracy: number }[]
+  readonly steps: readonly { readonly step: number; readonly reward: number | null }[]
+  readonly heldOut: readonly { readonly step: number; readonly accuracy: number | null }[]
 }
 
 /** A doctor to compare with, as a horizontal line. */
@@ -19,6 +19,9 @@ export interface Level {
   /** null where it was not measured: no line then. */
   readonly accuracy: number | null
 }
+
+/** A step without a score has no point. */
+const isNumber = (value: number | null): value is number => Number.isFinite(value)
 
 /** The mean over a window of `half` steps to either side, cut off at both ends. */
 export function smooth(values: readonly number[], half: number): number[] {
@@ -53,7 +56,9 @@ function rewardPanel(runs: readonly Curves[]): Panel {
   const { x, color } = shared(runs)
   const half = Math.floor(Math.max(0, ...runs.map(({ steps }) => steps.length)) / 30)
   const values = runs.flatMap((run, i) => {
-    const points = run.steps.filter(({ reward }) => Number.isFinite(reward))
+    const points = run.steps.flatMap(({ step, reward }) =>
+      isNumber(reward) ? [{ step, reward }] : [],
+    )
     const means = smooth(
       points.map(({ reward }) => reward),
       half,
@@ -121,7 +126,7 @@ function accuracyPanel(runs: readonly Curves[], floor: Level, ceiling: Level): P
   const { last, x, color } = shared(runs)
   const values = runs.flatMap((run, i) =>
     run.heldOut
-      .filter(({ accuracy }) => Number.isFinite(accuracy))
+      .flatMap(({ step, accuracy }) => (isNumber(accuracy) ? [{ step, accuracy }] : []))
       .map(({ step, accuracy }, n, all) => {
         const label = runs.length === 1 && n === all.length - 1 ? accuracy.toFixed(2) : ''
         return { run: runName(run, i), step, accuracy, label }

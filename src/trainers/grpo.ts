@@ -72,12 +72,12 @@ interface Job {
   readonly truth: Case
 }
 
-/** Plays and scores one member of one group; `undefined` when its world failed. */
+/** Plays and scores one member of one group; gives the fault when its world failed. */
 async function playMember(
   options: GrpoOptions,
   agent: Agent,
   { step, place, member, truth }: Job,
-): Promise<Member | undefined> {
+): Promise<Member | Fault> {
   const { makeEnv, reward, accuracy, seed = 0, signal } = options
   signal?.throwIfAborted()
   const groupSeed = fork(seed, 'group', step, place)
@@ -97,11 +97,14 @@ async function playMember(
   } catch (error) {
     if (!Fault.is(error) || signal?.aborted) throw error
     options.events.emit('fault-met', error, `step ${step}, group ${place}, member ${member}`)
-    return undefined
+    return error
   }
 }
 
-/** Plays every member of every group of a step; groups come back in the order of their places. */
+/**
+ * Plays every member of every group of a step; groups come back in the order of their places.
+ * @throws Fault when every one failed: going on would make a run of nothing
+ */
 async function playStep(options: GrpoOptions, step: number) {
   const { backend, caseAt, estimator, events, groupsPerStep = 32, groupSize = 8 } = options
   const agent = backend.sampler({ temperature: options.temperature ?? 1 })
@@ -112,7 +115,14 @@ async function playStep(options: GrpoOptions, step: number) {
   const played = await mapPool(jobs, options.concurrency ?? 16, (job) =>
     playMember(options, agent, job),
   )
-  const members = played.filter((member) => member !== undefined)
+  const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
+  const [first] = played
+  if (members.length === 0 && Fault.is(first))
+    throw new Fault(
+      first.code,
+      `step ${step}: none of its ${jobs.length} consultations could be played: ${first.message}`,
+      { cause: first },
+    )
   const groups = Array.from({ length: groupsPerStep }, (_, place) => place).flatMap((place) => {
     const own = members.filter((member) => member.place === place)
     if (own.length === 0) return []
@@ -156,9 +166,8 @@ export function batchOf(
   return { batch: { step, policyVersion, segments, normaliser: perSegment, loss, adam }, forks }
 }
 
-/** Mean of what is there; NaN-free: 0 of nothing. */
-const mean = (values: readonly number[]): number =>
-  values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : 0
+const mean = (values: readonly number[]): number | null =>
+  values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null
 
 async function oneStep(options: GrpoOptions, step: number): Promise<StepMetrics> {
   const started = performance.now()

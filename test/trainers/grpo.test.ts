@@ -74,7 +74,7 @@ const weightsOf = async (backend: Backend): Promise<string> => {
 test('learns: accuracy rises from chance to nearly all', async () => {
   const told = await run(embedded({ vocabulary: words }), { steps: 60, groupsPerStep: 6 })
   const average = (part: readonly StepMetrics[]) =>
-    part.reduce((sum, { accuracy }) => sum + accuracy, 0) / part.length
+    part.reduce((sum, { accuracy }) => sum + (accuracy ?? Number.NaN), 0) / part.length
   expect(average(told.slice(0, 1))).toBeLessThan(0.65)
   expect(average(told.slice(-5))).toBeGreaterThan(0.9)
 })
@@ -141,6 +141,37 @@ describe('what is left out is counted', () => {
       adam: { learningRate: 1 },
     })
     expect(made?.batch.segments.some(({ rolloutId }) => rolloutId.endsWith('/0'))).toBe(false)
+  })
+
+  test('a step without any score has no mean, rather than one of 0', async () => {
+    const none: Reward = Object.assign(async () => ({ total: null, parts: {} }), {
+      rewardName: 'none',
+      bounds: [0, 1] as const,
+      source: 'test',
+    })
+    const [metrics] = await run(embedded({ vocabulary: words }), { reward: none, steps: 1 })
+    expect(metrics?.reward).toBeNull()
+    expect(metrics?.samples.unavailable).toBe(24)
+  })
+
+  test('a step of which nothing could be played ends the run with the fault, and no step is made', async () => {
+    const makeEnv = () =>
+      consultation({
+        cases: caseAt,
+        patient: () => {
+          throw new Fault('model-unavailable', 'patient is down')
+        },
+      })
+    const backend = embedded({ vocabulary: words })
+    const asking: Backend = {
+      ...backend,
+      sampler: () => () => ({ action: { kind: 'ask', text: 'Hello?' } }),
+    }
+    await expect(run(asking, { makeEnv })).rejects.toMatchObject({
+      code: 'model-unavailable',
+      message: 'step 1: none of its 24 consultations could be played: patient is down',
+    })
+    expect(backend.policyVersion).toBe(0)
   })
 
   test('zero-variance groups teach nothing and make no step', async () => {
