@@ -4,7 +4,7 @@
  * Files are written beside their place and renamed; metrics are appended. What was done is read off the
  * newest checkpoint, so a run that was killed at any moment goes on from there.
  */
-import { appendFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend } from './backend.js'
 import type { SavedEpisode } from './episode-file.js'
@@ -12,6 +12,7 @@ import { episodeWriter } from './episode-file.js'
 import { boundary, Fault } from './error.js'
 import type { HeldOutMetrics, StepMetrics } from './event.js'
 import type { Recipe } from './recipe.js'
+import { writeWhole } from './whole-file.js'
 
 /** One line of `metrics.jsonl`. */
 export type MetricsLine =
@@ -35,11 +36,6 @@ export interface RunDirectory {
 
 /** The folder of a run's checkpoint after `step`, under `checkpoints/`. */
 export const checkpointName = (step: number): string => `step-${String(step).padStart(6, '0')}`
-
-async function writeWhole(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.tmp`, text)
-  await rename(`${path}.tmp`, path)
-}
 
 /** The newest checkpoint of a run, by its step; step 0 when there is none. */
 export async function lastCheckpoint(out: string): Promise<number> {

@@ -86,16 +86,12 @@ export interface Setting {
   readonly agents: Readonly<Record<string, () => Agent>>
 }
 
-/** The world of generated cases: everything speaks from one knowledge base. */
-interface World {
-  readonly vocabulary: Vocabulary
-  readonly caseAt: (n: number) => Case
-  readonly heldOut: readonly Case[]
-  readonly train: (count: number) => readonly Case[]
+/** What depends on where the cases come from: the knowledge base, or a file. */
+interface World extends Pick<Setting, 'vocabulary' | 'caseAt' | 'heldOut' | 'train' | 'agents'> {
   readonly patient: Patient
   readonly exams: NonNullable<ConsultationOptions['exams']>
   readonly formulary: Formulary
-  readonly agents: Readonly<Record<string, () => Agent>>
+  /** The name of the strongest of `agents`. */
   readonly ceiling: string
 }
 
@@ -209,6 +205,7 @@ export async function setting(options: SettingOptions = {}): Promise<Setting> {
     caseAt: world.caseAt,
     train: world.train,
     heldOut: world.heldOut,
+    agents: world.agents,
     makeEnv,
     maxTurns,
     reward,
@@ -220,7 +217,6 @@ export async function setting(options: SettingOptions = {}): Promise<Setting> {
     },
     floor: named('random'),
     ceiling: { name: world.ceiling, agent: named(world.ceiling) },
-    agents: world.agents,
   }
 }
 

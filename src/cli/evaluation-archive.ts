@@ -1,5 +1,5 @@
 /** The folder of an evaluation: its plan, the episodes as they end, and the report; what stopped can go on. */
-import { mkdir, open, readFile, rename, rm, rmdir, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, rm, rmdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'yaml'
@@ -13,6 +13,7 @@ import type { Measures, Played } from '../evaluate.js'
 import { scoresOf } from '../evaluate.js'
 import type { RoleUsage } from '../evaluation.js'
 import { Recipe } from '../recipe.js'
+import { writeWhole } from '../whole-file.js'
 import type { Plan } from './world.js'
 
 const PlanFile = z.strictObject({
@@ -49,11 +50,6 @@ export interface Archive {
 
 const planName = 'evaluation.yaml'
 const episodesName = 'episodes.jsonl'
-
-async function writeWhole(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.tmp`, text)
-  await rename(`${path}.tmp`, path)
-}
 
 /** Cuts off a line that was being written when the process died. */
 async function cutTorn(path: string): Promise<void> {

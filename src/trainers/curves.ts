@@ -1,7 +1,8 @@
 /** Draws a training run: `curves.svg` and `curves.png`, with a font of our own, for a machine may have none. */
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { writeWhole } from '../whole-file.js'
 import type { Curves, Level } from './curves-spec.js'
 import { curvesSpec } from './curves-spec.js'
 
@@ -39,11 +40,6 @@ async function pngOf(svg: string): Promise<Buffer> {
   ]
   const font = { fontFiles, loadSystemFonts: false, defaultFontFamily: 'Arimo' }
   return new Resvg(svg, { font }).render().asPng()
-}
-
-async function writeWhole(path: string, content: string | Buffer): Promise<void> {
-  await writeFile(`${path}.partial`, content)
-  await rename(`${path}.partial`, path)
 }
 
 /**

@@ -4,13 +4,12 @@
  * It samples token ids, takes the same batches and the same clipped loss as every other backend, and steps
  * with Adam, so the whole path from case to weights is real on any laptop.
  */
-import { randomUUID } from 'node:crypto'
-import { rename, writeFile } from 'node:fs/promises'
 import type { Backend, Capabilities } from '../../backend.js'
 import { assertSteppable } from '../../backend.js'
 import type { TrainBatch } from '../../batch.js'
 import { normaliserKinds } from '../../batch.js'
 import type { Vocabulary } from '../../vocabulary.js'
+import { writeWhole } from '../../whole-file.js'
 import { tally } from '../tally.js'
 import type { AdamState } from './adam.js'
 import { adam, grown, norm } from './adam.js'
@@ -116,9 +115,7 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
         feature,
         weights: [...weights.values.subarray(row * actions, (row + 1) * actions)],
       }))
-      const temporary = `${file}.${randomUUID()}.tmp`
-      await writeFile(temporary, JSON.stringify({ vocabulary, policyVersion, rows }))
-      await rename(temporary, file)
+      await writeWhole(file, JSON.stringify({ vocabulary, policyVersion, rows }))
     },
 
     async [Symbol.asyncDispose]() {},
