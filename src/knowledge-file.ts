@@ -15,6 +15,20 @@ export const ordinal = {
   'very-rare': 0.02,
 } as const
 
+/** What a finding can say more of the complaint it belongs to. */
+export const attributes = [
+  'onset',
+  'duration',
+  'severity',
+  'site',
+  'character',
+  'radiation',
+  'aggravating',
+  'relieving',
+  'timing',
+] as const
+export type Attribute = (typeof attributes)[number]
+
 /** Makes the schema of one `*.json` file of a knowledge folder. */
 export function knowledgeFileSchema(zod: typeof Zod) {
   const z = zod
@@ -51,6 +65,12 @@ export function knowledgeFileSchema(zod: typeof Zod) {
         .array(z.strictObject({ lo: z.number(), hi: z.number(), mult: z.number().min(0) }))
         .optional(),
     }),
+    /** Drawn by the out-of-distribution tier alone, so that no other doctor was trained on it. */
+    novel: z.boolean().optional(),
+    /** How readily it accompanies another disease, relative to the others that do; left out: never. */
+    comorbid: z.number().positive().optional(),
+    /** Diseases it never accompanies, besides those of its own group. */
+    incompatible: z.array(Id).optional(),
     recommend: z.array(Id).optional(),
     contraindicated: z.array(Id).optional(),
     /** Examinations that would do harm in this disease. */
@@ -72,6 +92,10 @@ export function knowledgeFileSchema(zod: typeof Zod) {
     parent: z.strictObject({ finding: Id, when: z.string().min(1) }).optional(),
     /** The finding exists only in patients of this sex. */
     sex: z.enum(['F', 'M']).optional(),
+    /** The finding exists only in patients of these ages in years, both ends included. */
+    ages: z.tuple([z.number().min(0), z.number().max(130)]).optional(),
+    /** What it says of its parent; a root that has one says it of the illness as a whole. */
+    attribute: z.enum(attributes).optional(),
     salience: z.number().min(0).max(1),
     stigma: z.number().int().min(0).max(3),
     /** P(present) or the distribution where no disease says otherwise. */
@@ -85,6 +109,10 @@ export function knowledgeFileSchema(zod: typeof Zod) {
       .optional(),
     name: Both,
     aliases: Lists,
+    /** Technical words for it, which a patient of little literacy does not know. */
+    jargon: z
+      .strictObject({ zh: z.array(z.string().min(1)), en: z.array(z.string().min(1)) })
+      .optional(),
     ask: Lists,
     say: z.record(z.string(), Lists),
   })

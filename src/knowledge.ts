@@ -4,28 +4,20 @@
  * One source for everything that must agree: the generator samples from it, the rule patient speaks its
  * sentences, the oracle inverts them. `data/knowledge/README.md` says what the numbers are (an author's
  * ordinal judgement, reviewed by no clinician) and what they are not.
- *
- * Long because the index, the checks of its references and the places they are reported at belong together.
  */
-import { readdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
-import type * as Yaml from 'yaml'
-import type * as Zod from 'zod'
-import { Fault, messageOf } from './error.js'
+import { Fault } from './error.js'
 import type { KnowledgeFile } from './knowledge-file.js'
-import { knowledgeFileSchema, ordinal } from './knowledge-file.js'
-import { packageFolder } from './package-folder.js'
-
-const require = createRequire(import.meta.url)
+import { ordinal } from './knowledge-file.js'
 
 /** A file's entry with everything that may be left out filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
 type FileDisease = NonNullable<KnowledgeFile['diseases']>[number]
 
 /** A disease with the group it is easily confused within. */
-export type Disease = Omit<Filled<FileDisease>, 'findings' | 'prior'> & {
+export type Disease = Omit<Filled<FileDisease>, 'findings' | 'prior' | 'comorbid'> & {
   readonly group: string
+  /** Weight as a second disease beside another; 0 never accompanies one. */
+  readonly comorbid: number
   readonly prior: FileDisease['prior']
   /** P(present | disease) of a boolean finding, or a distribution over a categorical one's values. */
   readonly findings: Readonly<Record<string, number | Readonly<Record<string, number>>>>
@@ -66,7 +58,7 @@ export function stateProbabilities(
 ): readonly number[] {
   const edge = disease?.findings[finding.id]
   if (finding.type === 'bool') {
-    const leak = finding.leak as number // checked by `index`
+    const leak = finding.leak as number // checked by `knowledge-check.ts`
     const p = typeof edge === 'number' ? 1 - (1 - leak) * (1 - edge) : leak
     return [1 - p, p]
   }
@@ -91,84 +83,12 @@ const parentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition
     .map(({ finding }) => finding)
 }
 
-/**
- * Everything wrong with references, states and distributions, one sentence each,
- * with the id whose definition it stands in.
- */
-function* problems(knowledge: Knowledge): Generator<readonly [id: string, why: string]> {
-  const { finding, exam, disease, actions } = knowledge
-  const seen = new Set<string>()
-  for (const list of [knowledge.diseases, knowledge.findings, knowledge.exams]) {
-    for (const { id } of list) {
-      if (seen.has(id)) yield [id, `id ${id} is defined twice`]
-      seen.add(id)
-    }
-  }
-  for (const f of knowledge.findings) {
-    if ((f.type === 'cat') !== (f.values !== undefined))
-      yield [f.id, `finding ${f.id}: values belong to type cat, and only there`]
-    if ((f.type === 'bool') !== (typeof f.leak === 'number'))
-      yield [
-        f.id,
-        `finding ${f.id}: expected leak to be ${f.type === 'bool' ? 'a number' : 'a distribution'}`,
-      ]
-    for (const state of f.states)
-      if (!f.say[state]) yield [f.id, `finding ${f.id}: say has no sentences for state ${state}`]
-    if (typeof f.leak === 'object')
-      for (const value of Object.keys(f.leak))
-        if (!f.states.includes(value))
-          yield [f.id, `finding ${f.id}: leak names unknown value ${value}`]
-    if (f.parent) {
-      const parent = finding.get(f.parent.finding)
-      if (!parent) yield [f.id, `finding ${f.id}: unknown parent ${f.parent.finding}`]
-      else if (!parent.states.includes(f.parent.when))
-        yield [f.id, `finding ${f.id}: parent ${parent.id} has no state ${f.parent.when}`]
-      if (f.sex !== undefined || parent?.sex !== undefined)
-        yield [f.id, `finding ${f.id}: a finding of one sex has neither parent nor children`]
-    }
-  }
-  for (const e of knowledge.exams) {
-    for (const id of e.panelOf)
-      if (!exam.has(id)) yield [e.id, `exam ${e.id}: unknown member ${id}`]
-    for (const id of e.yields) {
-      const f = finding.get(id)
-      if (!f) yield [e.id, `exam ${e.id}: yields unknown finding ${id}`]
-      else if (f.knownBy !== 'exam')
-        yield [e.id, `exam ${e.id}: yields ${id}, which the patient knows`]
-    }
-    if (e.panelOf.length > 0 === e.yields.length > 0)
-      yield [e.id, `exam ${e.id}: expected either panelOf or yields`]
-  }
-  for (const d of knowledge.diseases) {
-    for (const [id, edge] of Object.entries(d.findings)) {
-      const f = finding.get(id)
-      if (!f) yield [d.id, `disease ${d.id}: edge to unknown finding ${id}`]
-      else if ((f.type === 'bool') !== (typeof edge === 'number'))
-        yield [
-          d.id,
-          `disease ${d.id}: edge to ${id} must be ${f.type === 'bool' ? 'a probability' : 'a distribution'}`,
-        ]
-      else if (typeof edge === 'object')
-        for (const value of Object.keys(edge))
-          if (!f.states.includes(value))
-            yield [d.id, `disease ${d.id}: ${id} has no value ${value}`]
-    }
-    for (const id of d.harmful)
-      if (!exam.has(id)) yield [d.id, `disease ${d.id}: unknown exam ${id}`]
-    for (const flag of d.redFlags) {
-      if (!finding.has(flag.finding))
-        yield [d.id, `disease ${d.id}: red flag ${flag.finding} is unknown`]
-      if (!actions.has(flag.action)) yield [d.id, `disease ${d.id}: unknown action ${flag.action}`]
-    }
-    for (const id of [...d.recommend, ...d.contraindicated])
-      if (!actions.has(id)) yield [d.id, `disease ${d.id}: unknown action ${id}`]
-  }
-  if (disease.size === 0) yield ['', 'no diseases']
-}
-
 /** An author's words become numbers, and what may be left out is filled in. */
 const wholeDisease = (disease: FileDisease, group: string): Disease => ({
   ...disease,
+  novel: disease.novel ?? false,
+  comorbid: disease.comorbid ?? 0,
+  incompatible: disease.incompatible ?? [],
   recommend: disease.recommend ?? [],
   contraindicated: disease.contraindicated ?? [],
   harmful: disease.harmful ?? [],
@@ -183,7 +103,8 @@ const wholeDisease = (disease: FileDisease, group: string): Disease => ({
 const byId = <T extends { readonly id: string }>(things: readonly T[]): ReadonlyMap<string, T> =>
   new Map(things.map((thing) => [thing.id, thing] as const))
 
-function index(files: readonly KnowledgeFile[]): Knowledge {
+/** Indexes the files of a knowledge base as they stand; references are checked by `knowledge-check.ts`. */
+export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
   const findings = parentsFirst(
     files
       .flatMap((file) => file.findings ?? [])
@@ -215,94 +136,6 @@ function index(files: readonly KnowledgeFile[]): Knowledge {
       files.flatMap((file) => (file.group ? [[file.group.id, file.group.name] as const] : [])),
     ),
   }
-}
-
-/** Where in the JSON text a path stands, as `line N`; parsed again only when there is an error to report. */
-function lineOf(text: string, path: readonly PropertyKey[]): string {
-  // Loaded only for a message; it would double the time to the first step.
-  const { LineCounter, parseDocument }: typeof Yaml = require('yaml')
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines })
-  for (let length = path.length; length > 0; length--) {
-    const node = document.getIn(path.slice(0, length), true)
-    const range = (node as { range?: readonly number[] } | undefined)?.range
-    if (range) return `${lines.linePos(range[0] ?? 0).line}`
-  }
-  return '1'
-}
-
-/** A file as it was read, for messages that name a line of it. */
-interface Source {
-  readonly path: string
-  readonly text: string
-  readonly file: KnowledgeFile
-}
-
-function readFile(path: string, trusted: boolean): Source {
-  const text = readFileSync(path, 'utf8')
-  let json: unknown
-  try {
-    json = JSON.parse(text)
-  } catch (error) {
-    throw new Fault('bad-input', `${path}: ${messageOf(error)}`)
-  }
-  if (trusted) return { path, text, file: json as KnowledgeFile } // a test holds it to the schema
-  const { z }: typeof Zod = require('zod')
-  const parsed = knowledgeFileSchema(z).safeParse(json)
-  if (parsed.success) return { path, text, file: parsed.data }
-  const issue = parsed.error.issues[0]
-  const where = issue?.path ?? []
-  throw new Fault(
-    'bad-input',
-    `${path}:${lineOf(text, where)}: ${issue?.message ?? 'not a knowledge file'} at ${where.join('.')}`,
-  )
-}
-
-/** `file:line` of the last definition of an id, or the folder where there is none. */
-function placeOf(id: string, sources: readonly Source[], folder: string): string {
-  const definition = new RegExp(`"id"\\s*:\\s*"${id}"`, 'g')
-  const places = sources.flatMap(({ path, text }) =>
-    [...text.matchAll(definition)].map(
-      ({ index }) => `${path}:${text.slice(0, index).split('\n').length}`,
-    ),
-  )
-  return places.at(-1) ?? folder
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith('.json'))
-      .sort()
-  } catch (error) {
-    throw new Fault('bad-input', `${folder}: ${messageOf(error)}`, { cause: error })
-  }
-}
-
-const cache = new Map<string, Knowledge>()
-
-/**
- * Reads every `*.json` file of a folder and checks that all ids resolve.
- * @param folder @default the knowledge base that comes with the package
- * @throws Fault `bad-input` with file, line, path and what was expected
- */
-export function loadKnowledge(folder?: string): Knowledge {
-  return load(folder ?? join(packageFolder(), 'data/knowledge'), folder === undefined)
-}
-
-function load(folder: string, trusted: boolean): Knowledge {
-  const known = cache.get(folder)
-  if (known) return known
-  const names = namesIn(folder)
-  if (names.length === 0) throw new Fault('bad-input', `${folder}: no *.json files`)
-  const sources = names.map((name) => readFile(join(folder, name), trusted))
-  const knowledge = index(sources.map(({ file }) => file))
-  const wrong = [...problems(knowledge)].map(
-    ([id, why]) => `${placeOf(id, sources, folder)}: ${why}`,
-  )
-  if (wrong.length > 0) throw new Fault('bad-input', wrong.join('\n'))
-  cache.set(folder, knowledge)
-  return knowledge
 }
 
 /**

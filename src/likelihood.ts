@@ -15,6 +15,8 @@ export interface Node {
   readonly children: readonly number[]
   /** Index of the family's root. */
   readonly root: number
+  /** It exists only at one sex or some ages. */
+  readonly gated: boolean
   /** The state behind a closed gate: one past the others. */
   readonly closed: number
   /** The unremarkable state: `absent`, or a categorical finding's most common value in the background. */
@@ -74,6 +76,7 @@ function build(knowledge: Knowledge, atypicality: number): Model {
       when: finding.parent ? findings[parent]!.states.indexOf(finding.parent.when) : -1,
       children: parents.flatMap((p, child) => (p === f ? [child] : [])),
       root,
+      gated: finding.sex !== undefined || finding.ages !== undefined,
       closed: finding.states.length,
       normal: finding.type === 'bool' ? 0 : mostCommon(stateProbabilities(undefined, finding)),
       chance,
@@ -130,32 +133,33 @@ export interface Channel {
 }
 
 /**
- * What is known of each node: 0 nothing, `1 + state` as told, `-1 - state` for certain. A finding of the other
- * sex is told as `closed`, which says nothing of any disease.
+ * What is known of each node: 0 nothing, `1 + state` as told, `-1 - state` for certain. A finding of another
+ * sex or age is told as `closed`, which says nothing of any disease.
  */
 export type Evidence = Int8Array
 
-/** Whether a finding cannot exist in a patient of that sex; false where the sex is not known. */
-export const isMoot = ({ finding }: Node, sex: string | undefined): boolean =>
-  finding.sex !== undefined && (sex === 'F' || sex === 'M') && sex !== finding.sex
+/** Whether a finding cannot exist in a patient of that sex and age; false where neither rules it out. */
+export const isMoot = ({ finding: { sex, ages } }: Node, who: Demographics): boolean =>
+  (sex !== undefined && (who.sex === 'F' || who.sex === 'M') && who.sex !== sex) ||
+  (ages !== undefined && who.age !== undefined && (who.age < ages[0] || who.age > ages[1]))
 
-/** The evidence of a patient of that sex before anything is asked. */
-export const evidenceOf = ({ nodes }: Model, sex: string | undefined): Evidence =>
-  Int8Array.from(nodes, (node) => (isMoot(node, sex) ? 1 + node.closed : 0))
+/** The evidence of a patient before anything is asked. */
+export const evidenceOf = ({ nodes }: Model, who: Demographics): Evidence =>
+  Int8Array.from(nodes, (node) => (isMoot(node, who) ? 1 + node.closed : 0))
 
 /**
  * P(evidence of one node | its true state). A categorical answer and an examination are never wrong, and a
  * boolean finding behind a closed gate is told as absent.
  */
 function weigh(
-  { finding, closed }: Node,
+  { finding, closed, gated }: Node,
   state: number,
   evidence: number,
   channel: Channel,
 ): number {
   if (evidence === 0) return 1
   const named = evidence < 0 ? -1 - evidence : evidence - 1
-  if (finding.sex !== undefined && named === closed) return 1
+  if (gated && named === closed) return 1
   if (state === closed) return named === closed || (finding.type === 'bool' && named === 0) ? 1 : 0
   const exact = evidence < 0 || finding.type === 'cat' || finding.knownBy === 'exam'
   if (exact) return named === state ? 1 : 0

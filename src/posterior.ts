@@ -110,7 +110,7 @@ function observe(
     const named = node.finding.states.indexOf(state)
     const s = named >= 0 || state !== 'absent' || node.parent < 0 ? named : node.closed
     const old = next.evidence[f]!
-    const moot = node.finding.sex !== undefined && old === 1 + node.closed
+    const moot = node.gated && old === 1 + node.closed
     if (s < 0 || old < 0 || moot || (old > 0 && !certain)) continue
     next = settle(setting, next, f, certain ? -1 - s : 1 + s)
   }
@@ -167,7 +167,7 @@ export function posteriorOver(
       if (!weights.some((weight) => weight > 0)) weights = priorWeights(knowledge, {})
       const sum = weights.reduce((total, weight) => total + weight, 0)
       const probabilities = weights.map((weight) => weight / sum)
-      const belief = { probabilities, evidence: evidenceOf(model, who.sex) }
+      const belief = { probabilities, evidence: evidenceOf(model, who) }
       const stated = complaint.map((finding) => ({ finding, state: 'present' }))
       return observe(setting, belief, stated, true)
     },

@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Fault } from '../src/error.js'
 import type { Disease, FindingDefinition } from '../src/knowledge.js'
-import { clinic, expandPanel, loadKnowledge, stateProbabilities } from '../src/knowledge.js'
+import { clinic, expandPanel, stateProbabilities } from '../src/knowledge.js'
 import { ordinal } from '../src/knowledge-file.js'
+import { loadKnowledge } from '../src/knowledge-folder.js'
 import { smallKnowledge, smallKnowledgeFolder } from './fixtures/small-knowledge.js'
 
 type Json = Record<string, unknown>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { generateCase } from '../src/cases/generate.js'
-import { loadKnowledge } from '../src/knowledge.js'
+import { loadKnowledge } from '../src/knowledge-folder.js'
 import { phrasebook } from '../src/phrasebook.js'
 import { familyKnowledge } from './fixtures/family-knowledge.js'
 

@@ -1,6 +1,6 @@
 /** Draws a patient from the model: age, sex, disease, the state of every finding, and what they complain of. */
 import type { Knowledge } from '../knowledge.js'
-import type { Model, Node } from '../likelihood.js'
+import type { Demographics, Model, Node } from '../likelihood.js'
 import { isMoot, priorWeights } from '../likelihood.js'
 import { below, fork, pickWeighted, uniform } from '../seed.js'
 
@@ -35,11 +35,11 @@ function drawState(node: Node, disease: number, diseases: number, seed: number):
   return state
 }
 
-function drawStates(model: Model, disease: number, sex: string, seed: number): Int8Array {
+function drawStates(model: Model, disease: number, who: Demographics, seed: number): Int8Array {
   const states = new Int8Array(model.nodes.length)
   for (let f = 0; f < states.length; f++) {
     const node = model.nodes[f]!
-    const open = !isMoot(node, sex) && (node.parent < 0 || states[node.parent] === node.when)
+    const open = !isMoot(node, who) && (node.parent < 0 || states[node.parent] === node.when)
     states[f] = open ? drawState(node, disease, model.diseases, seed) : node.closed
   }
   return states
@@ -76,7 +76,7 @@ export function drawPatient(knowledge: Knowledge, model: Model, root: number): P
     const prior = priorWeights(knowledge, { age, sex })
     if (!prior.some((weight) => weight > 0)) continue
     const disease = pickWeighted(prior, seed, 'dx')
-    const states = drawStates(model, disease, sex, seed)
+    const states = drawStates(model, disease, { age, sex }, seed)
     const complaint = drawComplaint(model, states, seed)
     if (complaint >= 0) return { seed, age, sex, prior, disease, states, complaint }
   }

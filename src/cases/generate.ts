@@ -131,7 +131,7 @@ function examine(
   findings: ReadonlyMap<string, Finding>,
 ): ExamResult {
   const yields = model.yields.get(exam.id) ?? []
-  const moot = yields.every((f) => isMoot(model.nodes[f]!, patient.sex))
+  const moot = yields.every((f) => isMoot(model.nodes[f]!, patient))
   if (moot || uniform(patient.seed, 'exam', exam.id) < exam.unavailableP)
     return { exam: exam.id, findings: [], report: notDone, abnormal: false, unavailable: true }
   const told: string[] = []

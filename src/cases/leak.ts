@@ -2,6 +2,7 @@
 import type { Case, Text } from '../case.js'
 import { doctorView, examinerView, patientView } from '../case.js'
 import type { Knowledge } from '../knowledge.js'
+import { contains } from '../phrases.js'
 
 export interface Leak {
   /** The view and the place in it. */
@@ -11,9 +12,6 @@ export interface Leak {
 }
 
 const han = /\p{Script=Han}/u
-const isWord = (character: string | undefined): boolean =>
-  character !== undefined && /[\p{L}\p{N}]/u.test(character) && !han.test(character)
-
 /** What must not be said of a case: names, aliases and ICD codes of its diagnoses, if long enough to mean it. */
 function secrets({ gold }: Case): readonly string[] {
   const phrases = gold.dx.flatMap(({ name, aliases, codes }) => [
@@ -22,15 +20,6 @@ function secrets({ gold }: Case): readonly string[] {
   ])
   const long = (phrase: string) => [...phrase].length >= (han.test(phrase) ? 2 : 3)
   return [...new Set(phrases.map((phrase) => phrase.trim().toLowerCase()).filter(long))]
-}
-
-/** Chinese as a substring, anything else as whole words. */
-function contains(text: string, phrase: string): boolean {
-  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
-    if (han.test(phrase)) return true
-    if (!isWord(text[at - 1]) && !isWord(text[at + phrase.length])) return true
-  }
-  return false
 }
 
 type Texts = Generator<readonly [where: string, text: string]>

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Case } from '../../src/case.js'
 import { caseSource, generateCase } from '../../src/cases/generate.js'
 import { leaks } from '../../src/cases/leak.js'
-import { loadKnowledge } from '../../src/knowledge.js'
+import { loadKnowledge } from '../../src/knowledge-folder.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()

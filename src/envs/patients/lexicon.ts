@@ -1,7 +1,7 @@
 /** The words of a knowledge base: every phrase it has for a finding, a disease or an examination. */
 import type { Knowledge } from '../../knowledge.js'
-import type { PhraseTree } from '../phrases.js'
-import { normal, phraseTree } from '../phrases.js'
+import type { PhraseTree } from '../../phrases.js'
+import { normal, phraseTree } from '../../phrases.js'
 import { attributesOf } from './attributes.js'
 import type { Likeness } from './likeness.js'
 import { likeness } from './likeness.js'

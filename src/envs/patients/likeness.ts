@@ -2,8 +2,9 @@
  * Likeness of a question to known phrases by the words they share (`words.ts`), rare words weighing more;
  * a misspelt Latin word counts as the known word that shares most of its letter trigrams.
  */
+
+import { normal } from '../../phrases.js'
 import { words } from '../../words.js'
-import { normal } from '../phrases.js'
 
 /** Known phrases as an inverted index of weighted words. */
 export interface Likeness<T> {

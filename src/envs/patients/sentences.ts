@@ -1,5 +1,5 @@
 /** An utterance in sentences, and which of them ask something. */
-import type { Clause, Normal } from '../phrases.js'
+import type { Clause, Normal } from '../../phrases.js'
 import { hasQuestionWord, isQuestionClause, request } from './acts.js'
 
 /** A sentence: some clauses, up to a full stop or a question mark. */

@@ -3,8 +3,8 @@
  * likest question. Both languages are understood whichever is spoken. Nothing of any case is read here.
  */
 import type { Knowledge } from '../../knowledge.js'
-import type { Match, Normal } from '../phrases.js'
-import { findPhrases, normal } from '../phrases.js'
+import type { Match, Normal } from '../../phrases.js'
+import { findPhrases, normal } from '../../phrases.js'
 import * as act from './acts.js'
 import { attributesOf } from './attributes.js'
 import type { Entry, Lexicon } from './lexicon.js'

@@ -208,3 +208,16 @@ export function findPhrases<T>(tree: PhraseTree<T>, { text, clauses }: Normal): 
   }
   return found
 }
+
+const han = /\p{Script=Han}/u
+const isLetter = (character: string | undefined): boolean =>
+  character !== undefined && /[\p{L}\p{N}]/u.test(character) && !han.test(character)
+
+/** Whether a text holds a phrase, both in one case: Chinese anywhere, anything else as whole words. */
+export function contains(text: string, phrase: string): boolean {
+  for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
+    if (han.test(phrase)) return true
+    if (!isLetter(text[at - 1]) && !isLetter(text[at + phrase.length])) return true
+  }
+  return false
+}
