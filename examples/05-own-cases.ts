@@ -24,6 +24,7 @@ const mine: Case = {
   ],
   exams: [],
   examDefault: 'unavailable',
+  persona: {},
   noise: { forget: 0, deny: 0, overReport: 0 },
   gold: {
     dx: [

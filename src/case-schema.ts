@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { codeSystems, findingKinds } from './codes.js'
+import { type Dial, dials } from './persona.js'
 
 /** A text in one language or both. */
 export const Text = z
@@ -100,6 +101,12 @@ export const Noise = z.object({
 })
 export type Noise = z.infer<typeof Noise>
 
+/** How the patient is to talk with, by dial; a dial not named is 0. */
+export const Persona = z.partialRecord(
+  z.enum(Object.keys(dials) as [Dial, ...Dial[]]), // the keys of a literal, not empty
+  z.number().int().min(0).max(3),
+)
+
 /** One patient's truth. Files hold one a line (JSONL). */
 export const Case = z.object({
   schema: z.literal('bedside-case/1'),
@@ -131,6 +138,7 @@ export const Case = z.object({
   /** What an examination that is not listed gives. */
   examDefault: z.enum(['normal', 'unavailable', 'simulate']),
   noise: Noise.default({ forget: 0, deny: 0, overReport: 0 }),
+  persona: Persona.default({}),
   gold: Gold,
   difficulty: z
     .object({ tier: z.string(), bayesCeiling: z.number(), confusability: z.number() })

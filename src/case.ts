@@ -5,6 +5,7 @@
  * patient does not compile. A view is built by copying what its reader may know, never by deleting.
  */
 import type * as schema from './case-schema.js'
+import type { Persona } from './persona.js'
 
 /** A text in one language or both. */
 export type Text = schema.Text
@@ -38,6 +39,7 @@ export interface PatientView {
   readonly complaint: Case['chiefComplaint']
   readonly findings: ReadonlyMap<string, Finding>
   readonly noise: Noise
+  readonly persona: Persona
 }
 
 /** What examinations can find: results fixed with the case, no diagnosis. */
@@ -75,6 +77,7 @@ export const patientView = (truth: Case): PatientView => ({
     truth.findings.filter((f) => f.knownBy === 'patient').map((f) => [f.id, f] as const),
   ),
   noise: truth.noise,
+  persona: truth.persona,
 })
 
 export const examinerView = (truth: Case): ExaminerView => ({

@@ -14,7 +14,7 @@ export { assertBatch, drawnTokens, normalise, normaliserKinds } from './batch.js
 export type { Case, DoctorView, ExaminerView, GraderView, PatientView } from './case.js'
 export { doctorView, examinerView, graderView, patientView, primary } from './case.js'
 export { readCases, streamCases, writeCases } from './cases/files.js'
-export { caseSource, generateCase } from './cases/generate.js'
+export { caseSource, generateCase, twin } from './cases/generate.js'
 export type { ImportReport } from './cases/import.js'
 export { importers } from './cases/import.js'
 export { leaks } from './cases/leak.js'

@@ -59,11 +59,12 @@ function groupByRoot({ nodes }: Model, findings: readonly number[]): number[][] 
   return [...groups.values()]
 }
 
-const maxKept = 50_000
+/** Numbers that tables made for one kind of question may hold together: 128 MiB. */
+const maxNumbers = 2 ** 24
 
 /** Things made once for what is known of a family, and which of it is asked; forgotten all at once when many. */
 function keeper<T>(
-  { nodes }: Model,
+  { nodes, columns }: Model,
   familyOf: readonly number[][],
   make: (f: number, evidence: Evidence) => T,
 ) {
@@ -81,7 +82,7 @@ function keeper<T>(
     let thing = kept.get(key)
     if (thing === undefined) {
       thing = make(f, evidence)
-      if (kept.size >= maxKept) kept.clear()
+      if (kept.size * columns >= maxNumbers) kept.clear()
       kept.set(key, thing)
     }
     return thing
@@ -128,7 +129,7 @@ export function tablesOf(model: Model, channel: Channel): Tables {
       supposed[f] = 0
     }
     suppose(0)
-    return tableOf(rows, model.diseases)
+    return tableOf(rows, model.columns)
   }
   const single = keeper(model, familyOf, (f, evidence) => family([f], evidence))
   const families = (findings: readonly number[], evidence: Evidence): readonly Table[] =>

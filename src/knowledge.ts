@@ -49,20 +49,25 @@ export interface Knowledge {
 }
 
 /**
- * P(state | disease, gate open) of a finding, in the order of its states.
- * A finding that the disease does not list keeps its background; a listed boolean one is a noisy-OR of both.
+ * P(state | diseases, gate open) of a finding, in the order of its states.
+ * A boolean finding is a noisy-OR of its background and of every disease that lists it; a categorical one has
+ * the distribution of the first disease that lists it, or else its background.
  */
 export function stateProbabilities(
-  disease: Disease | undefined,
+  diseases: readonly Disease[],
   finding: FindingDefinition,
 ): readonly number[] {
-  const edge = disease?.findings[finding.id]
+  const edges = diseases.map((disease) => disease.findings[finding.id])
   if (finding.type === 'bool') {
     const leak = finding.leak as number // checked by `knowledge-check.ts`
-    const p = typeof edge === 'number' ? 1 - (1 - leak) * (1 - edge) : leak
-    return [1 - p, p]
+    let absent = 1 - leak
+    for (const edge of edges) if (typeof edge === 'number') absent *= 1 - edge
+    return [absent, 1 - absent]
   }
-  const dist = (typeof edge === 'object' ? edge : finding.leak) as Record<string, number>
+  const dist = (edges.find((edge) => typeof edge === 'object') ?? finding.leak) as Record<
+    string,
+    number
+  >
   return finding.states.map((state) => dist[state] ?? 0)
 }
 

@@ -1,8 +1,9 @@
 /**
  * The generative model of a knowledge base as flat tables: P(state | disease, gate open) of every finding,
- * mixed with the background, and P(disease | age, sex). The generator draws from it; the posterior inverts it.
+ * mixed with the background, and P(disease | age, sex). The generator draws from it; the posterior inverts it,
+ * with more columns than one a disease (`hypotheses.ts`).
  */
-import type { FindingDefinition, Knowledge } from './knowledge.js'
+import type { Disease, FindingDefinition, Knowledge } from './knowledge.js'
 import { stateProbabilities } from './knowledge.js'
 
 /** One finding of the model; its index in `nodes` is its index in `knowledge.findings`. */
@@ -21,15 +22,13 @@ export interface Node {
   readonly closed: number
   /** The unremarkable state: `absent`, or a categorical finding's most common value in the background. */
   readonly normal: number
-  /** P(state | disease, gate open) at `[state * diseases + disease]`. */
+  /** P(state | column, gate open) at `[state * columns + column]`. */
   readonly chance: Float64Array
-  /** Its natural logarithm. */
-  readonly log: Float64Array
 }
 
 export interface Model {
-  /** How many diseases. */
-  readonly diseases: number
+  /** One column a disease, in the order of `knowledge.diseases`, or one a hypothesis. */
+  readonly columns: number
   readonly nodes: readonly Node[]
   /** Finding id to node index. */
   readonly index: ReadonlyMap<string, number>
@@ -45,13 +44,23 @@ export interface Demographics {
   readonly sex?: string | undefined
 }
 
-function stateTable(knowledge: Knowledge, finding: FindingDefinition, a: number): Float64Array {
-  const diseases = knowledge.diseases.length
-  const background = stateProbabilities(undefined, finding)
-  const chance = new Float64Array(finding.states.length * diseases)
-  knowledge.diseases.forEach((disease, d) => {
-    stateProbabilities(disease, finding).forEach((p, state) => {
-      chance[state * diseases + d] = (1 - a) * p + a * background[state]!
+/** P(state | diseases, gate open) with the background mixed in: p' = (1 - a) p + a · leak. */
+export function mixed(
+  diseases: readonly Disease[],
+  finding: FindingDefinition,
+  atypicality: number,
+): readonly number[] {
+  const background = stateProbabilities([], finding)
+  return stateProbabilities(diseases, finding).map(
+    (p, state) => (1 - atypicality) * p + atypicality * background[state]!,
+  )
+}
+
+function stateTable({ diseases }: Knowledge, finding: FindingDefinition, a: number): Float64Array {
+  const chance = new Float64Array(finding.states.length * diseases.length)
+  diseases.forEach((disease, d) => {
+    mixed([disease], finding, a).forEach((p, state) => {
+      chance[state * diseases.length + d] = p
     })
   })
   return chance
@@ -69,7 +78,6 @@ function build(knowledge: Knowledge, atypicality: number): Model {
     const parent = parents[f]!
     const root = parent < 0 ? f : roots[parent]!
     roots.push(root)
-    const chance = stateTable(knowledge, finding, atypicality)
     return {
       finding,
       parent,
@@ -78,9 +86,8 @@ function build(knowledge: Knowledge, atypicality: number): Model {
       root,
       gated: finding.sex !== undefined || finding.ages !== undefined,
       closed: finding.states.length,
-      normal: finding.type === 'bool' ? 0 : mostCommon(stateProbabilities(undefined, finding)),
-      chance,
-      log: chance.map(Math.log),
+      normal: finding.type === 'bool' ? 0 : mostCommon(stateProbabilities([], finding)),
+      chance: stateTable(knowledge, finding, atypicality),
     }
   })
   const nodesOf = (ids: readonly string[]) => ids.flatMap((id) => index.get(id) ?? [])
@@ -93,7 +100,7 @@ function build(knowledge: Knowledge, atypicality: number): Model {
   const of = (knownBy: 'patient' | 'exam') =>
     findings.flatMap((finding, f) => (finding.knownBy === knownBy ? [f] : []))
   const knownBy = { patient: of('patient'), exam: of('exam') }
-  return { diseases: knowledge.diseases.length, nodes, index, knownBy, yields }
+  return { columns: knowledge.diseases.length, nodes, index, knownBy, yields }
 }
 
 const models = new WeakMap<Knowledge, Map<number, Model>>()
@@ -112,16 +119,45 @@ export function modelOf(knowledge: Knowledge, atypicality: number): Model {
   return model
 }
 
-/** Weights of the diseases, not normalised: base rate times sex and age multipliers; what is unknown counts 1. */
-export function priorWeights(knowledge: Knowledge, { age, sex }: Demographics): Float64Array {
-  const weights = new Float64Array(knowledge.diseases.length)
-  knowledge.diseases.forEach(({ prior }, d) => {
-    const bySex = sex === 'F' || sex === 'M' ? (prior.sex?.[sex] ?? 1) : 1
-    const band =
-      age === undefined ? undefined : prior.age?.find(({ lo, hi }) => age >= lo && age <= hi)
-    weights[d] = prior.base * bySex * (band?.mult ?? 1)
-  })
-  return weights
+/** Which diseases somebody may have: those every tier draws, those only the out-of-distribution tier draws, or all. */
+export type Drawn = 'common' | 'novel' | 'all'
+
+/** Sex and age multipliers of a disease; what is unknown counts 1. Ages count in whole years. */
+function multiplier({ prior }: Disease, { age, sex }: Demographics): number {
+  const bySex = sex === 'F' || sex === 'M' ? (prior.sex?.[sex] ?? 1) : 1
+  const years = age === undefined ? undefined : Math.floor(age)
+  const band =
+    years === undefined ? undefined : prior.age?.find(({ lo, hi }) => years >= lo && years <= hi)
+  return bySex * (band?.mult ?? 1)
+}
+
+/** Weights of the diseases, not normalised: base rate times sex and age multipliers. */
+export function priorWeights(
+  knowledge: Knowledge,
+  who: Demographics,
+  drawn: Drawn = 'common',
+): Float64Array {
+  return Float64Array.from(knowledge.diseases, (disease) =>
+    drawn === 'all' || disease.novel === (drawn === 'novel')
+      ? disease.prior.base * multiplier(disease, who)
+      : 0,
+  )
+}
+
+/** Weights of the second diseases that may accompany one, not normalised; its own group and itself never do. */
+export function companionWeights(
+  knowledge: Knowledge,
+  disease: Disease,
+  who: Demographics,
+): Float64Array {
+  return Float64Array.from(knowledge.diseases, (other) =>
+    other.group === disease.group ||
+    other.novel ||
+    other.incompatible.includes(disease.id) ||
+    disease.incompatible.includes(other.id)
+      ? 0
+      : other.comorbid * multiplier(other, who),
+  )
 }
 
 /** How a present and an absent boolean finding are told, given that the patient remembers. */
@@ -141,7 +177,9 @@ export type Evidence = Int8Array
 /** Whether a finding cannot exist in a patient of that sex and age; false where neither rules it out. */
 export const isMoot = ({ finding: { sex, ages } }: Node, who: Demographics): boolean =>
   (sex !== undefined && (who.sex === 'F' || who.sex === 'M') && who.sex !== sex) ||
-  (ages !== undefined && who.age !== undefined && (who.age < ages[0] || who.age > ages[1]))
+  (ages !== undefined &&
+    who.age !== undefined &&
+    (who.age < ages[0] || Math.floor(who.age) > ages[1]))
 
 /** The evidence of a patient before anything is asked. */
 export const evidenceOf = ({ nodes }: Model, who: Demographics): Evidence =>
@@ -175,7 +213,7 @@ export const toldStates = ({ finding, closed, parent }: Node): number =>
   parent >= 0 && finding.type === 'cat' ? closed + 1 : closed
 
 /**
- * P(evidence below and at node `f` | its true state, disease), at `[state * diseases + disease]`;
+ * P(evidence below and at node `f` | its true state, column), at `[state * columns + column]`;
  * undefined where there is no evidence and so all are 1.
  */
 function upward(
@@ -184,24 +222,24 @@ function upward(
   evidence: Evidence,
   channel: Channel,
 ): Float64Array | undefined {
-  const { diseases } = model
+  const { columns } = model
   const node = model.nodes[f]!
   const states = trueStates(node)
   let message: Float64Array | undefined
   if (evidence[f] !== 0) {
-    message = new Float64Array(states * diseases)
+    message = new Float64Array(states * columns)
     for (let s = 0; s < states; s++)
-      message.fill(weigh(node, s, evidence[f]!, channel), s * diseases, (s + 1) * diseases)
+      message.fill(weigh(node, s, evidence[f]!, channel), s * columns, (s + 1) * columns)
   }
   for (const c of node.children) {
     const below = upward(model, c, evidence, channel)
     if (!below) continue
-    message ??= new Float64Array(states * diseases).fill(1)
+    message ??= new Float64Array(states * columns).fill(1)
     const child = model.nodes[c]!
-    for (let d = 0; d < diseases; d++) {
-      const open = throughGate(child, below, d, diseases)
-      const shut = below[child.closed * diseases + d]!
-      for (let s = 0; s < states; s++) message[s * diseases + d]! *= s === child.when ? open : shut
+    for (let d = 0; d < columns; d++) {
+      const open = throughGate(child, below, d, columns)
+      const shut = below[child.closed * columns + d]!
+      for (let s = 0; s < states; s++) message[s * columns + d]! *= s === child.when ? open : shut
     }
   }
   return message
@@ -212,25 +250,25 @@ function throughGate(
   { finding, chance }: Node,
   below: Float64Array,
   d: number,
-  diseases: number,
+  columns: number,
 ): number {
   let sum = 0
   for (let s = 0; s < finding.states.length; s++)
-    sum += chance[s * diseases + d]! * below[s * diseases + d]!
+    sum += chance[s * columns + d]! * below[s * columns + d]!
   return sum
 }
 
-/** P(evidence of the family of `root` | disease), summed over true states, for every disease. */
+/** P(evidence of the family of `root` | column), summed over true states, for every column. */
 export function familyLikelihood(
   model: Model,
   root: number,
   evidence: Evidence,
   channel: Channel,
 ): Float64Array {
-  const out = new Float64Array(model.diseases).fill(1)
+  const out = new Float64Array(model.columns).fill(1)
   const message = upward(model, root, evidence, channel)
   if (!message) return out
   for (let d = 0; d < out.length; d++)
-    out[d] = throughGate(model.nodes[root]!, message, d, model.diseases)
+    out[d] = throughGate(model.nodes[root]!, message, d, model.columns)
   return out
 }

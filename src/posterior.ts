@@ -2,17 +2,19 @@
  * The exact posterior over diseases, and what a question or an examination is worth in nats.
  *
  * Findings fall into families (a root and what hangs from it), independent given the disease; within one,
- * true states are summed over, since an answer may be wrong. A forgotten answer says nothing. The chief
- * complaint is taken as "this finding is present"; that the patient chose it among others is not used,
- * which costs a little calibration and no more.
+ * true states are summed over, since an answer may be wrong. A forgotten answer says nothing. That the patient
+ * chose to open with one finding among others, and may have a second disease, is summed over too
+ * (`hypotheses.ts`). What a question is worth is told of the disease alone, which is a hundred times cheaper
+ * and may misjudge a question, never an answer.
  */
 import type { Case } from './case.js'
+import { type Hypotheses, hypothesesOf, opens } from './hypotheses.js'
 import type { Tables } from './information.js'
 import { information, tablesOf } from './information.js'
 import type { Disease, Knowledge } from './knowledge.js'
 import { expandPanel } from './knowledge.js'
 import type { Demographics, Evidence, Model } from './likelihood.js'
-import { evidenceOf, modelOf, priorWeights } from './likelihood.js'
+import { evidenceOf, isMoot, modelOf } from './likelihood.js'
 import type { Told } from './turn.js'
 
 export interface PosteriorOptions {
@@ -20,12 +22,18 @@ export interface PosteriorOptions {
   readonly atypicality?: number
   /** The tier's. @default none */
   readonly noise?: Case['noise']
+  /** The tier's. @default 0 */
+  readonly comorbidity?: number
+  /** Whether the patient may have a disease that only the out-of-distribution tier draws. @default false */
+  readonly novel?: boolean
 }
 
 /** What is known and what it makes of the diseases; a value, never changed. */
 export interface Belief {
   /** In the order of `knowledge.diseases`. */
   readonly probabilities: Float64Array
+  /** P(column of the hypotheses, what is known), not normalised. */
+  readonly columns: Float64Array
   readonly evidence: Evidence
 }
 
@@ -71,28 +79,64 @@ export function mostProbable(knowledge: Knowledge, { probabilities }: Belief): D
   return knowledge.diseases[best]!
 }
 
-/** Everything that is fixed for a knowledge base, an atypicality and a noise. */
+/** Everything that is fixed for a knowledge base and a tier. */
 interface Setting {
   readonly knowledge: Knowledge
+  readonly hypotheses: Hypotheses
+  /** P(evidence of a family | column). */
+  readonly likelihood: Tables['likelihood']
+  /** One column a disease: what a question would tell. */
   readonly model: Model
   readonly tables: Tables
 }
 
+/** P(disease | what is known) of weighted columns, which are scaled to sum to 1; undefined where all are 0. */
+function believed(
+  { knowledge, hypotheses: { disease } }: Setting,
+  columns: Float64Array,
+  evidence: Evidence,
+): Belief | undefined {
+  let sum = 0
+  for (let c = 0; c < columns.length; c++) sum += columns[c]!
+  if (!(sum > 0)) return undefined
+  const probabilities = new Float64Array(knowledge.diseases.length)
+  for (let c = 0; c < columns.length; c++) {
+    columns[c]! /= sum
+    probabilities[disease[c]!]! += columns[c]!
+  }
+  return { probabilities, columns, evidence }
+}
+
 /** The belief with one more piece of evidence; the same where no disease left allows it. */
-function settle({ tables }: Setting, belief: Belief, f: number, code: number): Belief {
+function settle(setting: Setting, belief: Belief, f: number, code: number): Belief {
   const evidence = belief.evidence.slice()
   evidence[f] = code
-  const before = tables.likelihood(f, belief.evidence)
-  const after = tables.likelihood(f, evidence)
-  const probabilities = belief.probabilities.slice()
-  let sum = 0
-  for (let d = 0; d < probabilities.length; d++) {
-    probabilities[d]! *= before[d]! > 0 ? after[d]! / before[d]! : 0
-    sum += probabilities[d]!
-  }
-  if (!(sum > 0)) return belief
-  for (let d = 0; d < probabilities.length; d++) probabilities[d]! /= sum
-  return { probabilities, evidence }
+  const before = setting.likelihood(f, belief.evidence)
+  const after = setting.likelihood(f, evidence)
+  const columns = belief.columns.slice()
+  for (let c = 0; c < columns.length; c++)
+    columns[c]! *= before[c]! > 0 ? after[c]! / before[c]! : 0
+  return believed(setting, columns, evidence) ?? belief
+}
+
+/** The belief before the first question. */
+function start(setting: Setting, { complaint = [], ...who }: Intake): Belief {
+  const { model, hypotheses } = setting
+  const stated = complaint.flatMap((id) => model.index.get(id) ?? [])
+  const evidence = evidenceOf(model, who)
+  const first = stated.length === 1 ? model.nodes[stated[0]!] : undefined
+  const opened = first && opens(first) && !isMoot(first, who) ? stated[0] : undefined
+  const columns = hypotheses.start(who, opened)
+  const certain = evidence.slice()
+  if (opened !== undefined) certain[opened] = -2
+  const belief =
+    believed(setting, columns, certain) ??
+    // Nobody of this age and sex: what is known of them is set aside.
+    believed(setting, hypotheses.start({}, undefined), evidence)
+  if (!belief) throw new TypeError('Expected some disease to have a weight above 0, got none')
+  if (opened !== undefined) return belief
+  const told = stated.map((f) => ({ finding: model.nodes[f]!.finding.id, state: 'present' }))
+  return observe(setting, belief, told, true)
 }
 
 function observe(
@@ -153,24 +197,25 @@ function ofOrder(
   return sum
 }
 
-/** The posterior of a knowledge base under an atypicality and a noise, with its tables precomputed. */
+/** The posterior of a knowledge base under a tier's knobs, with its tables precomputed. */
 export function posteriorOver(
   knowledge: Knowledge,
-  { atypicality = 0, noise = quiet }: PosteriorOptions = {},
+  { atypicality = 0, noise = quiet, comorbidity = 0, novel = false }: PosteriorOptions = {},
 ): Posterior {
+  const drawn = novel ? 'all' : 'common'
   const model = modelOf(knowledge, atypicality)
+  const hypotheses = hypothesesOf(knowledge, { atypicality, comorbidity, drawn })
+  const { likelihood } = tablesOf(hypotheses.model, noise)
+  const setting: Setting = {
+    knowledge,
+    hypotheses,
+    likelihood,
+    model,
+    tables: tablesOf(model, noise),
+  }
   const remembered = 1 - noise.forget
-  const setting: Setting = { knowledge, model, tables: tablesOf(model, noise) }
   return {
-    start({ complaint = [], ...who }) {
-      let weights = priorWeights(knowledge, who)
-      if (!weights.some((weight) => weight > 0)) weights = priorWeights(knowledge, {})
-      const sum = weights.reduce((total, weight) => total + weight, 0)
-      const probabilities = weights.map((weight) => weight / sum)
-      const belief = { probabilities, evidence: evidenceOf(model, who) }
-      const stated = complaint.map((finding) => ({ finding, state: 'present' }))
-      return observe(setting, belief, stated, true)
-    },
+    start: (intake) => start(setting, intake),
     observe: (belief, list, certain = false) => observe(setting, belief, list, certain),
     expectedInformation({ probabilities, evidence }, finding) {
       const f = model.index.get(finding)

@@ -2,6 +2,7 @@
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { Fault } from './error.js'
+import { tierNames } from './tiers.js'
 
 const Probability = z.number().min(0).max(1)
 const Count = z.number().int().positive()
@@ -14,7 +15,7 @@ export const Recipe = z.strictObject({
     .strictObject({
       /** A case file (JSONL); without one, cases are generated. */
       file: z.string().optional(),
-      tier: z.enum(['easy', 'standard', 'hard']).default('easy'),
+      tier: z.enum(tierNames).default('easy'),
       /** Disease groups to keep; all of them without it. */
       clinic: z.array(z.string()).optional(),
       /** Share of a file's cases that training never sees. */

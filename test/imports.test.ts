@@ -7,8 +7,8 @@ import { describe, expect, test } from 'vitest'
 /** The concepts, in the order in which each may name those before it. A new concept goes into its place here. */
 const concepts = `
   error package-folder lines whole-file seed retry pool chat-reply chat
-  turn hidden words phrases
-  codes case-schema case tiers knowledge-file knowledge knowledge-check knowledge-folder likelihood information phrasebook posterior vocabulary
+  turn hidden words voice phrases
+  codes persona case-schema case tiers knowledge-file knowledge knowledge-check knowledge-folder likelihood hypotheses information phrasebook posterior vocabulary
   patient exam episode reward episode-schema episode-row episode-table episode-file
   env agent rollout group signal batch backend event
   evaluate evaluation recipe run-directory

@@ -1,47 +1,129 @@
-/** Draws a patient from the model: age, sex, disease, the state of every finding, and what they complain of. */
-import type { Knowledge } from '../knowledge.js'
-import type { Demographics, Model, Node } from '../likelihood.js'
-import { isMoot, priorWeights } from '../likelihood.js'
+/** Draws a patient from the model: age, sex, diseases, the state of every finding, and what they complain of. */
+
+import { opens } from '../hypotheses.js'
+import type { Disease, Knowledge } from '../knowledge.js'
+import type { Demographics, Drawn, Model, Node } from '../likelihood.js'
+import { companionWeights, isMoot, mixed, priorWeights } from '../likelihood.js'
 import { below, fork, pickWeighted, uniform } from '../seed.js'
+import type { Tier } from '../tiers.js'
 
 /** One drawn patient, as indices into the model. */
 export interface Patient {
   readonly seed: number
+  /** In years; a fraction below 2. */
   readonly age: number
   readonly sex: 'F' | 'M'
-  /** Weights of the diseases for this age and sex, not normalised. */
+  /** Weights of the diseases for this age and sex as a doctor must count with them, not normalised. */
   readonly prior: Float64Array
   readonly disease: number
-  /** The true state of each node; one past its states where its gate is closed or it is of the other sex. */
+  /** A second disease; -1 where there is none. */
+  readonly companion: number
+  /** The true state of each node; one past its states where its gate is closed or it is of another sex or age. */
   readonly states: Int8Array
   /** The node the patient opens with. */
   readonly complaint: number
 }
 
-const maxAttempts = 50
+/** What a counterfactual twin has otherwise; every other draw is the same. */
+export interface Change {
+  /** A disease's id. */
+  readonly disease?: string
+  /** A second disease's id, or null for none. */
+  readonly companion?: string | null
+  /** In years. */
+  readonly age?: number
+  readonly sex?: 'F' | 'M'
+  /** States by finding id. */
+  readonly findings?: Readonly<Record<string, string>>
+}
 
-function drawState(node: Node, disease: number, diseases: number, seed: number): number {
-  const u = uniform(seed, 'finding', node.finding.id)
-  if (node.finding.type === 'bool') return u < node.chance[diseases + disease]! ? 1 : 0
-  const last = node.finding.states.length - 1
+const maxAttempts = 50
+const childhood = 16
+const childShare = 0.12
+
+/** Whether anybody younger, and anybody older than 16, can have one of the diseases drawn. */
+function agesOf(
+  knowledge: Knowledge,
+  drawn: Drawn,
+): { readonly child: boolean; readonly adult: boolean } {
+  const some = (from: number, to: number): boolean => {
+    for (let age = from; age < to; age++)
+      if (priorWeights(knowledge, { age }, drawn).some((weight) => weight > 0)) return true
+    return false
+  }
+  return { child: some(0, childhood), adult: some(childhood, 86) }
+}
+
+const possible = new WeakMap<Knowledge, Map<Drawn, ReturnType<typeof agesOf>>>()
+
+/** Months below 2 years, whole years above; one in eight is a child where there are diseases of both. */
+function drawAge(knowledge: Knowledge, drawn: Drawn, seed: number): number {
+  const known = possible.get(knowledge) ?? new Map<Drawn, ReturnType<typeof agesOf>>()
+  const { child, adult } = known.get(drawn) ?? agesOf(knowledge, drawn)
+  possible.set(knowledge, known.set(drawn, { child, adult }))
+  const young = child && (!adult || uniform(seed, 'child') < childShare)
+  if (!young) return childhood + below(70, seed, 'age')
+  const years = below(childhood, seed, 'child-age')
+  return years < 2 ? years + below(12, seed, 'month') / 12 : years
+}
+
+function stateOf(chance: (state: number) => number, states: number, u: number): number {
+  if (states === 2) return u < chance(1) ? 1 : 0
   let left = u
-  for (let state = 0; state < last; state++) {
-    left -= node.chance[state * diseases + disease]!
+  for (let state = 0; state < states - 1; state++) {
+    left -= chance(state)
     if (left < 0) return state
   }
   // Rounding may leave a crumb after the last value with any chance.
-  let state = last
-  while (state > 0 && node.chance[state * diseases + disease] === 0) state--
+  let state = states - 1
+  while (state > 0 && chance(state) === 0) state--
   return state
 }
 
-function drawStates(model: Model, disease: number, who: Demographics, seed: number): Int8Array {
+/** Both diseases of a patient, and how typical they are. */
+interface Illness {
+  readonly disease: number
+  readonly companion: number
+  readonly atypicality: number
+}
+
+function chanceOf(
+  knowledge: Knowledge,
+  { columns }: Model,
+  { finding, chance }: Node,
+  { disease, companion, atypicality }: Illness,
+): (state: number) => number {
+  const second = knowledge.diseases[companion]
+  if (second?.findings[finding.id] === undefined)
+    return (state) => chance[state * columns + disease]!
+  const first = knowledge.diseases[disease] as Disease // drawn from them
+  const together = mixed([first, second], finding, atypicality)
+  return (state) => together[state]!
+}
+
+function drawStates(
+  knowledge: Knowledge,
+  model: Model,
+  illness: Illness,
+  who: Demographics,
+  seed: number,
+  fixed: Change['findings'] = {},
+): Int8Array {
   const states = new Int8Array(model.nodes.length)
-  for (let f = 0; f < states.length; f++) {
-    const node = model.nodes[f]!
+  model.nodes.forEach((node, f) => {
+    const { id, states: all } = node.finding
     const open = !isMoot(node, who) && (node.parent < 0 || states[node.parent] === node.when)
-    states[f] = open ? drawState(node, disease, model.diseases, seed) : node.closed
-  }
+    const set = Object.hasOwn(fixed, id) ? all.indexOf(fixed[id] ?? '') : -1
+    states[f] = !open
+      ? node.closed
+      : set >= 0
+        ? set
+        : stateOf(
+            chanceOf(knowledge, model, node, illness),
+            all.length,
+            uniform(seed, 'finding', id),
+          )
+  })
   return states
 }
 
@@ -52,10 +134,10 @@ function drawStates(model: Model, disease: number, who: Demographics, seed: numb
 function drawComplaint(model: Model, states: Int8Array, seed: number): number {
   let chosen = -1
   let soonest = Number.POSITIVE_INFINITY
-  model.nodes.forEach(({ finding, parent }, f) => {
-    const eligible = finding.type === 'bool' && finding.knownBy === 'patient' && parent < 0
-    if (!eligible || states[f] !== 1 || finding.salience === 0) return
-    const arrival = -Math.log1p(-uniform(seed, 'complaint', finding.id)) / finding.salience
+  model.nodes.forEach((node, f) => {
+    if (!opens(node) || states[f] !== 1) return
+    const { id, salience } = node.finding
+    const arrival = -Math.log1p(-uniform(seed, 'complaint', id)) / salience
     if (arrival < soonest) {
       soonest = arrival
       chosen = f
@@ -64,23 +146,80 @@ function drawComplaint(model: Model, states: Int8Array, seed: number): number {
   return chosen
 }
 
+function drawCompanion(
+  knowledge: Knowledge,
+  disease: number,
+  comorbidity: number,
+  who: Demographics,
+  seed: number,
+): number {
+  if (comorbidity === 0 || uniform(seed, 'comorbid') >= comorbidity) return -1
+  const first = knowledge.diseases[disease] as Disease // drawn from them
+  const weights = companionWeights(knowledge, first, who)
+  return weights.some((weight) => weight > 0) ? pickWeighted(weights, seed, 'comorbid-dx') : -1
+}
+
+const indexOf = ({ diseases }: Knowledge, id: string): number =>
+  diseases.findIndex((disease) => disease.id === id)
+
+/** One attempt: undefined for somebody who has no disease of these, or nothing to complain of. */
+function attempt(
+  knowledge: Knowledge,
+  model: Model,
+  { atypicality, comorbidity, novel }: Tier,
+  seed: number,
+  change: Change,
+): Patient | undefined {
+  const drawn: Drawn = novel ? 'novel' : 'common'
+  const age = change.age ?? drawAge(knowledge, drawn, seed)
+  const sex = change.sex ?? (uniform(seed, 'sex') < 0.5 ? 'F' : 'M')
+  const who = { age, sex }
+  const weights = priorWeights(knowledge, who, drawn)
+  if (change.disease === undefined && !weights.some((weight) => weight > 0)) return undefined
+  const disease =
+    change.disease === undefined
+      ? pickWeighted(weights, seed, 'dx')
+      : indexOf(knowledge, change.disease)
+  const companion =
+    change.companion === undefined
+      ? drawCompanion(knowledge, disease, comorbidity, who, seed)
+      : change.companion === null
+        ? -1
+        : indexOf(knowledge, change.companion)
+  const illness = { disease, companion, atypicality }
+  const states = drawStates(knowledge, model, illness, who, seed, change.findings)
+  const complaint = drawComplaint(model, states, seed)
+  const prior = novel ? priorWeights(knowledge, who, 'all') : weights
+  return complaint < 0
+    ? undefined
+    : { seed, age, sex, prior, disease, companion, states, complaint }
+}
+
 /**
  * Draws until somebody has something to complain of; a drawn-again patient is drawn whole.
- * @throws RangeError when 50 draws find nobody
+ * @param change what a twin of the drawn patient has otherwise
+ * @throws RangeError when 50 draws find nobody, or a twin cannot be: no complaint, or not at that age or sex
  */
-export function drawPatient(knowledge: Knowledge, model: Model, root: number): Patient {
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const seed = attempt === 0 ? root : fork(root, 'attempt', attempt)
-    const age = 16 + below(70, seed, 'age')
-    const sex = uniform(seed, 'sex') < 0.5 ? 'F' : 'M'
-    const prior = priorWeights(knowledge, { age, sex })
-    if (!prior.some((weight) => weight > 0)) continue
-    const disease = pickWeighted(prior, seed, 'dx')
-    const states = drawStates(model, disease, { age, sex }, seed)
-    const complaint = drawComplaint(model, states, seed)
-    if (complaint >= 0) return { seed, age, sex, prior, disease, states, complaint }
+export function drawPatient(
+  knowledge: Knowledge,
+  model: Model,
+  tier: Tier,
+  root: number,
+  change?: Change,
+): Patient {
+  for (let n = 0; n < maxAttempts; n++) {
+    const seed = n === 0 ? root : fork(root, 'attempt', n)
+    const patient = attempt(knowledge, model, tier, seed, {})
+    if (!patient) continue
+    if (!change) return patient
+    const twin = attempt(knowledge, model, tier, seed, change)
+    const possible = twin && priorWeights(knowledge, twin, 'all')[twin.disease]! > 0
+    if (twin && possible) return twin
+    throw new RangeError(
+      `Expected a twin who complains of something and can have the disease at ${change.age ?? patient.age} years and sex ${change.sex ?? patient.sex}, got none for ${JSON.stringify(change)}`,
+    )
   }
   throw new RangeError(
-    `Expected a patient with a complaint within ${maxAttempts} draws, got none for seed ${root}: does every disease show a finding with salience?`,
+    `Expected a patient with a complaint within ${maxAttempts} draws, got none for seed ${root}: does every disease show a finding with salience, and does the tier draw any of them?`,
   )
 }

@@ -1,58 +1,27 @@
 /**
- * Cases from a knowledge base, each a pure function of (knowledge, tier, split, seed, n).
+ * Cases from a knowledge base, each a pure function of (knowledge, tier, split, seed, n, change).
  *
  * Every draw is keyed by the case's seed and the name of what is drawn, so that adding a finding to the
  * knowledge base moves no other draw, and the same n of another tier is the same person with other luck.
  */
 import type { Case, ExamResult, Finding } from '../case.js'
 import type { ExamDefinition, FindingDefinition, Knowledge } from '../knowledge.js'
+import { clinic } from '../knowledge.js'
 import type { Model } from '../likelihood.js'
 import { isMoot, modelOf } from '../likelihood.js'
-import { fork, uniform } from '../seed.js'
-import type { TierName } from '../tiers.js'
+import { drawPersona } from '../persona.js'
+import { uniform } from '../seed.js'
 import { tiers } from '../tiers.js'
-import type { Patient } from './draw.js'
+import type { Change, Patient } from './draw.js'
 import { drawPatient } from './draw.js'
 import { goldOf, weightOf, weightsOf } from './gold.js'
-
-export type Split = 'train' | 'heldout'
-
-export interface CaseOptions {
-  /** @default 'easy' */
-  readonly tier?: TierName
-  /** Which half of all case seeds to draw from. @default 'train' */
-  readonly split?: Split
-  /** Names the sequence of cases. @default 0 */
-  readonly seed?: number
-}
+import type { CaseName, CaseOptions, Split } from './name.js'
+import { caseId, caseSeed, parseCaseId } from './name.js'
+import type { Both } from './opening.js'
+import { opening, speakerOf } from './opening.js'
 
 /** A marker in every generated case, so that a trained model can be tested for having seen them. */
 const canary = 'bedside-canary-6d0f1f0e-6a7b-4c55-9b0a-1e6c8f0d2b47'
-
-/** The seed of one case: even in `train`, odd in `heldout`, so that the splits can share none. */
-const caseSeed = (seed: number, split: Split, n: number): number =>
-  ((fork(seed, split, n) & ~1) | (split === 'train' ? 0 : 1)) >>> 0
-
-/** What a generated case's id names; `clinic` where it was made from a part of the knowledge base. */
-export interface CaseName extends Required<CaseOptions> {
-  readonly n: number
-  readonly clinic?: readonly string[]
-}
-
-/** `easy-heldout-0-7`, or `easy-heldout-0-7@bowel+headache` in a clinic: the id says all it was made from. */
-const caseId = ({ tier, split, seed, n, clinic }: CaseName): string =>
-  `${tier}-${split}-${seed}-${n}${clinic ? `@${clinic.join('+')}` : ''}`
-
-/** Which case an id names, or undefined for an id that was not generated. */
-export function parseCaseId(id: string): CaseName | undefined {
-  const match =
-    /^(easy|standard|hard)-(train|heldout)-(\d{1,10})-(\d{1,10})(?:@([a-z0-9+-]+))?$/.exec(id)
-  if (!match) return undefined
-  // The pattern admits these words only.
-  const [tier, split] = [match[1] as TierName, match[2] as Split]
-  const name = { tier, split, seed: Number(match[3]), n: Number(match[4]) }
-  return match[5] === undefined ? name : { ...name, clinic: match[5].split('+') }
-}
 
 type Range = readonly [low: number, high: number]
 const decimals = new WeakMap<Range, number>()
@@ -80,7 +49,7 @@ function sentence(
   state: string,
   value: number | undefined,
   seed: number,
-): { zh: string; en: string } {
+): Both {
   const said = finding.say[state]
   if (!said) throw new TypeError(`Expected sentences for ${finding.id} ${state}, got none`)
   const u = uniform(seed, 'say', finding.id)
@@ -89,19 +58,6 @@ function sentence(
     return value === undefined ? text : text.replaceAll('{value}', String(value))
   }
   return { zh: at(said.zh), en: at(said.en) }
-}
-
-const reply = /^(yes|yeah|no|well)\b|^(是|对|嗯|有)[的啊]?[，。]/i
-
-/** The words a patient opens with: a present sentence, if possible one that is not a reply ("Yes, …"). */
-function opening(finding: FindingDefinition, seed: number): { zh: string; en: string } {
-  const u = uniform(seed, 'opening', finding.id)
-  const at = (list: readonly string[]): string => {
-    const fit = list.filter((text) => !reply.test(text))
-    const from = fit.length > 0 ? fit : list
-    return from[Math.floor(u * from.length)] ?? ''
-  }
-  return { zh: at(finding.say.present?.zh ?? []), en: at(finding.say.present?.en ?? []) }
 }
 
 function listFindings(model: Model, patient: Patient, weights: readonly Float64Array[]): Finding[] {
@@ -168,48 +124,86 @@ function assertCount(name: string, value: number): void {
     )
 }
 
+/** Months below 2 years. */
+const ageOf = (age: number): NonNullable<Case['demographics']['age']> =>
+  age < 2 ? { v: Math.round(age * 12), unit: 'month' } : { v: age, unit: 'year' }
+
+function assertChange({ disease, finding }: Knowledge, change: Change): void {
+  for (const id of [change.disease, change.companion])
+    if (typeof id === 'string' && !disease.has(id))
+      throw new RangeError(`Expected a disease of the knowledge base, got \`${id}\``)
+  for (const [id, state] of Object.entries(change.findings ?? {}))
+    if (!finding.get(id)?.states.includes(state))
+      throw new RangeError(
+        `Expected a state of ${finding.has(id) ? `${id} (${finding.get(id)?.states.join(', ')})` : 'a finding of the knowledge base'}, got \`${id}=${state}\``,
+      )
+}
+
 /**
  * One case.
  * @param n its number in the sequence @default 0
- * @throws RangeError for a seed or n that is not an integer from 0 to 2^32 - 1
+ * @param change what is otherwise than drawn; every other draw stays @default nothing
+ * @throws RangeError for a seed or n that is not an integer from 0 to 2^32 - 1, or a change that names nothing
  */
 export function generateCase(
   knowledge: Knowledge,
-  { tier = 'easy', split = 'train', seed = 0, n = 0 }: CaseOptions & { readonly n?: number } = {},
+  {
+    tier = 'easy',
+    split = 'train',
+    seed = 0,
+    n = 0,
+    change,
+  }: CaseOptions & { readonly n?: number; readonly change?: Change } = {},
 ): Case {
   assertCount('seed', seed)
   assertCount('n', n)
-  const { atypicality, noise, money } = tiers[tier]
+  if (change) assertChange(knowledge, change)
+  const name: CaseName = {
+    ...{ tier, split, seed, n },
+    ...(knowledge.clinic ? { clinic: knowledge.clinic } : {}),
+    ...(change ? { change } : {}),
+  }
+  const root = caseSeed(name)
+  const { atypicality, noise, money, personas } = tiers[tier]
   const model = modelOf(knowledge, atypicality)
-  const { clinic } = knowledge
-  const id = caseId({ tier, split, seed, n, ...(clinic ? { clinic } : {}) })
-  const root = caseSeed(seed, split, n)
-  const patient = drawPatient(knowledge, model, root)
-  const { age, sex, complaint, disease } = patient
-  const findings = listFindings(model, patient, weightsOf(knowledge, model, disease))
+  const patient = drawPatient(knowledge, model, tiers[tier], root, change)
+  const findings = listFindings(model, patient, weightsOf(knowledge, model, patient.disease))
   const byId = new Map(findings.map((finding) => [finding.id, finding] as const))
   const exams = knowledge.exams
     .filter((exam) => exam.panelOf.length === 0)
     .map((exam) => examine(exam, model, patient, byId))
-  const { finding } = model.nodes[complaint]!
-  const { gold, bayesCeiling } = goldOf(knowledge, model, patient, exams, money)
+  const { finding } = model.nodes[patient.complaint]!
+  const { gold, bayesCeiling } = goldOf(knowledge, model, patient, exams, tiers[tier])
+  const speaker = speakerOf(patient, personas)
   return {
     schema: 'bedside-case/1',
-    id,
+    id: caseId(name),
     seed: root,
-    provenance: provenanceOf(id, split),
-    demographics: { age: { v: age, unit: 'year' }, sex, speaker: 'self' },
-    chiefComplaint: {
-      text: opening(finding, patient.seed),
-      findings: [finding.id],
-    },
+    provenance: provenanceOf(caseId(name), split),
+    demographics: { age: ageOf(patient.age), sex: patient.sex, ...speaker },
+    chiefComplaint: { text: opening(finding, patient, speaker), findings: [finding.id] },
     findings,
     exams,
     examDefault: 'normal',
     noise: { ...noise },
+    persona: drawPersona(personas, patient.seed),
     gold,
     difficulty: { tier, bayesCeiling },
   }
+}
+
+/**
+ * The counterfactual twin of a generated case: the same person with something changed, every other draw kept.
+ * @param knowledge the one the case was made from, or the whole that its clinic is a part of
+ * @throws RangeError for a case that was not generated, or a change that names nothing
+ */
+export function twin(knowledge: Knowledge, truth: Case, change: Change): Case {
+  const name = parseCaseId(truth.id)
+  if (!name) throw new RangeError(`Expected a generated case, got \`${truth.id}\``)
+  const { clinic: groups, change: earlier, ...options } = name
+  const findings = { ...earlier?.findings, ...change.findings }
+  const part = groups && !knowledge.clinic ? clinic(knowledge, groups) : knowledge
+  return generateCase(part, { ...options, change: { ...earlier, ...change, findings } })
 }
 
 /** The sequence of cases of a tier, split and seed: `caseSource(knowledge)(n)` is the n-th. */

@@ -1,7 +1,10 @@
 /** What the grader knows of a generated case: differential, credit, examinations worth doing, how telling a finding is. */
 import type { ExamResult, Gold } from '../case.js'
+import type { Pairs } from '../hypotheses.js'
+import { pairsOver } from '../hypotheses.js'
 import type { Disease, Knowledge } from '../knowledge.js'
 import type { Model } from '../likelihood.js'
+import type { Tier } from '../tiers.js'
 import type { Patient } from './draw.js'
 import { addEvidence, normalised, worthDoing } from './worth.js'
 
@@ -25,10 +28,10 @@ export function weightsOf(
       let mass = 0
       knowledge.diseases.forEach(({ prior }, d) => {
         if (d === disease) return
-        others += prior.base * chance[state * model.diseases + d]!
+        others += prior.base * chance[state * model.columns + d]!
         mass += prior.base
       })
-      const own = chance[state * model.diseases + disease]!
+      const own = chance[state * model.columns + disease]!
       return mass === 0 ? 0 : Math.min(maxWeight, Math.abs(Math.log((own * mass) / others)))
     }),
   )
@@ -64,30 +67,45 @@ function actionsOf(knowledge: Knowledge, disease: Disease): Gold['actions'] {
   return [...of(disease.recommend, 'recommend'), ...of(disease.contraindicated, 'contraindicated')]
 }
 
+/** P(first disease) of P(pair). */
+function overDiseases(p: Float64Array, { disease }: Pairs, { diseases }: Knowledge): Float64Array {
+  const sums = new Float64Array(diseases.length)
+  for (let c = 0; c < p.length; c++) sums[disease[c]!]! += p[c]!
+  return sums
+}
+
 const creditFrom = 0.05
 const listedFrom = 0.01
 
 /**
  * The gold of a drawn patient, and the probability that everything there is to know gives the diagnosis.
- * @param money what the tier lets the doctor spend
+ * The differential is of the first disease, whatever accompanies it; what harms in either is harmful.
+ * @param tier what the doctor may spend, and how typical patients are
  */
 export function goldOf(
   knowledge: Knowledge,
   model: Model,
   patient: Patient,
   exams: readonly ExamResult[],
-  money: number,
+  { money, atypicality, comorbidity, novel }: Tier,
 ): { readonly gold: Gold; readonly bayesCeiling: number } {
   const disease = knowledge.diseases[patient.disease]!
-  const logs = patient.prior.map(Math.log)
-  addEvidence(logs, model, model.knownBy.patient, patient.states)
-  const told = normalised(logs)
-  addEvidence(logs, model, model.knownBy.exam, patient.states)
-  const all = normalised(logs)
+  const pairs = pairsOver(knowledge, { atypicality, comorbidity, drawn: novel ? 'all' : 'common' })
+  const logs = pairs.weights(patient).map(Math.log)
+  addEvidence(logs, pairs.model, model.knownBy.patient, patient.states)
+  const told = overDiseases(normalised(logs), pairs, knowledge)
+  addEvidence(logs, pairs.model, model.knownBy.exam, patient.states)
+  const all = overDiseases(normalised(logs), pairs, knowledge)
   const full = knowledge.diseases.map((other, d) => ({ other, p: all[d]! }))
-  const harmful = disease.harmful.filter((id) => knowledge.exam.has(id))
+  const companion = knowledge.diseases[patient.companion]
+  const harmful = [...new Set([...disease.harmful, ...(companion?.harmful ?? [])])].filter((id) =>
+    knowledge.exam.has(id),
+  )
   const gold: Gold = {
-    dx: [{ ...named(disease), role: 'primary' }],
+    dx: [
+      { ...named(disease), role: 'primary' },
+      ...(companion ? [{ ...named(companion), role: 'comorbid' as const }] : []),
+    ],
     acceptable: full
       .filter(
         ({ other, p }) => other !== disease && other.group === disease.group && p >= creditFrom,

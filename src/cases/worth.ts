@@ -16,6 +16,15 @@ export interface Known {
   readonly money: number
 }
 
+const logTables = new WeakMap<Model, readonly Float64Array[]>()
+
+/** The logarithm of every node's chances. */
+function logsOf(model: Model): readonly Float64Array[] {
+  const logs = logTables.get(model) ?? model.nodes.map(({ chance }) => chance.map(Math.log))
+  logTables.set(model, logs)
+  return logs
+}
+
 /** Adds log P(states of `nodes` | disease) to `logs`; a closed gate says nothing. */
 export function addEvidence(
   logs: Float64Array,
@@ -23,11 +32,12 @@ export function addEvidence(
   nodes: readonly number[],
   states: Int8Array,
 ): void {
+  const tables = logsOf(model)
   for (const f of nodes) {
-    const { closed, log } = model.nodes[f]!
+    const log = tables[f]!
     const state = states[f]!
-    if (state === closed) continue
-    const row = state * model.diseases
+    if (state === model.nodes[f]!.closed) continue
+    const row = state * model.columns
     for (let d = 0; d < logs.length; d++) logs[d]! += log[row + d]!
   }
 }
@@ -62,7 +72,7 @@ function learn(
     const { closed, chance } = model.nodes[f]!
     const state = states[f]!
     if (state === closed) continue
-    const row = state * model.diseases
+    const row = state * model.columns
     for (let d = 0; d < next.length; d++) next[d]! *= chance[row + d]!
   }
   let sum = 0

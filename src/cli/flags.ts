@@ -3,6 +3,7 @@ import { existsSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { InvalidArgumentError, Option } from 'commander'
 import type { TierName } from '../tiers.js'
+import { tierNames } from '../tiers.js'
 import type { Language } from '../turn.js'
 import type { PrintFlags } from './output.js'
 
@@ -72,11 +73,9 @@ export const withSeed = (command: Command): Command =>
 export const withCases = (command: Command, meaning: string): Command =>
   command
     .addOption(
-      new Option('--tier <tier>', 'difficulty of generated cases (default: easy)').choices([
-        'easy',
-        'standard',
-        'hard',
-      ]),
+      new Option('--tier <tier>', 'difficulty of generated cases (default: easy)').choices(
+        tierNames,
+      ),
     )
     .addOption(new Option('--cases <FILE|N>', meaning).argParser(casesFlag))
     .addOption(

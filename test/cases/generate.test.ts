@@ -2,12 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { primary } from '../../src/case.js'
 import { Case } from '../../src/case-schema.js'
-import type { CaseOptions } from '../../src/cases/generate.js'
-import { caseSource, generateCase, parseCaseId } from '../../src/cases/generate.js'
+import { caseSource, generateCase, twin } from '../../src/cases/generate.js'
+import type { CaseOptions } from '../../src/cases/name.js'
+import { parseCaseId } from '../../src/cases/name.js'
 import type { Knowledge } from '../../src/knowledge.js'
 import { clinic, stateProbabilities } from '../../src/knowledge.js'
 import { loadKnowledge } from '../../src/knowledge-folder.js'
 import { tiers } from '../../src/tiers.js'
+import { thirdPerson } from '../../src/voice.js'
 import { familyKnowledge, widerKnowledge } from '../fixtures/family-knowledge.js'
 
 const small = familyKnowledge()
@@ -95,8 +97,16 @@ describe('a generated case', () => {
       expect(finding?.parent).toBeUndefined()
       expect(finding?.salience).toBeGreaterThan(0)
       expect(stateOf(truth, id ?? '')).toBe('present')
-      expect(finding?.say.present?.zh).toContain(truth.chiefComplaint.text.zh)
-      expect(finding?.say.present?.en).toContain(truth.chiefComplaint.text.en)
+      const { zh, en } = truth.chiefComplaint.text
+      if (truth.demographics.speaker === 'caregiver') {
+        const pronoun = truth.demographics.sex === 'F' ? 'she' : 'he'
+        const spoken = finding?.say.present?.en.map((text) => thirdPerson(text, 'en', pronoun))
+        expect(spoken?.some((text) => en?.endsWith(` ${text}`))).toBe(true)
+        expect(zh).toMatch(/^医生，我(带|陪)/)
+      } else {
+        expect(finding?.say.present?.zh).toContain(zh)
+        expect(finding?.say.present?.en).toContain(en)
+      }
     }
   })
 
@@ -160,8 +170,8 @@ describe('over many cases', () => {
       // A finding without salience cannot be why a patient was drawn again, so its rate is the model's.
       for (const id of ['smoker', 'opacity', 'crp-raised', 'gallstones']) {
         const finding = small.finding.get(id)!
-        const leak = stateProbabilities(undefined, finding)[1]!
-        const p = (1 - a) * stateProbabilities(disease, finding)[1]! + a * leak
+        const leak = stateProbabilities([], finding)[1]!
+        const p = (1 - a) * stateProbabilities([disease], finding)[1]! + a * leak
         const seen = own.filter((truth) => stateOf(truth, id) === 'present').length / own.length
         expect(Math.abs(seen - p), `${disease.id} ${id}`).toBeLessThan(
           4 * Math.sqrt((p * (1 - p)) / own.length) + 1e-9,

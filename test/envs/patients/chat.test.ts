@@ -21,6 +21,7 @@ const view: PatientView = {
     finding('temperature', { state: 'high', value: 39.1 }),
     finding('recorded-1', { question: { zh: '咳嗽吗？' }, utterance: { zh: '有点咳。' } }),
   ]),
+  persona: {},
   noise: { forget: 0, deny: 0, overReport: 0 },
 }
 const context: PatientContext = { view, dialogue: [], seed: 5, language: 'en' }

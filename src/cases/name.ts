@@ -1,0 +1,85 @@
+/** Names of generated cases: an id says all that a case was made from. */
+import { fork } from '../seed.js'
+import type { TierName } from '../tiers.js'
+import { tierNames } from '../tiers.js'
+import type { Change } from './draw.js'
+
+export type Split = 'train' | 'heldout'
+
+export interface CaseOptions {
+  /** @default 'easy' */
+  readonly tier?: TierName
+  /** Which half of all case seeds to draw from. @default 'train' */
+  readonly split?: Split
+  /** Names the sequence of cases. @default 0 */
+  readonly seed?: number
+}
+
+/** What a generated case's id names. */
+export interface CaseName extends Required<CaseOptions> {
+  readonly n: number
+  /** The groups of the part of the knowledge base it was made from; absent where that was the whole. */
+  readonly clinic?: readonly string[]
+  /** What is otherwise than drawn, in a twin. */
+  readonly change?: Change
+}
+
+/** The seed of one case: even in `train`, odd in `heldout`, so that the splits can share none. */
+export const caseSeed = ({ seed, split, n }: Pick<CaseName, 'seed' | 'split' | 'n'>): number =>
+  ((fork(seed, split, n) & ~1) | (split === 'train' ? 0 : 1)) >>> 0
+
+const none = 'none'
+
+function changeText({ disease, companion, age, sex, findings = {} }: Change): string {
+  const parts = [
+    ...(disease === undefined ? [] : [`disease=${disease}`]),
+    ...(companion === undefined ? [] : [`companion=${companion ?? none}`]),
+    ...(age === undefined ? [] : [`age=${age}`]),
+    ...(sex === undefined ? [] : [`sex=${sex}`]),
+    ...Object.entries(findings)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([id, state]) => `${id}=${state}`),
+  ]
+  return parts.length > 0 ? `~${parts.join(',')}` : ''
+}
+
+function parseChange(text: string): Change {
+  let change: Change = {}
+  for (const part of text.split(',')) {
+    const [key = '', value = ''] = part.split('=')
+    if (key === 'disease') change = { ...change, disease: value }
+    else if (key === 'companion') change = { ...change, companion: value === none ? null : value }
+    else if (key === 'age') change = { ...change, age: Number(value) }
+    else if (key === 'sex') change = { ...change, sex: value === 'F' ? 'F' : 'M' }
+    else change = { ...change, findings: { ...change.findings, [key]: value } }
+  }
+  return change
+}
+
+/**
+ * `easy-heldout-0-7`; `easy-heldout-0-7@bowel+headache` in a clinic; `easy-heldout-0-7~disease=migraine,age=30`
+ * for a twin.
+ */
+export const caseId = ({ tier, split, seed, n, clinic, change }: CaseName): string =>
+  `${tier}-${split}-${seed}-${n}${clinic ? `@${clinic.join('+')}` : ''}${change ? changeText(change) : ''}`
+
+const pattern = new RegExp(
+  `^(${tierNames.join('|')})-(train|heldout)-(\\d{1,10})-(\\d{1,10})(?:@([a-z0-9+-]+))?` +
+    '(?:~((?:[a-z0-9-]+=[A-Za-z0-9.-]+,?)+))?$',
+)
+
+/** Which case an id names, or undefined for an id that was not generated. */
+export function parseCaseId(id: string): CaseName | undefined {
+  const match = pattern.exec(id)
+  if (!match) return undefined
+  const [, tier, split, seed, n, clinic, change] = match
+  return {
+    // The pattern admits these words only.
+    tier: tier as TierName,
+    split: split as Split,
+    seed: Number(seed),
+    n: Number(n),
+    ...(clinic === undefined ? {} : { clinic: clinic.split('+') }),
+    ...(change === undefined ? {} : { change: parseChange(change) }),
+  }
+}

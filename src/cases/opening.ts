@@ -1,0 +1,86 @@
+/** Who comes to the doctor, and with which words. */
+import type { Case } from '../case.js'
+import type { FindingDefinition } from '../knowledge.js'
+import type { PersonaSpread } from '../persona.js'
+import { uniform } from '../seed.js'
+import { pronounOf, thirdPerson } from '../voice.js'
+import type { Patient } from './draw.js'
+
+/** A text in both languages. */
+export interface Both {
+  zh: string
+  en: string
+}
+
+type Speaker = Pick<Case['demographics'], 'speaker' | 'relation'>
+
+const parentsUpTo = 12
+const old = 75
+const parents: readonly Both[] = [
+  { zh: '母亲', en: 'mother' },
+  { zh: '父亲', en: 'father' },
+]
+const offspring: readonly Both[] = [
+  { zh: '女儿', en: 'daughter' },
+  { zh: '儿子', en: 'son' },
+]
+/** P(an interpreter); old people are twice as likely to be spoken for by their children. */
+const shares: { readonly [spread in PersonaSpread]: number } = {
+  plain: 0,
+  mild: 0.02,
+  varied: 0.06,
+}
+
+/** Who speaks: a parent for a child, and the more seldom the patient themselves the more patients differ. */
+export function speakerOf({ age, seed }: Patient, spread: PersonaSpread): Speaker {
+  const u = uniform(seed, 'speaker')
+  const relative = (of: readonly Both[], first: number): Speaker => ({
+    speaker: 'caregiver',
+    relation: { ...(of[uniform(seed, 'relation') < first ? 0 : 1] as Both) }, // two of each
+  })
+  if (age < parentsUpTo) return relative(parents, 0.7)
+  if (u < shares[spread]) return { speaker: 'interpreter' }
+  if (age >= old && u < 3 * shares[spread]) return relative(offspring, 0.5)
+  return { speaker: 'self' }
+}
+
+/** How a caregiver says whom they bring. */
+const brings: { readonly [whom in 'child' | 'parent']: Readonly<Record<'F' | 'M', Both>> } = {
+  child: {
+    F: { zh: '医生，我带女儿来看病。', en: 'I have brought my daughter, doctor.' },
+    M: { zh: '医生，我带儿子来看病。', en: 'I have brought my son, doctor.' },
+  },
+  parent: {
+    F: { zh: '医生，我陪我妈来的。', en: 'I am here with my mother, doctor.' },
+    M: { zh: '医生，我陪我爸来的。', en: 'I am here with my father, doctor.' },
+  },
+}
+
+const reply = /^(yes|yeah|no|well)\b|^(是|对|嗯|有)[的啊]?[，。]/i
+
+/** A present sentence, if possible one that is not a reply ("Yes, …"). */
+function ownWords({ id, say }: FindingDefinition, seed: number): Both {
+  const u = uniform(seed, 'opening', id)
+  const at = (list: readonly string[] = []): string => {
+    const fit = list.filter((text) => !reply.test(text))
+    const from = fit.length > 0 ? fit : list
+    return from[Math.floor(u * from.length)] ?? ''
+  }
+  return { zh: at(say.present?.zh), en: at(say.present?.en) }
+}
+
+/** The words the consultation opens with, in the mouth of whoever speaks. */
+export function opening(
+  finding: FindingDefinition,
+  { seed, sex, age }: Patient,
+  { speaker }: Speaker,
+): Both {
+  const own = ownWords(finding, seed)
+  if (speaker !== 'caregiver') return own
+  const bring = brings[age < parentsUpTo ? 'child' : 'parent'][sex]
+  const pronoun = pronounOf(sex)
+  return {
+    zh: `${bring.zh}${thirdPerson(own.zh, 'zh', pronoun)}`,
+    en: `${bring.en} ${thirdPerson(own.en, 'en', pronoun)}`,
+  }
+}
