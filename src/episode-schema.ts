@@ -26,6 +26,8 @@ const understandings: { readonly [U in Understanding]: U } = {
   unknown: 'unknown',
   'exam-only': 'exam-only',
   repeated: 'repeated',
+  withheld: 'withheld',
+  ambiguous: 'ambiguous',
   unclear: 'unclear',
   open: 'open',
   refused: 'refused',
@@ -61,7 +63,9 @@ const Facts = z.strictObject({
   questions: z.number().exactOptional(),
   asked: z.array(z.string()),
   told: z.array(z.strictObject({ finding: z.string(), state: z.string() })),
+  ordered: z.enum(['resulted', 'repeat', 'unavailable', 'unknown', 'refused']).exactOptional(),
   exams: z.array(z.string()),
+  invasiveness: z.number().exactOptional(),
   money: z.number(),
   minutes: z.number(),
 })

@@ -47,18 +47,27 @@ export interface Told {
 /**
  * What an utterance was taken for, after the state taxonomy of AIE (Automatic Interactive Evaluation).
  * `answered` a question it knew, `unknown` one it could not answer, `exam-only` one that needs an
- * examination, `repeated` one already answered, `unclear` one it did not understand, `open` an open
- * question, `refused` a request for the diagnosis or an injection, `courtesy` no question at all.
+ * examination, `repeated` one already answered, `withheld` one it will not answer yet, `unclear` one it did not
+ * understand, `ambiguous` one that may mean several things, `open` an open question, `refused` a request for the
+ * diagnosis or an injection, `courtesy` no question at all.
  */
 export type Understanding =
   | 'answered'
   | 'unknown'
   | 'exam-only'
   | 'repeated'
+  | 'withheld'
   | 'unclear'
+  | 'ambiguous'
   | 'open'
   | 'refused'
   | 'courtesy'
+
+/**
+ * What became of an order: a result, a result still valid and so told again, not available here, no examination
+ * that anybody knows, or refused because it costs more or takes longer than is left.
+ */
+export type Ordered = 'resulted' | 'repeat' | 'unavailable' | 'unknown' | 'refused'
 
 /** What really happened in a turn: read by rewards, never by the doctor. */
 export interface TurnFacts {
@@ -70,8 +79,12 @@ export interface TurnFacts {
   readonly asked: readonly string[]
   /** Findings this turn settled. */
   readonly told: readonly Told[]
+  /** What became of an order; absent where nothing was ordered. */
+  readonly ordered?: Ordered
   /** Canonical ids of the examinations carried out, panels expanded. */
   readonly exams: readonly string[]
+  /** What the patient went through for them, 0 to 3 an examination, added up; absent where nothing was done. */
+  readonly invasiveness?: number
   /** Spent in this turn, in money units. */
   readonly money: number
   /** Passed in this turn. */

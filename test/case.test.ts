@@ -84,7 +84,7 @@ describe('a view', () => {
 
 describe("another reader's view does not compile", () => {
   const patientContext = { dialogue: [], seed: 0, language: 'en' } as const
-  const examContext = { done: [], seed: 0, language: 'en' } as const
+  const examContext = { done: [], now: 0, seed: 0, language: 'en' } as const
 
   test("a patient with the grader's or the examiner's", () => {
     expectTypeOf<Parameters<Patient>[1]['view']>().toEqualTypeOf<PatientView>()

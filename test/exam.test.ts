@@ -4,7 +4,13 @@ import type { ExamContext, ExamReport, ExamSimulator } from '../src/exam.js'
 import { firstOf } from '../src/exam.js'
 import { tinyExams, tinyLung } from './fixtures/tiny.js'
 
-const context: ExamContext = { view: examinerView(tinyLung), done: [], seed: 0, language: 'en' }
+const context: ExamContext = {
+  view: examinerView(tinyLung),
+  done: [],
+  now: 0,
+  seed: 0,
+  language: 'en',
+}
 
 const report = (text: string): ExamReport => ({
   status: 'resulted',

@@ -11,13 +11,13 @@ import type { Env, Info, Observation, ResetOptions, Step } from '../env.js'
 import { termination, transition, truncation } from '../env.js'
 import type { Episode, EpisodeTurn } from '../episode.js'
 import { boundary } from '../error.js'
-import type { ExamReport, ExamSimulator } from '../exam.js'
+import type { ExamSimulator, PastReport } from '../exam.js'
 import { firstOf } from '../exam.js'
 import type { Exchange, Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
 import { below } from '../seed.js'
 import type { TierName } from '../tiers.js'
-import type { Action, Language, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
+import type { Action, Language, Ordered, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
 import { noFacts } from '../turn.js'
 
 /** A list of cases, or a function that makes the n-th one. */
@@ -43,6 +43,8 @@ export interface ConsultationOptions {
   readonly minutes?: number
   /** Minutes one question takes. @default 1 */
   readonly minutesPerQuestion?: number
+  /** Money an order costs that nobody here knows how to carry out, as far as there is any left. @default 5 */
+  readonly unknownOrderMoney?: number
   /** Unreadable replies in a row that end the episode. @default 2 */
   readonly maxInvalid?: number
 }
@@ -87,7 +89,7 @@ interface Visit {
   readonly patient: PatientView
   readonly examiner: ExaminerView
   readonly dialogue: Exchange[]
-  readonly reports: ExamReport[]
+  readonly reports: PastReport[]
   turns: readonly Turn[]
   readonly recorded: EpisodeTurn[]
   money: number
@@ -112,6 +114,11 @@ export function consultation(options: ConsultationOptions): Env {
     minutes: positive('minutes', options.minutes ?? 2880),
   }
   const minutesPerQuestion = options.minutesPerQuestion ?? 1
+  const unknownOrderMoney = options.unknownOrderMoney ?? 5
+  if (!(unknownOrderMoney >= 0))
+    throw new RangeError(
+      `Expected \`unknownOrderMoney\` to be at least 0, got \`${unknownOrderMoney}\``,
+    )
   const maxInvalid = positive('maxInvalid', options.maxInvalid ?? 2)
   if (typeof cases !== 'function' && cases.length === 0)
     throw new RangeError('Expected `cases` to hold at least one case, got none')
@@ -145,24 +152,37 @@ export function consultation(options: ConsultationOptions): Env {
   }
 
   const order = async (v: Visit, exam: string, signal?: AbortSignal): Promise<Settled> => {
-    const context = { view: v.examiner, done: v.reports, seed: v.seed, language, signal }
+    const left = { money: budget.money - v.money, minutes: budget.minutes - v.minutes }
+    const context = {
+      view: v.examiner,
+      done: v.reports,
+      now: v.minutes,
+      seed: v.seed,
+      language,
+      signal,
+    }
     const report = await boundary('component-failed', 'exam simulator', () =>
       examine(exam, context),
     )
-    const refuse = (text: string): Settled => ({
+    const refuse = (ordered: Ordered, text: string, money = 0): Settled => ({
       outcome: { kind: 'rejected', text },
-      facts: { ...noFacts, minutes: minutesPerQuestion },
+      facts: { ...noFacts, ordered, money, minutes: minutesPerQuestion },
     })
-    if (!report) return refuse(words.unknownExam[language](cut(exam)))
-    if (report.money > budget.money - v.money)
-      return refuse(words.tooExpensive[language](budget.money - v.money))
-    if (report.minutes > budget.minutes - v.minutes)
-      return refuse(words.tooLong[language](budget.minutes - v.minutes))
-    v.reports.push(report)
-    const { exams, told, money, minutes } = report
+    if (!report)
+      return refuse(
+        'unknown',
+        words.unknownExam[language](cut(exam)),
+        Math.min(unknownOrderMoney, left.money),
+      )
+    if (report.money > left.money)
+      return refuse('refused', words.tooExpensive[language](left.money))
+    if (report.minutes > left.minutes)
+      return refuse('refused', words.tooLong[language](left.minutes))
+    const { status, exams, told, money, minutes, invasiveness = 0 } = report
+    v.reports.push({ ...report, at: v.minutes + minutes })
     return {
       outcome: { kind: 'examined', text: report.text },
-      facts: { asked: [], told, exams, money, minutes },
+      facts: { asked: [], told, ordered: status, exams, invasiveness, money, minutes },
     }
   }
 

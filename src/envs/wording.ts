@@ -9,7 +9,12 @@ interface Speaking {
   readonly language: Language
   /** The finding as the case records it. */
   readonly recorded: Finding | undefined
+  /** Takes the shortest sentence instead of one drawn. @default false */
+  readonly shortest?: boolean
 }
+
+const shortestOf = (texts: readonly string[]): string =>
+  texts.reduce((least, text) => (text.length < least.length ? text : least))
 
 const some: { readonly [language in Language]: string } = { en: 'some', zh: '几' }
 
@@ -32,7 +37,9 @@ export function wording(
 ): string | undefined {
   const texts = finding.say[state]?.[speaking.language]
   if (!texts) return undefined
-  const text = pick(texts, speaking.seed, 'words', finding.id)
+  const text = speaking.shortest
+    ? shortestOf(texts)
+    : pick(texts, speaking.seed, 'words', finding.id)
   return text.includes('{value}')
     ? text.replaceAll('{value}', number(finding, state, speaking))
     : text

@@ -10,6 +10,7 @@ const understood: ReadonlySet<Understanding> = new Set<Understanding>([
   'answered',
   'unknown',
   'exam-only',
+  'withheld',
   'open',
 ])
 

@@ -38,7 +38,13 @@ const ordering =
   (simulate: ExamSimulator, seed: number, language: Language): Order =>
   ({ view }, order, done = []) =>
     expectAnswer(JSON.stringify(order.slice(0, 40)), () =>
-      simulate(order, { view, done: [...done], seed, language }),
+      simulate(order, {
+        view,
+        done: done.map((report) => ({ ...report, at: report.minutes })),
+        now: done.reduce((sum, { minutes }) => sum + minutes, 0),
+        seed,
+        language,
+      }),
     )
 
 function wellFormed(order: string, report: ExamReport): void {

@@ -34,6 +34,8 @@ const understandings: Readonly<Record<Understanding, true>> = {
   unknown: true,
   'exam-only': true,
   repeated: true,
+  withheld: true,
+  ambiguous: true,
   unclear: true,
   open: true,
   refused: true,

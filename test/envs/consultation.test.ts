@@ -137,6 +137,15 @@ describe('limits', () => {
     })
   })
 
+  test('an unknown order costs what was agreed, as far as there is money, and says what it was', async () => {
+    const env = clinic({ unknownOrderMoney: 7, money: 10 })
+    await env.reset()
+    const first = await env.step({ kind: 'order', exam: 'a crystal ball' })
+    expect(first.info.facts).toMatchObject({ ordered: 'unknown', money: 7, exams: [] })
+    const second = await env.step({ kind: 'order', exam: 'a crystal ball' })
+    expect(second.observation.spent.money).toBe(10)
+  })
+
   test('unreadable replies are answered once and then end the episode', async () => {
     const grammar: Grammar = {
       name: 'strict',

@@ -15,7 +15,7 @@ import { examOf } from './orders.js'
 
 export interface RecordExamsOptions {
   readonly knowledge: Knowledge
-  /** Money for an examination that was done before in the same consultation. @default 0 */
+  /** Money for an examination whose result is still valid. @default 0 */
   readonly repeatMoney?: number
 }
 
@@ -103,6 +103,12 @@ function membersOf(
   return expandPanel(exam).flatMap((id) => knowledge.exam.get(id) ?? [])
 }
 
+/** Whether a result is there that has not run out. */
+function isValid(knowledge: Knowledge, exam: string, { done, now }: ExamContext): boolean {
+  const hours = knowledge.exam.get(exam)?.validHours ?? Number.POSITIVE_INFINITY
+  return done.some(({ exams, at }) => exams.includes(exam) && now - at <= hours * 60)
+}
+
 /**
  * Makes a simulator of the knowledge base's examinations; any other order is left to the next one.
  * @throws RangeError when `repeatMoney` is negative or not a number
@@ -124,12 +130,23 @@ export function recordExams({
     const done = parts.filter(({ told }) => told !== undefined)
     const told = done.flatMap((part) => part.told ?? [])
     const exams = done.flatMap((part) => (part.exam === exam.id ? expandPanel(exam) : [part.exam]))
-    if (exams.length === 0)
-      return { status: 'unavailable', exams, text, told, money: 0, minutes: 1 }
-    const before = new Set(context.done.flatMap((report) => report.exams))
-    return exams.every((id) => before.has(id))
-      ? { status: 'repeat', exams, text, told, money: repeatMoney, minutes: 0 }
-      : { status: 'resulted', exams, text, told, money: exam.cost, minutes: exam.minutes }
+    const nothing = { exams, text, told, money: 0, minutes: 1, invasiveness: 0 }
+    if (exams.length === 0) return { ...nothing, status: 'unavailable' }
+    if (exams.every((id) => isValid(knowledge, id, context)))
+      return { ...nothing, status: 'repeat', money: repeatMoney, minutes: 0 }
+    const invasiveness = exams.reduce(
+      (sum, id) => sum + (knowledge.exam.get(id)?.invasiveness ?? 0),
+      0,
+    )
+    return {
+      exams,
+      text,
+      told,
+      status: 'resulted',
+      money: exam.cost,
+      minutes: exam.minutes,
+      invasiveness,
+    }
   }
   return simulate satisfies ExamSimulator
 }

@@ -66,9 +66,13 @@ export const examTalk =
 export const courtesy =
   /\b(?:hello|hi|good (?:morning|afternoon|evening|day)|thanks|thank you|ok|okay|i see|i understand|sorry|take care|relax|dont worry|alright|all right|got it|welcome|nice to meet you|goodbye|bye|of course)\b|[您你]好|谢谢|好的|明白|了解|知道了|别担心|不用担心|别着急|别紧张|请坐|请进|再见|辛苦|没关系|抱歉|早上好|下午好|晚上好|^(?:嗯|好|哦)+$/
 
+/** Tells the patient what to do, or what will be done. */
+export const advice =
+  /\b(?:you (?:should|need to|must|can|could|ought)|i (?:recommend|suggest|advise|would like you to|want you to|am going to|will|ll)|lets|try to|make sure|take (?:this|these|two|one)|prescri\w+|come back|follow up)\b|建议|应该|需要(?:注意|休息|住院)|注意(?:休息|饮食|保暖)|多(?:喝水|休息)|给[你您](?:开|安排)|按时|回去(?:后|以后)?|复诊|我们(?:先|来|会)|我会/
+
 /** Asks without a question's form. */
 export const request =
-  /\b(?:tell me|describe|let me know|explain|talk about|i(?:d| would)? (?:like|want|need) to know)\b|说说|讲讲|谈谈|描述|告诉我|说一下|讲一下|谈一下|介绍|我想(?:知道|了解|问)/
+  /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand)|i am (?:wondering|asking|curious)|im (?:wondering|asking|curious)|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述|告诉我|说一下|讲一下|谈一下|介绍|(?:我|还)?(?:想|要)(?:知道|了解|问|听)|问一下|问问|请问/
 
 const hanCue =
   /(?:吗|呢|没有|没|不|么|否)$|有没有|是不是|是否|会不会|能不能|可不可以|有无|(\p{Script=Han})[不没]\1/u

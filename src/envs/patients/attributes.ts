@@ -1,26 +1,29 @@
-/**
- * Attributes of a complaint that a question may be after: where, how it began, what it is like. They tie a
- * question to the finding that records the attribute, by cues that both of them hold.
- */
+/** Attributes of a complaint that a question may be after: where, since when, how bad, what it is like. */
+import type { Attribute } from '../../knowledge-file.js'
 
-/** Cues in the normal form, per attribute. */
-const cues: Readonly<Record<string, RegExp>> = {
+/** Cues in the normal form, per attribute; the first that is found counts where several overlap. */
+const cues: { readonly [attribute in Attribute]: RegExp } = {
+  radiation:
+    /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|move(?:s|d)? (?:anywhere|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着/,
+  aggravating:
+    /\b(?:makes? .{0,30}\b(?:worse|it come on)|worsens?|worsened|aggravat\w+|brings? .{0,25}\bon|sets? .{0,25}\boff|triggers?|triggered|provoke\w*|get(?:s)? worse (?:when|with|if|after)|worse (?:when|with|if|after|on)|flares? up (?:when|after|with))\b|加重|更厉害|更严重|诱因|诱发|引起|引发|什么(?:时候|情况)下?(?:会)?(?:发作|出现|厉害)|[会就](?:更|变)(?:疼|难受|重)/,
+  relieving:
+    /\b(?:makes? .{0,30}\b(?:better|go away|easier|ease)|reliev\w+|eases?|easing|ease|helps?|improves?|better (?:when|with|if|after)|settles?|goes away|calms?)\b|缓解|减轻|好转|好一[点些]|会好|能好|舒服一[点些]|消失/,
+  timing:
+    /\b(?:what time|time of (?:day|the day|year)|when (?:is|does|do|are) .{0,25}\b(?:worst|worse|happen|come)|at night|in the (?:morning|evening|night|daytime)|mornings?|evenings?|nights?|night ?time|daytime|all day|constant\w*|come and go|comes and goes|on and off|all the time|continuous\w*|intermittent\w*|how often|how many times)\b|什么时候(?:最|比较|更|会|容易)|早上|早晨|晨起|晚上|夜里|夜间|半夜|白天|一直|持续性|一阵一阵|阵发|断断续续|间断|多久一次|几次|时有时无|频率/,
   onset:
-    /\b(?:sudden|suddenly|gradual|gradually|all at once|build up|come on slowly|slowly)\b|\bhow did\b.{0,30}\b(?:start|begin|come on)\b|突然|一下子|慢慢|逐渐|渐渐|怎么开始|急不急/,
-  site: /\b(?:where|whereabouts|which (?:part|side|area|spot)|one side|both sides|point to|located|location)\b|哪里|哪儿|哪边|哪一边|哪侧|部位|位置|哪个地方|一侧|两侧|左边|右边/,
+    /\b(?:sudden|suddenly|gradual|gradually|all at once|out of nowhere|out of the blue|build up|built up|come on (?:slowly|quickly|fast)|slowly|overnight|how did .{0,30}\b(?:start|begin|come on|first)|what were you doing)\b|突然|一下子|慢慢|逐渐|渐渐|忽然|怎么开始|怎么(?:起|发)(?:病|作)的|急不急|起病/,
+  duration:
+    /\b(?:how long|since when|for how (?:many|long)|how many (?:days|weeks|months|years|hours)|when did .{0,40}\b(?:start|begin|first|come on|notice)|how recently|long ago|what day did)\b|多久|多长时间|几天|几个月|几年|几个小时|多少天|什么时候(?:开始|起|发现|出现)|从(?:什么时候|哪天|何时)|何时(?:开始|起)|多少时间|持续/,
+  severity:
+    /\b(?:how (?:bad|severe|strong|intense|painful|high|serious|heavy|much)|out of (?:10|ten)|scale|1 to 10|one to ten|worst|severity|mild|moderate|rate (?:the|your|it))\b|多(?:疼|痛|厉害|严重|重|高|大)|有多|几级|几分|打分|严重(?:吗|程度|不严重)|厉害(?:吗|不厉害)|剧烈|程度|最高/,
+  site: /\b(?:where|whereabouts|which (?:part|side|area|spot|place|leg|arm|eye|ear)|one side|both sides|either side|left or right|left side|right side|point to|location|located|localised|localized|exact spot)\b|哪里|哪儿|哪边|哪一边|哪侧|哪一侧|部位|位置|哪个地方|什么地方|哪块|哪一块|一侧|单侧|双侧|两侧|两边|左边|右边|左侧|右侧|具体在/,
   character:
-    /\b(?:kind|sort|type) of\b|\b(?:feel like|describe|sharp|dull|burning|crushing|stabbing|throbbing|pressing|squeezing|pounding|cramping|tight)\b|什么样|什么感觉|怎么个|怎么疼|怎样疼|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|压着疼|压榨|针刺|烧灼/,
-  trigger:
-    /\btriggers?\b|\b(?:sets?|brings?) .{0,25}\bo(?:ff|n)\b|\b(?:exert|exertion|exercise|exercising)\b|\bwhen you (?:walk|move|climb|run|breathe)\b|\bmakes? .{0,25}worse\b|诱因|诱发|活动时|活动的时候|运动|吸气|走路|爬楼|什么时候|什么情况/,
-  colour:
-    /\bcolou?r\b|\b(?:clear|green|yellow|bloody|white|rusty)\b|颜色|黄的|白的|绿的|白色|黄色|绿色|有血|带血/,
-  relief: /\b(?:better|relieved?|eases?|help|improves?)\b|缓解|减轻|好转|会好/,
-  night: /\bnights?\b|夜里|夜间|半夜/,
-  food: /\b(?:meals?|foods?|eat|eating)\b|饭|吃|空腹/,
+    /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|sharp|dull|burning|crushing|stabbing|throbbing|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|形状|样子|什么形/,
 }
 
-const named = Object.entries(cues)
+const named = Object.entries(cues) as [Attribute, RegExp][] // the keys of the literal above
 
-/** The attributes that some texts in normal form speak of. */
-export const attributesOf = (texts: readonly string[]): ReadonlySet<string> =>
-  new Set(named.filter(([, cue]) => texts.some((text) => cue.test(text))).map(([name]) => name))
+/** The attributes that a text in normal form asks for. */
+export const attributesIn = (text: string): readonly Attribute[] =>
+  named.flatMap(([attribute, cue]) => (cue.test(text) ? [attribute] : []))

@@ -1,4 +1,5 @@
 /** What a patient says where no finding has a sentence for it. None of these names a disease or a finding. */
+import type { PatientContext } from '../../patient.js'
 import { pick } from '../../seed.js'
 import type { Language } from '../../turn.js'
 
@@ -12,6 +13,11 @@ export type Occasion =
   | 'refused'
   | 'courtesy'
   | 'unclear'
+  | 'ambiguous'
+  | 'jargon'
+  | 'withheld'
+  | 'no-detail'
+  | 'again-please'
   /** A few words before an answer that was given already. */
   | 'again'
 
@@ -92,19 +98,83 @@ export const sentences: { readonly [occasion in Occasion]: Bank } = {
       '我没听懂您在问什么，麻烦说得简单点。',
     ],
   },
+  ambiguous: {
+    en: [
+      'What exactly do you mean by that?',
+      'I am not sure what you are after, could you be more specific?',
+      'Do you mean something in particular?',
+    ],
+    zh: [
+      '您具体是指哪方面？',
+      '您问的是哪一样？说具体点。',
+      '您这话我不太确定是问什么，能说细一点吗？',
+    ],
+  },
+  jargon: {
+    en: [
+      'I do not know that word, what does it mean?',
+      'Could you say that in plain words?',
+      'That is doctors’ language to me, please say it simply.',
+    ],
+    zh: ['这个词我不懂，是什么意思？', '您能用大白话说吗？', '这些专业的词我听不明白。'],
+  },
+  withheld: {
+    en: [
+      'I would rather not talk about that.',
+      'That is private.',
+      'I do not feel comfortable answering that.',
+    ],
+    zh: ['这个我不太想说。', '这是我的私事。', '这个不方便讲吧。'],
+  },
+  'no-detail': {
+    en: [
+      'I have not noticed anything particular about that.',
+      'I could not tell you more precisely.',
+      'Nothing special that I have noticed.',
+    ],
+    zh: ['这方面我没有特别留意。', '再具体的我就说不上来了。', '没注意到有什么特别的。'],
+  },
+  'again-please': {
+    en: [
+      'Sorry, my mind wandered, what was the question?',
+      'Could you say that again, please?',
+      'I lost the thread, what did you ask?',
+    ],
+    zh: ['不好意思，我走神了，您刚问什么？', '您再说一遍好吗？', '我一时没跟上，您问的是什么？'],
+  },
   again: {
     en: ['As I said:', 'Like I told you:', 'I mentioned it before:'],
     zh: ['刚才说过，', '我前面讲过，', '还是那句话，'],
   },
 }
 
+/** What somebody who speaks for the patient says instead. */
+export const spokenFor: { readonly [occasion in 'exam-only' | 'refused']: Bank } = {
+  'exam-only': {
+    en: [
+      'I cannot tell from the outside, that would have to be tested.',
+      'There is no way for us to see that at home.',
+    ],
+    zh: ['这个从外面看不出来，得做检查才清楚。', '我们在家里看不出来，要检查了才知道。'],
+  },
+  refused: {
+    en: ['I could not tell you, that is why we came.', 'I know nothing about that, doctor.'],
+    zh: ['这我可不知道，所以才来请您看的。', '这些我不懂，医生。'],
+  },
+}
+
 /** A sentence for the occasion, fixed by the seed and the length of what was asked. */
-export const say = (
+export function say(
   occasion: Occasion,
-  language: Language,
-  seed: number,
+  { language, seed, view }: Pick<PatientContext, 'language' | 'seed' | 'view'>,
   utterance: string,
-): string => pick(sentences[occasion][language], seed, occasion, utterance.length)
+): string {
+  const instead =
+    view.demographics.speaker === 'caregiver' &&
+    (occasion === 'exam-only' || occasion === 'refused')
+  const bank = instead ? spokenFor[occasion] : sentences[occasion]
+  return pick(bank[language], seed, occasion, utterance.length)
+}
 
 /** Sentences as one text. */
 export const join = (parts: readonly string[], language: Language): string =>

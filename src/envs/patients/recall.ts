@@ -4,11 +4,18 @@
  */
 import type { FindingDefinition, Knowledge } from '../../knowledge.js'
 import type { PatientContext } from '../../patient.js'
-import { uniform } from '../../seed.js'
+import { dialOf } from '../../persona.js'
+import { pickWeighted, uniform } from '../../seed.js'
 import type { FindingState } from '../../turn.js'
 import { wording } from '../wording.js'
 
 type Listener = Pick<PatientContext, 'view' | 'seed' | 'language'>
+
+/**
+ * What becomes of a question about something the case does not record, three published answers to which give
+ * different information: `unknown` says so, `deny` takes it for absent, `sample` draws it from the background.
+ */
+export type AbsentPolicy = 'unknown' | 'deny' | 'sample'
 
 /** The topmost ancestor whose state keeps the finding from existing; none for a root or an open gate. */
 export function closedGate(
@@ -25,36 +32,60 @@ export function closedGate(
   return open ? undefined : parent
 }
 
+function unrecorded(finding: FindingDefinition, policy: AbsentPolicy, seed: number): FindingState {
+  const { id, type, leak, states } = finding
+  if (policy === 'sample') {
+    const chances = typeof leak === 'number' ? [1 - leak, leak] : states.map((s) => leak[s] ?? 0)
+    return states[pickWeighted(chances, seed, 'unrecorded', id)] ?? 'unknown'
+  }
+  return policy === 'deny' && type === 'bool' ? 'absent' : 'unknown'
+}
+
+/** P(not remembered) and P(told the wrong way round) that a persona adds to the tier's noise, by dial. */
+const forgetting = [0, 0.05, 0.12, 0.25]
+const fabrication = [0, 0.1, 0.2, 0.35]
+
 /**
  * The state a patient tells: forgetting is drawn first, then a present finding may be denied and an absent one
- * reported. What the patient came in with is not in doubt, and what was not recorded is not known.
+ * reported. What the patient came in with is not in doubt, and what was not recorded is as `policy` says.
  */
 export function toldState(
   finding: FindingDefinition,
   closed: boolean,
   { view, seed }: Listener,
+  policy: AbsentPolicy = 'unknown',
 ): FindingState {
   const { id } = finding
   const { forget, deny, overReport } = view.noise
   const recorded = view.findings.get(id)?.state
-  const state = closed ? 'absent' : recorded
-  if (state === undefined || !(closed || finding.say[state])) return 'unknown'
+  const state = closed ? 'absent' : (recorded ?? unrecorded(finding, policy, seed))
+  if (!(closed || finding.say[state])) return 'unknown'
   if (view.complaint.findings.includes(id)) return state
-  if (forget > 0 && uniform(seed, 'forget', id) < forget) return 'unknown'
+  const lost = forgetting[dialOf(view.persona, 'forgetful')] ?? 0
+  const unsure = forget + lost - forget * lost
+  if (unsure > 0 && uniform(seed, 'forget', id) < unsure) return 'unknown'
   if (closed || finding.type !== 'bool') return state
+  const made = fabrication[dialOf(view.persona, 'fabricating')] ?? 0
+  if (made > 0 && uniform(seed, 'fabricate', id) < made)
+    return state === 'present' ? 'absent' : 'present'
   if (state === 'present' && deny > 0 && uniform(seed, 'deny', id) < deny) return 'absent'
   if (state === 'absent' && overReport > 0 && uniform(seed, 'over-report', id) < overReport)
     return 'present'
   return state
 }
 
-/** The finding's own sentence for a state. */
+/** The finding's own sentence for a state; the shortest one of a terse patient. */
 export const sentenceFor = (
   finding: FindingDefinition,
   state: string,
   { view, seed, language }: Listener,
 ): string | undefined =>
-  wording(finding, state, { seed, language, recorded: view.findings.get(finding.id) })
+  wording(finding, state, {
+    seed,
+    language,
+    recorded: view.findings.get(finding.id),
+    shortest: dialOf(view.persona, 'terse') >= 2,
+  })
 
 /** The sentence for a finding that cannot be there: its closed ancestor's, or its own where that one was misreported. */
 export function closedSentence(

@@ -11,7 +11,13 @@ export interface Sentence {
   readonly questions: number
   /** It asks, by a question or a request. */
   readonly inquires: boolean
+  /** It is short enough to be the rest of a question: "And fever?", "then the cough". */
+  readonly fragment: boolean
 }
+
+const han = /\p{Script=Han}/u
+const isFragment = (text: string): boolean =>
+  han.test(text) ? text.length <= 8 : text.split(' ').length <= 4
 
 function sentence(text: string, clauses: readonly Clause[]): Sentence {
   const start = clauses[0]!.start
@@ -26,6 +32,7 @@ function sentence(text: string, clauses: readonly Clause[]): Sentence {
     text: whole,
     questions,
     inquires: questions > 0 || request.test(whole),
+    fragment: isFragment(whole),
   }
 }
 

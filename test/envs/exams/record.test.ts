@@ -34,8 +34,18 @@ const truth = spokenCase(states, { exams })
 
 const context = (
   of: Case = truth,
-  { done = [], language = 'en' }: { done?: readonly ExamReport[]; language?: Language } = {},
-): ExamContext => ({ view: examinerView(of), done, seed: 1, language })
+  {
+    done = [],
+    language = 'en',
+    now = 0,
+  }: { done?: readonly ExamReport[]; language?: Language; now?: number } = {},
+): ExamContext => ({
+  view: examinerView(of),
+  done: done.map((one) => ({ ...one, at: 0 })),
+  now,
+  seed: 1,
+  language,
+})
 
 /** The report of an order that is known. */
 function report(order: string, given: ExamContext = context(), by = simulate): ExamReport {
@@ -53,7 +63,17 @@ describe('an examination', () => {
       told: [{ finding: 'white-cells-high', state: 'present' }],
       money: 5,
       minutes: 30,
+      invasiveness: 1,
     })
+  })
+
+  test('is done again, at its price and with the same result, once the result has run out', () => {
+    const first = report('CBC')
+    const hours = knowledge.exam.get('blood-count')?.validHours ?? 0
+    const within = report('CBC', context(truth, { done: [first], now: hours * 60 }))
+    expect(within).toMatchObject({ status: 'repeat', money: 0, invasiveness: 0 })
+    const later = report('CBC', context(truth, { done: [first], now: hours * 60 + 1 }))
+    expect(later).toEqual(first)
   })
 
   test('is reported in the language of the consultation, whichever it is ordered in', () => {
@@ -73,6 +93,7 @@ describe('an examination', () => {
       told: first.told,
       money: 0,
       minutes: 0,
+      invasiveness: 0,
     })
   })
 

@@ -1,0 +1,70 @@
+/** What a patient is willing to say: delicate matters to somebody who has earned it, other things unasked. */
+import type { FindingDefinition } from '../../knowledge.js'
+import type { PatientContext } from '../../patient.js'
+import { dialOf } from '../../persona.js'
+import { below } from '../../seed.js'
+import { toldState } from './recall.js'
+
+/** Makes it easier to speak of something delicate, in the normal form. */
+const tact =
+  /\b(?:between us|confidential|confidence|private|privately|in private|stays? (?:here|in this room|with me)|many (?:people|patients|women|men)|lots of people|common|nothing to be ashamed|no shame|not (?:here to )?judg\w+|no judg\w+|if you dont mind|if (?:thats|it is|its) (?:ok|okay|all right|alright)|i have to ask|ask everyone|ask everybody)\b|保密|隐私|不会(?:告诉|说出去|外传)|只有(?:我们|你我)|很多人|不少人|不用不好意思|别不好意思|不丢人|没什么丢人|不会(?:笑话|评判)|方便(?:说|问|讲)|每个(?:病人|患者)都(?:要|会)?问|例行/
+
+/** Whether an utterance in the normal form is put with tact. */
+export const isTactful = (text: string): boolean => tact.test(text)
+
+/** How much trust a delicate finding takes, of 0 for what anybody tells. */
+function guarded({ stigma }: FindingDefinition, { view: { persona } }: PatientContext): number {
+  if (stigma === 0) return 0
+  const guard = Math.max(dialOf(persona, 'distrustful'), dialOf(persona, 'ashamed'))
+  return Math.max(0, stigma + guard - 3)
+}
+
+/** Trust so far: kind words, and a question that had been put before. */
+function trust({ dialogue }: PatientContext, finding: string): number {
+  let sum = 0
+  for (const { reply } of dialogue)
+    if (reply.understood === 'courtesy' || reply.asked.includes(finding)) sum += 1
+  return sum
+}
+
+/** Whether the patient keeps a finding back, whatever its state is, so that keeping it back says nothing of it. */
+export function withholds(
+  finding: FindingDefinition,
+  tactful: boolean,
+  context: PatientContext,
+): boolean {
+  const needed = guarded(finding, context)
+  return needed > 0 && (tactful ? 2 : 0) + trust(context, finding.id) < needed
+}
+
+const wasTold = ({ dialogue }: PatientContext, id: string): boolean =>
+  dialogue.some(({ reply }) => reply.told.some(({ finding }) => finding === id))
+
+/** Complaints that a patient brings up unasked: present, told for present, not yet told, and not delicate. */
+export function volunteered(
+  complaints: readonly FindingDefinition[],
+  context: PatientContext,
+): readonly FindingDefinition[] {
+  const { view, seed, dialogue } = context
+  const { persona } = view
+  const reserved = dialOf(persona, 'distrustful') >= 3
+  if (reserved && !dialogue.some(({ reply }) => reply.understood === 'courtesy')) return []
+  const present = complaints.flatMap((finding) => {
+    const recorded = view.findings.get(finding.id)
+    return recorded?.state === 'present' && recorded.stigma === 0
+      ? [{ finding, salience: recorded.salience }]
+      : []
+  })
+  const next: FindingDefinition[] = []
+  for (const { finding } of present.sort((a, b) => b.salience - a.salience)) {
+    if (view.complaint.findings.includes(finding.id) || wasTold(context, finding.id)) continue
+    if (toldState(finding, false, context) !== 'present') continue
+    next.push(finding)
+    const most =
+      dialOf(persona, 'terse') >= 2
+        ? 1
+        : 1 + below(2, seed, 'open', next[0]?.id ?? '') + (dialOf(persona, 'verbose') >= 2 ? 1 : 0)
+    if (next.length >= most) break
+  }
+  return next
+}
