@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander'
 import { addCases, addRewards } from './declare-data.js'
 import { addConsult, addEvaluate, addTrain } from './declare-doctors.js'
+import { addKnowledge, addPatient } from './declare-knowledge.js'
 import type { Act } from './declared.js'
 import { examples } from './declared.js'
 import { failed } from './failure.js'
@@ -32,6 +33,8 @@ function programFor(act: Act, terminal: Terminal): Command {
   addEvaluate(program, act, terminal)
   addTrain(program, act, terminal)
   addCases(program, act, terminal)
+  addKnowledge(program, act, terminal)
+  addPatient(program, act, terminal)
   addRewards(program, act, terminal)
   withPrint(
     program
