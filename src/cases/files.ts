@@ -1,13 +1,13 @@
-/** Case files: JSONL, one case a line, read and written as a stream. */
+/** Case files: JSONL, one case a line, read and written as a stream, packed where the name ends in .gz or .br. */
 import { createWriteStream } from 'node:fs'
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { rename, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import type { Case } from '../case.js'
 import type { Case as Schema } from '../case-schema.js'
 import { boundary, Fault, messageOf } from '../error.js'
-import { linesOf } from '../lines.js'
+import { linesOf, packerFor } from '../lines.js'
 
 /** A line that is not a case. */
 export interface BrokenLine {
@@ -138,14 +138,14 @@ export async function writeCases(
   const temporary = `${path}.${process.pid}.partial`
   let written = 0
   try {
-    await pipeline(
-      Readable.from(
-        toLines(cases, () => {
-          written++
-        }),
-      ),
-      createWriteStream(temporary),
+    const lines = Readable.from(
+      toLines(cases, () => {
+        written++
+      }),
     )
+    const packer = packerFor(path)
+    const file = createWriteStream(temporary)
+    await (packer ? pipeline(lines, packer, file) : pipeline(lines, file))
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })

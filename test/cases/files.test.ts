@@ -52,6 +52,25 @@ describe('a case file', () => {
     )
   })
 
+  test.each(['gz', 'br'])(
+    'is packed where its name ends in .%s, and read all the same',
+    async (end) => {
+      const path = join(folder, `packed.jsonl.${end}`)
+      const cases = Array.from({ length: 300 }, (_, n) => caseOf(`packed-${n}`))
+      await writeCases(path, cases)
+      expect((await readFile(path)).length).toBeLessThan(20_000)
+      expect(await readCases(path)).toEqual(cases)
+    },
+  )
+
+  test.each(['gz', 'br'])(
+    'that is no .%s though its name says so is refused by name',
+    async (end) => {
+      const path = await fileOf(`plain.jsonl.${end}`, `${line('a')}\n`)
+      expect(await messageFrom(path)).toContain(path)
+    },
+  )
+
   test('may have blank lines, a byte order mark and Windows line ends', async () => {
     const path = await fileOf('blank.jsonl', `\uFEFF${line('a')}\r\n\r\n   \n${line('b')}`)
     expect((await readCases(path)).map(({ id }) => id)).toEqual(['a', 'b'])
