@@ -92,12 +92,13 @@ function* references(knowledge: Knowledge): Problems {
   if (disease.size === 0) yield { id: '', why: 'no diseases' }
 }
 
-type Kind = 'finding' | 'exam finding' | 'disease' | 'exam'
+type Kind = 'finding' | 'history finding' | 'exam finding' | 'disease' | 'exam'
 
 /** Every phrase a doctor may use for a finding, a disease or an examination, and the field it stands in. */
 function* phrasesOf({ findings, diseases, exams }: Knowledge) {
-  for (const { id, name, aliases, jargon, ask, knownBy } of findings) {
-    const kind: Kind = knownBy === 'exam' ? 'exam finding' : 'finding'
+  for (const { id, name, aliases, jargon, ask, knownBy, kind: of } of findings) {
+    const past = of === 'antecedent' || of === 'family'
+    const kind: Kind = knownBy === 'exam' ? 'exam finding' : past ? 'history finding' : 'finding'
     for (const [field, both] of Object.entries({ ask, aliases, jargon, name }))
       for (const language of ['zh', 'en'] as const)
         for (const text of both ? [both[language]].flat() : [])
@@ -113,9 +114,12 @@ function* phrasesOf({ findings, diseases, exams }: Knowledge) {
         yield { id, kind, field: `aliases.${language}`, text }
 }
 
-/** What an examination shows may go by the examination's name: the patient knows neither. */
+/**
+ * What an examination shows may go by the examination's name, since the patient knows neither; and who asks after
+ * earlier or family illness names it.
+ */
 const mayShare = (a: Kind, b: Kind): boolean =>
-  (a === 'exam' && b === 'exam finding') || (a === 'exam finding' && b === 'exam')
+  [a, b].sort().join() === 'exam,exam finding' || [a, b].sort().join() === 'disease,history finding'
 
 /** Phrases that mean two things, as the patient hears them: case, width, punctuation, 您 and 痛 set aside. */
 function* collisions(knowledge: Knowledge): Problems {

@@ -6,8 +6,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { Fault } from '../src/error.js'
 import type { Disease, FindingDefinition } from '../src/knowledge.js'
 import { clinic, expandPanel, stateProbabilities } from '../src/knowledge.js'
-import { ordinal } from '../src/knowledge-file.js'
-import { loadKnowledge } from '../src/knowledge-folder.js'
+import { attributes, ordinal } from '../src/knowledge-file.js'
+import { checkedKnowledge, loadKnowledge } from '../src/knowledge-folder.js'
 import { smallKnowledge, smallKnowledgeFolder } from './fixtures/small-knowledge.js'
 
 type Json = Record<string, unknown>
@@ -100,10 +100,10 @@ describe('loadKnowledge', () => {
 
   test('loads the knowledge base that comes with the package', () => {
     const { diseases, findings, exams, groups } = loadKnowledge()
-    expect(diseases.length).toBeGreaterThanOrEqual(24)
-    expect(groups.size).toBeGreaterThanOrEqual(6)
-    expect(findings.length).toBeGreaterThanOrEqual(90)
-    expect(exams.length).toBeGreaterThanOrEqual(24)
+    expect(diseases.length).toBeGreaterThanOrEqual(72)
+    expect(groups.size).toBeGreaterThanOrEqual(10)
+    expect(findings.length).toBeGreaterThanOrEqual(220)
+    expect(exams.length).toBeGreaterThanOrEqual(60)
   })
 })
 
@@ -232,6 +232,42 @@ describe('loadKnowledge refuses, by file and line,', () => {
       named(files['shared.json'].exams, 'ecg').yields = ['fever']
     },
     /: exam ecg: yields fever, which the patient knows$/,
+  )
+  refuses(
+    'two findings that share a phrase, both by place',
+    (files) => {
+      const { ask } = named(files['shared.json'].findings, 'fever') as { ask: { en: string[] } }
+      const { aliases } = named(files['shared.json'].findings, 'belly-pain') as {
+        aliases: { en: string[] }
+      }
+      // Case and punctuation do not tell them apart.
+      aliases.en.push(`${ask.en[0]?.toUpperCase()}!`)
+    },
+    /^shared\.json:\d+: finding belly-pain: aliases\.en ".*" is also a phrase of finding fever, at shared\.json:\d+$/,
+  )
+  refuses(
+    'a sentence of a patient that names a disease',
+    (files) => {
+      const { say } = named(files['shared.json'].findings, 'fever') as {
+        say: Record<string, { en: string[] }>
+      }
+      say.present?.en.push('They say it is pneumonia.')
+    },
+    /: finding fever: say\.present\.en "They say it is pneumonia\." names disease pneumonia \("pneumonia"\), at chest\.json:\d+$/,
+  )
+  refuses(
+    'an age range on a finding with children',
+    (files) => {
+      named(files['shared.json'].findings, 'belly-pain').ages = [0, 10]
+    },
+    /: a finding of some ages has neither parent nor children$/,
+  )
+  refuses(
+    'an unknown disease that one never accompanies',
+    (files) => {
+      named(files['chest.json'].diseases, 'angina').incompatible = ['plague']
+    },
+    /: disease angina: unknown disease plague$/,
   )
   refuses(
     'an examination that does nothing',
@@ -401,8 +437,84 @@ describe('clinic', () => {
   })
 })
 
-test('the shipped knowledge base keeps to the schema that other folders are held to', () => {
-  // Loaded by default it is trusted; loaded as any other folder it is checked, with the same result.
-  const folder = fileURLToPath(new URL('../data/knowledge', import.meta.url))
-  expect(loadKnowledge(folder)).toEqual(loadKnowledge())
+describe('the shipped knowledge base', () => {
+  const shipped = checkedKnowledge()
+  const { diseases, findings, exams, groups } = shipped
+  const known = (knownBy: 'patient' | 'exam') => findings.filter((f) => f.knownBy === knownBy)
+
+  test('passes every check that other folders are held to', () => {
+    expect(diseases.length).toBe(loadKnowledge().diseases.length)
+  })
+
+  test('has the size it says: 72 to 100 diseases in 10 to 14 groups, 220 to 300 findings, 60 to 90 examinations', () => {
+    const within = (n: number, low: number, high: number) => n >= low && n <= high
+    expect(within(diseases.length, 72, 100)).toBe(true)
+    expect(within(groups.size, 10, 14)).toBe(true)
+    expect(within(findings.length, 220, 300)).toBe(true)
+    expect(within(exams.length, 60, 90)).toBe(true)
+    expect(known('patient').length / findings.length).toBeGreaterThanOrEqual(0.7)
+  })
+
+  test('asks for every patient-known finding in at least a dozen ways in both languages', () => {
+    const few = known('patient').filter(({ ask }) => ask.zh.length < 12 || ask.en.length < 12)
+    expect(few.map(({ id }) => id)).toEqual([])
+  })
+
+  test('records every attribute of complaints, and antecedents, medication, allergy, family and social life', () => {
+    const attributesOf = new Set(findings.map(({ attribute }) => attribute))
+    for (const attribute of attributes) expect(attributesOf).toContain(attribute)
+    const kinds = new Set(known('patient').map(({ kind }) => kind))
+    for (const kind of ['symptom', 'antecedent', 'medication', 'allergy', 'family', 'social'])
+      expect(kinds).toContain(kind)
+  })
+
+  test('has at least two findings in each group that only an examination shows and that tell two of its diseases apart', () => {
+    for (const group of groups.keys()) {
+      const own = diseases.filter((disease) => disease.group === group)
+      const telling = known('exam').filter((finding) =>
+        own.some((a) =>
+          own.some((b) => {
+            const [p, q] = [stateProbabilities([a], finding), stateProbabilities([b], finding)]
+            return p.some((chance, s) => chance - q[s]! >= 0.6)
+          }),
+        ),
+      )
+      expect([group, telling.length >= 2]).toEqual([group, true])
+    }
+  })
+
+  test('can examine for whatever only an examination shows', () => {
+    const shown = new Set(exams.flatMap(({ yields }) => yields))
+    expect(known('exam').filter(({ id }) => !shown.has(id))).toEqual([])
+  })
+
+  test('gives every disease a code, what to do, and a complaint to come with; every grave one a red flag', () => {
+    for (const { id, codes, recommend, findings: edges, severity, redFlags } of diseases) {
+      expect([id, codes.length > 0, recommend.length > 0]).toEqual([id, true, true])
+      const comes = Object.entries(edges).some(([f, p]) => {
+        const finding = shipped.finding.get(f)
+        return typeof p === 'number' && p >= 0.8 && !finding?.parent && (finding?.salience ?? 0) > 0
+      })
+      expect([id, comes]).toEqual([id, true])
+      if (severity <= 2) expect([id, redFlags.length > 0]).toEqual([id, true])
+    }
+  })
+
+  test('says no two states in sentences of which one begins the other', () => {
+    for (const language of ['zh', 'en'] as const) {
+      const said = findings
+        .flatMap(({ id, say }) =>
+          Object.values(say).flatMap((both) =>
+            both[language].map((text) => [text.replace(/[.。]$/, ''), id] as const),
+          ),
+        )
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+      const clash = said.filter(([text], i) => i > 0 && text.startsWith(said[i - 1]![0]))
+      expect(clash).toEqual([])
+    }
+  })
+
+  test('claims no review that nobody gave', () => {
+    expect(diseases.every(({ reviewed }) => reviewed === null)).toBe(true)
+  })
 })
