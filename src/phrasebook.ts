@@ -5,11 +5,13 @@
  */
 import type { FindingDefinition, Knowledge } from './knowledge.js'
 import type { Language, Told } from './turn.js'
+import { thirdPerson } from './voice.js'
 
 export interface Phrasebook {
   /**
-   * What a text tells, sentence by sentence, each as it stands in the knowledge base or after a colon.
-   * Other sentences, and those that two states share, tell nothing.
+   * What a text tells, sentence by sentence, each as it stands in the knowledge base, in the patient's own words
+   * or as somebody says it of them, at once or after a colon ("She says: As I said: …"). Other sentences, and
+   * those that two states share, tell nothing.
    */
   read(text: string): readonly Told[]
   /** The finding a question of the knowledge base asks about. */
@@ -71,17 +73,18 @@ function readMeasured(book: Book, text: string): Told | undefined {
   return found
 }
 
-/** A sentence without what stands before a colon: "Blood count: …", "As I said: …". */
-function untitled(text: string): string | undefined {
-  const colon = /[：:]\s*/.exec(text)
-  return colon ? text.slice(colon.index + colon[0].length) : undefined
-}
+const colon = /[：:]\s*/
 
+/** What a run of sentences tells, as it stands or without what stands before its colons. */
 function readRun(book: Book, run: string): Told | undefined {
-  const found = book.exact.get(run) ?? readMeasured(book, run)
-  if (found) return found
-  const rest = untitled(run)
-  return rest === undefined ? undefined : (book.exact.get(rest) ?? readMeasured(book, rest))
+  for (let text = run; ; ) {
+    const found = book.exact.get(text) ?? readMeasured(book, text)
+    if (found) return found
+    const title = colon.exec(text)
+    // A colon of a later sentence is not the end of this one's title.
+    if (!title || text.slice(0, title.index).includes('\n')) return undefined
+    text = text.slice(title.index + title[0].length)
+  }
 }
 
 function readAll(book: Book, text: string): readonly Told[] {
@@ -101,12 +104,23 @@ function readAll(book: Book, text: string): readonly Told[] {
   return told
 }
 
+/** A sentence in the first person and, where a patient can say it and that makes a difference, in the third. */
+const voices = (
+  text: string,
+  { knownBy }: FindingDefinition,
+  language: Language,
+): ReadonlySet<string> =>
+  knownBy === 'exam'
+    ? new Set([text])
+    : new Set([text, thirdPerson(text, language, 'he'), thirdPerson(text, language, 'she')])
+
 function build({ findings }: Knowledge, language: Language): Phrasebook {
   const book: Book = { exact: new Map(), measured: [], longest: 1 }
   const questions = new Map<string, string>()
   for (const finding of findings)
     for (const [state, said] of Object.entries(finding.say))
-      for (const text of said[language]) enter(book, finding, state, text)
+      for (const text of said[language])
+        for (const spoken of voices(text, finding, language)) enter(book, finding, state, spoken)
   for (const { id, ask } of findings) {
     const first = ask[language][0]
     if (first !== undefined && !questions.has(first)) questions.set(first, id)

@@ -74,7 +74,18 @@ function english(text: string, pronoun: Pronoun): string {
  * Rules for plain sentences, one verb to each "I"; the knowledge base is written to suit them.
  */
 export function thirdPerson(text: string, language: Language, pronoun: Pronoun): string {
-  return language === 'zh' ? text.replace(/我(?!们)/g, forms[pronoun].zh) : english(text, pronoun)
+  if (language === 'en') return english(text, pronoun)
+  // "他妈" is no mother but an oath.
+  return text.replace(/我([妈爸])(?!\1)/g, '我$1$1').replace(/我(?!们)/g, forms[pronoun].zh)
+}
+
+/** "Yes, …", "没有，…", "疼，…": fit only right after a question. */
+const reply = /^(?:yes|yeah|no|well)\b|^\p{Script=Han}{1,2}[，。]/iu
+
+/** Of sentences that say the same, those that need no question before them; all where every one does. */
+export function statements(texts: readonly string[]): readonly string[] {
+  const own = texts.filter((text) => !reply.test(text))
+  return own.length > 0 ? own : texts
 }
 
 /** How somebody of a sex is spoken about. */

@@ -45,6 +45,7 @@ describe('a view', () => {
     expect(findings.get('fever')).toEqual(tinyLung.findings[1])
     expect(rest).toEqual({
       view: 'patient',
+      persona: {},
       caseId: 'tiny-lung',
       demographics: tinyLung.demographics,
       complaint: tinyLung.chiefComplaint,

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Case } from '../src/case.js'
+import { patientView } from '../src/case.js'
 import { generateCase } from '../src/cases/generate.js'
+import { rulePatient } from '../src/envs/patients/rule.js'
 import { loadKnowledge } from '../src/knowledge-folder.js'
 import { phrasebook } from '../src/phrasebook.js'
 import { familyKnowledge } from './fixtures/family-knowledge.js'
@@ -51,6 +54,26 @@ describe('reading', () => {
     ])
   })
 
+  test('is done of somebody spoken for: by he or she, through an interpreter, and said before', () => {
+    expect(en.read('He keeps coughing. She smokes.')).toEqual([
+      { finding: 'cough', state: 'present' },
+      { finding: 'smoker', state: 'present' },
+    ])
+    expect(zh.read('她一直咳。他抽烟。')).toHaveLength(2)
+    expect(en.read('She says: I keep coughing. It smells foul.')).toEqual([
+      { finding: 'cough', state: 'present' },
+      { finding: 'foul-sputum', state: 'present' },
+    ])
+    expect(zh.read('他说：刚才说过：我抽烟。')).toEqual([{ finding: 'smoker', state: 'present' }])
+    expect(
+      en.read('She says: As I said: I get short of breath. It is worse on the stairs. I smoke.'),
+    ).toEqual([
+      { finding: 'breathless', state: 'present' },
+      { finding: 'smoker', state: 'present' },
+    ])
+    expect(en.read('Note: a: b: I smoked.')).toEqual([])
+  })
+
   test('takes nothing from a sentence that two states share', () => {
     const ambiguous = {
       ...knowledge,
@@ -83,6 +106,45 @@ describe('the shipped knowledge base', () => {
     for (const { id, ask } of shipped.findings)
       expect(book.question(ask[language][0] ?? '')).toBe(id)
     expect(book.question('?')).toBeUndefined()
+  })
+
+  const speakers = [
+    { speaker: 'self', sex: 'F' },
+    { speaker: 'caregiver', sex: 'F' },
+    { speaker: 'caregiver', sex: 'M' },
+    { speaker: 'interpreter', sex: 'F' },
+    { speaker: 'interpreter', sex: 'M' },
+  ] as const
+
+  describe.each(['en', 'zh'] as const)('in %s', (language) => {
+    test.each(speakers)('is told by the rule patient ($speaker, $sex) as it reads back', (who) => {
+      const talk = rulePatient({ knowledge: shipped })
+      const book = phrasebook(shipped, language)
+      const base = generateCase(shipped)
+      let told = 0
+      for (const { id, kind, knownBy, salience, stigma, states, ask, parent } of shipped.findings) {
+        if (knownBy !== 'patient') continue
+        for (const state of states) {
+          const open = parent ? [{ id: parent.finding, state: parent.when }] : []
+          const findings = [...open, { id, state }].map((one) => ({
+            ...{ kind, knownBy, salience, stigma },
+            ...one,
+          }))
+          const truth: Case = { ...base, demographics: who, findings, persona: {} }
+          for (const seed of [1, 2, 3]) {
+            const context = { view: patientView(truth), dialogue: [], seed, language }
+            const utterance = ask[language][0] ?? ''
+            const reply = talk(utterance, context)
+            expect(book.read(reply.text), reply.text).toEqual(reply.told)
+            told += reply.told.filter(({ finding }) => finding === id).length
+            const dialogue = [{ utterance, reply }]
+            const again = talk(utterance, { ...context, dialogue })
+            expect(book.read(again.text), again.text).toEqual(reply.told)
+          }
+        }
+      }
+      expect(told).toBeGreaterThan(1000)
+    })
   })
 
   test.each(['en', 'zh'] as const)('has %s reports that read back as they were', (language) => {

@@ -4,8 +4,9 @@ import { opens } from '../hypotheses.js'
 import type { Disease, Knowledge } from '../knowledge.js'
 import type { Demographics, Drawn, Model, Node } from '../likelihood.js'
 import { companionWeights, isMoot, mixed, priorWeights } from '../likelihood.js'
-import { below, fork, pickWeighted, uniform } from '../seed.js'
+import { fork, pickWeighted, uniform } from '../seed.js'
 import type { Tier } from '../tiers.js'
+import { drawAge } from './age.js'
 
 /** One drawn patient, as indices into the model. */
 export interface Patient {
@@ -38,34 +39,6 @@ export interface Change {
 }
 
 const maxAttempts = 50
-const childhood = 16
-const childShare = 0.12
-
-/** Whether anybody younger, and anybody older than 16, can have one of the diseases drawn. */
-function agesOf(
-  knowledge: Knowledge,
-  drawn: Drawn,
-): { readonly child: boolean; readonly adult: boolean } {
-  const some = (from: number, to: number): boolean => {
-    for (let age = from; age < to; age++)
-      if (priorWeights(knowledge, { age }, drawn).some((weight) => weight > 0)) return true
-    return false
-  }
-  return { child: some(0, childhood), adult: some(childhood, 86) }
-}
-
-const possible = new WeakMap<Knowledge, Map<Drawn, ReturnType<typeof agesOf>>>()
-
-/** Months below 2 years, whole years above; one in eight is a child where there are diseases of both. */
-function drawAge(knowledge: Knowledge, drawn: Drawn, seed: number): number {
-  const known = possible.get(knowledge) ?? new Map<Drawn, ReturnType<typeof agesOf>>()
-  const { child, adult } = known.get(drawn) ?? agesOf(knowledge, drawn)
-  possible.set(knowledge, known.set(drawn, { child, adult }))
-  const young = child && (!adult || uniform(seed, 'child') < childShare)
-  if (!young) return childhood + below(70, seed, 'age')
-  const years = below(childhood, seed, 'child-age')
-  return years < 2 ? years + below(12, seed, 'month') / 12 : years
-}
 
 function stateOf(chance: (state: number) => number, states: number, u: number): number {
   if (states === 2) return u < chance(1) ? 1 : 0
@@ -195,10 +168,28 @@ function attempt(
     : { seed, age, sex, prior, disease, companion, states, complaint }
 }
 
+/** Whether a twin can be: their diseases at that age and together, and what was changed there to be seen. */
+function isPossible(
+  knowledge: Knowledge,
+  model: Model,
+  { age, sex, disease, companion, states }: Patient,
+  { findings = {} }: Change,
+): boolean {
+  const who = { age, sex }
+  const first = knowledge.diseases[disease] as Disease // drawn from them
+  if (!(priorWeights(knowledge, who, 'all')[disease]! > 0)) return false
+  if (companion >= 0 && !(companionWeights(knowledge, first, who)[companion]! > 0)) return false
+  return Object.entries(findings).every(([id, state]) => {
+    const f = model.index.get(id)
+    return f !== undefined && model.nodes[f]!.finding.states[states[f]!] === state
+  })
+}
+
 /**
  * Draws until somebody has something to complain of; a drawn-again patient is drawn whole.
  * @param change what a twin of the drawn patient has otherwise
- * @throws RangeError when 50 draws find nobody, or a twin cannot be: no complaint, or not at that age or sex
+ * @throws RangeError when 50 draws find nobody, or a twin cannot be: no complaint, not at that age or sex, a
+ * second disease that never accompanies the first, or a finding where its parent rules it out
  */
 export function drawPatient(
   knowledge: Knowledge,
@@ -213,10 +204,9 @@ export function drawPatient(
     if (!patient) continue
     if (!change) return patient
     const twin = attempt(knowledge, model, tier, seed, change)
-    const possible = twin && priorWeights(knowledge, twin, 'all')[twin.disease]! > 0
-    if (twin && possible) return twin
+    if (twin && isPossible(knowledge, model, twin, change)) return twin
     throw new RangeError(
-      `Expected a twin who complains of something and can have the disease at ${change.age ?? patient.age} years and sex ${change.sex ?? patient.sex}, got none for ${JSON.stringify(change)}`,
+      `Expected a twin who complains of something and can have all that is changed at ${change.age ?? patient.age} years and sex ${change.sex ?? patient.sex}, got none for ${JSON.stringify(change)}`,
     )
   }
   throw new RangeError(

@@ -129,6 +129,9 @@ const ageOf = (age: number): NonNullable<Case['demographics']['age']> =>
   age < 2 ? { v: Math.round(age * 12), unit: 'month' } : { v: age, unit: 'year' }
 
 function assertChange({ disease, finding }: Knowledge, change: Change): void {
+  const { age = 0 } = change
+  if (!(age >= 0 && age <= 130))
+    throw new RangeError(`Expected an age from 0 to 130 years, got \`${age}\``)
   for (const id of [change.disease, change.companion])
     if (typeof id === 'string' && !disease.has(id))
       throw new RangeError(`Expected a disease of the knowledge base, got \`${id}\``)
@@ -164,7 +167,7 @@ export function generateCase(
     ...(change ? { change } : {}),
   }
   const root = caseSeed(name)
-  const { atypicality, noise, money, personas } = tiers[tier]
+  const { atypicality, noise, personas } = tiers[tier]
   const model = modelOf(knowledge, atypicality)
   const patient = drawPatient(knowledge, model, tiers[tier], root, change)
   const findings = listFindings(model, patient, weightsOf(knowledge, model, patient.disease))

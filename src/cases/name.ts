@@ -43,15 +43,30 @@ function changeText({ disease, companion, age, sex, findings = {} }: Change): st
   return parts.length > 0 ? `~${parts.join(',')}` : ''
 }
 
-function parseChange(text: string): Change {
+/** What one part of an id says; undefined where it says nothing. */
+function parsePart(key: string, value: string): Change | undefined {
+  switch (key) {
+    case 'disease':
+      return { disease: value }
+    case 'companion':
+      return { companion: value === none ? null : value }
+    case 'age':
+      return /^\d{1,3}(?:\.\d{1,20})?$/.test(value) ? { age: Number(value) } : undefined
+    case 'sex':
+      return value === 'F' || value === 'M' ? { sex: value } : undefined
+    default:
+      return { findings: { [key]: value } }
+  }
+}
+
+function parseChange(text: string): Change | undefined {
   let change: Change = {}
   for (const part of text.split(',')) {
     const [key = '', value = ''] = part.split('=')
-    if (key === 'disease') change = { ...change, disease: value }
-    else if (key === 'companion') change = { ...change, companion: value === none ? null : value }
-    else if (key === 'age') change = { ...change, age: Number(value) }
-    else if (key === 'sex') change = { ...change, sex: value === 'F' ? 'F' : 'M' }
-    else change = { ...change, findings: { ...change.findings, [key]: value } }
+    const said = parsePart(key, value)
+    if (!said) return undefined
+    const findings = said.findings ? { findings: { ...change.findings, ...said.findings } } : {}
+    change = { ...change, ...said, ...findings }
   }
   return change
 }
@@ -65,14 +80,16 @@ export const caseId = ({ tier, split, seed, n, clinic, change }: CaseName): stri
 
 const pattern = new RegExp(
   `^(${tierNames.join('|')})-(train|heldout)-(\\d{1,10})-(\\d{1,10})(?:@([a-z0-9+-]+))?` +
-    '(?:~((?:[a-z0-9-]+=[A-Za-z0-9.-]+,?)+))?$',
+    '(?:~([a-z0-9-]+=[A-Za-z0-9.-]+(?:,[a-z0-9-]+=[A-Za-z0-9.-]+)*))?$',
 )
 
 /** Which case an id names, or undefined for an id that was not generated. */
 export function parseCaseId(id: string): CaseName | undefined {
   const match = pattern.exec(id)
   if (!match) return undefined
-  const [, tier, split, seed, n, clinic, change] = match
+  const [, tier, split, seed, n, clinic, changed] = match
+  const change = changed === undefined ? undefined : parseChange(changed)
+  if (changed !== undefined && !change) return undefined
   return {
     // The pattern admits these words only.
     tier: tier as TierName,
@@ -80,6 +97,6 @@ export function parseCaseId(id: string): CaseName | undefined {
     seed: Number(seed),
     n: Number(n),
     ...(clinic === undefined ? {} : { clinic: clinic.split('+') }),
-    ...(change === undefined ? {} : { change: parseChange(change) }),
+    ...(change ? { change } : {}),
   }
 }

@@ -3,7 +3,7 @@ import type { Case } from '../case.js'
 import type { FindingDefinition } from '../knowledge.js'
 import type { PersonaSpread } from '../persona.js'
 import { uniform } from '../seed.js'
-import { pronounOf, thirdPerson } from '../voice.js'
+import { pronounOf, statements, thirdPerson } from '../voice.js'
 import type { Patient } from './draw.js'
 
 /** A text in both languages. */
@@ -56,14 +56,11 @@ const brings: { readonly [whom in 'child' | 'parent']: Readonly<Record<'F' | 'M'
   },
 }
 
-const reply = /^(yes|yeah|no|well)\b|^(是|对|嗯|有)[的啊]?[，。]/i
-
 /** A present sentence, if possible one that is not a reply ("Yes, …"). */
 function ownWords({ id, say }: FindingDefinition, seed: number): Both {
   const u = uniform(seed, 'opening', id)
   const at = (list: readonly string[] = []): string => {
-    const fit = list.filter((text) => !reply.test(text))
-    const from = fit.length > 0 ? fit : list
+    const from = statements(list)
     return from[Math.floor(u * from.length)] ?? ''
   }
   return { zh: at(say.present?.zh), en: at(say.present?.en) }

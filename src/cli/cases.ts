@@ -6,6 +6,10 @@ import type { ImportReport } from '../cases/import.js'
 import { importers } from '../cases/import.js'
 import type { Leak } from '../cases/leak.js'
 import { leaks } from '../cases/leak.js'
+import { dialogueLeaks } from '../cases/leak-dialogue.js'
+import { parseCaseId } from '../cases/name.js'
+import { recordExams } from '../envs/exams/record.js'
+import { rulePatient } from '../envs/patients/rule.js'
 import { Fault } from '../error.js'
 import type { Knowledge } from '../knowledge.js'
 import { clinic } from '../knowledge.js'
@@ -173,11 +177,15 @@ async function checked(flags: WorldFlags, terminal: Terminal): Promise<CheckRepo
     label: 'checking',
     total: file === undefined ? count : 0,
   })
+  const patient = rulePatient({ knowledge })
+  const cast = { knowledge, patient, examine: recordExams({ knowledge }) }
   let cases = 0
   for await (const truth of source) {
     if (++cases % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
     terminal.signal.throwIfAborted()
-    for (const leak of leaks(truth, knowledge)) found.push({ case: truth.id, ...leak })
+    const said = parseCaseId(truth.id) ? dialogueLeaks(truth, cast, cases) : []
+    for (const leak of [...leaks(truth, knowledge), ...said])
+      found.push({ case: truth.id, ...leak })
     bar.at(cases)
   }
   bar.stop()

@@ -3,6 +3,7 @@ import type { Finding } from '../case.js'
 import type { FindingDefinition } from '../knowledge.js'
 import { pick, uniform } from '../seed.js'
 import type { Language } from '../turn.js'
+import { statements } from '../voice.js'
 
 interface Speaking {
   readonly seed: number
@@ -11,6 +12,8 @@ interface Speaking {
   readonly recorded: Finding | undefined
   /** Takes the shortest sentence instead of one drawn. @default false */
   readonly shortest?: boolean
+  /** Takes one that is no reply ("Yes, …"), where there is one. @default false */
+  readonly unasked?: boolean
 }
 
 const shortestOf = (texts: readonly string[]): string =>
@@ -35,8 +38,9 @@ export function wording(
   state: string,
   speaking: Speaking,
 ): string | undefined {
-  const texts = finding.say[state]?.[speaking.language]
-  if (!texts) return undefined
+  const said = finding.say[state]?.[speaking.language]
+  if (!said) return undefined
+  const texts = speaking.unasked ? statements(said) : said
   const text = speaking.shortest
     ? shortestOf(texts)
     : pick(texts, speaking.seed, 'words', finding.id)

@@ -34,7 +34,11 @@ export const history =
 
 /** Speaks of relatives. */
 export const family =
-  /\b(?:family|relatives?|parents?|mother|father|siblings?|brothers?|sisters?|household|hereditary)\b|家里|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|遗传/
+  /\b(?:family|relatives?|parents?|mother|father|siblings?|brothers?|sisters?|mum|mom|dad|grandparents?|grandmother|grandfather|aunts?|uncles?|cousins?|household|hereditary)\b|家里|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲|爷爷|奶奶|外公|外婆|姥姥|姥爷|遗传/
+
+/** A relative as the one who noticed: after them somebody says something, or the patient comes up. */
+export const witness =
+  /\b(?:family|relatives?|parents?|mother|father|siblings?|brothers?|sisters?|mum|mom|dad)\b.{0,60}\b(?:say|says|said|tell|tells|told|notice[ds]?|complain\w*|hear|heard|comment\w*|mention\w*|report\w*|remark\w*|(?:that|if|of|stop|keep|wake|drag|for) you)\b|(?:家里人|家人|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲).{0,12}(?:说|讲|发现|注意到|觉得|抱怨|嫌|听到|听见|看见|看到|提醒|告诉|反映|担心|你)/
 
 /** Leaves the patient free to say what they want. */
 export const openQuestion = new RegExp(
@@ -42,7 +46,7 @@ export const openQuestion = new RegExp(
     String.raw`\bwhat (?:brings|brought|seems|happened|else|can i|could i)\b|\bhow can i help\b`,
     String.raw`\bwhat(?:s| is| has been| are)? (?:been )?(?:the matter|wrong|the trouble|the problem|troubling|bothering|going on|happening)\b`,
     String.raw`\b(?:what|which|any|other|your|describe the|more about the) (?:other |main |current |new )?(?:symptoms?|complaints?|problems?|concerns?|discomforts?|issues?)\b`,
-    String.raw`\b(?:any|some)(?:thing)? (?:else|other|more)\b|\btell me (?:more|everything|about (?:it|this|that|yourself|what))\b`,
+    String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|about (?:it|this|that|yourself|what))\b`,
     String.raw`\bhow (?:are|have|do|did) you (?:been )?(?:feel|feeling|doing|today|been)\b|\bhow is everything\b`,
     String.raw`\bwhat (?:are|have|do) you (?:been )?(?:feel|feeling|experiencing|experienced|noticed|notice)\b`,
     String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|\bgo on\b`,
@@ -50,7 +54,7 @@ export const openQuestion = new RegExp(
     '(?:哪里|哪儿|怎么|什么|哪些)(?:地方)?(?:感觉|觉得)?(?:不舒服|不适|难受|不对劲|问题|症状)',
     '怎么了|怎么啦|怎么回事|什么情况|感觉怎么样|(?:其他|其它|别的|另外)(?:的)?(?:什么)?(?:不舒服|不适|症状|情况|问题)',
     '还有(?:没有)?(?:什么|哪些|别的|其他|其它)|(?:还|别的|其他)(?:要|想)(?:补充|说)|补充(?:的|一下|吗)',
-    '(?:具体|详细|仔细)(?:地)?(?:说|讲|描述|情况|谈)|(?:说说|讲讲|谈谈|描述一下|介绍一下)(?:您|你|看|病情|情况|症状|$)|接着说|继续说',
+    '(?:具体|详细|仔细)(?:地)?(?:说|讲|描述|情况|谈)|(?:说说|讲讲|谈谈|描述一下|介绍一下)(?:你)?(?:的|这次|现在)?(?:病情|情况|症状|经过|不舒服)?(?:看|吧)?$|接着说|继续说',
   ].join('|'),
 )
 
@@ -64,26 +68,75 @@ export const examTalk =
 
 /** Kind words that ask nothing. */
 export const courtesy =
-  /\b(?:hello|hi|good (?:morning|afternoon|evening|day)|thanks|thank you|ok|okay|i see|i understand|sorry|take care|relax|dont worry|alright|all right|got it|welcome|nice to meet you|goodbye|bye|of course)\b|[您你]好|谢谢|好的|明白|了解|知道了|别担心|不用担心|别着急|别紧张|请坐|请进|再见|辛苦|没关系|抱歉|早上好|下午好|晚上好|^(?:嗯|好|哦)+$/
+  /\b(?:hello|hi|good (?:morning|afternoon|evening|day)|thanks|thank you|ok|okay|i see|i understand|sorry|take care|relax|dont worry|alright|all right|got it|welcome|nice to meet you|goodbye|bye|of course|(?:repeat|say) that(?: again)?|catch (?:that|it))\b|[您你]好|谢谢|好的|明白|了解|知道了|别担心|不用担心|别着急|别紧张|请坐|请进|再见|辛苦|没关系|理解你|特别理解|能理解|抱歉|早上好|下午好|晚上好|^(?:嗯|好|哦)+$/
 
 /** Tells the patient what to do, or what will be done. */
 export const advice =
   /\b(?:you (?:should|need to|must|can|could|ought)|i (?:recommend|suggest|advise|would like you to|want you to|am going to|will|ll)|lets|try to|make sure|take (?:this|these|two|one)|prescri\w+|come back|follow up)\b|建议|应该|需要(?:注意|休息|住院)|注意(?:休息|饮食|保暖)|多(?:喝水|休息)|给[你您](?:开|安排)|按时|回去(?:后|以后)?|复诊|我们(?:先|来|会)|我会/
 
 /** Asks without a question's form. */
-export const request =
-  /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand)|i am (?:wondering|asking|curious)|im (?:wondering|asking|curious)|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述|告诉我|说一下|讲一下|谈一下|介绍|(?:我|还)?(?:想|要)(?:知道|了解|问|听)|问一下|问问|请问/
+const request =
+  /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand|check)|i (?:wonder|was wondering)|i(?: a)?m (?:wondering|asking|curious)|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述|告诉我|说一下|讲一下|谈一下|介绍|(?:想|要)(?:知道|了解|问)|想听你|问一下|问问|请问/
+
+/** Where a second question begins within a clause. */
+export const nextQuestion =
+  / (?:and|or|but|also|and also) (?=(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will|how|what|when|where|which) (?:you|your|youre|he|his|she|her|they|their|there|it|this|that|the|any|long|often|much|many|bad)\b)/g
+
+const tags = new RegExp(
+  [
+    String.raw`^(?:(?:or|and|but|so) )?(?:is|isnt|are|arent|was|wasnt|were|werent|do|dont|does|doesnt|did|didnt|has|hasnt|have|havent|had|hadnt|can|cant|could|would|wouldnt|will|wont) (?:it|you|yours?|he|she|they|there|that|this|not)(?: (?:you|yours|that|so|too|like that|the case|ok|okay|all right|alright))*$`,
+    String.raw`^(?:right|correct|ok|okay|yes|no|or not|would you say|is that (?:right|so|true|correct|ok|okay)|is it like that|is it so|how about you|what about you|and you)$`,
+    '^(?:是吗|是吧|对吗|对吧|对不对|是不是|是这样吗|有吗|有没有|会吗|会不会|你呢|你也是吗|你会吗|你有吗|你是吗|你是不是|好吗|可以吗|行吗|好不好|行不行|你(?:也|会|是)?(?:不)?(?:会|是)?(?:也)?(?:这样|那样)吗?)$',
+  ].join('|'),
+)
+
+/** Whether a clause only asks to have the one before it confirmed. */
+export const isTag = (clause: string): boolean => tags.test(clause)
+
+/** What doctors say of themselves or of people at large. */
+export const ofDoctor =
+  /^(?:(?:so|well|now|ok|okay|and|right|yes|oh) ){0,2}(?:i|im|ive|ill|id|we|were|weve|well|lets|let (?:me|us)|my|our|plenty of|lots of|a lot of|many) |^(?:好|好的|嗯|那|那么|所以|现在)?(?:我|咱|让我)/
+
+/** A sentence that tells and does not ask, where no mark says otherwise. */
+export const statement = new RegExp(
+  [
+    String.raw`^(?:(?:so|well|now|ok|okay|and|but|right|yes|oh|ah|then) ){0,2}(?:i|im|ive|ill|id|we|were|weve|lets|let|you|youre|youve|youll|your|my|our|he|she|they|hes|shes|that|thats|it|its|these|this|there|plenty|lots|many|most|thank|thanks|please|take|a lot)\b`,
+    String.raw`^(?!(?:and|any|no|what|when|where|how|which|who|why) )\w+(?: \w+)* (?:is|are|was|were|will|would|can|had|has)\b(?! (?:you|your|there))`,
+    '^(?:好的?|嗯|哦|那)?(?:所以|看来|原来|难怪|怪不得|刚才|我|咱们|谢谢|感谢|多谢|很多人|不少人|这个季节)',
+    String.raw`^(?:(?:just|now|please|and|ok|okay|then) ){0,2}(?:open|close|breathe|take|lie|sit|stand|look|turn|roll|lift|raise|hold|relax|stay|keep|put|stick|follow|press|push|squeeze|come|wait|try|stop|bend|drink|eat|rest|avoid|use|call|go|dont|do|be)\b| for me$`,
+    '^(?:请(?!问)|来|再|先|现在)?(?:张|深吸|吸气|呼气|躺|坐|站|抬|转|看着|放松|闭|睁|伸|举|弯|侧|咽一下|咳一下|咳两声|别|不要|多|少)',
+    '^你(?:刚才|已经|说的)|(?:知道了|明白了|记下了)|谢谢|我们|一定|肯定',
+  ].join('|'),
+)
+
+/** Speaks of telling without asking to be told. */
+const telling =
+  /\b(?:thank|thanks|let me (?:explain|describe|talk)|(?:ill|i will|i can|going to|i should) (?:explain|describe|talk|tell))\b|谢谢|感谢|问完|我(?:来|先|再|就)?(?:给你|跟你)?(?:说|讲|介绍|描述)/
+
+/** Whether a sentence asks to be told. */
+export const isRequest = (sentence: string): boolean =>
+  request.test(sentence) && !telling.test(sentence)
+
+/** Offers or asks the patient to do something, in the form of a question. */
+export const offer = new RegExp(
+  [
+    String.raw`^(?:(?:so|well|now|ok|okay|and) ){0,2}(?:can|could|may|shall|should|would it be (?:ok|okay|all right) if|is it (?:ok|okay|all right) if|do you mind if) (?:i|we)\b(?! (?:just |also |please )?(?:ask|know|check (?:if|whether)|confirm))`,
+    String.raw`^(?:can|could|would|will) you (?:just |please ){0,2}(?:mind|sit|lie|stand|turn|roll|lift|take off|hold|come|wait|sign|pass|spell|fill)\b|\bfor me$|\bwould you like\b|\bshall i\b`,
+    '^(?:那|那么|现在|要不要|需不需要|需要|要|接下来)?我(?:们)?(?:来|先|再|能|可以|可不可以|能不能)?(?:给|帮|看|听|摸|按|量|检查|做|抽|开)|^(?:麻烦|请(?!问)|劳驾)',
+  ].join('|'),
+)
 
 const hanCue =
   /(?:吗|呢|没有|没|不|么|否)$|有没有|是不是|是否|会不会|能不能|可不可以|有无|(\p{Script=Han})[不没]\1/u
 const latinCue =
-  /^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello|please) ){0,2}(?:(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will) (?:you|your|he|his|she|her|they|their|there|it|this|that|these|the|any|anyone|anything|someone|i)\b|any\b|ever\b)/
+  /^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello|please|or) ){0,2}(?:(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will)(?:nt)? (?:you|your|he|his|she|her|they|their|there|it|this|that|these|the|any|anyone|anything|someone|i)\b|any\b|ever\b)/
 const whWord =
-  /^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello) ){0,2}(?:what|whats|when|where|which|who|why|how|whose)\b|什么|多久|多长|哪|怎么|怎样|几[天次个年点]|多少|多大|谁|为何|如何/
+  /^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello) ){0,2}(?:what|whats|when|where|which|who|why|how|whose)\b|什么(?!都)|多久|多长|哪|怎么|怎样|(?<!过|这|那|近|前|头|好)几[天次个年点]|多少|多大|谁(?!都)|为何|如何/
 
 /** Whether a clause is a question by its own wording. */
 export const isQuestionClause = (clause: string): boolean =>
   hanCue.test(clause) || latinCue.test(clause)
 
 /** Whether a sentence asks with an interrogative word, without any mark. */
-export const hasQuestionWord = (sentence: string): boolean => whWord.test(sentence)
+export const hasQuestionWord = (sentence: string): boolean =>
+  whWord.test(sentence) && !statement.test(sentence)

@@ -14,7 +14,7 @@ const cues: { readonly [attribute in Attribute]: RegExp } = {
   onset:
     /\b(?:sudden|suddenly|gradual|gradually|all at once|out of nowhere|out of the blue|build up|built up|come on (?:slowly|quickly|fast)|slowly|overnight|how did .{0,30}\b(?:start|begin|come on|first)|what were you doing)\b|突然|一下子|慢慢|逐渐|渐渐|忽然|怎么开始|怎么(?:起|发)(?:病|作)的|急不急|起病/,
   duration:
-    /\b(?:how long|since when|for how (?:many|long)|how many (?:days|weeks|months|years|hours)|when did .{0,40}\b(?:start|begin|first|come on|notice)|how recently|long ago|what day did)\b|多久|多长时间|几天|几个月|几年|几个小时|多少天|什么时候(?:开始|起|发现|出现)|从(?:什么时候|哪天|何时)|何时(?:开始|起)|多少时间|持续/,
+    /\b(?:how long|since when|for how (?:many|long)|how many (?:days|weeks|months|years|hours)|when did .{0,40}\b(?:start|begin|first|come on|notice)|how recently|long ago|what day did)\b|多久|多长时间|(?<!这|那|近|前|头|好)几天|(?<!这|那|近|前|头|好)几个月|(?<!这|那|近|前|头|好)几年|(?<!这|那|近|前|头|好)几个小时|多少天|什么时候(?:开始|起|发现|出现)|从(?:什么时候|哪天|何时)|何时(?:开始|起)|多少时间|持续/,
   severity:
     /\b(?:how (?:bad|severe|strong|intense|painful|high|serious|heavy|much)|out of (?:10|ten)|scale|1 to 10|one to ten|worst|severity|mild|moderate|rate (?:the|your|it))\b|多(?:疼|痛|厉害|严重|重|高|大)|有多|几级|几分|打分|严重(?:吗|程度|不严重)|厉害(?:吗|不厉害)|剧烈|程度|最高/,
   site: /\b(?:where|whereabouts|which (?:part|side|area|spot|place|leg|arm|eye|ear)|one side|both sides|either side|left or right|left side|right side|point to|location|located|localised|localized|exact spot)\b|哪里|哪儿|哪边|哪一边|哪侧|哪一侧|部位|位置|哪个地方|什么地方|哪块|哪一块|一侧|单侧|双侧|两侧|两边|左边|右边|左侧|右侧|具体在/,
@@ -27,3 +27,39 @@ const named = Object.entries(cues) as [Attribute, RegExp][] // the keys of the l
 /** The attributes that a text in normal form asks for. */
 export const attributesIn = (text: string): readonly Attribute[] =>
   named.flatMap(([attribute, cue]) => (cue.test(text) ? [attribute] : []))
+
+/** What a question may hold besides an attribute and be about whatever was spoken of last. */
+const generic = new RegExp(
+  [
+    String.raw`\b(?:a|an|the|havent|hasnt|hadnt|dont|doesnt|didnt|isnt|arent|wasnt|werent|cant|couldnt|wouldnt|wont|ive|youve|youre|thats|theres|no|never|nor|either|lately|recently|today|these days|own|self|experience|experienced|experiencing|suffer|suffered|suffering|suffers|i|you|he|she|it|they|me|your|his|her|its|their|this|that|these|those|is|are|was|were|be|been|being|do|does|did|have|has|had|having|of|to|in|on|at|for|from|with|and|or|but|if|so|as|by|any|some|anything|something|all|just|very|really|quite|can|could|would|will|please|what|whats|which|when|where|how|whose|who|than|then|there|here|not|get|gets|getting|got|go|goes|going|come|comes|coming|came|on|off|up|down|over|out|into|now|currently|usually|normally|ever|still|first|exactly|precisely|roughly|about|approximately|actually|pain|pains|painful|ache|aches|aching|hurt|hurts|hurting|sore|problem|problems|trouble|troubles|symptom|symptoms|complaint|thing|things|issue|attack|attacks|episode|episodes|feeling|feel|feels|felt|sensation|discomfort|start|starts|started|starting|begin|begins|began|beginning|last|lasts|lasting|lasted|happen|happens|happening|happened|notice|noticed|tell|say|show|describe|point|think|know|like|much|many|long|day|days|week|weeks|month|months|year|years|hour|hours|time|times|more|most|worse|worst|better|bad|anywhere|else|somewhere|one|two|other|place|part|ok|okay|well|also|right|doctor|body|since|ago|constant|same|change|changes|changed|seem|seems|kind|sort|type|rate|scale|zero|ten|give|number|would|say|does|bit|lot|particular|during|through|throughout|while|after|before|until|always|often|every)\b`,
+    String.raw`\d+`,
+    '请问|不舒服|难受|感觉|觉得|症状|问题|情况|毛病|时候|地方|具体|大概|大约|现在|开始|出现|发生|发作|这次|疼痛|疼|痛|有没有|是不是|会不会|能不能|告诉我|说说|描述|一下|自己|一般|通常|平时|到底|究竟|主要|起来|来|去|了|的|得|地|是|有|会|能|在|这|那|它|个|种|你|我|他|她|吗|呢|吧|啊|呀|到|从|已经|都|也|就|还|又|再|最|很|更|比较|过|着|没|不|和|或|还是|指|用|给|哪|什么|怎么|怎样|样|多|几|天|年|月|周|小时|分|次|点|里|上|下|面|边|让|把|被|要|想|说|看|第一|某|身体|身上|当时|之前|以来|期间|请|嗯|好|那么|然后',
+  ].join('|'),
+  'g',
+)
+
+/** A text in normal form without the words that fit any complaint. */
+export const ungeneric = (text: string): string =>
+  text.replace(generic, ' ').replace(/ +/g, ' ').trim()
+
+/** Whether a text in normal form names nothing: it holds only words that fit any complaint. */
+export const isGeneric = (text: string): boolean => ungeneric(text) === ''
+
+const personal =
+  /\bwhat time is it\b|\bhow (?:much|heavy|big|tall|old) (?:is|was|are|does|do) (?:it|this|that|you)\b(?! (?:hurt|bother|ache))|\bwhere (?:are|were|do|did|have|has) you\b(?! (?:feel|hurt|notice|get|have (?:it|the|this|that)))|你(?:今年)?(?:有)?多(?:大|高|重)|你(?:是)?(?:从|在|去|到|要去)(?:哪|什么地方)|哪[里儿](?:人|来|去)|几点/
+
+/** Whether a text in normal form asks about the person, the clock or the price. */
+export const isPersonal = (text: string): boolean => personal.test(text)
+
+/**
+ * The attribute that a question asks of something it does not name: nothing may be left of it but words that
+ * fit any complaint.
+ */
+export function looseIn(text: string): Attribute | undefined {
+  if (isPersonal(text)) return undefined
+  for (const [attribute, cue] of named) {
+    if (!cue.test(text)) continue
+    if (isGeneric(text.replace(cue, ' '))) return attribute
+  }
+  return undefined
+}

@@ -1,11 +1,27 @@
 /** The words of a knowledge base: every phrase it has for a finding, a disease or an examination. */
 import type { Knowledge } from '../../knowledge.js'
 import type { PhraseTree } from '../../phrases.js'
-import { phraseTree } from '../../phrases.js'
+import { normal, phraseTree } from '../../phrases.js'
+import type { Language } from '../../turn.js'
+import { family } from './acts.js'
 import { ancestorsOf } from './focus.js'
-import type { Likeness } from './likeness.js'
+import { homophones } from './homophones.js'
+import type { Likeness, Likest } from './likeness.js'
 import { likeness } from './likeness.js'
+import { speller } from './spelling.js'
 import type { Understood } from './understand.js'
+
+const simple = /^[ !"#$%&()*,\-/0-9:;?A-Z[\]_a-z{|}~'`]*$/
+
+/** The normal form of a phrase; most are plain ASCII and need not be read letter by letter. */
+const normalText = (phrase: string): string =>
+  simple.test(phrase)
+    ? phrase
+        .toLowerCase()
+        .replace(/['`]/g, '')
+        .replace(/[^a-z0-9]+/g, ' ')
+        .trim()
+    : normal(phrase).text
 
 /** What a phrase means. */
 export type Entry =
@@ -16,10 +32,18 @@ export type Entry =
 /** A knowledge base, indexed for reading utterances. */
 export interface Lexicon {
   readonly knowledge: Knowledge
+  /** A text with its misspelt words mended. */
+  spelt(text: string): string
+  /** A Chinese text with a phrase put in that it sounds like. */
+  sounded(text: string): string
+  /** What the whole of a text in normal form asks for, in words of the knowledge base. */
+  whole(text: string): string | undefined
   /** The phrases a text can hold. */
   tree(text: string): PhraseTree<Entry>
-  /** The phrases of findings that a text can be like. */
-  alike(text: string): Likeness<string>
+  /** What a text in normal form is likest to, of all that findings are asked for and told with. */
+  alike(text: string): Likest
+  /** Findings that have to do with other people, by their words. */
+  readonly shared: ReadonlySet<string>
   /** The ancestors of a finding that has some. */
   readonly ancestors: ReadonlyMap<string, ReadonlySet<string>>
   /** Utterances read lately. */
@@ -31,10 +55,8 @@ const exam: Entry = { kind: 'exam' }
 
 const plain = (id: string): Entry => ({ kind: 'finding', id, jargon: false })
 
-/** Every phrase with what it means; where two mean different things, the first counts. */
+/** Every other phrase with what it means; where two mean different things, the first counts. */
 function* phrases({ findings, diseases, exams }: Knowledge): Generator<readonly [string, Entry]> {
-  for (const { id, ask } of findings)
-    for (const text of [...ask.zh, ...ask.en]) yield [text, plain(id)]
   for (const { id, name } of findings)
     for (const text of [name.zh, name.en]) yield [text, plain(id)]
   for (const { id, aliases } of findings)
@@ -75,24 +97,87 @@ function byScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: str
   }
 }
 
+/** Everything said when a finding is asked for or told, in one language, in normal form. */
+function sayings({ findings }: Knowledge, language: Language): (readonly [string, string])[] {
+  return findings.flatMap(({ id, name, ask, aliases, jargon, say }) =>
+    [
+      ...ask[language],
+      name[language],
+      ...aliases[language],
+      ...(jargon?.[language] ?? []),
+      ...Object.values(say).flatMap((both) => both[language]),
+    ].map((text) => [normalText(text), id] as const),
+  )
+}
+
+const wholes = (
+  knowledge: Knowledge,
+  fits: (phrase: string) => boolean,
+): ReadonlyMap<string, string> => {
+  const all = new Map<string, string>()
+  for (const { id, ask } of knowledge.findings)
+    for (const question of [...ask.zh, ...ask.en]) {
+      if (!fits(question)) continue
+      const text = normalText(question)
+      if (!all.has(text)) all.set(text, id)
+    }
+  return all
+}
+
+const sharedOf = ({ findings }: Knowledge): ReadonlySet<string> =>
+  new Set(
+    findings
+      .filter(
+        ({ kind, ask }) =>
+          kind === 'family' ||
+          [...ask.zh, ...ask.en].some((text) => family.test(text.toLowerCase())),
+      )
+      .map(({ id }) => id),
+  )
+
 const lexicons = new WeakMap<Knowledge, Lexicon>()
 
 /** The lexicon of a knowledge base, built once. */
 export function lexiconOf(knowledge: Knowledge): Lexicon {
-  let lexicon = lexicons.get(knowledge)
-  if (!lexicon) {
-    const known = [...phrases(knowledge)]
-    const ofFindings = known.flatMap(([text, entry]) =>
-      entry.kind === 'finding' ? [[text, entry.id] as const] : [],
-    )
-    lexicon = {
-      knowledge,
-      tree: byScript((fits) => phraseTree(known.filter(([text]) => fits(text)))),
-      alike: byScript((fits) => likeness(ofFindings.filter(([text]) => fits(text)))),
-      ancestors: ancestries(knowledge),
-      memo: new Map(),
-    }
-    lexicons.set(knowledge, lexicon)
+  const made = lexicons.get(knowledge)
+  if (made) return made
+  const known = [...phrases(knowledge)]
+  const asked = byScript((fits) => wholes(knowledge, fits))
+  const indices = new Map<Language, Likeness>()
+  const said: { [language in Language]?: ReturnType<typeof sayings> } = {}
+  const sayingsIn = (language: Language) => {
+    said[language] ??= sayings(knowledge, language)
+    return said[language]
   }
+  let mend: ((text: string) => string) | undefined
+  let sound: ((text: string) => string) | undefined
+  const lexicon: Lexicon = {
+    knowledge,
+    spelt(text) {
+      if (!latin.test(text)) return text
+      mend ??= speller(new Set(sayingsIn('en').flatMap(([saying]) => saying.split(' '))))
+      return mend(text)
+    },
+    sounded(text) {
+      if (!han.test(text)) return text
+      sound ??= homophones(
+        knowledge.findings.flatMap(({ name, aliases }) => [name.zh, ...aliases.zh]),
+      )
+      return sound(text)
+    },
+    whole: (text) => asked(text).get(text),
+    shared: sharedOf(knowledge),
+    tree: byScript((fits) => phraseTree(known.filter(([text]) => fits(text)))),
+    alike(text) {
+      const language = han.test(text) ? 'zh' : 'en'
+      const index =
+        indices.get(language) ?? likeness(sayingsIn(language), language === 'zh' ? 'han' : 'latin')
+      indices.set(language, index)
+      return index.likest(text)
+    },
+    ancestors: ancestries(knowledge),
+    memo: new Map(),
+  }
+  lexicons.set(knowledge, lexicon)
   return lexicon
 }

@@ -1,119 +1,213 @@
 /**
- * Likeness of a question to known phrases by the words they share (`words.ts`), rare words weighing more;
- * a misspelt Latin word counts as the known word that shares most of its letter trigrams.
+ * Likeness of a question to what is known of every finding: the phrases that ask for it and the sentences that
+ * tell it. The likest single phrase and the phrases of a finding taken together count half and half. Each kind
+ * of feature is weighed by how few findings have it (tf-idf) and has unit length.
  */
+import type { Row } from './features.js'
+import { hanReader, latinReader, row } from './features.js'
 
-import { normal } from '../../phrases.js'
-import { words } from '../../words.js'
-
-/** Known phrases as an inverted index of weighted words. */
-export interface Likeness<T> {
-  readonly values: readonly T[]
-  /** Euclidean length of each phrase. */
-  readonly lengths: Float64Array
-  readonly postings: ReadonlyMap<string, readonly number[]>
-  readonly weights: ReadonlyMap<string, number>
-  /** Weight of a word that no phrase has. */
-  readonly rarest: number
-  /** Known Latin words by trigram. */
-  readonly spellings: ReadonlyMap<string, readonly string[]>
+/** Known phrases, indexed; made for one script. */
+export interface Likeness {
+  /** What a text in normal form is likest to. */
+  likest(text: string): Likest
 }
 
-/** What a question may hold without asking about something else. */
-const fillers =
-  /请问|有没有|是不是|是否|有无|会不会|时候|最近|近来|平时|现在|这段时间|觉得|感觉|出现|比较|特别|具体|容易|厉害|[里上会得个时过着大以之]|\b(?:things?|feel|feels|feeling|felt|noticed?|experienc\w+|suffer\w*|lately|today|days|usual|normal|than)\b/g
-const echo = /(\p{Script=Han})[不没]\1/gu
-const whereabouts = /(?:哪个|什么)(?:部位|位置|地方)|哪儿/g
-
-/** The words of a normal form, each once. */
-const wordsOf = (text: string): Set<string> =>
-  new Set(words(text.replace(echo, '$1').replace(whereabouts, '哪里').replace(fillers, '')))
-
-function trigrams(word: string): string[] {
-  const padded = `_${word}_`
-  return Array.from({ length: Math.max(0, padded.length - 2) }, (_, i) => padded.slice(i, i + 3))
+/** What a text is likest to, from 0 to 1, and how like it is to the next other value. */
+export interface Likest {
+  readonly value: string | undefined
+  readonly score: number
+  readonly next: number
+  /** How like it is to one value. */
+  scoreOf(value: string): number
 }
 
-const shortest = 5
-const isSpelt = (word: string): boolean =>
-  word.length >= shortest && word.charCodeAt(0) < 0x250 && !word.includes(' ')
-
-/** Appends to the list of a key. */
-function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
-  const list = map.get(key)
-  if (list) list.push(value)
-  else map.set(key, [value])
+/** Features of one text with their weights. */
+interface Weighed {
+  readonly features: Int32Array
+  readonly weights: Float64Array
+  size: number
 }
 
-/** Indexes phrases; a word weighs the more, the fewer different values it occurs with. */
-export function likeness<T>(
-  phrases: readonly (readonly [phrase: string, value: T])[],
-): Likeness<T> {
-  const values = phrases.map(([, value]) => value)
-  const sets = phrases.map(([phrase]) => wordsOf(normal(phrase).text))
-  const postings = new Map<string, number[]>()
-  const spellings = new Map<string, string[]>()
-  sets.forEach((set, p) => {
-    for (const word of set) push(postings, word, p)
-  })
-  for (const word of postings.keys())
-    if (isSpelt(word)) for (const gram of trigrams(word)) push(spellings, gram, word)
-  const total = new Set(values).size
-  const weights = new Map(
-    [...postings].map(([word, at]) => {
-      const holding = new Set(at.map((p) => values[p])).size
-      return [word, Math.log(1 + total / holding)] as const
-    }),
-  )
-  const lengths = Float64Array.from(sets, (set) =>
-    Math.sqrt([...set].reduce((sum, word) => sum + (weights.get(word) ?? 0) ** 2, 0)),
-  )
-  return { values, lengths, postings, weights, rarest: Math.log(1 + total), spellings }
+/** Weighs the features of texts, one at a time, into the same place. */
+function scale(idf: Float64Array, rarest: number, kinds: number) {
+  const counts = new Int32Array(idf.length)
+  const out: Weighed = {
+    features: new Int32Array(idf.length),
+    weights: new Float64Array(idf.length),
+    size: 0,
+  }
+  /** Adds the features of one kind, which are those of a row from `from` on. */
+  const add = ({ data }: Row, from: number, to: number): void => {
+    const first = out.size
+    let square = 0
+    for (let i = from; i < to; i++) {
+      const feature = data[i]!
+      if (feature < 0) square += rarest * rarest
+      else if (counts[feature]!++ === 0) out.features[out.size++] = feature
+    }
+    for (let i = first; i < out.size; i++) {
+      const feature = out.features[i]!
+      const count = counts[feature]!
+      counts[feature] = 0
+      const weight = (count === 1 ? 1 : 1 + Math.log(count)) * idf[feature]!
+      square += weight * weight
+      out.weights[i] = weight
+    }
+    const factor = square > 0 ? 1 / Math.sqrt(square * kinds) : 0
+    for (let i = first; i < out.size; i++) out.weights[i]! *= factor
+  }
+  return { out, add }
 }
 
-/** The known word that an unknown one most probably misspells: at least 60 % of their trigrams shared. */
-function respell({ spellings }: Likeness<unknown>, word: string): string {
-  if (!isSpelt(word)) return word
-  const grams = trigrams(word)
-  const shared = new Map<string, number>()
-  for (const gram of grams)
-    for (const known of spellings.get(gram) ?? []) shared.set(known, (shared.get(known) ?? 0) + 1)
-  let best = word
-  let most = 0.6
-  for (const [known, count] of shared) {
-    const dice = (2 * count) / (grams.length + known.length)
-    if (dice >= most) {
-      best = known
-      most = dice
+/** Which phrases hold each feature, how much it weighs there, and where those of each feature start. */
+interface Postings {
+  readonly starts: Int32Array
+  readonly owners: Int32Array
+  readonly weights: Float64Array
+}
+
+/** Length of the sum of the phrases of each value. */
+function lengthsOf(size: number, of: Int32Array, postings: Postings): Float64Array {
+  const { starts, owners, weights } = postings
+  const squares = new Float64Array(size)
+  // The phrases of a value stand next to one another.
+  for (let f = 0; f + 1 < starts.length; f++) {
+    const end = starts[f + 1]!
+    for (let i = starts[f]!; i < end; ) {
+      const v = of[owners[i]!]!
+      let sum = 0
+      for (; i < end && of[owners[i]!] === v; i++) sum += weights[i]!
+      squares[v]! += sum * sum
     }
   }
-  return best
+  return squares.map(Math.sqrt)
 }
 
-/** The likest value and its cosine in [0, 1], and the cosine of the likest other value. */
-export function likest<T>(
-  index: Likeness<T>,
-  text: string,
-): { readonly value: T | undefined; readonly score: number; readonly next: number } {
-  const { values, lengths, postings, weights, rarest } = index
-  const shared = new Map<number, number>()
-  let square = 0
-  for (const written of wordsOf(text)) {
-    const word = weights.has(written) ? written : respell(index, written)
-    const weight = weights.get(word) ?? rarest
-    square += weight * weight
-    for (const p of postings.get(word) ?? []) shared.set(p, (shared.get(p) ?? 0) + weight * weight)
+type Phrases = readonly (readonly [phrase: string, value: string])[]
+
+/** The values in order of appearance, and that of each phrase. */
+function valuesOf(phrases: Phrases) {
+  const place = new Map<string, number>()
+  const of = Int32Array.from(phrases, ([, value]) => {
+    const known = place.get(value) ?? place.size
+    if (known === place.size) place.set(value, known)
+    return known
+  })
+  return { place, of, values: [...place.keys()] }
+}
+
+/** How many phrases, and how many values, hold each feature. */
+function holders(size: number, rows: readonly Row[], ends: readonly Int32Array[], of: Int32Array) {
+  const inPhrases = new Int32Array(size)
+  const inValues = new Int32Array(size)
+  const lastPhrase = new Int32Array(size).fill(-1)
+  const lastValue = new Int32Array(size).fill(-1)
+  rows.forEach(({ data }, kind) => {
+    let i = 0
+    for (let p = 0; p < of.length; p++)
+      for (const end = ends[kind]![p]!; i < end; i++) {
+        const feature = data[i]!
+        if (lastPhrase[feature] === p) continue
+        lastPhrase[feature] = p
+        inPhrases[feature]!++
+        if (lastValue[feature] === of[p]) continue
+        lastValue[feature] = of[p]!
+        inValues[feature]!++
+      }
+  })
+  return { inPhrases, inValues }
+}
+
+/**
+ * Indexes phrases in normal form, those of one value next to one another.
+ * @param script whether to read them by words or by characters
+ */
+export function likeness(phrases: Phrases, script: 'latin' | 'han'): Likeness {
+  const reader = script === 'han' ? hanReader() : latinReader()
+  const rows = Array.from({ length: reader.kinds }, row)
+  const ends = rows.map(() => new Int32Array(phrases.length))
+  phrases.forEach(([text], p) => {
+    reader.read(text, true, rows)
+    rows.forEach(({ size }, kind) => {
+      ends[kind]![p] = size
+    })
+  })
+  const size = reader.size()
+  const { place, of, values } = valuesOf(phrases)
+  const { inPhrases, inValues } = holders(size, rows, ends, of)
+  const idfOf = (held: number): number => Math.log((1 + values.length) / (1 + held)) + 1
+  const scales = scale(Float64Array.from(inValues, idfOf), idfOf(0), reader.kinds)
+  const starts = new Int32Array(size + 1)
+  for (let f = 0; f < size; f++) starts[f + 1] = starts[f]! + inPhrases[f]!
+  const postings = {
+    starts,
+    owners: new Int32Array(starts[size]!),
+    weights: new Float64Array(starts[size]!),
   }
-  let value: T | undefined
+  const filled = starts.slice()
+  for (let p = 0; p < phrases.length; p++) {
+    const { out, add } = scales
+    out.size = 0
+    rows.forEach((one, kind) => {
+      add(one, p === 0 ? 0 : ends[kind]![p - 1]!, ends[kind]![p]!)
+    })
+    for (let i = 0; i < out.size; i++) {
+      const at = filled[out.features[i]!]!++
+      postings.owners[at] = p
+      postings.weights[at] = out.weights[i]!
+    }
+  }
+  const lengths = lengthsOf(values.length, of, postings)
+  const dots = new Float64Array(of.length)
+  return {
+    likest(text) {
+      const asked = rows.map(row)
+      reader.read(text, false, asked)
+      scales.out.size = 0
+      for (const one of asked) scales.add(one, 0, one.size)
+      multiply(scales.out, postings, dots)
+      const scores = scored(dots, of, lengths)
+      return { ...ranked(scores, values), scoreOf: (value) => scores[place.get(value) ?? -1] ?? 0 }
+    },
+  }
+}
+
+/** The likeness of a text to every phrase. */
+function multiply(text: Weighed, { starts, owners, weights }: Postings, dots: Float64Array): void {
+  dots.fill(0)
+  for (let f = 0; f < text.size; f++) {
+    const weight = text.weights[f]!
+    const feature = text.features[f]!
+    const end = starts[feature + 1]!
+    for (let i = starts[feature]!; i < end; i++) dots[owners[i]!]! += weight * weights[i]!
+  }
+}
+
+/** The likeness to every value: half to its likest phrase, half to all of them together. */
+function scored(dots: Float64Array, of: Int32Array, lengths: Float64Array): Float64Array {
+  const best = new Float64Array(lengths.length)
+  const scores = new Float64Array(lengths.length)
+  for (let p = 0; p < dots.length; p++) {
+    const dot = dots[p]!
+    const v = of[p]!
+    scores[v]! += dot
+    if (dot > best[v]!) best[v] = dot
+  }
+  for (let v = 0; v < scores.length; v++)
+    scores[v] = (best[v]! + scores[v]! / (lengths[v]! || 1)) / 2
+  return scores
+}
+
+function ranked(scores: Float64Array, values: readonly string[]): Omit<Likest, 'scoreOf'> {
+  let value: string | undefined
   let score = 0
   let next = 0
-  for (const [p, dot] of shared) {
-    const cosine = dot / (lengths[p]! * Math.sqrt(square))
-    if (cosine > score) {
-      if (values[p] !== value) next = score
-      value = values[p]
-      score = cosine
-    } else if (values[p] !== value && cosine > next) next = cosine
+  for (let v = 0; v < scores.length; v++) {
+    if (scores[v]! > score) {
+      next = score
+      score = scores[v]!
+      value = values[v]
+    } else if (scores[v]! > next) next = scores[v]!
   }
   return { value, score, next }
 }

@@ -11,6 +11,7 @@ export type Occasion =
   | 'one-at-a-time'
   | 'nothing-more'
   | 'refused'
+  | 'greeting'
   | 'courtesy'
   | 'unclear'
   | 'ambiguous'
@@ -48,7 +49,7 @@ export const sentences: { readonly [occasion in Occasion]: Bank } = {
   },
   'exam-request': {
     en: [
-      'If you think I need it, please go ahead and arrange it.',
+      'If you think it is needed, please go ahead and arrange it.',
       'I have no results with me, you would have to order that.',
       'Fine by me, please have it done.',
     ],
@@ -81,6 +82,10 @@ export const sentences: { readonly [occasion in Occasion]: Bank } = {
       '这个我答不上来，您还是问问我的感受吧。',
       '我不懂这些，只能告诉您我身体怎么样。',
     ],
+  },
+  greeting: {
+    en: ['Hello, doctor.', 'Good day, doctor.', 'Hello.'],
+    zh: ['医生您好。', '您好，大夫。', '您好。'],
   },
   courtesy: {
     en: ['All right, doctor.', 'Thank you, doctor.', 'Okay, I am listening.'],
@@ -124,7 +129,7 @@ export const sentences: { readonly [occasion in Occasion]: Bank } = {
       'That is private.',
       'I do not feel comfortable answering that.',
     ],
-    zh: ['这个我不太想说。', '这是我的私事。', '这个不方便讲吧。'],
+    zh: ['这个我不太想说。', '这是私事，不说行不行。', '这个不方便讲吧。'],
   },
   'no-detail': {
     en: [
@@ -137,14 +142,14 @@ export const sentences: { readonly [occasion in Occasion]: Bank } = {
   'again-please': {
     en: [
       'Sorry, my mind wandered, what was the question?',
-      'Could you say that again, please?',
+      'Would you mind repeating the question?',
       'I lost the thread, what did you ask?',
     ],
     zh: ['不好意思，我走神了，您刚问什么？', '您再说一遍好吗？', '我一时没跟上，您问的是什么？'],
   },
   again: {
     en: ['As I said:', 'Like I told you:', 'I mentioned it before:'],
-    zh: ['刚才说过，', '我前面讲过，', '还是那句话，'],
+    zh: ['刚才说过：', '我前面讲过：', '还是那句话：'],
   },
 }
 

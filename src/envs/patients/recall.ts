@@ -74,18 +74,26 @@ export function toldState(
   return state
 }
 
-/** The finding's own sentence for a state; the shortest one of a terse patient. */
+/** P(the shortest sentence there is), by how terse the patient is. */
+const brevity = [0, 0.4, 0.8, 1]
+
+/**
+ * The finding's own sentence for a state; often the shortest one of a terse patient.
+ * @param unasked it answers no question just put
+ */
 export const sentenceFor = (
   finding: FindingDefinition,
   state: string,
   { view, seed, language }: Listener,
-): string | undefined =>
-  wording(finding, state, {
-    seed,
-    language,
+  unasked = false,
+): string | undefined => {
+  const brief = brevity[dialOf(view.persona, 'terse')] ?? 0
+  return wording(finding, state, {
+    ...{ seed, language, unasked },
     recorded: view.findings.get(finding.id),
-    shortest: dialOf(view.persona, 'terse') >= 2,
+    shortest: brief > 0 && uniform(seed, 'terse', finding.id) < brief,
   })
+}
 
 /** The sentence for a finding that cannot be there: its closed ancestor's, or its own where that one was misreported. */
 export function closedSentence(

@@ -8,12 +8,14 @@ import type { Match, Normal } from '../../phrases.js'
 import { findPhrases, normal } from '../../phrases.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
-import { attributesIn } from './attributes.js'
+import { attributesIn, isGeneric, isPersonal, looseIn } from './attributes.js'
 import type { Topic } from './focus.js'
 import { topicIn } from './focus.js'
 import type { Entry, Lexicon } from './lexicon.js'
 import { lexiconOf } from './lexicon.js'
-import { likest } from './likeness.js'
+import type { Likest } from './likeness.js'
+import type { Hearing } from './meant.js'
+import { apart, guessed, isFinding, settled, without } from './meant.js'
 import type { Sentence } from './sentences.js'
 import { sentencesOf } from './sentences.js'
 
@@ -46,70 +48,24 @@ interface Heard {
   readonly nearly: boolean
 }
 
-/** Least cosine, and least lead over the next finding, at which the likest finding is meant. */
-const alike = { score: 0.5, lead: 0.06 }
-/** The same where another finding is named in so many words. */
-const instead = { score: 0.75, lead: 0.2 }
-/** Least cosine at which a question is taken to ask more closely of a finding that it names. */
-const closer = 0.5
-/** Least cosine at which it is worth asking what was meant. */
-const nearly = 0.35
-
+/** How much less like than the complaint its detail may be that a yes-or-no question mentions. */
+const mentioned = 0.15
+/** Characters of an utterance that are read at all. */
+const longest = 2000
 const longestFuzzy = 160
-/** A longer question without a known complaint is about something else. */
-const longestLoose = 48
 const memoSize = 4096
 /** Longer texts are read anew each time, so that the memo holds no large strings. */
 const longestMemo = 512
 
-type FindingMatch = Match<Extract<Entry, { readonly kind: 'finding' }>>
-
-const isFinding = (match: Match<Entry>): match is FindingMatch => match.value.kind === 'finding'
-
-const joined = /\b(?:or|and)\b|或|和|还是|以及|及/
-
-/** Whether two matches stand side by side in a list, so that both are meant. */
-function listed({ text, clauses }: Normal, a: Match<unknown>, b: Match<unknown>): boolean {
-  const [from, to] = a.start < b.start ? [a.end, b.start] : [b.end, a.start]
-  if (from >= to) return clauses.some(({ end }) => end === from && from === to)
-  const between = text.slice(from, to)
-  return joined.test(between) || (between === ' ' && clauses.some(({ end }) => end === from))
-}
-
-/** "Does the chest pain spread?" asks about the spreading, not about the pain. */
-const narrowed = (
-  lexicon: Lexicon,
-  read: Normal,
-  matches: readonly FindingMatch[],
-): readonly FindingMatch[] =>
-  matches.filter(
-    (above) =>
-      !matches.some(
-        (match) =>
-          lexicon.ancestors.get(match.value.id)?.has(above.value.id) && !listed(read, above, match),
-      ),
-  )
-
-/** A relative's headache is not the patient's: such a match counts only with the relative in it. */
-const ofPatient = (knowledge: Knowledge, { text }: Normal, family: boolean) =>
-  family
-    ? ({ value, start, end }: FindingMatch) =>
-        knowledge.finding.get(value.id)?.kind === 'family' ||
-        act.family.test(text.slice(start, end))
-    : () => true
-
-/** The sentence less the matched phrases, which say what it is about and not what of it. */
-function without(text: string, start: number, matches: readonly Match<unknown>[]): string {
-  let rest = ''
-  let from = 0
-  for (const match of matches) {
-    rest += `${text.slice(from, match.start - start)} `
-    from = Math.max(from, match.end - start)
-  }
-  return rest + text.slice(from)
+/** Whether something is the patient's and not a relative's, in a sentence that may speak of relatives. */
+const ofPatient = (lexicon: Lexicon, { text }: Sentence) => {
+  const relatives = act.family.test(text) && !act.witness.test(text)
+  return (id: string): boolean => !relatives || lexicon.shared.has(id)
 }
 
 const nothing: Heard = { topics: [], loose: [], nearly: false }
+
+const unlike: Likest = { value: undefined, score: 0, next: 0, scoreOf: () => 0 }
 
 /** A named finding as a topic: itself, or what the sentence asks of it. */
 function topicOf(
@@ -117,46 +73,32 @@ function topicOf(
   id: string,
   wanted: readonly Attribute[],
   presence: boolean,
+  like: Likest,
 ): Topic {
   const finding = knowledge.finding.get(id)
   const of = finding?.parent?.finding
   if (finding?.attribute !== undefined)
     return { finding: id, attribute: finding.attribute, ...(of === undefined ? {} : { of }) }
   if (finding?.kind !== 'symptom') return { finding: id }
-  for (const attribute of wanted) {
-    const topic = topicIn(knowledge, id, attribute)
-    if (!topic.missing) return topic
-  }
-  const [first] = wanted
-  return first === undefined || presence ? { finding: id } : topicIn(knowledge, id, first)
+  const all = wanted.map((attribute) => topicIn(knowledge, id, attribute))
+  const own = all.find(
+    (topic) =>
+      !topic.missing &&
+      (!presence ||
+        (knowledge.finding.get(topic.finding)?.parent &&
+          like.scoreOf(topic.finding) >= like.scoreOf(id) - mentioned)),
+  )
+  if (own) return own
+  return presence ? { finding: id } : (all[0] ?? { finding: id })
 }
 
-/** The findings a sentence names or is like, and whether it was nearly like one. */
-function meant(
-  lexicon: Lexicon,
-  read: Normal,
-  { text }: Sentence,
-  found: readonly FindingMatch[],
-): { readonly ids: readonly string[]; readonly near: boolean } {
-  const named = narrowed(lexicon, read, found)
-  const ids = [...new Set(named.map(({ value }) => value.id))]
-  if (text.length > longestFuzzy) return { ids, near: false }
-  const { value, score, next } = likest(lexicon.alike(text), text)
-  const lead = score - next
-  if (value === undefined) return { ids, near: false }
-  if (ids.length === 0) {
-    const sure = score >= alike.score && lead >= alike.lead
-    return { ids: sure ? [value] : [], near: score >= nearly }
-  }
-  const above = (id: string, other: string) => lexicon.ancestors.get(id)?.has(other) ?? false
-  if (ids.includes(value)) return { ids, near: false }
-  const under = ids.find((id) => above(value, id))
-  if (under !== undefined && score >= closer)
-    return { ids: ids.map((id) => (id === under ? value : id)), near: false }
-  const better =
-    score >= instead.score && lead >= instead.lead && !ids.some((id) => above(id, value))
-  return { ids: better ? [value] : ids, near: false }
+/** Whether a finding says something of the whole illness, as how long it has lasted. */
+function isWhole({ finding }: Knowledge, id: string): boolean {
+  const definition = finding.get(id)
+  return definition?.attribute !== undefined && definition.parent === undefined
 }
+
+const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如/
 
 /** What one sentence asks about. */
 function askedIn(
@@ -167,34 +109,60 @@ function askedIn(
 ): Heard {
   const { start, end, text, inquires, fragment } = sentence
   const here = all.filter((match) => match.start >= start && match.start < end)
+  const fits = ofPatient(lexicon, sentence)
   const found = here
     .filter(isFinding)
-    .filter(ofPatient(lexicon.knowledge, read, act.family.test(text)))
+    .filter(
+      ({ value, start: from, end: to }) =>
+        fits(value.id) || act.family.test(read.text.slice(from, to)),
+    )
+    // What follows "such as" only explains what came before.
+    .filter(({ start: from }, m) => m === 0 || !example.test(text.slice(0, from - start)))
   const whole = found.find((match) => match.start === start && match.end >= end)
-  const wanted = attributesIn(without(text, start, found))
-  const presence = isQuestionClause(text)
-  const topics = (ids: readonly string[]): readonly Topic[] =>
-    ids.map((id) => {
+  const exact = lexicon.whole(text)
+  const offers = act.offer.test(text) && !act.isRequest(text)
+  if (!exact && !whole && ((!inquires && !fragment) || offers)) return nothing
+  const details = found.filter(({ value }) => isWhole(lexicon.knowledge, value.id))
+  const wanted = [
+    ...details.flatMap(({ value }) => lexicon.knowledge.finding.get(value.id)?.attribute ?? []),
+    ...attributesIn(without(text, start, found)),
+  ]
+  // "How long have you had the cough?" asks the duration of it, whatever the form.
+  const presence = isQuestionClause(text) && details.length === 0
+  const like = text.length > longestFuzzy ? unlike : lexicon.alike(text)
+  const topics = (ids: readonly string[]): Heard => ({
+    ...nothing,
+    topics: ids.map((id) => {
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
-      const topic = topicOf(lexicon, id, wanted, presence)
+      const topic = topicOf(lexicon, id, wanted, presence, like)
       return jargon && !known ? { ...topic, jargon } : topic
-    })
-  if (whole) return { ...nothing, topics: topics([whole.value.id]) }
-  if (!inquires && !fragment) return nothing
+    }),
+  })
+  if (exact !== undefined)
+    return { ...nothing, topics: [topicOf(lexicon, exact, [], true, unlike)] }
+  if (whole) return topics([whole.value.id])
   const open = act.openQuestion.test(text)
-  if (open && (act.exceptFor.test(text) || found.length === 0)) return nothing
-  if (found.length === 0 && here.length > 0) return nothing
-  if (found.length === 0 && act.diagnosisRequest.test(text)) return nothing
-  const { ids, near } = meant(lexicon, read, sentence, found)
-  if (ids.length > 0) return { ...nothing, topics: topics(ids) }
-  const loose = wanted.length > 0 && text.length <= longestLoose ? wanted.slice(0, 1) : []
-  return { topics: [], loose, nearly: near }
+  if (open && act.exceptFor.test(text)) return nothing
+  const hearing: Hearing = { lexicon, read, sentence, like, fits }
+  const about = found.filter((match) => !details.includes(match))
+  if (found.length > 0) {
+    const named = settled(hearing, about.length > 0 ? about : found)
+    if (named.length > 0) return topics(named)
+  }
+  const other = here.length > 0 || act.diagnosisRequest.test(text)
+  if (other && !act.history.test(text)) return nothing
+  const loose = looseIn(text)
+  if (loose !== undefined) return { ...nothing, loose: [loose] }
+  if (isGeneric(text) || isPersonal(text)) return nothing
+  const unsure = open || !inquires || (other && !act.family.test(text))
+  const { ids, near } = guessed(hearing, unsure)
+  return ids.length > 0 ? topics(ids) : { ...nothing, nearly: near && !open }
 }
 
 function actOf(text: string, matches: readonly Match<Entry>[]): Understood['kind'] {
   const named = (kind: Entry['kind']) => matches.some(({ value }) => value.kind === kind)
-  if (named('disease') || (act.diagnosisRequest.test(text) && !act.history.test(text)))
+  if ((named('disease') || act.diagnosisRequest.test(text)) && !act.history.test(text))
     return 'diagnosis-request'
   if (act.openQuestion.test(text)) return 'open'
   if (named('exam') || act.examTalk.test(text)) return 'exam-request'
@@ -204,18 +172,50 @@ function actOf(text: string, matches: readonly Match<Entry>[]): Understood['kind
 
 const sameTopic = (a: Topic, b: Topic): boolean => a.finding === b.finding
 
+/** "Any headache? Where exactly?": an attribute of what the same utterance asked about before. */
+function followed(
+  { knowledge }: Lexicon,
+  loose: readonly Attribute[],
+  before: readonly Heard[],
+): readonly Topic[] {
+  if (loose.length === 0) return []
+  const last = before.findLast(({ topics }) => topics.length > 0)?.topics.at(-1)
+  const complaint = last?.of ?? last?.finding
+  if (complaint === undefined || knowledge.finding.get(complaint)?.kind !== 'symptom') return []
+  return loose.map((attribute) => topicIn(knowledge, complaint, attribute))
+}
+
 function interpret(lexicon: Lexicon, utterance: string): Understood {
-  const read = normal(utterance)
+  const text = lexicon.spelt(utterance.slice(0, longest))
+  const understood = reading(lexicon, text)
+  const vague = understood.kind === 'unclear' || understood.kind === 'ambiguous'
+  if (!vague || text.length > longestFuzzy) return understood
+  const sounded = lexicon.sounded(text)
+  const heard = sounded === text ? understood : reading(lexicon, sounded)
+  return heard.kind === 'finding' ? heard : understood
+}
+
+/** What a text asks as it is written. */
+function reading(lexicon: Lexicon, text: string): Understood {
+  const read = normal(text)
   const sentences = sentencesOf(read)
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
+  const asked = lexicon.whole(read.text)
+  if (asked !== undefined)
+    return {
+      questions: 1,
+      topics: [topicOf(lexicon, asked, [], true, unlike)],
+      loose: [],
+      kind: 'finding',
+    }
   if (act.injection.test(read.text)) return { questions, topics: [], loose: [], kind: 'injection' }
-  const matches = findPhrases(lexicon.tree(read.text), read)
+  const matches = apart(read, findPhrases(lexicon.tree(read.text), read))
   const inquiring = sentences.filter(({ inquires }) => inquires)
   const heard = (inquiring.length > 0 ? inquiring : sentences).map((s) =>
     askedIn(lexicon, read, s, matches),
   )
   const topics = heard
-    .flatMap((one) => one.topics)
+    .flatMap((one, h) => [...one.topics, ...followed(lexicon, one.loose, heard.slice(0, h))])
     .filter((topic, i, all) => all.findIndex((other) => sameTopic(other, topic)) === i)
   if (topics.length > 0) return { questions, topics, loose: [], kind: 'finding' }
   const kind = actOf(read.text, matches)

@@ -2,15 +2,16 @@
 import type { FindingDefinition } from '../../knowledge.js'
 import type { PatientContext } from '../../patient.js'
 import { dialOf } from '../../persona.js'
+import { normal } from '../../phrases.js'
 import { below } from '../../seed.js'
 import { toldState } from './recall.js'
 
 /** Makes it easier to speak of something delicate, in the normal form. */
-const tact =
+const tactful =
   /\b(?:between us|confidential|confidence|private|privately|in private|stays? (?:here|in this room|with me)|many (?:people|patients|women|men)|lots of people|common|nothing to be ashamed|no shame|not (?:here to )?judg\w+|no judg\w+|if you dont mind|if (?:thats|it is|its) (?:ok|okay|all right|alright)|i have to ask|ask everyone|ask everybody)\b|保密|隐私|不会(?:告诉|说出去|外传)|只有(?:我们|你我)|很多人|不少人|不用不好意思|别不好意思|不丢人|没什么丢人|不会(?:笑话|评判)|方便(?:说|问|讲)|每个(?:病人|患者)都(?:要|会)?问|例行/
 
-/** Whether an utterance in the normal form is put with tact. */
-export const isTactful = (text: string): boolean => tact.test(text)
+/** Whether an utterance is put with tact. */
+export const isTactful = (utterance: string): boolean => tactful.test(normal(utterance).text)
 
 /** How much trust a delicate finding takes, of 0 for what anybody tells. */
 function guarded({ stigma }: FindingDefinition, { view: { persona } }: PatientContext): number {
@@ -27,18 +28,24 @@ function trust({ dialogue }: PatientContext, finding: string): number {
   return sum
 }
 
-/** Whether the patient keeps a finding back, whatever its state is, so that keeping it back says nothing of it. */
+/** Whether a finding was spoken of and settled. */
+export const wasTold = ({ dialogue }: PatientContext, id: string): boolean =>
+  dialogue.some(({ reply }) => reply.told.some(({ finding }) => finding === id))
+
+/**
+ * Whether the patient keeps a finding back, whatever its state is, so that keeping it back says nothing of it;
+ * what was once told is no secret any more.
+ */
 export function withholds(
   finding: FindingDefinition,
-  tactful: boolean,
+  utterance: string,
   context: PatientContext,
 ): boolean {
   const needed = guarded(finding, context)
-  return needed > 0 && (tactful ? 2 : 0) + trust(context, finding.id) < needed
+  if (needed === 0 || wasTold(context, finding.id)) return false
+  const trusted = trust(context, finding.id)
+  return trusted < needed && trusted + (isTactful(utterance) ? 2 : 0) < needed
 }
-
-const wasTold = ({ dialogue }: PatientContext, id: string): boolean =>
-  dialogue.some(({ reply }) => reply.told.some(({ finding }) => finding === id))
 
 /** Complaints that a patient brings up unasked: present, told for present, not yet told, and not delicate. */
 export function volunteered(

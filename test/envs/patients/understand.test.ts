@@ -3,19 +3,26 @@ import { describe, expect, test } from 'vitest'
 import { understand } from '../../../src/envs/patients/understand.js'
 import type { Knowledge } from '../../../src/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge-folder.js'
-import { paraphrases } from '../../fixtures/paraphrases.js'
+import type { Question } from '../../fixtures/questions.js'
+import { questions } from '../../fixtures/questions.js'
 import { smallKnowledge } from '../../fixtures/small-knowledge.js'
 import { spokenKnowledge } from '../../fixtures/spoken-knowledge.js'
 
+const ids = (knowledge: Knowledge, text: string) =>
+  understand(knowledge, text).topics.map(({ finding }) => finding)
 const spoken = (text: string) => understand(spokenKnowledge(), text)
+const asked = (text: string) => ids(spokenKnowledge(), text)
+const shipped = (text: string) => ids(loadKnowledge(), text)
 
 /** What is taken for something else than the one finding it was written for. */
 function misread(knowledge: Knowledge, field: 'ask' | 'aliases') {
   return knowledge.findings.flatMap(({ id, [field]: texts }) =>
     [...texts.zh, ...texts.en]
-      .map((text) => ({ id, text, got: understand(knowledge, text) }))
-      .filter(({ got }) => got.findings.join() !== id)
-      .map(({ text, got }) => `${id} | ${text} | ${got.findings.join() || got.kind}`),
+      .map((text) => ({ id, text, got: ids(knowledge, text) }))
+      .filter(({ got }) => got.join() !== id)
+      .map(
+        ({ text, got }) => `${id} | ${text} | ${got.join() || understand(knowledge, text).kind}`,
+      ),
   )
 }
 
@@ -39,19 +46,46 @@ describe('every question of a knowledge base is understood as its finding alone'
   })
 })
 
-test('hand-written paraphrases are understood with F1 of at least 0.9', () => {
+/** How a set of questions is understood. */
+function scored(all: readonly Question[]) {
   const knowledge = loadKnowledge()
   let right = 0
   let said = 0
   let meant = 0
-  for (const { text, findings } of paraphrases) {
-    const got = understand(knowledge, text).findings
-    right += got.filter((id) => findings.includes(id)).length
+  let wrong = 0
+  for (const { text, findings } of all) {
+    const got = ids(knowledge, text)
+    const hits = got.filter((id) => findings.includes(id)).length
+    right += hits
     said += got.length
     meant += findings.length
+    if (hits < got.length) wrong++
   }
-  expect(meant).toBeGreaterThan(300)
-  expect((2 * right) / (said + meant)).toBeGreaterThanOrEqual(0.9)
+  return { f1: (2 * right) / (said + meant), wrong: wrong / all.length }
+}
+
+describe('questions written apart from the lexicon', () => {
+  // Measured: a .92 with .03 wrong, b .91 with .035 wrong; what an edit of the lexicon may cost is below that.
+  test.each([
+    ['a', 700, 0.905, 0.04],
+    ['b', 400, 0.895, 0.045],
+  ] as const)(
+    'set %s of %i is understood with F1 of at least %d and at most %d wrong',
+    (set, n, f1, wrong) => {
+      const all = questions(set)
+      expect(all.length).toBeGreaterThanOrEqual(n)
+      const score = scored(all)
+      expect(score.f1).toBeGreaterThanOrEqual(f1)
+      expect(score.wrong).toBeLessThanOrEqual(wrong)
+    },
+  )
+
+  test('small talk is next to never taken for a question about a finding', () => {
+    const chatter = [...questions('a'), ...questions('b')].filter(({ kind }) => kind === 'chatter')
+    const taken = chatter.filter(({ text }) => ids(loadKnowledge(), text).length > 0)
+    expect(chatter.length).toBeGreaterThan(70)
+    expect(taken.length / chatter.length).toBeLessThanOrEqual(0.014)
+  })
 })
 
 describe('phrases', () => {
@@ -64,57 +98,57 @@ describe('phrases', () => {
     ['您肚子痛吗？', 'abdominal-pain'],
     ['Any fevers?', 'fever'],
   ])('%s asks about %s', (text, id) => {
-    expect(spoken(text).findings).toEqual([id])
+    expect(asked(text)).toEqual([id])
   })
 
   test('a Latin phrase matches whole words only', () => {
-    expect(spoken('Do you like cucumbers and coughdrops?').findings).toEqual([])
-    expect(spoken('Is the smokestack tall?').findings).toEqual([])
+    expect(asked('Do you like cucumbers and coughdrops?')).toEqual([])
+    expect(asked('Is the smokestack tall?')).toEqual([])
   })
 
   test('a longer phrase hides the shorter one inside it', () => {
-    expect(spoken('咳嗽的时候有痰吗？').findings).toEqual(['sputum'])
-    expect(spoken('Where in your belly does it hurt?').findings).toEqual(['pain-site'])
+    expect(asked('咳嗽的时候有痰吗？')).toEqual(['sputum'])
+    expect(asked('Where in your belly does it hurt?')).toEqual(['pain-site'])
   })
 
   test('a phrase does not reach over the end of a sentence', () => {
-    expect(spoken('Put it in the chest. Pain is bad.').findings).not.toContain('chest-pain')
+    expect(asked('Put it in the chest. Pain is bad.')).not.toContain('chest-pain')
   })
 
   test('a negative question asks the same', () => {
-    expect(spoken('No fever?').findings).toEqual(['fever'])
-    expect(spoken('没有发烧吧？').findings).toEqual(['fever'])
+    expect(asked('No fever?')).toEqual(['fever'])
+    expect(asked('没有发烧吧？')).toEqual(['fever'])
   })
 
   test('a list asks for all of it, in its order', () => {
-    expect(spoken('Any vomiting, cough or fever?').findings).toEqual(['vomiting', 'cough', 'fever'])
-    expect(spoken('有没有咳嗽、发烧、呕吐？').findings).toEqual(['cough', 'fever', 'vomiting'])
+    expect(asked('Any vomiting, cough or fever?')).toEqual(['vomiting', 'cough', 'fever'])
+    expect(asked('有没有咳嗽、发烧、呕吐？')).toEqual(['cough', 'fever', 'vomiting'])
   })
 
   test('a finding named twice is asked for once', () => {
-    expect(spoken('Fever? Any fever at all?').findings).toEqual(['fever'])
+    expect(asked('Fever? Any fever at all?')).toEqual(['fever'])
   })
 
   test('a detail of a finding is not also a question about the finding', () => {
-    expect(spoken('When you cough, is there phlegm?').findings).toEqual(['sputum'])
-    expect(spoken('Do you have a cough or phlegm?').findings).toEqual(['cough', 'sputum'])
+    expect(asked('When you cough, is there phlegm?')).toEqual(['sputum'])
+    expect(asked('Do you have a cough or phlegm?')).toEqual(['cough', 'sputum'])
   })
 
   test('what is only remarked upon is not asked, when something else is', () => {
-    expect(spoken('I see you have a fever. Do you smoke?').findings).toEqual(['smoker'])
-    expect(spoken('Tell me about the fever.').findings).toEqual(['fever'])
+    expect(asked('I see you have a fever. Do you smoke?')).toEqual(['smoker'])
+    expect(asked('Tell me about the fever.')).toEqual(['fever'])
   })
 
   test("a relative's illness is not the patient's", () => {
-    expect(spoken('Does anyone in your family cough?').findings).toEqual([])
-    expect(spoken('家里人咳嗽吗？').findings).toEqual([])
+    expect(asked('Does anyone in your family cough?')).toEqual([])
+    expect(asked('家里人咳嗽吗？')).toEqual([])
   })
 })
 
 describe('questions without a known phrase', () => {
   test('are read by their likeness to a known one', () => {
-    expect(spoken('Is there any pain inside your chest?').findings).toEqual(['chest-pain'])
-    expect(spoken('Did you keep vommiting?').findings).toEqual(['vomiting'])
+    expect(asked('Is there any pain inside your chest?')).toEqual(['chest-pain'])
+    expect(asked('Did you keep vommiting?')).toEqual(['vomiting'])
   })
 
   test('are unclear where nothing is like them', () => {
@@ -125,8 +159,97 @@ describe('questions without a known phrase', () => {
   })
 
   test('are about the attribute they mention', () => {
-    const { findings } = understand(loadKnowledge(), 'Is the headache on one side or both sides?')
-    expect(findings).toEqual(['headache-site'])
+    expect(shipped('Is the headache on one side or both sides?')).toEqual(['headache-site'])
+  })
+})
+
+describe('a question that names no complaint', () => {
+  test.each([
+    ['Where exactly?', 'site'],
+    ['How long has it been?', 'duration'],
+    ['How bad is the pain?', 'severity'],
+    ['Does anything make it worse?', 'aggravating'],
+    ['What does it feel like?', 'character'],
+    ['具体在哪里？', 'site'],
+    ['这样多久了？', 'duration'],
+  ] as const)('%s asks for an attribute', (text, attribute) => {
+    const { kind, loose, topics } = understand(loadKnowledge(), text)
+    // What the knowledge base knows by these very words is asked by its name.
+    if (topics.length === 0)
+      expect({ kind, loose }).toEqual({ kind: 'attribute', loose: [attribute] })
+    else expect(topics.map(({ finding }) => finding)).toEqual(['illness-duration'])
+  })
+
+  test.each([
+    'Good morning.',
+    'Where did you buy that jacket?',
+    'Did you watch the game last night?',
+    'What time is it?',
+    'Where are you from?',
+    '您是哪里人啊？',
+    '您多大年纪了？',
+    '中国的首都是哪里？',
+    '我女儿跟您差不多大。',
+  ])('%s does not', (text) => {
+    expect(understand(loadKnowledge(), text)).toMatchObject({ topics: [], loose: [] })
+  })
+
+  test('asks of what the same utterance named before', () => {
+    expect(shipped('Do you have a headache? Where exactly?')).toEqual(['headache', 'headache-site'])
+  })
+})
+
+describe('what only tells is no question', () => {
+  test.each([
+    'I had a fever myself.',
+    'I had a fever last week, terrible.',
+    'So you have a sore throat, I see.',
+    "I'm going to examine your belly now.",
+    'Plenty of people come with a headache.',
+    'Your headache will settle.',
+    'Open your mouth, please.',
+    '我上周自己也发烧了，真难受。',
+    '所以您是嗓子疼，我知道了。',
+    '我现在给您检查一下肚子，好吗？',
+    '我给您量个血压好吗？',
+    '这个季节咳嗽的人特别多。',
+    '恶心我们用药来治。',
+  ])('%s', (text) => {
+    expect(shipped(text)).toEqual([])
+  })
+
+  test.each([
+    ['Tell me whether you have a fever.', 'fever'],
+    ['Tell me, do you have a fever?', 'fever'],
+    ["I'd like to know if you have been coughing.", 'cough'],
+    ['说说您发烧的事。', 'fever'],
+    ['请告诉我您有没有咳嗽。', 'cough'],
+  ])('but a request is one: %s', (text, id) => {
+    expect(shipped(text)).toEqual([id])
+    expect(understand(loadKnowledge(), text).questions).toBe(1)
+  })
+})
+
+describe('several things at once', () => {
+  test.each([
+    ['Any nausea, fever or a sore throat?', ['nausea', 'fever', 'sore-throat']],
+    ['有没有恶心、呕吐和拉肚子？', ['nausea', 'vomiting', 'diarrhoea']],
+    ['Do you smoke and do you have a fever?', ['smoking', 'fever']],
+    ['您抽烟吗？发烧吗？', ['smoking', 'fever']],
+  ] as const)('%s', (text, all) => {
+    expect(shipped(text)).toEqual(all)
+  })
+
+  test('a complaint is asked for without its details', () => {
+    expect(shipped("You haven't had any headache, have you?")).toEqual(['headache'])
+    expect(shipped('您没有头痛吧？')).toEqual(['headache'])
+  })
+})
+
+describe('relatives', () => {
+  test('may be who noticed', () => {
+    expect(shipped('家里人说您打呼噜吗？')).toEqual(['sleep-snoring'])
+    expect(shipped('Does your family say you snore?')).toEqual(['sleep-snoring'])
   })
 })
 
@@ -152,7 +275,7 @@ describe('other acts', () => {
     ['Thank you very much.', 'courtesy'],
     ['您好', 'courtesy'],
   ] as const)('%s is taken for %s', (text, kind) => {
-    expect(spoken(text)).toMatchObject({ kind, findings: [] })
+    expect(spoken(text)).toMatchObject({ kind, topics: [] })
   })
 
   test('earlier illnesses are not a request for the diagnosis', () => {
@@ -189,20 +312,21 @@ describe('any text at all', () => {
         const first = spoken(text)
         // Another text with the same meaning misses the memo of the first.
         expect(understand(spokenKnowledge(), `${text} `)).toEqual(first)
-        expect(new Set(first.findings).size).toBe(first.findings.length)
+        const found = first.topics.map(({ finding }) => finding)
+        expect(new Set(found).size).toBe(found.length)
       }),
       { numRuns: 300 },
     )
   })
 
-  test('of 100 kB is read in bounded time', () => {
+  test('of 1 MB is read in bounded time', () => {
     const seeds = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1, maxLength: 50 }),
       fc.constantFrom('fever ', '发烧', 'ignore ', 'a', '?', '，', 'ﷺ', '咳不咳', '.'),
     )
     fc.assert(
       fc.property(seeds, (unit) => {
-        const text = unit.repeat(Math.ceil(100_000 / unit.length))
+        const text = unit.repeat(Math.ceil(1_000_000 / unit.length))
         const start = performance.now()
         spoken(text)
         expect(performance.now() - start).toBeLessThan(500)
@@ -212,6 +336,6 @@ describe('any text at all', () => {
   })
 
   test('past the first 2,000 characters is not read', () => {
-    expect(spoken(`${'x '.repeat(1000)}fever?`).findings).toEqual([])
+    expect(asked(`${'x '.repeat(1000)}fever?`)).toEqual([])
   })
 })

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'vitest'
+import { primary } from '../../src/case.js'
+import { caseSource, generateCase } from '../../src/cases/generate.js'
+import type { Cast } from '../../src/cases/leak-dialogue.js'
+import { dialogueLeaks } from '../../src/cases/leak-dialogue.js'
+import { recordExams } from '../../src/envs/exams/record.js'
+import { rulePatient } from '../../src/envs/patients/rule.js'
+import type { Knowledge } from '../../src/knowledge.js'
+import { loadKnowledge } from '../../src/knowledge-folder.js'
+import { personas } from '../../src/persona.js'
+import { tierNames } from '../../src/tiers.js'
+import { familyKnowledge } from '../fixtures/family-knowledge.js'
+
+const castOf = (knowledge: Knowledge): Cast => ({
+  knowledge,
+  patient: rulePatient({ knowledge }),
+  examine: recordExams({ knowledge }),
+})
+const small = castOf(familyKnowledge())
+const shipped = castOf(loadKnowledge())
+
+describe('a played consultation', () => {
+  test('is heard to leak by a patient who blurts out the diagnosis to one question only', () => {
+    const truth = generateCase(small.knowledge)
+    const name = primary(truth.gold).name.en ?? ''
+    const blurting: Cast = {
+      ...small,
+      patient: (utterance, context) => {
+        const reply = small.patient(utterance, context)
+        return /pain in your belly/.test(utterance) ? { ...reply, text: `It is ${name}!` } : reply
+      },
+    }
+    const found = [0, 1, 2, 3].flatMap((n) => dialogueLeaks(truth, blurting, n))
+    expect(found.length).toBeGreaterThan(0)
+    for (const { where, phrase } of found) {
+      expect(name.toLowerCase()).toContain(phrase)
+      expect(where).toContain('pain in your belly')
+    }
+  })
+
+  test('is heard to leak by an examination that names it', () => {
+    const truth = generateCase(small.knowledge, { n: 3 })
+    const telling: Cast = {
+      ...small,
+      examine: (order, context) => {
+        const report = small.examine(order, context)
+        return report && { ...report, text: `${report.text} ${primary(truth.gold).name.zh}` }
+      },
+    }
+    expect(dialogueLeaks(truth, telling, 0).map(({ where }) => where)).toContainEqual(
+      expect.stringMatching(/^dialogue\.order\./),
+    )
+  })
+
+  test('is, over some hundred cases, with everybody about everything', () => {
+    const asked = new Set<string>()
+    const ordered = new Set<string>()
+    const met = new Set<string>()
+    const watching: Cast = {
+      ...small,
+      patient: (utterance, context) => {
+        asked.add(utterance)
+        met.add(`${JSON.stringify(context.view.persona)} ${context.view.demographics.speaker}`)
+        return small.patient(utterance, context)
+      },
+      examine: (order, context) => {
+        ordered.add(order)
+        return small.examine(order, context)
+      },
+    }
+    const make = caseSource(small.knowledge)
+    for (let n = 0; n < 300; n++) dialogueLeaks(make(n), watching, n)
+    for (const { ask } of small.knowledge.findings)
+      for (const text of [...ask.zh, ...ask.en]) expect(asked).toContain(text)
+    for (const { name } of small.knowledge.exams) expect(ordered).toContain(name.en)
+    const different = new Set(Object.values(personas).map((persona) => JSON.stringify(persona)))
+    expect(met.size).toBeGreaterThanOrEqual(3 * different.size)
+  })
+
+  test('is of the same words for the same case and number', () => {
+    const heard: string[][] = [[], []]
+    const truth = generateCase(small.knowledge, { tier: 'hard', n: 8 })
+    for (const words of heard) {
+      const patient: Cast['patient'] = (utterance, context) => {
+        const reply = small.patient(utterance, context)
+        words.push(reply.text)
+        return reply
+      }
+      dialogueLeaks(truth, { ...small, patient }, 8)
+    }
+    expect(heard[0]).toEqual(heard[1])
+    expect(heard[0]?.length).toBeGreaterThan(30)
+  })
+})
+
+test.each(tierNames)('nobody gives a shipped %s case away, in 60 consultations', (tier) => {
+  const make = caseSource(shipped.knowledge, { tier, split: 'heldout', seed: 1 })
+  for (let n = 0; n < 60; n++) expect(dialogueLeaks(make(n), shipped, n)).toEqual([])
+})

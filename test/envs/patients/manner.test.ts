@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'vitest'
+import { lexiconOf } from '../../../src/envs/patients/lexicon.js'
+import { inManner } from '../../../src/envs/patients/manner.js'
+import { manners } from '../../../src/envs/patients/manners.js'
+import { sentences, spokenFor } from '../../../src/envs/patients/realise.js'
+import { rulePatient } from '../../../src/envs/patients/rule.js'
+import { loadKnowledge } from '../../../src/knowledge-folder.js'
+import type { Dial, Persona } from '../../../src/persona.js'
+import { phrasebook } from '../../../src/phrasebook.js'
+import { contains, findPhrases, normal } from '../../../src/phrases.js'
+import { thirdPerson } from '../../../src/voice.js'
+import { asking, interview, spokenView } from '../../fixtures/spoken-case.js'
+import { spokenKnowledge } from '../../fixtures/spoken-knowledge.js'
+
+const shipped = loadKnowledge()
+const languages = ['en', 'zh'] as const
+const wrapped = Object.values(manners).flatMap(({ before, after }) => [before ?? [], after ?? []])
+const banks = [...wrapped.flat(), ...Object.values(sentences), ...Object.values(spokenFor)]
+const everything = languages.flatMap((language) =>
+  banks.flatMap((bank) => bank[language].map((text) => [language, text] as const)),
+)
+
+describe('what is said around an answer, or instead of one', () => {
+  test('is plenty', () => expect(everything.length).toBeGreaterThan(100))
+
+  test('is read by the phrasebook as nothing', () => {
+    for (const [language, text] of everything) {
+      expect(phrasebook(shipped, language).read(text), text).toEqual([])
+      expect(phrasebook(shipped, language).read(`He says: ${text}`), text).toEqual([])
+    }
+  })
+
+  test('holds no phrase of a finding', () => {
+    for (const [, text] of everything) {
+      const found = findPhrases(lexiconOf(shipped).tree(text), normal(text))
+      expect(
+        found.filter(({ value }) => value.kind === 'finding').map(({ value }) => value),
+        text,
+      ).toEqual([])
+    }
+  })
+
+  test('names no disease of the knowledge base, a theory of their own least of all', () => {
+    const names = shipped.diseases.flatMap(({ name, aliases, codes }) => [
+      ...[name.zh, name.en, ...aliases.zh, ...aliases.en],
+      ...codes.map(({ code }) => code),
+    ])
+    const whole = everything.map(([, text]) => text.toLowerCase()).join('\n')
+    expect(names.filter((name) => contains(whole, name.toLowerCase()))).toEqual([])
+  })
+
+  test('can be said by whoever speaks: no manner tells of a body of one’s own', () => {
+    for (const language of languages)
+      for (const text of wrapped.flatMap((bank) => ('en' in bank ? bank[language] : [])))
+        expect(thirdPerson(text, 'en', 'he'), text).not.toMatch(/\bhis (?!family|neighbour|cousin)/)
+  })
+})
+
+const knowledge = spokenKnowledge()
+const patient = rulePatient({ knowledge })
+const sick = { fever: 'present', cough: 'present', 'abdominal-pain': 'present' }
+const questions = knowledge.findings.flatMap(({ ask }) => ask.en)
+const told = (persona: Persona, utterances = questions, seeds = 8) =>
+  Array.from({ length: seeds }, (_, seed) =>
+    interview(patient, utterances, asking(spokenView(sick, { persona }), { seed })).map(
+      ({ reply }) => reply,
+    ),
+  ).flat()
+const words = (dial: Dial) => [
+  ...(manners[dial]?.before?.en ?? []),
+  ...(manners[dial]?.after?.en ?? []),
+]
+const share = (dial: Dial, level: number) => {
+  const replies = told({ [dial]: level }).filter(({ understood }) => understood !== 'exam-only')
+  return (
+    replies.filter(({ text }) => words(dial).some((w) => text.includes(w))).length / replies.length
+  )
+}
+
+describe('a dial', () => {
+  test.each(Object.keys(manners) as Dial[])(
+    '%s is heard the more the further it is turned',
+    (dial) => {
+      const shares = [0, 1, 2, 3].map((level) => share(dial, level))
+      expect(shares[0]).toBe(0)
+      expect(shares[1]).toBeGreaterThan(0)
+      expect(shares[2]).toBeGreaterThan(shares[1]!)
+      expect(shares[3]).toBeGreaterThan(shares[2]!)
+    },
+  )
+
+  test('wraps one topic alike whenever it comes up, and puts at most one sentence on each side', () => {
+    const all: Persona = { anxious: 3, verbose: 3, distrustful: 1, pleasing: 3, confused: 1 }
+    for (let seed = 0; seed < 200; seed++) {
+      const context = asking(spokenView({}, { persona: all }), { seed })
+      const text = inManner('So it is.', 'troubled', 'fever', context)
+      expect(inManner('So it is.', 'troubled', 'fever', { ...context, dialogue: [] })).toBe(text)
+      expect(text.match(/[.?!]/g)!.length).toBeLessThanOrEqual(4)
+      expect(inManner('What?', 'puzzled', 'fever', context)).toBe('What?')
+    }
+  })
+
+  test('leaves nothing to play down, to treat or to explain where nothing is the matter', () => {
+    const persona: Persona = { pleasing: 3, demanding: 3, selfDiagnosing: 3 }
+    const sayings = [...words('pleasing'), ...words('demanding'), ...words('selfDiagnosing')]
+    const heard = (mood: 'troubled' | 'calm') =>
+      Array.from({ length: 50 }, (_, seed) =>
+        inManner('.', mood, 'x', asking(spokenView({}, { persona }), { seed })),
+      ).filter((text) => sayings.some((saying) => text.includes(saying)))
+    expect(heard('calm')).toEqual([])
+    expect(heard('troubled').length).toBeGreaterThan(30)
+  })
+})
+
+describe('a confused patient', () => {
+  const persona: Persona = { confused: 3 }
+  const lost = (reply: { text: string }) =>
+    sentences['again-please'].en.some((s) => reply.text.includes(s))
+  const fever = 'Have you had a fever?'
+
+  test('loses the thread at about four questions in ten, and answers when asked again', () => {
+    let [asked, lostOnce] = [0, 0]
+    for (let seed = 0; seed < 2000; seed++) {
+      const context = asking(spokenView(sick, { persona }), { seed })
+      const [first, second] = interview(patient, [fever, fever], context).map(({ reply }) => reply)
+      asked++
+      if (!lost(first!)) continue
+      lostOnce++
+      expect(first).toMatchObject({ understood: 'unclear', asked: ['fever'], told: [] })
+      expect(second!.told).toEqual([{ finding: 'fever', state: 'present' }])
+    }
+    expect(Math.abs(lostOnce / asked - 0.4)).toBeLessThan(4 * Math.sqrt(0.24 / asked))
+  })
+
+  test('keeps it for four turns after kind words', () => {
+    const calm = ['Hello, do not worry.', ...questions.slice(0, 4)]
+    expect(told(persona, calm).some(lost)).toBe(false)
+    expect(told(persona, ['Hello, do not worry.', ...questions.slice(0, 9)]).some(lost)).toBe(true)
+  })
+})
+
+describe('technical words', () => {
+  const jargon = {
+    ...knowledge,
+    findings: knowledge.findings.map((finding) =>
+      finding.id === 'fever'
+        ? { ...finding, jargon: { en: ['pyrexia'], zh: ['体温升高症'] } }
+        : finding,
+    ),
+  }
+  const low = rulePatient({ knowledge: jargon })
+  const ask = (lowLiteracy: number, text: string, seed = 0) =>
+    low(text, asking(spokenView(sick, { persona: { lowLiteracy } }), { seed }))
+
+  test('mean nothing to a patient of no literacy, until the plain one is used', () => {
+    const reply = ask(3, 'Any pyrexia?')
+    expect(reply).toMatchObject({ understood: 'unclear', asked: ['fever'], told: [] })
+    expect(sentences.jargon.en).toContain(reply.text)
+    expect(ask(3, 'Any pyrexia, I mean fever?').told).toHaveLength(1)
+    expect(ask(3, 'Any fever?').told).toHaveLength(1)
+    expect(ask(0, 'Any pyrexia?').told).toHaveLength(1)
+  })
+
+  test('are known to fewer the lower literacy is', () => {
+    const known = [0, 1, 2, 3].map(
+      (level) =>
+        Array.from({ length: 400 }, (_, seed) => ask(level, 'Any pyrexia?', seed)).filter(
+          (reply) => reply.told.length > 0,
+        ).length / 400,
+    )
+    expect(known[0]).toBe(1)
+    expect(Math.abs(known[1]! - 0.65)).toBeLessThan(0.1)
+    expect(Math.abs(known[2]! - 0.3)).toBeLessThan(0.1)
+    expect(known[3]).toBe(0)
+  })
+})

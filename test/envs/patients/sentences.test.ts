@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest'
+import { sentencesOf } from '../../../src/envs/patients/sentences.js'
+import { normal } from '../../../src/phrases.js'
+
+const texts = (text: string) => sentencesOf(normal(text)).map((sentence) => sentence.text)
+const counts = (text: string) => sentencesOf(normal(text)).map(({ questions }) => questions)
+
+describe('a sentence', () => {
+  test('is cut where it asks a second time', () => {
+    expect(texts('Do you smoke, and do you cough?')).toEqual(['do you smoke', 'and do you cough'])
+    expect(texts('Do you smoke and do you cough?')).toEqual(['do you smoke', 'and do you cough'])
+    expect(texts('有没有发烧，有没有咳嗽？')).toEqual(['有没有发烧', '有没有咳嗽'])
+  })
+
+  test('keeps what leads up to its question and what only asks to confirm it', () => {
+    expect(counts('When you cough, does it hurt?')).toEqual([1])
+    expect(counts("You haven't had a cough, have you?")).toEqual([1])
+    expect(counts('您没有咳嗽，是吗？')).toEqual([1])
+  })
+
+  test('loses what the doctor says of themselves before', () => {
+    expect(texts('I had a cold last week, do you have a fever?')).toEqual(['do you have a fever'])
+    expect(texts('我上周也感冒了，您发烧吗？')).toEqual(['你发烧吗'])
+  })
+})

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest'
+import { sentences, spokenFor } from '../../../src/envs/patients/realise.js'
+import { rulePatient } from '../../../src/envs/patients/rule.js'
+import type { Language } from '../../../src/turn.js'
+import { asking, interview, spokenView } from '../../fixtures/spoken-case.js'
+import { spokenKnowledge } from '../../fixtures/spoken-knowledge.js'
+
+const knowledge = spokenKnowledge()
+const patient = rulePatient({ knowledge })
+const sick = { fever: 'present', cough: 'present', 'abdominal-pain': 'present' }
+const as = (
+  speaker: 'self' | 'caregiver' | 'interpreter',
+  questions: readonly string[],
+  { sex = 'M', language = 'en' as Language, persona = {}, seed = 1 } = {},
+) =>
+  interview(
+    patient,
+    questions,
+    asking(spokenView(sick, { persona, demographics: { sex, speaker } }), { language, seed }),
+  ).map(({ reply }) => reply)
+const spoken = knowledge.findings.filter(({ knownBy }) => knownBy === 'patient')
+const asks = (language: Language) => spoken.map(({ ask }) => ask[language][0] ?? '')
+
+describe('a caregiver', () => {
+  test.each(['en', 'zh'] as const)(
+    'tells the same states in the third person, in %s',
+    (language) => {
+      const own = as('self', asks(language), { language })
+      const theirs = as('caregiver', asks(language), { language })
+      expect(theirs.map(({ told }) => told)).toEqual(own.map(({ told }) => told))
+      for (const { text } of theirs) {
+        expect(text).not.toMatch(/\b(?:my|I've|I keep|I cough|I do|mine)\b/)
+        if (!sentences.unknown.zh.some((unsure) => text.includes(unsure)))
+          expect(text).not.toMatch(/我/)
+      }
+    },
+  )
+
+  test('speaks of a girl as she', () => {
+    const [reply] = as('caregiver', ['Are you coughing?', 'Coughing?'], { sex: 'F' })
+    expect(reply!.text).toMatch(/^(?:Yes, s|S)he (?:keeps coughing|coughs a lot)\.$/)
+  })
+
+  test('says what cannot be seen from outside, and that this is why they came', () => {
+    const [exam, secret] = as('caregiver', [
+      'Is your white cell count raised?',
+      'What is your diagnosis?',
+    ])
+    expect(spokenFor['exam-only'].en).toContain(exam!.text)
+    expect(spokenFor.refused.en).toContain(secret!.text)
+  })
+})
+
+describe('an interpreter', () => {
+  test.each([
+    ['en', 'F', 'She says: '],
+    ['en', 'M', 'He says: '],
+    ['zh', 'F', '她说：'],
+    ['zh', 'M', '他说：'],
+  ] as const)('in %s for %s begins with "%s", and tells the same', (language, sex, begins) => {
+    const own = as('self', asks(language), { language, sex })
+    const theirs = as('interpreter', asks(language), { language, sex })
+    expect(theirs.map(({ text }) => text)).toEqual(own.map(({ text }) => `${begins}${text}`))
+    expect(theirs.map(({ told }) => told)).toEqual(own.map(({ told }) => told))
+  })
+
+  test('passes on one thing at a time', () => {
+    const [reply] = as('interpreter', ['Any fever or cough?'])
+    expect(reply!.asked).toHaveLength(2)
+    expect(reply!.told).toHaveLength(1)
+  })
+
+  test('says again without saying so, for the colon is spoken for', () => {
+    const [first, again] = as('interpreter', ['Any fever?', 'Any fever?'])
+    expect(again).toEqual({ ...first, understood: 'repeated' })
+  })
+})
+
+describe('an impatient patient', () => {
+  test('answers one thing at a time, a patient one two', () => {
+    const told = (persona: object) =>
+      as('self', ['Any fever or cough?'], { persona })[0]!.told.length
+    expect([
+      told({}),
+      told({ impatient: 1 }),
+      told({ impatient: 2 }),
+      told({ impatient: 3 }),
+    ]).toEqual([2, 2, 1, 1])
+  })
+})
+
+describe('a terse patient', () => {
+  test('does not say that it was said before', () => {
+    const [, again] = as('self', ['Any fever?', 'Any fever?'], { persona: { terse: 3 } })
+    expect(again!.understood).toBe('repeated')
+    expect(sentences.again.en.some((words) => again!.text.includes(words))).toBe(false)
+  })
+})
+
+describe('an attribute asked for by itself', () => {
+  const located = {
+    ...knowledge,
+    findings: knowledge.findings.map((finding) =>
+      finding.id === 'pain-site' ? { ...finding, attribute: 'site' as const } : finding,
+    ),
+  }
+  const patient = rulePatient({ knowledge: located })
+  const where = 'Where exactly?'
+
+  test('is that of the complaint last spoken of', () => {
+    const view = spokenView({ 'abdominal-pain': 'present', 'pain-site': 'upper' })
+    const [, reply] = interview(patient, ['Do you have belly pain?', where], asking(view))
+    expect(reply!.reply.told).toEqual([{ finding: 'pain-site', state: 'upper' }])
+  })
+
+  test('is that of the chief complaint before anything was spoken of', () => {
+    const chiefComplaint = { text: { en: 'My belly hurts.' }, findings: ['abdominal-pain'] }
+    const states = { 'abdominal-pain': 'present', 'pain-site': 'lower-right' }
+    const reply = patient(where, asking(spokenView(states, { chiefComplaint })))
+    expect(reply.told).toEqual([{ finding: 'pain-site', state: 'lower-right' }])
+  })
+
+  test('that nothing records gets no detail, and tells nothing', () => {
+    const view = spokenView({ cough: 'present' })
+    const [, reply] = interview(patient, ['Do you have a cough?', where], asking(view))
+    expect(reply!.reply).toMatchObject({ understood: 'unknown', asked: ['cough'], told: [] })
+    expect(sentences['no-detail'].en).toContain(reply!.reply.text)
+  })
+})

@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest'
+import { primary } from '../src/case.js'
+import { caseSource } from '../src/cases/generate.js'
+import { pairsOver } from '../src/hypotheses.js'
+import type { Disease, FindingDefinition } from '../src/knowledge.js'
+import { stateProbabilities } from '../src/knowledge.js'
+import { loadKnowledge } from '../src/knowledge-folder.js'
+import type { Drawn } from '../src/likelihood.js'
+import { companionWeights, priorWeights } from '../src/likelihood.js'
+import { fullInformation, posteriorOver } from '../src/posterior.js'
+import type { Told } from '../src/turn.js'
+import { pairedKnowledge } from './fixtures/family-knowledge.js'
+
+const knowledge = pairedKnowledge()
+const intake = { age: 30, sex: 'F' }
+const noise = { forget: 0.1, deny: 0.2, overReport: 0.05 }
+const shut = '(none)'
+
+/** Every way to be ill: one disease, or two, with its probability; by hand, not by the code under test. */
+function illnesses(comorbidity: number, drawn: Drawn) {
+  const prior = priorWeights(knowledge, intake, drawn)
+  return knowledge.diseases.flatMap((first, d) => {
+    const partners = knowledge.diseases.map((second) =>
+      second.group === first.group ||
+      second.novel ||
+      first.incompatible.includes(second.id) ||
+      second.incompatible.includes(first.id)
+        ? 0
+        : // The multipliers of a woman of 30.
+          second.comorbid * (second.id === 'asthma' ? 1.2 * 1.5 : 1),
+    )
+    const sum = partners.reduce((total, weight) => total + weight, 0)
+    const share = sum > 0 ? comorbidity : 0
+    return [
+      { d, both: [first], p: prior[d]! * (1 - share) },
+      ...knowledge.diseases.flatMap((second, e) =>
+        partners[e]! > 0
+          ? [{ d, both: [first, second], p: (prior[d]! * share * partners[e]!) / sum }]
+          : [],
+      ),
+    ]
+  })
+}
+
+function chance(
+  a: number,
+  both: readonly Disease[],
+  finding: FindingDefinition,
+  s: number,
+): number {
+  const background = stateProbabilities([], finding)[s] ?? 0
+  return (1 - a) * (stateProbabilities(both, finding)[s] ?? 0) + a * background
+}
+
+/** Every assignment of states to some findings, parents first. */
+function worlds(a: number, both: readonly Disease[], findings: readonly FindingDefinition[]) {
+  let all = [{ p: 1, truth: new Map<string, string>() }]
+  for (const f of findings)
+    all = all.flatMap(({ p, truth }) =>
+      f.parent && truth.get(f.parent.finding) !== f.parent.when
+        ? [{ p, truth: new Map([...truth, [f.id, shut]]) }]
+        : f.states.map((state, s) => ({
+            p: p * chance(a, both, f, s),
+            truth: new Map([...truth, [f.id, state]]),
+          })),
+    )
+  return all
+}
+
+function tells(f: FindingDefinition, truth: string, told: string): number {
+  if (truth === shut) return told === (f.type === 'bool' ? 'absent' : shut) ? 1 : 0
+  if (f.type === 'cat' || f.knownBy === 'exam') return truth === told ? 1 : 0
+  const wrong = truth === 'present' ? noise.deny : noise.overReport
+  return truth === told ? 1 - wrong : wrong
+}
+
+const salient = knowledge.findings.filter(({ salience, parent }) => salience > 0 && !parent)
+
+/** P(disease | told, and that the patient opened with it), summed over all pairs and all states. */
+function brute(
+  a: number,
+  comorbidity: number,
+  told: readonly Told[],
+  opened?: string,
+  drawn: Drawn = 'common',
+) {
+  const keep = new Set([
+    ...told.map(({ finding }) => finding),
+    ...(opened ? salient.map(({ id }) => id) : []),
+  ])
+  for (const f of [...knowledge.findings].reverse())
+    if (keep.has(f.id) && f.parent) keep.add(f.parent.finding)
+  const findings = knowledge.findings.filter(({ id }) => keep.has(id))
+  const joint = knowledge.diseases.map(() => 0)
+  for (const { d, both, p: prior } of illnesses(comorbidity, drawn))
+    for (const { p, truth } of worlds(a, both, findings)) {
+      if (opened !== undefined && truth.get(opened) !== 'present') continue
+      const race = salient.reduce(
+        (sum, f) => sum + (truth.get(f.id) === 'present' ? f.salience : 0),
+        0,
+      )
+      let weight =
+        prior * p * (opened === undefined ? 1 : knowledge.finding.get(opened)!.salience / race)
+      for (const { finding, state } of told)
+        weight *= tells(knowledge.finding.get(finding)!, truth.get(finding)!, state)
+      joint[d]! += weight
+    }
+  const sum = joint.reduce((total, weight) => total + weight, 0)
+  return joint.map((weight) => weight / sum)
+}
+
+const stories: readonly Told[][] = [
+  [],
+  [
+    { finding: 'cough', state: 'present' },
+    { finding: 'belly-pain', state: 'present' },
+  ],
+  [
+    { finding: 'sputum', state: 'clear' },
+    { finding: 'night-attacks', state: 'present' },
+    { finding: 'vomiting', state: 'present' },
+  ],
+  [
+    { finding: 'belly-pain-site', state: 'right-lower' },
+    { finding: 'wheeze-heard', state: 'present' },
+  ],
+  [
+    { finding: 'heartburn', state: 'present' },
+    { finding: 'opacity', state: 'present' },
+    { finding: 'fever', state: 'absent' },
+  ],
+]
+
+describe.each([
+  [0, 0.1],
+  [0.4, 0.1],
+  [0.2, 0.6],
+])('at atypicality %d with a second disease in %d of patients', (atypicality, comorbidity) => {
+  const posterior = posteriorOver(knowledge, { atypicality, comorbidity, noise })
+
+  test('the posterior equals enumeration over all pairs and states to 1e-12', () => {
+    for (const told of stories) {
+      const { probabilities } = posterior.observe(posterior.start(intake), told)
+      const exact = brute(atypicality, comorbidity, told)
+      probabilities.forEach((p, d) => void expect(Math.abs(p - exact[d]!)).toBeLessThan(1e-12))
+    }
+  })
+
+  test('the choice of the complaint is counted in, to .005', () => {
+    for (const [opened, told] of [
+      ['cough', stories[1]!.slice(1)],
+      ['belly-pain', [{ finding: 'breathless', state: 'absent' }]],
+    ] as const) {
+      const belief = posterior.start({ ...intake, complaint: [opened] })
+      const { probabilities } = posterior.observe(belief, told)
+      const exact = brute(atypicality, comorbidity, told, opened)
+      probabilities.forEach((p, d) => void expect(Math.abs(p - exact[d]!)).toBeLessThan(0.005))
+    }
+  })
+})
+
+test('a novel disease is possible only for who counts with it, and never comes second', () => {
+  const novel = knowledge.diseases.findIndex((disease) => disease.novel)
+  const told = stories[1]!
+  const without = posteriorOver(knowledge, { noise, comorbidity: 0.1 })
+  const counting = posteriorOver(knowledge, { noise, comorbidity: 0.1, novel: true })
+  const exact = brute(0, 0.1, told, undefined, 'all')
+  expect(without.observe(without.start(intake), told).probabilities[novel]).toBe(0)
+  const { probabilities } = counting.observe(counting.start(intake), told)
+  probabilities.forEach((p, d) => void expect(Math.abs(p - exact[d]!)).toBeLessThan(1e-12))
+  for (const disease of knowledge.diseases)
+    expect(companionWeights(knowledge, disease, intake)[novel]).toBe(0)
+})
+
+test('a pair is told apart from its reverse, and its weights are those of the patients drawn', () => {
+  const pairs = pairsOver(knowledge, { atypicality: 0.4, comorbidity: 0.3, drawn: 'common' })
+  const weights = pairs.weights(intake)
+  const sum = weights.reduce((total, weight) => total + weight, 0)
+  const exact = illnesses(0.3, 'common')
+  const total = exact.reduce((all, { p }) => all + p, 0)
+  for (const { d, both, p } of exact) {
+    const e = both[1] ? knowledge.diseases.indexOf(both[1]) : -1
+    const c = pairs.disease.findIndex((first, i) => first === d && pairs.companion[i] === e)
+    expect(weights[c]! / sum).toBeCloseTo(p / total, 12)
+  }
+})
+
+/** The mean gap, over ten equal bins, between how sure the first guess is and how often it is right. */
+function calibrationError(
+  sure: readonly { readonly p: number; readonly right: boolean }[],
+): number {
+  const bins = Array.from({ length: 10 }, () => ({ p: 0, right: 0 }))
+  for (const { p, right } of sure) {
+    const bin = bins[Math.min(9, Math.floor(p * 10))]!
+    bin.p += p
+    bin.right += right ? 1 : 0
+  }
+  return bins.reduce((sum, { p, right }) => sum + Math.abs(p - right), 0) / sure.length
+}
+
+describe.each(['easy', 'standard', 'hard'] as const)('%s', (tier) => {
+  test('the written differential is calibrated: ECE at most .02 over 5,000 cases of the fixture', () => {
+    const make = caseSource(knowledge, { tier })
+    const sure = Array.from({ length: 5000 }, (_, n) => make(n).gold).map((gold) => {
+      const [first] = gold.differential!
+      return { p: first!.p, right: first!.id === primary(gold).id }
+    })
+    expect(calibrationError(sure)).toBeLessThanOrEqual(0.02)
+  })
+})
+
+test('full information gives the differential the generator wrote, second diseases counted in', () => {
+  const shipped = loadKnowledge()
+  for (const known of [knowledge, shipped]) {
+    const posterior = posteriorOver(known, { atypicality: 0.4, comorbidity: 0.1 })
+    const make = caseSource(known, { tier: 'hard' })
+    for (let n = 0; n < 30; n++) {
+      const truth = make(n)
+      const { probabilities } = fullInformation(posterior, truth)
+      for (const { id, p } of truth.gold.differential ?? []) {
+        const d = known.diseases.findIndex((disease) => disease.id === id)
+        expect(Math.abs(probabilities[d]! - p), `${truth.id} ${id}`).toBeLessThan(6e-5)
+      }
+    }
+  }
+})
