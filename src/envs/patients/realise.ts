@@ -99,7 +99,7 @@ export const sentences: { readonly [occasion in Occasion]: Bank } = {
     ],
     zh: [
       '不好意思，我没听明白，您换个说法吧。',
-      '您的意思我没太懂，请再说一遍。',
+      '您的话我没太懂，请再说一遍。',
       '我没听懂您在问什么，麻烦说得简单点。',
     ],
   },
