@@ -60,6 +60,18 @@ function settle(finding: FindingDefinition, hearing: Hearing): Answer {
   return { how, sentence, again, told: { finding: finding.id, state } }
 }
 
+const perYear = { year: 1, month: 12, day: 365.25 } as const
+
+/** Whether the patient is of another sex or age than the finding is of. */
+function cannotBe({ sex, ages }: FindingDefinition, { view }: PatientContext): boolean {
+  const { sex: own, age } = view.demographics
+  const years = age === undefined ? undefined : Math.floor(age.v / perYear[age.unit])
+  return (
+    (sex !== undefined && (own === 'F' || own === 'M') && own !== sex) ||
+    (ages !== undefined && years !== undefined && (years < ages[0] || years > ages[1]))
+  )
+}
+
 function answer(topic: Topic, hearing: Hearing): Answer | undefined {
   const { knowledge, utterance, context } = hearing
   const because = (how: Answer['how'], occasion: Occasion): Answer => ({
@@ -71,6 +83,7 @@ function answer(topic: Topic, hearing: Hearing): Answer | undefined {
   if (!finding) return undefined
   if (finding.knownBy === 'exam' && !context.view.findings.has(finding.id))
     return because('exam-only', 'exam-only')
+  if (cannotBe(finding, context)) return because('unknown', 'moot')
   if (topic.jargon && !knowsWord(finding.id, context)) return because('unclear', 'jargon')
   if (withholds(finding, utterance, context)) return because('withheld', 'withheld')
   return settle(finding, hearing)

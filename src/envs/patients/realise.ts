@@ -19,6 +19,7 @@ export type Occasion =
   | 'withheld'
   | 'no-detail'
   | 'again-please'
+  | 'moot'
   /** A few words before an answer that was given already. */
   | 'again'
 
@@ -138,6 +139,14 @@ export const sentences: { readonly [occasion in Occasion]: Bank } = {
       'Nothing special that I have noticed.',
     ],
     zh: ['这方面我没有特别留意。', '再具体的我就说不上来了。', '没注意到有什么特别的。'],
+  },
+  moot: {
+    en: [
+      'That does not apply here, doctor.',
+      'That cannot be, doctor.',
+      'No, that is not a question here.',
+    ],
+    zh: ['这个不适用，医生。', '这个不可能的，医生。', '这一条用不上吧。'],
   },
   'again-please': {
     en: [

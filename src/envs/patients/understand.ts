@@ -65,6 +65,27 @@ const ofPatient = (lexicon: Lexicon, { text }: Sentence) => {
 
 const nothing: Heard = { topics: [], loose: [], nearly: false }
 
+/** A likeness that is computed when it is first looked at: the index behind it takes a while to make. */
+function whenNeeded(alike: () => Likest): Likest {
+  let made: Likest | undefined
+  const like = (): Likest => {
+    made ??= alike()
+    return made
+  }
+  return {
+    get value() {
+      return like().value
+    },
+    get score() {
+      return like().score
+    },
+    get next() {
+      return like().next
+    },
+    scoreOf: (id) => like().scoreOf(id),
+  }
+}
+
 const unlike: Likest = { value: undefined, score: 0, next: 0, scoreOf: () => 0 }
 
 /** A named finding as a topic: itself, or what the sentence asks of it. */
@@ -100,6 +121,17 @@ function isWhole({ finding }: Knowledge, id: string): boolean {
 
 const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如/
 
+/** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
+function looseAll({ text, clauses }: Normal, sentence: Sentence): readonly Attribute[] {
+  const whole = looseIn(sentence.text)
+  if (whole !== undefined) return [whole]
+  const parts = clauses
+    .filter(({ start, end }) => start >= sentence.start && end <= sentence.end)
+    .map(({ start, end }) => looseIn(text.slice(start, end)))
+  const loose = parts.flatMap((attribute) => attribute ?? [])
+  return loose.length === parts.length ? loose : []
+}
+
 /** What one sentence asks about. */
 function askedIn(
   lexicon: Lexicon,
@@ -129,7 +161,7 @@ function askedIn(
   ]
   // "How long have you had the cough?" asks the duration of it, whatever the form.
   const presence = isQuestionClause(text) && details.length === 0
-  const like = text.length > longestFuzzy ? unlike : lexicon.alike(text)
+  const like = text.length > longestFuzzy ? unlike : whenNeeded(() => lexicon.alike(text))
   const topics = (ids: readonly string[]): Heard => ({
     ...nothing,
     topics: ids.map((id) => {
@@ -143,7 +175,8 @@ function askedIn(
     return { ...nothing, topics: [topicOf(lexicon, exact, [], true, unlike)] }
   if (whole) return topics([whole.value.id])
   const open = act.openQuestion.test(text)
-  if (open && act.exceptFor.test(text)) return nothing
+  // "What has been going on?" speaks of the whole illness too.
+  if (open && (found.length === details.length || act.exceptFor.test(text))) return nothing
   const hearing: Hearing = { lexicon, read, sentence, like, fits }
   const about = found.filter((match) => !details.includes(match))
   if (found.length > 0) {
@@ -152,12 +185,12 @@ function askedIn(
   }
   const other = here.length > 0 || act.diagnosisRequest.test(text)
   if (other && !act.history.test(text)) return nothing
-  const loose = looseIn(text)
-  if (loose !== undefined) return { ...nothing, loose: [loose] }
+  const loose = looseAll(read, sentence)
+  if (loose.length > 0) return { ...nothing, loose }
   if (isGeneric(text) || isPersonal(text)) return nothing
-  const unsure = open || !inquires || (other && !act.family.test(text))
+  const unsure = !inquires || (other && !act.family.test(text))
   const { ids, near } = guessed(hearing, unsure)
-  return ids.length > 0 ? topics(ids) : { ...nothing, nearly: near && !open }
+  return ids.length > 0 ? topics(ids) : { ...nothing, nearly: near }
 }
 
 function actOf(text: string, matches: readonly Match<Entry>[]): Understood['kind'] {
@@ -185,14 +218,19 @@ function followed(
   return loose.map((attribute) => topicIn(knowledge, complaint, attribute))
 }
 
+const isVague = ({ kind }: Understood): boolean => kind === 'unclear' || kind === 'ambiguous'
+
+/** Reads an utterance as it is written; one that says nothing so, with its slips mended, by letter and by sound. */
 function interpret(lexicon: Lexicon, utterance: string): Understood {
-  const text = lexicon.spelt(utterance.slice(0, longest))
-  const understood = reading(lexicon, text)
-  const vague = understood.kind === 'unclear' || understood.kind === 'ambiguous'
-  if (!vague || text.length > longestFuzzy) return understood
-  const sounded = lexicon.sounded(text)
-  const heard = sounded === text ? understood : reading(lexicon, sounded)
-  return heard.kind === 'finding' ? heard : understood
+  const text = utterance.slice(0, longest)
+  const written = reading(lexicon, text)
+  if (!isVague(written) || text.length > longestFuzzy) return written
+  for (const mend of [lexicon.spelt, lexicon.sounded]) {
+    const mended = mend(text)
+    const heard = mended === text ? written : reading(lexicon, mended)
+    if (!isVague(heard)) return heard
+  }
+  return written
 }
 
 /** What a text asks as it is written. */
