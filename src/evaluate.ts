@@ -5,10 +5,12 @@ import { graderView } from './case.js'
 import type { Env } from './env.js'
 import type { Episode } from './episode.js'
 import { Fault } from './error.js'
+import type { Estimate } from './estimate.js'
+import { estimate, meanOf } from './estimate.js'
 import { mapPool } from './pool.js'
 import type { Reward, Score } from './reward.js'
 import { rollout } from './rollout.js'
-import { below, fork } from './seed.js'
+import { fork } from './seed.js'
 
 /** Rewards every evaluation measures, whatever the agent was trained on. */
 export interface Measures {
@@ -95,51 +97,6 @@ export function play({
     return played
   })
 }
-
-/** A mean and its 95 % case-bootstrap interval; null where nothing was measured. */
-export interface Estimate {
-  readonly mean: number | null
-  readonly ci95: readonly [low: number, high: number] | null
-}
-
-/** Percentile bootstrap over cases, `resamples` keyed resamples. */
-export const estimate = (values: readonly number[], seed = 0, resamples = 1000): Estimate =>
-  clusterEstimate(
-    values.map((value) => [value]),
-    seed,
-    resamples,
-  )
-
-/** Like `estimate`, of values that come several to a case: cases are resampled, with all that is theirs. */
-export function clusterEstimate(
-  clusters: readonly (readonly number[])[],
-  seed = 0,
-  resamples = 1000,
-): Estimate {
-  const cases = clusters.filter((values) => values.length > 0)
-  const n = cases.length
-  const all = cases.flat()
-  if (all.length === 0) return { mean: null, ci95: null }
-  const sums = cases.map((values) => values.reduce((sum, value) => sum + value, 0))
-  const means = new Float64Array(resamples)
-  for (let r = 0; r < resamples; r++) {
-    const stream = fork(seed, 'bootstrap', r)
-    let sum = 0
-    let count = 0
-    for (let i = 0; i < n; i++) {
-      const drawn = below(n, stream, i)
-      sum += sums[drawn]!
-      count += cases[drawn]!.length
-    }
-    means[r] = sum / count
-  }
-  means.sort()
-  const at = (p: number): number => means[Math.min(resamples - 1, Math.floor(p * resamples))]!
-  return { mean: meanOf(all), ci95: [at(0.025), at(0.975)] }
-}
-
-const meanOf = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length
 
 /** What a part of a reward did over all episodes. */
 export interface PartSummary {
@@ -238,3 +195,7 @@ export function normalised(
   if (mean === null || floor === null || ceiling === null || ceiling === floor) return null
   return (mean - floor) / (ceiling - floor)
 }
+
+/** What is missing to the ceiling; null where an end is missing. */
+export const regret = (mean: number | null, ceiling: number | null): number | null =>
+  mean === null || ceiling === null ? null : ceiling - mean

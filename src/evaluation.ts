@@ -1,9 +1,13 @@
-/** The evaluation report: every score beside its floor and its ceiling, in the shape of `--json`. */
+/** The evaluation report: every score beside its floor, its ceiling and its bound, in the shape of `--json`. */
 import type { Agent } from './agent.js'
-import type { Case } from './case.js'
+import type { Case, GraderView } from './case.js'
+import { graderView } from './case.js'
 import type { Env } from './env.js'
-import type { Anchor, Estimate, Measures, Played, Summary } from './evaluate.js'
-import { anchorOf, normalised, play, summarise } from './evaluate.js'
+import type { Episode } from './episode.js'
+import type { Estimate } from './estimate.js'
+import { ratioEstimate } from './estimate.js'
+import type { Anchor, Measures, Played, Summary } from './evaluate.js'
+import { anchorOf, normalised, play, regret, summarise } from './evaluate.js'
 
 /** What role used how much of a model. */
 export interface RoleUsage {
@@ -13,10 +17,32 @@ export interface RoleUsage {
   readonly cost: number | null
 }
 
-/** The random doctor and the strongest oracle on the same cases, seeds and budgets. */
+/** Nats gained on the diagnosis after every turn; undefined where that cannot be told. */
+export type Gained = (episode: Episode, truth: GraderView) => readonly number[] | undefined
+
+/** What a knowledge base behind the cases can tell of them. */
+export interface Yardstick {
+  /** The doctor who knows every finding of these cases. */
+  readonly bound: (cases: readonly Case[]) => Agent
+  readonly gained: Gained
+}
+
+/** What whoever knows everything there is to know would get right; no doctor can do better. */
+export interface Bound {
+  readonly accuracy: number | null
+}
+
+/** The random doctor and the strongest oracle on the same cases, seeds and budgets, and what bounds them. */
 export interface Reference {
   readonly floor: Anchor
   readonly ceiling: Anchor
+  /** @default none: there is no knowledge base behind the cases */
+  readonly bound?: Bound
+  /** What the ceiling had gained after every turn, by case id, and how that is reckoned. */
+  readonly information?: {
+    readonly ofCeiling: ReadonlyMap<string, readonly number[]>
+    readonly gained: Gained
+  }
 }
 
 export interface Labels {
@@ -30,7 +56,15 @@ export interface Labels {
 export interface Evaluation extends Labels, Summary {
   readonly floor: Anchor
   readonly ceiling: Anchor
+  readonly bound: Bound
+  /** What is missing to the ceiling. */
+  readonly regret: Anchor
   readonly normalised: Anchor
+  /**
+   * Mean information on the diagnosis that the agent gained over what the ceiling had gained after as many
+   * turns; null where that cannot be told.
+   */
+  readonly questionEfficiency: Estimate
   readonly usage: Readonly<Record<string, RoleUsage>>
 }
 
@@ -41,11 +75,12 @@ interface Grounds {
   readonly measures: Measures
   readonly floor: Agent
   readonly ceiling: { readonly name: string; readonly agent: Agent }
+  readonly yardstick?: Yardstick
 }
 
-/** Plays the floor and the ceiling over a setting's held-out cases, or over `cases`. */
+/** Plays the floor, the ceiling and, where there is one, the bound over a setting's held-out cases, or over `cases`. */
 export async function referencesOf(
-  { heldOut, makeEnv, measures, floor, ceiling }: Grounds,
+  { heldOut, makeEnv, measures, floor, ceiling, yardstick }: Grounds,
   {
     seed = 0,
     cases = heldOut,
@@ -59,30 +94,56 @@ export async function referencesOf(
     readonly onPlayed?: (played: Played) => void
   } = {},
 ): Promise<Reference> {
-  const anchor = async (agent: Agent, agentName: string): Promise<Anchor> => {
-    const played = await play({
-      cases,
-      makeEnv,
-      agent,
-      agentName,
-      measures,
-      seed,
-      signal,
+  const played = (agent: Agent, agentName: string): Promise<Played[]> =>
+    play({
+      ...{ cases, makeEnv, agent, agentName, measures, seed, signal },
       ...(onPlayed ? { onPlayed } : {}),
     })
-    return anchorOf(summarise(played, seed))
-  }
+  const anchor = (all: readonly Played[]): Anchor => anchorOf(summarise(all, seed))
+  const lowest = await played(floor, 'random')
+  const highest = await played(ceiling.agent, ceiling.name)
+  const anchors = { floor: anchor(lowest), ceiling: anchor(highest) }
+  if (!yardstick) return anchors
+  const { gained } = yardstick
+  const all = await played(yardstick.bound(cases), 'full information')
   return {
-    floor: await anchor(floor, 'random'),
-    ceiling: await anchor(ceiling.agent, ceiling.name),
+    ...anchors,
+    bound: { accuracy: anchor(all).accuracy },
+    information: { gained, ofCeiling: gainedBy(highest, gained) },
   }
+}
+
+/** What was gained in each consultation after every turn, by case id. */
+function gainedBy(played: readonly Played[], gained: Gained): Map<string, readonly number[]> {
+  const byCase = new Map<string, readonly number[]>()
+  for (const { truth, episode } of played) {
+    const gains = episode && gained(episode, graderView(truth))
+    if (gains) byCase.set(truth.id, gains)
+  }
+  return byCase
+}
+
+/** What was gained after a number of turns; a consultation that was over sooner gained no more. */
+const after = (gains: readonly number[], turns: number): number =>
+  turns === 0 ? 0 : (gains[Math.min(turns, gains.length) - 1] ?? 0)
+
+function efficiency(played: readonly Played[], { information }: Reference, seed: number): Estimate {
+  if (!information) return { mean: null, ci95: null }
+  const byCase = gainedBy(played, information.gained)
+  const pairs = played.flatMap(({ truth, episode }) => {
+    const [own, best] = [byCase.get(truth.id), information.ofCeiling.get(truth.id)]
+    if (!episode || !own || !best) return []
+    const turns = episode.turns.filter(({ outcome }) => outcome.kind !== 'closed').length
+    return [[after(own, turns), after(best, turns)] as const]
+  })
+  return ratioEstimate(pairs, seed)
 }
 
 /** Summarises what was played and sets it between its references. */
 export function evaluationOf(
   played: readonly Played[],
   {
-    references: { floor, ceiling },
+    references,
     usage = {},
     ...labels
   }: Labels & {
@@ -90,18 +151,24 @@ export function evaluationOf(
     readonly usage?: Readonly<Record<string, RoleUsage>>
   },
 ): Evaluation {
+  const { floor, ceiling, bound = { accuracy: null } } = references
   const summary = summarise(played, labels.seed)
-  const between = (of: Estimate, name: keyof Anchor) =>
-    normalised(of.mean, floor[name], ceiling[name])
+  const { accuracy, reward } = summary
   return {
     ...labels,
     ...summary,
     floor,
     ceiling,
-    normalised: {
-      accuracy: between(summary.accuracy, 'accuracy'),
-      reward: between(summary.reward, 'reward'),
+    bound,
+    regret: {
+      accuracy: regret(accuracy.mean, ceiling.accuracy),
+      reward: regret(reward.mean, ceiling.reward),
     },
+    normalised: {
+      accuracy: normalised(accuracy.mean, floor.accuracy, ceiling.accuracy),
+      reward: normalised(reward.mean, floor.reward, ceiling.reward),
+    },
+    questionEfficiency: efficiency(played, references, labels.seed),
     usage,
   }
 }

@@ -8,6 +8,8 @@
  * the chief complaint exact up to a quadrature over t (trapezoidal in log t; within 2 % of any weight),
  * and findings that nobody asked about no longer count as if they had been as likely to be complained of.
  */
+import type { Families, Family } from './families.js'
+import { listedIn, membersByRoot } from './families.js'
 import type { Disease, Knowledge } from './knowledge.js'
 import type { Demographics, Drawn, Model, Node } from './likelihood.js'
 import { companionWeights, isMoot, mixed, modelOf, priorWeights } from './likelihood.js'
@@ -20,10 +22,12 @@ export interface HypothesisOptions {
 }
 
 export interface Hypotheses {
-  /** One column for each disease, companion and time. */
-  readonly model: Model
+  /** One column for each disease, companion and time, merged by family. */
+  readonly families: Families
   /** The disease of each column. */
   readonly disease: Int16Array
+  /** Every column: 0, 1, 2, … */
+  readonly every: Int32Array
   /**
    * P(column, chief complaint | age, sex), not normalised; without a complaint that somebody opens with,
    * P(column | age, sex).
@@ -116,7 +120,9 @@ export interface Pairs {
   readonly model: Model
   /** The first disease of each column. */
   readonly disease: Int16Array
-  /** P(pair | age, sex), not normalised. */
+  /** The second one; -1 where there is none. */
+  readonly companion: Int16Array
+  /** P(pair | age, sex), not normalised; not to be changed. */
   weights(who: Demographics): Float64Array
 }
 
@@ -139,41 +145,84 @@ export function pairsOver(knowledge: Knowledge, options: HypothesisOptions): Pai
           ...node,
           chance: chanceOf(node, knowledge, list, atypicality),
         }))
+  const weights = new Map<string, Float64Array>()
   const pairs: Pairs = {
     model: { ...base, columns: list.length, nodes },
+    companion: Int16Array.from(list, ({ companion }) => companion),
     disease: Int16Array.from(list, ({ disease }) => disease),
-    weights: (who) => pairWeights(knowledge, list, options, who),
+    weights(who) {
+      // Whole years, two sexes and neither: few people are told apart.
+      const person = `${who.sex} ${who.age === undefined ? '' : Math.floor(who.age)}`
+      const weighed = weights.get(person) ?? pairWeights(knowledge, list, options, who)
+      weights.set(person, weighed)
+      return weighed
+    },
   }
   known.set(key, pairs)
   return pairs
 }
 
-/** Every pair's column once for each time; a finding that could have been said first is rarer the later it is. */
-function overTimes(node: Node, width: number): Float64Array {
+/** Every pair once for each time: column `pair * times + time`. A family tells few of them apart. */
+function familyOver(knowledge: Knowledge, pairs: Pairs, members: readonly number[]): Family {
+  const { model, disease, companion } = pairs
+  const rank = new Int16Array(knowledge.diseases.length)
+  const listed = listedIn(knowledge, model, members)
+  listed.forEach((d, i) => {
+    rank[d] = i + 1
+  })
+  const timed = opens(model.nodes[members[0]!]!)
+  const ranks = listed.length + 1
+  const classes = new Int32Array(ranks * ranks * times.length).fill(-1)
+  const classOf = new Int32Array(model.columns * times.length)
+  const column: number[] = []
+  for (let h = 0, c = 0; h < model.columns; h++) {
+    const second = companion[h]! < 0 ? 0 : rank[companion[h]!]!
+    const both = (rank[disease[h]!]! * ranks + second) * times.length
+    for (let k = 0; k < times.length; k++, c++) {
+      const key = both + (timed ? k : 0)
+      if (classes[key]! < 0) classes[key] = column.push(c) - 1
+      classOf[c] = classes[key]!
+    }
+  }
+  return { members, classes: column.length, classOf, column: Int32Array.from(column) }
+}
+
+/** P(state | class) of a node; a finding that could have been said first is rarer the later it is. */
+function overClasses(node: Node, { classes, column }: Family, width: number): Float64Array {
   const { finding, chance } = node
-  const columns = width * times.length
-  const out = new Float64Array(finding.states.length * columns)
-  for (let s = 0; s < finding.states.length; s++)
-    for (let h = 0; h < width; h++)
-      times.forEach((t, k) => {
-        const p = chance[s * width + h]!
-        const at = s * columns + h * times.length + k
-        if (!opens(node)) out[at] = p
-        else {
-          const silent = Math.exp(-finding.salience * t)
-          const present = s === 1 ? p : 1 - p
-          out[at] = (s === 1 ? p * silent : p) / (1 - present + present * silent)
-        }
-      })
+  const out = new Float64Array(finding.states.length * classes)
+  for (let g = 0; g < classes; g++) {
+    const h = Math.floor(column[g]! / times.length)
+    const silent = opens(node) ? Math.exp(-finding.salience * times[column[g]! % times.length]!) : 1
+    const heard = opens(node) ? chance[width + h]! * (1 - silent) : 0
+    for (let s = 0; s < finding.states.length; s++) {
+      const p = chance[s * width + h]!
+      out[s * classes + g] = (s === 1 ? p * silent : p) / (1 - heard)
+    }
+  }
   return out
 }
 
-/** log P(not heard of by the column's time) of a finding that could open. */
-function silence({ finding, chance }: Node, width: number): Float64Array {
-  return Float64Array.from({ length: width * times.length }, (_, at) => {
-    const p = chance[width + Math.floor(at / times.length)]!
-    return Math.log(1 - p + p * Math.exp(-finding.salience * times[at % times.length]!))
+/** log P(not heard of by the time of the class) of a finding that could open. */
+function silence({ finding, chance }: Node, { column }: Family, width: number): Float64Array {
+  return Float64Array.from(column, (c) => {
+    const p = chance[width + Math.floor(c / times.length)]!
+    return Math.log(1 - p + p * Math.exp(-finding.salience * times[c % times.length]!))
   })
+}
+
+function familiesOf(knowledge: Knowledge, pairs: Pairs): Families {
+  const of: Family[] = []
+  for (const members of membersByRoot(pairs.model).values()) {
+    const family = familyOver(knowledge, pairs, members)
+    for (const f of members) of[f] = family
+  }
+  const width = pairs.model.columns
+  const nodes = pairs.model.nodes.map((node, f) => ({
+    ...node,
+    chance: overClasses(node, of[f]!, width),
+  }))
+  return { of, nodes }
 }
 
 /** The hypotheses of a knowledge base under a tier's knobs. */
@@ -181,40 +230,50 @@ export function hypothesesOf(knowledge: Knowledge, options: HypothesisOptions): 
   const pairs = pairsOver(knowledge, options)
   const width = pairs.model.columns
   const columns = width * times.length
-  const nodes = pairs.model.nodes.map((node) => ({ ...node, chance: overTimes(node, width) }))
+  const families = familiesOf(knowledge, pairs)
+  const { nodes, of } = families
   const openers = nodes.flatMap((node, f) => (opens(node) ? [f] : []))
-  const silent = new Map(openers.map((f) => [f, silence(pairs.model.nodes[f]!, width)] as const))
+  const silences = new Map(
+    openers.map((f) => [f, silence(pairs.model.nodes[f]!, of[f]!, width)] as const),
+  )
+  /** Adds log P(not heard of) of a finding to that of each column, or takes it away. */
+  const hush = (logs: Float64Array, f: number, sign: 1 | -1): void => {
+    const { classOf } = of[f]!
+    const silent = silences.get(f)! // of every opener
+    for (let c = 0; c < columns; c++) logs[c]! += sign * silent[classOf[c]!]!
+  }
   const allSilent = new Float64Array(columns)
-  for (const logs of silent.values()) for (let c = 0; c < columns; c++) allSilent[c]! += logs[c]!
+  for (const f of openers) hush(allSilent, f, 1)
 
-  /** P(the complaint wins the race at the column's time | column). */
-  const won = (who: Demographics, complaint: number): Float64Array => {
+  /** Multiplies each column's weight by P(the complaint wins the race at the column's time | column). */
+  const race = (weights: Float64Array, who: Demographics, complaint: number): void => {
     const { finding, chance } = pairs.model.nodes[complaint]!
     const share = shares(finding.salience)
     const logs = allSilent.slice()
-    for (const f of openers)
-      if (f === complaint || isMoot(nodes[f]!, who))
-        for (let c = 0; c < columns; c++) logs[c]! -= silent.get(f)![c]!
-    return logs.map((log, c) => {
-      const p = chance[width + Math.floor(c / times.length)]!
-      return share[c % times.length]! * p * Math.exp(log)
-    })
+    for (const f of openers) if (f === complaint || isMoot(nodes[f]!, who)) hush(logs, f, -1)
+    for (let h = 0, c = 0; h < width; h++)
+      for (let k = 0; k < times.length; k++, c++)
+        weights[c]! *= share[k]! * chance[width + h]! * Math.exp(logs[c]!)
   }
 
   return {
-    model: { ...pairs.model, columns, nodes },
+    families,
+    every: Int32Array.from({ length: columns }, (_, c) => c),
     disease: Int16Array.from(
       { length: columns },
       (_, c) => pairs.disease[Math.floor(c / times.length)]!,
     ),
     start(who, complaint) {
-      const weights = pairs.weights(who)
-      const opened =
-        complaint !== undefined && opens(nodes[complaint]!) ? won(who, complaint) : undefined
-      return Float64Array.from({ length: columns }, (_, c) => {
-        const race = opened ? opened[c]! : c % times.length === 0 ? 1 : 0
-        return weights[Math.floor(c / times.length)]! * race
-      })
+      const opened = complaint !== undefined && opens(nodes[complaint]!)
+      const ofPairs = pairs.weights(who)
+      const weights = new Float64Array(columns)
+      for (let h = 0; h < width; h++) {
+        const from = h * times.length
+        if (opened) weights.fill(ofPairs[h]!, from, from + times.length)
+        else weights[from] = ofPairs[h]!
+      }
+      if (opened) race(weights, who, complaint)
+      return weights
     },
   }
 }

@@ -1,153 +1,228 @@
-/** How much an answer would say of the disease: outcome tables per finding and jointly, and their mutual information. */
-import type { Channel, Evidence, Model } from './likelihood.js'
-import { familyLikelihood, toldStates } from './likelihood.js'
+/**
+ * How an answer would divide the diseases: outcome tables per finding and jointly, their mutual information with
+ * the disease, and how well one could diagnose after it.
+ */
+import type { Families, Likelihood } from './families.js'
+import { keeper } from './families.js'
+import type { Evidence } from './likelihood.js'
+import { toldStates } from './likelihood.js'
+import type { Standing, Utility } from './utility.js'
 
-/** P(outcome | disease) of one question or examination, and its entropy for each disease. */
+/** P(outcome | disease) of one question or examination, and its entropy; class 0 is of all diseases not listed. */
 export interface Table {
   readonly outcomes: number
-  /** At `[outcome * diseases + disease]`. */
+  readonly classes: number
+  /** The diseases of the classes from 1 on. */
+  readonly listed: Int32Array
+  /** At `[outcome * classes + class]`. */
   readonly chance: Float64Array
   readonly entropy: Float64Array
 }
 
 const plogp = (p: number): number => (p > 0 ? p * Math.log(p) : 0)
 
-/** Mutual information of disease and outcome in nats: H(outcome) - E[H(outcome | disease)]. */
-export function information({ outcomes, chance, entropy }: Table, p: Float64Array): number {
-  const diseases = p.length
-  let total = 0
-  for (let d = 0; d < diseases; d++) total -= p[d]! * entropy[d]!
-  for (let o = 0; o < outcomes; o++) {
-    let mean = 0
-    for (let d = 0, at = o * diseases; d < diseases; d++, at++) mean += p[d]! * chance[at]!
-    total -= plogp(mean)
+/** P(class) of the table asked about last: one list for all calls, for there are hundreds a turn. */
+let weights = new Float64Array(64)
+
+/** P(class) of a table, in `weights`. */
+function weigh({ classes, listed }: Table, p: Float64Array): Float64Array {
+  if (weights.length < classes) weights = new Float64Array(2 * classes)
+  const out = weights
+  let rest = 1
+  for (let i = 0; i < listed.length; i++) {
+    const own = p[listed[i]!]!
+    out[i + 1] = own
+    rest -= own
   }
-  return Math.max(0, total)
+  out[0] = rest > 0 ? rest : 0
+  return out
 }
 
-function tableOf(rows: readonly Float64Array[], diseases: number): Table {
-  const chance = new Float64Array(rows.length * diseases)
-  const entropy = new Float64Array(diseases)
-  rows.forEach((row, o) => {
-    chance.set(row, o * diseases)
-    for (let d = 0; d < diseases; d++) entropy[d]! -= plogp(row[d]!)
+/** P(outcome) of each outcome, for probabilities of diseases that sum to 1. */
+export function outcomeChances(table: Table, p: Float64Array): readonly number[] {
+  const { outcomes, classes, chance } = table
+  const weight = weigh(table, p)
+  return Array.from({ length: outcomes }, (_, o) => {
+    let mean = 0
+    for (let g = 0; g < classes; g++) mean += weight[g]! * chance[o * classes + g]!
+    return mean
   })
-  return { outcomes: rows.length, chance, entropy }
+}
+
+/** Mutual information of disease and outcome in nats: H(outcome) - E[H(outcome | disease)]. */
+export function information(table: Table, p: Float64Array): number {
+  const { outcomes, classes, chance, entropy } = table
+  const weight = weigh(table, p)
+  let total = 0
+  for (let g = 0; g < classes; g++) total -= weight[g]! * entropy[g]!
+  for (let o = 0, at = 0; o < outcomes; o++) {
+    let mean = 0
+    for (let g = 0; g < classes; g++, at++) mean += weight[g]! * chance[at]!
+    if (mean > 0) total -= mean * Math.log(mean)
+  }
+  return total > 0 ? total : 0
+}
+
+let changed = new Float64Array(64)
+let touched = new Uint8Array(64)
+
+/**
+ * The expected worth of the best diagnosis after the outcome is known: Σ over outcomes of the largest
+ * Σ P(true, outcome) · worth(said, true).
+ */
+export function expectedBest(
+  { outcomes, classes, listed, chance }: Table,
+  p: Float64Array,
+  utility: Utility,
+  { worth: sums, order }: Standing,
+): number {
+  if (changed.length < utility.diseases) {
+    changed = new Float64Array(2 * utility.diseases)
+    touched = new Uint8Array(2 * utility.diseases)
+  }
+  let total = 0
+  for (let o = 0; o < outcomes; o++) {
+    const background = chance[o * classes]!
+    for (let i = 0; i < listed.length; i++) {
+      const d = listed[i]!
+      const more = p[d]! * (chance[o * classes + i + 1]! - background)
+      const said = utility.said[d]!
+      const worth = utility.worth[d]!
+      for (let j = 0; j < said.length; j++) {
+        const a = said[j]!
+        changed[a]! += worth[j]! * more
+        touched[a] = 1
+      }
+    }
+    let best = Number.NEGATIVE_INFINITY
+    for (let i = 0; i < order.length; i++) {
+      const a = order[i]!
+      if (touched[a] === 1) continue
+      best = background * sums[a]!
+      break
+    }
+    for (let i = 0; i < listed.length; i++)
+      for (const a of utility.said[listed[i]!]!) {
+        const value = background * sums[a]! + changed[a]!
+        if (touched[a] === 1 && value > best) best = value
+        changed[a] = 0
+        touched[a] = 0
+      }
+    total += best
+  }
+  return total
+}
+
+function tableOf(rows: readonly Float64Array[], classes: number, listed: Int32Array): Table {
+  const chance = new Float64Array(rows.length * classes)
+  const entropy = new Float64Array(classes)
+  rows.forEach((row, o) => {
+    chance.set(row, o * classes)
+    for (let g = 0; g < classes; g++) entropy[g]! -= plogp(row[g]!)
+  })
+  return { outcomes: rows.length, classes, listed, chance, entropy }
+}
+
+/** For each class of `wide`, the class of `table`. */
+function classesIn(table: Table, wide: Int32Array): Int32Array {
+  const own = new Map(Array.from(table.listed, (d, i) => [d, i + 1] as const))
+  return Int32Array.of(0, ...Array.from(wide, (d) => own.get(d) ?? 0))
 }
 
 /** The joint table of two things independent given the disease. */
-function product(a: Table, b: Table): Table {
-  const diseases = a.entropy.length
-  const chance = new Float64Array(a.outcomes * b.outcomes * diseases)
+function multiplied(a: Table, b: Table): Table {
+  const listed = Int32Array.from(new Set([...a.listed, ...b.listed])).sort()
+  const [inA, inB] = [classesIn(a, listed), classesIn(b, listed)]
+  const classes = listed.length + 1
+  const chance = new Float64Array(a.outcomes * b.outcomes * classes)
   let at = 0
   for (let i = 0; i < a.outcomes; i++)
     for (let j = 0; j < b.outcomes; j++)
-      for (let d = 0; d < diseases; d++, at++)
-        chance[at] = a.chance[i * diseases + d]! * b.chance[j * diseases + d]!
-  const entropy = a.entropy.map((h, d) => h + b.entropy[d]!)
-  return { outcomes: a.outcomes * b.outcomes, chance, entropy }
+      for (let g = 0; g < classes; g++, at++)
+        chance[at] = a.chance[i * a.classes + inA[g]!]! * b.chance[j * b.classes + inB[g]!]!
+  const entropy = Float64Array.from(
+    { length: classes },
+    (_, g) => a.entropy[inA[g]!]! + b.entropy[inB[g]!]!,
+  )
+  return { outcomes: a.outcomes * b.outcomes, classes, listed, chance, entropy }
 }
 
-function groupByRoot({ nodes }: Model, findings: readonly number[]): number[][] {
-  const groups = new Map<number, number[]>()
-  for (const f of findings) {
-    const { root } = nodes[f]!
-    const group = groups.get(root)
-    if (group) group.push(f)
-    else groups.set(root, [f])
-  }
-  return [...groups.values()]
+const products = new WeakMap<Table, WeakMap<Table, Table>>()
+
+/** The same, made once for two tables. */
+function product(a: Table, b: Table): Table {
+  const withA = products.get(a) ?? new WeakMap<Table, Table>()
+  products.set(a, withA)
+  const table = withA.get(b) ?? multiplied(a, b)
+  withA.set(b, table)
+  return table
 }
 
-/** Numbers that tables made for one kind of question may hold together: 128 MiB. */
-const maxNumbers = 2 ** 24
-
-/** Things made once for what is known of a family, and which of it is asked; forgotten all at once when many. */
-function keeper<T>(
-  { nodes, columns }: Model,
-  familyOf: readonly number[][],
-  make: (f: number, evidence: Evidence) => T,
-) {
-  const kept = new Map<number, T>()
-  return (f: number, evidence: Evidence): T => {
-    let key = 0
-    for (const member of familyOf[f]!) {
-      const { closed } = nodes[member]!
-      key = key * (2 * closed + 3) + evidence[member]! + closed + 1
-    }
-    // The finding comes last: families differ in their number of states, so that a first digit would collide.
-    key = key * nodes.length + f
-    // A family of about a dozen has too many states for a number of its own.
-    if (key > Number.MAX_SAFE_INTEGER) return make(f, evidence)
-    let thing = kept.get(key)
-    if (thing === undefined) {
-      thing = make(f, evidence)
-      if (kept.size * columns >= maxNumbers) kept.clear()
-      kept.set(key, thing)
-    }
-    return thing
-  }
-}
-
-/** Likelihoods and outcome tables under a noise, each made once for what is known of its family. */
+/** Outcome tables under a noise, each made once for what is known of its family. */
 export interface Tables {
-  /** P(evidence of the family of a finding | disease). */
-  likelihood(finding: number, evidence: Evidence): Float64Array
   /** One finding not yet told. */
   single(finding: number, evidence: Evidence): Table
-  /** Findings not yet told, one table for each family of them. */
+  /** Findings not yet told, one table for each family of them; a list that is always the same one is faster. */
   families(findings: readonly number[], evidence: Evidence): readonly Table[]
   /** Findings not yet told, jointly: as many outcomes as their states multiply to. */
   joint(findings: readonly number[], evidence: Evidence): Table
 }
 
-/** Makes the tables of a model, each when it is first needed. */
-export function tablesOf(model: Model, channel: Channel): Tables {
-  const groups = groupByRoot(model, [...model.nodes.keys()])
-  const familyOf = model.nodes.map(({ root }) => groups.find(([first]) => first === root) ?? [])
-  const joints = new Map<string, Table>()
-  const likelihood = keeper(model, familyOf, (f, evidence) =>
-    familyLikelihood(model, model.nodes[f]!.root, evidence, channel),
-  )
+/** Makes the tables of families of diseases (`familiesOfDiseases`), each when it is first needed. */
+export function tablesOf(merged: Families, likelihood: Likelihood): Tables {
+  const { of, nodes } = merged
 
   /** The joint table of findings of one family. */
   const family = (findings: readonly number[], evidence: Evidence): Table => {
-    const base = likelihood(findings[0]!, evidence)
+    const { root } = nodes[findings[0]!]!
+    const { classes, column } = of[root]!
+    const base = likelihood(root, evidence)
     const supposed = evidence.slice()
     const rows: Float64Array[] = []
     const suppose = (i: number): void => {
       const f = findings[i]
       if (f === undefined) {
-        const row = likelihood(findings[0]!, supposed)
-        rows.push(row.map((p, d) => (base[d]! > 0 ? p / base[d]! : 0)))
+        const row = likelihood(root, supposed)
+        rows.push(row.map((p, g) => (base[g]! > 0 ? p / base[g]! : 0)))
         return
       }
-      for (let state = 0; state < toldStates(model.nodes[f]!); state++) {
+      for (let state = 0; state < toldStates(nodes[f]!); state++) {
         supposed[f] = 1 + state
         suppose(i + 1)
       }
       supposed[f] = 0
     }
     suppose(0)
-    return tableOf(rows, model.columns)
+    return tableOf(rows, classes, column.slice(1))
   }
-  const single = keeper(model, familyOf, (f, evidence) => family([f], evidence))
-  const families = (findings: readonly number[], evidence: Evidence): readonly Table[] =>
-    groupByRoot(model, findings).map((group) =>
-      group.length === 1 ? single(group[0]!, evidence) : family(group, evidence),
-    )
-  const untouched = (f: number, evidence: Evidence): boolean =>
-    familyOf[f]!.every((member) => evidence[member] === 0)
+  const single = keeper(merged, (f, evidence) => family([f], evidence))
+  type Maker = (evidence: Evidence) => Table
+  const makers = new WeakMap<readonly number[], readonly Maker[]>()
+  const makersOf = (findings: readonly number[]): readonly Maker[] => {
+    const known = makers.get(findings)
+    if (known) return known
+    const groups = new Map<number, number[]>()
+    for (const f of findings) {
+      const { root } = nodes[f]!
+      groups.set(root, [...(groups.get(root) ?? []), f])
+    }
+    const made = [...groups.values()].map((group): Maker => {
+      const [f, ...others] = group as [number, ...number[]] // at least one each
+      if (others.length === 0) return (evidence) => single(f, evidence)
+      const together = keeper(merged, (_, evidence) => family(group, evidence))
+      return (evidence) => together(f, evidence)
+    })
+    makers.set(findings, made)
+    return made
+  }
   return {
-    likelihood,
     single,
-    families,
+    families: (findings, evidence) => makersOf(findings).map((make) => make(evidence)),
     joint(findings, evidence) {
-      if (findings.length === 1) return single(findings[0]!, evidence)
-      const fresh = findings.every((f) => untouched(f, evidence))
-      const key = fresh ? findings.join() : ''
-      const table = joints.get(key) ?? families(findings, evidence).reduce(product)
-      if (fresh) joints.set(key, table)
+      const [first, ...others] = makersOf(findings)
+      if (!first) throw new RangeError('Expected at least one finding, got none')
+      let table = first(evidence)
+      for (const make of others) table = product(table, make(evidence))
       return table
     },
   }

@@ -57,10 +57,16 @@ export function mixed(
 }
 
 function stateTable({ diseases }: Knowledge, finding: FindingDefinition, a: number): Float64Array {
-  const chance = new Float64Array(finding.states.length * diseases.length)
+  const columns = diseases.length
+  const chance = new Float64Array(finding.states.length * columns)
+  // Most diseases do not list a finding, and so show it as often as its background.
+  stateProbabilities([], finding).forEach((p, state) => {
+    chance.fill(p, state * columns, (state + 1) * columns)
+  })
   diseases.forEach((disease, d) => {
+    if (disease.findings[finding.id] === undefined) return
     mixed([disease], finding, a).forEach((p, state) => {
-      chance[state * diseases.length + d] = p
+      chance[state * columns + d] = p
     })
   })
   return chance
@@ -217,7 +223,7 @@ export const toldStates = ({ finding, closed, parent }: Node): number =>
  * undefined where there is no evidence and so all are 1.
  */
 function upward(
-  model: Model,
+  model: Pick<Model, 'nodes' | 'columns'>,
   f: number,
   evidence: Evidence,
   channel: Channel,
@@ -260,7 +266,7 @@ function throughGate(
 
 /** P(evidence of the family of `root` | column), summed over true states, for every column. */
 export function familyLikelihood(
-  model: Model,
+  model: Pick<Model, 'nodes' | 'columns'>,
   root: number,
   evidence: Evidence,
   channel: Channel,

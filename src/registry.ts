@@ -18,14 +18,14 @@ import { clinic as clinicOf } from './knowledge.js'
 import { loadKnowledge } from './knowledge-folder.js'
 import type { Reward } from './reward.js'
 import { asReward } from './rewards/define.js'
-import type { Formulary } from './rewards/formulary.js'
 import { formularyOf } from './rewards/formulary.js'
+import type { NamedOptions } from './rewards/named.js'
 import { namedReward, rewardNames } from './rewards/named.js'
 import { tiers } from './tiers.js'
 
 /** Loads a reward by name, or from a module file that exports `reward`. @throws Fault `bad-input` */
-export async function resolveReward(name: string, formulary: Formulary): Promise<Reward> {
-  if ((rewardNames as readonly string[]).includes(name)) return namedReward(name, { formulary })
+export async function resolveReward(name: string, options: NamedOptions): Promise<Reward> {
+  if ((rewardNames as readonly string[]).includes(name)) return namedReward(name, options)
   if (!/\.[cm]?js$/.test(name))
     throw new Fault(
       'bad-input',

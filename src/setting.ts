@@ -5,16 +5,16 @@
  * command line alike: from the knowledge base, or from a case file.
  */
 import type { Agent } from './agent.js'
-import { checklist } from './agents/checklist.js'
+import type { Means } from './agents/bayesian.js'
 import { labelled } from './agents/grammars/labelled.js'
-import { oracle } from './agents/oracle.js'
-import { random } from './agents/random.js'
 import { recordedDoctor } from './agents/recorded.js'
 import type { Case } from './case.js'
 import { readCases } from './cases/files.js'
 import { caseSource } from './cases/generate.js'
 import { mineVocabulary } from './cases/mine.js'
 import { splitCases } from './cases/split.js'
+import type { MakeDoctor } from './doctors.js'
+import { doctorsOf, plainDoctors } from './doctors.js'
 import type { Env } from './env.js'
 import type { ConsultationOptions } from './envs/consultation.js'
 import { consultation } from './envs/consultation.js'
@@ -23,20 +23,23 @@ import { recordPatient } from './envs/patients/record.js'
 import { rulePatient } from './envs/patients/rule.js'
 import { Fault } from './error.js'
 import type { Measures } from './evaluate.js'
+import type { Yardstick } from './evaluation.js'
 import type { Knowledge } from './knowledge.js'
 import { clinic as clinicOf } from './knowledge.js'
 import { loadKnowledge } from './knowledge-folder.js'
 import type { Patient } from './patient.js'
+import type { PosteriorOptions } from './posterior.js'
+import { posteriorOf } from './posterior.js'
 import type { Recipe } from './recipe.js'
 import { resolveReward } from './registry.js'
 import type { Reward } from './reward.js'
 import { diagnosisAccuracy } from './rewards/diagnosis-accuracy.js'
 import { examF1 } from './rewards/exam-f1.js'
-import type { Formulary } from './rewards/formulary.js'
 import { formularyOf } from './rewards/formulary.js'
 import { partialCredit } from './rewards/partial-credit.js'
 import type { Tier, TierName } from './tiers.js'
 import { tiers } from './tiers.js'
+import { gainedOf } from './track.js'
 import type { Language } from './turn.js'
 import type { Vocabulary } from './vocabulary.js'
 import { knowledgeVocabulary } from './vocabulary.js'
@@ -84,45 +87,65 @@ export interface Setting {
   readonly floor: Agent
   /** The strongest doctor known for these cases, with its name. */
   readonly ceiling: { readonly name: string; readonly agent: Agent }
-  readonly agents: Readonly<Record<string, () => Agent>>
+  /** Every doctor that can be had here, by name. */
+  readonly agents: Readonly<Record<string, MakeDoctor>>
+  /** What a knowledge base behind the cases can tell of them; absent where there is none. */
+  readonly yardstick?: Yardstick
 }
 
 /** What depends on where the cases come from: the knowledge base, or a file. */
-interface World extends Pick<Setting, 'vocabulary' | 'caseAt' | 'heldOut' | 'train' | 'agents'> {
+interface World
+  extends Pick<Setting, 'vocabulary' | 'caseAt' | 'heldOut' | 'train' | 'agents' | 'yardstick'> {
   readonly patient: Patient
   readonly exams: NonNullable<ConsultationOptions['exams']>
-  readonly formulary: Formulary
   /** The name of the strongest of `agents`. */
   readonly ceiling: string
+}
+
+/** What every world is made with. */
+interface Grounds {
+  readonly knowledge: Knowledge
+  readonly language: Language
+  readonly budget: Means
 }
 
 const counted = (count: number, make: (n: number) => Case): readonly Case[] =>
   Array.from({ length: count }, (_, n) => make(n))
 
-function generated(
-  knowledge: Knowledge,
-  language: Language,
-  tier: TierName,
-  { seed = 0, heldOut = 400 }: SettingOptions,
-): World {
-  const vocabulary = knowledgeVocabulary(knowledge, language)
-  const train = caseSource(knowledge, { tier, split: 'train', seed })
-  const held = caseSource(knowledge, { tier, split: 'heldout', seed })
-  const { atypicality, noise } = tiers[tier]
+/** The doctors and measures of cases that the knowledge base generated. */
+function known(
+  { knowledge, budget }: Grounds,
+  knobs: PosteriorOptions,
+  { vocabulary, heldOut }: Pick<World, 'vocabulary' | 'heldOut'>,
+): Pick<World, 'patient' | 'exams' | 'ceiling' | 'agents' | 'yardstick'> {
+  const agents = doctorsOf({ knowledge, knobs, vocabulary, heldOut, budget })
   return {
-    vocabulary,
-    caseAt: train,
-    train: (count) => counted(count, train),
-    heldOut: counted(heldOut, held),
     patient: rulePatient({ knowledge }),
     exams: [recordExams({ knowledge })],
-    formulary: formularyOf(knowledge),
     ceiling: 'oracle',
-    agents: {
-      random: () => random({ vocabulary }),
-      checklist: () => checklist({ vocabulary }),
-      oracle: () => oracle({ knowledge, atypicality, noise }),
+    agents,
+    yardstick: {
+      bound: (cases) => agents['full-information']({ cases }),
+      gained: (episode, truth) =>
+        gainedOf(knowledge, posteriorOf(knowledge, knobs), episode, truth),
     },
+  }
+}
+
+function generated(
+  grounds: Grounds,
+  tier: TierName,
+  { seed = 0, heldOut: count = 400 }: SettingOptions,
+): World {
+  const { knowledge, language } = grounds
+  const vocabulary = knowledgeVocabulary(knowledge, language)
+  const train = caseSource(knowledge, { tier, split: 'train', seed })
+  const heldOut = counted(count, caseSource(knowledge, { tier, split: 'heldout', seed }))
+  return {
+    ...{ vocabulary, heldOut },
+    caseAt: train,
+    train: (wanted) => counted(wanted, train),
+    ...known(grounds, tiers[tier], { vocabulary, heldOut }),
   }
 }
 
@@ -134,40 +157,36 @@ function tierOf(cases: readonly Case[]): Tier {
 
 function fromFile(
   cases: readonly Case[],
-  knowledge: Knowledge,
-  language: Language,
-  { file, seed = 0, heldOutShare = 0.2, heldOut, whole = false }: SettingOptions,
+  grounds: Grounds,
+  { file, seed = 0, heldOutShare = 0.2, heldOut: most, whole = false }: SettingOptions,
 ): World {
+  const { knowledge, language } = grounds
   const split = whole
     ? { train: cases, heldout: cases }
     : splitCases(cases, { seed, heldout: heldOutShare })
-  const held = heldOut === undefined ? split.heldout : split.heldout.slice(0, heldOut)
+  const heldOut = most === undefined ? split.heldout : split.heldout.slice(0, most)
   const { train } = split
-  if (train.length === 0 || held.length === 0)
+  if (train.length === 0 || heldOut.length === 0)
     throw new Fault(
       'bad-input',
-      `${file}: expected enough cases for a training and a held-out split, got ${train.length} and ${held.length}`,
+      `${file}: expected enough cases for a training and a held-out split, got ${train.length} and ${heldOut.length}`,
     )
   const recorded = cases.some((truth) => truth.findings.some((finding) => finding.question))
   const vocabulary = recorded
     ? mineVocabulary(train, { language })
     : knowledgeVocabulary(knowledge, language)
   return {
-    vocabulary,
+    ...{ vocabulary, heldOut },
     caseAt: (n) => train[n % train.length] as Case, // not empty, checked above
     train: (count) => train.slice(0, count),
-    heldOut: held,
-    patient: recorded ? recordPatient() : rulePatient({ knowledge }),
-    exams: recorded ? [] : [recordExams({ knowledge })],
-    formulary: formularyOf(knowledge),
-    ceiling: recorded ? 'recorded' : 'oracle',
-    agents: {
-      random: () => random({ vocabulary }),
-      checklist: () => checklist({ vocabulary }),
-      ...(recorded
-        ? { recorded: () => recordedDoctor(cases) }
-        : { oracle: () => oracle({ knowledge, ...tierOf(cases) }) }),
-    },
+    ...(recorded
+      ? {
+          patient: recordPatient(),
+          exams: [],
+          ceiling: 'recorded',
+          agents: { ...plainDoctors(vocabulary), recorded: () => recordedDoctor(cases) },
+        }
+      : known(grounds, tierOf(cases), { vocabulary, heldOut })),
   }
 }
 
@@ -176,48 +195,45 @@ export async function setting(options: SettingOptions = {}): Promise<Setting> {
   const { language = 'en', tier = 'easy', clinic, file } = options
   const all = loadKnowledge()
   const knowledge = clinic ? clinicOf(all, clinic) : all
-  const world = file
-    ? fromFile(options.cases ?? (await readCases(file)), knowledge, language, options)
-    : generated(knowledge, language, tier, options)
+  const usual = file ? tiers.standard : tiers[tier]
+  const { maxTurns = usual.maxTurns, money = usual.money, minutes = usual.minutes } = options
+  const grounds = { knowledge, language, budget: { turns: maxTurns, money, minutes } }
+  const cases = file ? (options.cases ?? (await readCases(file))) : []
+  const {
+    patient: own,
+    exams,
+    ceiling,
+    ...world
+  } = file ? fromFile(cases, grounds, options) : generated(grounds, tier, options)
+  const formulary = formularyOf(knowledge)
+  const knobs = file ? tierOf(cases) : tiers[tier]
   const reward =
     typeof options.reward === 'function'
       ? options.reward
-      : await resolveReward(options.reward ?? 'default', world.formulary)
-  const budget = file ? tiers.standard : tiers[tier]
-  const patient = options.patient ?? world.patient
-  const maxTurns = options.maxTurns ?? budget.maxTurns
+      : await resolveReward(options.reward ?? 'default', { formulary, knowledge, tier: knobs })
+  const patient = options.patient ?? own
   const makeEnv = () =>
     consultation({
       cases: world.heldOut,
-      patient,
-      exams: world.exams,
-      reward,
+      ...{ patient, exams, reward, language, maxTurns, money, minutes },
       grammar: labelled(),
-      language,
-      maxTurns,
-      money: options.money ?? budget.money,
-      minutes: options.minutes ?? budget.minutes,
     })
-  const named = (name: string): Agent => (world.agents[name] as () => Agent)() // a name of this world's own
+  const named = (name: string): Agent => (world.agents[name] as MakeDoctor)() // a name of this world's own
   return {
+    ...world,
     language,
     tier: file ? 'imported' : tier,
-    vocabulary: world.vocabulary,
-    caseAt: world.caseAt,
-    train: world.train,
-    heldOut: world.heldOut,
-    agents: world.agents,
     makeEnv,
     maxTurns,
     reward,
     measures: {
       reward,
       accuracy: diagnosisAccuracy(),
-      partialCredit: partialCredit({ formulary: world.formulary }),
+      partialCredit: partialCredit({ formulary }),
       examF1: examF1(),
     },
     floor: named('random'),
-    ceiling: { name: world.ceiling, agent: named(world.ceiling) },
+    ceiling: { name: ceiling, agent: named(ceiling) },
   }
 }
 

@@ -8,7 +8,9 @@ import { recordExams } from '../src/envs/exams/record.js'
 import { rulePatient } from '../src/envs/patients/rule.js'
 import { timeLimit, wrap } from '../src/envs/wrappers.js'
 import { loadKnowledge } from '../src/knowledge-folder.js'
+import { personas } from '../src/persona.js'
 import { makeConsultation } from '../src/registry.js'
+import type { Setting } from '../src/setting.js'
 import { setting } from '../src/setting.js'
 import { agentChecks } from '../src/testing/agent.js'
 import type { Check } from '../src/testing/check.js'
@@ -54,6 +56,23 @@ describe.each(tiers)('rule patient, %s', (tier) => {
   })
 })
 
+describe.each(Object.entries(personas))('rule patient, %s', (_, persona) => {
+  describe.each(['self', 'caregiver', 'interpreter'] as const)('%s', (speaker) => {
+    const language = languages[speaker.length % languages.length]!
+    hold(
+      patientChecks(rulePatient({ knowledge, persona }), {
+        cases: casesOf('hard', 1).map((truth) => ({
+          ...truth,
+          demographics: { ...truth.demographics, speaker },
+        })),
+        questions: questionsIn(language).filter((_, i) => i % 8 === 0),
+        language,
+        implied,
+      }),
+    )
+  })
+})
+
 describe.each(languages)('record examinations, %s', (language) => {
   hold(
     examChecks(recordExams({ knowledge }), {
@@ -80,10 +99,8 @@ describe.each(languages)('the consultation, %s', (language) => {
     hold(envChecks(() => wrap(make(), timeLimit(3)), material)))
 })
 
-describe.each(languages)('doctors, %s', async (language) => {
-  const { agents, vocabulary, makeEnv, heldOut } = await setting({ language, heldOut: 4 })
-
-  /** What a doctor meets before the first, in the middle, and at the last turn of some consultations. */
+/** What a doctor meets before the first, in the middle, and at the last turn of some consultations. */
+async function observationsIn({ vocabulary, makeEnv, heldOut }: Setting): Promise<Observation[]> {
   const observations: Observation[] = []
   for (const truth of heldOut) {
     const env = makeEnv()
@@ -97,12 +114,27 @@ describe.each(languages)('doctors, %s', async (language) => {
       if ([5, 1].includes(observation.turnsLeft)) observations.push(observation)
     }
   }
+  return observations
+}
+
+describe.each(languages)('doctors, %s', async (language) => {
+  const whole = await setting({ language, heldOut: 4 })
+  const { vocabulary } = whole
+  const observations = await observationsIn(whole)
+  // One plans small clinics only, below; one knows its cases by identity, which no function of what is seen can.
+  const { dp: _, 'full-information': __, ...agents } = whole.agents
 
   test('there is something to look at', () => expect(observations.length).toBeGreaterThan(8))
 
   describe.each(Object.entries(agents))('%s', (_, agent) =>
     hold(agentChecks(agent(), { observations })),
   )
+
+  describe('dp', async () => {
+    const small = await setting({ language, heldOut: 3, clinic: ['headache'], maxTurns: 2 })
+    const agent = small.agents.dp as NonNullable<typeof small.agents.dp> // every generated setting has it
+    hold(agentChecks(agent(), { observations: await observationsIn(small) }))
+  })
 
   describe('embedded', () =>
     hold(agentChecks(embedded({ vocabulary }).sampler(), { observations })))

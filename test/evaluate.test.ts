@@ -1,12 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Agent } from '../src/agent.js'
 import { consultation } from '../src/envs/consultation.js'
 import { Fault } from '../src/error.js'
-import { estimate, normalised, play, summarise } from '../src/evaluate.js'
-import { evaluationOf } from '../src/evaluation.js'
+import { normalised, play, regret, summarise } from '../src/evaluate.js'
 import type { Reward } from '../src/reward.js'
-import { uniform } from '../src/seed.js'
 import { tinyCase } from './fixtures/tiny-case.js'
 
 const measure = (name: string, score: (seed: number) => number | null): Reward =>
@@ -88,38 +85,6 @@ describe('play and summarise', () => {
   })
 })
 
-describe('estimates', () => {
-  test('the interval holds the mean and lies within the values', () => {
-    const values = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), {
-      minLength: 1,
-      maxLength: 60,
-    })
-    fc.assert(
-      fc.property(values, (list) => {
-        const { mean, ci95 } = estimate(list, 1, 200)
-        const [low, high] = ci95 ?? [Number.NaN, Number.NaN]
-        expect(low).toBeGreaterThanOrEqual(Math.min(...list) - 1e-12)
-        expect(high).toBeLessThanOrEqual(Math.max(...list) + 1e-12)
-        expect(low).toBeLessThanOrEqual((mean ?? 0) + 1e-9)
-      }),
-    )
-  })
-
-  test('covers the truth about 95 times in 100', () => {
-    let covered = 0
-    for (let run = 0; run < 200; run++) {
-      const values = Array.from({ length: 60 }, (_, i) => (uniform(run, 'draw', i) < 0.3 ? 1 : 0))
-      const { ci95 } = estimate(values, run, 300)
-      if (ci95 && ci95[0] <= 0.3 && 0.3 <= ci95[1]) covered += 1
-    }
-    expect(covered).toBeGreaterThan(180)
-  })
-
-  test('nothing measured is null, never 0', () => {
-    expect(estimate([])).toEqual({ mean: null, ci95: null })
-  })
-})
-
 test('normalised is 0 at the floor, 1 at the ceiling, unclipped, and null without an anchor', () => {
   expect(normalised(0.2, 0.2, 0.8)).toBe(0)
   expect(normalised(0.8, 0.2, 0.8)).toBe(1)
@@ -128,15 +93,8 @@ test('normalised is 0 at the floor, 1 at the ceiling, unclipped, and null withou
   expect(normalised(0.5, 0.2, 0.2)).toBeNull()
 })
 
-test('an evaluation sets the summary between floor and ceiling', async () => {
-  const evaluation = evaluationOf(await playAll(diagnose), {
-    agent: 'test',
-    tier: 'easy',
-    lang: 'en',
-    split: 'heldout',
-    seed: 0,
-    references: { floor: { accuracy: 0, reward: 0.25 }, ceiling: { accuracy: 1, reward: 0.75 } },
-  })
-  expect(evaluation.normalised.reward).toBeCloseTo(0.5)
-  expect(evaluation.usage).toEqual({})
+test('regret is what is missing to the ceiling, less than 0 above it, and null without one', () => {
+  expect(regret(0.5, 0.8)).toBeCloseTo(0.3)
+  expect(regret(0.9, 0.8)).toBeCloseTo(-0.1)
+  expect([regret(null, 0.8), regret(0.5, null)]).toEqual([null, null])
 })

@@ -8,10 +8,10 @@ import { describe, expect, test } from 'vitest'
 const concepts = `
   error package-folder lines whole-file seed retry pool chat-reply chat
   turn hidden words voice phrases
-  codes persona case-schema case tiers knowledge-file knowledge knowledge-check knowledge-folder likelihood hypotheses information phrasebook posterior vocabulary
-  patient exam episode reward episode-schema episode-row episode-table episode-file
+  codes persona case-schema case tiers knowledge-file knowledge knowledge-check knowledge-folder likelihood families hypotheses utility information sweep order outlook belief prospect phrasebook posterior vocabulary
+  patient exam episode track reward episode-schema episode-row episode-table episode-file
   env agent rollout group signal batch backend event
-  evaluate evaluation recipe run-directory
+  estimate evaluate evaluation recipe run-directory
 `
   .trim()
   .split(/\s+/)
@@ -20,6 +20,7 @@ const concepts = `
 const compositions = [
   'index',
   'registry',
+  'doctors',
   'setting',
   'training-run',
   'exports/*',

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import type { Belief } from '../src/belief.js'
 import { generateCase } from '../src/cases/generate.js'
-import type { FindingDefinition, Knowledge } from '../src/knowledge.js'
+import type { Disease, FindingDefinition, Knowledge } from '../src/knowledge.js'
 import { stateProbabilities } from '../src/knowledge.js'
 import { loadKnowledge } from '../src/knowledge-folder.js'
 import { priorWeights } from '../src/likelihood.js'
-import type { Belief, Posterior } from '../src/posterior.js'
+import type { Posterior } from '../src/posterior.js'
 import { fullInformation, mostProbable, posteriorOver } from '../src/posterior.js'
 import type { Told } from '../src/turn.js'
+import { utilityOf } from '../src/utility.js'
 import { familyKnowledge } from './fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()
@@ -96,13 +98,13 @@ function brutePosterior(world: World, complaint: readonly string[], told: readon
 const entropy = (p: readonly number[]) =>
   -p.reduce((sum, q) => sum + (q > 0 ? q * Math.log(q) : 0), 0)
 
-/** H(D) - E[H(D | outcome)] over every joint outcome of some findings, by enumeration of posteriors. */
-function bruteInformation(
+/** Every joint outcome of some findings, remembered, with its chance and the posterior after it, by enumeration. */
+function bruteOutcomes(
   world: World,
   complaint: readonly string[],
   told: readonly Told[],
   asked: readonly string[],
-): number {
+): { readonly outcome: readonly Told[]; readonly chance: number; readonly posterior: number[] }[] {
   let outcomes: Told[][] = [[]]
   for (const id of asked) {
     const f = knowledge.finding.get(id)!
@@ -111,17 +113,45 @@ function bruteInformation(
   }
   const now = brutePosterior(world, complaint, told)
   const base = knowledge.diseases.map((_, d) => evidenceGiven(world, d, complaint, told))
-  let after = 0
-  for (const outcome of outcomes) {
-    const given = base.map((p, d) => {
+  return outcomes.flatMap((outcome) => {
+    const joint = base.map((p, d) => {
       const both = evidenceGiven(world, d, complaint, [...told, ...outcome])
-      return p > 0 ? both / p : 0
+      return p > 0 ? (both / p) * now[d]! : 0
     })
-    const chanceOf = given.reduce((sum, p, d) => sum + p * now[d]!, 0)
-    if (chanceOf > 0) after += chanceOf * entropy(given.map((p, d) => (p * now[d]!) / chanceOf))
-  }
-  return entropy(now) - after
+    const chance = joint.reduce((sum, p) => sum + p, 0)
+    return chance > 0 ? [{ outcome, chance, posterior: joint.map((p) => p / chance) }] : []
+  })
 }
+
+/** H(D) - E[H(D | outcome)]. */
+function bruteInformation(...args: Parameters<typeof bruteOutcomes>): number {
+  const [world, complaint, told] = args
+  let after = 0
+  for (const { chance, posterior } of bruteOutcomes(...args)) after += chance * entropy(posterior)
+  return entropy(brutePosterior(world, complaint, told)) - after
+}
+
+type Worth = (said: Disease, truth: Disease) => number
+
+/** The largest expected worth of a diagnosis. */
+const bestOf = (posterior: readonly number[], worth: Worth): number =>
+  Math.max(
+    ...knowledge.diseases.map((said) =>
+      posterior.reduce((sum, p, d) => sum + p * worth(said, knowledge.diseases[d]!), 0),
+    ),
+  )
+
+/** E[the largest expected worth of a diagnosis, after the outcome]. */
+const bruteBest = (worth: Worth, ...args: Parameters<typeof bruteOutcomes>): number =>
+  bruteOutcomes(...args).reduce(
+    (sum, { chance, posterior }) => sum + chance * bestOf(posterior, worth),
+    0,
+  )
+
+const rightness: Worth = (said, truth) => (said === truth ? 1 : 0)
+/** The worse the disease the more, and something for one of its group. */
+const severe: Worth = (said, truth) =>
+  (6 - truth.severity) * (said === truth ? 1 : said.group === truth.group ? 0.3 : -0.1)
 
 const present = (finding: string): Told => ({ finding, state: 'present' })
 const absent = (finding: string): Told => ({ finding, state: 'absent' })
@@ -227,6 +257,88 @@ describe.each(settings)('at atypicality $atypicality with noise $noise', (settin
     }
   })
 
+  test('the expected best diagnosis after a question equals enumeration to 1e-12, by any utility', () => {
+    for (const worth of [rightness, severe]) {
+      const utility = utilityOf(knowledge, worth)
+      for (const { complaint, told } of stories) {
+        const belief = believe(posterior, complaint, told)
+        const now = bestOf([...belief.probabilities], worth)
+        expect(Math.abs(posterior.best(belief, utility).worth - now)).toBeLessThan(1e-12)
+        const settled = new Set([...complaint, ...told.map((t) => t.finding)])
+        for (const { id, knownBy } of knowledge.findings) {
+          const remembered = knownBy === 'patient' ? 1 - setting.noise.forget : 1
+          const then = settled.has(id) ? now : bruteBest(worth, world, complaint, told, [id])
+          const brute = remembered * then + (1 - remembered) * now
+          expect(Math.abs(posterior.expectedBest(belief, id, utility) - brute), id).toBeLessThan(
+            1e-12,
+          )
+        }
+      }
+    }
+  })
+
+  test('the expected best diagnosis after an examination equals joint enumeration to 1e-12', () => {
+    for (const { complaint, told } of stories) {
+      const belief = believe(posterior, complaint, told)
+      const now = bestOf([...belief.probabilities], rightness)
+      const settled = new Set(told.map((t) => t.finding))
+      for (const exam of knowledge.exams) {
+        const members = exam.panelOf.length > 0 ? exam.panelOf : [exam.id]
+        const asked = members
+          .flatMap((id) => knowledge.exam.get(id)?.yields ?? [])
+          .filter((id) => !settled.has(id))
+        const then = bruteBest(rightness, world, complaint, told, asked)
+        const brute = (1 - exam.unavailableP) * then + exam.unavailableP * now
+        const found = posterior.expectedBestOfExam(belief, exam.id)
+        expect(Math.abs(found - brute), exam.id).toBeLessThan(1e-12)
+      }
+    }
+  })
+
+  test('every answer comes with its chance and the posterior after it, as by enumeration', () => {
+    for (const { complaint, told } of stories) {
+      const belief = believe(posterior, complaint, told)
+      for (const { id, knownBy } of knowledge.findings) {
+        const answers = posterior.answers(belief, id)
+        const sum = answers.reduce((total, { probability }) => total + probability, 0)
+        expect(Math.abs(sum - 1)).toBeLessThan(1e-12)
+        if (belief.evidence[knowledge.findings.findIndex((f) => f.id === id)] !== 0) continue
+        const remembered = knownBy === 'patient' ? 1 - setting.noise.forget : 1
+        const brute = bruteOutcomes(world, complaint, told, [id])
+        const heard = answers.filter(({ belief: then }) => then !== belief)
+        expect(heard).toHaveLength(brute.length)
+        for (const [i, { chance, posterior: then }] of brute.entries()) {
+          expect(Math.abs(heard[i]!.probability - remembered * chance)).toBeLessThan(1e-12)
+          then.forEach((p, d) => {
+            expect(Math.abs(p - heard[i]!.belief.probabilities[d]!)).toBeLessThan(1e-12)
+          })
+        }
+      }
+    }
+  })
+
+  test('the presence of a finding is the chance that it is told in any state but the usual one', () => {
+    const usual = new Map([
+      ['sputum', 'none'],
+      ['belly-pain-site', 'upper'],
+      ['white-cells', 'normal'],
+    ])
+    for (const { complaint, told } of stories) {
+      const belief = believe(posterior, complaint, told)
+      const settled = new Set([...complaint, ...told.map((t) => t.finding)])
+      for (const { id } of knowledge.findings) {
+        const brute = settled.has(id)
+          ? 0
+          : bruteOutcomes(world, complaint, told, [id])
+              .filter(
+                ({ outcome: [one] }) => ![usual.get(id) ?? 'absent', gateShut].includes(one!.state),
+              )
+              .reduce((sum, { chance }) => sum + chance, 0)
+        expect(Math.abs(posterior.presence(belief, id) - brute), id).toBeLessThan(1e-12)
+      }
+    }
+  })
+
   test('expected information of an examination or panel equals joint enumeration to 1e-12', () => {
     for (const { complaint, told } of stories) {
       const belief = believe(posterior, complaint, told)
@@ -241,6 +353,69 @@ describe.each(settings)('at atypicality $atypicality with noise $noise', (settin
         expect(Math.abs(found - brute), exam.id).toBeLessThan(1e-12)
       }
     }
+  })
+})
+
+describe('the outlook on an examination', () => {
+  const posterior = posteriorOver(knowledge, settings[1])
+
+  test('is exact from `least` on, and below it a bound that is below it too', () => {
+    for (const { complaint, told } of stories) {
+      const belief = believe(posterior, complaint, told)
+      for (const { id } of knowledge.exams) {
+        const exact = posterior.expectedInformationOfExam(belief, id)
+        for (const least of [exact / 2, exact, exact + 1e-3, 0.05, 0.5]) {
+          const found = posterior.expectedInformationOfExam(belief, id, undefined, least)
+          if (exact >= least) expect(found).toBe(exact)
+          else {
+            expect(found).toBeLessThan(least)
+            expect(found).toBeGreaterThanOrEqual(exact - 1e-12)
+          }
+        }
+      }
+    }
+  })
+
+  test('counts in every way in which parts of a panel may be unavailable', () => {
+    const crp = { ...knowledge.exam.get('crp')!, unavailableP: 0.4 }
+    const count = { ...knowledge.exam.get('blood-count')!, unavailableP: 0.25 }
+    const changed = new Map([
+      ...knowledge.exam,
+      ['crp', crp] as const,
+      ['blood-count', count] as const,
+    ])
+    const shaky = { ...knowledge, exams: [...changed.values()], exam: changed }
+    const unsure = posteriorOver(shaky, settings[1])
+    const belief = unsure.start({ ...intake, complaint: ['cough', 'fever'] })
+    const ways = [
+      [0.4 * 0.75, ['blood-count']],
+      [0.6 * 0.25, ['crp']],
+      [0.6 * 0.75, ['blood-count', 'crp']],
+    ] as const
+    const yields = (ids: readonly string[]) => ids.flatMap((id) => changed.get(id)?.yields ?? [])
+    const world = { knowledge, ...settings[1]! }
+    const told = ['cough', 'fever']
+    const information = ways.reduce(
+      (sum, [p, ids]) => sum + p * bruteInformation(world, told, [], yields(ids)),
+      0,
+    )
+    expect(unsure.expectedInformationOfExam(belief, 'blood-panel')).toBeCloseTo(information, 12)
+    const none = 0.4 * 0.25 * bestOf([...belief.probabilities], rightness)
+    const best = ways.reduce(
+      (sum, [p, ids]) => sum + p * bruteBest(rightness, world, told, [], yields(ids)),
+      none,
+    )
+    expect(unsure.expectedBestOfExam(belief, 'blood-panel')).toBeCloseTo(best, 12)
+    const results = unsure.results(belief, 'blood-panel')
+    expect(results).toHaveLength(1 + 2 + 2 + 4)
+    const exact = results.reduce(
+      (sum, { probability, belief: then }) => sum + probability * unsure.best(then).worth,
+      0,
+    )
+    expect(exact).toBeCloseTo(best, 12)
+    expect(unsure.results(belief, 'blood-panel', new Set(['crp', 'blood-count']))).toEqual([
+      { probability: 1, belief },
+    ])
   })
 })
 
@@ -313,6 +488,14 @@ describe('a belief', () => {
     expect(bound).toBeCloseTo(sum, 12)
     const exact = bruteInformation({ knowledge, ...settings[1]! }, ['cough'], [], yields)
     expect(bound).toBeGreaterThan(exact)
+    // The best diagnosis by the four that tell most: no less than by any of them, no more than by all.
+    const two = wide.start({ ...intake, complaint: ['cough', 'fever'] })
+    const best = wide.expectedBestOfExam(two, big.id)
+    const singly = Math.max(...yields.map((id) => wide.expectedBest(two, id)))
+    expect(best).toBeGreaterThan(singly)
+    const world = { knowledge, ...settings[1]! }
+    const all = bruteBest(rightness, world, ['cough', 'fever'], [], yields)
+    expect(best).toBeLessThanOrEqual(all + 1e-12)
   })
 })
 
@@ -342,6 +525,26 @@ describe('what is kept between questions', () => {
 })
 
 describe('full information', () => {
+  test('is what being told everything for certain amounts to', () => {
+    for (const options of [settings[1]!, { ...settings[1]!, comorbidity: 0.1 }]) {
+      const posterior = posteriorOver(knowledge, options)
+      for (let n = 0; n < 30; n++) {
+        const { findings, chiefComplaint } = generateCase(knowledge, { tier: 'hard', n })
+        const who = { ...intake, complaint: chiefComplaint.findings }
+        for (const part of [findings, findings.slice(0, -3), findings.slice(4)]) {
+          const states = part.map(({ id, state }) => ({ finding: id, state }))
+          const slowly = states.reduce(
+            (belief, one) => posterior.observe(belief, [one], true),
+            posterior.start(who),
+          )
+          posterior.knowing(who, states).probabilities.forEach((p, d) => {
+            expect(Math.abs(p - slowly.probabilities[d]!)).toBeLessThan(1e-9)
+          })
+        }
+      }
+    }
+  })
+
   test('gives the differential the generator wrote down', () => {
     const posterior = posteriorOver(knowledge, { atypicality: 0.2 })
     for (let n = 0; n < 50; n++) {

@@ -110,8 +110,9 @@ async function hold(
   { save, json }: ConsultFlags,
   { out, signal }: { readonly out: Output; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { setting, doctor } = stage
+  const { setting } = stage
   const { language } = setting
+  const doctor = await stage.doctorFor([truth])
   // As in an evaluation, so that a consultation of one can be looked at.
   const seed = fork(plan.recipe.seed, 'evaluate', truth.id)
   await using env = setting.makeEnv()

@@ -18,15 +18,16 @@ import {
 import type { Terminal } from './output.js'
 import type { TrainFlags } from './train.js'
 
+/** Told here and not asked of the doctors, which take long to load; a test compares them. */
+const doctors =
+  'random, checklist, prior, complaint-only, random-ask, positive-chaser, ask-all, order-all, oracle, eig-per-cost, voi, dp, full-information, recorded, chat, or the folder of a run or checkpoint'
+
 /** One consultation. */
 export function addConsult(program: Command, act: Act, terminal: Terminal): void {
   const command = program
     .command('consult')
     .description('One consultation: you type, or an agent plays.')
-    .option(
-      '--agent <agent>',
-      'random, checklist, oracle, recorded, chat, or the folder of a run or checkpoint (default: human, that is you)',
-    )
+    .option('--agent <agent>', `${doctors} (default: human, that is you)`)
     .option('--case <ID>', 'the case: tier-split-seed-number, or an id of the --cases file')
     .option('--save <FILE>', 'keep the episode in a .jsonl or .parquet file')
     .action((flags: ConsultFlags) =>
@@ -52,10 +53,13 @@ export function addEvaluate(program: Command, act: Act, terminal: Terminal): voi
   const command = program
     .command('evaluate')
     .description('An agent over many cases, between the random doctor and the strongest oracle.')
-    .option(
-      '--agent <agent>',
-      'random, checklist, oracle, recorded, chat, or the folder of a run or checkpoint',
+    .option('--agent <agent>', doctors)
+    .addOption(
+      new Option('--max-turns <N>', 'actions a doctor has, the diagnosis among them').argParser(
+        whole(1, 1000),
+      ),
     )
+    .option('--questions-only', 'the agent orders no examination; floor and ceiling may')
     .addOption(
       new Option('--concurrency <N>', 'consultations under way at once (default: 8)').argParser(
         whole(1, 1024),
@@ -75,6 +79,7 @@ export function addEvaluate(program: Command, act: Act, terminal: Terminal): voi
   examples(
     command,
     'evaluate --agent oracle --tier hard --cases 200',
+    'evaluate --agent oracle --questions-only --max-turns 11 --tier standard',
     'evaluate --agent runs/demo-20260101-120000 --json',
     'evaluate --agent chat --model qwen3-8b --base-url http://localhost:8000/v1 --cases 50 --out runs/qwen',
     'evaluate --resume runs/qwen',

@@ -1,6 +1,7 @@
 /** `bedside evaluate`: an agent over many cases, between the random doctor and the strongest oracle. */
 import { setMaxListeners } from 'node:events'
 import { basename } from 'node:path'
+import type { Agent } from '../agent.js'
 import type { Case } from '../case.js'
 import { Fault } from '../error.js'
 import type { Played } from '../evaluate.js'
@@ -37,8 +38,12 @@ const fixed = [
   'split',
   'cases',
   'clinic',
+  'maxTurns',
+  'questionsOnly',
   'out',
 ] as const satisfies readonly (keyof EvaluateFlags)[]
+
+const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
 
 function planFrom(flags: EvaluateFlags): Promise<Plan> {
   const { resume, agent } = flags
@@ -47,14 +52,14 @@ function planFrom(flags: EvaluateFlags): Promise<Plan> {
     if (given)
       throw new Fault(
         'bad-input',
-        `--${given}: expected none beside --resume, which goes on with the evaluation as it was begun`,
+        `--${kebab(given)}: expected none beside --resume, which goes on with the evaluation as it was begun`,
       )
     return planIn(resume)
   }
   if (agent === undefined)
     throw new Fault(
       'bad-input',
-      '--agent: expected the agent to evaluate (random, checklist, oracle, chat, or the folder of a run), got none',
+      '--agent: expected the agent to evaluate (oracle, random, chat, or the folder of a run, among others), got none',
     )
   return planOf({ ...flags, agent })
 }
@@ -104,6 +109,7 @@ function runningAccuracy(): (played: Played) => string {
 interface Sitting {
   readonly plan: Plan
   readonly stage: Stage
+  readonly doctor: Agent
   readonly cases: readonly Case[]
   readonly archive: Archive | undefined
   readonly flags: EvaluateFlags
@@ -113,10 +119,10 @@ interface Sitting {
 
 /** Plays what is not done yet and gives what chat models used in all sittings. */
 async function playRest(
-  { plan, stage, cases, archive, flags, played }: Sitting,
+  { plan, stage, doctor, cases, archive, flags, played }: Sitting,
   terminal: Terminal,
 ): Promise<Readonly<Record<string, RoleUsage>>> {
-  const { setting, doctor } = stage
+  const { setting } = stage
   const rest = cases.filter(({ id }) => !archive?.done.has(id))
   const from = cases.length - rest.length
   const concurrency = flags.concurrency ?? 8
@@ -153,13 +159,14 @@ async function playRest(
   return archive ? archive.close(stage.usage()) : stage.usage()
 }
 
-/** Plays the floor and the ceiling over the same cases. */
+/** Plays the floor, the ceiling and the bound over the same cases. */
 async function playReferences(
   { plan, stage, cases, flags }: Sitting,
   terminal: Terminal,
 ): Promise<Reference> {
   const label = 'floor and ceiling'
-  const bar = await progress(terminal, { ...flags, label, total: 2 * cases.length })
+  const total = (stage.setting.yardstick ? 3 : 2) * cases.length
+  const bar = await progress(terminal, { ...flags, label, total })
   let played = 0
   try {
     return await referencesOf(stage.setting, {
@@ -225,8 +232,9 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
   const cases = casesOf(plan, stage.setting)
   const { file } = plan.recipe.cases
   if (file !== undefined) await out.note(`${cases.length} cases of ${file} (--split ${plan.split})`)
+  const doctor = await stage.doctorFor(cases)
   const archive = await archiveFor(flags, { plan, stage, cases })
-  const sitting: Sitting = { plan, stage, cases, archive, flags, played: [] }
+  const sitting: Sitting = { plan, stage, doctor, cases, archive, flags, played: [] }
   try {
     const evaluation = await evaluationIn(sitting, terminal)
     const report = { ...evaluation, timing: { seconds: (performance.now() - started) / 1000 } }

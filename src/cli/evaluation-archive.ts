@@ -22,6 +22,7 @@ const PlanFile = z.strictObject({
   patient: z.enum(['rule', 'chat']).optional(),
   baseUrl: z.string().optional(),
   model: z.string().optional(),
+  questionsOnly: z.boolean().optional(),
   recipe: Recipe,
 })
 
@@ -100,12 +101,13 @@ async function planAt(folder: string): Promise<Plan | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   try {
-    const { patient, baseUrl, model, ...plan } = PlanFile.parse(parse(text))
+    const { patient, baseUrl, model, questionsOnly, ...plan } = PlanFile.parse(parse(text))
     return {
       ...plan,
       ...(patient === undefined ? {} : { patient }),
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(model === undefined ? {} : { model }),
+      ...(questionsOnly === undefined ? {} : { questionsOnly }),
     }
   } catch (error) {
     throw new Fault('bad-input', `${path}: ${messageOf(error)}`, { cause: error })

@@ -1,5 +1,5 @@
 /** An evaluation as people read it: every mean with its interval, beside its floor and its ceiling. */
-import type { Estimate } from '../evaluate.js'
+import type { Estimate } from '../estimate.js'
 import type { Evaluation } from '../evaluation.js'
 import { number, table } from './output.js'
 
@@ -8,19 +8,36 @@ export const spread = ({ mean, ci95 }: Estimate): string =>
   ci95 ? `${number(mean)} [${number(ci95[0])}, ${number(ci95[1])}]` : number(mean)
 
 function scores(evaluation: Evaluation, ceilingName: string): string {
-  const { floor, ceiling, normalised, partialCredit, examF1 } = evaluation
+  const { floor, ceiling, regret, normalised, partialCredit, examF1 } = evaluation
   return table([
-    ['', evaluation.agent, 'floor (random)', `ceiling (${ceilingName})`, 'normalised'],
+    ['', evaluation.agent, 'floor (random)', `ceiling (${ceilingName})`, 'regret', 'normalised'],
     ...(['accuracy', 'reward'] as const).map((name) => [
       name,
       spread(evaluation[name]),
       number(floor[name]),
       number(ceiling[name]),
+      number(regret[name]),
       number(normalised[name]),
     ]),
-    ['partial credit', spread(partialCredit), '', '', ''],
-    ['exam F1', spread(examF1), '', '', ''],
+    ['partial credit', spread(partialCredit), '', '', '', ''],
+    ['exam F1', spread(examF1), '', '', '', ''],
   ])
+}
+
+/** What whoever knows everything would get right, and how well the agent asked; nothing where that is not known. */
+function knowing({ bound, questionEfficiency }: Evaluation, ceilingName: string): string[] {
+  return [
+    ...(bound.accuracy === null
+      ? []
+      : [
+          `bound: accuracy ${number(bound.accuracy)} for whoever knows every finding of these cases`,
+        ]),
+    ...(questionEfficiency.mean === null
+      ? []
+      : [
+          `question efficiency: ${spread(questionEfficiency)} of what the ${ceilingName} learns in as many turns`,
+        ]),
+  ]
 }
 
 /** The whole report. @param ceilingName the doctor that is the ceiling */
@@ -35,6 +52,7 @@ export function evaluationText(evaluation: Evaluation, ceilingName: string): str
     '',
     scores(evaluation, ceilingName),
     '',
+    ...knowing(evaluation, ceilingName),
     `a consultation: ${each}`,
     `ended: ${ends.join(', ') || 'none'}`,
     ...(unavailable > 0 ? [`without a score: ${unavailable}`] : []),

@@ -1,15 +1,23 @@
 /** `bedside rewards`: what rewards there are, and saved episodes scored again. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import type { GraderView } from '../case.js'
+import { parseCaseId } from '../cases/name.js'
 import { readSaved } from '../episode-file.js'
 import { boundary, Fault } from '../error.js'
-import type { Estimate, PartSummary } from '../evaluate.js'
-import { clusterEstimate, summariseParts } from '../evaluate.js'
+import type { Estimate } from '../estimate.js'
+import { clusterEstimate } from '../estimate.js'
+import type { PartSummary } from '../evaluate.js'
+import { summariseParts } from '../evaluate.js'
+import type { Knowledge } from '../knowledge.js'
+import { clinic } from '../knowledge.js'
 import { loadKnowledge } from '../knowledge-folder.js'
 import { resolveReward } from '../registry.js'
 import type { Reward, Score } from '../reward.js'
 import { formularyOf } from '../rewards/formulary.js'
+import type { CaseWorld } from '../rewards/information-gain.js'
 import { namedReward, rewardNames } from '../rewards/named.js'
+import { tiers } from '../tiers.js'
 import { spread } from './evaluation-text.js'
 import type { PrintFlags, Terminal } from './output.js'
 import { number, output, table } from './output.js'
@@ -21,9 +29,10 @@ const bound = (value: number): string =>
 /** Every registered reward with its bounds and where it comes from. */
 export async function listRewards(flags: PrintFlags, terminal: Terminal): Promise<number> {
   const out = output(terminal, flags)
-  const formulary = formularyOf(loadKnowledge())
+  const knowledge = loadKnowledge()
+  const formulary = formularyOf(knowledge)
   const rewards = rewardNames.map((name) => {
-    const { bounds, source, weights } = namedReward(name, { formulary })
+    const { bounds, source, weights } = namedReward(name, { formulary, knowledge })
     return { name, bounds, source, ...(weights ? { weights } : {}) }
   })
   await out.say(
@@ -54,6 +63,24 @@ interface ScoreReport {
   readonly reward: Estimate
   readonly parts: Readonly<Record<string, PartSummary>>
   readonly unavailable: number
+}
+
+/** The world of each case, as its id tells; `standard` where it tells nothing. */
+function worldsOf(whole: Knowledge): (truth: GraderView) => CaseWorld {
+  const clinics = new Map<string, Knowledge>()
+  const cut = (groups: readonly string[]): Knowledge => {
+    const key = groups.join()
+    const knowledge = clinics.get(key) ?? clinic(whole, groups)
+    clinics.set(key, knowledge)
+    return knowledge
+  }
+  return ({ caseId }) => {
+    const name = parseCaseId(caseId)
+    return {
+      knowledge: name?.clinic ? cut(name.clinic) : whole,
+      tier: tiers[name?.tier ?? 'standard'],
+    }
+  }
 }
 
 /** Where a run keeps its episodes. */
@@ -102,7 +129,12 @@ export async function scoreEpisodes(
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const reward = await resolveReward(flags.reward, formularyOf(loadKnowledge()))
+  const knowledge = loadKnowledge()
+  const reward = await resolveReward(flags.reward, {
+    knowledge,
+    formulary: formularyOf(knowledge),
+    worldOf: worldsOf(knowledge),
+  })
   const work = () => scoredAgain(episodesIn(path), reward, flags.seed ?? 0, terminal.signal)
   const report = await boundary('component-failed', `--reward ${flags.reward}`, work)
   await out.say(

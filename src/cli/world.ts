@@ -28,10 +28,12 @@ export interface DoctorFlags {
   readonly baseUrl?: string
   readonly model?: string
   readonly reward?: string
+  readonly maxTurns?: number
+  readonly questionsOnly?: boolean
 }
 
 /** Everything that decides what an agent meets, as a value that can be written down. */
-export interface Plan extends Omit<DoctorFlags, 'agent' | 'reward'> {
+export interface Plan extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns'> {
   readonly agent: string
   readonly split: 'train' | 'heldout'
   readonly recipe: Recipe
@@ -68,6 +70,7 @@ export async function planOf(
   flags: WorldFlags & DoctorFlags & { readonly agent: string },
 ): Promise<Plan> {
   const { agent, split = 'heldout', patient, baseUrl, model, seed, lang, reward } = flags
+  const { maxTurns, questionsOnly } = flags
   const base = await baseRecipe(agent)
   const { file, ...generated } = base.cases
   const cases = flags.cases?.count === undefined ? base.cases : generated
@@ -76,6 +79,7 @@ export async function planOf(
     seed: seed ?? base.seed,
     language: lang ?? base.language,
     reward: reward ?? base.reward,
+    env: { ...base.env, ...(maxTurns === undefined ? {} : { maxTurns }) },
     cases: {
       ...cases,
       tier: flags.tier ?? cases.tier,
@@ -91,6 +95,7 @@ export async function planOf(
     ...(patient === undefined ? {} : { patient }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(model === undefined ? {} : { model }),
+    ...(questionsOnly ? { questionsOnly } : {}),
   }
 }
 
@@ -101,12 +106,21 @@ function chatFor({ baseUrl, model }: Plan, flag: string) {
   return metered(openaiChat({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) }))
 }
 
-/** An agent under its name, in the setting it plays in. */
-async function doctorOf(plan: Plan, setting: Setting, chat: Chat | undefined): Promise<Agent> {
-  const { agent } = plan
+/** An agent under its name, in the setting it plays in and for the cases it will meet. */
+async function doctorOf(
+  { agent, questionsOnly = false }: Plan,
+  setting: Setting,
+  cases: readonly Case[],
+  chat: Chat | undefined,
+): Promise<Agent> {
+  const made = chat ? undefined : setting.agents[agent]
+  if (made) return givenAt(`--agent ${agent}`, () => made({ cases, questionsOnly }))
+  if (questionsOnly)
+    throw new Fault(
+      'bad-input',
+      `--questions-only: expected an agent of ${Object.keys(setting.agents).join(', ')}, got \`${agent}\``,
+    )
   if (chat) return chatDoctor({ chat })
-  const made = setting.agents[agent]
-  if (made) return made()
   const trained = await trainedAt(agent)
   if (!trained)
     throw new Fault(
@@ -120,7 +134,8 @@ async function doctorOf(plan: Plan, setting: Setting, chat: Chat | undefined): P
 
 export interface Stage {
   readonly setting: Setting
-  readonly doctor: Agent
+  /** The plan's doctor, for the cases it will meet. */
+  readonly doctorFor: (cases: readonly Case[]) => Promise<Agent>
   /** What chat models used so far, by role. */
   readonly usage: () => Readonly<Record<string, RoleUsage>>
 }
@@ -151,7 +166,7 @@ export async function openStage(
   })
   return {
     setting,
-    doctor: human ?? (await doctorOf(plan, setting, chat?.chat)),
+    doctorFor: async (cases) => human ?? doctorOf(plan, setting, cases, chat?.chat),
     usage: () => ({
       ...(chat ? { doctor: { ...chat.used(), cost: null } } : {}),
       ...(patient ? { patient: { ...patient.used(), cost: null } } : {}),

@@ -7,9 +7,12 @@ import { diagnosisAccuracy } from './diagnosis-accuracy.js'
 import { examF1 } from './exam-f1.js'
 import type { Formulary } from './formulary.js'
 import { historyCoverage } from './history-coverage.js'
+import type { InformationGainOptions } from './information-gain.js'
+import { informationGain } from './information-gain.js'
 import { partialCredit } from './partial-credit.js'
 
-interface NamedOptions {
+/** What rewards are made from; each takes what it needs. */
+export interface NamedOptions extends Omit<InformationGainOptions, 'least'> {
   /** The diseases that can be told from their names. @default none */
   readonly formulary?: Formulary
 }
@@ -21,6 +24,7 @@ const makers = {
   'exam-f1': examF1,
   'history-coverage': historyCoverage,
   communication,
+  'information-gain': informationGain,
 } as const satisfies Record<string, (options: NamedOptions) => Reward>
 
 export type RewardName = keyof typeof makers
@@ -37,5 +41,6 @@ export const rewardNames: readonly RewardName[] = Object.keys(makers).filter(isR
 export function namedReward(name: string, options: NamedOptions = {}): Reward {
   if (!isRewardName(name))
     throw new Fault('bad-input', `Expected a reward of ${rewardNames.join(', ')}, got \`${name}\``)
-  return makers[name](options)
+  const make: (options: NamedOptions) => Reward = makers[name]
+  return make(options)
 }

@@ -1,87 +1,42 @@
 import { describe, expect, test } from 'vitest'
-import type { Agent } from '../../src/agent.js'
-import { oracle } from '../../src/agents/oracle.js'
+import { oracle, oraclePerCost } from '../../src/agents/oracle.js'
 import { random } from '../../src/agents/random.js'
-import { primary } from '../../src/case.js'
-import { caseSource } from '../../src/cases/generate.js'
-import type { Observation } from '../../src/env.js'
-import { consultation } from '../../src/envs/consultation.js'
-import { recordExams } from '../../src/envs/exams/record.js'
-import { rulePatient } from '../../src/envs/patients/rule.js'
 import type { Episode } from '../../src/episode.js'
-import { diagnosisOf } from '../../src/episode.js'
-import { rollout } from '../../src/rollout.js'
-import type { TierName } from '../../src/tiers.js'
 import { tiers } from '../../src/tiers.js'
-import type { Action, Language, Turn } from '../../src/turn.js'
+import type { Action } from '../../src/turn.js'
 import { knowledgeVocabulary } from '../../src/vocabulary.js'
+import { answered, consult, question, seen } from '../fixtures/consulting.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()
 
-/** What a doctor sees after some turns. */
-const seen = (turns: readonly Turn[], more: Partial<Observation> = {}): Observation => ({
-  intake: {
-    view: 'doctor',
-    demographics: { age: { v: 30, unit: 'year' }, sex: 'F', speaker: 'self' },
-    complaint: { en: 'I keep coughing.', zh: '我一直咳。' },
-  },
-  turns,
-  turnsLeft: 10 - turns.length,
-  spent: { money: 0, minutes: 0 },
-  budget: { money: 300, minutes: 2880 },
-  language: 'en',
-  ...more,
-})
-const answered = (action: Action, text: string): Turn => ({
-  action,
-  outcome: { kind: 'answered', text },
-})
-
-async function play(agent: Agent, tier: TierName, count: number, language: Language = 'en') {
-  const { money, minutes, maxTurns } = tiers[tier]
-  const cases = caseSource(knowledge, { tier, split: 'heldout' })
-  const env = consultation({
-    cases,
-    patient: rulePatient({ knowledge }),
-    exams: [recordExams({ knowledge })],
-    language,
-    money,
-    minutes,
-    maxTurns,
-  })
-  let right = 0
-  const episodes: Episode[] = []
-  for (let seed = 0; seed < count; seed++) {
-    const episode = await rollout(env, agent, { seed })
-    const said = diagnosisOf(episode)?.diagnosis
-    if (said === primary(cases(seed).gold).name[language]) right++
-    episodes.push(episode)
-  }
-  return { accuracy: right / count, episodes }
-}
-
 describe('the oracle', () => {
-  test('asks or orders, never twice the same, and ends every consultation with a diagnosis', async () => {
-    const { episodes } = await play(oracle({ knowledge, ...tiers.hard }), 'hard', 60)
+  test('asks or orders, nothing twice that was answered, and ends every consultation with a diagnosis', async () => {
+    const agent = oracle({ knowledge, ...tiers.hard })
+    const { episodes } = await consult(agent, { knowledge, tier: 'hard', count: 60 })
     for (const { stop, turns } of episodes) {
       expect(stop).toBe('diagnosed')
-      const said = turns.map(({ action }) => JSON.stringify(action))
+      const answers = turns.filter(
+        ({ facts }) => !['unclear', 'withheld'].includes(facts.understood ?? ''),
+      )
+      const said = answers.map(({ action }) => JSON.stringify(action))
       expect(new Set(said).size).toBe(said.length)
     }
   })
 
   test.each(['zh', 'en'] as const)('beats the random doctor by far in %s', async (language) => {
     const vocabulary = knowledgeVocabulary(knowledge, language)
-    const best = await play(oracle({ knowledge, ...tiers.standard }), 'standard', 150, language)
-    const floor = await play(random({ vocabulary }), 'standard', 150, language)
+    const playing = { knowledge, tier: 'standard', count: 150, language } as const
+    const best = await consult(oracle({ knowledge, ...tiers.standard }), playing)
+    const floor = await consult(random({ vocabulary }), playing)
     expect(best.accuracy).toBeGreaterThan(0.8)
     expect(best.accuracy - floor.accuracy).toBeGreaterThan(0.5)
   })
 
   test('does better with examinations than with questions only', async () => {
-    const both = await play(oracle({ knowledge }), 'easy', 200)
-    const questions = await play(oracle({ knowledge, questionsOnly: true }), 'easy', 200)
+    const playing = { knowledge, tier: 'easy', count: 200 } as const
+    const both = await consult(oracle({ knowledge }), playing)
+    const questions = await consult(oracle({ knowledge, questionsOnly: true }), playing)
     expect(both.accuracy).toBeGreaterThan(questions.accuracy)
     const orders = (episodes: readonly Episode[]) =>
       episodes.flatMap(({ turns }) => turns).filter(({ action }) => action.kind === 'order').length
@@ -122,12 +77,8 @@ describe('the oracle', () => {
     const fever = seen([], {
       intake: { ...seen([]).intake, complaint: { en: 'I have been running a temperature.' } },
     })
-    const ask = (id: string): Action => ({
-      kind: 'ask',
-      text: knowledge.finding.get(id)?.ask.en[0] ?? '',
-    })
     const agent = oracle({ knowledge, ...tiers.hard, questionsOnly: true, threshold: 1 })
-    const told = [answered(ask('sputum'), 'I do not cough.')]
+    const told = [answered(question(knowledge, 'sputum'), 'I do not cough.')]
     const asked = new Set<string>()
     // Whatever it asks from here on, a cough and what hangs from it are settled.
     for (let turn = 0; turn < 8; turn++) {
@@ -139,5 +90,32 @@ describe('the oracle', () => {
     expect(asked.size).toBeGreaterThan(3)
     for (const id of ['cough', 'sputum', 'bloody-sputum', 'foul-sputum'])
       expect(asked.has(knowledge.finding.get(id)?.ask.en[0] ?? '')).toBe(false)
+  })
+
+  test('never lets a question or an order use up the last minute', async () => {
+    const last = { budget: { money: 300, minutes: 20 }, spent: { money: 0, minutes: 19 } }
+    expect((await oracle({ knowledge })(seen([], last), { seed: 0 })).action.kind).toBe('diagnose')
+  })
+})
+
+describe('the oracle that minds the cost', () => {
+  const playing = { knowledge, tier: 'standard', count: 150 } as const
+
+  test('spends less than the other one and is right nearly as often', async () => {
+    const plain = await consult(oracle({ knowledge, ...tiers.standard }), playing)
+    const thrifty = await consult(oraclePerCost({ knowledge, ...tiers.standard }), playing)
+    const money = (episodes: readonly Episode[]) =>
+      episodes.reduce((sum, { spent }) => sum + spent.money, 0)
+    expect(money(thrifty.episodes)).toBeLessThan(0.95 * money(plain.episodes))
+    expect(thrifty.accuracy).toBeGreaterThan(plain.accuracy - 0.1)
+  })
+
+  test('takes the share of turns, money and minutes for the cost', async () => {
+    const first = async (more: object): Promise<Action> =>
+      (await oraclePerCost({ knowledge })(seen([], more), { seed: 0 })).action
+    // Listening to the chest tells most: worth it for one money unit in 300, not for the half of all there is.
+    expect(await first({})).toMatchObject({ kind: 'order', exam: 'chest auscultation' })
+    expect((await first({ budget: { money: 20, minutes: 2880 } })).kind).toBe('ask')
+    expect((await first({ budget: { money: 300, minutes: 10 } })).kind).toBe('ask')
   })
 })

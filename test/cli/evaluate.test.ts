@@ -2,6 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { setting } from '../../src/setting.js'
 import { bedside, chatServer, document } from './terminal.js'
 
 let folder: string
@@ -48,7 +49,10 @@ describe('evaluate', () => {
       minutes: expect.any(Number),
       floor: anchor,
       ceiling: anchor,
+      bound: { accuracy: expect.any(Number) },
+      regret: anchor,
       normalised: anchor,
+      questionEfficiency: interval,
       stops: { diagnosed: 12 },
       usage: {},
       timing: { seconds: expect.any(Number) },
@@ -81,11 +85,58 @@ describe('evaluate', () => {
     expect(once).toMatchObject({ lang: 'zh', split: 'train' })
   })
 
-  test('the table names the floor, the ceiling and the intervals', async () => {
-    const { code, stdout } = await bedside(['evaluate', '--agent', 'random', '--cases', '5'])
+  test('the table names the floor, the ceiling, the bound and the intervals', async () => {
+    const { code, stdout } = await bedside(['evaluate', '--agent', 'random-ask', '--cases', '5'])
     expect(code).toBe(0)
-    expect(stdout).toMatch(/random +floor \(random\) +ceiling \(oracle\) +normalised/)
-    expect(stdout).toMatch(/accuracy +\d\.\d{3} \[\d\.\d{3}, \d\.\d{3}\] +\d\.\d{3} +\d\.\d{3} +\d/)
+    expect(stdout).toMatch(/random-ask +floor \(random\) +ceiling \(oracle\) +regret +normalised/)
+    const number = '-?\\d\\.\\d{3}'
+    const spread = `${number} \\[${number}, ${number}\\]`
+    expect(stdout).toMatch(
+      new RegExp(`accuracy +${spread} +${number} +${number} +${number} +(${number}|–)`),
+    )
+    expect(stdout).toMatch(new RegExp(`bound: accuracy ${number} `))
+    expect(stdout).toMatch(new RegExp(`question efficiency: ${spread} of what the oracle`))
+  })
+
+  test('--max-turns and --questions-only hold the agent to questions and the world to turns', async () => {
+    const argv = ['evaluate', '--agent', 'oracle', '--tier', 'hard', '--cases', '8']
+    const free = await document(argv)
+    expect((free as { exams: number }).exams).toBeGreaterThan(0)
+    const held = await document([...argv, '--questions-only', '--max-turns', '4'])
+    expect(held).toMatchObject({ exams: 0, questions: 3, turns: 4, money: 0 })
+    const floor = await document([...argv, '--max-turns', '4'])
+    expect(held).toMatchObject({ floor: (floor as { floor: object }).floor })
+  })
+
+  test('what cannot be had is bad input that says what to do', async () => {
+    const dp = await bedside(['evaluate', '--agent', 'dp', '--cases', '2'])
+    expect([dp.code, dp.stderr]).toEqual([
+      2,
+      expect.stringMatching(/--agent dp: Expected at most 100000 situations .* give fewer turns/),
+    ])
+    const short = await document(['evaluate', '--agent', 'dp', '--cases', '2', '--max-turns', '2'])
+    expect(short).toMatchObject({ agent: 'dp', turns: 2 })
+    const free = await bedside(['evaluate', '--agent', 'chat', '--model', 'm', '--questions-only'])
+    expect([free.code, free.stderr]).toEqual([2, expect.stringContaining('--questions-only')])
+  })
+
+  test('--agent names in its help every doctor there is', async () => {
+    const { agents } = await setting({ heldOut: 1 })
+    for (const command of ['evaluate', 'consult']) {
+      const { stdout } = await bedside([command, '--help'])
+      const help = stdout.replaceAll(/\s+/g, ' ')
+      for (const name of Object.keys(agents)) expect(help).toMatch(new RegExp(`[ ,]${name}[, ]`))
+    }
+  })
+
+  test('the doctor that knows everything is its own bound, in either half of the cases', async () => {
+    for (const split of ['heldout', 'train']) {
+      const report = await document([
+        ...['evaluate', '--agent', 'full-information', '--cases', '10', '--split', split],
+      ])
+      const { accuracy, bound } = report as { accuracy: { mean: number }; bound: object }
+      expect(bound).toEqual({ accuracy: accuracy.mean })
+    }
   })
 
   test('a file that says of all its cases that they are held out is evaluated whole', async () => {

@@ -1,0 +1,81 @@
+/**
+ * Doctors by name: who may play where the cases come from a knowledge base. With `setting.ts` one of the
+ * composition roots.
+ */
+import type { Agent } from './agent.js'
+import { complaintOnly, fullInformationDoctor, prior } from './agents/at-once.js'
+import type { Means } from './agents/bayesian.js'
+import { checklist } from './agents/checklist.js'
+import { askAll, orderAll, positiveChaser, randomAsk } from './agents/listeners.js'
+import { oracle, oraclePerCost } from './agents/oracle.js'
+import { planner } from './agents/planner.js'
+import { random } from './agents/random.js'
+import { valueOfInformation } from './agents/value-of-information.js'
+import type { Case } from './case.js'
+import type { Knowledge } from './knowledge.js'
+import type { PosteriorOptions } from './posterior.js'
+import type { Vocabulary } from './vocabulary.js'
+
+/** How a doctor is wanted. */
+export interface DoctorOptions {
+  /** Every case it will meet, as the very objects it meets: for a doctor who knows them. @default those held out */
+  readonly cases?: readonly Case[]
+  /** Never orders an examination. @default false */
+  readonly questionsOnly?: boolean
+}
+
+/** Makes a doctor. @throws RangeError where it cannot play in this world */
+export type MakeDoctor = (options?: DoctorOptions) => Agent
+
+/** The world they play in. */
+export interface Practice {
+  readonly knowledge: Knowledge
+  /** The tier's knobs, as doctors count with them. */
+  readonly knobs: PosteriorOptions
+  readonly vocabulary: Vocabulary
+  readonly heldOut: readonly Case[]
+  /** What a consultation may take. */
+  readonly budget: Means
+}
+
+const questionsOf = (vocabulary: Vocabulary): Vocabulary => ({
+  ...vocabulary,
+  actions: vocabulary.actions.filter(({ kind }) => kind !== 'order'),
+})
+
+/** Doctors who need no more than words. */
+export const plainDoctors = (
+  vocabulary: Vocabulary,
+): Readonly<Record<'random' | 'checklist', MakeDoctor>> => ({
+  random: ({ questionsOnly = false } = {}) =>
+    random({ vocabulary: questionsOnly ? questionsOf(vocabulary) : vocabulary }),
+  checklist: () => checklist({ vocabulary }),
+})
+
+/** Every doctor by name, from those who know nothing to those who know everything. */
+export function doctorsOf({ knowledge, knobs, vocabulary, heldOut, budget }: Practice) {
+  const { atypicality, noise, comorbidity, novel } = knobs
+  const given = {
+    knowledge,
+    ...(atypicality === undefined ? {} : { atypicality }),
+    ...(noise === undefined ? {} : { noise }),
+    ...(comorbidity === undefined ? {} : { comorbidity }),
+    ...(novel === undefined ? {} : { novel }),
+  }
+  const wanting = ({ questionsOnly = false }: DoctorOptions = {}) => ({ ...given, questionsOnly })
+  return {
+    ...plainDoctors(vocabulary),
+    prior: (options) => prior(wanting(options)),
+    'complaint-only': (options) => complaintOnly(wanting(options)),
+    'random-ask': (options) => randomAsk(wanting(options)),
+    'positive-chaser': (options) => positiveChaser(wanting(options)),
+    'ask-all': (options) => askAll(wanting(options)),
+    'order-all': (options) => orderAll(wanting(options)),
+    oracle: (options) => oracle(wanting(options)),
+    'eig-per-cost': (options) => oraclePerCost(wanting(options)),
+    voi: (options) => valueOfInformation(wanting(options)),
+    dp: (options) => planner({ ...wanting(options), budget }),
+    'full-information': (options) =>
+      fullInformationDoctor({ ...wanting(options), cases: options?.cases ?? heldOut }),
+  } satisfies Record<string, MakeDoctor>
+}

@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import type { Case } from '../src/case.js'
+import { graderView } from '../src/case.js'
+import { generateCase } from '../src/cases/generate.js'
+import { posteriorOf } from '../src/posterior.js'
+import { tiers } from '../src/tiers.js'
+import { gainedOf, trackOf } from '../src/track.js'
+import { familyKnowledge } from './fixtures/family-knowledge.js'
+import { ask, diagnose, episodeOf, present } from './fixtures/reward-episodes.js'
+
+const knowledge = familyKnowledge()
+const posterior = posteriorOf(knowledge, tiers.standard)
+
+/** A woman of 30 with pneumonia, who came for her cough. */
+const intake = {
+  view: 'doctor',
+  demographics: { age: { v: 30, unit: 'year' }, sex: 'F', speaker: 'self' },
+  complaint: { en: 'I keep coughing.' },
+} as const
+const gold = (id: string): Case['gold'] => ({
+  ...generateCase(knowledge, { tier: 'standard' }).gold,
+  dx: [{ id, name: { en: id }, aliases: [], codes: [], role: 'primary' }],
+})
+const truth = (id: string) => ({
+  ...graderView(generateCase(knowledge, { tier: 'standard' })),
+  complaint: { text: { en: 'I keep coughing.' }, findings: ['cough'] },
+  gold: gold(id),
+})
+const told = [present('opacity'), [], present('crackles', 'fever')]
+const episode = episodeOf([...told.map((list) => ask(list)), diagnose('pneumonia')], { intake })
+
+describe('the track of an episode', () => {
+  test('holds the belief before the first turn and after every turn, from what was told', () => {
+    const track = trackOf(posterior, episode, truth('pneumonia'))
+    expect(track).toHaveLength(5)
+    const start = posterior.start({ age: 30, sex: 'F', complaint: ['cough'] })
+    expect(track[0]).toEqual(start)
+    let belief = start
+    told.forEach((list, t) => {
+      belief = posterior.observe(belief, list)
+      expect(track[t + 1]).toEqual(belief)
+    })
+    expect(track[2]).toBe(track[1])
+    expect(track[4]).toBe(track[3])
+  })
+
+  test('says how many nats were gained on the diagnosis after every turn', () => {
+    const gained = gainedOf(knowledge, posterior, episode, truth('pneumonia'))
+    const d = knowledge.diseases.findIndex(({ id }) => id === 'pneumonia')
+    const p = trackOf(posterior, episode, truth('pneumonia')).map((one) => one.probabilities[d]!)
+    expect(gained).toHaveLength(4)
+    gained?.forEach((nats, t) => void expect(nats).toBeCloseTo(Math.log(p[t + 1]! / p[0]!), 12))
+    expect(gained?.[3]).toBeGreaterThan(0.5)
+  })
+
+  test('loses no more than there is to lose on a diagnosis that was all but ruled out', () => {
+    const all = gainedOf(knowledge, posterior, episode, truth('gastritis'))
+    expect(all?.at(-1)).toBeLessThan(-1)
+    const many = Array.from({ length: 6 }, () =>
+      ask(present('opacity', 'crackles', 'fever', 'breathless')),
+    )
+    const ruled = episodeOf(many, { intake })
+    const d = knowledge.diseases.findIndex(({ id }) => id === 'gastritis')
+    const [first] = trackOf(posterior, ruled, truth('gastritis'))
+    const least = Math.log(1e-6) - Math.log(first.probabilities[d]!)
+    for (const nats of gainedOf(knowledge, posteriorOf(knowledge), ruled, truth('gastritis')) ?? [])
+      expect(nats).toBeGreaterThanOrEqual(least - 1e-9)
+  })
+
+  test('says nothing of a disease that is not in the knowledge base', () => {
+    expect(gainedOf(knowledge, posterior, episode, truth('scurvy'))).toBeUndefined()
+  })
+})
