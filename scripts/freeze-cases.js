@@ -16,7 +16,10 @@ for (const tier of ['easy', 'standard', 'hard', 'ood'])
     const name = `${tier}-${split}.jsonl.br`
     const path = new URL(`../data/cases/${name}`, import.meta.url).pathname
     const make = caseSource(knowledge, { tier, split, seed: 0 })
-    await writeCases(path, Array.from({ length: perFile }, (_, n) => make(n)))
+    await writeCases(
+      path,
+      Array.from({ length: perFile }, (_, n) => make(n)),
+    )
     const text = brotliDecompressSync(readFileSync(path))
     fingerprints[name] = {
       cases: perFile,

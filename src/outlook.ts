@@ -88,7 +88,7 @@ function unknownOf({ evidence }: Known, findings: readonly number[]): readonly n
 function singlesOver({ model, tables }: Ground): (known: Known, finding: number) => number {
   const sweep = sweepOver(model, tables)
   let last: Known | undefined
-  let told = new Float64Array(0)
+  let told: Float64Array = new Float64Array(0)
   return (known, f) => {
     const { probabilities, evidence } = known
     if (last?.probabilities !== probabilities || last.evidence !== evidence) {

@@ -84,8 +84,8 @@ export const nextQuestion =
 
 const tags = new RegExp(
   [
-    String.raw`^(?:(?:or|and|but|so) )?(?:is|isnt|are|arent|was|wasnt|were|werent|do|dont|does|doesnt|did|didnt|has|hasnt|have|havent|had|hadnt|can|cant|could|would|wouldnt|will|wont) (?:it|you|yours?|he|she|they|there|that|this|not)(?: (?:you|yours|that|so|too|like that|the case|ok|okay|all right|alright))*$`,
-    String.raw`^(?:right|correct|ok|okay|yes|no|or not|would you say|is that (?:right|so|true|correct|ok|okay)|is it like that|is it so|how about you|what about you|and you)$`,
+    `^(?:(?:or|and|but|so) )?(?:is|isnt|are|arent|was|wasnt|were|werent|do|dont|does|doesnt|did|didnt|has|hasnt|have|havent|had|hadnt|can|cant|could|would|wouldnt|will|wont) (?:it|you|yours?|he|she|they|there|that|this|not)(?: (?:you|yours|that|so|too|like that|the case|ok|okay|all right|alright))*$`,
+    `^(?:right|correct|ok|okay|yes|no|or not|would you say|is that (?:right|so|true|correct|ok|okay)|is it like that|is it so|how about you|what about you|and you)$`,
     '^(?:是吗|是吧|对吗|对吧|对不对|是不是|是这样吗|有吗|有没有|会吗|会不会|你呢|你也是吗|你会吗|你有吗|你是吗|你是不是|好吗|可以吗|行吗|好不好|行不行|你(?:也|会|是)?(?:不)?(?:会|是)?(?:也)?(?:这样|那样)吗?)$',
   ].join('|'),
 )

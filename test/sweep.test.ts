@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { familiesOfDiseases, likelihoodOver } from '../src/families.js'
+import { information, tablesOf } from '../src/information.js'
+import { modelOf, toldStates } from '../src/likelihood.js'
+import { sweepOver } from '../src/sweep.js'
+import { familyKnowledge } from './fixtures/family-knowledge.js'
+
+const knowledge = familyKnowledge()
+const model = modelOf(knowledge, 0.2)
+const families = familiesOfDiseases(knowledge, model)
+const tables = tablesOf(families, likelihoodOver(families, { deny: 0.2, overReport: 0.05 }))
+
+/** Little known of most findings, and anything of some. */
+const evidences = fc
+  .tuple(
+    ...model.nodes.map((node) =>
+      fc.oneof(
+        { weight: 3, arbitrary: fc.constant(0) },
+        { weight: 1, arbitrary: fc.integer({ min: -node.closed, max: toldStates(node) }) },
+      ),
+    ),
+  )
+  .map((codes) => Int8Array.from(codes))
+const beliefs = fc
+  .array(fc.double({ min: 1e-6, max: 1, noNaN: true }), {
+    minLength: model.columns,
+    maxLength: model.columns,
+  })
+  .map((weights) => {
+    const sum = weights.reduce((total, weight) => total + weight, 0)
+    return Float64Array.from(weights, (weight) => weight / sum)
+  })
+
+test('all at once is what each finding’s table gives, and nothing of what is known', () => {
+  const sweep = sweepOver(model, tables)
+  fc.assert(
+    fc.property(beliefs, evidences, (p, evidence) => {
+      const all = sweep(p, evidence)
+      for (const f of model.nodes.keys()) {
+        const one = evidence[f] === 0 ? information(tables.single(f, evidence), p) : 0
+        expect(Math.abs(all[f]! - one)).toBeLessThan(1e-12)
+      }
+    }),
+  )
+})
