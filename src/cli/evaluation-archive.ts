@@ -20,6 +20,7 @@ const PlanFile = z.strictObject({
   agent: z.string(),
   split: z.enum(['train', 'heldout']),
   patient: z.enum(['rule', 'chat']).optional(),
+  persona: z.string().optional(),
   baseUrl: z.string().optional(),
   model: z.string().optional(),
   questionsOnly: z.boolean().optional(),
@@ -101,10 +102,11 @@ async function planAt(folder: string): Promise<Plan | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   try {
-    const { patient, baseUrl, model, questionsOnly, ...plan } = PlanFile.parse(parse(text))
+    const { patient, persona, baseUrl, model, questionsOnly, ...plan } = PlanFile.parse(parse(text))
     return {
       ...plan,
       ...(patient === undefined ? {} : { patient }),
+      ...(persona === undefined ? {} : { persona }),
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(model === undefined ? {} : { model }),
       ...(questionsOnly === undefined ? {} : { questionsOnly }),

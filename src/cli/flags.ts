@@ -2,6 +2,8 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { InvalidArgumentError, Option } from 'commander'
+import { messageOf } from '../error.js'
+import { parsePersona, personas } from '../persona.js'
 import type { TierName } from '../tiers.js'
 import { tierNames } from '../tiers.js'
 import type { Language } from '../turn.js'
@@ -94,6 +96,16 @@ export const withSplit = (command: Command, byDefault: 'train' | 'heldout'): Com
     ]),
   )
 
+/** Checks `--persona`, and leaves it as it was given. */
+function persona(value: string): string {
+  try {
+    parsePersona(value)
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error))
+  }
+  return value
+}
+
 /** Who the patient is, what pays, and where chat models are. */
 export const withDoctor = (command: Command): Command =>
   command
@@ -102,6 +114,12 @@ export const withDoctor = (command: Command): Command =>
         'rule',
         'chat',
       ]),
+    )
+    .addOption(
+      new Option(
+        '--persona <NAME|dials>',
+        `how the rule patient is to talk with: ${Object.keys(personas).join(', ')}, or dials from 0 to 3 as in anxious=2,terse=1 (default: each case's own)`,
+      ).argParser(persona),
     )
     .option(
       '--reward <NAME|FILE>',

@@ -9,10 +9,12 @@ import { parseCaseId } from '../cases/name.js'
 import type { Chat } from '../chat.js'
 import { metered, openaiChat } from '../chat.js'
 import { chatPatient } from '../envs/patients/chat.js'
+import { rulePatient } from '../envs/patients/rule.js'
 import { Fault } from '../error.js'
 import type { RoleUsage } from '../evaluation.js'
 import { clinic } from '../knowledge.js'
 import { loadKnowledge } from '../knowledge-folder.js'
+import { parsePersona } from '../persona.js'
 import { parseRecipe, type Recipe } from '../recipe.js'
 import { checkpointName, lastCheckpoint, recipeOfRun } from '../run-directory.js'
 import type { Setting } from '../setting.js'
@@ -25,6 +27,8 @@ import { isFolder } from './run-folder.js'
 export interface DoctorFlags {
   readonly agent?: string
   readonly patient?: 'rule' | 'chat'
+  /** A name or dials, see `parsePersona`. */
+  readonly persona?: string
   readonly baseUrl?: string
   readonly model?: string
   readonly reward?: string
@@ -69,7 +73,7 @@ const everyCase = 1_000_000
 export async function planOf(
   flags: WorldFlags & DoctorFlags & { readonly agent: string },
 ): Promise<Plan> {
-  const { agent, split = 'heldout', patient, baseUrl, model, seed, lang, reward } = flags
+  const { agent, split = 'heldout', patient, persona, baseUrl, model, seed, lang, reward } = flags
   const { maxTurns, questionsOnly } = flags
   const base = await baseRecipe(agent)
   const { file, ...generated } = base.cases
@@ -93,6 +97,7 @@ export async function planOf(
     split,
     recipe,
     ...(patient === undefined ? {} : { patient }),
+    ...(persona === undefined ? {} : { persona }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(model === undefined ? {} : { model }),
     ...(questionsOnly ? { questionsOnly } : {}),
@@ -158,11 +163,21 @@ export async function openStage(
   const chat = plan.agent === 'chat' ? chatFor(plan, '--agent chat') : undefined
   const knowledge = loadKnowledge()
   const groups = recipe.cases.clinic
-  if (groups) await givenAt('--clinic', () => clinic(knowledge, groups))
+  const part = groups ? await givenAt('--clinic', () => clinic(knowledge, groups)) : knowledge
+  const persona = plan.persona === undefined ? undefined : parsePersona(plan.persona)
+  if (persona && patient)
+    throw new Fault('bad-input', '--persona: expected the rule patient, got `--patient chat`')
+  const own = await fileOf(plan)
+  if (persona && own.cases?.some(({ findings }) => findings.some(({ question }) => question)))
+    throw new Fault(
+      'bad-input',
+      `--persona: expected cases with findings, got recorded dialogues in ${recipe.cases.file}`,
+    )
   const setting = await settingOf(recipe, {
-    ...(await fileOf(plan)),
+    ...own,
     ...(whole === undefined ? {} : { whole }),
     ...(patient ? { patient: chatPatient({ chat: patient.chat, knowledge }) } : {}),
+    ...(persona ? { patient: rulePatient({ knowledge: part, persona }) } : {}),
   })
   return {
     setting,

@@ -107,3 +107,31 @@ describe('knowledge check', () => {
     )
   })
 })
+
+describe('--persona', () => {
+  const played = (persona: string) =>
+    bedside([
+      'consult',
+      '--agent',
+      'oracle',
+      '--case',
+      'standard-heldout-0-2',
+      '--json',
+      '--persona',
+      persona,
+    ])
+
+  test('plays the same patient in another manner: other words, the same facts', async () => {
+    const [plain, verbose] = await Promise.all([played('plain'), played('verbose=3')])
+    const told = ({ stdout }: { readonly stdout: string }) =>
+      JSON.parse(stdout).turns.flatMap((turn: { facts: { told: unknown[] } }) => turn.facts.told)
+    expect(told(verbose)).toEqual(told(plain))
+    expect(verbose.stdout.length).toBeGreaterThan(plain.stdout.length)
+  })
+
+  test('that does not exist is refused with every one that does', async () => {
+    const { code, stderr } = await played('grumpy')
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/--persona.*grumpy.*distrustful/s)
+  })
+})
