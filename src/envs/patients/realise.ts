@@ -144,7 +144,7 @@ export const sentences: { readonly [occasion in Occasion]: Bank } = {
     en: [
       'That does not apply here, doctor.',
       'That cannot be, doctor.',
-      'No, that is not a question here.',
+      'That cannot be so in this case, doctor.',
     ],
     zh: ['这个不适用，医生。', '这个不可能的，医生。', '这一条用不上吧。'],
   },
