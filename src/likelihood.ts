@@ -181,7 +181,10 @@ export interface Channel {
 export type Evidence = Int8Array
 
 /** Whether a finding cannot exist in a patient of that sex and age; false where neither rules it out. */
-export const isMoot = ({ finding: { sex, ages } }: Node, who: Demographics): boolean =>
+export const isMoot = (
+  { finding: { sex, ages } }: Pick<Node, 'finding'>,
+  who: Demographics,
+): boolean =>
   (sex !== undefined && (who.sex === 'F' || who.sex === 'M') && who.sex !== sex) ||
   (ages !== undefined &&
     who.age !== undefined &&

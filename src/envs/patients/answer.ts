@@ -1,7 +1,9 @@
 /** What a patient has to say of the findings an utterance asks about, or leaves them free to bring up. */
 import type { FindingDefinition, Knowledge } from '../../knowledge.js'
+import { isMoot } from '../../likelihood.js'
 import type { PatientContext, Reply } from '../../patient.js'
 import { dialOf } from '../../persona.js'
+import { yearsOf } from '../../posterior.js'
 import type { Told, Understanding } from '../../turn.js'
 import { pronounOf, thirdPerson } from '../../voice.js'
 import type { Topic } from './focus.js'
@@ -60,17 +62,11 @@ function settle(finding: FindingDefinition, hearing: Hearing): Answer {
   return { how, sentence, again, told: { finding: finding.id, state } }
 }
 
-const perYear = { year: 1, month: 12, day: 365.25 } as const
-
 /** Whether the patient is of another sex or age than the finding is of. */
-function cannotBe({ sex, ages }: FindingDefinition, { view }: PatientContext): boolean {
-  const { sex: own, age } = view.demographics
-  const years = age === undefined ? undefined : Math.floor(age.v / perYear[age.unit])
-  return (
-    (sex !== undefined && (own === 'F' || own === 'M') && own !== sex) ||
-    (ages !== undefined && years !== undefined && (years < ages[0] || years > ages[1]))
-  )
-}
+const cannotBe = (
+  finding: FindingDefinition,
+  { view: { demographics } }: PatientContext,
+): boolean => isMoot({ finding }, { sex: demographics.sex, age: yearsOf(demographics.age) })
 
 function answer(topic: Topic, hearing: Hearing): Answer | undefined {
   const { knowledge, utterance, context } = hearing
