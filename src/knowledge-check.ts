@@ -13,7 +13,12 @@ type Problems = Generator<Problem>
 function* references(knowledge: Knowledge): Problems {
   const { finding, exam, disease, actions } = knowledge
   const seen = new Set<string>()
-  for (const list of [knowledge.diseases, knowledge.findings, knowledge.exams]) {
+  for (const list of [
+    knowledge.diseases,
+    knowledge.findings,
+    knowledge.exams,
+    knowledge.clinic ? [] : knowledge.asides,
+  ]) {
     for (const { id } of list) {
       if (seen.has(id)) yield { id: id, why: `id ${id} is defined twice` }
       seen.add(id)
@@ -92,10 +97,10 @@ function* references(knowledge: Knowledge): Problems {
   if (disease.size === 0) yield { id: '', why: 'no diseases' }
 }
 
-type Kind = 'finding' | 'history finding' | 'exam finding' | 'disease' | 'exam'
+type Kind = 'finding' | 'history finding' | 'exam finding' | 'disease' | 'exam' | 'aside'
 
-/** Every phrase a doctor may use for a finding, a disease or an examination, and the field it stands in. */
-function* phrasesOf({ findings, diseases, exams }: Knowledge) {
+/** Every phrase a doctor may use for a finding, a disease, an examination or none, and the field it stands in. */
+function* phrasesOf({ findings, diseases, exams, asides }: Knowledge) {
   for (const { id, name, aliases, jargon, ask, knownBy, kind: of } of findings) {
     const past = of === 'antecedent' || of === 'family'
     const kind: Kind = knownBy === 'exam' ? 'exam finding' : past ? 'history finding' : 'finding'
@@ -112,6 +117,10 @@ function* phrasesOf({ findings, diseases, exams }: Knowledge) {
     for (const language of ['zh', 'en'] as const)
       for (const text of [name[language], ...aliases[language]])
         yield { id, kind, field: `aliases.${language}`, text }
+  for (const { id, text: both } of asides)
+    for (const language of ['zh', 'en'] as const)
+      for (const text of both[language])
+        yield { id, kind: 'aside' as const, field: `text.${language}`, text }
 }
 
 /**

@@ -138,6 +138,14 @@ export function knowledgeFileSchema(zod: typeof Zod) {
     findings: z.array(FindingDefinition).optional(),
     exams: z.array(ExamDefinition).optional(),
     actions: z.array(z.strictObject({ id: Id, text: Both })).optional(),
+    asides: z
+      .array(
+        z.strictObject({
+          id: Id,
+          text: z.strictObject({ zh: z.array(z.string().min(1)), en: z.array(z.string().min(1)) }),
+        }),
+      )
+      .optional(),
   })
 }
 

@@ -27,6 +27,8 @@ export type FindingDefinition = NonNullable<KnowledgeFile['findings']>[number] &
   readonly states: readonly string[]
 }
 export type ExamDefinition = Filled<NonNullable<KnowledgeFile['exams']>[number]>
+/** What doctors say of one matter that no finding answers: their job, the weather, hair that falls out. */
+export type Aside = NonNullable<KnowledgeFile['asides']>[number]
 /** A name in both languages. */
 interface Both {
   readonly zh: string
@@ -40,6 +42,7 @@ export interface Knowledge {
   readonly findings: readonly FindingDefinition[]
   readonly exams: readonly ExamDefinition[]
   readonly actions: ReadonlyMap<string, Both>
+  readonly asides: readonly Aside[]
   readonly disease: ReadonlyMap<string, Disease>
   readonly finding: ReadonlyMap<string, FindingDefinition>
   readonly exam: ReadonlyMap<string, ExamDefinition>
@@ -134,6 +137,7 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
     findings,
     exams,
     actions: new Map(actions.map(({ id, text }) => [id, text] as const)),
+    asides: files.flatMap((file) => file.asides ?? []),
     disease: byId(diseases),
     finding: byId(findings),
     exam: byId(exams),
@@ -145,7 +149,8 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
 
 /**
  * The part of a knowledge base that concerns some disease groups: their diseases, every finding one of
- * them mentions (with parents), and every examination that yields one of those.
+ * them mentions (with parents), and every examination that yields one of those. To ask for any other finding
+ * is an aside there.
  * @throws RangeError for a group that does not exist
  */
 export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowledge {
@@ -159,6 +164,7 @@ export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowled
   for (const f of [...knowledge.findings].reverse())
     if (keep.has(f.id) && f.parent) keep.add(f.parent.finding)
   const findings = knowledge.findings.filter((f) => keep.has(f.id))
+  const others = knowledge.findings.filter((f) => !keep.has(f.id) && f.knownBy === 'patient')
   const singles = knowledge.exams
     .filter((e) => e.yields.some((id) => keep.has(id)))
     .map((e) => ({ ...e, yields: e.yields.filter((id) => keep.has(id)) }))
@@ -173,6 +179,7 @@ export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowled
     diseases,
     findings,
     exams,
+    asides: [...knowledge.asides, ...others.map(({ id, ask }) => ({ id, text: ask }))],
     disease: new Map(diseases.map((d) => [d.id, d] as const)),
     finding: new Map(findings.map((f) => [f.id, f] as const)),
     exam: new Map(exams.map((e) => [e.id, e] as const)),

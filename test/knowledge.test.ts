@@ -134,6 +134,14 @@ describe('loadKnowledge refuses, by file and line,', () => {
     /at diseases\.0\.findings\.sputum-colour$/,
   )
   refuses(
+    'an aside that is also a question for a finding',
+    (files) => {
+      const text = { zh: [], en: ['do you have a FEVER'] }
+      Object.assign(files['shared.json'], { asides: [{ id: 'heat', text }] })
+    },
+    /aside heat: text\.en "do you have a FEVER" is also a phrase of finding fever/,
+  )
+  refuses(
     'a missing translation',
     (files) => {
       named(files['shared.json'].findings, 'fever').name = { en: 'a fever' }
@@ -395,6 +403,13 @@ describe('clinic', () => {
     ])
     expect(ids(belly.exams)).toEqual(['blood-count'])
     expect([...belly.groups.keys()]).toEqual(['belly'])
+  })
+
+  test('takes the questions for every other finding of the patient as asides', () => {
+    const chest = clinic(smallKnowledge(), ['chest'])
+    const { ask } = finding('diarrhoea')
+    expect(chest.asides).toContainEqual({ id: 'diarrhoea', text: ask })
+    expect(chest.asides.some(({ id }) => chest.finding.has(id))).toBe(false)
   })
 
   test('keeps a parent that no disease mentions', () => {

@@ -1,6 +1,6 @@
 /**
- * What texts in normal form have in common, as numbers: in Latin script stemmed words and, so that a slip of the
- * pen costs little, the letter trigrams of words; in Han script characters and pairs of them.
+ * What texts in normal form have in common, as numbers: in Latin script stemmed words, pairs of words as written
+ * and, so that a slip of the pen costs little, runs of four letters; in Han script characters and pairs of them.
  */
 import { words } from '../../words.js'
 
@@ -43,72 +43,73 @@ function numbering<K>(next: () => number) {
   }
 }
 
-/** One of 38 letters of a trigram: the edge of a word, a to z, the digits, and all others. */
+/** One of 38 letters: the space between words, a to z, the digits, and all others. */
 function letter(code: number): number {
+  if (code === 32) return 0
   if (code >= 97 && code <= 122) return code - 96
   if (code >= 48 && code <= 57) return code - 21
   return 37
 }
 
-/** The trigrams of a word and its edges, as numbers below 38³. */
-function gramsOf(word: string): Int32Array {
-  const grams = new Int32Array(word.length)
-  let a = 0
-  let b = letter(word.charCodeAt(0))
-  for (let i = 1; i <= word.length; i++) {
-    const c = i < word.length ? letter(word.charCodeAt(i)) : 0
-    grams[i - 1] = (a * 38 + b) * 38 + c
-    a = b
-    b = c
-  }
-  return grams
-}
-
 interface Token {
+  /** The word as it is written. */
+  readonly form: number
   /** -1 for a word that says nothing by itself. */
   readonly id: number
   readonly stem: string
-  readonly grams: Int32Array
 }
 
 const leading = new Set(['how', 'when', 'where'])
+/** More than there are forms of words. */
+const manyForms = 2 ** 24
 
-/** Reads words; those without meaning of their own count only after "how", "when" and "where". */
+/**
+ * Reads words in three kinds: stems, where those without meaning of their own count only after "how", "when" and
+ * "where"; runs of four letters over the edges of words; and pairs of neighbouring words as they are written.
+ */
 export function latinReader(): Reader {
   let size = 0
+  let forms = 1
   const next = () => size++
   const wordId = numbering<string>(next)
-  const gramIds = new Int32Array(38 ** 3).fill(-1)
+  const pairId = numbering<number>(next)
+  const gramIds = new Int32Array(38 ** 4).fill(-1)
   const tokens = new Map<string, Token>()
   const tokenOf = (text: string, grow: boolean): Token => {
     const known = tokens.get(text)
     if (known) return known
     const [word] = words(text)
-    const grams = word === undefined ? new Int32Array(0) : gramsOf(text)
-    for (let i = 0; i < grams.length; i++) {
-      const gram = grams[i]!
-      if (grow && gramIds[gram]! < 0) gramIds[gram] = next()
-      grams[i] = gramIds[gram]!
-    }
     const id = word === undefined ? -1 : wordId(word, grow)
-    const token = { id, stem: word ?? '', grams }
+    const token = { form: grow ? forms++ : -1, id, stem: word ?? '' }
     if (grow) tokens.set(text, token)
     return token
   }
+  const readGrams = (text: string, grow: boolean, out: Row): void => {
+    // What slides out to the left of the four letters is dropped by the remainder.
+    let gram = letter(text.charCodeAt(0)) * 38 + letter(text.charCodeAt(1))
+    for (let i = 2; i <= text.length; i++) {
+      gram = (gram * 38 + (i < text.length ? letter(text.charCodeAt(i)) : 0)) % 38 ** 4
+      if (grow && gramIds[gram]! < 0) gramIds[gram] = next()
+      push(out, gramIds[gram]!)
+    }
+  }
   return {
-    kinds: 2,
+    kinds: 3,
     size: () => size,
-    read(text, grow, rows) {
-      const [stems, trigrams] = [rows[0]!, rows[1]!]
+    read(text, grow, [stems, grams, pairs]) {
       let before = ''
+      let form = 0
       for (const one of text.split(' ')) {
-        const { id, stem, grams } = tokenOf(one, grow)
+        const token = tokenOf(one, grow)
         // "How long" and "how many" ask for different things; "how" and "long" alone hardly ask at all.
-        if (leading.has(before)) push(stems, wordId(`${before} ${stem || one}`, grow))
+        if (leading.has(before)) push(stems!, wordId(`${before} ${token.stem || one}`, grow))
+        if (token.stem !== '') push(stems!, token.id)
+        const known = form >= 0 && token.form >= 0
+        push(pairs!, known ? pairId(form * manyForms + token.form, grow) : -1)
         before = one
-        if (stem !== '') push(stems, id)
-        for (let i = 0; i < grams.length; i++) push(trigrams, grams[i]!)
+        form = token.form
       }
+      readGrams(text, grow, grams!)
     },
   }
 }

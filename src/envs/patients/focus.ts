@@ -2,6 +2,7 @@
 import type { FindingDefinition, Knowledge } from '../../knowledge.js'
 import type { Attribute } from '../../knowledge-file.js'
 import type { PatientContext } from '../../patient.js'
+import type { Likest } from './likeness.js'
 
 /** One thing an utterance asks about. */
 export interface Topic {
@@ -54,6 +55,39 @@ export function topicIn(knowledge: Knowledge, complaint: string, attribute: Attr
   return detail === undefined
     ? { finding: complaint, of: complaint, attribute, missing: true }
     : { finding: detail, of: complaint, attribute }
+}
+
+/** How much less like than the complaint its detail may be that a yes-or-no question mentions. */
+const mentioned = 0.2
+/** A named finding as a topic: itself, or what the sentence asks of it. */
+export function topicOf(
+  knowledge: Knowledge,
+  id: string,
+  wanted: readonly Attribute[],
+  presence: boolean,
+  like: Likest,
+): Topic {
+  const finding = knowledge.finding.get(id)
+  const of = finding?.parent?.finding
+  if (finding?.attribute !== undefined)
+    return { finding: id, attribute: finding.attribute, ...(of === undefined ? {} : { of }) }
+  if (finding?.kind !== 'symptom') return { finding: id }
+  const all = wanted.map((attribute) => topicIn(knowledge, id, attribute))
+  const own = all.find(
+    (topic) =>
+      !topic.missing &&
+      (!presence ||
+        (knowledge.finding.get(topic.finding)?.parent &&
+          like.scoreOf(topic.finding) >= like.scoreOf(id) - mentioned)),
+  )
+  if (own) return own
+  return presence ? { finding: id } : (all[0] ?? { finding: id })
+}
+
+/** Whether a finding says something of the whole illness, as how long it has lasted. */
+export function isWhole({ finding }: Knowledge, id: string): boolean {
+  const definition = finding.get(id)
+  return definition?.attribute !== undefined && definition.parent === undefined
 }
 
 const isComplaint = (finding: FindingDefinition | undefined): boolean => finding?.kind === 'symptom'

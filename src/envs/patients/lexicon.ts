@@ -40,7 +40,7 @@ export interface Lexicon {
   whole(text: string): string | undefined
   /** The phrases a text can hold. */
   tree(text: string): PhraseTree<Entry>
-  /** What a text in normal form is likest to, of all that findings are asked for and told with. */
+  /** What a text in normal form is likest to, of all that findings are asked for and told with, and asides. */
   alike(text: string): Likest
   /** Findings that have to do with other people, by their words. */
   readonly shared: ReadonlySet<string>
@@ -97,9 +97,12 @@ function byScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: str
   }
 }
 
-/** Everything said when a finding is asked for or told, in one language, in normal form. */
-function sayings({ findings }: Knowledge, language: Language): (readonly [string, string])[] {
-  return findings.flatMap(({ id, name, ask, aliases, jargon, say }) =>
+/** Everything said when a finding is asked for or told, or none is, in one language, in normal form. */
+function sayings(
+  { findings, asides }: Knowledge,
+  language: Language,
+): (readonly [string, string])[] {
+  const ofFindings = findings.flatMap(({ id, name, ask, aliases, jargon, say }) =>
     [
       ...ask[language],
       name[language],
@@ -108,6 +111,17 @@ function sayings({ findings }: Knowledge, language: Language): (readonly [string
       ...Object.values(say).flatMap((both) => both[language]),
     ].map((text) => [normalText(text), id] as const),
   )
+  const ofNone = asides.flatMap(({ id, text }) =>
+    text[language].map((one) => [normalText(one), `aside ${id}`] as const),
+  )
+  return [...ofFindings, ...ofNone]
+}
+
+/** How often each word comes. */
+function counted(words: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  return counts
 }
 
 const wholes = (
@@ -155,7 +169,7 @@ export function lexiconOf(knowledge: Knowledge): Lexicon {
     knowledge,
     spelt(text) {
       if (!latin.test(text)) return text
-      mend ??= speller(new Set(sayingsIn('en').flatMap(([saying]) => saying.split(' '))))
+      mend ??= speller(counted(sayingsIn('en').flatMap(([saying]) => saying.split(' '))))
       return mend(text)
     },
     sounded(text) {

@@ -1,8 +1,11 @@
 /**
  * Likeness of a question to what is known of every finding: the phrases that ask for it and the sentences that
- * tell it. The likest single phrase and the phrases of a finding taken together count half and half. Each kind
- * of feature is weighed by how few findings have it (tf-idf) and has unit length.
+ * tell it. The likest single phrase and the phrases of a finding taken together count half and half; what tells
+ * the finding from those it is easily taken for is added (`discern.ts`). Each kind of feature is weighed by how few
+ * values share it (tf-idf with effective numbers) and has unit length.
  */
+import type { Postings, Weighed } from './discern.js'
+import { discern } from './discern.js'
 import type { Row } from './features.js'
 import { hanReader, latinReader, row } from './features.js'
 
@@ -12,20 +15,16 @@ export interface Likeness {
   likest(text: string): Likest
 }
 
-/** What a text is likest to, from 0 to 1, and how like it is to the next other value. */
+/**
+ * What a text is likest to, and how like it is to the next other value: 0 with nothing in common, about 1 for a
+ * known phrase, and more or less by what was learnt of the value.
+ */
 export interface Likest {
   readonly value: string | undefined
   readonly score: number
   readonly next: number
   /** How like it is to one value. */
   scoreOf(value: string): number
-}
-
-/** Features of one text with their weights. */
-interface Weighed {
-  readonly features: Int32Array
-  readonly weights: Float64Array
-  size: number
 }
 
 /** Weighs the features of texts, one at a time, into the same place. */
@@ -59,13 +58,6 @@ function scale(idf: Float64Array, rarest: number, kinds: number) {
   return { out, add }
 }
 
-/** Which phrases hold each feature, how much it weighs there, and where those of each feature start. */
-interface Postings {
-  readonly starts: Int32Array
-  readonly owners: Int32Array
-  readonly weights: Float64Array
-}
-
 /** Length of the sum of the phrases of each value. */
 function lengthsOf(size: number, of: Int32Array, postings: Postings): Float64Array {
   const { starts, owners, weights } = postings
@@ -96,12 +88,21 @@ function valuesOf(phrases: Phrases) {
   return { place, of, values: [...place.keys()] }
 }
 
-/** How many phrases, and how many values, hold each feature. */
+/**
+ * How many phrases hold each feature, and how many values it is spread over: the exponential of the entropy of its
+ * phrases among values, which is 3 for one that three values have alike.
+ */
 function holders(size: number, rows: readonly Row[], ends: readonly Int32Array[], of: Int32Array) {
   const inPhrases = new Int32Array(size)
-  const inValues = new Int32Array(size)
+  const inValue = new Int32Array(size)
+  const sums = new Float64Array(size)
   const lastPhrase = new Int32Array(size).fill(-1)
   const lastValue = new Int32Array(size).fill(-1)
+  const close = (feature: number): void => {
+    const count = inValue[feature]!
+    if (count > 1) sums[feature]! += count * Math.log(count)
+    inValue[feature] = 0
+  }
   rows.forEach(({ data }, kind) => {
     let i = 0
     for (let p = 0; p < of.length; p++)
@@ -109,13 +110,18 @@ function holders(size: number, rows: readonly Row[], ends: readonly Int32Array[]
         const feature = data[i]!
         if (lastPhrase[feature] === p) continue
         lastPhrase[feature] = p
-        inPhrases[feature]!++
-        if (lastValue[feature] === of[p]) continue
+        if (lastValue[feature] !== of[p]) close(feature)
         lastValue[feature] = of[p]!
-        inValues[feature]!++
+        inPhrases[feature]!++
+        inValue[feature]!++
       }
   })
-  return { inPhrases, inValues }
+  const spread = new Float64Array(size)
+  for (let f = 0; f < size; f++) {
+    close(f)
+    spread[f] = inPhrases[f]! * Math.exp(-sums[f]! / inPhrases[f]!)
+  }
+  return { inPhrases, spread }
 }
 
 /**
@@ -134,9 +140,9 @@ export function likeness(phrases: Phrases, script: 'latin' | 'han'): Likeness {
   })
   const size = reader.size()
   const { place, of, values } = valuesOf(phrases)
-  const { inPhrases, inValues } = holders(size, rows, ends, of)
+  const { inPhrases, spread } = holders(size, rows, ends, of)
   const idfOf = (held: number): number => Math.log((1 + values.length) / (1 + held)) + 1
-  const scales = scale(Float64Array.from(inValues, idfOf), idfOf(0), reader.kinds)
+  const scales = scale(spread.map(idfOf), idfOf(0), reader.kinds)
   const starts = new Int32Array(size + 1)
   for (let f = 0; f < size; f++) starts[f + 1] = starts[f]! + inPhrases[f]!
   const postings = {
@@ -158,6 +164,7 @@ export function likeness(phrases: Phrases, script: 'latin' | 'han'): Likeness {
     }
   }
   const lengths = lengthsOf(values.length, of, postings)
+  const tell = discern(postings, of, values.length)
   const dots = new Float64Array(of.length)
   return {
     likest(text) {
@@ -167,6 +174,7 @@ export function likeness(phrases: Phrases, script: 'latin' | 'han'): Likeness {
       for (const one of asked) scales.add(one, 0, one.size)
       multiply(scales.out, postings, dots)
       const scores = scored(dots, of, lengths)
+      tell(scales.out, scores)
       return { ...ranked(scores, values), scoreOf: (value) => scores[place.get(value) ?? -1] ?? 0 }
     },
   }

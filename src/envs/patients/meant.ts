@@ -1,30 +1,28 @@
 /** Which findings a sentence means: those it names, those it is like, or one instead of another. */
 import type { Match, Normal } from '../../phrases.js'
+import type { Language } from '../../turn.js'
 import { words } from '../../words.js'
-import { isQuestionClause } from './acts.js'
-import { isGeneric, ungeneric } from './attributes.js'
+import { isGeneric } from './attributes.js'
 import type { Entry, Lexicon } from './lexicon.js'
 import type { Likest } from './likeness.js'
 import type { Sentence } from './sentences.js'
 
 /**
  * When the likest finding is meant, where nothing is named: a least likeness, and a least sum of the likeness
- * and twice its lead over the next finding. Characters are more telling than words.
+ * and twice its lead over the next value. Characters are more telling than words.
  */
 const sure = {
-  zh: { score: 0.31, sum: 0.46 },
-  en: { score: 0.38, sum: 0.65 },
+  zh: { score: 0.45, sum: 0.8 },
+  en: { score: 0.15, sum: 0.95 },
 } as const
-/** How much more of both it takes where the sentence is likely to be about something else. */
-const doubtful = 0.1
-/** Least likeness, and least lead over what is named, at which a finding is meant instead of that. */
-const instead = { score: 0.5, lead: 0.15 } as const
-/** The same for a detail of what is named. */
-const closer = { score: 0.4, lead: 0.05 } as const
+/** How much more of both it takes where only one word says anything: "Is it serious?" is like much. */
+const oneWord = 0.4
+/** Least likeness, and least lead over what is named, at which something else is meant instead. */
+const instead = { score: 0.3, lead: 0.05 } as const
 /** What a named phrase as long as the sentence adds to its likeness. */
-const coverage = 0.1
+const coverage = 0.15
 /** A named finding is passed over in a sentence that is less like it than this and says much besides. */
-const weak = { zh: { score: 0.3, share: 0.6 }, en: { score: 0.2, share: 0.5 } } as const
+const weak = { score: 0.45, share: 0.4 } as const
 /** Least likeness at which it is worth asking what was meant. */
 const nearly = 0.35
 
@@ -46,33 +44,9 @@ export interface Hearing {
 }
 
 const hanAny = /\p{Script=Han}/u
-const hanEnd = /\p{Script=Han}$/u
 
-const joined = /\b(?:or|and|nor|plus|as well as)\b|或者|或|和|还是|以及|及|跟|还有|、/g
-/** Longest stretch that may stand between two things of a list, besides words that say nothing. */
-const aside = { han: 4, latin: 14 }
-
-/** Whether a match and the one after it stand side by side in a list, so that both are meant. */
-function listed(
-  { text, clauses }: Normal,
-  { end: from }: FindingMatch,
-  { start: to }: FindingMatch,
-  related: boolean,
-): boolean {
-  if (from > to) return false
-  const between = text.slice(from, to)
-  const broken = clauses.some(({ end }) => end >= from && end <= to && end < text.length)
-  if (between.trim() === '' && related) return false
-  if (between.trim() === '') return broken || (between === '' && hanEnd.test(text.slice(0, from)))
-  // "When you cough, is there phlegm?" is no list.
-  if (isQuestionClause(between.trim())) return false
-  const bare = between.replace(joined, ' ')
-  if (bare === between && !broken) return false
-  const rest = ungeneric(bare)
-  // A complaint and its detail are both meant only in so many words: "a cough or phlegm".
-  if (related) return bare !== between && rest === ''
-  return rest.length <= (hanEnd.test(rest) ? aside.han : aside.latin)
-}
+/** By which language's rules a text is judged. */
+export const languageOf = (text: string): Language => (hanAny.test(text) ? 'zh' : 'en')
 
 /** Drops what was read over a comma, where one of the two phrases beside it is known too. */
 export function apart(
@@ -107,64 +81,51 @@ export function without(text: string, start: number, matches: readonly Match<unk
 
 /** What a sentence is taken to ask about. */
 export interface Meant {
-  readonly ids: readonly string[]
+  readonly id: string | undefined
   /** The sentence was nearly like a finding. */
   readonly near: boolean
 }
 
-/** What a sentence without a known phrase is like. */
-export function guessed({ sentence: { text }, like, fits }: Hearing, unsure: boolean): Meant {
-  // One word is alike to much: "Is it serious?" to a serious accident.
-  const single = !hanAny.test(text) && words(text).filter((word) => !isGeneric(word)).length < 2
-  const more = (unsure ? doubtful : 0) + (single ? 2 * doubtful : 0)
+/**
+ * What a sentence without a known phrase is like.
+ * @param more how much more likeness and lead it takes
+ */
+export function guessed({ sentence: { text }, like, fits }: Hearing, more = 0): Meant {
   const { value, score, next } = like
-  if (value === undefined || !fits(value)) return { ids: [], near: false }
-  const least = sure[hanAny.test(text) ? 'zh' : 'en']
-  const means = score >= least.score + more && score + 2 * (score - next) >= least.sum + more
-  return { ids: means ? [value] : [], near: score >= nearly }
+  if (value === undefined || !fits(value)) return { id: undefined, near: false }
+  const language = languageOf(text)
+  const single = language === 'en' && words(text).filter((word) => !isGeneric(word)).length < 2
+  const least = sure[language]
+  const extra = more + (single ? oneWord : 0)
+  const means = score >= least.score + extra && score + 2 * (score - next) >= least.sum + extra
+  return { id: means ? value : undefined, near: score >= nearly }
 }
 
-/** What a sentence with known phrases asks: all of a list, else what the whole of it is likest to. */
+/** What a sentence with known phrases asks: what it names, or what the whole of it is likest to; or neither. */
 export function settled(
-  { lexicon, read, sentence, like, fits }: Hearing,
+  { lexicon, sentence, like, fits }: Hearing,
   found: readonly FindingMatch[],
-): readonly string[] {
+): string | undefined {
   const { value, score } = like
-  const plain = isGeneric(without(sentence.text, sentence.start, found))
-  const above = (id: string, other: string) => lexicon.ancestors.get(id)?.has(other) ?? false
-  const rootDetail = (id: string) => {
+  const { text } = sentence
+  const { ancestors } = lexicon
+  const isDetail = (id: string) => {
     const finding = lexicon.knowledge.finding.get(id)
     return finding?.attribute !== undefined && !finding.parent
   }
-  const beside = (a: FindingMatch | undefined, b: FindingMatch | undefined) =>
-    a !== undefined &&
-    b !== undefined &&
-    a.value.id !== b.value.id &&
-    listed(read, a, b, above(a.value.id, b.value.id) || above(b.value.id, a.value.id))
-  // Each match is compared with its neighbours alone, so that the time is bounded.
-  const pairs = found.map((match, m) => beside(match, found[m + 1]))
-  const inList = found.map((_, m) => pairs[m] || pairs[m - 1] || false)
-  const likeOf = (match: FindingMatch) =>
-    like.scoreOf(match.value.id) +
-    (coverage * (match.end - match.start)) / sentence.text.length -
-    (rootDetail(match.value.id) ? 1 : 0)
-  const best = found.reduce((a, b) => (likeOf(b) > likeOf(a) ? b : a))
-  const { score: least, share } = weak[hanAny.test(sentence.text) ? 'zh' : 'en']
-  const faint =
-    like.scoreOf(best.value.id) < least && best.end - best.start < share * sentence.text.length
-  if (faint && !plain && !inList.includes(true)) return []
-  const kept = found.filter((match, m) => match.value.id === best.value.id || inList[m])
-  const ids = [...new Set(kept.map((match) => match.value.id))]
-  if (plain || value === undefined || !fits(value) || ids.includes(value)) return ids
-  const under = ids.find((id) => above(value, id))
-  if (under !== undefined)
-    return score >= closer.score && score - like.scoreOf(under) >= closer.lead
-      ? ids.map((id) => (id === under ? value : id))
-      : ids
-  if (inList.includes(true)) return ids
-  return score >= instead.score &&
-    score - like.scoreOf(best.value.id) >= instead.lead &&
-    !ids.some((id) => above(id, value))
-    ? [value]
-    : ids
+  const likeOf = ({ value: { id }, start, end }: FindingMatch) =>
+    like.scoreOf(id) + (coverage * (end - start)) / text.length - (isDetail(id) ? 1 : 0)
+  // "When you cough, is there phlegm?" asks for the phlegm.
+  const nearest = found.filter(
+    ({ value: { id } }) => !found.some((other) => ancestors.get(other.value.id)?.has(id)),
+  )
+  const best = nearest.reduce((a, b) => (likeOf(b) > likeOf(a) ? b : a))
+  const { id } = best.value
+  if (isGeneric(without(text, sentence.start, found))) return id
+  if (like.scoreOf(id) < weak.score && best.end - best.start < weak.share * text.length)
+    return undefined
+  if (value === undefined || value === id) return id
+  if (score < instead.score || score - like.scoreOf(id) < instead.lead) return id
+  if (!lexicon.knowledge.finding.has(value)) return undefined
+  return fits(value) && !ancestors.get(id)?.has(value) ? value : id
 }

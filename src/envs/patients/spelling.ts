@@ -11,7 +11,9 @@ function nearlySame(a: string, b: string): boolean {
   return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]
 }
 
-const shortest = 5
+const shortest = 4
+/** Longest word of which only slips that are sure are mended. */
+const short = 4
 const letters = /[a-z][a-z'’]*/gi
 /** Words of their own, however near they are to one of the knowledge base. */
 const others = new Set(
@@ -20,10 +22,18 @@ const others = new Set(
   ),
 )
 
-/** Makes a reader that mends the words of a text; each must keep its first letter. */
-export function speller(vocabulary: ReadonlySet<string>): (text: string) => string {
+/** Whether a short word, where any letter changed makes another one, lacks a letter or has two swapped. */
+const isShortSlip = (word: string, known: string): boolean =>
+  known.length > word.length || [...word].sort().join() === [...known].sort().join()
+
+/**
+ * Makes a reader that mends the words of a text by the likest word of a vocabulary, of several the most used;
+ * each keeps its first letter, or has the first two swapped.
+ * @param vocabulary how often each word is used
+ */
+export function speller(vocabulary: ReadonlyMap<string, number>): (text: string) => string {
   const buckets = new Map<string, string[]>()
-  for (const word of vocabulary) {
+  for (const word of vocabulary.keys()) {
     if (word.length < shortest || /[^a-z]/.test(word)) continue
     const key = `${word[0]}${word.length}`
     const bucket = buckets.get(key)
@@ -35,12 +45,13 @@ export function speller(vocabulary: ReadonlySet<string>): (text: string) => stri
     if (word.length < shortest || word.length > 20 || vocabulary.has(word) || others.has(word))
       return raw
     if (word.endsWith('s') && vocabulary.has(word.slice(0, -1))) return raw
-    const found = [0, 1, -1].flatMap((more) =>
-      (buckets.get(`${word[0]}${word.length + more}`) ?? []).filter((known) =>
-        nearlySame(word, known),
-      ),
-    )
-    return found[0] ?? raw
+    const keys = [0, 1, -1].map((more) => `${word[0]}${word.length + more}`)
+    const found = [...keys, `${word[1]}${word.length}`]
+      .flatMap((key) => buckets.get(key) ?? [])
+      .filter((known) => nearlySame(word, known))
+      .filter((known) => word.length > short || isShortSlip(word, known))
+    const use = (known: string) => vocabulary.get(known) ?? 0
+    return found.length > 0 ? found.reduce((a, b) => (use(b) > use(a) ? b : a)) : raw
   }
   return (text) => text.replace(letters, mended)
 }

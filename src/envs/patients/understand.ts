@@ -10,10 +10,11 @@ import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
 import { attributesIn, isGeneric, isPersonal, looseIn } from './attributes.js'
 import type { Topic } from './focus.js'
-import { topicIn } from './focus.js'
+import { isWhole, topicIn, topicOf } from './focus.js'
 import type { Entry, Lexicon } from './lexicon.js'
 import { lexiconOf } from './lexicon.js'
 import type { Likest } from './likeness.js'
+import { listed } from './listed.js'
 import type { Hearing } from './meant.js'
 import { apart, guessed, isFinding, settled, without } from './meant.js'
 import type { Sentence } from './sentences.js'
@@ -48,8 +49,12 @@ interface Heard {
   readonly nearly: boolean
 }
 
-/** How much less like than the complaint its detail may be that a yes-or-no question mentions. */
-const mentioned = 0.15
+/** How much more likeness it takes where the sentence is likely to be about something else. */
+const doubtful = 0.3
+/** How far behind the likest finding of a whole utterance a part of it may be. */
+const behind = 0.45
+/** Least likeness to something that no finding answers. */
+const sureAside = 0.5
 /** Characters of an utterance that are read at all. */
 const longest = 2000
 const longestFuzzy = 160
@@ -88,37 +93,6 @@ function whenNeeded(alike: () => Likest): Likest {
 
 const unlike: Likest = { value: undefined, score: 0, next: 0, scoreOf: () => 0 }
 
-/** A named finding as a topic: itself, or what the sentence asks of it. */
-function topicOf(
-  { knowledge }: Lexicon,
-  id: string,
-  wanted: readonly Attribute[],
-  presence: boolean,
-  like: Likest,
-): Topic {
-  const finding = knowledge.finding.get(id)
-  const of = finding?.parent?.finding
-  if (finding?.attribute !== undefined)
-    return { finding: id, attribute: finding.attribute, ...(of === undefined ? {} : { of }) }
-  if (finding?.kind !== 'symptom') return { finding: id }
-  const all = wanted.map((attribute) => topicIn(knowledge, id, attribute))
-  const own = all.find(
-    (topic) =>
-      !topic.missing &&
-      (!presence ||
-        (knowledge.finding.get(topic.finding)?.parent &&
-          like.scoreOf(topic.finding) >= like.scoreOf(id) - mentioned)),
-  )
-  if (own) return own
-  return presence ? { finding: id } : (all[0] ?? { finding: id })
-}
-
-/** Whether a finding says something of the whole illness, as how long it has lasted. */
-function isWhole({ finding }: Knowledge, id: string): boolean {
-  const definition = finding.get(id)
-  return definition?.attribute !== undefined && definition.parent === undefined
-}
-
 const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如/
 
 /** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
@@ -141,7 +115,8 @@ function askedIn(
 ): Heard {
   const { start, end, text, inquires, fragment } = sentence
   const here = all.filter((match) => match.start >= start && match.start < end)
-  const fits = ofPatient(lexicon, sentence)
+  const own = ofPatient(lexicon, sentence)
+  const fits = (id: string): boolean => lexicon.knowledge.finding.has(id) && own(id)
   const found = here
     .filter(isFinding)
     .filter(
@@ -167,30 +142,30 @@ function askedIn(
     topics: ids.map((id) => {
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
-      const topic = topicOf(lexicon, id, wanted, presence, like)
+      const topic = topicOf(lexicon.knowledge, id, wanted, presence, like)
       return jargon && !known ? { ...topic, jargon } : topic
     }),
   })
   if (exact !== undefined)
-    return { ...nothing, topics: [topicOf(lexicon, exact, [], true, unlike)] }
+    return { ...nothing, topics: [topicOf(lexicon.knowledge, exact, [], true, unlike)] }
   if (whole) return topics([whole.value.id])
   const open = act.openQuestion.test(text)
   // "What has been going on?" speaks of the whole illness too.
   if (open && (found.length === details.length || act.exceptFor.test(text))) return nothing
   const hearing: Hearing = { lexicon, read, sentence, like, fits }
   const about = found.filter((match) => !details.includes(match))
-  if (found.length > 0) {
-    const named = settled(hearing, about.length > 0 ? about : found)
-    if (named.length > 0) return topics(named)
-  }
-  const other = here.length > 0 || act.diagnosisRequest.test(text)
+  const list = listed(hearing, about)
+  if (list.length > 0) return topics(list)
+  const named = found.length > 0 ? settled(hearing, about.length > 0 ? about : found) : undefined
+  if (named !== undefined) return topics([named])
+  const other = here.some((match) => !isFinding(match)) || act.diagnosisRequest.test(text)
   if (other && !act.history.test(text)) return nothing
   const loose = looseAll(read, sentence)
   if (loose.length > 0) return { ...nothing, loose }
   if (isGeneric(text) || isPersonal(text)) return nothing
   const unsure = !inquires || (other && !act.family.test(text))
-  const { ids, near } = guessed(hearing, unsure)
-  return ids.length > 0 ? topics(ids) : { ...nothing, nearly: near }
+  const { id, near } = guessed(hearing, unsure ? doubtful : 0)
+  return id === undefined ? { ...nothing, nearly: near } : topics([id])
 }
 
 function actOf(text: string, matches: readonly Match<Entry>[]): Understood['kind'] {
@@ -218,13 +193,33 @@ function followed(
   return loose.map((attribute) => topicIn(knowledge, complaint, attribute))
 }
 
+/** Of several topics, those that the whole utterance is not much less like than its likest. */
+function plausible(
+  lexicon: Lexicon,
+  { text }: Normal,
+  matches: readonly Match<Entry>[],
+  topics: readonly Topic[],
+): readonly Topic[] {
+  if (topics.length < 2 || text.length > longestFuzzy) return topics
+  if (isGeneric(without(text, 0, matches))) return topics
+  const { score, scoreOf } = lexicon.alike(text)
+  const kept = topics.filter(({ finding }) => score - scoreOf(finding) < behind)
+  return kept.length > 0 ? kept : topics
+}
+
 const isVague = ({ kind }: Understood): boolean => kind === 'unclear' || kind === 'ambiguous'
+
+/** Whether a text is surely about something that no finding answers, so that there is nothing to mend. */
+function isAside({ knowledge, alike }: Lexicon, text: string): boolean {
+  const { value, score } = alike(normal(text).text)
+  return value !== undefined && !knowledge.finding.has(value) && score >= sureAside
+}
 
 /** Reads an utterance as it is written; one that says nothing so, with its slips mended, by letter and by sound. */
 function interpret(lexicon: Lexicon, utterance: string): Understood {
   const text = utterance.slice(0, longest)
   const written = reading(lexicon, text)
-  if (!isVague(written) || text.length > longestFuzzy) return written
+  if (!isVague(written) || text.length > longestFuzzy || isAside(lexicon, text)) return written
   for (const mend of [lexicon.spelt, lexicon.sounded]) {
     const mended = mend(text)
     const heard = mended === text ? written : reading(lexicon, mended)
@@ -242,7 +237,7 @@ function reading(lexicon: Lexicon, text: string): Understood {
   if (asked !== undefined)
     return {
       questions: 1,
-      topics: [topicOf(lexicon, asked, [], true, unlike)],
+      topics: [topicOf(lexicon.knowledge, asked, [], true, unlike)],
       loose: [],
       kind: 'finding',
     }
@@ -252,9 +247,10 @@ function reading(lexicon: Lexicon, text: string): Understood {
   const heard = (inquiring.length > 0 ? inquiring : sentences).map((s) =>
     askedIn(lexicon, read, s, matches),
   )
-  const topics = heard
+  const named = heard
     .flatMap((one, h) => [...one.topics, ...followed(lexicon, one.loose, heard.slice(0, h))])
     .filter((topic, i, all) => all.findIndex((other) => sameTopic(other, topic)) === i)
+  const topics = plausible(lexicon, read, matches, named)
   if (topics.length > 0) return { questions, topics, loose: [], kind: 'finding' }
   const kind = actOf(read.text, matches)
   const loose = [...new Set(heard.flatMap((one) => one.loose))]

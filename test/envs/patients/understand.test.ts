@@ -46,6 +46,8 @@ describe('every question of a knowledge base is understood as its finding alone'
   })
 })
 
+const sets = ['a', 'b', 'c', 'd', 'e'] as const
+
 /** How a set of questions is understood. */
 function scored(all: readonly Question[]) {
   const knowledge = loadKnowledge()
@@ -65,10 +67,13 @@ function scored(all: readonly Question[]) {
 }
 
 describe('questions written apart from the lexicon', () => {
-  // Measured: a .92 with .03 wrong, b .91 with .035 wrong; what an edit of the lexicon may cost is below that.
+  // `bench/understand.js` prints the numbers by language; what an edit of the lexicon may cost is below them.
   test.each([
-    ['a', 700, 0.905, 0.04],
-    ['b', 400, 0.895, 0.045],
+    ['a', 700, 0.945, 0.02],
+    ['b', 400, 0.935, 0.025],
+    ['c', 600, 0.915, 0.03],
+    ['d', 640, 0.925, 0.04],
+    ['e', 600, 0.925, 0.03],
   ] as const)(
     'set %s of %i is understood with F1 of at least %d and at most %d wrong',
     (set, n, f1, wrong) => {
@@ -80,11 +85,17 @@ describe('questions written apart from the lexicon', () => {
     },
   )
 
+  test('all of them together with F1 of at least .92 and at most .02 wrong', () => {
+    const score = scored(sets.flatMap(questions))
+    expect(score.f1).toBeGreaterThanOrEqual(0.92)
+    expect(score.wrong).toBeLessThanOrEqual(0.02)
+  })
+
   test('small talk is next to never taken for a question about a finding', () => {
-    const chatter = [...questions('a'), ...questions('b')].filter(({ kind }) => kind === 'chatter')
+    const chatter = sets.flatMap(questions).filter(({ kind }) => kind === 'chatter')
     const taken = chatter.filter(({ text }) => ids(loadKnowledge(), text).length > 0)
-    expect(chatter.length).toBeGreaterThan(70)
-    expect(taken.length / chatter.length).toBeLessThanOrEqual(0.014)
+    expect(chatter.length).toBeGreaterThan(160)
+    expect(taken.length / chatter.length).toBeLessThanOrEqual(0.01)
   })
 })
 
@@ -132,6 +143,26 @@ describe('phrases', () => {
   test('a detail of a finding is not also a question about the finding', () => {
     expect(asked('When you cough, is there phlegm?')).toEqual(['sputum'])
     expect(asked('Do you have a cough or phlegm?')).toEqual(['cough', 'sputum'])
+  })
+
+  test('the members of a list share the head of the first', () => {
+    expect(shipped('Is your wee cloudy, bloody or dark?')).toEqual([
+      'blood-in-urine',
+      'liver-dark-urine',
+    ])
+    expect(shipped('You have no fever, no cough and no runny nose, I take it?')).toEqual([
+      'fever',
+      'cough',
+      'runny-nose',
+    ])
+    expect(shipped('Does the headache get worse when you cough or bend over?')).toEqual([
+      'headache-aggravating',
+    ])
+  })
+
+  test('what no finding answers is none of them, however near in words', () => {
+    for (const text of ['Do your gums bleed?', 'Any nosebleeds?', '您流鼻血吗？', '最近掉头发吗？'])
+      expect(shipped(text)).toEqual([])
   })
 
   test('what is only remarked upon is not asked, when something else is', () => {

@@ -1,0 +1,77 @@
+/**
+ * How the rule patient takes questions that were written apart from its lexicon (`test/fixtures/questions-*.jsonl`):
+ * F1 over finding ids, the share of questions with a wrong finding, and that of small talk taken for a question; then
+ * how long the first question and the next ones take. Run after `npm run build`: `node bench/understand.js [set...]`.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
+import { understand } from '../dist/exports/envs.js'
+import { loadKnowledge } from '../dist/index.js'
+
+const folder = new URL('../test/fixtures/', import.meta.url)
+const wanted = process.argv.slice(2)
+const sets = readdirSync(folder)
+  .flatMap((name) => /^questions-(.+)\.jsonl$/.exec(name)?.[1] ?? [])
+  .filter((set) => wanted.length === 0 || wanted.includes(set))
+  .sort()
+const read = (set) =>
+  readFileSync(new URL(`questions-${set}.jsonl`, folder), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+const knowledge = loadKnowledge()
+
+function scored(questions) {
+  const sum = { right: 0, said: 0, meant: 0, wrong: 0, chatter: 0, taken: 0 }
+  for (const { text, kind, findings } of questions) {
+    const got = understand(knowledge, text).topics.map(({ finding }) => finding)
+    const hits = got.filter((id) => findings.includes(id)).length
+    sum.right += hits
+    sum.said += got.length
+    sum.meant += findings.length
+    if (hits < got.length) sum.wrong++
+    if (kind !== 'chatter') continue
+    sum.chatter++
+    if (got.length > 0) sum.taken++
+  }
+  return sum
+}
+
+function line(name, questions) {
+  const { right, said, meant, wrong, chatter, taken } = scored(questions)
+  const f1 = (2 * right) / (said + meant)
+  const share = ((100 * wrong) / questions.length).toFixed(1)
+  console.log(
+    `${name.padEnd(8)} ${String(questions.length).padStart(5)}   ${f1.toFixed(3)}   ${share.padStart(4)} %   ${taken} of ${chatter}`,
+  )
+}
+
+for (const [language, text] of [
+  ['en', 'Has anything felt a little odd to you of late?'],
+  ['zh', '这阵子哪儿有点说不上来的怪吗？'],
+]) {
+  const start = performance.now()
+  understand(knowledge, text)
+  console.log(
+    `first question out of the ordinary, ${language}: ${(performance.now() - start).toFixed(0)} ms`,
+  )
+}
+
+console.log('\nset          n      F1    wrong   small talk')
+const all = sets.map((set) => [set, read(set)])
+const begun = performance.now()
+for (const [set, questions] of all)
+  for (const language of ['en', 'zh'])
+    line(
+      `${set} ${language}`,
+      questions.filter(({ lang }) => lang === language),
+    )
+const spent = performance.now() - begun
+line(
+  'all',
+  all.flatMap(([, questions]) => questions),
+)
+console.log(
+  `\n${(spent / all.reduce((sum, [, { length }]) => sum + length, 0)).toFixed(2)} ms a question`,
+)

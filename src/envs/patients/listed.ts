@@ -1,0 +1,107 @@
+/** Several findings in one sentence: "a cough, phlegm or a fever?", "Are your eyes red, sore or sticky?". */
+import type { Normal } from '../../phrases.js'
+import { isGeneric } from './attributes.js'
+import type { FindingMatch, Hearing } from './meant.js'
+import { guessed, languageOf, settled } from './meant.js'
+import type { Sentence } from './sentences.js'
+
+/** How much more it takes for a member of a list by itself, and for one with the head of the first member. */
+const more = { alone: 0.8, headed: 0.6 } as const
+/** Members that are looked at, so that the time is bounded; a longer list is judged as a whole. */
+const most = 6
+/** The longest head, in words or Han characters. */
+const longestHead = 4
+
+const conjunction =
+  / (?:and any|or any|and also|as well as|or|and|nor|plus) |或者|或是|或|和|还是|以及|及|跟|还有|、/g
+/** Only says when or how, so that what comes beside it is no member of a list. */
+const circumstance = new RegExp(
+  [
+    String.raw`^(?:when|if|while|after|before|since|because|as|like|so that|until|that|which|who)\b`,
+    String.raw`\b(?:such as|for example|for instance|like when)\b`,
+    '(?:的时候|之前|之后|以前|以后|时|后)$|^(?:像|如果|要是)|比如|例如|譬如',
+  ].join('|'),
+)
+
+/** A member of a list, and whether a conjunction stands before it. */
+interface Member {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly joined: boolean
+}
+
+/** A sentence, cut at its commas and conjunctions. */
+function membersOf({ text, clauses }: Normal, { start, end }: Sentence): readonly Member[] {
+  return clauses
+    .filter((clause) => clause.start >= start && clause.end <= end)
+    .flatMap((clause) => {
+      const whole = text.slice(clause.start, clause.end)
+      const cuts = [...whole.matchAll(conjunction)]
+      return [undefined, ...cuts].map((cut, c) => {
+        const from = clause.start + (cut ? cut.index + cut[0].length : 0)
+        const to = clause.start + (cuts[c]?.index ?? whole.length)
+        return { start: from, end: to, text: text.slice(from, to), joined: cut !== undefined }
+      })
+    })
+    .filter((member) => member.start < member.end)
+}
+
+/** The beginnings of the first member that others may share, each with what joins it to them. */
+function headsOf(first: string): readonly string[] {
+  if (languageOf(first) === 'zh')
+    return Array.from({ length: Math.min(longestHead, first.length - 1) }, (_, n) =>
+      first.slice(0, n + 1),
+    )
+  const words = first.split(' ')
+  return words.map((_, n) => `${words.slice(0, n + 1).join(' ')} `).slice(-longestHead)
+}
+
+/** What one member asks for. */
+function meantBy(
+  hearing: Hearing,
+  { start, end, text }: Member,
+  heads: readonly string[],
+  found: readonly FindingMatch[],
+): string | undefined {
+  const heard = (said: string): Hearing => ({
+    ...hearing,
+    sentence: { ...hearing.sentence, start, end, text: said },
+    like: hearing.lexicon.alike(said),
+  })
+  const own = heard(text)
+  const inside = found.filter((match) => match.start >= start && match.end <= end)
+  const named = inside.length > 0 ? settled(own, inside) : undefined
+  if (named !== undefined || isGeneric(text)) return named
+  const { id } = guessed(own, more.alone)
+  if (id !== undefined) return id
+  const headed = heads
+    .map((head) => heard(head + text))
+    .filter((one) => guessed(one, more.headed).id !== undefined)
+  const best = headed.reduce<Hearing | undefined>(
+    (a, b) => (a && a.like.score >= b.like.score ? a : b),
+    undefined,
+  )
+  return best?.like.value
+}
+
+/** The findings a list asks for; none where the sentence is no list of two or more. */
+export function listed(hearing: Hearing, found: readonly FindingMatch[]): readonly string[] {
+  const members = membersOf(hearing.read, hearing.sentence)
+  const [first] = members
+  if (!first || members.length < 2 || members.length > most) return []
+  if (members.some(({ text }) => circumstance.test(text))) return []
+  const meant = members.map((member, m) =>
+    meantBy(hearing, member, m === 0 ? [] : headsOf(first.text), found),
+  )
+  const { ancestors } = hearing.lexicon
+  const ids = meant.filter((id, m) => {
+    if (id === undefined) return false
+    // "A cough, is there phlegm?" asks for the phlegm alone, "a cough or phlegm" for both.
+    const detail = meant.findIndex((other) => other && ancestors.get(other)?.has(id))
+    if (detail < 0) return true
+    return Math.abs(detail - m) === 1 && members[Math.max(detail, m)]?.joined === true
+  })
+  const all = [...new Set(ids)].filter((id) => id !== undefined)
+  return all.length > 1 ? all : []
+}
