@@ -34,8 +34,8 @@ export function bandit(doctors: readonly Agent[]): Backend {
       const [sums, logits] = [tally(batch.loss, state.version), [...state.logits]]
       batch.segments.forEach((segment, s) => {
         const [p, drawn] = [softmax(segment.temperature), segment.tokens[1]!]
-        const token = { segment, t: 0, logprob: Math.log(p[drawn]!) }
-        const slope = sums.add({ ...token, weight: batch.normaliser.perSegment[s]! })
+        const [weight, logprobs] = [batch.normaliser.perSegment[s]!, [Math.log(p[drawn]!)]]
+        const [slope = 0] = sums.add({ segment, logprobs: Float64Array.from(logprobs), weight })
         for (const [i, q] of p.entries())
           logits[i]! -= batch.adam.learningRate * slope * (Number(i === drawn) - q)
       })

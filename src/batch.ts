@@ -18,6 +18,13 @@ export interface TokenSegment {
   readonly mask: Uint8Array
   /** Sampler's log-prob, natural logarithm, same length as `mask`; 0 where masked. */
   readonly logprobs: Float32Array
+  /**
+   * The trainer's log-prob under the weights the ratio is measured from, same length as `mask`. Without it the
+   * ratio is measured from the sampler's, and an importance correction has nothing to correct.
+   */
+  readonly oldLogprobs?: Float32Array
+  /** log-prob under the reference policy, same length as `mask`; for a loss with a KL penalty. */
+  readonly refLogprobs?: Float32Array
   /** Advantage per token, same length as `mask`; 0 where masked. */
   readonly advantages: Float32Array
   /** The policy version each token was drawn with, same length as `mask`; -1 where masked. */
@@ -28,7 +35,7 @@ export interface TokenSegment {
 }
 
 /** How per-token losses become one number. */
-export const normaliserKinds = ['token-mean', 'rollout-mean', 'dr-grpo', 'sum'] as const
+export const normaliserKinds = ['token-mean', 'seq-mean', 'rollout-mean', 'dr-grpo', 'sum'] as const
 export type NormaliserKind = (typeof normaliserKinds)[number]
 
 /** The multiplier of each segment's token losses, computed on the whole batch before any splitting. */
@@ -37,17 +44,76 @@ export interface Normaliser {
   readonly perSegment: Float64Array
 }
 
-/** The policy loss, explicit to the last constant. */
-export type Loss =
+/** Bounds of a probability ratio: from 1 - low to 1 + high. */
+export interface ClipBounds {
+  readonly low: number
+  readonly high: number
+}
+
+/**
+ * What a token's loss is, with r = p / p_old, A its advantage, and p_old of `oldLogprobs`, or else of the sampler.
+ * Each is d value / d log p exact; what is written sg(·) is a constant to the gradient.
+ */
+export type Objective =
   /** -A log p (Williams 1992). */
-  | { readonly kind: 'policy-gradient'; readonly entropy: number }
-  /** -min(rA, clip(r, 1-low, 1+high)A) with r = p/p_sampler (Schulman et al. 2017; separate bounds, DAPO). */
-  | {
-      readonly kind: 'ppo-clip'
-      readonly low: number
-      readonly high: number
-      readonly entropy: number
-    }
+  | { readonly kind: 'policy-gradient' }
+  /** -rA: importance sampling without any clip, what every Tinker server knows. */
+  | { readonly kind: 'importance-sampling' }
+  /** -A log p, A being a weight of the token and nothing else: likelihood, for supervised fine-tuning. */
+  | { readonly kind: 'cross-entropy' }
+  /**
+   * -min(rA, clip(r)A) (Schulman et al. 2017; separate bounds: DAPO, Yu et al. 2025); with `dual` and A < 0 at most
+   * -dual A (Ye et al. 2020; dual > 1).
+   */
+  | ({ readonly kind: 'ppo-clip'; readonly dual?: number } & ClipBounds)
+  /** -sg(clip(r)) A log p (MiniMax-M1, 2025): no token's gradient is cut off. */
+  | ({ readonly kind: 'cispo' } & ClipBounds)
+  /** PPO's clip of s = exp(mean over the segment's drawn tokens of log r) in place of r (GSPO, Zheng et al. 2025). */
+  | ({ readonly kind: 'gspo' } & ClipBounds)
+  /** -σ(τ(r - 1)) 4/τ A, τ by the sign of A (SAPO, Gao et al. 2025): clipping that fades. */
+  | { readonly kind: 'sapo'; readonly tauPositive: number; readonly tauNegative: number }
+
+/**
+ * The weight ρ = p_old / p_sampler of each token, where trainer and sampler do not agree (another engine, another
+ * precision, older weights); no gradient goes through it.
+ * `level` `sequence` multiplies the ρ of a segment's drawn tokens. `truncate` clips ρ into [min, max] (TIS); `mask`
+ * drops what is outside and weighs the rest by ρ (MIS; IcePop with both bounds at token level).
+ */
+export interface Correction {
+  readonly level: 'token' | 'sequence'
+  readonly mode: 'truncate' | 'mask'
+  /** @default 0 */
+  readonly min?: number
+  readonly max: number
+}
+
+/**
+ * A penalty on leaving the reference policy, per token, with d = log p - log p_ref (Schulman 2020): k1 is d, k2 is
+ * d²/2, k3 is exp(-d) + d - 1. The gradient is that of the estimate as it stands.
+ */
+export interface KlPenalty {
+  readonly estimator: 'k1' | 'k2' | 'k3'
+  readonly coefficient: number
+}
+
+/** Every objective there is. */
+export const objectiveKinds = [
+  'policy-gradient',
+  'importance-sampling',
+  'cross-entropy',
+  'ppo-clip',
+  'cispo',
+  'gspo',
+  'sapo',
+] as const satisfies readonly Objective['kind'][]
+
+/** The policy loss, explicit to the last constant. */
+export type Loss = Objective & {
+  /** Weight of the entropy bonus, in nats. */
+  readonly entropy: number
+  readonly kl?: KlPenalty
+  readonly correction?: Correction
+}
 
 export interface AdamSettings {
   readonly learningRate: number
@@ -61,14 +127,30 @@ export interface AdamSettings {
   readonly maxGradNorm?: number
 }
 
+/** What a critic learns from a batch, beside the policy: per segment, the length of its mask, 0 where masked. */
+export interface CriticTargets {
+  readonly returns: readonly Float32Array[]
+  /** What the critic expected when the advantages were estimated. */
+  readonly oldValues: readonly Float32Array[]
+  /** Predictions further than this from the old ones gain nothing; without it they are free. */
+  readonly range?: number
+  /** Weight of the value loss beside the policy's. */
+  readonly coefficient: number
+  readonly adam: AdamSettings
+}
+
 export interface TrainBatch {
   readonly step: number
   /** The policy version the batch is meant to be applied to. */
   readonly policyVersion: number
+  /** How many versions behind `policyVersion` a drawn token may be; without it any. */
+  readonly maxStaleness?: number
   readonly segments: readonly TokenSegment[]
   readonly normaliser: Normaliser
   readonly loss: Loss
   readonly adam: AdamSettings
+  /** For a backend with a critic. */
+  readonly critic?: CriticTargets
 }
 
 /** How many tokens of a segment the policy drew. */
@@ -80,7 +162,8 @@ export function drawnTokens(segment: TokenSegment): number {
 
 /**
  * The multipliers of a normaliser over the whole batch.
- * `token-mean` divides by all drawn tokens; `rollout-mean` averages tokens within a rollout, then rollouts;
+ * `token-mean` divides by all drawn tokens; `seq-mean` averages tokens within a segment, then segments that have
+ * any; `rollout-mean` averages tokens within a rollout, then rollouts;
  * `dr-grpo` divides by rollouts times a fixed `maxTokens` (Liu et al. 2025); `sum` divides by nothing.
  * @throws RangeError for dr-grpo without `maxTokens`
  */
@@ -92,21 +175,56 @@ export function normalise(
   const perSegment = new Float64Array(segments.length)
   const byRollout = new Map<string, number>()
   let all = 0
-  for (const segment of segments) {
-    const drawn = drawnTokens(segment)
+  let drawing = 0
+  const drawnOf = segments.map(drawnTokens)
+  segments.forEach((segment, i) => {
+    const drawn = drawnOf[i]!
     all += drawn
+    if (drawn > 0) drawing++
     byRollout.set(segment.rolloutId, (byRollout.get(segment.rolloutId) ?? 0) + drawn)
-  }
+  })
   if (kind === 'dr-grpo' && !(maxTokens !== undefined && maxTokens > 0))
     throw new RangeError(`Expected \`maxTokens\` to be a positive number, got \`${maxTokens}\``)
   segments.forEach((segment, i) => {
     const own = byRollout.get(segment.rolloutId) ?? 0
     if (kind === 'sum') perSegment[i] = 1
     else if (kind === 'token-mean') perSegment[i] = all > 0 ? 1 / all : 0
+    else if (kind === 'seq-mean') perSegment[i] = drawnOf[i]! > 0 ? 1 / (drawnOf[i]! * drawing) : 0
     else if (kind === 'rollout-mean') perSegment[i] = own > 0 ? 1 / (own * byRollout.size) : 0
     else perSegment[i] = 1 / (byRollout.size * (maxTokens ?? 1))
   })
   return { kind, perSegment }
+}
+
+const numbers = ['advantages', 'logprobs', 'oldLogprobs', 'refLogprobs'] as const
+const perToken = ['mask', 'policyVersions', ...numbers] as const
+
+/** What is wrong with one segment of a batch, if anything. */
+function wrongSegment(
+  segment: TokenSegment,
+  { loss, policyVersion, maxStaleness }: TrainBatch,
+): string | undefined {
+  const { tokens, promptLength, mask, policyVersions } = segment
+  const drawn = tokens.length - promptLength
+  if (promptLength < 1) return `expected promptLength >= 1, got ${promptLength}`
+  for (const field of perToken)
+    if (segment[field] !== undefined && segment[field].length !== drawn)
+      return `expected ${field} of length ${drawn}, got ${segment[field].length}`
+  for (const field of numbers) {
+    const values = segment[field]
+    for (let t = 0; values && t < drawn; t++)
+      if (!Number.isFinite(values[t]!))
+        return `expected finite ${field}, got ${values[t]} at token ${t}`
+  }
+  if (maxStaleness !== undefined) {
+    const oldest = policyVersion - maxStaleness
+    for (let t = 0; t < drawn; t++)
+      if (mask[t] === 1 && (policyVersions[t]! < oldest || policyVersions[t]! > policyVersion))
+        return `expected policyVersions from ${oldest} to ${policyVersion}, got ${policyVersions[t]} at token ${t}`
+  }
+  return loss.kl && !segment.refLogprobs
+    ? 'expected refLogprobs for a loss with a KL penalty, got none'
+    : undefined
 }
 
 /**
@@ -124,19 +242,8 @@ export function assertBatch(batch: TrainBatch): void {
       throw new RangeError(`Expected finite normalisers, got ${multiplier} for segments[${i}]`)
   })
   batch.segments.forEach((segment, i) => {
-    const drawn = segment.tokens.length - segment.promptLength
-    const where = `segments[${i}] of rollout ${segment.rolloutId}`
-    if (segment.promptLength < 1)
-      throw new RangeError(`${where}: expected promptLength >= 1, got ${segment.promptLength}`)
-    for (const field of ['mask', 'logprobs', 'advantages', 'policyVersions'] as const)
-      if (segment[field].length !== drawn)
-        throw new RangeError(
-          `${where}: expected ${field} of length ${drawn}, got ${segment[field].length}`,
-        )
-    for (let t = 0; t < drawn; t++)
-      if (!Number.isFinite(segment.advantages[t]!) || !Number.isFinite(segment.logprobs[t]!))
-        throw new RangeError(
-          `${where}: expected finite numbers at token ${t}, got advantage ${segment.advantages[t]} and log-prob ${segment.logprobs[t]}`,
-        )
+    const wrong = wrongSegment(segment, batch)
+    if (wrong !== undefined)
+      throw new RangeError(`segments[${i}] of rollout ${segment.rolloutId}: ${wrong}`)
   })
 }

@@ -4,13 +4,18 @@ export type { Backend, Capabilities, SamplerOptions, StepReport } from './backen
 export { assertSteppable } from './backend.js'
 export type {
   AdamSettings,
+  ClipBounds,
+  Correction,
+  CriticTargets,
+  KlPenalty,
   Loss,
   Normaliser,
   NormaliserKind,
+  Objective,
   TokenSegment,
   TrainBatch,
 } from './batch.js'
-export { assertBatch, drawnTokens, normalise, normaliserKinds } from './batch.js'
+export { assertBatch, drawnTokens, normalise, normaliserKinds, objectiveKinds } from './batch.js'
 export type { Belief } from './belief.js'
 export type { Case, DoctorView, ExaminerView, GraderView, PatientView } from './case.js'
 export { doctorView, examinerView, graderView, patientView, primary } from './case.js'

@@ -156,13 +156,40 @@ describe('assertBatch', () => {
       `segments[1] of rollout ep-1: expected ${field} of length 3, got 2`,
     )
   refuses(
+    'an old log-prob too few, by segment and field',
+    batch([{ ...good, oldLogprobs: good.logprobs.slice(1) }]),
+    'segments[0] of rollout ep-1: expected oldLogprobs of length 3, got 2',
+  )
+  refuses(
+    'a KL penalty without a reference',
+    {
+      ...batch([good]),
+      loss: {
+        kind: 'policy-gradient',
+        entropy: 0,
+        kl: { estimator: 'k3', coefficient: 0.1 },
+      },
+    },
+    'segments[0] of rollout ep-1: expected refLogprobs for a loss with a KL penalty, got none',
+  )
+  refuses(
+    'a token drawn by weights older than the bound',
+    { ...batch([good]), policyVersion: 9, maxStaleness: 2 },
+    'segments[0] of rollout ep-1: expected policyVersions from 7 to 9, got 3 at token 0',
+  )
+  refuses(
+    'a token drawn by weights that are yet to come',
+    { ...batch([good]), policyVersion: 2, maxStaleness: 2 },
+    'segments[0] of rollout ep-1: expected policyVersions from 0 to 2, got 3 at token 0',
+  )
+  refuses(
     'an advantage of NaN, by token',
     batch([{ ...good, advantages: Float32Array.of(0.5, 0, Number.NaN) }]),
-    'segments[0] of rollout ep-1: expected finite numbers at token 2, got advantage NaN and log-prob -1',
+    'segments[0] of rollout ep-1: expected finite advantages, got NaN at token 2',
   )
   refuses(
     'a log-prob of -Infinity, by token',
     batch([{ ...good, logprobs: Float32Array.of(Number.NEGATIVE_INFINITY, 0, -1) }]),
-    'segments[0] of rollout ep-1: expected finite numbers at token 0, got advantage 0.5 and log-prob -Infinity',
+    'segments[0] of rollout ep-1: expected finite logprobs, got -Infinity at token 0',
   )
 })

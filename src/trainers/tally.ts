@@ -1,24 +1,23 @@
-/** Adds up what a gradient step did, token by token, into the report every backend gives. */
+/** Adds up what a gradient step did, segment by segment, into the report every backend gives. */
 import type { StepReport } from '../backend.js'
 import type { Loss, TokenSegment } from '../batch.js'
-import { tokenLoss } from './losses.js'
+import { segmentLoss } from './losses.js'
 
-export interface DrawnToken {
+/** A segment, read by the weights being trained. */
+export interface ReadSegment {
   readonly segment: TokenSegment
-  /** The token is `segment.tokens[segment.promptLength + t]`. */
-  readonly t: number
-  /** log p under the weights being trained. */
-  readonly logprob: number
+  /** log p of every token after the prompt under these weights; masked ones are not read. */
+  readonly logprobs: Float64Array | Float32Array
+  /** Of the policy at each of these tokens, in nats. @default 0 */
+  readonly entropies?: Float64Array
   /** The normaliser's multiplier. */
   readonly weight: number
-  /** Of the policy at this token, in nats. @default 0 */
-  readonly entropy?: number
 }
 
 export interface Tally {
-  /** Counts a drawn token and gives d loss / d log p, its weight included and the entropy bonus left out. */
-  add(token: DrawnToken): number
-  /** @throws RangeError when no token was added */
+  /** Counts a segment and gives d loss / d log p of every token, its weight included, the entropy bonus left out. */
+  add(read: ReadSegment): Float64Array
+  /** @throws RangeError when no drawn token was added */
   report(policyVersion: number, gradNorm: number): StepReport
 }
 
@@ -33,30 +32,45 @@ export function tally(loss: Loss, version: number): Tally {
   let square = 0
   let maxRatio = 0
   let clipped = 0
+  let dropped = 0
   let kl = 0
+  let reference = 0
   let entropies = 0
   let current = 0
   let gap = 0
   let maxGap = 0
+
+  /** One drawn token's part of the report. */
+  const count = (sampled: number, logprob: number, fresh: boolean): void => {
+    const own = Math.exp(logprob - sampled)
+    tokens++
+    ratio += own
+    square += own * own
+    if (own > maxRatio) maxRatio = own
+    kl += sampled - logprob
+    if (!fresh) return
+    const difference = Math.abs(sampled - logprob)
+    current++
+    gap += difference
+    if (difference > maxGap) maxGap = difference
+  }
+
   return {
-    add({ segment, t, logprob, weight, entropy = 0 }) {
-      const sampled = segment.logprobs[t]!
-      const one = tokenLoss(loss, logprob, sampled, segment.advantages[t]!)
-      tokens++
-      sum += weight * (one.value - loss.entropy * entropy)
-      ratio += one.ratio
-      square += one.ratio * one.ratio
-      if (one.ratio > maxRatio) maxRatio = one.ratio
-      if (one.clipped) clipped++
-      kl += sampled - logprob
-      entropies += entropy
-      if (segment.policyVersions[t] === version) {
-        const difference = Math.abs(sampled - logprob)
-        current++
-        gap += difference
-        if (difference > maxGap) maxGap = difference
+    add({ segment, logprobs, entropies: spread, weight }) {
+      const { mask, logprobs: sampled, policyVersions } = segment
+      const made = segmentLoss(loss, segment, logprobs)
+      for (let t = 0; t < mask.length; t++) {
+        if (mask[t] !== 1) continue
+        count(sampled[t]!, logprobs[t]!, policyVersions[t] === version)
+        const entropy = spread?.[t] ?? 0
+        sum += weight * (made.values[t]! - loss.entropy * entropy)
+        entropies += entropy
+        clipped += made.clipped[t]!
+        reference += made.kl[t]!
+        if (made.weights[t] === 0) dropped++
+        made.slopes[t]! *= weight
       }
-      return weight * one.slope
+      return made.slopes
     },
     report(policyVersion, gradNorm) {
       if (tokens === 0) throw new RangeError('Expected a batch with drawn tokens, got none')
@@ -66,7 +80,9 @@ export function tally(loss: Loss, version: number): Tally {
         gradNorm,
         ratio: { mean: ratio / tokens, max: maxRatio },
         clipFraction: clipped / tokens,
+        droppedFraction: dropped / tokens,
         kl: kl / tokens,
+        ...(loss.kl ? { klReference: reference / tokens } : {}),
         entropy: entropies / tokens,
         logprobGap: { mean: current > 0 ? gap / current : 0, max: maxGap },
         ess: (ratio * ratio) / (tokens * square),

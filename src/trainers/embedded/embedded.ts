@@ -7,7 +7,7 @@
 import type { Backend, Capabilities } from '../../backend.js'
 import { assertSteppable } from '../../backend.js'
 import type { TrainBatch } from '../../batch.js'
-import { normaliserKinds } from '../../batch.js'
+import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import type { Vocabulary } from '../../vocabulary.js'
 import { writeWhole } from '../../whole-file.js'
 import { tally } from '../tally.js'
@@ -20,9 +20,11 @@ import { sampler as makeSampler } from './sampler.js'
 import { tokenizer as makeTokenizer } from './tokenizer.js'
 
 const capabilities: Capabilities = {
-  losses: ['policy-gradient', 'ppo-clip'],
+  losses: objectiveKinds,
   normalisers: normaliserKinds,
   entropy: true,
+  kl: true,
+  correction: true,
   exports: ['json'],
 }
 

@@ -43,7 +43,7 @@ export function gradients(reader: Reader, tokenizer: Tokenizer): Gradients {
   const now = distribution(actions)
   const logits = new Float64Array(actions)
   const pulled = new Float64Array(actions)
-  /** d loss / d logits of each drawn token of the segment at hand. */
+  /** Of each drawn token of the segment at hand: the probabilities of all moves, then d loss / d logits. */
   let slopes = new Float64Array(0)
 
   const readSegment = (segment: TokenSegment, rowOf: ReadonlyMap<number, number>): Reading => {
@@ -69,6 +69,31 @@ export function gradients(reader: Reader, tokenizer: Tokenizer): Gradients {
     return { rows, values: Float64Array.from(state.values), places, active, clocks, open }
   }
 
+  /** log p of each drawn token; leaves the probabilities of all moves in `slopes`. */
+  const read = (
+    segment: TokenSegment,
+    { rows, values, places, active, clocks, open }: Reading,
+    weights: Weights,
+    entropies: Float64Array,
+  ): Float64Array => {
+    if (slopes.length < places.length * actions) slopes = new Float64Array(places.length * actions)
+    const logprobs = new Float64Array(segment.mask.length)
+    logits.fill(0)
+    let absorbed = 0
+    for (let n = 0; n < places.length; n++) {
+      for (; absorbed < active[n]!; absorbed++)
+        addFrom(logits, weights.values, rows[absorbed]! * actions, values[absorbed]!)
+      now.logprobs.set(logits)
+      addFrom(now.logprobs, weights.values, clocks[n]! * actions, 1)
+      softmax(now, open, n * actions, segment.temperature)
+      const t = places[n]!
+      logprobs[t] = now.logprobs[segment.tokens[segment.promptLength + t]!]!
+      entropies[t] = now.entropy
+      slopes.set(now.probabilities, n * actions)
+    }
+    return logprobs
+  }
+
   return {
     rowsFor(segments, rowOf) {
       const rows = new Map(rowOf)
@@ -90,28 +115,20 @@ export function gradients(reader: Reader, tokenizer: Tokenizer): Gradients {
 
     add(segment, weight, { loss, weights, gradient, sums }) {
       const reading = readings.get(segment) ?? readSegment(segment, weights.rowOf)
-      const { rows, values, places, active, clocks, open } = reading
-      if (slopes.length < places.length * actions)
-        slopes = new Float64Array(places.length * actions)
+      const { rows, values, places, active, clocks } = reading
       const bonus = weight * loss.entropy
-      logits.fill(0)
-      let absorbed = 0
+      const entropies = new Float64Array(segment.mask.length)
+      const logprobs = read(segment, reading, weights, entropies)
+      const pulls = sums.add({ segment, logprobs, entropies, weight })
       for (let n = 0; n < places.length; n++) {
-        for (; absorbed < active[n]!; absorbed++)
-          addFrom(logits, weights.values, rows[absorbed]! * actions, values[absorbed]!)
-        now.logprobs.set(logits)
-        addFrom(now.logprobs, weights.values, clocks[n]! * actions, 1)
-        softmax(now, open, n * actions, segment.temperature)
         const t = places[n]!
         const token = segment.tokens[segment.promptLength + t]!
-        const { entropy } = now
-        const pull = sums.add({ segment, t, logprob: now.logprobs[token]!, weight, entropy })
         const clock = clocks[n]! * actions
         for (let a = 0; a < actions; a++) {
-          const p = now.probabilities[a]!
+          const p = slopes[n * actions + a]!
           // The bonus adds d(-cH)/dz = c p (log p + H).
-          const spread = p > 0 ? bonus * p * (now.logprobs[a]! + entropy) : 0
-          const slope = (pull * ((a === token ? 1 : 0) - p) + spread) / segment.temperature
+          const spread = bonus !== 0 && p > 0 ? bonus * p * (Math.log(p) + entropies[t]!) : 0
+          const slope = (pulls[t]! * ((a === token ? 1 : 0) - p) + spread) / segment.temperature
           slopes[n * actions + a] = slope
           gradient[clock + a] = gradient[clock + a]! + slope
         }
