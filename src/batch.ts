@@ -68,7 +68,10 @@ export type Objective =
   | ({ readonly kind: 'ppo-clip'; readonly dual?: number } & ClipBounds)
   /** -sg(clip(r)) A log p (MiniMax-M1, 2025): no token's gradient is cut off. */
   | ({ readonly kind: 'cispo' } & ClipBounds)
-  /** PPO's clip of s = exp(mean over the segment's drawn tokens of log r) in place of r (GSPO, Zheng et al. 2025). */
+  /**
+   * PPO's clip of s = exp(mean over the segment's drawn tokens of log r) in place of r (GSPO, Zheng et al. 2025, in
+   * its token form: d s / d log p of each token is s).
+   */
   | ({ readonly kind: 'gspo' } & ClipBounds)
   /** -σ(τ(r - 1)) 4/τ A, τ by the sign of A (SAPO, Gao et al. 2025): clipping that fades. */
   | { readonly kind: 'sapo'; readonly tauPositive: number; readonly tauNegative: number }

@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Loss, NormaliserKind } from '../../src/batch.js'
+import { normalise, normaliserKinds } from '../../src/batch.js'
+import { segmentLoss } from '../../src/trainers/losses.js'
+import { describeWithPython } from '../fixtures/python.js'
+import type { Drawn } from '../fixtures/segments.js'
+import { corrections, drawnSegments, objectives, penalties } from '../fixtures/segments.js'
+
+interface Judged {
+  readonly value: number
+  readonly gradients: readonly (readonly number[])[]
+}
+
+/** Every loss there is. */
+const losses: readonly Loss[] = objectives.flatMap((objective) =>
+  corrections.flatMap((correction) =>
+    penalties.map(
+      (kl): Loss => ({
+        ...objective,
+        entropy: 0,
+        ...(correction ? { correction } : {}),
+        ...(kl ? { kl } : {}),
+      }),
+    ),
+  ),
+)
+
+function ours(loss: Loss, drawn: readonly Drawn[], kind: NormaliserKind) {
+  const segments = drawn.map(({ segment }) => segment)
+  const { perSegment } = normalise(kind, segments, { maxTokens: 12 })
+  const made = drawn.map(({ segment, logprobs }) => segmentLoss(loss, segment, logprobs))
+  return {
+    weights: [...perSegment],
+    value: made.reduce(
+      (sum, { values }, s) => sum + perSegment[s]! * values.reduce((a, b) => a + b, 0),
+      0,
+    ),
+    gradients: made.map(({ slopes }, s) => [...slopes].map((slope) => perSegment[s]! * slope)),
+  }
+}
+
+const plain = ({ segment, logprobs }: Drawn) => ({
+  segment: {
+    mask: [...segment.mask],
+    logprobs: [...segment.logprobs],
+    oldLogprobs: [...(segment.oldLogprobs ?? [])],
+    refLogprobs: [...(segment.refLogprobs ?? [])],
+    advantages: [...segment.advantages],
+  },
+  now: [...logprobs],
+})
+
+describeWithPython('against autograd of torch in float64', 'trl', (run) => {
+  test.each(normaliserKinds)(
+    'every objective, correction and penalty has its gradient, with %s',
+    (kind) => {
+      const batches = fc.sample(drawnSegments(), { numRuns: losses.length, seed: 11 })
+      const cases = losses.map((loss, i) => {
+        const drawn = batches[i]!
+        const segments = drawn.map(plain)
+        return {
+          loss,
+          drawn,
+          weights: ours(loss, drawn, kind).weights,
+          segments: segments.map(({ segment }) => segment),
+          now: segments.map(({ now }) => now),
+        }
+      })
+      // The script is our own and answers in this form.
+      const { cases: judged } = run('loss_gradients.py', {
+        cases: cases.map(({ drawn: _, ...rest }) => rest),
+      }) as { readonly cases: readonly Judged[] }
+      expect(judged).toHaveLength(losses.length)
+      cases.forEach(({ loss, drawn }, i) => {
+        const mine = ours(loss, drawn, kind)
+        const theirs = judged[i]!
+        const near = (a: number, b: number) => Math.abs(a - b) <= 1e-9 * Math.max(1, Math.abs(b))
+        expect(near(mine.value, theirs.value), JSON.stringify(loss)).toBe(true)
+        mine.gradients.forEach((gradient, s) => {
+          const far = gradient.findIndex((slope, t) => !near(slope, theirs.gradients[s]![t]!))
+          expect(far, `${JSON.stringify(loss)}, segment ${s}, token ${far}`).toBe(-1)
+        })
+      })
+    },
+    60_000,
+  )
+})
+
+test('a batch in parts, and in any order, has the gradient of the whole', () => {
+  const kinds = fc.constantFrom(...normaliserKinds)
+  const which = fc.constantFrom(...losses)
+  fc.assert(
+    fc.property(which, drawnSegments(), kinds, fc.nat(), (loss, drawn, kind, turn) => {
+      const whole = ours(loss, drawn, kind)
+      const by = turn % drawn.length
+      const turned = [...drawn.slice(by), ...drawn.slice(0, by)]
+      const other = ours(loss, turned, kind)
+      expect(Math.abs(other.value - whole.value)).toBeLessThan(1e-9 * (1 + Math.abs(whole.value)))
+      turned.forEach((_, s) => {
+        expect(other.gradients[s]).toEqual(whole.gradients[(s + by) % drawn.length])
+      })
+    }),
+  )
+})
