@@ -13,9 +13,20 @@ export interface StepMetrics {
   readonly accuracy: number | null
   readonly turns: number | null
   readonly groups: {
+    /** Begun, whatever became of them. */
+    readonly drawn: number
     readonly formed: number
     readonly zeroVariance: number
+    /** Left out for one of the `reasons`. */
     readonly dropped: number
+    readonly reasons: {
+      /** Faults took every member. */
+      readonly lost: number
+      /** Played by a policy that was too old. */
+      readonly stale: number
+      readonly singleton: number
+      readonly tooFewScored: number
+    }
   }
   readonly samples: {
     readonly used: number

@@ -1,11 +1,23 @@
 /** A recipe: everything that decides a training run, as one strict, serialisable value. */
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
+import { normaliserKinds, objectiveKinds } from './batch.js'
 import { Fault } from './error.js'
 import { tierNames } from './tiers.js'
 
 const Probability = z.number().min(0).max(1)
 const Count = z.number().int().positive()
+
+/** The advantage estimators a recipe can name. */
+export const advantageNames = [
+  'grpo',
+  'dr-grpo',
+  'rloo',
+  'reinforce-plus-plus-baseline',
+  'lite-ppo',
+  'gdpo',
+  'remax',
+] as const
 
 export const Recipe = z.strictObject({
   recipe: z.string().min(1).default('custom'),
@@ -16,6 +28,8 @@ export const Recipe = z.strictObject({
       /** A case file (JSONL); without one, cases are generated. */
       file: z.string().optional(),
       tier: z.enum(tierNames).default('easy'),
+      /** Easier tiers to train on first, each for so many steps; held-out cases are of `tier` throughout. */
+      curriculum: z.array(z.strictObject({ tier: z.enum(tierNames), steps: Count })).default([]),
       /** Disease groups to keep; all of them without it. */
       clinic: z.array(z.string()).optional(),
       /** Share of a file's cases that training never sees. */
@@ -40,14 +54,45 @@ export const Recipe = z.strictObject({
       steps: Count.default(200),
       groupsPerStep: Count.default(32),
       groupSize: z.number().int().min(2).default(8),
-      advantages: z.enum(['grpo', 'dr-grpo', 'rloo']).default('dr-grpo'),
-      normaliser: z.enum(['token-mean', 'rollout-mean', 'dr-grpo', 'sum']).default('dr-grpo'),
+      advantages: z.enum(advantageNames).default('dr-grpo'),
+      /** Who counts in a group. */
+      groups: z
+        .strictObject({
+          minScored: z.number().int().min(2).optional(),
+          /** Members cut short: kept as any other, left out, or compared with and not taught. */
+          truncated: z.enum(['keep', 'drop', 'zero']).default('keep'),
+        })
+        .prefault({}),
+      /** Draws groups on until `groupsPerStep` of them teach, at most so many in all (DAPO). */
+      resampleMost: Count.optional(),
+      /** Plays ahead, by policies at most so many versions old; a run above 0 is not the same twice. */
+      maxStaleness: z.number().int().min(0).default(0),
+      normaliser: z.enum(normaliserKinds).default('dr-grpo'),
       loss: z
         .strictObject({
-          kind: z.enum(['ppo-clip', 'policy-gradient']).default('ppo-clip'),
+          kind: z.enum(objectiveKinds).default('ppo-clip'),
           low: z.number().positive().default(0.2),
           high: z.number().positive().default(0.28),
+          /** Of ppo-clip, for bad tokens. */
+          dual: z.number().gt(1).optional(),
+          /** Of sapo. */
+          tauPositive: z.number().positive().default(1),
+          tauNegative: z.number().positive().default(1.05),
           entropy: z.number().min(0).default(0),
+          kl: z
+            .strictObject({
+              estimator: z.enum(['k1', 'k2', 'k3']).default('k3'),
+              coefficient: z.number().positive(),
+            })
+            .optional(),
+          correction: z
+            .strictObject({
+              level: z.enum(['token', 'sequence']).default('token'),
+              mode: z.enum(['truncate', 'mask']).default('truncate'),
+              min: z.number().min(0).default(0),
+              max: z.number().positive(),
+            })
+            .optional(),
         })
         .prefault({}),
       adam: z
@@ -65,12 +110,18 @@ export const Recipe = z.strictObject({
       evaluateEvery: Count.default(20),
       evaluateCases: Count.default(100),
       checkpointEvery: Count.default(50),
+      /** Ends the run when held-out accuracy has not risen by `minGain` for so many evaluations. */
+      earlyStop: z
+        .strictObject({ patience: Count, minGain: z.number().min(0).default(0) })
+        .optional(),
       /** Steps between saved training episodes. */
       episodesEvery: Count.default(50),
     })
     .prefault({}),
   /** Consultations to print when training is done: one case before, the same after. */
   showConsultations: z.boolean().default(false),
+  /** A checkpoint to begin from; it is the reference policy of a KL penalty too. */
+  init: z.string().optional(),
 })
 export type Recipe = z.infer<typeof Recipe>
 

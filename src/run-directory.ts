@@ -30,6 +30,9 @@ export interface RunDirectory {
   checkpoint(step: number): string
   /** Saves the new checkpoint first and only then removes the older ones; gives its folder. */
   save(backend: Backend, step: number): Promise<string>
+  /** The folder of the best checkpoint, which stays. */
+  readonly best: string
+  saveBest(backend: Backend): Promise<void>
   saveEpisodes(name: string, episodes: Iterable<SavedEpisode>): Promise<void>
   writeReport(report: object): Promise<void>
 }
@@ -116,9 +119,13 @@ export async function openRunDirectory(path: string, recipe: Recipe): Promise<Ru
       const folder = checkpoint(step)
       await backend.save(folder)
       for (const name of await readdir(join(path, 'checkpoints')))
-        if (name !== checkpointName(step))
+        if (name !== checkpointName(step) && name !== 'best')
           await rm(join(path, 'checkpoints', name), { recursive: true, force: true })
       return folder
+    },
+    best: join(path, 'checkpoints', 'best'),
+    async saveBest(backend) {
+      await backend.save(join(path, 'checkpoints', 'best'))
     },
     async saveEpisodes(name, episodes) {
       const writer = episodeWriter(join(path, 'episodes', `${name}.parquet`))

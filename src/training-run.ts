@@ -1,6 +1,5 @@
 /** A training run: a recipe and a directory in; a trained policy, its curves and its report out. */
 import type { Backend } from './backend.js'
-import type { Loss } from './batch.js'
 import type { GraderView } from './case.js'
 import { graderView } from './case.js'
 import type { SavedEpisode } from './episode-file.js'
@@ -16,32 +15,22 @@ import type { RunDirectory } from './run-directory.js'
 import { checkpointName, openRunDirectory } from './run-directory.js'
 import type { Setting } from './setting.js'
 import { settingOf } from './setting.js'
-import { advantageEstimators } from './trainers/advantages.js'
 import { drawCurves } from './trainers/curves.js'
 import { embedded } from './trainers/embedded/embedded.js'
 import type { GrpoOptions } from './trainers/grpo.js'
 import { trainGrpo } from './trainers/grpo.js'
+import type { Course } from './training-plan.js'
+import { adamOf, courseOf, estimatorOf, lossOf } from './training-plan.js'
+import type { TrainingReport } from './training-report.js'
+import { bestOf, hasStalled, lastStep, reportOf } from './training-report.js'
+
+export type { TrainingReport } from './training-report.js'
 
 export interface TrainOptions {
   /** The run directory; made if missing, and refused if it holds another recipe's run. */
   readonly out: string
   readonly events?: TrainingEmitter
   readonly signal?: AbortSignal | undefined
-}
-
-export interface TrainingReport {
-  readonly backend: string
-  readonly recipe: string
-  readonly seed: number
-  readonly steps: number
-  readonly policyVersion: number
-  readonly heldOut: Evaluation
-  readonly before: Evaluation
-  /** Sums over the steps. */
-  readonly groups: StepMetrics['groups']
-  readonly samples: StepMetrics['samples']
-  readonly checkpoint: string
-  readonly timing: { readonly seconds: number }
 }
 
 /** What `train` gives back: the report, and every held-out case played before and after. */
@@ -56,6 +45,7 @@ export interface TrainingResult {
 interface Run {
   readonly recipe: Recipe
   readonly setting: Setting
+  readonly course: Course
   readonly backend: Backend
   readonly directory: RunDirectory
   readonly events: TrainingEmitter
@@ -73,17 +63,26 @@ export async function train(
   const seconds = () => (performance.now() - started) / 1000
   // First, so that a recipe of which nothing can be made leaves no directory behind.
   const setting = await settingOf(recipe)
+  const course = await courseOf(recipe, setting)
   const directory = await openRunDirectory(out, recipe)
   await using backend = embedded({ vocabulary: setting.vocabulary })
   const references = await referencesOf(setting, { seed: recipe.seed, signal })
-  const run: Run = { recipe, setting, backend, directory, events, signal, references, seconds }
+  const run: Run = {
+    ...{ recipe, setting, course, backend, directory, events, signal, references, seconds },
+  }
+  if (recipe.init !== undefined) await backend.load(recipe.init)
+  backend.keepReference?.()
   const before = await playHeldOut(run, { signal })
   if (directory.done > 0) await backend.load(directory.checkpoint(directory.done))
   else await scoreHeldOut(run, 0)
   await runSteps(run)
   const after = await playHeldOut(run, { signal })
-  await directory.saveEpisodes('held-out', saved(after, recipe.training.steps))
-  const report = reportOf(run, before, after)
+  await directory.saveEpisodes('held-out', saved(after, lastStep(directory, recipe)))
+  const report = reportOf({
+    ...{ recipe, backend, directory, seconds },
+    heldOut: evaluationIn(run, after),
+    before: evaluationIn(run, before),
+  })
   await directory.writeReport(report)
   await drawRun(run)
   return { report, before, after, setting }
@@ -121,29 +120,26 @@ async function scoreHeldOut(run: Run, step: number): Promise<void> {
   const played = await playHeldOut(run, { count: run.recipe.training.evaluateCases })
   const { reward, accuracy } = evaluationIn(run, played)
   const line = { step, reward: reward.mean, accuracy: accuracy.mean, seconds: run.seconds() }
+  const before = bestOf(run.directory)
   await run.directory.log({ type: 'held-out', ...line })
+  if ((line.accuracy ?? -1) > (before?.accuracy ?? -1)) await run.directory.saveBest(run.backend)
   run.events.emit('held-out-scored', line)
 }
 
-const lossOf = ({ loss }: Recipe['training']): Loss =>
-  loss.kind === 'ppo-clip'
-    ? { kind: 'ppo-clip', low: loss.low, high: loss.high, entropy: loss.entropy }
-    : { kind: 'policy-gradient', entropy: loss.entropy }
-
 /** What a recipe says of the loop itself. */
-function loopOf({ recipe, setting, backend, directory, events, signal }: Run): GrpoOptions {
+function loopOf({ recipe, setting, course, backend, directory, events, signal }: Run): GrpoOptions {
   const { training } = recipe
-  const { maxGradNorm, ...adam } = training.adam
+  const { resampleMost } = training
   return {
+    ...estimatorOf(training),
     backend,
-    caseAt: setting.caseAt,
-    makeEnv: setting.makeEnv,
+    caseAt: course.caseAt,
+    makeEnv: course.makeEnv,
     reward: setting.reward,
     accuracy: setting.measures.accuracy,
-    estimator: advantageEstimators[training.advantages],
     loss: lossOf(training),
     normaliser: training.normaliser,
-    adam: maxGradNorm === undefined ? adam : { ...adam, maxGradNorm },
+    adam: adamOf(training),
     steps: training.steps,
     firstStep: directory.done + 1,
     seed: recipe.seed,
@@ -152,8 +148,10 @@ function loopOf({ recipe, setting, backend, directory, events, signal }: Run): G
     epochs: training.epochs,
     temperature: training.temperature,
     concurrency: training.concurrency,
+    maxStaleness: training.maxStaleness,
+    ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),
     // Every turn of the embedded policy is one token.
-    maxTokens: setting.maxTurns,
+    maxTokens: course.maxTurns,
     events,
     signal,
   }
@@ -161,8 +159,10 @@ function loopOf({ recipe, setting, backend, directory, events, signal }: Run): G
 
 /** The loop with everything that happens between steps: metrics, evaluations, checkpoints, episodes. */
 async function runSteps(run: Run): Promise<void> {
-  const { recipe, setting, backend, directory, events, signal } = run
+  const { recipe, course, backend, directory, events, signal } = run
   const { steps, evaluateEvery, episodesEvery, checkpointEvery } = recipe.training
+  // A run that had stopped early does not begin again.
+  if (hasStalled(directory, recipe)) return
   const truths = new Map<string, GraderView>()
   let groups: Group[] = []
   let latest: StepMetrics | undefined
@@ -181,8 +181,8 @@ async function runSteps(run: Run): Promise<void> {
   try {
     await trainGrpo({
       ...loopOf(run),
-      caseAt: (n) => {
-        const truth = setting.caseAt(n)
+      caseAt: (n, step) => {
+        const truth = course.caseAt(n, step)
         truths.set(truth.id, graderView(truth))
         return truth
       },
@@ -192,10 +192,12 @@ async function runSteps(run: Run): Promise<void> {
         if (due(evaluateEvery)) await scoreHeldOut(run, step)
         if (due(episodesEvery))
           await directory.saveEpisodes(checkpointName(step), savedGroups(groups, truths, step))
-        if (due(checkpointEvery)) await checkpoint(step)
+        const stalled = hasStalled(directory, recipe)
+        if (due(checkpointEvery) || stalled) await checkpoint(step)
         finished = step
         groups = []
         truths.clear()
+        return stalled ? 'stop' : undefined
       },
     })
   } catch (error) {
@@ -224,35 +226,6 @@ function* savedGroups(
       const score = scores[i]
       if (truth && score) yield { episode, truth, score, group: id, step }
     }
-}
-
-function reportOf(run: Run, before: readonly Played[], after: readonly Played[]): TrainingReport {
-  const { recipe, backend, directory } = run
-  const steps = directory.metrics.filter((line) => line.type === 'step')
-  const sum = (of: (line: StepMetrics) => number): number =>
-    steps.reduce((total, line) => total + of(line), 0)
-  return {
-    backend: backend.name,
-    recipe: recipe.recipe,
-    seed: recipe.seed,
-    steps: recipe.training.steps,
-    policyVersion: backend.policyVersion,
-    heldOut: evaluationIn(run, after),
-    before: evaluationIn(run, before),
-    groups: {
-      formed: sum(({ groups }) => groups.formed),
-      zeroVariance: sum(({ groups }) => groups.zeroVariance),
-      dropped: sum(({ groups }) => groups.dropped),
-    },
-    samples: {
-      used: sum(({ samples }) => samples.used),
-      stale: sum(({ samples }) => samples.stale),
-      unavailable: sum(({ samples }) => samples.unavailable),
-      forks: sum(({ samples }) => samples.forks),
-    },
-    checkpoint: directory.checkpoint(recipe.training.steps),
-    timing: { seconds: run.seconds() },
-  }
 }
 
 const drawRun = ({ recipe, setting, directory, references }: Run) =>

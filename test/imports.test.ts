@@ -11,7 +11,7 @@ const concepts = `
   codes persona case-schema case tiers knowledge-file knowledge knowledge-check knowledge-folder likelihood families hypotheses utility information sweep order outlook belief prospect phrasebook posterior vocabulary
   patient exam episode track reward episode-schema episode-row episode-table episode-file
   env agent rollout group signal batch backend event
-  estimate evaluate evaluation recipe run-directory
+  estimate evaluate evaluation recipe run-directory training-report
 `
   .trim()
   .split(/\s+/)
@@ -22,6 +22,7 @@ const compositions = [
   'registry',
   'doctors',
   'setting',
+  'training-plan',
   'training-run',
   'exports/*',
   'cli/*',

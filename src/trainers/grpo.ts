@@ -2,203 +2,176 @@
  * Group-relative policy optimisation: groups of consultations in, gradient steps out. The loop, on one screen.
  *
  * What is drawn at a step depends on the run's seed and the step's number alone, so a run that was
- * interrupted and resumed makes the same weights as one that was not.
+ * interrupted and resumed makes the same weights as one that was not; with `maxStaleness` above 0 consultations are
+ * played ahead of the steps, and that no longer holds.
  */
-import type { Agent } from '../agent.js'
 import type { Backend, StepReport } from '../backend.js'
-import type { AdamSettings, Loss, NormaliserKind, TrainBatch } from '../batch.js'
-import { normalise } from '../batch.js'
-import type { Case } from '../case.js'
-import { graderView } from '../case.js'
-import type { Env } from '../env.js'
-import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
-import type { StepMetrics, TrainingEmitter } from '../event.js'
-import type { AdvantageEstimator, Group } from '../group.js'
-import { formGroup } from '../group.js'
+import type { StepMetrics } from '../event.js'
+import type { AdvantageEstimator, BatchEstimator, Group, GroupPolicy } from '../group.js'
+import { estimateTogether } from '../group.js'
 import { mapPool } from '../pool.js'
-import type { Reward, Score } from '../reward.js'
-import { rollout } from '../rollout.js'
-import { fork } from '../seed.js'
-import { episodeSegments } from './segments.js'
+import { remax } from './advantages.js'
+import type { Flow } from './flow.js'
+import { openFlow } from './flow.js'
+import type { BatchOptions } from './group-batch.js'
+import { batchOf, completed } from './group-batch.js'
+import type { Played } from './metrics.js'
+import { metricsOf } from './metrics.js'
+import type { Job, Member, PlayOptions } from './playing.js'
+import { groupAt, jobsOf, playMember } from './playing.js'
+import { shouldResample } from './resample.js'
 
-export interface GrpoOptions {
+export interface GrpoOptions extends PlayOptions, BatchOptions {
   readonly backend: Backend
-  /** The n-th training case; n counts groups from the start of the run. */
-  readonly caseAt: (n: number) => Case
-  readonly makeEnv: () => Env
-  readonly reward: Reward
-  /** Measured beside the reward, for the curves. */
-  readonly accuracy: Reward
   readonly estimator: AdvantageEstimator
-  readonly loss: Loss
-  readonly normaliser: NormaliserKind
-  readonly adam: AdamSettings
+  /** Estimates over all groups of a step together, in place of `estimator`. */
+  readonly together?: BatchEstimator
+  /** Measures each member from a greedy rollout of its case, in place of `estimator` (ReMax). @default false */
+  readonly greedy?: boolean
+  /** Who counts in a group, and what a group must be to teach. */
+  readonly policy?: GroupPolicy
   readonly steps: number
   /** The first step to run; steps before it are in the loaded checkpoint. @default 1 */
   readonly firstStep?: number
-  /** @default 0 */
-  readonly seed?: number
   /** @default 32 */
   readonly groupsPerStep?: number
   /** @default 8 */
   readonly groupSize?: number
+  /** Draws groups on until `groupsPerStep` of them teach, at most so many in all (DAPO). @default no more */
+  readonly resample?: { readonly most: number }
+  /**
+   * Plays ahead, by policies at most so many versions old; 0 plays each step's groups with its own policy.
+   * @default 0
+   */
+  readonly maxStaleness?: number
   /** Passes over the same rollouts; from the second on the clipped ratio is at work. @default 1 */
   readonly epochs?: number
   /** @default 1 */
   readonly temperature?: number
   /** Episodes under way at once. @default 16 */
   readonly concurrency?: number
-  /** For the dr-grpo normaliser: the most tokens an episode can draw. */
-  readonly maxTokens?: number
-  readonly events: TrainingEmitter
-  readonly signal?: AbortSignal | undefined
-  /** Runs after every step, before the next begins: evaluation, checkpoints. */
-  readonly afterStep?: (step: number) => Promise<void>
+  /** Runs after every step, before the next begins: evaluation, checkpoints. `stop` ends the run there. */
+  readonly afterStep?: (step: number) => Promise<'stop' | undefined>
 }
 
-interface Member {
-  readonly place: number
-  readonly episode: Episode
-  readonly score: Score
-  readonly right: number | null
+/** Plays jobs at a temperature by the policy of this moment. */
+function playJobs(options: GrpoOptions, jobs: readonly Job[], temperature: number) {
+  const { backend, concurrency = 16 } = options
+  const by = { agent: backend.sampler({ temperature }), name: backend.name }
+  return mapPool(jobs, concurrency, (job) => playMember(options, by, job))
 }
 
-/** One member of one group, to be played. */
-interface Job {
-  readonly step: number
-  readonly place: number
-  readonly member: number
-  readonly truth: Case
+/** The total of a greedy rollout at each place, where it has one. */
+async function greedyTotals(options: GrpoOptions, jobs: readonly Job[]) {
+  const first = jobs.filter(({ member }) => member === 0)
+  // A member of its own, after the last: what it draws is nobody else's.
+  const { groupSize = 8 } = options
+  const played = await playJobs(
+    options,
+    first.map((job) => ({ ...job, member: groupSize })),
+    0,
+  )
+  return new Map(
+    played.flatMap((one) =>
+      Fault.is(one) || one.score.total === null ? [] : [[one.place, one.score.total] as const],
+    ),
+  )
 }
 
-/** Plays and scores one member of one group; gives the fault when its world failed. */
-async function playMember(
-  options: GrpoOptions,
-  agent: Agent,
-  { step, place, member, truth }: Job,
-): Promise<Member | Fault> {
-  const { makeEnv, reward, accuracy, seed = 0, signal } = options
-  signal?.throwIfAborted()
-  const groupSeed = fork(seed, 'group', step, place)
-  await using env = makeEnv()
-  try {
-    const episode = await rollout(env, agent, {
-      seed: groupSeed,
-      agentSeed: fork(groupSeed, 'member', member),
-      options: { case: truth },
-      agentName: options.backend.name,
-      id: `${step}/${place}/${member}`,
-      signal,
-    })
-    const view = graderView(truth)
-    const score = await reward(episode, view, { signal })
-    return { place, episode, score, right: (await accuracy(episode, view)).total }
-  } catch (error) {
-    if (!Fault.is(error) || signal?.aborted) throw error
-    options.events.emit('fault-met', error, `step ${step}, group ${place}, member ${member}`)
-    return error
-  }
+/** Plays the groups at some places of a step. */
+async function playPlaces(options: GrpoOptions, step: number, places: readonly number[]) {
+  const { groupsPerStep = 32, groupSize = 8, estimator, policy, greedy, temperature = 1 } = options
+  const jobs = jobsOf(options, { step, places, groupsPerStep, groupSize })
+  const played = await playJobs(options, jobs, temperature)
+  const baselines = greedy ? await greedyTotals(options, jobs) : undefined
+  const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
+  const groups = places.flatMap((place) => {
+    const own = members.filter((member) => member.place === place)
+    const id = `${step}/${place}`
+    if (!baselines) return groupAt(id, own, estimator, policy) ?? []
+    const total = baselines.get(place)
+    if (total === undefined) return []
+    return groupAt(id, own, remax(total), { ...policy, baseline: 'elsewhere' }) ?? []
+  })
+  return { members, groups, faults: played.filter((one) => Fault.is(one)) }
 }
 
 /**
- * Plays every member of every group of a step; groups come back in the order of their places.
- * @throws Fault when every one failed: going on would make a run of nothing
+ * Plays a step's groups; groups come back in the order of their places.
+ * @throws Fault when every member of the first ones failed: going on would make a run of nothing
  */
-async function playStep(options: GrpoOptions, step: number) {
-  const { backend, caseAt, estimator, events, groupsPerStep = 32, groupSize = 8 } = options
-  const agent = backend.sampler({ temperature: options.temperature ?? 1 })
-  const jobs = Array.from({ length: groupsPerStep }, (_, place) => {
-    const truth = caseAt((step - 1) * groupsPerStep + place)
-    return Array.from({ length: groupSize }, (_, member): Job => ({ step, place, member, truth }))
-  }).flat()
-  const played = await mapPool(jobs, options.concurrency ?? 16, (job) =>
-    playMember(options, agent, job),
+async function playStep(options: GrpoOptions, step: number): Promise<Played> {
+  const { groupsPerStep = 32, resample } = options
+  const members: Member[] = []
+  const groups: Group[] = []
+  let [drawn, faults, wanted] = [0, 0, groupsPerStep]
+  while (wanted > 0) {
+    const places = Array.from({ length: wanted }, (_, i) => drawn + i)
+    const played = await playPlaces(options, step, places)
+    const [fault] = played.faults
+    if (fault && members.length + played.members.length === 0)
+      throw new Fault(
+        fault.code,
+        `step ${step}: none of its ${played.faults.length} consultations could be played: ${fault.message}`,
+        { cause: fault },
+      )
+    members.push(...played.members)
+    groups.push(...played.groups)
+    faults += played.faults.length
+    drawn += wanted
+    wanted = resample
+      ? shouldResample(groups, { wanted: groupsPerStep, most: resample.most, drawn }).draw
+      : 0
+  }
+  return { members, groups, drawn, lost: drawn - groups.length, faults, stale: 0, staleGroups: 0 }
+}
+
+/** Takes a step's groups from those that are played ahead. */
+async function takeStep(options: GrpoOptions, flow: Flow): Promise<Played> {
+  const { groupsPerStep = 32, estimator, policy } = options
+  const { groups: taken, lost, stale, staleGroups } = await flow.take(groupsPerStep)
+  const groups = taken.flatMap(
+    ({ step, place, members }) => groupAt(`${step}/${place}`, members, estimator, policy) ?? [],
   )
-  const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
-  const [first] = played
-  if (members.length === 0 && Fault.is(first))
-    throw new Fault(
-      first.code,
-      `step ${step}: none of its ${jobs.length} consultations could be played: ${first.message}`,
-      { cause: first },
-    )
-  const groups = Array.from({ length: groupsPerStep }, (_, place) => place).flatMap((place) => {
-    const own = members.filter((member) => member.place === place)
-    if (own.length === 0) return []
-    const group = formGroup(
-      `${step}/${place}`,
-      own.map(({ episode }) => episode),
-      own.map(({ score }) => score),
-      estimator,
-    )
-    events.emit('group-formed', group)
-    return group
-  })
-  return { members, groups, faults: jobs.length - members.length }
+  return {
+    members: taken.flatMap(({ members }) => members),
+    groups,
+    drawn: groups.length + lost.length + staleGroups,
+    lost: lost.length,
+    faults: [...taken, ...lost].reduce((sum, { faults }) => sum + faults.length, 0),
+    stale,
+    staleGroups,
+  }
 }
 
-/** The batch of all groups that teach something; `undefined` when none does. */
-export function batchOf(
-  groups: readonly Group[],
+async function oneStep(
+  options: GrpoOptions,
   step: number,
-  policyVersion: number,
-  {
-    loss,
-    normaliser,
-    adam,
-    maxTokens,
-  }: Pick<GrpoOptions, 'loss' | 'normaliser' | 'adam' | 'maxTokens'>,
-): { readonly batch: TrainBatch; readonly forks: number } | undefined {
-  let forks = 0
-  const segments = groups
-    .filter(({ status }) => status === 'learns')
-    .flatMap((group) =>
-      group.episodes.flatMap((episode, i) => {
-        if (group.scores[i]?.total === null) return []
-        const made = episodeSegments(episode, group.advantages[i] ?? 0, group.id)
-        forks += made.forks
-        return made.segments
-      }),
-    )
-  if (segments.length === 0) return undefined
-  const perSegment = normalise(normaliser, segments, maxTokens === undefined ? {} : { maxTokens })
-  return { batch: { step, policyVersion, segments, normaliser: perSegment, loss, adam }, forks }
-}
-
-const mean = (values: readonly number[]): number | null =>
-  values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null
-
-async function oneStep(options: GrpoOptions, step: number): Promise<StepMetrics> {
+  flow: Flow | undefined,
+): Promise<StepMetrics> {
   const started = performance.now()
-  const { backend, groupsPerStep = 32, epochs = 1 } = options
-  const { members, groups, faults } = await playStep(options, step)
+  const { backend, epochs = 1, together, events, maxStaleness = 0 } = options
+  const played = flow ? await takeStep(options, flow) : await playStep(options, step)
+  const groups = together ? estimateTogether(played.groups, together) : played.groups
+  for (const group of groups) events.emit('group-formed', group)
   const made = batchOf(groups, step, backend.policyVersion, options)
   let update: StepReport | undefined
-  for (let epoch = 0; made && epoch < epochs; epoch++)
-    update = await backend.step({ ...made.batch, policyVersion: backend.policyVersion })
-  const totals = members.flatMap(({ score }) => score.total ?? [])
-  const count = (...statuses: readonly Group['status'][]): number =>
-    groups.filter(({ status }) => statuses.includes(status)).length
-  const learning = groups.filter(({ status }) => status === 'learns')
+  if (made) {
+    const segments = await completed(backend, options.loss, made.batch.segments)
+    for (let epoch = 0; epoch < epochs; epoch++)
+      update = await backend.step({
+        ...made.batch,
+        segments,
+        policyVersion: backend.policyVersion,
+        maxStaleness: maxStaleness + epoch,
+      })
+  }
   return {
     step,
     steps: options.steps,
     policyVersion: backend.policyVersion,
-    reward: mean(totals),
-    accuracy: mean(members.flatMap(({ right }) => right ?? [])),
-    turns: mean(members.map(({ episode }) => episode.turns.length)),
-    groups: {
-      formed: groups.length,
-      zeroVariance: count('zero-variance'),
-      dropped: groupsPerStep - groups.length + count('singleton', 'too-few-scored'),
-    },
-    samples: {
-      used: learning.flatMap(({ scores }) => scores.flatMap(({ total }) => total ?? [])).length,
-      unavailable: faults + members.length - totals.length,
-      stale: 0,
-      forks: made?.forks ?? 0,
-    },
+    ...metricsOf({ ...played, groups }, made?.forks ?? 0),
     ...(update ? { update } : {}),
     seconds: (performance.now() - started) / 1000,
   }
@@ -206,14 +179,33 @@ async function oneStep(options: GrpoOptions, step: number): Promise<StepMetrics>
 
 /** Runs the steps in order and tells each one's metrics as `step-end`. */
 export async function trainGrpo(options: GrpoOptions): Promise<void> {
-  const { steps, firstStep = 1, groupSize = 8 } = options
-  if (groupSize < 2)
+  const { backend, steps, firstStep = 1, groupsPerStep = 32, groupSize = 8 } = options
+  const { maxStaleness = 0, temperature = 1, concurrency = 16 } = options
+  if (groupSize < 2 && options.policy?.baseline !== 'elsewhere')
     throw new RangeError(
       `Expected \`groupSize\` to be at least 2, got \`${groupSize}\`: a group of one has no baseline`,
     )
-  for (let step = firstStep; step <= steps; step++) {
-    options.signal?.throwIfAborted()
-    options.events.emit('step-end', await oneStep(options, step))
-    await options.afterStep?.(step)
+  if (options.greedy && maxStaleness > 0)
+    throw new RangeError(
+      `Expected \`maxStaleness\` 0 with a greedy baseline, which is the step's own policy, got \`${maxStaleness}\``,
+    )
+  const flow =
+    maxStaleness > 0
+      ? openFlow({
+          play: options,
+          sampler: () => backend.sampler({ temperature }),
+          name: backend.name,
+          version: () => backend.policyVersion,
+          ...{ firstStep, groupsPerStep, groupSize, concurrency, maxStaleness },
+        })
+      : undefined
+  try {
+    for (let step = firstStep; step <= steps; step++) {
+      options.signal?.throwIfAborted()
+      options.events.emit('step-end', await oneStep(options, step, flow))
+      if ((await options.afterStep?.(step)) === 'stop') break
+    }
+  } finally {
+    await flow?.close()
   }
 }

@@ -54,9 +54,20 @@ describe('train', () => {
       policyVersion: 3,
       heldOut: expect.objectContaining({ agent: 'embedded', split: 'heldout', cases: 8 }),
       before: expect.objectContaining({ agent: 'embedded', cases: 8 }),
-      groups: { formed: 12, zeroVariance: expect.any(Number), dropped: 0 },
+      groups: {
+        drawn: 12,
+        formed: 12,
+        zeroVariance: expect.any(Number),
+        dropped: 0,
+        reasons: { lost: 0, stale: 0, singleton: 0, tooFewScored: 0 },
+      },
       samples: { used: expect.any(Number), stale: 0, unavailable: 0, forks: 0 },
       checkpoint: join(out, 'checkpoints', 'step-000003'),
+      best: {
+        step: expect.any(Number),
+        accuracy: expect.any(Number),
+        checkpoint: join(out, 'checkpoints', 'best'),
+      },
       timing: { seconds: expect.any(Number) },
     })
     expect(JSON.parse(await readFile(join(out, 'report.json'), 'utf8'))).toEqual(report)
@@ -101,8 +112,7 @@ describe('train', () => {
     })
     expect(code).toBe(130)
     expect(stderr).toContain(`npx bedside train --resume ${out}`)
-    const [kept] = await readdir(join(out, 'checkpoints'))
-    expect(kept).toBe('step-000003')
+    expect((await readdir(join(out, 'checkpoints'))).sort()).toEqual(['best', 'step-000003'])
 
     await document(['train', '--resume', out])
     expect(await weights(out, 6)).toEqual(await weights(whole, 6))

@@ -12,8 +12,9 @@ import type { Patient } from '../../src/patient.js'
 import type { Reward } from '../../src/reward.js'
 import { drGrpo } from '../../src/trainers/advantages.js'
 import { embedded } from '../../src/trainers/embedded/embedded.js'
+import { batchOf } from '../../src/trainers/group-batch.js'
 import type { GrpoOptions } from '../../src/trainers/grpo.js'
-import { batchOf, trainGrpo } from '../../src/trainers/grpo.js'
+import { trainGrpo } from '../../src/trainers/grpo.js'
 import { tinyCase } from '../fixtures/tiny-case.js'
 import { words } from './embedded/play.js'
 
@@ -182,7 +183,7 @@ describe('what is left out is counted', () => {
     })
     const backend = embedded({ vocabulary: words })
     const [metrics] = await run(backend, { reward: flat, steps: 1 })
-    expect(metrics?.groups).toEqual({ formed: 4, zeroVariance: 4, dropped: 0 })
+    expect(metrics?.groups).toMatchObject({ drawn: 4, formed: 4, zeroVariance: 4, dropped: 0 })
     expect(metrics?.update).toBeUndefined()
     expect(backend.policyVersion).toBe(0)
   })
@@ -208,4 +209,68 @@ test('an aborted run stops between episodes', async () => {
   const backend = embedded({ vocabulary: words })
   await expect(run(backend, { events, signal: abort.signal })).rejects.toThrow('enough')
   expect(backend.policyVersion).toBe(1)
+})
+
+describe('groups that teach nothing', () => {
+  /** Half of the cases pay the same to everybody. */
+  const dull: Reward = Object.assign(
+    async (...[episode, truth]: Parameters<Reward>) =>
+      truth.caseId.startsWith('flu') ? { total: 0.5, parts: {} } : accuracy(episode, truth),
+    { rewardName: 'dull', bounds: [0, 1] as const, source: 'test' },
+  )
+
+  test('are drawn again up to the bound, and all of them counted', async () => {
+    const [metrics] = await run(embedded({ vocabulary: words }), {
+      reward: dull,
+      resample: { most: 8 },
+      steps: 1,
+    })
+    const { drawn, formed, zeroVariance } = metrics!.groups
+    expect(drawn).toBeGreaterThan(4)
+    expect(drawn).toBeLessThanOrEqual(8)
+    expect(formed).toBe(drawn)
+    expect(zeroVariance).toBeGreaterThanOrEqual(drawn / 2 - 1)
+  })
+
+  test('are not, where nobody asks for it', async () => {
+    const [metrics] = await run(embedded({ vocabulary: words }), { reward: dull, steps: 1 })
+    expect(metrics!.groups.drawn).toBe(4)
+  })
+})
+
+test('a greedy baseline makes a group of equal totals teach, and learns', async () => {
+  const told = await run(embedded({ vocabulary: words }), {
+    greedy: true,
+    steps: 60,
+    groupsPerStep: 6,
+  })
+  expect(told.every(({ groups }) => groups.zeroVariance === 0)).toBe(true)
+  const average = (part: readonly StepMetrics[]) =>
+    part.reduce((sum, { accuracy }) => sum + (accuracy ?? Number.NaN), 0) / part.length
+  expect(average(told.slice(-5))).toBeGreaterThan(0.85)
+})
+
+test('a penalty on leaving the reference keeps the policy nearer to it', async () => {
+  const lossOf = (coefficient: number): GrpoOptions['loss'] => ({
+    ...{ kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
+    kl: { estimator: 'k3', coefficient },
+  })
+  const far = async (coefficient: number) => {
+    const backend = embedded({ vocabulary: words })
+    const told = await run(backend, { loss: lossOf(coefficient), steps: 15 })
+    return told.findLast(({ update }) => update)?.update?.klReference ?? Number.NaN
+  }
+  const [free, held] = [await far(0), await far(1)]
+  expect(free).toBeGreaterThan(0.01)
+  expect(held).toBeLessThan(free / 2)
+})
+
+test('an importance correction leaves fresh tokens alone', async () => {
+  const correction = { level: 'token', mode: 'mask', min: 0.5, max: 2 } as const
+  const [one, other] = [embedded({ vocabulary: words }), embedded({ vocabulary: words })]
+  const plain = { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 } as const
+  await run(one, { loss: plain, steps: 2 })
+  const told = await run(other, { loss: { ...plain, correction }, steps: 2 })
+  expect(told.at(-1)?.update?.droppedFraction).toBe(0)
+  expect(told.at(-1)?.update?.logprobGap.max).toBeLessThan(1e-6)
 })

@@ -1,0 +1,95 @@
+/** What a recipe asks of a training run, put into the loops' own terms: estimators, losses, the course of cases. */
+import type { AdamSettings, Loss } from './batch.js'
+import type { Case } from './case.js'
+import type { Env } from './env.js'
+import { Fault } from './error.js'
+import type { Recipe } from './recipe.js'
+import type { Setting } from './setting.js'
+import { settingOf } from './setting.js'
+import { drGrpo, grpo, rloo } from './trainers/advantages.js'
+import { gdpo, litePpo, reinforcePlusPlusBaseline } from './trainers/advantages-batch.js'
+import type { GrpoOptions } from './trainers/grpo.js'
+
+type Training = Recipe['training']
+
+/** The loss of a recipe, with the constants of its kind alone. */
+export function lossOf({ loss }: Training): Loss {
+  const { kind, low, high, dual, tauPositive, tauNegative, entropy, kl, correction } = loss
+  const besides = { entropy, ...(kl ? { kl } : {}), ...(correction ? { correction } : {}) }
+  switch (kind) {
+    case 'ppo-clip':
+      return { kind, low, high, ...(dual === undefined ? {} : { dual }), ...besides }
+    case 'cispo':
+    case 'gspo':
+      return { kind, low, high, ...besides }
+    case 'sapo':
+      return { kind, tauPositive, tauNegative, ...besides }
+    default:
+      return { kind, ...besides }
+  }
+}
+
+/** The optimiser of a recipe. */
+export function adamOf({ adam: { maxGradNorm, ...adam } }: Training): AdamSettings {
+  return maxGradNorm === undefined ? adam : { ...adam, maxGradNorm }
+}
+
+/** How a recipe's advantages are estimated. */
+export function estimatorOf({
+  advantages,
+  groups: { minScored, truncated },
+}: Training): Pick<GrpoOptions, 'estimator' | 'together' | 'greedy' | 'policy'> {
+  const policy = { truncated, ...(minScored === undefined ? {} : { minScored }) }
+  const alone = { estimator: drGrpo(), policy }
+  switch (advantages) {
+    case 'grpo':
+      return { estimator: grpo(), policy }
+    case 'rloo':
+      return { estimator: rloo(), policy }
+    case 'reinforce-plus-plus-baseline':
+      return { ...alone, together: reinforcePlusPlusBaseline() }
+    case 'lite-ppo':
+      return { ...alone, together: litePpo() }
+    case 'gdpo':
+      // Equal totals may be made of parts that differ.
+      return { ...alone, together: gdpo(), policy: { ...policy, baseline: 'elsewhere' } }
+    case 'remax':
+      return { ...alone, greedy: true }
+    case 'dr-grpo':
+      return alone
+  }
+}
+
+/** Where training cases come from as the run goes on: easier tiers first, where the recipe says so. */
+export interface Course {
+  readonly caseAt: (n: number, step: number) => Case
+  readonly makeEnv: (step: number) => Env
+  /** Actions a doctor has in the longest of its stages. */
+  readonly maxTurns: number
+}
+
+/**
+ * The course of a recipe's training cases; `setting` is its last stage.
+ * @throws Fault `bad-input` for stages whose doctors have other moves
+ */
+export async function courseOf(recipe: Recipe, setting: Setting): Promise<Course> {
+  const stages: { readonly last: number; readonly setting: Setting }[] = []
+  let last = 0
+  for (const { tier, steps } of recipe.cases.curriculum) {
+    last += steps
+    const easier = await settingOf({ ...recipe, cases: { ...recipe.cases, tier } })
+    if (easier.vocabulary.fingerprint !== setting.vocabulary.fingerprint)
+      throw new Fault(
+        'bad-input',
+        `cases.curriculum: expected tiers whose doctors have the same moves, got ${tier} before ${recipe.cases.tier}`,
+      )
+    stages.push({ last, setting: easier })
+  }
+  const at = (step: number): Setting =>
+    stages.find((stage) => step <= stage.last)?.setting ?? setting
+  return {
+    caseAt: (n, step) => at(step).caseAt(n),
+    makeEnv: (step) => at(step).makeEnv(),
+    maxTurns: Math.max(setting.maxTurns, ...stages.map((stage) => stage.setting.maxTurns)),
+  }
+}

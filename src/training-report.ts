@@ -1,0 +1,100 @@
+/** What a training run comes to: its report, its best evaluation, and whether it still gains anything. */
+import type { Backend } from './backend.js'
+import type { Evaluation } from './evaluation.js'
+import type { HeldOutMetrics, StepMetrics } from './event.js'
+import type { Recipe } from './recipe.js'
+import type { RunDirectory } from './run-directory.js'
+
+export interface TrainingReport {
+  readonly backend: string
+  readonly recipe: string
+  readonly seed: number
+  readonly steps: number
+  readonly policyVersion: number
+  readonly heldOut: Evaluation
+  readonly before: Evaluation
+  /** Sums over the steps. */
+  readonly groups: StepMetrics['groups']
+  readonly samples: StepMetrics['samples']
+  readonly checkpoint: string
+  /** The evaluation with the highest held-out accuracy, and the checkpoint kept of it. */
+  readonly best: { readonly step: number; readonly accuracy: number; readonly checkpoint: string }
+  readonly timing: { readonly seconds: number }
+}
+
+const heldOutOf = ({ metrics }: RunDirectory): readonly HeldOutMetrics[] =>
+  metrics.filter((line) => line.type === 'held-out')
+
+/** The first of the best evaluations so far. */
+export function bestOf(directory: RunDirectory): { step: number; accuracy: number } | undefined {
+  const scored = heldOutOf(directory).flatMap(({ step, accuracy }) =>
+    accuracy === null ? [] : [{ step, accuracy }],
+  )
+  const [first, ...others] = scored
+  return first && others.reduce((best, one) => (one.accuracy > best.accuracy ? one : best), first)
+}
+
+/** Whether the last evaluations, as many as a recipe has patience for, brought nothing. */
+export function hasStalled(directory: RunDirectory, recipe: Recipe): boolean {
+  const { earlyStop } = recipe.training
+  const accuracies = heldOutOf(directory).map(({ accuracy }) => accuracy ?? 0)
+  if (!earlyStop || accuracies.length <= earlyStop.patience) return false
+  const before = Math.max(...accuracies.slice(0, -earlyStop.patience))
+  const since = Math.max(...accuracies.slice(-earlyStop.patience))
+  return since <= before + earlyStop.minGain
+}
+
+/** The last step that was made. */
+export const lastStep = (directory: RunDirectory, recipe: Recipe): number =>
+  directory.metrics.reduce((last, { step }) => Math.max(last, step), 0) || recipe.training.steps
+
+/** The report of a run that is done. */
+export function reportOf({
+  recipe,
+  backend,
+  directory,
+  heldOut,
+  before,
+  seconds,
+}: {
+  readonly recipe: Recipe
+  readonly backend: Backend
+  readonly directory: RunDirectory
+  readonly heldOut: Evaluation
+  readonly before: Evaluation
+  readonly seconds: () => number
+}): TrainingReport {
+  const steps = directory.metrics.filter((line) => line.type === 'step')
+  const sum = (of: (line: StepMetrics) => number): number =>
+    steps.reduce((total, line) => total + of(line), 0)
+  return {
+    backend: backend.name,
+    recipe: recipe.recipe,
+    seed: recipe.seed,
+    steps: lastStep(directory, recipe),
+    policyVersion: backend.policyVersion,
+    heldOut,
+    before,
+    groups: {
+      drawn: sum(({ groups }) => groups.drawn),
+      formed: sum(({ groups }) => groups.formed),
+      zeroVariance: sum(({ groups }) => groups.zeroVariance),
+      dropped: sum(({ groups }) => groups.dropped),
+      reasons: {
+        lost: sum(({ groups }) => groups.reasons.lost),
+        stale: sum(({ groups }) => groups.reasons.stale),
+        singleton: sum(({ groups }) => groups.reasons.singleton),
+        tooFewScored: sum(({ groups }) => groups.reasons.tooFewScored),
+      },
+    },
+    samples: {
+      used: sum(({ samples }) => samples.used),
+      stale: sum(({ samples }) => samples.stale),
+      unavailable: sum(({ samples }) => samples.unavailable),
+      forks: sum(({ samples }) => samples.forks),
+    },
+    checkpoint: directory.checkpoint(lastStep(directory, recipe)),
+    best: { step: 0, accuracy: 0, ...bestOf(directory), checkpoint: directory.best },
+    timing: { seconds: seconds() },
+  }
+}
