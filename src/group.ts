@@ -2,23 +2,62 @@
 import type { Episode } from './episode.js'
 import type { Score } from './reward.js'
 
+/**
+ * What one member is to its group: `learns` is compared with and taught; `counts` is compared with only;
+ * `out` is neither, its tokens stay out of the batch and its advantage is 0.
+ */
+export type Standing = 'learns' | 'counts' | 'out'
+
 export interface Group {
   readonly id: string
   readonly caseId: string
   readonly seed: number
   readonly episodes: readonly Episode[]
   readonly scores: readonly Score[]
-  /** One number per episode; 0 for an episode without a total. */
+  /** One number per episode; 0 for an episode that does not learn. */
   readonly advantages: readonly number[]
+  /** One per episode; it says nothing of whether the group teaches, which is `status`. */
+  readonly standings: readonly Standing[]
   /** `learns`, or why it teaches nothing. */
   readonly status: 'learns' | 'singleton' | 'zero-variance' | 'too-few-scored'
 }
 
 /**
  * An advantage estimator: totals of one group's scored members, in, one number each, out.
- * A singleton or constant group gives zeros.
+ * Where the baseline is the group's own, a singleton or constant group gives zeros.
  */
 export type AdvantageEstimator = (totals: readonly number[]) => readonly number[]
+
+/** What an estimator over a whole batch reads of one group: lists of one length, an entry per member that counts. */
+export interface ScoredGroup {
+  readonly totals: readonly number[]
+  /** The values of the reward's parts; a part that does not apply to a member is absent. */
+  readonly parts?: readonly Readonly<Record<string, number>>[]
+  /** Drawn tokens of each member, its weight in statistics over tokens; without them each weighs 1. */
+  readonly tokens?: readonly number[]
+}
+
+/** An advantage estimator that needs every group of a step at once: one list per group, one number per member. */
+export type BatchEstimator = (groups: readonly ScoredGroup[]) => readonly (readonly number[])[]
+
+/** Who counts in a group, and what a group must be to teach. */
+export interface GroupPolicy {
+  /** Fewer members that count than this and the group teaches nothing. @default 2, or 1 with a baseline from elsewhere */
+  readonly minScored?: number
+  /** Totals no further apart than this are the same. @default 0 */
+  readonly tolerance?: number
+  /**
+   * Members cut short. `keep` treats them as any other (the default of TRL, verl and slime). `zero` leaves their
+   * totals in the group's statistics and gives them advantage 0: DAPO's overlong filtering (Yu et al. 2025) and
+   * TRL's `mask_truncated_completions`. `drop` leaves them out of the statistics too. @default 'keep'
+   */
+  readonly truncated?: 'keep' | 'drop' | 'zero'
+  /**
+   * With a baseline from `elsewhere` (a greedy rollout, a value model, the batch) a group of one and a group of
+   * equal totals teach as well. @default 'siblings'
+   */
+  readonly baseline?: 'siblings' | 'elsewhere'
+}
 
 /**
  * Checks that siblings met the same patient: one case, one seed, one intake, one budget.
@@ -38,16 +77,66 @@ export function assertSiblings(episodes: readonly Episode[]): void {
   }
 }
 
+/** Whether an episode was cut short: by its env, or a move of it by the limit on tokens. */
+export const isTruncated = (episode: Episode): boolean =>
+  episode.end === 'truncated' || episode.turns.some(({ sample }) => sample?.stopReason === 'length')
+
+function standingOf(
+  episode: Episode,
+  { total }: Score,
+  truncated: NonNullable<GroupPolicy['truncated']>,
+): Standing {
+  if (total === null) return 'out'
+  if (!Number.isFinite(total))
+    throw new RangeError(`Expected \`total\` of ${episode.id} to be finite, got \`${total}\``)
+  if (truncated === 'keep' || !isTruncated(episode)) return 'learns'
+  return truncated === 'drop' ? 'out' : 'counts'
+}
+
+function statusOf(
+  totals: readonly number[],
+  standings: readonly Standing[],
+  {
+    baseline = 'siblings',
+    minScored = baseline === 'siblings' ? 2 : 1,
+    tolerance = 0,
+  }: GroupPolicy,
+): Group['status'] {
+  if (!Number.isInteger(minScored) || minScored < 1)
+    throw new RangeError(`Expected \`minScored\` to be a positive integer, got \`${minScored}\``)
+  if (!(tolerance >= 0))
+    throw new RangeError(`Expected \`tolerance\` to be at least 0, got \`${tolerance}\``)
+  if (baseline === 'siblings' && totals.length === 1) return 'singleton'
+  if (!standings.includes('learns') || totals.length < minScored) return 'too-few-scored'
+  if (baseline === 'siblings' && Math.max(...totals) - Math.min(...totals) <= tolerance)
+    return 'zero-variance'
+  return 'learns'
+}
+
+/** Values of the members that count, put where the learning ones stand; 0 elsewhere. */
+function placed(id: string, standings: readonly Standing[], values: readonly number[]): number[] {
+  const counted = standings.filter((standing) => standing !== 'out').length
+  if (values.length !== counted)
+    throw new TypeError(
+      `Expected the estimator to give ${counted} advantages for group ${id}, got ${values.length}`,
+    )
+  let n = 0
+  return standings.map((standing) => {
+    const value = standing === 'out' ? 0 : values[n++]!
+    return standing === 'learns' ? value : 0
+  })
+}
+
 /**
- * Forms a group: estimates advantages over the members that have a total, and says what it can teach.
- * @param minScored fewer scored members than this and the group teaches nothing @default 2
+ * Forms a group: estimates advantages over the members that count, and says what it can teach.
+ * @throws RangeError naming a member whose total is not finite
  */
 export function formGroup(
   id: string,
   episodes: readonly Episode[],
   scores: readonly Score[],
   estimate: AdvantageEstimator,
-  { minScored = 2 }: { readonly minScored?: number } = {},
+  policy: GroupPolicy = {},
 ): Group {
   const first = episodes[0]
   if (!first || episodes.length !== scores.length)
@@ -55,24 +144,57 @@ export function formGroup(
       `Expected as many scores as episodes and at least one, got ${episodes.length} episodes and ${scores.length} scores`,
     )
   assertSiblings(episodes)
-  const scored = scores.flatMap((score, i) =>
-    score.total === null ? [] : [{ i, total: score.total }],
+  const standings = episodes.map((episode, i) =>
+    standingOf(episode, scores[i]!, policy.truncated ?? 'keep'),
   )
-  const totals = scored.map(({ total }) => total)
-  const status =
-    scored.length === 1
-      ? 'singleton'
-      : scored.length < Math.max(minScored, 2)
-        ? 'too-few-scored'
-        : totals.every((total) => total === totals[0])
-          ? 'zero-variance'
-          : 'learns'
-  const advantages = new Array<number>(episodes.length).fill(0)
-  if (status === 'learns') {
-    const estimated = estimate(totals)
-    scored.forEach(({ i }, n) => {
-      advantages[i] = estimated[n] ?? 0
-    })
+  const totals = scores.flatMap(({ total }, i) =>
+    total === null || standings[i] === 'out' ? [] : [total],
+  )
+  const status = statusOf(totals, standings, policy)
+  const advantages =
+    status === 'learns' ? placed(id, standings, estimate(totals)) : episodes.map(() => 0)
+  const { caseId, seed } = first
+  return { id, caseId, seed, episodes, scores, advantages, standings, status }
+}
+
+function scoredOf({ episodes, scores, standings }: Group): ScoredGroup {
+  const counting = scores.flatMap((score, i) =>
+    score.total === null || standings[i] === 'out'
+      ? []
+      : [{ total: score.total, parts: score.parts, turns: episodes[i]!.turns }],
+  )
+  const tokens = counting.map(({ turns }) =>
+    turns.reduce((sum, { sample }) => sum + (sample?.tokens.length ?? 0), 0),
+  )
+  return {
+    totals: counting.map(({ total }) => total),
+    parts: counting.map(({ parts }) =>
+      Object.fromEntries(
+        Object.entries(parts).flatMap(([name, part]) =>
+          part.status === 'ok' ? [[name, part.value]] : [],
+        ),
+      ),
+    ),
+    // Episodes that were not drawn as tokens have nothing to be weighed by.
+    ...(tokens.some((drawn) => drawn > 0) ? { tokens } : {}),
   }
-  return { id, caseId: first.caseId, seed: first.seed, episodes, scores, advantages, status }
+}
+
+/**
+ * The groups with advantages estimated over all that teach, together; those that do not are left as they are.
+ * Form them with `baseline: 'elsewhere'` where the estimator learns from singletons or equal totals too.
+ */
+export function estimateTogether(
+  groups: readonly Group[],
+  estimate: BatchEstimator,
+): readonly Group[] {
+  const teaching = groups.filter(({ status }) => status === 'learns')
+  if (teaching.length === 0) return groups
+  const estimated = estimate(teaching.map(scoredOf))
+  let next = 0
+  return groups.map((group) =>
+    group.status === 'learns'
+      ? { ...group, advantages: placed(group.id, group.standings, estimated[next++] ?? []) }
+      : group,
+  )
 }

@@ -233,7 +233,8 @@ describe.each(estimators)('%s', (name, estimate) => {
         fc.property(batches, (groups) => {
           const several = groups.filter(({ totals }) => totals.length > 1)
           const values = estimate(several).flat()
-          fc.pre(values.some((value) => Math.abs(value) > 1e-3))
+          // Parts can cancel but for the epsilon of their normalisation; that is not blown up to 1.
+          fc.pre(values.some((value) => Math.abs(value) > 0.5))
           const weights = several.flatMap(({ tokens }) => tokens)
           const { mean, variance } = spelledOut(values, weights)
           expect(mean).toBeCloseTo(0, 9)
@@ -281,11 +282,9 @@ describe('whitening', () => {
   })
 
   test('an entry that weighs nothing gets 0 and moves no other', () => {
-    expect([...standardise([5, 1, 3], { weights: [0, 1, 1] })]).toEqual([
-      0,
-      -Math.SQRT1_2,
-      Math.SQRT1_2,
-    ])
+    const white = [...standardise([5, 1, 3], { weights: [0, 1, 1] })]
+    expect(white[0]).toBe(0)
+    near([white], [[0, -Math.SQRT1_2, Math.SQRT1_2]])
   })
 
   test('a weight is a number of times', () => {

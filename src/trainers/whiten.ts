@@ -1,0 +1,104 @@
+/** Centring and whitening that no finite number can turn into NaN: what every estimator is made of. */
+
+/** Values by token, along a segment's mask. */
+export type TokenNumbers = Float32Array | Float64Array
+
+/** What centred values are divided by: a deviation over n - 1 or over n, or nothing. */
+export type Deviation = 'sample' | 'population' | 'none'
+
+/** A power of two near the largest |value|: division by it is exact, and what it leaves can be squared and summed. */
+export function magnitude(values: ArrayLike<number>): number {
+  let largest = 0
+  for (let i = 0; i < values.length; i++) largest = Math.max(largest, Math.abs(values[i]!))
+  if (largest === 0) return 1
+  return 2 ** Math.min(1023, Math.max(-1022, Math.floor(Math.log2(largest))))
+}
+
+/** The mean and the spread of values in units of `scale`; the spread is 0 where fewer than two weigh anything. */
+function moments(
+  values: ArrayLike<number>,
+  weights: ArrayLike<number> | undefined,
+  std: Deviation,
+  scale: number,
+): { readonly centre: number; readonly variance: number } {
+  let [mass, sum, low, high] = [0, 0, Infinity, -Infinity]
+  for (let i = 0; i < values.length; i++) {
+    const weight = weights ? weights[i]! : 1
+    if (weight <= 0) continue
+    const value = values[i]! / scale
+    mass += weight
+    sum += weight * value
+    low = Math.min(low, value)
+    high = Math.max(high, value)
+  }
+  // A rounded mean of equal values can differ from them; they are their own mean.
+  const centre = low === high ? low : sum / mass
+  const free = std === 'population' ? mass : mass - 1
+  if (low >= high || free <= 0) return { centre, variance: 0 }
+  let squares = 0
+  for (let i = 0; i < values.length; i++)
+    squares += (weights ? weights[i]! : 1) * (values[i]! / scale - centre) ** 2
+  return { centre, variance: squares / free }
+}
+
+/** The standard deviation of values, n - 1; 0 for fewer than two. */
+export function deviation(values: ArrayLike<number>): number {
+  const scale = magnitude(values)
+  return Math.sqrt(moments(values, undefined, 'sample', scale).variance) * scale
+}
+
+/**
+ * (value - mean) / (√(variance + inside) + outside); zeros where all values are equal, 0 where a weight is.
+ * @param weights how many times each value counts; without them each counts once
+ */
+export function standardise(
+  values: ArrayLike<number>,
+  {
+    std = 'sample',
+    inside = 0,
+    outside = 0,
+    weights,
+  }: {
+    /** @default 'sample' */
+    readonly std?: Deviation
+    /** Added to the variance. @default 0 */
+    readonly inside?: number
+    /** Added to the deviation. @default 0 */
+    readonly outside?: number
+    readonly weights?: ArrayLike<number> | undefined
+  } = {},
+): Float64Array {
+  const out = new Float64Array(values.length)
+  const scale = magnitude(values)
+  const { centre, variance } = moments(values, weights, std, scale)
+  // Divided twice, as the square of a scale can be 0 or infinite where the scale is neither.
+  const divisor = Math.sqrt(variance + inside / scale / scale) + outside / scale
+  for (let i = 0; i < values.length; i++) {
+    if (weights && weights[i]! <= 0) continue
+    const centred = values[i]! / scale - centre
+    if (centred !== 0) out[i] = std === 'none' ? centred * scale : centred / divisor
+  }
+  return out
+}
+
+/** What verl adds to the variance when it whitens. */
+export const whiteningEpsilon = 1e-8
+
+/**
+ * Rows whitened over all drawn tokens of the batch: mean 0, variance 1 (n - 1), 1e-8 added to the variance, as
+ * verl's `masked_whiten`. Masked tokens are 0; so is everything where fewer than two tokens were drawn.
+ */
+export function whitenTokens(
+  rows: readonly { readonly values: TokenNumbers; readonly mask: Uint8Array }[],
+): Float64Array[] {
+  const drawn: number[] = []
+  for (const { values, mask } of rows)
+    for (let t = 0; t < mask.length; t++) if (mask[t]) drawn.push(values[t]!)
+  const white = standardise(drawn, { inside: whiteningEpsilon })
+  let next = 0
+  return rows.map(({ mask }) => {
+    const out = new Float64Array(mask.length)
+    for (let t = 0; t < mask.length; t++) if (mask[t]) out[t] = white[next++]!
+    return out
+  })
+}
