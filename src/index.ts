@@ -50,8 +50,15 @@ export * from './exports/agents.js'
 export * from './exports/envs.js'
 export * from './exports/rewards.js'
 export * from './exports/trainers.js'
-export type { AdvantageEstimator, Group } from './group.js'
-export { assertSiblings, formGroup } from './group.js'
+export type {
+  AdvantageEstimator,
+  BatchEstimator,
+  Group,
+  GroupPolicy,
+  ScoredGroup,
+  Standing,
+} from './group.js'
+export { assertSiblings, estimateTogether, formGroup, isTruncated } from './group.js'
 export type { Disease, ExamDefinition, FindingDefinition, Knowledge } from './knowledge.js'
 export { clinic } from './knowledge.js'
 export { loadKnowledge } from './knowledge-folder.js'

@@ -51,6 +51,8 @@ export const Recipe = z.strictObject({
   backend: z.enum(['embedded']).default('embedded'),
   training: z
     .strictObject({
+      /** What makes gradient steps of consultations. */
+      algorithm: z.enum(['grpo', 'ppo', 'sft']).default('grpo'),
       steps: Count.default(200),
       groupsPerStep: Count.default(32),
       groupSize: z.number().int().min(2).default(8),
@@ -114,8 +116,43 @@ export const Recipe = z.strictObject({
       earlyStop: z
         .strictObject({ patience: Count, minGain: z.number().min(0).default(0) })
         .optional(),
-      /** Steps between saved training episodes. */
+      /** Steps between saved training episodes, and their tokens as trajectories. */
       episodesEvery: Count.default(50),
+      /** Of ppo alone. */
+      ppo: z
+        .strictObject({
+          episodesPerStep: Count.default(64),
+          minibatches: Count.default(4),
+          gamma: Probability.default(1),
+          lambda: Probability.default(0.95),
+          /** Of the critic. */
+          learningRate: z.number().positive().default(0.05),
+          coefficient: z.number().positive().default(0.1),
+          range: z.number().positive().default(0.2),
+          /** A penalty taken off the rewards, token by token. */
+          rewardKl: z
+            .strictObject({
+              estimator: z.enum(['k1', 'k2', 'k3']).default('k1'),
+              coefficient: z.number().positive(),
+            })
+            .optional(),
+        })
+        .prefault({}),
+      /** Of sft alone: saved episodes of a file, or a doctor's consultations over training cases. */
+      sft: z
+        .strictObject({
+          demonstrations: z.string().optional(),
+          agent: z.string().default('oracle'),
+          cases: Count.default(400),
+          /** Consultations of each case. */
+          times: Count.default(1),
+          episodesPerStep: Count.default(32),
+          /** Keeps those of at least this reward. */
+          minReward: z.number().optional(),
+          /** Keeps the best of each case. */
+          bestOf: Count.optional(),
+        })
+        .prefault({}),
     })
     .prefault({}),
   /** Consultations to print when training is done: one case before, the same after. */

@@ -1,4 +1,6 @@
 /** A training run: a recipe and a directory in; a trained policy, its curves and its report out. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Backend } from './backend.js'
 import type { GraderView } from './case.js'
 import { graderView } from './case.js'
@@ -17,10 +19,11 @@ import type { Setting } from './setting.js'
 import { settingOf } from './setting.js'
 import { drawCurves } from './trainers/curves.js'
 import { embedded } from './trainers/embedded/embedded.js'
-import type { GrpoOptions } from './trainers/grpo.js'
-import { trainGrpo } from './trainers/grpo.js'
+import { episodeTrajectories } from './trainers/store/trajectory.js'
+import { trajectoryWriter } from './trainers/store/writer.js'
+import { runLoop } from './training-loops.js'
 import type { Course } from './training-plan.js'
-import { adamOf, courseOf, estimatorOf, lossOf } from './training-plan.js'
+import { courseOf } from './training-plan.js'
 import type { TrainingReport } from './training-report.js'
 import { bestOf, hasStalled, lastStep, reportOf } from './training-report.js'
 
@@ -126,40 +129,9 @@ async function scoreHeldOut(run: Run, step: number): Promise<void> {
   run.events.emit('held-out-scored', line)
 }
 
-/** What a recipe says of the loop itself. */
-function loopOf({ recipe, setting, course, backend, directory, events, signal }: Run): GrpoOptions {
-  const { training } = recipe
-  const { resampleMost } = training
-  return {
-    ...estimatorOf(training),
-    backend,
-    caseAt: course.caseAt,
-    makeEnv: course.makeEnv,
-    reward: setting.reward,
-    accuracy: setting.measures.accuracy,
-    loss: lossOf(training),
-    normaliser: training.normaliser,
-    adam: adamOf(training),
-    steps: training.steps,
-    firstStep: directory.done + 1,
-    seed: recipe.seed,
-    groupsPerStep: training.groupsPerStep,
-    groupSize: training.groupSize,
-    epochs: training.epochs,
-    temperature: training.temperature,
-    concurrency: training.concurrency,
-    maxStaleness: training.maxStaleness,
-    ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),
-    // Every turn of the embedded policy is one token.
-    maxTokens: course.maxTurns,
-    events,
-    signal,
-  }
-}
-
 /** The loop with everything that happens between steps: metrics, evaluations, checkpoints, episodes. */
 async function runSteps(run: Run): Promise<void> {
-  const { recipe, course, backend, directory, events, signal } = run
+  const { recipe, setting, course, backend, directory, events, signal } = run
   const { steps, evaluateEvery, episodesEvery, checkpointEvery } = recipe.training
   // A run that had stopped early does not begin again.
   if (hasStalled(directory, recipe)) return
@@ -179,19 +151,17 @@ async function runSteps(run: Run): Promise<void> {
   events.on('group-formed', keepGroup)
   events.on('step-end', keepMetrics)
   try {
-    await trainGrpo({
-      ...loopOf(run),
-      caseAt: (n, step) => {
-        const truth = course.caseAt(n, step)
-        truths.set(truth.id, graderView(truth))
-        return truth
-      },
+    await runLoop({
+      ...{ recipe, setting, course, backend, events, signal, firstStep: directory.done + 1 },
+      drawn: (truth) => truths.set(truth.id, graderView(truth)),
       afterStep: async (step) => {
         const due = (every: number) => step === steps || step % every === 0
         if (latest) await directory.log({ type: 'step', ...latest })
         if (due(evaluateEvery)) await scoreHeldOut(run, step)
-        if (due(episodesEvery))
+        if (due(episodesEvery) && groups.length > 0) {
           await directory.saveEpisodes(checkpointName(step), savedGroups(groups, truths, step))
+          await saveTrajectories(join(directory.path, 'trajectories'), groups, step)
+        }
         const stalled = hasStalled(directory, recipe)
         if (due(checkpointEvery) || stalled) await checkpoint(step)
         finished = step
@@ -208,6 +178,25 @@ async function runSteps(run: Run): Promise<void> {
     events.off('group-formed', keepGroup)
     events.off('step-end', keepMetrics)
   }
+}
+
+/** The tokens of a step's groups, with what they were taught by. */
+async function saveTrajectories(
+  folder: string,
+  groups: readonly Group[],
+  step: number,
+): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  await using writer = trajectoryWriter(join(folder, `${checkpointName(step)}.parquet`))
+  for (const { id, episodes, scores, advantages } of groups)
+    for (const [i, episode] of episodes.entries())
+      await writer.append(
+        episodeTrajectories(episode, {
+          ...{ groupId: id, advantage: advantages[i] ?? 0, step },
+          ...(scores[i] ? { score: scores[i] } : {}),
+        }),
+      )
+  await writer.close()
 }
 
 function* saved(played: readonly Played[], step: number): Generator<SavedEpisode> {

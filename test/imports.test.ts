@@ -23,6 +23,7 @@ const compositions = [
   'doctors',
   'setting',
   'training-plan',
+  'training-loops',
   'training-run',
   'exports/*',
   'cli/*',

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { addCases, addRewards } from './declare-data.js'
 import { addConsult, addEvaluate, addTrain } from './declare-doctors.js'
 import { addKnowledge, addPatient } from './declare-knowledge.js'
+import { addCurves, addTemplate, addTrajectories } from './declare-training.js'
 import type { Act } from './declared.js'
 import { examples } from './declared.js'
 import { failed } from './failure.js'
@@ -36,6 +37,9 @@ function programFor(act: Act, terminal: Terminal): Command {
   addKnowledge(program, act, terminal)
   addPatient(program, act, terminal)
   addRewards(program, act, terminal)
+  addCurves(program, act, terminal)
+  addTrajectories(program, act, terminal)
+  addTemplate(program, act, terminal)
   withPrint(
     program
       .command('info')

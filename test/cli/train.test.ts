@@ -79,6 +79,7 @@ describe('train', () => {
       'episodes',
       'metrics.jsonl',
       'report.json',
+      'trajectories',
     ])
   })
 

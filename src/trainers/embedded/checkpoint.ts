@@ -6,6 +6,8 @@ import { z } from 'zod'
 import { Fault, messageOf } from '../../error.js'
 import type { Vocabulary } from '../../vocabulary.js'
 import type { AdamState } from './adam.js'
+import { grown } from './adam.js'
+import type { Critic } from './critic.js'
 
 /** Everything a run needs to go on as if it had never stopped. */
 export interface Snapshot {
@@ -13,6 +15,8 @@ export interface Snapshot {
   readonly keys: readonly number[]
   readonly weights: Float64Array
   readonly adam: AdamState
+  /** Absent while it was never trained. */
+  readonly critic?: Critic
 }
 
 const Manifest = z.strictObject({
@@ -22,18 +26,26 @@ const Manifest = z.strictObject({
   rows: z.number().int().min(0),
   policyVersion: z.number().int().min(0),
   adamSteps: z.number().int().min(0),
+  critic: z.strictObject({ adamSteps: z.number().int().positive() }).optional(),
   sha256: z.string(),
 })
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Little-endian float64: keys, weights, first moments, second moments. */
-function pack({ keys, weights, adam }: Snapshot): Buffer {
-  const numbers = new Float64Array(keys.length + weights.length * 3)
-  numbers.set(keys, 0)
-  numbers.set(weights, keys.length)
-  numbers.set(adam.mean, keys.length + weights.length)
-  numbers.set(adam.square, keys.length + weights.length * 2)
+/** Little-endian float64: keys, weights, first moments, second moments; then the critic's three, a number per row. */
+function pack({ keys, weights, adam, critic }: Snapshot): Buffer {
+  const parts = [Float64Array.from(keys), weights]
+  for (const moment of [adam.mean, adam.square]) parts.push(grown(moment, weights.length))
+  // Rows that joined since the critic was last trained are zeros to it.
+  if (critic)
+    for (const part of [critic.weights, critic.adam.mean, critic.adam.square])
+      parts.push(grown(part, keys.length))
+  const numbers = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    numbers.set(part, at)
+    at += part.length
+  }
   return Buffer.from(numbers.buffer)
 }
 
@@ -56,6 +68,7 @@ export async function saveSnapshot(
       rows: snapshot.keys.length,
       policyVersion: snapshot.policyVersion,
       adamSteps: snapshot.adam.steps,
+      ...(snapshot.critic ? { critic: { adamSteps: snapshot.critic.adam.steps } } : {}),
       sha256: sha256(bytes),
     }
     await writeFile(`${fresh}/weights.bin`, bytes)
@@ -73,6 +86,26 @@ export async function saveSnapshot(
 
 const bad = (folder: string, why: string): Fault => new Fault('bad-checkpoint', `${folder}: ${why}`)
 
+/** What `pack` packed. */
+function unpack(numbers: Float64Array, manifest: z.infer<typeof Manifest>): Snapshot {
+  const { actions, rows, policyVersion, adamSteps, critic } = manifest
+  let at = 0
+  const next = (length: number): Float64Array => {
+    at += length
+    return numbers.slice(at - length, at)
+  }
+  const state = (steps: number, length: number) => ({
+    weights: next(length),
+    adam: { steps, mean: next(length), square: next(length) },
+  })
+  return {
+    policyVersion,
+    keys: [...next(rows)],
+    ...state(adamSteps, rows * actions),
+    ...(critic ? { critic: state(critic.adamSteps, rows) } : {}),
+  }
+}
+
 /** @throws Fault `bad-checkpoint` naming what was found and what was expected */
 export async function loadSnapshot(folder: string, vocabulary: Vocabulary): Promise<Snapshot> {
   let manifest: z.infer<typeof Manifest>
@@ -89,7 +122,7 @@ export async function loadSnapshot(folder: string, vocabulary: Vocabulary): Prom
       folder,
       `expected a policy over the ${vocabulary.actions.length} utterances ${vocabulary.fingerprint}, got ${actions} utterances ${manifest.vocabulary}; use the cases, language and clinic it was trained with`,
     )
-  const expected = 8 * rows * (1 + 3 * actions)
+  const expected = 8 * rows * (1 + 3 * actions + (manifest.critic ? 3 : 0))
   if (bytes.length !== expected)
     throw bad(folder, `expected weights.bin of ${expected} bytes, got ${bytes.length}`)
   if (sha256(bytes) !== manifest.sha256)
@@ -97,12 +130,5 @@ export async function loadSnapshot(folder: string, vocabulary: Vocabulary): Prom
   const numbers = new Float64Array(
     bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + expected),
   )
-  const size = rows * actions
-  const part = (n: number) => numbers.slice(rows + n * size, rows + (n + 1) * size)
-  return {
-    policyVersion: manifest.policyVersion,
-    keys: [...numbers.subarray(0, rows)],
-    weights: part(0),
-    adam: { steps: manifest.adamSteps, mean: part(1), square: part(2) },
-  }
+  return unpack(numbers, manifest)
 }

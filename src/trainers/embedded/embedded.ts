@@ -6,16 +6,19 @@
  */
 import type { Backend, Capabilities } from '../../backend.js'
 import { assertSteppable } from '../../backend.js'
-import type { TrainBatch } from '../../batch.js'
+import type { TokenSegment, TrainBatch } from '../../batch.js'
 import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import type { Vocabulary } from '../../vocabulary.js'
 import { writeWhole } from '../../whole-file.js'
 import { tally } from '../tally.js'
 import type { AdamState } from './adam.js'
 import { adam, grown, norm } from './adam.js'
-import { gradients } from './gradient.js'
+import { assertTargets, criticGradient, freshCritic, valuesAt } from './critic.js'
+import { demonstration } from './demonstration.js'
+import { passes as makePasses } from './gradient.js'
 import type { Weights } from './policy.js'
 import { reader as makeReader } from './policy.js'
+import { readings as makeReadings } from './reading.js'
 import { sampler as makeSampler } from './sampler.js'
 import { tokenizer as makeTokenizer } from './tokenizer.js'
 
@@ -25,6 +28,7 @@ const capabilities: Capabilities = {
   entropy: true,
   kl: true,
   correction: true,
+  critic: true,
   exports: ['json'],
 }
 
@@ -32,29 +36,51 @@ export interface EmbeddedOptions {
   readonly vocabulary: Vocabulary
 }
 
-/** @throws RangeError for a drawn token that is no move */
-function checkTokens(batch: TrainBatch, actions: number): void {
-  batch.segments.forEach((segment, s) => {
-    segment.mask.forEach((drawn, t) => {
-      const token = segment.tokens[segment.promptLength + t]!
+/** @throws RangeError for a drawn token that is no move, or a segment drawn without chance */
+function checkSegments(segments: readonly TokenSegment[], actions: number): void {
+  segments.forEach(({ rolloutId, tokens, promptLength, mask, temperature }, s) => {
+    const name = `segments[${s}] of rollout ${rolloutId}`
+    if (!(temperature > 0))
+      throw new RangeError(`${name}: expected a temperature above 0, got ${temperature}`)
+    if (mask.length !== tokens.length - promptLength)
+      throw new RangeError(
+        `${name}: expected mask of length ${tokens.length - promptLength}, got ${mask.length}`,
+      )
+    mask.forEach((drawn, t) => {
+      const token = tokens[promptLength + t]!
       if (drawn === 1 && token >= actions)
         throw new RangeError(
-          `segments[${s}] of rollout ${segment.rolloutId}: expected a drawn token below ${actions}, got ${token} at ${t}`,
+          `${name}: expected a drawn token below ${actions}, got ${token} at ${t}`,
         )
     })
   })
 }
 
-/** Opens a fresh policy that finds every utterance equally likely. */
+/** Opens a fresh policy that finds every utterance equally likely, and a critic that expects nothing. */
 export function embedded({ vocabulary }: EmbeddedOptions): Backend {
   const tokenizer = makeTokenizer(vocabulary)
   const reader = makeReader(vocabulary, tokenizer)
   const { actions } = reader
+  const passes = makePasses(actions)
   let weights: Weights = { rowOf: new Map(), rows: 0, values: new Float64Array(0) }
   let optimiser: AdamState = { steps: 0, mean: new Float64Array(0), square: new Float64Array(0) }
+  let critic = freshCritic()
   let policyVersion = 0
   let gradient = new Float64Array(0)
-  let { rowsFor, add } = gradients(reader, tokenizer)
+  let readings = makeReadings(reader)
+  // With its own readings, as its rows may be of a checkpoint that was loaded before this one.
+  let reference = { weights, readings }
+
+  /** What the critic would learn of a batch; throws before anything is applied. */
+  const criticised = (batch: TrainBatch) =>
+    batch.critic && {
+      settings: batch.critic.adam,
+      ...criticGradient(batch, batch.critic, {
+        weights: critic.weights,
+        rows: weights.rows,
+        read: (segment) => readings.of(segment, weights.rowOf),
+      }),
+    }
 
   return {
     name: 'embedded',
@@ -71,8 +97,9 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
 
     async step(batch) {
       assertSteppable(this, batch)
-      checkTokens(batch, actions)
-      const rowOf = rowsFor(batch.segments, weights.rowOf)
+      checkSegments(batch.segments, actions)
+      if (batch.critic) assertTargets(batch.critic, batch.segments)
+      const rowOf = readings.rowsFor(batch.segments, weights.rowOf)
       const size = rowOf.size * actions
       // New rows are zeros and change nothing, so they stay even if the step is refused below.
       weights = { rowOf, rows: rowOf.size, values: grown(weights.values, size) }
@@ -80,23 +107,58 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
       const sums = tally(batch.loss, policyVersion)
       const pass = { loss: batch.loss, weights, gradient, sums }
       batch.segments.forEach((segment, s) => {
-        add(segment, batch.normaliser.perSegment[s]!, pass)
+        const weight = batch.normaliser.perSegment[s]!
+        passes.add(segment, readings.of(segment, rowOf), weight, pass)
       })
       const report = sums.report(policyVersion + 1, norm(gradient))
       if (!Number.isFinite(report.gradNorm))
         throw new RangeError(
           `Expected a finite gradient, got norm ${report.gradNorm}; nothing was applied`,
         )
+      const lesson = criticised(batch)
       weights = { ...weights, values: adam(weights.values, gradient, optimiser, batch.adam) }
       policyVersion += 1
-      return report
+      if (!lesson) return report
+      const known = grown(critic.weights, weights.rows)
+      critic = {
+        weights: adam(known, lesson.gradient, critic.adam, lesson.settings),
+        adam: critic.adam,
+      }
+      return { ...report, critic: lesson.report }
     },
+
+    async logprobs(segments, { reference: ofReference = false } = {}) {
+      checkSegments(segments, actions)
+      const by = ofReference ? reference : { weights, readings }
+      return segments.map((segment) => {
+        const reading = by.readings.of(segment, by.weights.rowOf)
+        return Float32Array.from(passes.logprobs(segment, reading, by.weights))
+      })
+    },
+
+    keepReference() {
+      reference = { weights, readings }
+    },
+
+    async values(segments) {
+      checkSegments(segments, actions)
+      return segments.map((segment) => {
+        const reading = readings.of(segment, weights.rowOf)
+        const out = new Float32Array(segment.mask.length)
+        valuesAt(critic.weights, reading).forEach((value, n) => {
+          out[reading.places[n]!] = value
+        })
+        return out
+      })
+    },
+
+    demonstrate: (episode) => demonstration(episode, { tokenizer, reader, policyVersion }),
 
     async save(folder) {
       const keys = [...weights.rowOf.keys()]
-      const snapshot = { policyVersion, keys, weights: weights.values, adam: { ...optimiser } }
+      const state = { policyVersion, keys, weights: weights.values, adam: { ...optimiser } }
       const { saveSnapshot } = await import('./checkpoint.js')
-      await saveSnapshot(folder, snapshot, vocabulary)
+      await saveSnapshot(folder, critic.adam.steps > 0 ? { ...state, critic } : state, vocabulary)
     },
 
     async load(folder) {
@@ -104,9 +166,10 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
       const loaded = await loadSnapshot(folder, vocabulary)
       const rowOf = new Map(loaded.keys.map((key, row) => [key, row] as const))
       // Rows have other meanings now, and so has what was read with the old ones.
-      ;({ rowsFor, add } = gradients(reader, tokenizer))
+      readings = makeReadings(reader)
       weights = { rowOf, rows: loaded.keys.length, values: loaded.weights }
       optimiser = loaded.adam
+      critic = loaded.critic ?? freshCritic()
       policyVersion = loaded.policyVersion
     },
 

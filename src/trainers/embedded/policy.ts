@@ -36,6 +36,8 @@ export interface PrefixState {
 /** Reads token streams into features. */
 export interface Reader {
   readonly actions: number
+  /** True for ids that are clock ticks. */
+  isClock(token: number): boolean
   start(): PrefixState
   /** Reads one token. */
   read(state: PrefixState, token: number): void
@@ -62,6 +64,7 @@ export function reader(vocabulary: Vocabulary, tokenizer: Tokenizer): Reader {
 
   return {
     actions,
+    isClock: tokenizer.isClock,
     clockKey: ({ left }) => clockSlot * wordSpace + left,
     start: () => ({
       keys: [],
@@ -90,6 +93,16 @@ export function reader(vocabulary: Vocabulary, tokenizer: Tokenizer): Reader {
 /** into[i] += scale * from[at + i] over the whole of `into`. */
 export function addFrom(into: Float64Array, from: Float64Array, at: number, scale: number): void {
   for (let i = 0; i < into.length; i++) into[i] = into[i]! + scale * from[at + i]!
+}
+
+/** Adds a row of the weights, scaled; a younger row, or -1 for none, is not part of them and adds nothing. */
+export function addRow(
+  into: Float64Array,
+  { rows, values }: Weights,
+  row: number,
+  scale: number,
+): void {
+  if (row >= 0 && row < rows) addFrom(into, values, row * into.length, scale)
 }
 
 /** What the policy thinks of each move, and a place to think in. */

@@ -4,7 +4,7 @@ import { uniform } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
 import type { Vocabulary } from '../../vocabulary.js'
 import type { PrefixState, Reader, Weights } from './policy.js'
-import { addFrom, distribution, softmax } from './policy.js'
+import { addRow, distribution, softmax } from './policy.js'
 import type { Tokenizer } from './tokenizer.js'
 
 /** How far one consultation has been read, so that the next turn reads on. */
@@ -62,7 +62,7 @@ export function sampler({
   temperature,
 }: SamplerParts): Agent {
   const { actions } = reader
-  const { rowOf, rows, values } = weights
+  const { rowOf } = weights
   const now = distribution(actions)
   const open = new Uint8Array(actions)
   const readings = new WeakMap<Turn, Reading>()
@@ -82,20 +82,17 @@ export function sampler({
     return reading
   }
 
-  /** A row younger than these weights is not part of them. */
-  const addRow = (into: Float64Array, key: number, scale: number): void => {
-    const row = rowOf.get(key)
-    if (row !== undefined && row < rows) addFrom(into, values, row * actions, scale)
-  }
+  const addFeature = (into: Float64Array, key: number, scale: number): void =>
+    addRow(into, weights, rowOf.get(key) ?? -1, scale)
 
   return (observation, { seed }) => {
     const prompt = tokenizer.encode(observation)
     const reading = readOn(prompt, observation.turns)
     const { state, logits } = reading
     for (; reading.absorbed < state.keys.length; reading.absorbed++)
-      addRow(logits, state.keys[reading.absorbed]!, state.values[reading.absorbed]!)
+      addFeature(logits, state.keys[reading.absorbed]!, state.values[reading.absorbed]!)
     now.logprobs.set(logits)
-    addRow(now.logprobs, reader.clockKey(state), 1)
+    addFeature(now.logprobs, reader.clockKey(state), 1)
     reader.writeOpen(state, open)
     softmax(now, open, 0, temperature || 1)
     const token =

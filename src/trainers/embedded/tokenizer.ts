@@ -40,8 +40,8 @@ export function wordsOf(text: string): string[] {
   return words
 }
 
-export type ActionKey = string
-export const actionKey = (action: Action): ActionKey =>
+/** What tells two moves apart: a diagnosis is the same whatever is recommended with it. */
+export const actionKey = (action: Action): string =>
   action.kind === 'ask'
     ? `ask ${action.text}`
     : action.kind === 'order'
@@ -53,6 +53,8 @@ export const actionKey = (action: Action): ActionKey =>
 export interface Tokenizer {
   /** Every token of what the doctor has read and done so far; ends with the clock. */
   encode(observation: Observation): number[]
+  /** The id of a move; `undefined` outside the vocabulary. */
+  move(action: Action): number | undefined
   readonly actions: number
   /** True for ids that are clock ticks. */
   isClock(token: number): boolean
@@ -88,13 +90,16 @@ export function tokenizer(vocabulary: Vocabulary): Tokenizer {
 
   const reply = ({ outcome }: Turn): string => (outcome.kind === 'closed' ? '' : outcome.text)
 
+  const moveOf = (action: Action): number | undefined => moves.get(actionKey(action))
+
   return {
     actions,
+    move: moveOf,
     encode(observation) {
       const { turns, turnsLeft } = observation
       const tokens = [...words(intake(observation)), firstClock + turnsLeft + turns.length]
       turns.forEach((turn, t) => {
-        const move = moves.get(actionKey(turn.action))
+        const move = moveOf(turn.action)
         if (move !== undefined) tokens.push(move)
         for (const id of words(reply(turn))) tokens.push(id)
         tokens.push(firstClock + turnsLeft + turns.length - t - 1)

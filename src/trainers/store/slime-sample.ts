@@ -1,0 +1,66 @@
+/** Trajectories as the dictionaries that slime's `Sample.from_dict` reads. */
+import { drawnTokens, type TokenSegment } from '../../batch.js'
+import type { Trajectory } from './trajectory.js'
+
+/** Numbers that slime counts by, in place of names. */
+export interface SampleNumbers {
+  /** Of the row. */
+  readonly index: number
+  /** The same for all segments of one rollout. */
+  readonly rollout: number
+  /** The same for all members of one group. */
+  readonly group: number
+}
+
+/** The advantage of every drawn token; null where they differ or none was drawn. */
+function advantageOf({ mask, advantages }: TokenSegment): number | null {
+  const drawn = advantages.filter((_, t) => mask[t] === 1)
+  return drawn.length > 0 && drawn.every((value) => value === drawn[0]) ? (drawn[0] ?? null) : null
+}
+
+/** The policy versions that drew tokens, each once, in the order of their first token. */
+const versionsOf = ({ mask, policyVersions }: TokenSegment): string[] => [
+  ...new Set(
+    Array.from(
+      policyVersions.filter((_, t) => mask[t] === 1),
+      String,
+    ),
+  ),
+]
+
+/** A trajectory as a `Sample` dictionary; undefined where it has no reward or no token was drawn. */
+export function slimeSample(
+  { segment, index, count, caseId, agent, seed, step, score }: Trajectory,
+  numbers: SampleNumbers,
+): object | undefined {
+  const reward = score?.total ?? null
+  if (reward === null || drawnTokens(segment) === 0) return undefined
+  return {
+    group_index: numbers.group,
+    index: numbers.index,
+    rollout_id: numbers.rollout,
+    prompt: '',
+    tokens: Array.from(segment.tokens),
+    response: '',
+    response_length: segment.mask.length,
+    label: null,
+    reward,
+    loss_mask: Array.from(segment.mask),
+    weight_versions: versionsOf(segment),
+    rollout_log_probs: Array.from(segment.logprobs),
+    status: segment.stopReason === 'length' ? 'truncated' : 'completed',
+    metadata: {
+      rollout: segment.rolloutId,
+      group: segment.groupId,
+      segment_index: index,
+      segment_count: count,
+      case_id: caseId,
+      agent,
+      seed,
+      step: step ?? null,
+      advantage: advantageOf(segment),
+      temperature: segment.temperature,
+      logprob_mode: segment.logprobMode,
+    },
+  }
+}

@@ -1,0 +1,121 @@
+/** Chat templates: Jinja as models ship it, with the names that templates expect. */
+import type { Message } from '../../chat.js'
+import { Fault, messageOf } from '../../error.js'
+import type { TokenizerFolder } from './tokenizer-folder.js'
+
+/** Renders messages to text. @throws Fault `bad-input` where the template refuses them */
+export type ChatTemplate = (
+  messages: readonly Message[],
+  options: { readonly addGenerationPrompt: boolean },
+) => string
+
+export interface ChatTemplateOptions {
+  /** The day that `strftime_now` tells, as `YYYY-MM-DD`: the clock would change the prompt overnight. @default '2025-01-01' */
+  readonly date?: string
+  /** More names for the template, such as `enable_thinking`. @default {} */
+  readonly variables?: Readonly<Record<string, unknown>>
+}
+
+const months =
+  'January February March April May June July August September October November December'.split(' ')
+
+/** `strftime_now` of a day that does not pass; hours and minutes are 0. */
+function clockOf(date: string): (format: string) => string {
+  const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date)
+  const [, year = '', month = '', day = ''] = found ?? []
+  const name = months[Number(month) - 1]
+  if (name === undefined)
+    throw new RangeError(`Expected \`date\` to be a day like 2025-01-31, got \`${date}\``)
+  const parts: Readonly<Record<string, string>> = {
+    '%Y': year,
+    '%y': year.slice(2),
+    '%m': month,
+    '%d': day,
+    '%B': name,
+    '%b': name.slice(0, 3),
+    '%H': '00',
+    '%M': '00',
+    '%S': '00',
+    '%%': '%',
+  }
+  return (format) => format.replace(/%[YymdBbHMS%]/g, (part) => parts[part] ?? part)
+}
+
+/** Python's `range`. */
+function range(start: number, stop?: number, step = 1): number[] {
+  const [from, to] = stop === undefined ? [0, start] : [start, stop]
+  const length = Math.max(0, Math.ceil((to - from) / step))
+  return Array.from({ length }, (_, i) => from + i * step)
+}
+
+function globalsOf(date: string): Readonly<Record<string, unknown>> {
+  return {
+    true: true,
+    false: false,
+    none: null,
+    True: true,
+    False: false,
+    None: null,
+    range,
+    strftime_now: clockOf(date),
+    raise_exception: (message: string) => {
+      throw new Error(message)
+    },
+    tools: null,
+    documents: null,
+  }
+}
+
+/** A rendering engine; the library's own names stop here. */
+interface Engine {
+  readonly render: (variables: Readonly<Record<string, unknown>>) => string
+}
+
+/** The library's `Template` has a clock of its own that no variable replaces, so its parts are put together here. */
+async function engineFor(source: string): Promise<Engine> {
+  const { Environment, Interpreter, parse, tokenize } = await import('@huggingface/jinja')
+  // Python's Jinja reads CRLF as LF; this one does not.
+  const unix = source.replaceAll('\r\n', '\n')
+  const program = parse(tokenize(unix, { lstrip_blocks: true, trim_blocks: true }))
+  return {
+    render: (variables) => {
+      const environment = new Environment()
+      for (const [name, value] of Object.entries(variables)) environment.set(name, value)
+      const { value } = new Interpreter(environment).run(program)
+      if (typeof value !== 'string') throw new TypeError(`Expected text, got \`${value}\``)
+      return value
+    },
+  }
+}
+
+/** Parses a folder's chat template. @throws Fault `bad-input` naming its file where it is no Jinja */
+export async function chatTemplate(
+  { template: { source, file }, special }: TokenizerFolder,
+  { date = '2025-01-01', variables = {} }: ChatTemplateOptions = {},
+): Promise<ChatTemplate> {
+  const names = { ...globalsOf(date), ...special, ...variables }
+  let engine: Engine
+  try {
+    engine = await engineFor(source)
+  } catch (error) {
+    throw new Fault('bad-input', `${file}: expected a Jinja chat template: ${messageOf(error)}`, {
+      cause: error,
+    })
+  }
+  return (messages, { addGenerationPrompt }) => {
+    try {
+      return engine.render({
+        ...names,
+        messages: messages.map(({ role, content }) => ({ role, content })),
+        add_generation_prompt: addGenerationPrompt,
+      })
+    } catch (error) {
+      const roles = messages.map(({ role }) => role).join(', ')
+      throw new Fault(
+        'bad-input',
+        `${file}: expected a template that renders messages of the roles ${roles}: ${messageOf(error)}`,
+        { cause: error },
+      )
+    }
+  }
+}

@@ -1,0 +1,131 @@
+/** A tokenizer with its chat template: conversations become token ids, and only templates make control tokens. */
+import { join } from 'node:path'
+import type { Message } from '../../chat.js'
+import { boundary, Fault } from '../../error.js'
+import type { ChatTemplateOptions } from './chat-template.js'
+import { chatTemplate } from './chat-template.js'
+import type { Codec } from './codec.js'
+import { codecOf } from './codec.js'
+import type { ControlMarks } from './marked-text.js'
+import { controlMarks, controlName, wellFormed } from './marked-text.js'
+import type { AddedToken, TokenizerFolder } from './tokenizer-folder.js'
+import { readTokenizerFolder } from './tokenizer-folder.js'
+
+/** A language model's tokenizer and chat template, as opened by {@link openChatTokenizer}. */
+export interface ChatTokenizer {
+  /** The folder it was read from. */
+  readonly path: string
+  /** The template's source and the file it came from. */
+  readonly template: TokenizerFolder['template']
+  /** Ids of control tokens by their text: every special token, and every added one that looks like markup. */
+  readonly controls: ReadonlyMap<string, number>
+  /** Ids that end a turn: the template's end of turn first, then eos and what generation_config.json names. */
+  readonly ends: readonly number[]
+  /** Ids of a text; without `special`, a spelt control token becomes ordinary tokens. No bos or eos is added. */
+  readonly encode: (text: string, options: { readonly special: boolean }) => readonly number[]
+  /** The text of ids, control tokens spelt out; bytes that are no UTF-8 read U+FFFD, unknown ids nothing. */
+  readonly decode: (ids: readonly number[]) => string
+  /** The text the template makes of messages. @throws Fault `bad-input` where it refuses them */
+  readonly render: (
+    messages: readonly Message[],
+    options: { readonly addGenerationPrompt: boolean },
+  ) => string
+  /** Ids of rendered messages whose contents make no control tokens, whatever they spell. */
+  readonly encodeChat: (
+    messages: readonly Message[],
+    options: { readonly addGenerationPrompt: boolean },
+  ) => readonly number[]
+  /** The marks that keep contents and template apart. */
+  readonly marks: ControlMarks
+  /** The text the template makes of messages with marked contents. @throws Fault `bad-input` where it refuses them */
+  readonly renderMarked: ChatTokenizer['render']
+  /** Ids of marked text; the marks themselves become none. */
+  readonly encodeMarked: (rendered: string) => readonly number[]
+}
+
+/** Special, or dressed as markup: `<think>` is an ordinary added token to Qwen3, and no patient may write it. */
+const isControl = ({ special, content }: AddedToken): boolean =>
+  special || /[<>[\]{}|｜]/u.test(content)
+
+const probe = 'Reply'
+
+/** The control token with which the template ends a reply that another message follows. */
+function endOfTurn(tokenizer: Pick<ChatTokenizer, 'render' | 'encode' | 'controls'>) {
+  const question: Message = { role: 'user', content: 'Question' }
+  const messages: Message[] = [question, { role: 'assistant', content: probe }, question]
+  let rendered = ''
+  try {
+    rendered = tokenizer.render(messages, { addGenerationPrompt: false })
+  } catch (error) {
+    // What it refuses to render is said where a conversation is rendered.
+    if (!Fault.is(error)) throw error
+  }
+  const after = rendered.slice(rendered.lastIndexOf(probe) + probe.length)
+  const controls = new Set(tokenizer.controls.values())
+  const [first] = tokenizer.encode(after, { special: true })
+  return rendered.includes(probe) && first !== undefined && controls.has(first) ? [first] : []
+}
+
+function eosOf(
+  { path, special }: TokenizerFolder,
+  idOf: Codec['idOf'],
+  nameOf: (t: string) => string,
+) {
+  const { eos_token: eos } = special
+  if (eos === undefined) return []
+  const id = idOf(nameOf(eos))
+  if (id !== undefined) return [id]
+  throw new Fault(
+    'bad-input',
+    `${join(path, 'tokenizer_config.json')}: eos_token: expected a token of the vocabulary, got \`${eos}\``,
+  )
+}
+
+/** Replies keep their reasoning tags, which templates look for; the world's texts keep nothing of the kind. */
+const markedBy =
+  (marks: ControlMarks) =>
+  ({ role, content }: Message, i: number): Message => ({
+    role,
+    content: role === 'assistant' ? marks.reply(i, content) : marks.guard(content),
+  })
+
+/**
+ * Opens a tokenizer folder: tokenizer.json, tokenizer_config.json and a chat template.
+ * @throws Fault `bad-input` naming the file and what was expected of it
+ */
+export async function openChatTokenizer(
+  path: string,
+  options: ChatTemplateOptions = {},
+): Promise<ChatTokenizer> {
+  const folder = await readTokenizerFolder(path)
+  const added = folder.added.filter(isControl)
+  const texts = added.map(({ content }) => content)
+  const marks = controlMarks(texts)
+  const controls = new Map(added.map(({ content, id }) => [content, id]))
+  const codec = await boundary('bad-input', join(path, 'tokenizer.json'), () =>
+    codecOf(folder, texts),
+  )
+  const render = await chatTemplate(folder, options)
+  const encodeMarked = (rendered: string) => codec.encode(marks.named(rendered))
+  const encode: ChatTokenizer['encode'] = (text, { special }) =>
+    special ? encodeMarked(wellFormed(text)) : codec.encode(wellFormed(text))
+  const eos = eosOf(folder, codec.idOf, (token) => {
+    const n = texts.indexOf(token)
+    return n < 0 ? token : controlName(n)
+  })
+  const renderMarked: ChatTokenizer['render'] = (messages, chosen) =>
+    render(messages.map(markedBy(marks)), chosen)
+  return {
+    path,
+    template: folder.template,
+    controls,
+    ends: [...new Set([...endOfTurn({ render, encode, controls }), ...eos, ...folder.ends])],
+    encode,
+    decode: (ids) => marks.unnamed(codec.decode(ids)),
+    render,
+    encodeChat: (messages, chosen) => encodeMarked(renderMarked(messages, chosen)),
+    marks,
+    renderMarked,
+    encodeMarked,
+  }
+}

@@ -1,0 +1,142 @@
+/** The three loops, each set up as a recipe asks: GRPO, PPO, supervised fine-tuning. */
+import { existsSync } from 'node:fs'
+import type { Backend } from './backend.js'
+import type { Case } from './case.js'
+import { readSaved } from './episode-file.js'
+import { Fault } from './error.js'
+import type { TrainingEmitter } from './event.js'
+import type { Recipe } from './recipe.js'
+import type { Setting } from './setting.js'
+import type { Demonstrations } from './trainers/demonstrations.js'
+import { fromAgent, rejectionSampled } from './trainers/demonstrations.js'
+import type { GrpoOptions } from './trainers/grpo.js'
+import { trainGrpo } from './trainers/grpo.js'
+import { trainPpo } from './trainers/ppo.js'
+import { trainSft } from './trainers/sft.js'
+import type { Course } from './training-plan.js'
+import { adamOf, estimatorOf, lossOf } from './training-plan.js'
+
+/** What a loop is run with. */
+export interface LoopParts {
+  readonly recipe: Recipe
+  readonly setting: Setting
+  readonly course: Course
+  readonly backend: Backend
+  readonly firstStep: number
+  readonly events: TrainingEmitter
+  readonly signal: AbortSignal | undefined
+  /** Is told of every training case as it is drawn. */
+  readonly drawn: (truth: Case) => void
+  readonly afterStep: NonNullable<GrpoOptions['afterStep']>
+}
+
+/** What every loop that plays is told. */
+const playing = ({ recipe, setting, course, backend, drawn, ...parts }: LoopParts) => ({
+  backend,
+  caseAt: (n: number, step: number): Case => {
+    const truth = course.caseAt(n, step)
+    drawn(truth)
+    return truth
+  },
+  makeEnv: course.makeEnv,
+  reward: setting.reward,
+  accuracy: setting.measures.accuracy,
+  loss: lossOf(recipe.training),
+  normaliser: recipe.training.normaliser,
+  adam: adamOf(recipe.training),
+  steps: recipe.training.steps,
+  seed: recipe.seed,
+  epochs: recipe.training.epochs,
+  temperature: recipe.training.temperature,
+  concurrency: recipe.training.concurrency,
+  // Every turn of the embedded policy is one token.
+  maxTokens: course.maxTurns,
+  firstStep: parts.firstStep,
+  events: parts.events,
+  signal: parts.signal,
+  afterStep: parts.afterStep,
+})
+
+function runGrpo(parts: LoopParts): Promise<void> {
+  const { training } = parts.recipe
+  const { resampleMost, groupsPerStep, groupSize, maxStaleness } = training
+  return trainGrpo({
+    ...playing(parts),
+    ...estimatorOf(training),
+    ...{ groupsPerStep, groupSize, maxStaleness },
+    ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),
+  })
+}
+
+function runPpo(parts: LoopParts): Promise<void> {
+  const { learningRate, coefficient, range, rewardKl, ...ppo } = parts.recipe.training.ppo
+  return trainPpo({
+    ...playing(parts),
+    ...ppo,
+    ...(rewardKl ? { rewardKl } : {}),
+    critic: { adam: { learningRate }, coefficient, range },
+  })
+}
+
+/**
+ * The demonstrations of a recipe, from its file or its doctor, chosen by reward where it says so.
+ * @throws Fault `bad-input` for a file or a doctor there is not
+ */
+async function demonstrationsOf({
+  recipe: {
+    seed,
+    training: { sft, concurrency },
+  },
+  setting,
+  events,
+  signal,
+}: LoopParts): Promise<Demonstrations> {
+  const { demonstrations: file, agent, cases, times, minReward, bestOf } = sft
+  const chosen = {
+    ...(minReward === undefined ? {} : { minReward }),
+    ...(bestOf === undefined ? {} : { bestOf }),
+  }
+  if (file !== undefined) {
+    if (!existsSync(file))
+      throw new Fault('bad-input', `training.sft.demonstrations: there is no file ${file}`)
+    return rejectionSampled(readSaved(file), chosen)
+  }
+  const make = setting.agents[agent]
+  if (!make)
+    throw new Fault(
+      'bad-input',
+      `training.sft.agent: expected one of ${Object.keys(setting.agents).join(', ')}, got \`${agent}\``,
+    )
+  const played = await fromAgent({
+    ...{ agent: make(), agentName: agent, cases: setting.train(cases) },
+    ...{
+      makeEnv: setting.makeEnv,
+      reward: setting.reward,
+      times,
+      seed,
+      concurrency,
+      events,
+      signal,
+    },
+  })
+  const picky = minReward !== undefined || bestOf !== undefined
+  return picky ? rejectionSampled(played.kept, chosen) : played
+}
+
+async function runSft(parts: LoopParts): Promise<void> {
+  const { recipe, backend, course, firstStep, events, signal, afterStep } = parts
+  const { kept } = await demonstrationsOf(parts)
+  await trainSft({
+    ...{ backend, firstStep, events, signal, afterStep, seed: recipe.seed },
+    demonstrations: kept.map(({ episode }) => episode),
+    normaliser: recipe.training.normaliser,
+    maxTokens: course.maxTurns,
+    adam: adamOf(recipe.training),
+    steps: recipe.training.steps,
+    episodesPerStep: recipe.training.sft.episodesPerStep,
+  })
+}
+
+/** Runs the loop that a recipe names. */
+export const runLoop = (parts: LoopParts): Promise<void> =>
+  ({ grpo: runGrpo, ppo: runPpo, sft: runSft })[parts.recipe.training.algorithm](parts)
