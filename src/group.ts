@@ -28,6 +28,18 @@ export interface Group {
  */
 export type AdvantageEstimator = (totals: readonly number[]) => readonly number[]
 
+/** The estimators there are, as recipes name them. */
+export const advantageNames = [
+  'dr-grpo',
+  'grpo',
+  'rloo',
+  'reinforce-plus-plus-baseline',
+  'lite-ppo',
+  'gdpo',
+  'remax',
+] as const
+export type AdvantageName = (typeof advantageNames)[number]
+
 /** What an estimator over a whole batch reads of one group: lists of one length, an entry per member that counts. */
 export interface ScoredGroup {
   readonly totals: readonly number[]

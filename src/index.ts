@@ -52,13 +52,20 @@ export * from './exports/rewards.js'
 export * from './exports/trainers.js'
 export type {
   AdvantageEstimator,
+  AdvantageName,
   BatchEstimator,
   Group,
   GroupPolicy,
   ScoredGroup,
   Standing,
 } from './group.js'
-export { assertSiblings, estimateTogether, formGroup, isTruncated } from './group.js'
+export {
+  advantageNames,
+  assertSiblings,
+  estimateTogether,
+  formGroup,
+  isTruncated,
+} from './group.js'
 export type { Disease, ExamDefinition, FindingDefinition, Knowledge } from './knowledge.js'
 export { clinic } from './knowledge.js'
 export { loadKnowledge } from './knowledge-folder.js'

@@ -3,21 +3,11 @@ import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { normaliserKinds, objectiveKinds } from './batch.js'
 import { Fault } from './error.js'
+import { advantageNames } from './group.js'
 import { tierNames } from './tiers.js'
 
 const Probability = z.number().min(0).max(1)
 const Count = z.number().int().positive()
-
-/** The advantage estimators a recipe can name. */
-export const advantageNames = [
-  'grpo',
-  'dr-grpo',
-  'rloo',
-  'reinforce-plus-plus-baseline',
-  'lite-ppo',
-  'gdpo',
-  'remax',
-] as const
 
 export const Recipe = z.strictObject({
   recipe: z.string().min(1).default('custom'),

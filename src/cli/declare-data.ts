@@ -1,6 +1,7 @@
 /** Declares the commands about cases and saved episodes: `cases`, `rewards`. */
 import type { Command } from 'commander'
 import { Option } from 'commander'
+import { advantageNames } from '../group.js'
 import type { GenerateFlags, ImportFlags, ShowFlags } from './cases.js'
 import type { Act } from './declared.js'
 import { examples } from './declared.js'
@@ -8,6 +9,7 @@ import type { WorldFlags } from './flags.js'
 import { whole, withCases, withPrint, withSeed, withSplit } from './flags.js'
 import type { PrintFlags, Terminal } from './output.js'
 import type { ScoreFlags } from './rewards.js'
+import type { SignalFlags } from './signal.js'
 
 function addMaking(cases: Command, act: Act, terminal: Terminal): void {
   const generate = cases
@@ -69,7 +71,7 @@ function addLooking(cases: Command, act: Act, terminal: Terminal): void {
 export function addRewards(program: Command, act: Act, terminal: Terminal): void {
   const rewards = program
     .command('rewards')
-    .description('Lists rewards, and scores saved episodes again.')
+    .description('Lists rewards, scores saved episodes again, and says what a run learned from.')
   withPrint(
     rewards
       .command('list')
@@ -100,6 +102,21 @@ export function addRewards(program: Command, act: Act, terminal: Terminal): void
     'rewards score runs/demo-20260101-120000 --reward diagnosis-accuracy',
     'rewards score episodes.parquet --reward ./my-reward.mjs --json',
   )
+  const signal = rewards
+    .command('signal')
+    .description(
+      'Which part of a reward the advantages of saved groups came from; warns where a small one was most of it.',
+    )
+    .argument('<path>', 'a run directory, or a .jsonl or .parquet file of its episodes')
+    .addOption(
+      new Option('--advantages <name>', "another estimator than the run's").choices(advantageNames),
+    )
+    .option('--reward <NAME|FILE>', "whose weights count (default: the run's)")
+    .action((path: string, flags: SignalFlags) =>
+      act(async () => (await import('./signal.js')).signalOf(path, flags, terminal)),
+    )
+  withPrint(signal)
+  examples(signal, 'rewards signal runs/demo', 'rewards signal runs/demo --advantages grpo')
 }
 
 /** `cases` and its subcommands. */

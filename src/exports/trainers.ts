@@ -1,5 +1,5 @@
 /** `bedside/trainers`: advantages, losses, loops, tokens, trajectories and the embedded backend. */
-export type { AdvantageName, GrpoVariant } from '../trainers/advantages.js'
+export type { GrpoVariant } from '../trainers/advantages.js'
 export {
   advantageEstimators,
   drGrpo,

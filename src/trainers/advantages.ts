@@ -50,11 +50,9 @@ export function remax(greedy: number): AdvantageEstimator {
   return (totals) => totals.map((total) => total - greedy)
 }
 
-/** The estimators a recipe can name. */
+/** The estimators that read one group's totals and no more. */
 export const advantageEstimators = {
   grpo: grpo(),
   'dr-grpo': drGrpo(),
   rloo: rloo(),
 } as const satisfies Record<string, AdvantageEstimator>
-
-export type AdvantageName = keyof typeof advantageEstimators

@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { TrainingReport } from '../../src/training-report.js'
 import { bedside, document } from './terminal.js'
 
 /** A run of seconds: few groups, few cases, one disease group. */
@@ -166,4 +167,112 @@ describe('train', () => {
     })
     expect(await readdir(folder)).not.toContain('printed')
   })
+})
+
+/** What a run prints. */
+const reportOf = async (argv: readonly string[]): Promise<TrainingReport> =>
+  (await document(argv)) as TrainingReport // with --json it is one
+
+describe('train, by other loops', () => {
+  const quick = [...small, '--steps', '6', '--set', 'training.evaluateEvery=3']
+
+  test('fine-tunes on an oracle, well above where it began', async () => {
+    const out = join(folder, 'sft')
+    const report = await reportOf([
+      ...['train', ...quick, '--steps', '12', '--cases', '60', '--out', out],
+      ...['--set', 'training.algorithm=sft', '--set', 'training.sft.cases=120'],
+    ])
+    expect(report.heldOut.accuracy.mean).toBeGreaterThan((report.before.accuracy.mean ?? 1) + 0.2)
+    expect(report.groups.drawn).toBe(0)
+    expect(report.samples.used).toBeGreaterThan(100)
+  })
+
+  test('goes on from where fine-tuning ended, held to it by a penalty', async () => {
+    const sft = join(folder, 'first')
+    await document(['train', ...quick, '--out', sft, '--set', 'training.algorithm=sft'])
+    const out = join(folder, 'second')
+    const report = await reportOf([
+      ...['train', ...quick, '--out', out],
+      ...['--set', `init=${join(sft, 'checkpoints', 'step-000006')}`],
+      ...['--set', 'training.loss.kl={coefficient: 0.1}'],
+    ])
+    expect(report.before.accuracy.mean).toBe(
+      JSON.parse(await readFile(join(sft, 'report.json'), 'utf8')).heldOut.accuracy.mean,
+    )
+    const metrics = await readFile(join(out, 'metrics.jsonl'), 'utf8')
+    expect(metrics).toContain('"klReference":')
+  })
+
+  test('makes PPO steps with a critic, the same when resumed', async () => {
+    const ppo = ['--set', 'training.algorithm=ppo', '--set', 'training.ppo.episodesPerStep=16']
+    const whole = join(folder, 'ppo-whole')
+    const report = await reportOf(['train', ...quick, ...ppo, '--out', whole])
+    expect(report.samples.used).toBe(6 * 16)
+    const out = join(folder, 'ppo-stopped')
+    const { code } = await bedside(['train', ...quick, ...ppo, '--out', out], {
+      signal: abortedAfterStep(join(out, 'metrics.jsonl'), 2),
+    })
+    expect(code).toBe(130)
+    await document(['train', '--resume', out])
+    expect(await weights(out, 6)).toEqual(await weights(whole, 6))
+  })
+
+  test('ends early where nothing is gained, and stays ended when resumed', async () => {
+    const out = join(folder, 'early')
+    const report = await reportOf([
+      ...['train', ...small, '--steps', '20', '--out', out, '--set', 'training.evaluateEvery=1'],
+      ...['--set', 'training.adam.learningRate=1e-9', '--set', 'training.earlyStop.patience=2'],
+    ])
+    expect(report.steps).toBe(2)
+    expect(report.best.step).toBe(0)
+    const again = await reportOf(['train', '--resume', out])
+    expect({ ...again, timing: 0 }).toEqual({ ...report, timing: 0 })
+  })
+
+  test('keeps trajectories that can be counted and exported', async () => {
+    const out = join(folder, 'kept')
+    await document(['train', ...quick, '--out', out, '--set', 'training.episodesEvery=3'])
+    const file = join(out, 'trajectories', 'step-000003.parquet')
+    const info = await document(['trajectories', 'info', file])
+    expect(info).toMatchObject({ schema: 'bedside-trajectories/1', rows: 16, mixed: 0 })
+    const sft = join(folder, 'sft.jsonl')
+    const flags = ['--format', 'sft', '--best-of-group', '--out', sft]
+    const made = Object(await document(['trajectories', 'export', out, ...flags]))
+    const lines = (await readFile(sft, 'utf8')).trim().split('\n')
+    expect(lines).toHaveLength(made.written)
+    expect(Object.keys(JSON.parse(lines[0]!))).toContain('messages')
+  })
+})
+
+test('rewards signal says what a run learned from, by its own estimator or another', async () => {
+  const out = join(folder, 'signal')
+  await document(['train', ...small, '--steps', '2', '--out', out])
+  const report = Object(await document(['rewards', 'signal', out]))
+  expect(report.groups).toBe(4)
+  const shares: number[] = Object.values(report.shares)
+  expect(shares.reduce((a, b) => a + b, 0)).toBeCloseTo(1, 9)
+  // Merely centred, and then divided by the deviation.
+  expect(report.amplification).toBeCloseTo(1, 9)
+  const grpo = Object(await document(['rewards', 'signal', out, '--advantages', 'grpo']))
+  expect(grpo.amplification).toBeGreaterThan(2)
+  const { code, stderr } = await bedside([
+    'rewards',
+    'signal',
+    join(out, 'episodes', 'held-out.parquet'),
+  ])
+  expect(code).toBe(2)
+  expect(stderr).toContain('expected episodes saved with their groups and scores')
+})
+
+test('curves draws runs over each other, and refuses a folder that is no run', async () => {
+  const out = join(folder, 'pictures')
+  const runs = ['one', 'two'].map((name) => join(folder, `curves-${name}`))
+  for (const [seed, run] of runs.entries())
+    await document(['train', ...small, '--steps', '2', '--seed', String(seed), '--out', run])
+  const drawn = Object(await document(['curves', ...runs, '--out', out]))
+  expect(drawn.runs).toEqual(['curves-one', 'curves-two'])
+  expect(await readFile(drawn.svg, 'utf8')).toContain('curves-two')
+  const { code, stderr } = await bedside(['curves', folder, '--out', out])
+  expect(code).toBe(2)
+  expect(stderr).toContain('metrics.jsonl: expected the file of a finished training run')
 })
