@@ -2,21 +2,25 @@
 import type { TokenSegment } from '../batch.js'
 import type { Episode, Sample } from '../episode.js'
 
-const extendsPrefix = (prefix: readonly number[], longer: readonly number[]): boolean => {
-  if (longer.length < prefix.length) return false
-  for (let i = 0; i < prefix.length; i++) if (prefix[i] !== longer[i]) return false
+/** Whether `longer` has `part` at a place. */
+const holds = (longer: readonly number[], part: readonly number[], at: number): boolean => {
+  if (longer.length < at + part.length) return false
+  for (let i = 0; i < part.length; i++) if (part[i] !== longer[at + i]) return false
   return true
 }
+
+/** Whether what `next` read begins with all that `before` had read and drawn. */
+const extendsStream = (before: Sample, next: Sample): boolean =>
+  holds(next.prompt, before.prompt, 0) && holds(next.prompt, before.tokens, before.prompt.length)
 
 /** Consecutive samples whose prompts extend one another: one segment each. */
 function runs(samples: readonly Sample[]): Sample[][] {
   const out: Sample[][] = []
-  let stream: readonly number[] = []
   for (const sample of samples) {
     const open = out.at(-1)
-    if (open && extendsPrefix(stream, sample.prompt)) open.push(sample)
+    const before = open?.at(-1)
+    if (open && before && extendsStream(before, sample)) open.push(sample)
     else out.push([sample])
-    stream = [...sample.prompt, ...sample.tokens]
   }
   return out
 }
@@ -29,7 +33,9 @@ function segment(
 ): TokenSegment {
   const first = run[0] as Sample // `runs` makes no empty run
   const last = run.at(-1) as Sample
-  const tokens = Int32Array.from([...last.prompt, ...last.tokens])
+  const tokens = new Int32Array(last.prompt.length + last.tokens.length)
+  tokens.set(last.prompt)
+  tokens.set(last.tokens, last.prompt.length)
   const promptLength = first.prompt.length
   const length = tokens.length - promptLength
   const mask = new Uint8Array(length)
@@ -37,13 +43,12 @@ function segment(
   const advantages = new Float32Array(length)
   const policyVersions = new Int32Array(length).fill(-1)
   for (const sample of run) {
-    sample.tokens.forEach((_, i) => {
-      const t = sample.prompt.length - promptLength + i
-      mask[t] = 1
-      logprobs[t] = sample.logprobs[i] ?? Number.NaN
-      advantages[t] = advantage
-      policyVersions[t] = sample.policyVersion
-    })
+    const from = sample.prompt.length - promptLength
+    const to = from + sample.tokens.length
+    mask.fill(1, from, to)
+    advantages.fill(advantage, from, to)
+    policyVersions.fill(sample.policyVersion, from, to)
+    for (let t = from; t < to; t++) logprobs[t] = sample.logprobs[t - from] ?? Number.NaN
   }
   return {
     rolloutId,

@@ -92,3 +92,13 @@ test('every drawn token is carried exactly once, whatever the stream', () => {
     }),
   )
 })
+
+test('a prompt that rewrites what was drawn, or ends before it, forks the segment', () => {
+  for (const prompt of [
+    [1, 2, 9, 4],
+    [1, 2],
+  ])
+    expect(episodeSegments(episode([sample([1, 2], [3]), sample(prompt, [5])]), 1, 'g').forks).toBe(
+      1,
+    )
+})
