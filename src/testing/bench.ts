@@ -3,6 +3,7 @@ import type { Agent } from '../agent.js'
 import type { Backend, StepReport } from '../backend.js'
 import type { TrainBatch } from '../batch.js'
 import type { Episode, Sample } from '../episode.js'
+import type { Check, CheckContext } from './check.js'
 import { expectRefused, expectSame, expectThat } from './expect.js'
 
 /** What a backend plays and learns with. */
@@ -29,10 +30,14 @@ export interface Bench {
   readonly material: BackendMaterial
   readonly tolerance: number
   /** Runs the work on newly opened backends and closes them. */
-  with(count: number, work: (...backends: Backend[]) => Promise<void>): Promise<void>
+  with<T>(count: number, work: (...backends: Backend[]) => Promise<T>): Promise<T>
   play(backend: Backend): Promise<readonly Episode[]>
   /** A batch of new episodes of the backend, with advantages of both signs where none is given. */
   batch(backend: Backend, advantage?: number): Promise<TrainBatch>
+  /** A batch of one new episode: nothing of another one cancels its gradient. */
+  single(backend: Backend, advantage: number): Promise<TrainBatch>
+  /** Says why the check at hand has nothing to check; return right after it. */
+  skip(why: string): void
   /** What the sampler does now: moves and log-probs of fixed episodes. */
   behaviour(backend: Backend): Promise<readonly unknown[]>
 }
@@ -55,7 +60,7 @@ export function expectAlike(
   } else expectSame(what, got, expected)
 }
 
-/** Every number of a report, in a fixed order. */
+/** Every number of a report, in a fixed order; 0 for a part that it does not have. */
 export const numbersOf = (report: StepReport): readonly number[] => [
   report.policyVersion,
   report.loss,
@@ -63,20 +68,28 @@ export const numbersOf = (report: StepReport): readonly number[] => [
   report.ratio.mean,
   report.ratio.max,
   report.clipFraction,
+  report.droppedFraction,
   report.kl,
+  report.klReference ?? 0,
   report.entropy,
   report.logprobGap.mean,
   report.logprobGap.max,
   report.ess,
   report.tokens,
+  report.critic?.loss ?? 0,
+  report.critic?.explained ?? 0,
 ]
 
 /** Every sample of some episodes. */
 export const samplesOf = (episodes: readonly Episode[]): readonly Sample[] =>
   episodes.flatMap(({ turns }) => turns.flatMap(({ sample }) => sample ?? []))
 
-/** The bench of one backend. */
-export const bench = (open: () => Promise<Backend>, material: BackendMaterial): Bench => {
+/** The bench of one backend, for one run of a check. */
+export const bench = (
+  open: () => Promise<Backend>,
+  material: BackendMaterial,
+  context: CheckContext = {},
+): Bench => {
   const { episodes: count = 4, tolerance = 1e-5, play, toBatch } = material
   const playWith = (agent: Agent, from: number) =>
     Promise.all(Array.from({ length: count }, (_, n) => play(agent, from + n)))
@@ -88,7 +101,7 @@ export const bench = (open: () => Promise<Backend>, material: BackendMaterial): 
       const opened: Backend[] = []
       try {
         while (opened.length < backends) opened.push(await open())
-        await work(...opened)
+        return await work(...opened)
       } finally {
         for (const backend of opened) await backend[Symbol.asyncDispose]()
       }
@@ -99,6 +112,9 @@ export const bench = (open: () => Promise<Backend>, material: BackendMaterial): 
       const advantages = episodes.map((_, i) => advantage ?? (i % 2 === 0 ? 1 : -1))
       return toBatch(episodes, advantages, backend.policyVersion)
     },
+    single: async (backend, advantage) =>
+      toBatch([await play(backend.sampler(), 0)], [advantage], backend.policyVersion),
+    skip: (why) => void context.skip?.(why),
     async behaviour(backend) {
       const episodes = await playWith(backend.sampler(), 1000)
       return episodes.map(({ turns }) =>

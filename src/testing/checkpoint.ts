@@ -8,7 +8,8 @@ import type { Bench, BenchChecks } from './bench.js'
 import { expectAlike, numbersOf } from './bench.js'
 import { expectRefused, expectSame, expectThat } from './expect.js'
 
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+/** Runs the work in a new folder, gone after it. */
+export async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bedside-check-'))
   try {
     await work(folder)

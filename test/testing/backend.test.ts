@@ -13,6 +13,7 @@ import { episodeSegments } from '../../src/trainers/segments.js'
 import type { BanditHooks, BanditState } from '../fixtures/bandit.js'
 import { bandit, freshState } from '../fixtures/bandit.js'
 import { tinyEnv } from '../fixtures/tiny.js'
+import { bare, testAll } from './run-checks.js'
 
 const naming =
   (diagnosis: string): Agent =>
@@ -82,7 +83,10 @@ const checking = (check: (batch: TrainBatch, state: BanditState) => void) =>
   changed(() => ({}), { check })
 
 describe('a bandit over scripted doctors keeps the backend contract', () => {
-  for (const { name, run } of backendChecks(async () => bandit(doctors), material)) test(name, run)
+  testAll(
+    backendChecks(async () => bandit(doctors), material),
+    bare,
+  )
 })
 
 describe('exactly the broken promise is reported when a backend', () => {
@@ -152,12 +156,12 @@ describe('exactly the broken promise is reported when a backend', () => {
   )
   only(
     'never learns from a success',
-    'a positive advantage makes the drawn tokens likelier',
+    'a positive advantage makes the drawn tokens likelier, under every loss declared',
     changed(() => ({}), { advantage: (a) => -Math.abs(a) }),
   )
   only(
     'takes every failure for a success',
-    'a negative advantage makes the drawn tokens less likely',
+    'a negative advantage makes the drawn tokens less likely, under every loss declared',
     changed(() => ({}), { advantage: (a) => Math.abs(a) }),
   )
   only(

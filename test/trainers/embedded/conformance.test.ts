@@ -6,10 +6,12 @@ import type { Backend } from '../../../src/backend.js'
 import { normalise, type TrainBatch } from '../../../src/batch.js'
 import type { Episode } from '../../../src/episode.js'
 import { backendChecks } from '../../../src/testing/backend.js'
+import { runChecks } from '../../../src/testing/check.js'
 import { drGrpo } from '../../../src/trainers/advantages.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import { episodeSegments } from '../../../src/trainers/segments.js'
 import { vocabulary } from '../../../src/vocabulary.js'
+import { bare, testAll } from '../../testing/run-checks.js'
 import { consult, right, words } from './play.js'
 
 const toBatch = (
@@ -34,21 +36,70 @@ const doctors: readonly Agent[] = ['Influenza', 'Angina'].map((diagnosis) =>
   scripted([{ kind: 'diagnose', diagnosis }]),
 )
 
-const backends: Record<string, readonly [() => Backend, () => Backend]> = {
+const backends: Record<string, readonly [() => Backend, () => Backend, readonly string[]]> = {
   embedded: [
     () => embedded({ vocabulary: words }),
     () => embedded({ vocabulary: vocabulary('en', words.actions.slice(1)) }),
+    [],
   ],
-  'the bandit of the examples': [() => bandit(doctors), () => bandit([...doctors, ...doctors])],
+  'the bandit of the examples': [
+    () => bandit(doctors),
+    () => bandit([...doctors, ...doctors]),
+    bare,
+  ],
 }
 
-describe.each(Object.entries(backends))('%s', (_, [open, openOther]) => {
+describe.each(Object.entries(backends))('%s', (_, [open, openOther, reasons]) => {
   const checks = backendChecks(async () => open(), {
     play: (agent, n) => consult(agent, n, n),
     toBatch,
     openOther: async () => openOther(),
   })
-  for (const { name, run } of checks) test(name, run)
+  testAll(checks, reasons)
+})
+
+describe('an embedded backend is found out that', () => {
+  const only = (what: string, check: string, change: (inner: Backend) => Partial<Backend>) =>
+    test(what, async () => {
+      const open = async () => {
+        const inner = embedded({ vocabulary: words })
+        const other = change(inner)
+        return new Proxy(inner, {
+          get: (_, name) => Reflect.get(Object.hasOwn(other, name) ? other : inner, name),
+        })
+      }
+      const play = (agent: Agent, n: number) => consult(agent, n, n)
+      const { failures } = await runChecks(backendChecks(open, { play, toBatch }))
+      expect(failures.map(({ check: name }) => name)).toEqual([check])
+    })
+
+  only('has log-probs of its replies', 'log-probs are 0 where masked', (inner) => ({
+    logprobs: async (segments, options) =>
+      ((await inner.logprobs?.(segments, options)) ?? []).map((row, s) =>
+        // Only where a reply was masked from the start: of single moves there is none.
+        segments[s]?.mask[0] === 0 ? row.map((value) => value || -1) : row,
+      ),
+  }))
+  only('has values of its replies', 'values are finite, and 0 where masked', (inner) => ({
+    values: async (segments) =>
+      ((await inner.values?.(segments)) ?? []).map((row, s) =>
+        segments[s]?.mask[0] === 0 ? row.map((value) => value || 0.5) : row,
+      ),
+  }))
+  only('teaches but the first move', 'what is demonstrated becomes likelier', (inner) => ({
+    step: (batch) =>
+      inner.step(
+        batch.loss.kind === 'cross-entropy' && batch.segments[0]?.logprobs.every((p) => p === 0)
+          ? {
+              ...batch,
+              segments: batch.segments.map((one) => ({
+                ...one,
+                advantages: one.advantages.map((a, t) => (t > 0 ? -a : a)),
+              })),
+            }
+          : batch,
+      ),
+  }))
 })
 
 test('the bandit learns to send the doctor who is right', async () => {

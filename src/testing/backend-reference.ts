@@ -1,0 +1,128 @@
+/** The part of a backend's contract about log-probs, of the policy and of its reference, and penalties by them. */
+import type { Backend } from '../backend.js'
+import type { TokenSegment } from '../batch.js'
+import { drawnOf, expectRows, hideFirst, type Rows, sampledOf, withKl } from './backend-batches.js'
+import type { Bench, BenchChecks } from './bench.js'
+import { expectAlike, expectUnapplied } from './bench.js'
+import { expectThat } from './expect.js'
+
+type Logprobs = (segments: readonly TokenSegment[], reference?: boolean) => Promise<Rows>
+
+/** A check on one backend with log-probs, which says so where there are none. */
+const withLogprobs =
+  (work: (b: Bench, backend: Backend, logprobs: Logprobs) => Promise<void>) =>
+  (b: Bench): Promise<void> =>
+    b.with(1, async (backend) => {
+      const { logprobs } = backend
+      if (!logprobs) return b.skip('the backend has no `logprobs`')
+      await work(b, backend, async (segments, reference = false) => {
+        const rows = await logprobs.call(backend, segments, { reference })
+        expectRows('log-probs', rows, segments)
+        return rows
+      })
+    })
+
+/** Makes the drawn tokens of one episode likelier; gives its segments as they were drawn. */
+async function moveOn(b: Bench, backend: Backend): Promise<readonly TokenSegment[]> {
+  const batch = await b.single(backend, 1)
+  await backend.step(batch)
+  return batch.segments
+}
+
+function expectMoved(b: Bench, got: readonly number[], from: readonly number[]): void {
+  const furthest = Math.max(...got.map((value, i) => Math.abs(value - (from[i] ?? Number.NaN))))
+  const expected = 'log-probs of the moment to move with a step'
+  expectThat(furthest > b.tolerance, expected, `moved by ${furthest}`)
+}
+
+const logprobChecks: BenchChecks = {
+  'log-probs of fresh samples are the sampler’s': withLogprobs(async (b, backend, logprobs) => {
+    await moveOn(b, backend)
+    const before = await b.behaviour(backend)
+    for (const temperature of [1, 0.5]) {
+      const episode = await b.material.play(backend.sampler({ temperature }), 0)
+      const { segments: all } = b.material.toBatch([episode], [1], backend.policyVersion)
+      // Log-probs that a sampler gave before dividing by the temperature are of another distribution.
+      const segments = all.filter((one) => temperature === 1 || one.logprobMode === 'scaled')
+      const got = drawnOf(segments, await logprobs(segments))
+      expectAlike(`the log-probs at ${temperature}`, got, sampledOf(segments), b.tolerance)
+    }
+    expectAlike('the behaviour after', await b.behaviour(backend), before, b.tolerance)
+  }),
+
+  'log-probs are 0 where masked': withLogprobs(async (b, backend, logprobs) => {
+    const segments = (await b.single(backend, 1)).segments.map(hideFirst)
+    const got = drawnOf(segments, await logprobs(segments))
+    expectAlike('those of the other tokens', got, sampledOf(segments), b.tolerance)
+    await logprobs(segments, true)
+  }),
+
+  'the reference is the policy as it was opened': withLogprobs(async (b, backend, logprobs) => {
+    const { segments } = await b.single(backend, 1)
+    const opened = sampledOf(segments)
+    const ofReference = async () => drawnOf(segments, await logprobs(segments, true))
+    expectAlike('the reference’s log-probs', await ofReference(), opened, b.tolerance)
+    await moveOn(b, backend)
+    expectMoved(b, drawnOf(segments, await logprobs(segments)), opened)
+    expectAlike('the reference’s, a step later', await ofReference(), opened, b.tolerance)
+  }),
+
+  'keepReference takes the weights of its moment': withLogprobs(async (b, backend, logprobs) => {
+    if (!backend.keepReference) return b.skip('the backend has no `keepReference`')
+    const segments = await moveOn(b, backend)
+    const kept = drawnOf(segments, await logprobs(segments))
+    backend.keepReference()
+    const ofReference = async () => drawnOf(segments, await logprobs(segments, true))
+    expectAlike('the log-probs of what was kept', await ofReference(), kept, b.tolerance)
+    await moveOn(b, backend)
+    expectMoved(b, drawnOf(segments, await logprobs(segments)), kept)
+    expectAlike('those, a step later', await ofReference(), kept, b.tolerance)
+  }),
+}
+
+const noKl = 'the backend declares no KL penalty'
+
+const klChecks: BenchChecks = {
+  'a KL penalty pulls the policy back to the reference': async (b) => {
+    for (const estimator of ['k1', 'k2', 'k3'] as const) {
+      const applies = await b.with(1, async (backend) => {
+        if (!backend.capabilities.kl) return false
+        const segments = await moveOn(b, backend)
+        const pull = async () => {
+          const { policyVersion } = backend
+          const given = await b.single(backend, 0)
+          // Without the momentum of the step away, and too short to come out on the other side.
+          const adam = { learningRate: given.adam.learningRate / 10, beta1: 0 }
+          const batch = { ...given, policyVersion, segments, adam }
+          const report = await backend.step(withKl(batch, segments, estimator, 100))
+          return report.klReference ?? Number.NaN
+        }
+        const [far, near] = [await pull(), await pull()]
+        expectThat(
+          far > 0,
+          `klReference (${estimator}) of a policy that moved above 0`,
+          String(far),
+        )
+        expectThat(near < far, `klReference (${estimator}) below ${far} a step later`, String(near))
+        return true
+      })
+      if (!applies) return b.skip(noKl)
+    }
+  },
+
+  'a KL penalty without log-probs of the reference is refused': (b) =>
+    b.with(1, async (backend) => {
+      if (!backend.capabilities.kl) return b.skip(noKl)
+      const batch = await b.batch(backend)
+      const penalised = withKl(batch, batch.segments, 'k3', 0.1)
+      const segments = penalised.segments.map((segment, s) => {
+        const { refLogprobs: _, ...bare } = segment
+        return s === 0 ? bare : segment
+      })
+      const what = 'a segment without refLogprobs'
+      await expectUnapplied(b, backend, what, { ...penalised, segments })
+    }),
+}
+
+/** The checks of log-probs, of the reference policy, and of penalties on leaving it. */
+export const referring: BenchChecks = { ...logprobChecks, ...klChecks }

@@ -1,0 +1,77 @@
+/** The part of a backend's contract about what it must refuse, with nothing applied. */
+import type { Loss, Normaliser, TrainBatch } from '../batch.js'
+import { objectiveKinds } from '../batch.js'
+import { withCorrection, withCritic, withKl } from './backend-batches.js'
+import { lossOf } from './backend-losses.js'
+import type { BenchChecks } from './bench.js'
+import { expectUnapplied } from './bench.js'
+
+const withNumber = (batch: TrainBatch, field: 'advantages' | 'logprobs'): TrainBatch => ({
+  ...batch,
+  segments: batch.segments.map((segment, i) =>
+    i === 0 ? { ...segment, [field]: segment[field].map(() => Number.NaN) } : segment,
+  ),
+})
+
+/** What a capability that is not declared keeps out, in batches that are sound but for it. */
+const abilities: Readonly<
+  Record<
+    'entropy' | 'kl' | 'correction' | 'critic',
+    readonly [string, (batch: TrainBatch) => TrainBatch]
+  >
+> = {
+  entropy: ['an entropy bonus', (batch) => ({ ...batch, loss: { ...batch.loss, entropy: 0.01 } })],
+  kl: ['a KL penalty', (batch) => withKl(batch, batch.segments, 'k3', 0.1)],
+  correction: ['an importance correction', (batch) => withCorrection(batch, 'token')],
+  critic: ['a batch with a critic', (batch) => withCritic(batch, 1)],
+}
+
+/** The checks of what a backend must not step with. */
+export const refusing: BenchChecks = {
+  'a batch of another policy version is refused': (b) =>
+    b.with(1, async (backend) => {
+      const batch = await b.batch(backend)
+      for (const off of [-1, 1])
+        await expectUnapplied(b, backend, `a batch of version ${backend.policyVersion + off}`, {
+          ...batch,
+          policyVersion: backend.policyVersion + off,
+        })
+    }),
+
+  'what is not among the capabilities is refused': (b) =>
+    b.with(1, async (backend) => {
+      const batch = await b.batch(backend)
+      // Kinds from outside the union: what a newer caller would send.
+      const loss = { ...batch.loss, kind: 'unheard-of' } as unknown as Loss
+      const normaliser = { ...batch.normaliser, kind: 'unheard-of' } as unknown as Normaliser
+      await expectUnapplied(b, backend, 'an unknown loss', { ...batch, loss })
+      await expectUnapplied(b, backend, 'an unknown normaliser', { ...batch, normaliser })
+      // The keys of the table are capabilities.
+      const { losses } = backend.capabilities
+      for (const kind of objectiveKinds.filter((known) => !losses.includes(known))) {
+        const undeclared = { ...batch, loss: lossOf(kind) }
+        await expectUnapplied(b, backend, `the loss \`${kind}\``, undeclared)
+      }
+      for (const [ability, [what, asking]] of Object.entries(abilities))
+        if (!backend.capabilities[ability as keyof typeof abilities])
+          await expectUnapplied(b, backend, what, asking(batch))
+    }),
+
+  'an empty or damaged batch is refused': (b) =>
+    b.with(1, async (backend) => {
+      const batch = await b.batch(backend)
+      const nothing = { ...batch.normaliser, perSegment: new Float64Array(0) }
+      await expectUnapplied(b, backend, 'no segments', {
+        ...batch,
+        segments: [],
+        normaliser: nothing,
+      })
+      await expectUnapplied(b, backend, 'a NaN advantage', withNumber(batch, 'advantages'))
+      await expectUnapplied(b, backend, 'a NaN log-prob', withNumber(batch, 'logprobs'))
+      const perSegment = batch.normaliser.perSegment.map(() => Number.NaN)
+      const unscaled = { ...batch, normaliser: { ...batch.normaliser, perSegment } }
+      await expectUnapplied(b, backend, 'a NaN normaliser', unscaled)
+      const short = batch.segments.map((segment) => ({ ...segment, mask: new Uint8Array(0) }))
+      await expectUnapplied(b, backend, 'masks that are too short', { ...batch, segments: short })
+    }),
+}
