@@ -33,6 +33,7 @@ export const advantageNames = [
   'dr-grpo',
   'grpo',
   'rloo',
+  'reinforce-plus-plus',
   'reinforce-plus-plus-baseline',
   'lite-ppo',
   'gdpo',

@@ -7,7 +7,12 @@ import type { Recipe } from './recipe.js'
 import type { Setting } from './setting.js'
 import { settingOf } from './setting.js'
 import { drGrpo, grpo, rloo } from './trainers/advantages.js'
-import { gdpo, litePpo, reinforcePlusPlusBaseline } from './trainers/advantages-batch.js'
+import {
+  gdpo,
+  litePpo,
+  reinforcePlusPlusBaseline,
+  reinforcePlusPlusTotals,
+} from './trainers/advantages-batch.js'
 import type { GrpoOptions } from './trainers/grpo.js'
 
 type Training = Recipe['training']
@@ -46,6 +51,12 @@ export function estimatorOf({
       return { estimator: grpo(), policy }
     case 'rloo':
       return { estimator: rloo(), policy }
+    case 'reinforce-plus-plus':
+      return {
+        ...alone,
+        together: reinforcePlusPlusTotals(),
+        policy: { ...policy, baseline: 'elsewhere' },
+      }
     case 'reinforce-plus-plus-baseline':
       return { ...alone, together: reinforcePlusPlusBaseline() }
     case 'lite-ppo':

@@ -9,7 +9,12 @@ export {
   rloo,
 } from '../trainers/advantages.js'
 export type { GdpoOptions } from '../trainers/advantages-batch.js'
-export { gdpo, litePpo, reinforcePlusPlusBaseline } from '../trainers/advantages-batch.js'
+export {
+  gdpo,
+  litePpo,
+  reinforcePlusPlusBaseline,
+  reinforcePlusPlusTotals,
+} from '../trainers/advantages-batch.js'
 export { correctionWeights, icepop, mis, tis } from '../trainers/correction.js'
 export type { TokenRow } from '../trainers/credit.js'
 export { discountedReturns, klPenalised, terminalReward } from '../trainers/credit.js'

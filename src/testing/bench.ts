@@ -3,7 +3,7 @@ import type { Agent } from '../agent.js'
 import type { Backend, StepReport } from '../backend.js'
 import type { TrainBatch } from '../batch.js'
 import type { Episode, Sample } from '../episode.js'
-import type { Check, CheckContext } from './check.js'
+import type { CheckContext } from './check.js'
 import { expectRefused, expectSame, expectThat } from './expect.js'
 
 /** What a backend plays and learns with. */

@@ -19,6 +19,17 @@ const weightsOf = (groups: readonly ScoredGroup[]): number[] =>
   })
 
 /**
+ * REINFORCE++ (Hu et al. 2025, arXiv:2501.03262) of one reward at the end and gamma 1: totals whitened over the drawn
+ * tokens of the batch with 1e-8 added to the variance, whatever their groups; per token, with rewards on the way or a
+ * discount, it is `reinforcePlusPlus`. It does not compare siblings: form its groups with `baseline: 'elsewhere'`.
+ */
+export const reinforcePlusPlusTotals = (): BatchEstimator => (groups) => {
+  const totals = groups.flatMap((group) => group.totals)
+  const weights = groups.flatMap((group) => group.tokens ?? group.totals.map(() => 1))
+  return regroup(groups, standardise(totals, { inside: whiteningEpsilon, weights }))
+}
+
+/**
  * REINFORCE++ with the group's baseline (Hu et al. 2025, arXiv:2501.03262): centred on the group mean, then whitened
  * over the drawn tokens of the batch with 1e-8 added to the variance, as verl does. A group of one gets 0 and stays
  * out of the statistics, where verl takes its raw total.

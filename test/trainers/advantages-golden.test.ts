@@ -4,7 +4,12 @@ import { describe, expect, test } from 'vitest'
 import type { KlPenalty } from '../../src/batch.js'
 import type { AdvantageEstimator, BatchEstimator } from '../../src/group.js'
 import { drGrpo, grpo, grpoVariants, remax, rloo } from '../../src/trainers/advantages.js'
-import { gdpo, litePpo, reinforcePlusPlusBaseline } from '../../src/trainers/advantages-batch.js'
+import {
+  gdpo,
+  litePpo,
+  reinforcePlusPlusBaseline,
+  reinforcePlusPlusTotals,
+} from '../../src/trainers/advantages-batch.js'
 import { klPenalised, terminalReward } from '../../src/trainers/credit.js'
 import { gae, reinforcePlusPlus } from '../../src/trainers/gae.js'
 import { whitenTokens } from '../../src/trainers/whiten.js'
@@ -198,6 +203,15 @@ describe('verl', () => {
           rowsOf(found, what),
           found.masks,
         )
+    })
+
+  for (const name of ['ragged', 'aborted', 'even'])
+    test(`reinforce_plus_plus/${name}/gamma=1.0, by episodes`, () => {
+      const found = lookUp('verl', `advantage/reinforce_plus_plus/${name}/gamma=1.0`)
+      const tokens = found.batch.response_mask.map(sum)
+      const totals = found.inputs.token_level_rewards!.map(sum)
+      const ours = together(found.batch.group, { totals, tokens }, reinforcePlusPlusTotals())
+      sameTokens(spread(ours, found.masks), rowsOf(found, 'advantages'), found.masks)
     })
 
   test('reinforce_plus_plus_baseline/even, whitened over tokens', () => {
