@@ -21,6 +21,8 @@ export interface FlowOptions {
   readonly concurrency: number
   /** How many versions old a group's oldest token may be when a step takes it; older ones are dropped. */
   readonly maxStaleness: number
+  /** Versions that a step makes: what is played further ahead than they allow would be too old when it is taken. */
+  readonly versionsPerStep: number
 }
 
 /** The members of one group, as they came back. */
@@ -59,16 +61,17 @@ const oldest = ({ members }: PlayedGroup): number =>
     Number.POSITIVE_INFINITY,
   )
 
-/** Plays on as groups are taken: at most a step's worth ahead for each version of staleness, and one. */
+/** Plays on as groups are taken, as many steps ahead as the bound on staleness allows. */
 export function openFlow(options: FlowOptions): Flow {
-  const { groupsPerStep, groupSize, maxStaleness, version, sampler, name } = options
+  const { groupsPerStep, groupSize, maxStaleness, versionsPerStep, version, sampler, name } =
+    options
   const stop = new AbortController()
   const signal = options.play.signal
     ? AbortSignal.any([options.play.signal, stop.signal])
     : stop.signal
   const play = { ...options.play, signal }
   const limit = pLimit(options.concurrency)
-  const most = groupsPerStep * (1 + maxStaleness)
+  const most = groupsPerStep * (1 + Math.floor(maxStaleness / versionsPerStep))
   const ready: PlayedGroup[] = []
   const running = new Set<Promise<void>>()
   let next = (options.firstStep - 1) * groupsPerStep

@@ -197,6 +197,7 @@ export async function trainGrpo(options: GrpoOptions): Promise<void> {
           name: backend.name,
           version: () => backend.policyVersion,
           ...{ firstStep, groupsPerStep, groupSize, concurrency, maxStaleness },
+          versionsPerStep: options.epochs ?? 1,
         })
       : undefined
   try {
