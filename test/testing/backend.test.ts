@@ -3,16 +3,14 @@ import type { Agent, Move } from '../../src/agent.js'
 import type { Backend, Capabilities } from '../../src/backend.js'
 import { assertSteppable } from '../../src/backend.js'
 import type { TrainBatch } from '../../src/batch.js'
-import { normalise } from '../../src/batch.js'
 import { Fault } from '../../src/error.js'
 import { rollout } from '../../src/rollout.js'
 import { backendChecks } from '../../src/testing/backend.js'
 import type { BackendMaterial } from '../../src/testing/bench.js'
 import { runChecks } from '../../src/testing/check.js'
-import { episodeSegments } from '../../src/trainers/segments.js'
 import type { BanditHooks, BanditState } from '../fixtures/bandit.js'
 import { bandit, freshState } from '../fixtures/bandit.js'
-import { tinyEnv } from '../fixtures/tiny.js'
+import { material as shared } from './broken-bandit.js'
 import { bare, testAll } from './run-checks.js'
 
 const naming =
@@ -21,20 +19,7 @@ const naming =
 const doctors = ['Pneumonia', 'Gastritis', 'Angina'].map(naming)
 
 const material: BackendMaterial = {
-  play: (agent, n) => rollout(tinyEnv(), agent, { seed: n }),
-  toBatch: (episodes, advantages, policyVersion) => {
-    const segments = episodes.flatMap(
-      (episode, i) => episodeSegments(episode, advantages[i] ?? 0, episode.caseId).segments,
-    )
-    return {
-      step: 1,
-      policyVersion,
-      segments,
-      normaliser: normalise('token-mean', segments),
-      loss: { kind: 'policy-gradient', entropy: 0 },
-      adam: { learningRate: 0.2 },
-    }
-  },
+  ...shared,
   openOther: async () => bandit(doctors.slice(0, 2)),
 }
 

@@ -3,45 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Backend } from '../../src/backend.js'
-import type { Case } from '../../src/case.js'
 import { consultation } from '../../src/envs/consultation.js'
 import { Fault } from '../../src/error.js'
 import type { StepMetrics } from '../../src/event.js'
 import { trainingEmitter } from '../../src/event.js'
-import type { Patient } from '../../src/patient.js'
 import type { Reward } from '../../src/reward.js'
 import { drGrpo } from '../../src/trainers/advantages.js'
 import { embedded } from '../../src/trainers/embedded/embedded.js'
 import { batchOf } from '../../src/trainers/group-batch.js'
 import type { GrpoOptions } from '../../src/trainers/grpo.js'
 import { trainGrpo } from '../../src/trainers/grpo.js'
-import { tinyCase } from '../fixtures/tiny-case.js'
+import { accuracy, caseAt, patient } from '../fixtures/tiny-training.js'
 import { words } from './embedded/play.js'
-
-const angina: Case['gold'] = {
-  ...tinyCase().gold,
-  dx: [{ id: 'angina', name: { en: 'Angina' }, aliases: [], codes: [], role: 'primary' }],
-}
-const caseAt = (n: number): Case =>
-  n % 2 === 0 ? tinyCase(`flu-${n}`) : tinyCase(`angina-${n}`, { gold: angina })
-
-/** Says yes to everything when it is a case of influenza. */
-const patient: Patient = (_, { view }) => ({
-  text: view.caseId.startsWith('flu') ? 'Yes, I do.' : 'No, not at all.',
-  understood: 'answered',
-  questions: 1,
-  asked: [],
-  told: [],
-})
-
-const accuracy: Reward = Object.assign(
-  async (...[episode, truth]: Parameters<Reward>) => {
-    const last = episode.turns.at(-1)?.action
-    const right = last?.kind === 'diagnose' && last.diagnosis === truth.gold.dx[0]?.name.en
-    return { total: right ? 1 : 0, parts: {} }
-  },
-  { rewardName: 'accuracy', bounds: [0, 1] as const, source: 'test' },
-)
 
 const run = async (backend: Backend, over: Partial<GrpoOptions> = {}): Promise<StepMetrics[]> => {
   const events = over.events ?? trainingEmitter()
