@@ -67,14 +67,14 @@ export async function train(
   // First, so that a recipe of which nothing can be made leaves no directory behind.
   const setting = await settingOf(recipe)
   const course = await courseOf(recipe, setting)
-  const directory = await openRunDirectory(out, recipe)
   await using backend = embedded({ vocabulary: setting.vocabulary })
+  if (recipe.init !== undefined) await backend.load(recipe.init)
+  backend.keepReference?.()
+  const directory = await openRunDirectory(out, recipe)
   const references = await referencesOf(setting, { seed: recipe.seed, signal })
   const run: Run = {
     ...{ recipe, setting, course, backend, directory, events, signal, references, seconds },
   }
-  if (recipe.init !== undefined) await backend.load(recipe.init)
-  backend.keepReference?.()
   const before = await playHeldOut(run, { signal })
   if (directory.done > 0) await backend.load(directory.checkpoint(directory.done))
   else await scoreHeldOut(run, 0)

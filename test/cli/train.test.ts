@@ -201,6 +201,14 @@ describe('train, by other loops', () => {
     )
     const metrics = await readFile(join(out, 'metrics.jsonl'), 'utf8')
     expect(metrics).toContain('"klReference":')
+
+    const nowhere = join(folder, 'nowhere')
+    const { code, stderr } = await bedside([
+      ...['train', ...quick, '--out', nowhere, '--set', `init=${join(folder, 'no-checkpoint')}`],
+    ])
+    expect(code).not.toBe(0)
+    expect(stderr).toContain('no-checkpoint')
+    expect(existsSync(nowhere)).toBe(false)
   })
 
   test('makes PPO steps with a critic, the same when resumed', async () => {
