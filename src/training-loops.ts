@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Backend } from './backend.js'
 import type { Case } from './case.js'
+import type { SavedEpisode } from './episode-file.js'
 import { readSaved } from './episode-file.js'
 import { Fault } from './error.js'
 import type { TrainingEmitter } from './event.js'
@@ -78,6 +79,15 @@ function runPpo(parts: LoopParts): Promise<void> {
   })
 }
 
+/** Saved episodes but for those of held-out cases, which nobody may learn from. */
+async function* unseen(
+  saved: AsyncIterable<SavedEpisode>,
+  { heldOut }: Setting,
+): AsyncGenerator<SavedEpisode> {
+  const kept = new Set(heldOut.map(({ id }) => id))
+  for await (const one of saved) if (!kept.has(one.episode.caseId)) yield one
+}
+
 /**
  * The demonstrations of a recipe, from its file or its doctor, chosen by reward where it says so.
  * @throws Fault `bad-input` for a file or a doctor there is not
@@ -99,7 +109,7 @@ async function demonstrationsOf({
   if (file !== undefined) {
     if (!existsSync(file))
       throw new Fault('bad-input', `training.sft.demonstrations: there is no file ${file}`)
-    return rejectionSampled(readSaved(file), chosen)
+    return rejectionSampled(unseen(readSaved(file), setting), chosen)
   }
   const make = setting.agents[agent]
   if (!make)

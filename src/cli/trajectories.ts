@@ -1,5 +1,5 @@
 /** `bedside trajectories`: what training kept, counted, and as data sets of other trainers. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { labelled } from '../agents/grammars/labelled.js'
 import { Fault } from '../error.js'
@@ -19,9 +19,15 @@ export interface ExportFlags extends PrintFlags {
   readonly agentName?: string
 }
 
-/** A run's folder stands for the episodes in it. */
-const episodesIn = (path: string): string =>
-  isFolder(path) && isFolder(join(path, 'episodes')) ? join(path, 'episodes') : path
+/** A run's folder stands for its training episodes: held-out cases are nobody's to learn from. */
+function episodesIn(path: string): readonly string[] {
+  const folder = join(path, 'episodes')
+  if (!isFolder(path) || !isFolder(folder)) return [path]
+  const names = readdirSync(folder).filter((name) => !name.startsWith('held-out.'))
+  if (names.length === 0)
+    throw new Fault('bad-input', `${folder}: expected training episodes, found none`)
+  return names.sort().map((name) => join(folder, name))
+}
 
 const why = {
   unscored: 'without a reward',
@@ -52,7 +58,7 @@ export async function exportTrajectories(
     throw new Fault('bad-input', `--out ${path}: expected another file than those that are read`)
   const report = await exportTraining({
     format,
-    files: files.map(episodesIn),
+    files: files.flatMap(episodesIn),
     out: path,
     bestOfGroup,
     grammar: labelled(),

@@ -187,6 +187,18 @@ describe('train, by other loops', () => {
     expect(report.samples.used).toBeGreaterThan(100)
   })
 
+  test('never fine-tunes on held-out cases, whatever the file of demonstrations holds', async () => {
+    const out = join(folder, 'taught')
+    await document(['train', ...quick, '--steps', '2', '--out', out])
+    const held = join(out, 'episodes', 'held-out.parquet')
+    const sft = ['--set', 'training.algorithm=sft', '--set', `training.sft.demonstrations=${held}`]
+    const { code, stderr } = await bedside([
+      ...['train', ...quick, ...sft, '--out', join(folder, 'peeking')],
+    ])
+    expect(code).not.toBe(0)
+    expect(stderr).toMatch(/demonstration/)
+  })
+
   test('goes on from where fine-tuning ended, held to it by a penalty', async () => {
     const sft = join(folder, 'first')
     await document(['train', ...quick, '--out', sft, '--set', 'training.algorithm=sft'])
@@ -248,6 +260,8 @@ describe('train, by other loops', () => {
     const made = Object(await document(['trajectories', 'export', out, ...flags]))
     const lines = (await readFile(sft, 'utf8')).trim().split('\n')
     expect(lines).toHaveLength(made.written)
+    // Two steps of four groups of four; the held-out episodes beside them are nobody's to learn from.
+    expect(made.read).toBe(32)
     expect(Object.keys(JSON.parse(lines[0]!))).toContain('messages')
   })
 })
