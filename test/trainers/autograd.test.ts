@@ -96,6 +96,17 @@ test('a batch in parts, and in any order, has the gradient of the whole', () => 
       const by = turn % drawn.length
       const turned = [...drawn.slice(by), ...drawn.slice(0, by)]
       const other = ours(loss, turned, kind)
+      const parts = [drawn.slice(0, by), drawn.slice(by)]
+      const partly = parts.map((part, p) =>
+        // Each part with the multipliers of the whole batch.
+        part.reduce((sum, { segment, logprobs }, s) => {
+          const { values } = segmentLoss(loss, segment, logprobs)
+          return sum + whole.weights[p * by + s]! * values.reduce((a, b) => a + b, 0)
+        }, 0),
+      )
+      expect(Math.abs(partly[0]! + partly[1]! - whole.value)).toBeLessThan(
+        1e-9 * (1 + Math.abs(whole.value)),
+      )
       expect(Math.abs(other.value - whole.value)).toBeLessThan(1e-9 * (1 + Math.abs(whole.value)))
       turned.forEach((_, s) => {
         expect(other.gradients[s]).toEqual(whole.gradients[(s + by) % drawn.length])

@@ -3,6 +3,7 @@ import type { Match, Normal } from '../../phrases.js'
 import type { Language } from '../../turn.js'
 import { words } from '../../words.js'
 import { isGeneric } from './attributes.js'
+import { isWhole } from './focus.js'
 import type { Entry, Lexicon } from './lexicon.js'
 import type { Likest } from './likeness.js'
 import type { Sentence } from './sentences.js'
@@ -109,12 +110,10 @@ export function settled(
   const { value, score } = like
   const { text } = sentence
   const { ancestors } = lexicon
-  const isDetail = (id: string) => {
-    const finding = lexicon.knowledge.finding.get(id)
-    return finding?.attribute !== undefined && !finding.parent
-  }
   const likeOf = ({ value: { id }, start, end }: FindingMatch) =>
-    like.scoreOf(id) + (coverage * (end - start)) / text.length - (isDetail(id) ? 1 : 0)
+    like.scoreOf(id) +
+    (coverage * (end - start)) / text.length -
+    (isWhole(lexicon.knowledge, id) ? 1 : 0)
   // "When you cough, is there phlegm?" asks for the phlegm.
   const nearest = found.filter(
     ({ value: { id } }) => !found.some((other) => ancestors.get(other.value.id)?.has(id)),

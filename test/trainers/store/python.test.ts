@@ -1,6 +1,5 @@
 /** What the libraries that exports are made for load from them; each needs its environment. */
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +13,7 @@ import { exportFormats } from '../../../src/trainers/store/export-rows.js'
 import type { Trajectory } from '../../../src/trainers/store/trajectory.js'
 import { episodeTrajectories } from '../../../src/trainers/store/trajectory.js'
 import { trajectoryWriter } from '../../../src/trainers/store/writer.js'
+import { pythonOf } from '../../fixtures/python.js'
 import { ask, diagnose, episodeOf, truthOf } from '../../fixtures/reward-episodes.js'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -23,10 +23,12 @@ afterAll(() => rm(folder, { recursive: true }))
 
 /** What Python loaded; skips the test where the environment is not there. */
 async function loaded(name: string, { skip }: TestContext) {
-  const python = join(root, '.venvs', name, 'bin', 'python')
+  const python = pythonOf(name)
   const missing = `.venvs/${name} is not there: scripts/python-env.sh ${name}`
-  if (!existsSync(python)) console.warn(`Skipped: ${missing}`)
-  skip(!existsSync(python), missing)
+  if (python === undefined) {
+    console.warn(`Skipped: ${missing}`)
+    return skip(missing)
+  }
   const env = {
     ...process.env,
     HF_HUB_OFFLINE: '1',
