@@ -128,6 +128,8 @@ export interface AdamSettings {
   readonly epsilon?: number
   /** Gradients of a larger Euclidean norm are scaled down to it. @default Infinity */
   readonly maxGradNorm?: number
+  /** Decoupled: every step takes the learning rate times this share off the weights (AdamW). @default 0 */
+  readonly weightDecay?: number
 }
 
 /** What a critic learns from a batch, beside the policy: per segment, the length of its mask, 0 where masked. */

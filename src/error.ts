@@ -18,6 +18,8 @@ export type FaultCode =
   | 'component-failed'
   /** A checkpoint belongs to another policy, or is damaged. */
   | 'bad-checkpoint'
+  /** The process that holds the weights is gone; a run goes on from its last checkpoint with another. */
+  | 'backend-lost'
   /** The caller's signal was aborted. */
   | 'aborted'
 
@@ -39,6 +41,13 @@ export class Fault extends Error {
     return typeof error === 'object' && error !== null && marker in error
   }
 }
+
+/**
+ * Whether a fault is one consultation's own, to be left out and counted while the others go on: not when the caller
+ * stopped everything, nor when there are no weights left to play with.
+ */
+export const ofOneWorld = (error: unknown): error is Fault =>
+  Fault.is(error) && error.code !== 'aborted' && error.code !== 'backend-lost'
 
 /** The message of anything thrown. */
 export const messageOf = (error: unknown): string =>

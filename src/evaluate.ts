@@ -4,7 +4,8 @@ import type { Case, GraderView } from './case.js'
 import { graderView } from './case.js'
 import type { Env } from './env.js'
 import type { Episode } from './episode.js'
-import { Fault } from './error.js'
+import type { Fault } from './error.js'
+import { ofOneWorld } from './error.js'
 import type { Estimate } from './estimate.js'
 import { estimate, meanOf } from './estimate.js'
 import { mapPool } from './pool.js'
@@ -90,7 +91,7 @@ export function play({
       const scores = await scoresOf(episode, graderView(truth), measures, signal)
       played = { truth, episode, scores }
     } catch (error) {
-      if (!Fault.is(error) || signal?.aborted) throw error
+      if (!ofOneWorld(error) || signal?.aborted) throw error
       played = { truth, fault: error }
     }
     onPlayed?.(played)

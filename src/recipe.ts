@@ -9,6 +9,31 @@ import { tierNames } from './tiers.js'
 const Probability = z.number().min(0).max(1)
 const Count = z.number().int().positive()
 
+/** The language model that a sidecar trains. */
+const Policy = z.strictObject({
+  /** A Hugging Face model folder: config.json, weights, tokenizer, chat template. */
+  model: z.string().optional(),
+  /** What holds the weights: `unsloth` needs a GPU. */
+  engine: z.enum(['peft', 'unsloth']).default('peft'),
+  /** A LoRA adapter, or every parameter. */
+  mode: z.enum(['lora', 'full']).default('lora'),
+  rank: Count.default(16),
+  alpha: z.number().positive().default(32),
+  dtype: z.enum(['auto', 'float32', 'float64', 'bfloat16']).default('auto'),
+  device: z.enum(['auto', 'cpu', 'cuda']).default('auto'),
+  grammar: z.enum(['labelled', 'brief', 'huatuo']).default('labelled'),
+  /** The most tokens of one reply. */
+  maxTokens: Count.default(128),
+  /** Prompt and reply together; the model's own without it. */
+  contextLength: Count.optional(),
+  /** What stays of earlier turns' reasoning in what the policy reads. */
+  history: z.enum(['keep', 'strip-reasoning']).default('keep'),
+  /** A Tinker server that is there already, in place of one that the run starts; its key is in TINKER_API_KEY. */
+  url: z.string().optional(),
+  /** Which kind of server `url` is. */
+  profile: z.string().default('bedside'),
+})
+
 export const Recipe = z.strictObject({
   recipe: z.string().min(1).default('custom'),
   seed: z.number().int().min(0).default(0),
@@ -28,9 +53,11 @@ export const Recipe = z.strictObject({
       heldOut: Count.default(400),
     })
     .prefault({}),
-  /** Budgets; the tier's own without them. */
   env: z
     .strictObject({
+      /** `question`: one question, one answer, for cases of a file. */
+      name: z.enum(['consultation', 'question']).default('consultation'),
+      /** Budgets; the tier's own without them. */
       maxTurns: Count.optional(),
       money: z.number().min(0).optional(),
       minutes: z.number().positive().optional(),
@@ -38,7 +65,9 @@ export const Recipe = z.strictObject({
     .prefault({}),
   /** A reward's name, or a module file whose export `reward` is one. */
   reward: z.string().default('default'),
-  backend: z.enum(['embedded']).default('embedded'),
+  backend: z.enum(['embedded', 'sidecar']).default('embedded'),
+  /** The language model of a backend that has one. */
+  policy: Policy.prefault({}),
   training: z
     .strictObject({
       /** What makes gradient steps of consultations. */
@@ -92,7 +121,13 @@ export const Recipe = z.strictObject({
           learningRate: z.number().positive().default(0.05),
           beta1: Probability.default(0.9),
           beta2: Probability.default(0.999),
+          epsilon: z.number().positive().default(1e-8),
           maxGradNorm: z.number().positive().optional(),
+          weightDecay: z.number().min(0).default(0),
+          /** Share of the steps over which the learning rate rises. */
+          warmup: Probability.default(0),
+          /** How it goes down after that. */
+          decay: z.enum(['constant', 'linear', 'cosine']).default('constant'),
         })
         .prefault({}),
       epochs: Count.default(1),

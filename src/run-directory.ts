@@ -93,7 +93,9 @@ export async function openRunDirectory(path: string, recipe: Recipe): Promise<Ru
   const { stringify } = await import('yaml')
   const text = stringify(recipe)
   const there = await readFile(config, 'utf8').catch(() => undefined)
-  if (there !== undefined && there !== text)
+  // As a recipe, not as text: a file of an earlier version lacks what has a default by now.
+  const begun = there === undefined ? undefined : await recipeOfRun(path)
+  if (begun !== undefined && stringify(begun) !== text)
     throw new Fault(
       'bad-input',
       `--out ${path}: the directory holds a run of another recipe; choose another, or go on with --resume ${path}`,

@@ -6,6 +6,7 @@ import { Fault } from './error.js'
 import type { Recipe } from './recipe.js'
 import type { Setting } from './setting.js'
 import { settingOf } from './setting.js'
+import { rateAt } from './trainers/adam-schedule.js'
 import { drGrpo, grpo, rloo } from './trainers/advantages.js'
 import {
   gdpo,
@@ -34,9 +35,14 @@ export function lossOf({ loss }: Training): Loss {
   }
 }
 
-/** The optimiser of a recipe. */
-export function adamOf({ adam: { maxGradNorm, ...adam } }: Training): AdamSettings {
-  return maxGradNorm === undefined ? adam : { ...adam, maxGradNorm }
+/** The optimiser of a recipe, by step. */
+export function adamOf({ adam, steps }: Training): (step: number) => AdamSettings {
+  const { maxGradNorm, learningRate, warmup, decay, ...rest } = adam
+  const bounded = maxGradNorm === undefined ? rest : { ...rest, maxGradNorm }
+  return (step) => ({
+    ...bounded,
+    learningRate: learningRate * rateAt(step, { steps, warmup, decay }),
+  })
 }
 
 /** How a recipe's advantages are estimated. */

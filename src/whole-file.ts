@@ -1,5 +1,7 @@
-/** Files that are there whole or not at all. */
-import { rename, rm, writeFile } from 'node:fs/promises'
+/** Files and folders that are there whole or not at all. */
+import { randomUUID } from 'node:crypto'
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 /** Writes beside the place, then renames; what was there before stays until then. */
 export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
@@ -10,5 +12,27 @@ export async function writeWhole(path: string, content: string | Uint8Array): Pr
   } catch (error) {
     await rm(temporary, { force: true })
     throw error
+  }
+}
+
+/** Fills a folder beside its place, then renames it there; what was there before stays until then. */
+export async function writeWholeFolder(
+  folder: string,
+  fill: (fresh: string) => Promise<void>,
+): Promise<void> {
+  const fresh = `${folder}.${randomUUID()}.tmp`
+  const old = `${folder}.${randomUUID()}.old`
+  await mkdir(dirname(folder), { recursive: true })
+  await mkdir(fresh)
+  try {
+    await fill(fresh)
+    const replaced = await rename(folder, old).then(
+      () => true,
+      () => false,
+    )
+    await rename(fresh, folder)
+    if (replaced) await rm(old, { recursive: true, force: true })
+  } finally {
+    await rm(fresh, { recursive: true, force: true })
   }
 }

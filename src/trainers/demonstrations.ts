@@ -4,7 +4,7 @@ import type { Case } from '../case.js'
 import { graderView } from '../case.js'
 import type { Env } from '../env.js'
 import type { SavedEpisode } from '../episode-file.js'
-import { Fault } from '../error.js'
+import { Fault, ofOneWorld } from '../error.js'
 import type { TrainingEmitter } from '../event.js'
 import { mapPool } from '../pool.js'
 import type { Reward } from '../reward.js'
@@ -133,7 +133,7 @@ async function playOne(
       ? { episode, truth: view, score: await reward(episode, view, { signal }), group }
       : { episode, truth: view, group }
   } catch (error) {
-    if (!Fault.is(error) || signal?.aborted) throw error
+    if (!ofOneWorld(error) || signal?.aborted) throw error
     events?.emit('fault-met', error, `demonstration ${place} of ${agentName}, time ${time}`)
     return error
   }

@@ -1,15 +1,17 @@
 /** From groups to a batch: the segments of every member that learns, and what the loss needs besides. */
 import type { Backend } from '../backend.js'
-import type { AdamSettings, Loss, NormaliserKind, TokenSegment, TrainBatch } from '../batch.js'
+import type { Loss, NormaliserKind, TokenSegment, TrainBatch } from '../batch.js'
 import { normalise } from '../batch.js'
 import type { Group } from '../group.js'
+import type { AdamSchedule } from './adam-schedule.js'
+import { settingsAt } from './adam-schedule.js'
 import { episodeSegments } from './segments.js'
 
 /** How a batch is made of groups. */
 export interface BatchOptions {
   readonly loss: Loss
   readonly normaliser: NormaliserKind
-  readonly adam: AdamSettings
+  readonly adam: AdamSchedule
   /** For the dr-grpo normaliser: the most tokens an episode can draw. */
   readonly maxTokens?: number
 }
@@ -34,7 +36,8 @@ export function batchOf(
     )
   if (segments.length === 0) return undefined
   const perSegment = normalise(normaliser, segments, maxTokens === undefined ? {} : { maxTokens })
-  return { batch: { step, policyVersion, segments, normaliser: perSegment, loss, adam }, forks }
+  const settings = { loss, adam: settingsAt(adam, step) }
+  return { batch: { step, policyVersion, segments, normaliser: perSegment, ...settings }, forks }
 }
 
 /** The segments with what the loss needs besides: the reference's log-probs, and the trainer's own. */

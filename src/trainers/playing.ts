@@ -4,7 +4,8 @@ import type { Case } from '../case.js'
 import { graderView } from '../case.js'
 import type { Env } from '../env.js'
 import type { Episode } from '../episode.js'
-import { Fault } from '../error.js'
+import type { Fault } from '../error.js'
+import { ofOneWorld } from '../error.js'
 import type { TrainingEmitter } from '../event.js'
 import type { AdvantageEstimator, Group, GroupPolicy } from '../group.js'
 import { formGroup } from '../group.js'
@@ -65,7 +66,7 @@ export async function playMember(
     const score = await reward(episode, view, { signal })
     return { place, episode, score, right: (await accuracy(episode, view)).total }
   } catch (error) {
-    if (!Fault.is(error) || signal?.aborted) throw error
+    if (!ofOneWorld(error) || signal?.aborted) throw error
     events.emit('fault-met', error, `step ${step}, group ${place}, member ${member}`)
     return error
   }

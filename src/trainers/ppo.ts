@@ -6,12 +6,14 @@
  * interrupted and resumed makes the same weights as one that was not.
  */
 import type { StepReport } from '../backend.js'
-import type { AdamSettings, TrainBatch } from '../batch.js'
+import type { TrainBatch } from '../batch.js'
 import { normalise } from '../batch.js'
 import { Fault } from '../error.js'
 import type { StepMetrics } from '../event.js'
 import { mapPool } from '../pool.js'
 import { shuffle } from '../seed.js'
+import type { AdamSchedule } from './adam-schedule.js'
+import { settingsAt } from './adam-schedule.js'
 import type { BatchOptions } from './group-batch.js'
 import type { JudgeOptions, Lesson } from './lessons.js'
 import { assertJudge, lessonsOf } from './lessons.js'
@@ -21,7 +23,7 @@ import { jobsOf, playMember } from './playing.js'
 
 export interface PpoOptions extends PlayOptions, BatchOptions, JudgeOptions {
   readonly critic: {
-    readonly adam: AdamSettings
+    readonly adam: AdamSchedule
     /** Weight of the value loss beside the policy's. @default 0.1, as HuatuoGPT-o1 */
     readonly coefficient?: number
     /** How far a prediction may move from the one its rollout was judged by; Infinity for freely. @default 0.2 */
@@ -79,13 +81,13 @@ function batchOf(
     segments,
     normaliser: normalise(normaliser, segments, limit),
     loss,
-    adam,
+    adam: settingsAt(adam, step),
     critic: {
       returns: lessons.flatMap(({ returns }) => returns),
       oldValues: lessons.flatMap(({ oldValues }) => oldValues),
       range: critic.range ?? 0.2,
       coefficient: critic.coefficient ?? 0.1,
-      adam: critic.adam,
+      adam: settingsAt(critic.adam, step),
     },
   }
 }

@@ -6,12 +6,14 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Backend } from '../backend.js'
-import type { AdamSettings, Loss, NormaliserKind, TokenSegment } from '../batch.js'
+import type { Loss, NormaliserKind, TokenSegment } from '../batch.js'
 import { normalise } from '../batch.js'
 import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
 import type { StepMetrics, TrainingEmitter } from '../event.js'
 import { shuffle } from '../seed.js'
+import type { AdamSchedule } from './adam-schedule.js'
+import { settingsAt } from './adam-schedule.js'
 import { noGroups } from './metrics.js'
 
 export interface SftOptions {
@@ -23,7 +25,7 @@ export interface SftOptions {
   readonly normaliser?: NormaliserKind
   /** For the dr-grpo normaliser: the most tokens an episode can have drawn. */
   readonly maxTokens?: number
-  readonly adam: AdamSettings
+  readonly adam: AdamSchedule
   /** Times every demonstration is shown. @default 1, or what `steps` amount to */
   readonly epochs?: number
   /** In place of `epochs`: all steps of the run; the last epoch may end early. */
@@ -134,7 +136,7 @@ async function oneStep(
           segments,
           normaliser: normalise(normaliser, segments, limit),
           loss: likelihood,
-          adam,
+          adam: settingsAt(adam, step),
         })
   const moves = sum(episodes.map(({ turns }) => turns.length))
   const used = sum(taught.map((own) => sum(own.map(movesIn))))

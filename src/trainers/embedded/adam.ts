@@ -1,4 +1,4 @@
-/** Adam (Kingma & Ba 2015) on typed arrays that may grow by rows of zeros. */
+/** Adam (Kingma & Ba 2015), its decay decoupled (Loshchilov & Hutter 2019), on arrays that may grow by rows of zeros. */
 import type { AdamSettings } from '../../batch.js'
 
 /** The optimiser's memory; `adam` writes into it. */
@@ -34,6 +34,7 @@ export function adam(
     beta2 = 0.999,
     epsilon = 1e-8,
     maxGradNorm = Number.POSITIVE_INFINITY,
+    weightDecay = 0,
   }: AdamSettings,
 ): Float64Array {
   const gradNorm = norm(gradient)
@@ -43,6 +44,7 @@ export function adam(
   state.square = grown(state.square, gradient.length)
   const { steps, mean, square } = state
   const out = new Float64Array(gradient.length)
+  const kept = 1 - learningRate * weightDecay
   const rate = (learningRate * Math.sqrt(1 - beta2 ** steps)) / (1 - beta1 ** steps)
   for (let i = 0; i < gradient.length; i++) {
     const g = gradient[i]! * scale
@@ -50,7 +52,7 @@ export function adam(
     const s = beta2 * square[i]! + (1 - beta2) * g * g
     mean[i] = m
     square[i] = s
-    out[i] = weights[i]! - (rate * m) / (Math.sqrt(s) + epsilon)
+    out[i] = kept * weights[i]! - (rate * m) / (Math.sqrt(s) + epsilon)
   }
   return out
 }

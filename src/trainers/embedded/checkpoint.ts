@@ -1,10 +1,10 @@
 /** Checkpoints of the embedded policy: a folder with `policy.json` and `weights.bin`, whole or not at all. */
-import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { Fault, messageOf } from '../../error.js'
 import type { Vocabulary } from '../../vocabulary.js'
+import { writeWholeFolder } from '../../whole-file.js'
 import type { AdamState } from './adam.js'
 import { grown } from './adam.js'
 import type { Critic } from './critic.js'
@@ -49,17 +49,13 @@ function pack({ keys, weights, adam, critic }: Snapshot): Buffer {
   return Buffer.from(numbers.buffer)
 }
 
-/** Writes a folder beside its place, then renames it there. */
-export async function saveSnapshot(
+/** Writes a checkpoint's folder. */
+export const saveSnapshot = (
   folder: string,
   snapshot: Snapshot,
   vocabulary: Vocabulary,
-): Promise<void> {
-  const fresh = `${folder}.${randomUUID()}.tmp`
-  const old = `${folder}.${randomUUID()}.old`
-  await mkdir(dirname(folder), { recursive: true })
-  await mkdir(fresh)
-  try {
+): Promise<void> =>
+  writeWholeFolder(folder, async (fresh) => {
     const bytes = pack(snapshot)
     const manifest: z.infer<typeof Manifest> = {
       format: 'bedside-embedded/1',
@@ -73,16 +69,7 @@ export async function saveSnapshot(
     }
     await writeFile(`${fresh}/weights.bin`, bytes)
     await writeFile(`${fresh}/policy.json`, `${JSON.stringify(manifest, null, 2)}\n`)
-    const replaced = await rename(folder, old).then(
-      () => true,
-      () => false,
-    )
-    await rename(fresh, folder)
-    if (replaced) await rm(old, { recursive: true, force: true })
-  } finally {
-    await rm(fresh, { recursive: true, force: true })
-  }
-}
+  })
 
 const bad = (folder: string, why: string): Fault => new Fault('bad-checkpoint', `${folder}: ${why}`)
 

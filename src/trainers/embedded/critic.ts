@@ -1,7 +1,7 @@
 /** The critic: a linear value model over the policy's own features and its clock, one weight per feature row. */
 import type { CriticTargets, TokenSegment, TrainBatch } from '../../batch.js'
-import { valueLoss } from '../value-loss.js'
-import { deviation } from '../whiten.js'
+import type { CriticReport } from '../critic-targets.js'
+import { criticTally } from '../critic-targets.js'
 import type { AdamState } from './adam.js'
 import type { Reading } from './reading.js'
 
@@ -44,35 +44,8 @@ function addSlopes(gradient: Float64Array, reading: Reading, slopes: Float64Arra
   }
 }
 
-/** @throws RangeError naming the field, the segment and the token */
-export function assertTargets(critic: CriticTargets, segments: readonly TokenSegment[]): void {
-  const { range = 0, coefficient } = critic
-  if (!(range >= 0)) throw new RangeError(`Expected \`critic.range\` to be >= 0, got \`${range}\``)
-  if (!Number.isFinite(coefficient) || coefficient < 0)
-    throw new RangeError(`Expected \`critic.coefficient\` to be >= 0, got \`${coefficient}\``)
-  for (const field of ['returns', 'oldValues'] as const) {
-    if (critic[field].length !== segments.length)
-      throw new RangeError(
-        `Expected \`critic.${field}\` of ${segments.length} segments, got ${critic[field].length}`,
-      )
-    segments.forEach(({ mask }, s) => {
-      const numbers = critic[field][s]!
-      if (numbers.length !== mask.length)
-        throw new RangeError(
-          `Expected \`critic.${field}[${s}]\` of length ${mask.length}, got ${numbers.length}`,
-        )
-      const wrong = numbers.findIndex((value, t) => mask[t] === 1 && !Number.isFinite(value))
-      if (wrong >= 0)
-        throw new RangeError(
-          `Expected \`critic.${field}[${s}]\` to be finite where drawn, got ${numbers[wrong]} at token ${wrong}`,
-        )
-    })
-  }
-}
-
 /**
- * The gradient of a batch's value loss by the critic's weights, and what a step reports of it: the mean loss of a
- * drawn token, neither normalised nor weighed, and 1 - var(returns - values) / var(returns), 0 for equal returns.
+ * The gradient of a batch's value loss by the critic's weights, and what a step reports of it.
  * @param rows weight rows, one for every feature of the batch
  * @throws RangeError when a value or the gradient is not finite
  */
@@ -90,32 +63,22 @@ export function criticGradient(
   },
 ): {
   readonly gradient: Float64Array
-  readonly report: { readonly loss: number; readonly explained: number }
+  readonly report: CriticReport
 } {
   const gradient = new Float64Array(rows)
-  const returns: number[] = []
-  const errors: number[] = []
-  let loss = 0
-  const range = targets.range === undefined ? {} : { range: targets.range }
+  const sums = criticTally(targets)
   segments.forEach((segment, s) => {
     const reading = read(segment)
     const scale = normaliser.perSegment[s]! * targets.coefficient
-    const slopes = valuesAt(weights, reading).map((value, n) => {
-      const t = reading.places[n]!
-      const target = targets.returns[s]![t]!
-      const made = valueLoss(value, target, targets.oldValues[s]![t]!, range)
-      returns.push(target)
-      errors.push(target - value)
-      loss += made.value
-      return scale * made.slope
-    })
+    const slopes = valuesAt(weights, reading).map(
+      (value, n) => scale * sums.add(s, reading.places[n]!, value),
+    )
     addSlopes(gradient, reading, slopes)
   })
-  if (!gradient.every(Number.isFinite) || !Number.isFinite(loss))
+  const report = sums.report()
+  if (!gradient.every(Number.isFinite) || !Number.isFinite(report.loss))
     throw new RangeError(
-      `Expected a finite value loss and gradient, got loss ${loss}; nothing was applied`,
+      `Expected a finite value loss and gradient, got loss ${report.loss}; nothing was applied`,
     )
-  const spread = deviation(returns)
-  const explained = spread > 0 ? 1 - (deviation(errors) / spread) ** 2 : 0
-  return { gradient, report: { loss: loss / Math.max(1, returns.length), explained } }
+  return { gradient, report }
 }
