@@ -102,6 +102,7 @@ const EpisodeSchema: z.ZodType<Episode> = z.strictObject({
       action: Action,
       outcome: Outcome,
       facts: Facts,
+      text: z.string().exactOptional(),
       sample: Sample.exactOptional(),
     }),
   ),

@@ -19,6 +19,8 @@ export interface Sample {
 
 export interface EpisodeTurn extends Turn {
   readonly facts: TurnFacts
+  /** The reply as written, hidden reasoning included; for format rewards, never for a judge. */
+  readonly text?: string
   /** The tokens the move was drawn as. */
   readonly sample?: Sample
 }

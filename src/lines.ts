@@ -17,9 +17,13 @@ export async function* linesIn(
 ): AsyncGenerator<string, void, undefined> {
   let rest = ''
   for await (const chunk of chunks) {
-    const lines = `${rest}${chunk}`.split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
+    const [first = '', ...lines] = `${chunk}`.split('\n')
+    // The chunk alone is split: a line of any length, as a whole JSON array is, is looked through once.
+    rest += first
+    for (const line of lines) {
+      yield rest
+      rest = line
+    }
   }
   yield rest
 }

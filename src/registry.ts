@@ -5,6 +5,7 @@
  */
 import { pathToFileURL } from 'node:url'
 import type { Grammar } from './agent.js'
+import { huatuo } from './agents/grammars/huatuo.js'
 import { labelled } from './agents/grammars/labelled.js'
 import { caseSource } from './cases/generate.js'
 import type { Env } from './env.js'
@@ -12,6 +13,8 @@ import type { CaseSource, MakeConsultation } from './envs/consultation.js'
 import { consultation } from './envs/consultation.js'
 import { recordExams } from './envs/exams/record.js'
 import { rulePatient } from './envs/patients/rule.js'
+import type { QuestionOptions } from './envs/question.js'
+import { question } from './envs/question.js'
 import { make as makeRegistered, register } from './envs/register.js'
 import { Fault } from './error.js'
 import { clinic as clinicOf } from './knowledge.js'
@@ -62,15 +65,28 @@ export function makeConsultation(options: MakeConsultation = {}): Env {
   })
 }
 
+/** A question env that reads HuatuoGPT-o1's form and pays verified answers, by the rule. */
+function makeQuestion(options: QuestionOptions): Env {
+  const formulary = formularyOf(loadKnowledge())
+  return question({
+    grammar: huatuo(),
+    reward: namedReward('verified-answer', { formulary }),
+    ...options,
+  })
+}
+
 let registered = false
 
 /**
- * Makes an env by its name; `consultation` comes with the package, `register` adds others.
+ * Makes an env by its name; `consultation` and `question` come with the package, `register` adds others.
  * @throws RangeError for a name that nobody registered
  */
 export const make: typeof makeRegistered = (id, ...options) => {
   // Not at import: a bundler may drop the side effects of a module it only re-exports from.
-  if (!registered) register('consultation', makeConsultation)
+  if (!registered) {
+    register('consultation', makeConsultation)
+    register('question', makeQuestion)
+  }
   registered = true
   return makeRegistered(id, ...options)
 }

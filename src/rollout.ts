@@ -2,7 +2,7 @@
 import type { Agent } from './agent.js'
 import type { Env } from './env.js'
 import { ended } from './env.js'
-import type { Episode, Sample } from './episode.js'
+import type { Episode, EpisodeTurn } from './episode.js'
 import { boundary } from './error.js'
 
 export interface RolloutOptions {
@@ -26,7 +26,7 @@ export async function rollout(
   agent: Agent,
   { seed = 0, agentSeed = seed, options, agentName = 'agent', id, signal }: RolloutOptions = {},
 ): Promise<Episode> {
-  const samples: (Sample | undefined)[] = []
+  const written: Pick<EpisodeTurn, 'text' | 'sample'>[] = []
   let { observation } = await env.reset(options === undefined ? { seed } : { seed, options })
   for (;;) {
     signal?.throwIfAborted()
@@ -34,7 +34,8 @@ export async function rollout(
     const move = await boundary('component-failed', agentName, () =>
       agent(seen, { seed: agentSeed, signal }),
     )
-    samples.push(move.sample)
+    const { text, sample } = move
+    written.push({ ...(text === undefined ? {} : { text }), ...(sample ? { sample } : {}) })
     const step = await env.step(move.action, signal ? { signal } : {})
     observation = step.observation
     if (!ended(step)) continue
@@ -44,10 +45,7 @@ export async function rollout(
       ...episode,
       id: id ?? `${episode.caseId}/${seed}/${agentSeed}`,
       agent: agentName,
-      turns: episode.turns.map((turn, t) => {
-        const sample = samples[t]
-        return sample ? { ...turn, sample } : turn
-      }),
+      turns: episode.turns.map((turn, t) => ({ ...turn, ...written[t] })),
     }
   }
 }

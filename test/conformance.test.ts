@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../src/case.js'
 import { caseSource } from '../src/cases/generate.js'
+import { questionCase } from '../src/cases/question-case.js'
 import type { Observation } from '../src/env.js'
 import { ended } from '../src/env.js'
 import { recordExams } from '../src/envs/exams/record.js'
@@ -9,7 +10,8 @@ import { rulePatient } from '../src/envs/patients/rule.js'
 import { timeLimit, wrap } from '../src/envs/wrappers.js'
 import { loadKnowledge } from '../src/knowledge-folder.js'
 import { personas } from '../src/persona.js'
-import { makeConsultation } from '../src/registry.js'
+import { writeReasoned } from '../src/reasoned-reply.js'
+import { makeConsultation, make as makeEnv } from '../src/registry.js'
 import type { Setting } from '../src/setting.js'
 import { setting } from '../src/setting.js'
 import { agentChecks } from '../src/testing/agent.js'
@@ -97,6 +99,19 @@ describe.each(languages)('the consultation, %s', (language) => {
   describe('plain', () => hold(envChecks(make, material)))
   describe('wrapped in a time limit', () =>
     hold(envChecks(() => wrap(make(), timeLimit(3)), material)))
+})
+
+describe.each(languages)('the question, %s', (language) => {
+  const truth = questionCase('What causes scurvy?', 'Vitamin C deficiency')
+  const cases = [truth, questionCase('What causes rickets?', 'Vitamin D deficiency')]
+  const make = () => makeEnv('question', { cases, language })
+  const options = { case: truth }
+  describe.each<[string, Action | string]>([
+    ['answered', { kind: 'diagnose', diagnosis: 'Vitamin C deficiency' }],
+    ['answered in text', writeReasoned('Gums bleed.', 'Vitamin C deficiency')],
+    ['answered with a question', { kind: 'ask', text: 'Do your gums bleed?' }],
+    ['not answered', { kind: 'give-up' }],
+  ])('%s', (_, action) => hold(envChecks(make, { actions: [action], options, truth })))
 })
 
 /** What a doctor meets before the first, in the middle, and at the last turn of some consultations. */

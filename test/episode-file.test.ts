@@ -90,7 +90,10 @@ const episode: fc.Arbitrary<Episode> = fc.record({
     complaint: fc.constantFrom({ zh: '发烧' }, { en: 'fever', zh: '发烧' }),
   }),
   turns: fc.array(
-    fc.record({ action, outcome, facts, sample }, { requiredKeys: ['action', 'outcome', 'facts'] }),
+    fc.record(
+      { action, outcome, facts, text, sample },
+      { requiredKeys: ['action', 'outcome', 'facts'] },
+    ),
     {
       maxLength: 4,
     },

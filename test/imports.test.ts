@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 /** The concepts, in the order in which each may name those before it. A new concept goes into its place here. */
 const concepts = `
   error package-folder lines whole-file seed retry pool chat-reply chat
-  turn hidden words voice phrases
+  turn hidden reasoned-reply words voice phrases
   codes persona case-schema case tiers knowledge-file knowledge knowledge-check knowledge-folder likelihood families hypotheses utility information sweep order outlook belief prospect phrasebook posterior vocabulary
   patient exam episode track reward episode-schema episode-row episode-table episode-file
   env agent rollout group signal batch backend event
@@ -22,6 +22,8 @@ const compositions = [
   'registry',
   'doctors',
   'setting',
+  'backends',
+  'setting-worlds',
   'training-plan',
   'training-loops',
   'training-run',

@@ -73,6 +73,18 @@ describe('rollout', () => {
     expect(turns.map((turn) => 'sample' in turn)).toEqual([true, false, true])
   })
 
+  test('carries the reply as it was written, an empty one too, and none where there was none', async () => {
+    const replies = ['<think>flu?</think>Question: Any fever?', '']
+    const writing: Agent = async (observation, context) => {
+      const text = replies[observation.turns.length]
+      const move = await script(observation, context)
+      return text === undefined ? move : { ...move, text }
+    }
+    const { turns } = await rollout(tinyEnv(), writing, { options })
+    expect(turns.map((turn) => turn.text)).toEqual([...replies, undefined])
+    expect(turns.map((turn) => 'text' in turn)).toEqual([true, true, false])
+  })
+
   test('takes the id it is given', async () => {
     expect((await rollout(tinyEnv(), script, { options, id: '3/1/0' })).id).toBe('3/1/0')
   })

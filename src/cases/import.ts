@@ -1,10 +1,11 @@
-/** Importers: from a file somebody else made to cases, with a report of what was left out and why. */
+/** Importers: from a file somebody else made to cases or episodes, with a report of what was left out and why. */
 import type { Case } from '../case.js'
+import type { SavedEpisode } from '../episode-schema.js'
 import type { Leak } from './leak.js'
 
 export interface ImportReport {
   readonly format: string
-  /** Cases made. */
+  /** Cases made, or episodes. */
   readonly ok: number
   /** Rows read; several may make one case. */
   readonly rows: number
@@ -24,6 +25,8 @@ export interface ImportReport {
 
 export interface Imported {
   readonly cases: readonly Case[]
+  /** What a file of demonstrations gives, in place of cases. */
+  readonly episodes?: readonly SavedEpisode[]
   readonly report: ImportReport
 }
 
@@ -36,4 +39,6 @@ export type Importer = (path: string) => Promise<Imported>
 /** Every importer by the name of its format. */
 export const importers: Readonly<Record<string, Importer>> = {
   mtmeddialog: async (path) => (await import('./mtmeddialog.js')).importMtmeddialog(path),
+  'huatuo-rl': async (path) => (await import('./huatuo-rl.js')).importHuatuoRl(path),
+  'huatuo-sft': async (path) => (await import('./huatuo-sft.js')).importHuatuoSft(path),
 }

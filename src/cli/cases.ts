@@ -2,8 +2,6 @@
 import type { Case } from '../case.js'
 import { readCases, streamCases, writeCases } from '../cases/files.js'
 import { generateCase } from '../cases/generate.js'
-import type { ImportReport } from '../cases/import.js'
-import { importers } from '../cases/import.js'
 import type { Leak } from '../cases/leak.js'
 import { leaks } from '../cases/leak.js'
 import { dialogueLeaks } from '../cases/leak-dialogue.js'
@@ -20,7 +18,7 @@ import { viewJson, viewText } from './case-text.js'
 import { givenAt, stopped } from './failure.js'
 import type { WorldFlags } from './flags.js'
 import type { Terminal } from './output.js'
-import { output, table, write } from './output.js'
+import { output, write } from './output.js'
 import { progress } from './progress.js'
 import { caseOf } from './world.js'
 
@@ -88,73 +86,6 @@ export async function generateCases(flags: GenerateFlags, terminal: Terminal): P
   } finally {
     bar.stop()
   }
-}
-
-export interface ImportFlags extends WorldFlags {
-  readonly format: string
-  readonly out: string
-}
-
-function importText({
-  ok,
-  rows,
-  skipped,
-  warnings,
-  leaks: found,
-  licence,
-  redistributable,
-}: ImportReport): string {
-  const some = <T>(list: readonly T[], text: (item: T) => string): string[] => [
-    ...list.slice(0, 10).map((item) => `  ${text(item)}`),
-    ...(list.length > 10 ? [`  … ${list.length - 10} more (all of them with --json)`] : []),
-  ]
-  return [
-    table([
-      ['rows read', `${rows}`],
-      ['cases', `${ok}`],
-      ['rows skipped', `${skipped.length}`],
-      ['warnings', `${warnings.length}`],
-      ['leaks', `${found.length}`],
-      ['may be passed on', redistributable ? 'yes' : 'no'],
-    ]),
-    ...(skipped.length > 0 ? ['', 'Skipped'] : []),
-    ...some(skipped, ({ row, path, reason }) => `row ${row}: ${path}: ${reason}`),
-    ...(warnings.length > 0 ? ['', 'Warnings'] : []),
-    ...some(warnings, ({ row, message }) =>
-      row === undefined ? message : `row ${row}: ${message}`,
-    ),
-    ...(found.length > 0 ? ['', 'Leaks: what the doctor hears names the diagnosis'] : []),
-    ...some(found, ({ case: id, where, phrase }) => `${id}: ${where}: ${phrase}`),
-    '',
-    `Licence: ${licence}`,
-  ].join('\n')
-}
-
-/** Makes a case file of somebody else's file, whole or not at all. */
-export async function importCases(
-  file: string,
-  flags: ImportFlags,
-  terminal: Terminal,
-): Promise<number> {
-  const out = output(terminal, flags)
-  const importer = importers[flags.format]
-  if (!importer)
-    throw new Fault(
-      'bad-input',
-      `--format: expected ${Object.keys(importers).join(', ')}, got \`${flags.format}\``,
-    )
-  const { cases, report } = await importer(file)
-  terminal.signal.throwIfAborted()
-  if (cases.length === 0)
-    throw new Fault(
-      'bad-input',
-      `${file}: expected at least one row that makes a case, got none of ${report.rows}; nothing was written`,
-    )
-  await writeCases(flags.out, cases)
-  await out.say(importText(report))
-  await out.note(`\n${cases.length} cases in ${flags.out}`)
-  if (flags.json) await out.document(report)
-  return 0
 }
 
 interface CheckReport {

@@ -2,7 +2,8 @@
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { advantageNames } from '../group.js'
-import type { GenerateFlags, ImportFlags, ShowFlags } from './cases.js'
+import type { GenerateFlags, ShowFlags } from './cases.js'
+import type { ImportFlags } from './cases-import.js'
 import type { Act } from './declared.js'
 import { examples } from './declared.js'
 import type { WorldFlags } from './flags.js'
@@ -24,15 +25,21 @@ function addMaking(cases: Command, act: Act, terminal: Terminal): void {
   examples(generate, 'cases generate --tier hard --cases 100 --seed 3 --out hard.jsonl')
   const importing = cases
     .command('import')
-    .description("Somebody else's file as a case file, with a report of what was left out and why.")
+    .description(
+      "Somebody else's file as a case file, or as episodes to imitate (huatuo-sft), with a report of what was left out and why.",
+    )
     .argument('<file>', 'the file to read')
-    .requiredOption('--format <NAME>', 'mtmeddialog')
-    .requiredOption('--out <FILE>', 'the case file to write, whole or not at all')
+    .requiredOption('--format <NAME>', 'mtmeddialog, huatuo-rl or huatuo-sft')
+    .requiredOption('--out <FILE>', 'the file to write, whole or not at all')
     .action((file: string, flags: ImportFlags) =>
-      act(async () => (await import('./cases.js')).importCases(file, flags, terminal)),
+      act(async () => (await import('./cases-import.js')).importCases(file, flags, terminal)),
     )
   withPrint(importing)
-  examples(importing, 'cases import --format mtmeddialog sft_val.parquet --out cases.jsonl')
+  examples(
+    importing,
+    'cases import --format mtmeddialog sft_val.parquet --out cases.jsonl',
+    'cases import --format huatuo-sft sft.json --out demonstrations.jsonl',
+  )
 }
 
 function addLooking(cases: Command, act: Act, terminal: Terminal): void {

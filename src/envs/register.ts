@@ -2,6 +2,7 @@
 
 import type { Env } from '../env.js'
 import type { MakeConsultation } from './consultation.js'
+import type { QuestionOptions } from './question.js'
 
 /**
  * The names `make` knows, each with its options and its env; open for declaration merging.
@@ -13,6 +14,7 @@ import type { MakeConsultation } from './consultation.js'
  */
 export interface EnvRegistry {
   consultation: { options: MakeConsultation; env: Env }
+  question: { options: QuestionOptions; env: Env }
 }
 
 /** A registered name. */

@@ -12,6 +12,8 @@ export { recordPatient } from '../envs/patients/record.js'
 export { rulePatient } from '../envs/patients/rule.js'
 export type { Understood } from '../envs/patients/understand.js'
 export { understand } from '../envs/patients/understand.js'
+export type { QuestionOptions } from '../envs/question.js'
+export { question } from '../envs/question.js'
 export type { EnvId, EnvRegistry } from '../envs/register.js'
 export { register } from '../envs/register.js'
 export type {

@@ -4,12 +4,14 @@ import type { Reward } from '../reward.js'
 import { communication } from './communication.js'
 import { defaultReward } from './default.js'
 import { diagnosisAccuracy } from './diagnosis-accuracy.js'
+import { doctorAgentGrpo, doctorAgentPpo } from './doctor-agent.js'
 import { examF1 } from './exam-f1.js'
 import type { Formulary } from './formulary.js'
 import { historyCoverage } from './history-coverage.js'
 import type { InformationGainOptions } from './information-gain.js'
 import { informationGain } from './information-gain.js'
 import { partialCredit } from './partial-credit.js'
+import { verifiedAnswer } from './verified-answer.js'
 
 /** What rewards are made from; each takes what it needs. */
 export interface NamedOptions extends Omit<InformationGainOptions, 'least'> {
@@ -25,6 +27,9 @@ const makers = {
   'history-coverage': historyCoverage,
   communication,
   'information-gain': informationGain,
+  'verified-answer': verifiedAnswer,
+  'doctor-agent-ppo': doctorAgentPpo,
+  'doctor-agent-grpo': doctorAgentGrpo,
 } as const satisfies Record<string, (options: NamedOptions) => Reward>
 
 export type RewardName = keyof typeof makers

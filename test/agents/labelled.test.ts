@@ -5,6 +5,7 @@ import type { Observation } from '../../src/env.js'
 import type { Action, Turn } from '../../src/turn.js'
 
 const { parse, render } = labelled()
+const brief = labelled({ rules: 'brief' })
 
 describe('a reply with one label is an action', () => {
   const recommendation = 'Rest.'
@@ -259,5 +260,31 @@ describe('render', () => {
     const card = labelled({ formulary: ['Influenza', 'Cold'] }).render(seen([]))[0]?.content
     expect(card).toContain('The diagnosis is one of: Influenza; Cold.')
     expect(render(seen([]))[0]?.content).not.toContain('one of:')
+  })
+
+  test.each(['en', 'zh'] as const)(
+    'with brief rules is one line of labels that parse reads, and then the same: %s',
+    (tongue) => {
+      const [system, ...rest] = brief.render(seen(history, tongue))
+      expect(rest).toEqual(render(seen(history, tongue)).slice(1))
+      const labels = system?.content.match(/[`“][^`”]+[`”]/g)?.map((label) => label.slice(1, -1))
+      expect(labels).toHaveLength(4)
+      const kinds = labels?.map((label) => brief.parse(`${label} x`).kind)
+      expect(kinds).toEqual(['ask', 'order', 'diagnose', 'invalid'])
+      const advised = brief.parse(`${labels?.[2]} x\n${labels?.[3]} y`)
+      expect(advised).toEqual({ kind: 'diagnose', diagnosis: 'x', recommendation: 'y' })
+      expect(system?.content).not.toMatch(/\n|\d/)
+      expect(system?.content.split(' ').length).toBeLessThan(25)
+    },
+  )
+
+  test('with brief rules still names the diseases', () => {
+    const card = labelled({ formulary: ['Cold'], rules: 'brief' }).render(seen([]))[0]?.content
+    expect(card).toMatch(/^You are the doctor\..*\nThe diagnosis is one of: Cold\.$/)
+  })
+
+  test('refuses rules that are none', () => {
+    // @ts-expect-error: the types already say so
+    expect(() => labelled({ rules: 'short' })).toThrow("'full' or 'brief', got `short`")
   })
 })

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Case } from '../../src/case-schema.js'
+import { readCases } from '../../src/cases/files.js'
+import { readSaved } from '../../src/episode-file.js'
 import { rewardNames } from '../../src/rewards/named.js'
 import { shuffledRows, writeMtmeddialog } from '../fixtures/mtmeddialog.js'
 import { bedside, document } from './terminal.js'
@@ -50,6 +52,48 @@ describe('cases generate', () => {
 })
 
 describe('cases import', () => {
+  test('writes questions as cases and reasoned answers as episodes to imitate', async () => {
+    const from = join(folder, 'huatuo.json')
+    const row = {
+      'Open-ended Verifiable Question': 'What causes scurvy?',
+      'Ground-True Answer': 'Vitamin C deficiency',
+      Question: 'What causes scurvy?',
+      Complex_CoT: 'Gums bleed.',
+      Response: 'Vitamin C deficiency.',
+    }
+    await writeFile(from, JSON.stringify([row, { Question: 'What?' }]))
+    const [cases, episodes] = [join(folder, 'questions.jsonl'), join(folder, 'shown.jsonl')]
+    const report = await document([
+      ...['cases', 'import', '--format', 'huatuo-rl', from, '--out', cases],
+    ])
+    expect(report).toMatchObject({ format: 'huatuo-rl', ok: 1, rows: 2 })
+    expect((await readCases(cases)).map(({ chiefComplaint }) => chiefComplaint.text.en)).toEqual([
+      'What causes scurvy?',
+    ])
+    const { stdout, stderr, code } = await bedside([
+      ...['cases', 'import', '--format', 'huatuo-sft', from, '--out', episodes],
+    ])
+    expect([code, stderr.trim()]).toEqual([0, `1 episodes in ${episodes}`])
+    expect(stdout).toMatch(/^episodes +1$/m)
+    expect(stdout).toContain('row 1: Complex_CoT, Response: expected text, got nothing, nothing')
+    for await (const { episode } of readSaved(episodes))
+      expect(episode.turns[0]?.text).toContain('## Thinking')
+  })
+
+  test('refuses a file that gives no demonstration, and a name no episodes are kept under', async () => {
+    const from = join(folder, 'nothing.json')
+    const argv = (out: string) => ['cases', 'import', '--format', 'huatuo-sft', from, '--out', out]
+    await writeFile(from, '[{}]')
+    const nothing = await bedside(argv(join(folder, 'none.jsonl')))
+    expect([nothing.code, nothing.stderr]).toEqual([
+      2,
+      expect.stringContaining('at least one row that makes an episode, got none of 1'),
+    ])
+    await writeFile(from, '[{"Question":"q","Complex_CoT":"c","Response":"r"}]')
+    const csv = await bedside(argv(join(folder, 'none.csv')))
+    expect([csv.code, csv.stderr]).toEqual([2, expect.stringContaining('*.jsonl or *.parquet')])
+  })
+
   test('writes the cases and reports rows, reasons, leaks and the licence', async () => {
     const parquet = join(folder, 'dialogues.parquet')
     const path = join(folder, 'imported.jsonl')

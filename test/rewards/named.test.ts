@@ -39,7 +39,7 @@ test('an unknown name is bad input that lists what there is', () => {
   expect(() => namedReward('best')).toThrow(
     new Fault(
       'bad-input',
-      'Expected a reward of default, diagnosis-accuracy, partial-credit, exam-f1, history-coverage, communication, information-gain, got `best`',
+      'Expected a reward of default, diagnosis-accuracy, partial-credit, exam-f1, history-coverage, communication, information-gain, verified-answer, doctor-agent-ppo, doctor-agent-grpo, got `best`',
     ),
   )
   expect(() => namedReward('toString')).toThrow(Fault)

@@ -128,12 +128,16 @@ function heard({ outcome }: Turn, left: number, language: Language): Message[] {
  * The system message and the dialogue so far. It only ever grows at the end, so that a model's next
  * prompt begins with all it has read; what an order cost is told by its report, the limits by the rules.
  */
-function render({ intake, turns, turnsLeft, budget, language }: Observation, card: string) {
+function render(
+  { intake, turns, turnsLeft, budget, language }: Observation,
+  { rules, formulary }: Required<LabelledOptions>,
+) {
   const say = prompts[language]
   const total = turns.length + turnsLeft
-  const system = [say.rules, say.limits(total, budget), card].filter(Boolean).join('\n')
+  const said = rules === 'brief' ? [say.brief] : [say.rules, say.limits(total, budget)]
+  if (formulary.length > 0) said.push(say.formulary(formulary))
   const messages: Message[] = [
-    { role: 'system', content: system },
+    { role: 'system', content: said.join('\n') },
     { role: 'user', content: `${intakeText(intake, language)}\n${say.left(total)}` },
   ]
   turns.forEach((turn, t) => {
@@ -146,15 +150,17 @@ function render({ intake, turns, turnsLeft, budget, language }: Observation, car
 export interface LabelledOptions {
   /** Names of the diseases to choose from, shown to the doctor. @default none are shown */
   readonly formulary?: readonly string[]
+  /** `brief` names the labels in one line, without rules and limits, for models of a short context. @default 'full' */
+  readonly rules?: 'full' | 'brief'
 }
 
 /** The project's own format, in the observation's language; a reply may use either language's labels. */
-export const labelled = ({ formulary = [] }: LabelledOptions = {}): Grammar => ({
-  name: 'labelled',
-  render: (observation) =>
-    render(
-      observation,
-      formulary.length > 0 ? prompts[observation.language].formulary(formulary) : '',
-    ),
-  parse,
-})
+export function labelled({ formulary = [], rules = 'full' }: LabelledOptions = {}): Grammar {
+  if (rules !== 'full' && rules !== 'brief')
+    throw new RangeError(`Expected \`rules\` to be 'full' or 'brief', got \`${rules}\``)
+  return {
+    name: 'labelled',
+    render: (observation) => render(observation, { formulary, rules }),
+    parse,
+  }
+}

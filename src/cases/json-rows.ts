@@ -1,0 +1,68 @@
+/** Rows of somebody else's JSON: one array, or one value a line, packed where the name ends in .gz or .br. */
+import { stat } from 'node:fs/promises'
+import { boundary, messageOf } from '../error.js'
+import { linesOf } from '../lines.js'
+
+/** A row's value, or why there is none; rows are counted from 0. */
+export type JsonRow = { readonly value: unknown } | { readonly broken: string }
+
+function rowOf(line: string): JsonRow {
+  try {
+    return { value: JSON.parse(line) }
+  } catch (error) {
+    return { broken: `not JSON: ${messageOf(error)}` }
+  }
+}
+
+/**
+ * Reads every row; blank lines are none, and a line that is not JSON is a broken row.
+ * @throws Fault `bad-input` for a file that is missing, not packed as its name says, or an array that breaks off
+ */
+export const readJsonRows = (path: string): Promise<readonly JsonRow[]> =>
+  boundary('bad-input', path, async () => {
+    if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
+    const lines: string[] = []
+    for await (const line of linesOf(path)) if (line.trim() !== '') lines.push(line)
+    // Editors of other systems put a mark before the first byte.
+    if (lines[0]) lines[0] = lines[0].replace(/^\uFEFF/, '')
+    if (!lines[0]?.trimStart().startsWith('[')) return lines.map(rowOf)
+    const rows: unknown[] = JSON.parse(lines.join('\n'))
+    return rows.map((value) => ({ value }))
+  })
+
+const shown = (value: unknown): string => {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value)
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+}
+
+/** The texts of a row by field, or where they are missing and what stands there. */
+export type Texts<Field extends string> =
+  | { readonly texts: Readonly<Record<Field, string>> }
+  | { readonly path: string; readonly reason: string }
+
+/**
+ * Takes texts out of a row, each under the first of its names that the row has; none may be missing or blank.
+ * @param names of each field, the preferred one first
+ */
+export function textsOf<Field extends string>(
+  row: JsonRow,
+  names: Readonly<Record<Field, readonly [string, ...string[]]>>,
+): Texts<Field> {
+  if ('broken' in row) return { path: '', reason: row.broken }
+  const { value } = row
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return { path: '', reason: `expected an object, got ${shown(value)}` }
+  const missing: (readonly [name: string, got: unknown])[] = []
+  const texts: Record<string, string> = {}
+  for (const [field, known] of Object.entries<readonly [string, ...string[]]>(names)) {
+    const name = known.find((one) => Object.hasOwn(value, one)) ?? known[0]
+    const text: unknown = Reflect.get(value, name)
+    if (typeof text === 'string' && text.trim() !== '') texts[field] = text
+    else missing.push([name, text])
+  }
+  if (missing.length === 0) return { texts: texts as Record<Field, string> } // one of each, by the loop
+  return {
+    path: missing.map(([name]) => name).join(', '),
+    reason: `expected text, got ${missing.map(([, got]) => shown(got)).join(', ')}`,
+  }
+}

@@ -1,0 +1,54 @@
+/** A verifiable question as a case: the question is the complaint, its reference answer the gold diagnosis. */
+import { createHash } from 'node:crypto'
+import type { Case } from '../case.js'
+import { languageOf } from '../words.js'
+
+const source = 'a file in the format of HuatuoGPT-o1'
+const url = 'https://github.com/FreedomIntelligence/HuatuoGPT-o1'
+
+/** What may be done with questions of this format, whoever wrote them. */
+export const questionLicence =
+  "The data sets HuatuoGPT-o1's authors publish in this format are Apache-2.0; a language model rewrote them from examination questions (MedQA-USMLE, MedMCQA), whose own terms they do not restate, and others use the format too. Keep cases made from it to yourself."
+
+/** The name of a question: the same for the same words, whatever the file, the case of letters and the blanks. */
+export function questionId(question: string): string {
+  const plain = question.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
+  return `huatuo-${createHash('sha256').update(plain).digest('hex').slice(0, 12)}`
+}
+
+/** A case with nobody to ask and nothing to examine. */
+export function questionCase(question: string, answer: string, answerId = answer): Case {
+  const language = languageOf(question)
+  return {
+    schema: 'bedside-case/1',
+    id: questionId(question),
+    provenance: {
+      ...{ source, license: questionLicence, url },
+      ...{ synthetic: false, redistributable: false },
+    },
+    demographics: { speaker: 'self' },
+    chiefComplaint: { text: { [language]: question.trim() }, findings: [] },
+    findings: [],
+    exams: [],
+    examDefault: 'unavailable',
+    noise: { forget: 0, deny: 0, overReport: 0 },
+    persona: {},
+    gold: {
+      dx: [
+        {
+          id: answerId
+            .trim()
+            .toLowerCase()
+            .replace(/[\s/]+/g, '-'),
+          name: { [language]: answer.trim() },
+          aliases: [],
+          codes: [],
+          role: 'primary',
+        },
+      ],
+      acceptable: [],
+      redFlags: [],
+      actions: [],
+    },
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * The question: single-turn verifiable question answering. The doctor reads a question, the case's complaint; its
+ * one reply is the answer, kept as the diagnosis of a consultation of one turn.
+ */
+import type { Grammar } from '../agent.js'
+import type { Env } from '../env.js'
+import type { Patient } from '../patient.js'
+import type { Reward } from '../reward.js'
+import type { Action, Language } from '../turn.js'
+import type { CaseSource } from './consultation.js'
+import { consultation } from './consultation.js'
+
+export interface QuestionOptions {
+  /** `reset` draws from a list by its seed, and asks a function for case number `seed`. */
+  readonly cases: CaseSource
+  /** Paid for the answer. @default none: every reward is 0 */
+  readonly reward?: Reward
+  /** Reads text actions. @default none: only structured actions are accepted */
+  readonly grammar?: Grammar
+  /** @default 'en' */
+  readonly language?: Language
+}
+
+const why = {
+  en: 'This is a question to be answered; there is no patient to ask or examine.',
+  zh: '这是一道需要回答的问题，没有可以询问或检查的患者。',
+} as const
+
+const nobody: Patient = () => {
+  throw new TypeError('Expected no question to a patient, got one: a question has no patient')
+}
+
+/** Makes a question env: an answer ends the episode, and so does anything else, as an invalid action. */
+export function question({ cases, reward, grammar, language = 'en' }: QuestionOptions): Env {
+  const answering = (action: Action): Action =>
+    action.kind === 'ask' || action.kind === 'order'
+      ? {
+          kind: 'invalid',
+          text: action.kind === 'ask' ? action.text : action.exam,
+          why: why[language],
+        }
+      : action
+  const env = consultation({
+    ...{ cases, language, patient: nobody },
+    ...(reward ? { reward } : {}),
+    ...(grammar
+      ? { grammar: { ...grammar, parse: (text: string) => answering(grammar.parse(text)) } }
+      : {}),
+    ...{ maxTurns: 1, maxInvalid: 1, money: 0, minutes: 1 },
+  })
+  return {
+    ...env,
+    step: (action, options) =>
+      env.step(typeof action === 'string' ? action : answering(action), options),
+  }
+}

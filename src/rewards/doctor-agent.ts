@@ -1,0 +1,115 @@
+/**
+ * The rewards of Doctor-Agent: form and verified answer of one reply. PPO's is HuatuoGPT-o1's own; GRPO's weighs
+ * the form beside it. `parity` gives what was released, faults included; else they are mended.
+ */
+import type { Episode } from '../episode.js'
+import { readReasoned, writeReasoned } from '../reasoned-reply.js'
+import type { Reward } from '../reward.js'
+import { ok } from '../reward.js'
+import { defineReward } from './define.js'
+import type { Reading } from './doctor-agent-released.js'
+import { releasedGrpo, releasedPpo } from './doctor-agent-released.js'
+import type { VerifiedOptions } from './verified-answer.js'
+import { verdictOn, verifying } from './verified-answer.js'
+
+export interface DoctorAgentOptions extends VerifiedOptions {
+  /** An answer is right where the verifier's probability is above it. @default 0.5, with `parity` 0.4 */
+  readonly threshold?: number
+  /**
+   * The released formula: headings are counted as substrings, the verifier does not know the question, and an
+   * answer may abstain, list candidates or be of any length. @default false
+   */
+  readonly parity?: boolean
+}
+
+/** The last reply; a doctor who acts without writing has written the bare form. */
+function replyOf({ turns }: Episode): string {
+  const last = turns.at(-1)
+  if (last?.text !== undefined) return last.text
+  return last?.action.kind === 'diagnose' ? writeReasoned('…', last.action.diagnosis) : ''
+}
+
+/** Reads a reply by its order of headings; only a whole form counts, or also a loose one, for `loose`. */
+const ordered =
+  (loose: number) =>
+  (text: string): Reading => {
+    const reply = readReasoned(text)
+    if (!('answer' in reply)) return { format: 0 }
+    if (reply.form === 'whole') return { format: 1, answer: reply.answer }
+    return loose > 0 ? { format: loose, answer: reply.answer } : { format: 0 }
+  }
+
+interface Formula {
+  readonly name: string
+  readonly source: string
+  readonly read: (text: string) => Reading
+  /** What an answer is worth that is not right. */
+  readonly wrong: number
+  readonly total: (format: number, accuracy: number) => number
+}
+
+function rewardOf(formula: Formula, options: DoctorAgentOptions): Reward {
+  const { parity = false } = options
+  const { name, source, read, wrong, total } = formula
+  const asked = {
+    ...verifying({ ...(parity ? { threshold: 0.4 } : {}), ...options }),
+    blind: parity,
+  }
+  return defineReward({ name, bounds: [0, 1], source }, async (episode, truth, context) => {
+    const { format, answer } = read(replyOf(episode))
+    const verdict =
+      answer === undefined ? undefined : await verdictOn(answer, asked, [episode, truth, context])
+    const accuracy = verdict ? (verdict.right ? 1 : wrong) : 0
+    return {
+      total: total(format, accuracy),
+      parts: {
+        format: ok(format),
+        accuracy: ok(accuracy, verdict?.evidence ?? 'no answer to verify'),
+      },
+    }
+  })
+}
+
+/**
+ * 1 for a verified answer in the whole form, .1 for another one, 0 for any other form. Abstaining, offering several
+ * answers and running on are worth what a wrong answer is.
+ * @throws RangeError for a threshold outside [0, 1)
+ */
+export const doctorAgentPpo = (options: DoctorAgentOptions = {}): Reward =>
+  rewardOf(
+    options.parity
+      ? {
+          name: 'doctor-agent-ppo-parity',
+          source: 'HuatuoGPT-o1 `get_reward_o1` (Chen et al. 2024), as released',
+          ...{ read: releasedPpo, wrong: 0.1, total: (_, accuracy) => accuracy },
+        }
+      : {
+          name: 'doctor-agent-ppo',
+          source: 'HuatuoGPT-o1 `get_reward_o1` (Chen et al. 2024), mended',
+          ...{ read: ordered(0), wrong: 0.1, total: (_, accuracy) => accuracy },
+        },
+    options,
+  )
+
+const weighed = (format: number, accuracy: number): number => 0.3 * format + 0.7 * format * accuracy
+
+/**
+ * .3·F + .7·F·A: F is 1 for the whole form, .2 for a loose one and 0 for none, A is 1 for a verified answer and 0
+ * for any other (released: F .3 for headings in the wrong order, .2 for any heading; A .1 for a wrong answer).
+ * @throws RangeError for a threshold outside [0, 1)
+ */
+export const doctorAgentGrpo = (options: DoctorAgentOptions = {}): Reward =>
+  rewardOf(
+    options.parity
+      ? {
+          name: 'doctor-agent-grpo-parity',
+          source: 'Doctor-Agent `combined_reward`, as released',
+          ...{ read: releasedGrpo, wrong: 0.1, total: weighed },
+        }
+      : {
+          name: 'doctor-agent-grpo',
+          source: 'Doctor-Agent `combined_reward`, mended',
+          ...{ read: ordered(0.2), wrong: 0, total: weighed },
+        },
+    options,
+  )

@@ -1,0 +1,200 @@
+/**
+ * The worlds a setting can be put in: consultations of the knowledge base, consultations of a case file, questions
+ * of a case file. With `setting.ts` one of the composition roots.
+ */
+import type { Means } from './agents/bayesian.js'
+import { huatuo } from './agents/grammars/huatuo.js'
+import { labelled } from './agents/grammars/labelled.js'
+import { recordedDoctor } from './agents/recorded.js'
+import type { Case } from './case.js'
+import { inLanguage, primary } from './case.js'
+import { caseSource } from './cases/generate.js'
+import { mineVocabulary } from './cases/mine.js'
+import { splitCases } from './cases/split.js'
+import type { MakeDoctor } from './doctors.js'
+import { doctorsOf, plainDoctors } from './doctors.js'
+import type { Env } from './env.js'
+import type { ConsultationOptions } from './envs/consultation.js'
+import { consultation } from './envs/consultation.js'
+import { recordExams } from './envs/exams/record.js'
+import { recordPatient } from './envs/patients/record.js'
+import { rulePatient } from './envs/patients/rule.js'
+import { question } from './envs/question.js'
+import { Fault } from './error.js'
+import type { Yardstick } from './evaluation.js'
+import type { Knowledge } from './knowledge.js'
+import type { Patient } from './patient.js'
+import type { PosteriorOptions } from './posterior.js'
+import { posteriorOf } from './posterior.js'
+import type { Reward } from './reward.js'
+import { diagnosisAccuracy } from './rewards/diagnosis-accuracy.js'
+import { formularyOf } from './rewards/formulary.js'
+import { verifiedAnswer } from './rewards/verified-answer.js'
+import type { Tier, TierName } from './tiers.js'
+import { tiers } from './tiers.js'
+import { gainedOf } from './track.js'
+import type { Action, Language } from './turn.js'
+import type { Vocabulary } from './vocabulary.js'
+import { knowledgeVocabulary, vocabulary as vocabularyOf } from './vocabulary.js'
+
+/** Where cases come from. */
+export interface CaseOptions {
+  /** A case file instead of the generator. */
+  readonly file?: string
+  readonly seed?: number
+  /** @default 400 */
+  readonly heldOut?: number
+  /** Share of a file's cases that are held out. @default 0.2 */
+  readonly heldOutShare?: number
+  /** Takes every case of a file for both splits: for a doctor that learned from none of them. @default false */
+  readonly whole?: boolean
+}
+
+/** What depends on where the cases come from and what is done with them. */
+export interface World {
+  readonly vocabulary: Vocabulary
+  /** The n-th training case. */
+  readonly caseAt: (n: number) => Case
+  readonly heldOut: readonly Case[]
+  /** Training cases, for generated settings drawn afresh. */
+  readonly train: (count: number) => readonly Case[]
+  /** Every doctor that can be had here, by name. */
+  readonly agents: Readonly<Record<string, MakeDoctor>>
+  /** What a knowledge base behind the cases can tell of them; absent where there is none. */
+  readonly yardstick?: Yardstick
+  /** Actions a doctor has in it. */
+  readonly maxTurns: number
+  /** The name of the strongest of `agents`. */
+  readonly ceiling: string
+  /** Whether a doctor is right. */
+  readonly accuracy: Reward
+  readonly envOf: (reward: Reward, patient?: Patient) => Env
+}
+
+/** What every world is made with. */
+export interface Grounds {
+  readonly knowledge: Knowledge
+  readonly language: Language
+  readonly budget: Means
+}
+
+type Cases = Pick<World, 'caseAt' | 'heldOut' | 'train'>
+
+const counted = (count: number, make: (n: number) => Case): readonly Case[] =>
+  Array.from({ length: count }, (_, n) => make(n))
+
+/** A consultation within the grounds' budget. */
+function consulting(
+  { language, budget: { turns: maxTurns, money, minutes } }: Grounds,
+  { heldOut }: Cases,
+  { patient: own, exams }: Pick<ConsultationOptions, 'patient' | 'exams'>,
+): Pick<World, 'maxTurns' | 'accuracy' | 'envOf'> {
+  return {
+    maxTurns,
+    accuracy: diagnosisAccuracy(),
+    envOf: (reward, patient = own) =>
+      consultation({
+        cases: heldOut,
+        ...{ patient, reward, language, maxTurns, money, minutes },
+        ...(exams ? { exams } : {}),
+        grammar: labelled(),
+      }),
+  }
+}
+
+/** Consultations of cases that the knowledge base generated, with all the doctors who know it. */
+function known(grounds: Grounds, knobs: PosteriorOptions, cases: Cases): World {
+  const { knowledge, language, budget } = grounds
+  const vocabulary = knowledgeVocabulary(knowledge, language)
+  const agents = doctorsOf({ knowledge, knobs, vocabulary, heldOut: cases.heldOut, budget })
+  const roles = { patient: rulePatient({ knowledge }), exams: [recordExams({ knowledge })] }
+  return {
+    ...{ ...cases, vocabulary, agents, ceiling: 'oracle' },
+    ...consulting(grounds, cases, roles),
+    yardstick: {
+      bound: (met) => agents['full-information']({ cases: met }),
+      gained: (episode, truth) =>
+        gainedOf(knowledge, posteriorOf(knowledge, knobs), episode, truth),
+    },
+  }
+}
+
+/** Consultations of generated cases, held out and for training. */
+export function generatedWorld(
+  grounds: Grounds,
+  tier: TierName,
+  { seed = 0, heldOut = 400 }: CaseOptions,
+): World {
+  const of = (split: 'train' | 'heldout') => caseSource(grounds.knowledge, { tier, split, seed })
+  const caseAt = of('train')
+  const train = (wanted: number) => counted(wanted, caseAt)
+  return known(grounds, tiers[tier], { caseAt, train, heldOut: counted(heldOut, of('heldout')) })
+}
+
+/** The tier a file's cases were generated at, as the oracle must know; `standard` where they do not say. */
+export function tierOf(cases: readonly Case[]): Tier {
+  const named = cases[0]?.difficulty?.tier
+  return Object.entries(tiers).find(([name]) => name === named)?.[1] ?? tiers.standard
+}
+
+/** A file's cases by split. @throws Fault `bad-input` where a split would be empty */
+function splitOf(
+  cases: readonly Case[],
+  { file, seed = 0, heldOutShare = 0.2, heldOut: most, whole = false }: CaseOptions,
+): Cases & { readonly all: readonly Case[] } {
+  const split = whole
+    ? { train: cases, heldout: cases }
+    : splitCases(cases, { seed, heldout: heldOutShare })
+  const heldOut = most === undefined ? split.heldout : split.heldout.slice(0, most)
+  const { train: all } = split
+  if (all.length === 0 || heldOut.length === 0)
+    throw new Fault(
+      'bad-input',
+      `${file}: expected enough cases for a training and a held-out split, got ${all.length} and ${heldOut.length}`,
+    )
+  return {
+    ...{ all, heldOut },
+    caseAt: (n) => all[n % all.length] as Case, // not empty, checked above
+    train: (count) => all.slice(0, count),
+  }
+}
+
+/**
+ * Consultations of a file's cases, recorded or generated.
+ * @throws Fault `bad-input` for too few cases
+ */
+export function fileWorld(cases: readonly Case[], grounds: Grounds, options: CaseOptions): World {
+  const { all, ...split } = splitOf(cases, options)
+  if (!cases.some((truth) => truth.findings.some((finding) => finding.question)))
+    return known(grounds, tierOf(cases), split)
+  const vocabulary = mineVocabulary(all, { language: grounds.language })
+  return {
+    ...{ ...split, vocabulary, ceiling: 'recorded' },
+    agents: { ...plainDoctors(vocabulary), recorded: () => recordedDoctor(cases) },
+    ...consulting(grounds, split, { patient: recordPatient() }),
+  }
+}
+
+/**
+ * Questions of a file's cases. Its random doctor gives one of the training answers, all equally likely; its
+ * `reference` gives the reference answer, so that what the ceiling earns is what the verifier makes of that.
+ * @throws Fault `bad-input` for too few cases
+ */
+export function questionWorld(
+  cases: readonly Case[],
+  { knowledge, language }: Pick<Grounds, 'knowledge' | 'language'>,
+  options: CaseOptions,
+): World {
+  const { all, ...split } = splitOf(cases, options)
+  const answers = new Set(all.map(({ gold }) => inLanguage(primary(gold).name, language)))
+  const vocabulary = vocabularyOf(
+    language,
+    [...answers].map((diagnosis): Action => ({ kind: 'diagnose', diagnosis })),
+  )
+  return {
+    ...{ ...split, vocabulary, maxTurns: 1, ceiling: 'reference' },
+    agents: { random: plainDoctors(vocabulary).random, reference: () => recordedDoctor(cases) },
+    accuracy: verifiedAnswer({ formulary: formularyOf(knowledge) }),
+    envOf: (reward) => question({ cases: split.heldOut, reward, language, grammar: huatuo() }),
+  }
+}
