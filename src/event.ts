@@ -52,6 +52,8 @@ export interface TrainingEvents {
   'step-end': (metrics: StepMetrics) => void
   'held-out-scored': (metrics: HeldOutMetrics) => void
   'checkpoint-saved': (folder: string, step: number) => void
+  /** A line of what a backend is doing that takes a while. */
+  'backend-status': (line: string) => void
   'fault-met': (fault: Error, where: string) => void
 }
 

@@ -31,6 +31,10 @@ export interface LoopParts {
   readonly afterStep: NonNullable<GrpoOptions['afterStep']>
 }
 
+/** The most tokens an episode can draw: a turn of the embedded policy is one. */
+const mostTokens = ({ backend, policy }: Recipe, { maxTurns }: Course): number =>
+  maxTurns * (backend === 'embedded' ? 1 : policy.maxTokens)
+
 /** What every loop that plays is told. */
 const playing = ({ recipe, setting, course, backend, drawn, ...parts }: LoopParts) => ({
   backend,
@@ -50,8 +54,7 @@ const playing = ({ recipe, setting, course, backend, drawn, ...parts }: LoopPart
   epochs: recipe.training.epochs,
   temperature: recipe.training.temperature,
   concurrency: recipe.training.concurrency,
-  // Every turn of the embedded policy is one token.
-  maxTokens: course.maxTurns,
+  maxTokens: mostTokens(recipe, course),
   firstStep: parts.firstStep,
   events: parts.events,
   signal: parts.signal,
@@ -140,7 +143,7 @@ async function runSft(parts: LoopParts): Promise<void> {
     ...{ backend, firstStep, events, signal, afterStep, seed: recipe.seed },
     demonstrations: kept.map(({ episode }) => episode),
     normaliser: recipe.training.normaliser,
-    maxTokens: course.maxTurns,
+    maxTokens: mostTokens(recipe, course),
     adam: adamOf(recipe.training),
     steps: recipe.training.steps,
     episodesPerStep: recipe.training.sft.episodesPerStep,

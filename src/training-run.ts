@@ -2,9 +2,11 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend } from './backend.js'
+import { openBackend } from './backends.js'
 import type { GraderView } from './case.js'
 import { graderView } from './case.js'
 import type { SavedEpisode } from './episode-file.js'
+import { Fault } from './error.js'
 import type { Played } from './evaluate.js'
 import { play } from './evaluate.js'
 import type { Evaluation, Labels, Reference } from './evaluation.js'
@@ -14,11 +16,10 @@ import { trainingEmitter } from './event.js'
 import type { Group } from './group.js'
 import type { Recipe } from './recipe.js'
 import type { RunDirectory } from './run-directory.js'
-import { checkpointName, openRunDirectory } from './run-directory.js'
+import { checkpointName, lastCheckpoint, openRunDirectory } from './run-directory.js'
 import type { Setting } from './setting.js'
 import { settingOf } from './setting.js'
 import { drawCurves } from './trainers/curves.js'
-import { embedded } from './trainers/embedded/embedded.js'
 import { episodeTrajectories } from './trainers/store/trajectory.js'
 import { trajectoryWriter } from './trainers/store/writer.js'
 import { runLoop } from './training-loops.js'
@@ -57,17 +58,45 @@ interface Run {
   readonly seconds: () => number
 }
 
-/** Trains, or goes on with, the run in `out`; a stopped run keeps its finished steps. */
+/** How often in a row a backend may be lost with no new checkpoint in between. */
+const patience = 3
+
+/**
+ * Trains, or goes on with, the run in `out`; a stopped run keeps its finished steps. Where the process that holds the
+ * weights dies, another is started and goes on from the last checkpoint.
+ */
 export async function train(
   recipe: Recipe,
   { out, events = trainingEmitter(), signal }: TrainOptions,
+): Promise<TrainingResult> {
+  let reached = await lastCheckpoint(out)
+  for (let lost = 0; ; ) {
+    try {
+      return await trainOnce(recipe, { out, events, signal })
+    } catch (error) {
+      const done = await lastCheckpoint(out)
+      lost = done > reached ? 1 : lost + 1
+      reached = done
+      if (!Fault.is(error) || error.code !== 'backend-lost' || lost > patience) throw error
+      events.emit('backend-status', `${error.message}; going on from step ${done} with another`)
+    }
+  }
+}
+
+async function trainOnce(
+  recipe: Recipe,
+  { out, events, signal }: Required<Omit<TrainOptions, 'signal'>> & Pick<TrainOptions, 'signal'>,
 ): Promise<TrainingResult> {
   const started = performance.now()
   const seconds = () => (performance.now() - started) / 1000
   // First, so that a recipe of which nothing can be made leaves no directory behind.
   const setting = await settingOf(recipe)
   const course = await courseOf(recipe, setting)
-  await using backend = embedded({ vocabulary: setting.vocabulary })
+  await using backend = await openBackend(recipe, setting, {
+    folder: out,
+    signal,
+    tell: (line) => events.emit('backend-status', line),
+  })
   if (recipe.init !== undefined) await backend.load(recipe.init)
   backend.keepReference?.()
   const directory = await openRunDirectory(out, recipe)

@@ -151,7 +151,10 @@ export async function consult(given: ConsultFlags, terminal: Terminal): Promise<
     agent === 'human' ? humanDoctor({ ...screen, language: plan.recipe.language }) : undefined
   // A doctor that learned from some of a file's cases keeps to the split; any other may see them all.
   const whole = flags.split === undefined && !isFolder(agent)
-  const stage = await openStage(plan, { ...(human ? { human } : {}), ...(whole ? { whole } : {}) })
+  await using stage = await openStage(plan, {
+    ...(human ? { human } : {}),
+    ...(whole ? { whole } : {}),
+  })
   const truth = await chosenCase(flags.case, plan, stage)
   await out.note(`${truth.id} · ${stage.setting.tier} · ${human ? 'you are the doctor' : agent}\n`)
   try {

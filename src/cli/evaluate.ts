@@ -228,7 +228,7 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
   const out = output(terminal, flags)
   const plan = await planFrom(flags)
   const { baseUrl } = flags
-  const stage = await openStage(baseUrl === undefined ? plan : { ...plan, baseUrl })
+  await using stage = await openStage(baseUrl === undefined ? plan : { ...plan, baseUrl })
   const cases = casesOf(plan, stage.setting)
   const { file } = plan.recipe.cases
   if (file !== undefined) await out.note(`${cases.length} cases of ${file} (--split ${plan.split})`)

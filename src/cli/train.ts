@@ -71,12 +71,19 @@ function trainCommand(file: string | undefined, flags: TrainFlags, out: string):
 }
 
 /** What a run tells while it runs, on the progress bar, and the first fault it met with how many there were. */
-function followed(recipe: Recipe, at: (done: number, note: string) => void) {
+function followed(
+  recipe: Recipe,
+  {
+    at,
+    tell,
+  }: { readonly at: (done: number, note: string) => void; readonly tell: (line: string) => void },
+) {
   const events = trainingEmitter()
   const faults = { count: 0, first: '' }
   events.on('fault-met', (fault, where) => {
     if (faults.count++ === 0) faults.first = `${where}: ${fault.message}`
   })
+  events.on('backend-status', tell)
   let heldOut: HeldOutMetrics | undefined
   const note = ({ reward, accuracy }: StepMetrics): string => {
     const tested = heldOut ? ` · held-out accuracy ${number(heldOut.accuracy, 2)}` : ''
@@ -127,7 +134,7 @@ async function watchedRun(
   const from = await lastCheckpoint(folder)
   const total = recipe.training.steps
   const bar = await progress(terminal, { ...flags, label: 'training', total, from })
-  const { events, faults } = followed(recipe, bar.at)
+  const { events, faults } = followed(recipe, { at: bar.at, tell: (line) => void out.note(line) })
   try {
     return await run(recipe, { out: folder, events, signal })
   } catch (error) {

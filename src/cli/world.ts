@@ -1,7 +1,11 @@
 /** From flags to a place to play: a recipe, its setting, the doctor, and the case or cases that were meant. */
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Agent } from '../agent.js'
 import { chatDoctor } from '../agents/chat.js'
+import type { Backend } from '../backend.js'
+import { grammarOf, openBackend } from '../backends.js'
 import type { Case } from '../case.js'
 import { readCases } from '../cases/files.js'
 import { generateCase } from '../cases/generate.js'
@@ -19,7 +23,6 @@ import { parseRecipe, type Recipe } from '../recipe.js'
 import { checkpointName, lastCheckpoint, recipeOfRun } from '../run-directory.js'
 import type { Setting } from '../setting.js'
 import { settingOf } from '../setting.js'
-import { embedded } from '../trainers/embedded/embedded.js'
 import { givenAt } from './failure.js'
 import type { WorldFlags } from './flags.js'
 import { isFolder } from './run-folder.js'
@@ -51,7 +54,8 @@ interface Trained {
 
 async function trainedAt(path: string): Promise<Trained | undefined> {
   if (!isFolder(path)) return undefined
-  if (/^step-\d+$/.test(basename(path))) return { run: dirname(dirname(path)), checkpoint: path }
+  if (/^(step-\d+|best)$/.test(basename(path)))
+    return { run: dirname(dirname(path)), checkpoint: path }
   const step = await lastCheckpoint(path)
   if (step > 0) return { run: path, checkpoint: join(path, 'checkpoints', checkpointName(step)) }
   throw new Fault(
@@ -111,12 +115,34 @@ function chatFor({ baseUrl, model }: Plan, flag: string) {
   return metered(openaiChat({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) }))
 }
 
+/** A training run's policy, as it was at its checkpoint; a server started for it says so on stderr. */
+async function openTrained(
+  { checkpoint }: Trained,
+  recipe: Recipe,
+  setting: Setting,
+): Promise<Backend> {
+  const folder = await mkdtemp(join(tmpdir(), 'bedside-'))
+  const tell = (line: string) => void process.stderr.write(`${line}\n`)
+  const backend = await openBackend(recipe, setting, { folder, tell })
+  await backend.load(checkpoint)
+  return backend
+}
+
 /** An agent under its name, in the setting it plays in and for the cases it will meet. */
 async function doctorOf(
-  { agent, questionsOnly = false }: Plan,
-  setting: Setting,
-  cases: readonly Case[],
-  chat: Chat | undefined,
+  { agent, questionsOnly = false, recipe }: Plan,
+  {
+    setting,
+    cases,
+    chat,
+    own,
+  }: {
+    readonly setting: Setting
+    readonly cases: readonly Case[]
+    readonly chat: Chat | undefined
+    /** Is given what has to be closed when the agent is done. */
+    readonly own: (backend: Backend) => void
+  },
 ): Promise<Agent> {
   const made = chat ? undefined : setting.agents[agent]
   if (made) return givenAt(`--agent ${agent}`, () => made({ cases, questionsOnly }))
@@ -125,19 +151,19 @@ async function doctorOf(
       'bad-input',
       `--questions-only: expected an agent of ${Object.keys(setting.agents).join(', ')}, got \`${agent}\``,
     )
-  if (chat) return chatDoctor({ chat })
+  if (chat) return chatDoctor({ chat, grammar: grammarOf(recipe) })
   const trained = await trainedAt(agent)
   if (!trained)
     throw new Fault(
       'bad-input',
       `--agent: expected ${[...Object.keys(setting.agents), 'chat'].join(', ')}, or the folder of a run or checkpoint, got \`${agent}\``,
     )
-  const backend = embedded({ vocabulary: setting.vocabulary })
-  await backend.load(trained.checkpoint)
+  const backend = await openTrained(trained, recipe, setting)
+  own(backend)
   return backend.sampler({ temperature: 0 })
 }
 
-export interface Stage {
+export interface Stage extends AsyncDisposable {
   readonly setting: Setting
   /** The plan's doctor, for the cases it will meet. */
   readonly doctorFor: (cases: readonly Case[]) => Promise<Agent>
@@ -179,9 +205,15 @@ export async function openStage(
     ...(patient ? { patient: chatPatient({ chat: patient.chat, knowledge }) } : {}),
     ...(persona ? { patient: rulePatient({ knowledge: part, persona }) } : {}),
   })
+  const opened: Backend[] = []
+  const keep = (backend: Backend) => void opened.push(backend)
   return {
     setting,
-    doctorFor: async (cases) => human ?? doctorOf(plan, setting, cases, chat?.chat),
+    doctorFor: async (cases) =>
+      human ?? doctorOf(plan, { setting, cases, chat: chat?.chat, own: keep }),
+    async [Symbol.asyncDispose]() {
+      for (const backend of opened.splice(0)) await backend[Symbol.asyncDispose]()
+    },
     usage: () => ({
       ...(chat ? { doctor: { ...chat.used(), cost: null } } : {}),
       ...(patient ? { patient: { ...patient.used(), cost: null } } : {}),

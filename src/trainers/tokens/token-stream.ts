@@ -132,7 +132,7 @@ export function rerendered({
 }
 
 /** Reasoning that the generation prompt already opened, so that the reply's text begins inside it. */
-const openedIn = (marked: string): string => /<think>\s*$/.exec(marked)?.[0] ?? ''
+export const openedIn = (marked: string): string => /<think>\s*$/.exec(marked)?.[0] ?? ''
 
 /** What the stream would be if the template only appended, and what the template makes of it. */
 function continued({ stream, text, ids }: Drawn, world: readonly Message[]) {

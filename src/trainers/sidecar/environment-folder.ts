@@ -1,0 +1,40 @@
+/** The folder of an environment that is being made: ours to empty, and marked as begun from its first file on. */
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { boundary, Fault } from '../../error.js'
+import { stampIn } from './environment.js'
+
+const alive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/** Empties a folder that is ours to empty, and marks it as begun. @throws Fault `bad-input` where it is not ours */
+export async function beginFolder(folder: string): Promise<void> {
+  const stamp = await readFile(stampIn(folder), 'utf8').catch(() => undefined)
+  const entries = existsSync(folder) ? readdirSync(folder) : []
+  if (stamp === undefined && entries.length > 0)
+    throw new Fault(
+      'bad-input',
+      `${folder}: expected no such folder, an empty one, or an environment made by this command; found ${entries.length} entries of something else. Remove it, or choose another with \`--env DIR\``,
+    )
+  const other = Number(/^unfinished (\d+)/.exec(stamp ?? '')?.[1])
+  if (other && other !== process.pid && alive(other))
+    throw new Fault(
+      'bad-input',
+      `${folder}: another set-up is under way there (process ${other}); wait for it, or remove the folder where that is none`,
+    )
+  const unwritable = `${folder}: expected a folder that can be written; choose one with \`--env DIR\``
+  await boundary('bad-input', unwritable, async () => {
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { recursive: true })
+    await writeFile(stampIn(folder), `unfinished ${process.pid}\n`)
+  })
+  // Many environments are made within a repository; none belongs into its history.
+  const ignore = join(dirname(folder), '.gitignore')
+  if (basename(dirname(folder)) === '.venvs' && !existsSync(ignore)) await writeFile(ignore, '*\n')
+}

@@ -1,0 +1,117 @@
+/** Programs of this machine: where they are, and running one to its end, line by line. */
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { accessSync, constants, statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+
+/** A process's environment variables. */
+export type Variables = Readonly<Record<string, string | undefined>>
+
+const windows = process.platform === 'win32'
+
+function runs(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
+
+/** The absolute paths of a program's every place on `PATH`, in its order. */
+export function onPath(name: string, env: Variables): string[] {
+  const folders = (env.PATH ?? env.Path ?? '').split(delimiter).filter(Boolean)
+  return folders.map((folder) => join(folder, windows ? `${name}.exe` : name)).filter(runs)
+}
+
+/** A text without the secrets of the addresses in it: credentials and queries. */
+export const withoutSecrets = (text: string): string =>
+  text.replace(/:\/\/[^/\s@]+@/g, '://***@').replace(/(:\/\/[^\s?]+)\?[^\s)"']*/g, '$1?***')
+
+/** Calls back with each line of a stream, without its end and its colours; resolves at the stream's end. */
+export const eachLine = (stream: Readable, onLine: (line: string) => void): Promise<void> =>
+  new Promise((resolve) => {
+    const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })
+    lines.on('line', (line) => {
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
+      const plain = withoutSecrets(line.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trimEnd()
+      if (plain) onLine(plain)
+    })
+    lines.on('close', resolve)
+  })
+
+/** How a process ended; one that could not be started has neither code nor signal, and says why. */
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly error?: string
+}
+
+/**
+ * Resolves when a process has ended; never rejects.
+ * @param event `close` waits until nobody holds its output open any more, what it started included
+ */
+export const exitOf = (child: ChildProcess, event: 'exit' | 'close'): Promise<Exit> =>
+  new Promise((resolve) => {
+    child.once('error', (error) => resolve({ code: null, signal: null, error: error.message }))
+    child.once(event, (code: number | null, signal: NodeJS.Signals | null) =>
+      resolve({ code, signal }),
+    )
+  })
+
+export interface ProgramOptions {
+  readonly env: Variables
+  /** Kills the program. */
+  readonly signal?: AbortSignal
+  /** Every line of stdout and stderr, without secrets. */
+  readonly onLine?: (line: string, stream: 'stdout' | 'stderr') => void
+  readonly timeoutMs?: number
+}
+
+export interface Ended extends Exit {
+  /** The last 40 lines of stdout and stderr. */
+  readonly lines: readonly string[]
+}
+
+/** Lines as they come, of which the last are kept. */
+export function lastLines(most = 40) {
+  const lines: string[] = []
+  return {
+    lines: lines as readonly string[], // only `add` changes it
+    add(line: string) {
+      lines.push(line)
+      if (lines.length > most) lines.shift()
+    },
+  }
+}
+
+/** Runs a program to its end; a failure is told by what it gives, never thrown. */
+export async function runProgram(
+  command: string,
+  args: readonly string[],
+  { env, signal, onLine = () => {}, timeoutMs }: ProgramOptions,
+): Promise<Ended> {
+  const child = spawn(command, args, {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+    ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
+  })
+  const { lines, add } = lastLines()
+  for (const stream of ['stdout', 'stderr'] as const)
+    void eachLine(child[stream], (line) => {
+      add(line)
+      onLine(line, stream)
+    })
+  const stop = () => child.kill()
+  if (signal?.aborted) stop()
+  signal?.addEventListener('abort', stop)
+  try {
+    const exit = await exitOf(child, 'close')
+    return { ...exit, lines }
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+}

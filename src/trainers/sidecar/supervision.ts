@@ -1,0 +1,175 @@
+/** A process that serves: what it says when it listens, how it ends, and how it is made to. */
+import type { ChildProcess } from 'node:child_process'
+import { setTimeout as wait } from 'node:timers/promises'
+import { z } from 'zod'
+import { Fault } from '../../error.js'
+import type { Exit } from './program.js'
+import { eachLine, exitOf, lastLines } from './program.js'
+
+const readyLine = z.looseObject({
+  address: z.string(),
+  pid: z.number(),
+  engine: z.string(),
+  device: z.string(),
+  dtype: z.string(),
+  versions: z.record(z.string(), z.string()),
+  model: z.looseObject({
+    name: z.string(),
+    arch: z.string(),
+    contextLength: z.number(),
+    parameters: z.number(),
+  }),
+  modes: z.array(z.string()),
+  heads: z.array(z.string()),
+  exports: z.array(z.string()),
+  losses: z.array(z.string()),
+})
+
+/** The one line of JSON with which the server says that it listens, and what it can do. */
+export type ReadyLine = z.infer<typeof readyLine>
+
+export interface SidecarExit extends Exit {
+  /** The last lines the server logged, at most 40. */
+  readonly lastLines: readonly string[]
+  /** In words, how it ended and what it said last. */
+  readonly why: string
+}
+
+/** What runs, in a line. */
+export function summaryOf({ engine, device, dtype, model, versions }: ReadyLine): string {
+  const parameters = model.parameters.toLocaleString('en')
+  const versioned = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
+  return `${engine} on ${device}, ${dtype}, ${model.arch} of ${parameters} parameters; ${versioned.join(', ')}`
+}
+
+/** In words, how a process ended. */
+function endOf({ code, signal, error }: Exit, lines: readonly string[]): string {
+  if (error !== undefined) return `it could not be started: ${error}`
+  const how =
+    signal === 'SIGKILL'
+      ? 'it was killed (SIGKILL): by hand, or by the system for want of memory'
+      : `it ended with ${signal ?? `code ${code}`}`
+  return lines.length === 0 ? how : `${how}; the last it said:\n  ${lines.slice(-8).join('\n  ')}`
+}
+
+/** The Fault of a server that ended before it listened; with code 2 its last line says what it was given wrongly. */
+function startFault(engine: string, { code, lastLines: lines, why }: SidecarExit): Fault {
+  const last = lines.at(-1)
+  return code === 2 && last !== undefined
+    ? new Fault('bad-input', last.replace(/^bedside sidecar: /, ''))
+    : new Fault('model-unavailable', `the sidecar (${engine}) did not start: ${why}`)
+}
+
+function parsed(line: string): ReadyLine | undefined {
+  try {
+    return readyLine.safeParse(JSON.parse(line)).data
+  } catch {
+    return undefined // a banner of some library
+  }
+}
+
+/** Kills a server and what it started. */
+function kill(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, 'SIGKILL')
+    else child.kill('SIGKILL')
+  } catch {
+    // It has ended in the meantime.
+  }
+}
+
+/** A process and what it says, from its first line on. */
+export function follow(child: ChildProcess, token: string, onLine: (line: string) => void) {
+  const kept = lastLines()
+  const log = (raw: string) => {
+    const line = raw.replaceAll(token, 'tml-***')
+    kept.add(line)
+    onLine(line)
+  }
+  const errors = child.stderr ? eachLine(child.stderr, log) : undefined
+  const ready = new Promise<ReadyLine>((found) => {
+    if (child.stdout)
+      void eachLine(child.stdout, (line) => {
+        const one = parsed(line)
+        if (one) found(one)
+        else log(line)
+      })
+  })
+  const exited = exitOf(child, 'exit').then(async (exit): Promise<SidecarExit> => {
+    // What it started may outlive it and hold the pipe open.
+    await Promise.race([errors, wait(500, undefined, { ref: false })])
+    const lines = [...kept.lines]
+    return { ...exit, lastLines: lines, why: endOf(exit, lines) }
+  })
+  return { ready, exited, said: () => kept.lines.at(-1) }
+}
+
+type Followed = ReturnType<typeof follow>
+
+interface ListeningOptions {
+  readonly engine: string
+  readonly startSeconds?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Asks a process to end once, and kills it where it has not within its time. */
+export function stopper(child: ChildProcess, exited: Promise<SidecarExit>, seconds: number) {
+  let stopping: Promise<SidecarExit> | undefined
+  const stop = (): Promise<SidecarExit> => {
+    stopping ??= (async () => {
+      child.kill('SIGTERM')
+      const late = setTimeout(() => kill(child), seconds * 1000)
+      try {
+        return await exited
+      } finally {
+        clearTimeout(late)
+      }
+    })()
+    return stopping
+  }
+  return { stop, asked: () => stopping !== undefined }
+}
+
+/** Waits until the server listens. @throws Fault where it ended or took too long */
+export async function listening(
+  { ready, exited, said }: Followed,
+  { engine, startSeconds = 180, signal }: ListeningOptions,
+): Promise<ReadyLine> {
+  const over = new AbortController()
+  const late = async () => {
+    await wait(startSeconds * 1000, undefined, { signal: over.signal })
+    const last = said() ?? 'nothing yet'
+    throw new Fault(
+      'model-unavailable',
+      `the sidecar (${engine}) did not listen within ${startSeconds} s; the last it said: ${last}`,
+    )
+  }
+  const ended = async () => {
+    const exit = await exited
+    signal?.throwIfAborted()
+    throw startFault(engine, exit)
+  }
+  try {
+    return await Promise.race([ready, ended(), late()])
+  } finally {
+    over.abort()
+  }
+}
+
+/** The signal that is aborted when a process ends without being asked to, and what waits beside it. */
+export function watcher(exited: Promise<SidecarExit>, asked: () => boolean) {
+  const died = new AbortController()
+  const gone = exited.then(({ why }) => {
+    const fault = new Fault('backend-lost', `the sidecar is gone: ${why}`)
+    if (!asked()) died.abort(fault)
+    return fault
+  })
+  const watch = <T>(work: PromiseLike<T>): Promise<T> =>
+    Promise.race([
+      work,
+      gone.then((fault) => {
+        throw fault
+      }),
+    ])
+  return { died: died.signal, watch }
+}

@@ -1,0 +1,80 @@
+/** The language-model doctor: reads a growing token stream, draws a reply, carries its tokens. */
+import type { Agent, Grammar } from '../../agent.js'
+import { fork } from '../../seed.js'
+import type { Action } from '../../turn.js'
+import type { ChatTokenizer } from './chat-tokenizer.js'
+import type { Reply } from './consultation-stream.js'
+import { streamOf } from './consultation-stream.js'
+import type { Draw } from './token-stream.js'
+import { drawn, openedIn } from './token-stream.js'
+
+/** Draws a reply: at most `maxTokens` ids, up to and with the first of `stop`. @throws Fault when the model fails */
+export type DrawTokens = (
+  prompt: readonly number[],
+  options: {
+    /** Below 2^31. */
+    readonly seed: number
+    readonly maxTokens: number
+    readonly stop: readonly number[]
+    readonly signal?: AbortSignal | undefined
+  },
+) => Promise<Draw>
+
+export interface LanguageDoctorOptions {
+  readonly tokenizer: ChatTokenizer
+  /** Renders what the doctor knows and reads what it replies. */
+  readonly grammar: Grammar
+  readonly draw: DrawTokens
+  /** Of one reply. */
+  readonly maxTokens: number
+  /** Ids the model can hold, prompt and reply together. */
+  readonly contextLength: number
+  /** Whether reasoning of earlier turns stays in what the doctor reads. @default 'keep' */
+  readonly history?: 'keep' | 'strip-reasoning'
+}
+
+function assertPositive(counts: Readonly<Record<string, number>>): void {
+  for (const [name, count] of Object.entries(counts))
+    if (!Number.isSafeInteger(count) || count < 1)
+      throw new RangeError(`Expected \`${name}\` to be a positive integer, got \`${count}\``)
+}
+
+/**
+ * A doctor whose every prompt is all it has read and drawn in the consultation, as it drew it. What it drew is known
+ * by its last action in the observation, which has to be the very object it gave: after somebody else's turn, or in
+ * a copy of the observation, it reads the grammar's rendering anew.
+ *
+ * Each turn has a seed of its own under the agent's. A reply cut by length is read as it stands; where the context
+ * has no room for one token, the doctor gives up and draws nothing.
+ */
+export function languageDoctor({
+  tokenizer,
+  grammar,
+  draw,
+  maxTokens,
+  contextLength,
+  history = 'keep',
+}: LanguageDoctorOptions): Agent {
+  assertPositive({ maxTokens, contextLength })
+  const replies = new WeakMap<Action, Reply>()
+  return async (observation, { seed, signal }) => {
+    const messages = grammar.render(observation)
+    const last = observation.turns.at(-1)
+    const before = last && replies.get(last.action)
+    const stream = streamOf(tokenizer, messages, before, { history })
+    const room = contextLength - stream.prompt.length
+    if (room < 1) return { action: { kind: 'give-up' } }
+    const draws = await draw(stream.prompt, {
+      // 31 bits: some servers refuse a seed that is no positive 32-bit integer.
+      seed: fork(seed, 'reply', observation.turns.length) >>> 1,
+      maxTokens: Math.min(maxTokens, room),
+      stop: tokenizer.ends,
+      signal,
+    })
+    const turn = drawn(stream, draws)
+    // A grammar may give one object for many replies; the copy is of this turn alone.
+    const action = { ...grammar.parse(openedIn(stream.marked) + turn.text) }
+    replies.set(action, { turn, messages })
+    return { action, text: turn.text, sample: turn.sample }
+  }
+}

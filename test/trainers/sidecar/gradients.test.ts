@@ -1,0 +1,114 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Loss, TokenSegment, TrainBatch } from '../../../src/batch.js'
+import { normalise, normaliserKinds } from '../../../src/batch.js'
+import { linearise } from '../../../src/trainers/linearise.js'
+import { segmentLoss } from '../../../src/trainers/losses.js'
+import { rowsOf } from '../../../src/trainers/sidecar/datum.js'
+import { native } from '../../../src/trainers/sidecar/routes.js'
+import type { TrainingModel } from '../../../src/trainers/tinker/wire.js'
+import { describeWithPython } from '../../fixtures/python.js'
+import type { Drawn } from '../../fixtures/segments.js'
+import { corrections, drawnSegments, objectives, penalties } from '../../fixtures/segments.js'
+import { served } from '../../fixtures/sidecar-server.js'
+
+const losses: readonly Loss[] = objectives.flatMap((objective) =>
+  corrections.flatMap((correction) =>
+    penalties.map(
+      (kl): Loss => ({
+        ...objective,
+        entropy: 0,
+        ...(correction ? { correction } : {}),
+        ...(kl ? { kl } : {}),
+      }),
+    ),
+  ),
+)
+
+const batches = fc.sample(drawnSegments(4), { numRuns: losses.length, seed: 5 })
+
+const batchOf = (loss: Loss, segments: readonly TokenSegment[], n: number): TrainBatch => ({
+  step: 1,
+  policyVersion: 0,
+  segments,
+  normaliser: normalise(normaliserKinds[n % normaliserKinds.length]!, segments, { maxTokens: 12 }),
+  loss,
+  adam: { learningRate: 0.01 },
+})
+
+/** log p of the drawn tokens under the model's weights. */
+const read = async (model: TrainingModel, segments: readonly TokenSegment[]) => {
+  const { data, loss } = native(batchOf({ kind: 'policy-gradient', entropy: 0 }, segments, 0))
+  return rowsOf(segments, await model.forward(data, loss), 'logprobs')
+}
+
+/** The segments as if they had been drawn near the model: the distances of the fixture, from its own log-probs. */
+async function near(model: TrainingModel, drawn: readonly Drawn[]): Promise<TokenSegment[]> {
+  const segments = drawn.map(({ segment }) => segment)
+  const now = await read(model, segments)
+  return drawn.map(({ segment, logprobs }, s) => {
+    const { mask } = segment
+    const moved = (row: Float32Array | undefined) =>
+      Float32Array.from(mask, (is, t) => (is ? row![t]! - logprobs[t]! + now[s]![t]! : 0))
+    return {
+      ...segment,
+      logprobs: moved(segment.logprobs),
+      oldLogprobs: moved(segment.oldLogprobs),
+      refLogprobs: moved(segment.refLogprobs),
+    }
+  })
+}
+
+const far = (a: number, b: number) => Math.abs(a - b) / Math.max(1, Math.abs(b))
+
+describeWithPython('gradients in the sidecar', 'sidecar', () => {
+  const { service } = served('float64')
+
+  test('our derivatives are autograd’s, for every objective, correction and penalty', async () => {
+    const model = await service().createModel({ mode: 'full', seed: 1 })
+    let worst = 0
+    for (const [n, loss] of losses.entries()) {
+      const batch = batchOf(loss, await near(model, batches[n]!), n)
+      const { segments, normaliser } = batch
+      const { data, loss: sent } = native(batch)
+      const output = await model.forwardBackward(data, sent)
+      const [logprobs, slopes] = ['logprobs', 'slopes'].map((name) =>
+        rowsOf(segments, output, name),
+      )
+      segments.forEach((segment, s) => {
+        const ours = segmentLoss(loss, segment, logprobs![s]!)
+        ours.slopes.forEach((slope, t) => {
+          worst = Math.max(worst, far(slopes![s]![t]!, slope * normaliser.perSegment[s]!))
+        })
+      })
+    }
+    expect(worst).toBeLessThan(1e-6)
+    await model.unload()
+  }, 120_000)
+
+  test('a linearised loss has the gradient of the native one', async () => {
+    const norms = async (batch: TrainBatch): Promise<readonly number[]> => {
+      const model = await service().createModel({ mode: 'full', seed: 1 })
+      const other = await service().createModel({ mode: 'full', seed: 1 })
+      const logprobs = await read(other, batch.segments)
+      const steps = [native(batch), native(linearise(batch, logprobs))].map(async (route, i) => {
+        const one = i === 0 ? model : other
+        await one.forwardBackward(route.data, route.loss)
+        // So large an epsilon makes Adam's step a multiple of the gradient.
+        const adam = { beta1: 0, beta2: 0.9, epsilon: 1, weightDecay: 0, maxGradNorm: Infinity }
+        const metrics = await one.optimStep({ learningRate: 1, ...adam })
+        const after = await read(one, batch.segments)
+        return [metrics['grad_norm:mean'] ?? Number.NaN, ...after.flatMap((row) => [...row])]
+      })
+      const [a = [], b = []] = await Promise.all(steps)
+      await Promise.all([model.unload(), other.unload()])
+      return a.map((value, i) => far(value, b[i]!))
+    }
+    const model = await service().createModel({ mode: 'full', seed: 1 })
+    for (let n = 0; n < losses.length; n += 7) {
+      const batch = batchOf(losses[n]!, await near(model, batches[n]!), n)
+      expect(Math.max(...(await norms(batch))), JSON.stringify(losses[n])).toBeLessThan(1e-6)
+    }
+    await model.unload()
+  }, 120_000)
+})
