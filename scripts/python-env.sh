@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
 # Makes the Python environments that the golden numbers and the data checks need:
-# .venvs/<name> in the repository root, from test/golden/requirements-<name>.txt.
+# .venvs/<name> in the repository root, from test/golden/requirements-<name>.txt; `sidecar` from the
+# requirements that are shipped, as `bedside sidecar setup` makes it.
 # An environment whose stamp matches its pins is left alone. PYTHON names the interpreter.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-python3}
-names='verl trl slime data'
+names='verl trl slime data sidecar tinker'
+# Older official clients of the Tinker wire, each in a folder of the environment for PYTHONPATH.
+clients='0.24.1'
 
 usage() {
   echo "usage: scripts/python-env.sh <name>...   names: $names, all" >&2
@@ -33,6 +36,7 @@ pins_hash() {
 make_env() {
   local name=$1 pins=$root/test/golden/requirements-$1.txt home=$root/.venvs/$1
   local stamp=$home/pins.sha256 want started=$SECONDS
+  [ "$1" = sidecar ] && pins=$root/src/trainers/python/requirements-sidecar.txt
   want=$(pins_hash "$pins")
   if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ]; then
     echo "$name: up to date"
@@ -40,6 +44,12 @@ make_env() {
   fi
   "$uv" venv --quiet --clear --python "$python" "$home"
   "$uv" pip install --quiet --python "$home/bin/python" --requirement "$pins"
+  if [ "$name" = tinker ]; then
+    for version in $clients; do
+      "$uv" pip install --quiet --python "$home/bin/python" --no-deps \
+        --target "$home/sdk-$version" "tinker==$version"
+    done
+  fi
   echo "$want" >"$stamp"
   echo "$name: made in $((SECONDS - started)) s"
 }

@@ -9,11 +9,16 @@ export interface RetryOptions {
   readonly maxRetries: number
   /** The wait before the first retry; doubles each time, give or take half. */
   readonly backoffMs: number
+  /** What the doubling ends at. @default Infinity */
+  readonly maxBackoffMs?: number
   /** Sets callers that fail together apart. */
   readonly key: number
   readonly signal?: AbortSignal | undefined
-  /** What an error says about trying again: never, after so many ms, or whenever (`undefined`). */
-  readonly advice: (error: unknown) => 'never' | number | undefined
+  /**
+   * What an error says about trying again: never, after so many ms, or whenever (`undefined`); `attempt` counts
+   * the failures before it.
+   */
+  readonly advice: (error: unknown, attempt: number) => 'never' | number | undefined
   /** Where an attempt waits its turn. @default at once */
   readonly queue?: <T>(work: () => Promise<T>) => Promise<T>
 }
@@ -50,7 +55,8 @@ async function withDeadline<T>(
   }
 }
 
-const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
+/** Waits `ms`, or until the signal is aborted. */
+export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer)
@@ -67,8 +73,10 @@ const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
  */
 export async function retried<T>(
   work: (signal: AbortSignal) => Promise<T>,
-  { timeoutMs, maxRetries, backoffMs, key, signal, advice, queue = (go) => go() }: RetryOptions,
+  options: RetryOptions,
 ): Promise<T> {
+  const { timeoutMs, maxRetries, backoffMs, maxBackoffMs = Infinity, key, signal, advice } = options
+  const { queue = (go) => go() } = options
   for (let attempt = 0; ; attempt++) {
     try {
       return await queue(() => {
@@ -78,10 +86,11 @@ export async function retried<T>(
     } catch (error) {
       if (signal?.aborted)
         throw new Fault('aborted', `aborted: ${messageOf(signal.reason)}`, { cause: error })
-      const wait = advice(error)
+      const wait = advice(error, attempt)
       if (wait === 'never' || attempt >= maxRetries) throw error
       const jitter = 0.5 + uniform(0, 'backoff', key, attempt)
-      await pause(wait ?? backoffMs * 2 ** attempt * jitter, signal)
+      const backoff = Math.min(backoffMs * 2 ** attempt, maxBackoffMs)
+      await pause(wait ?? backoff * jitter, signal)
     }
   }
 }

@@ -1,20 +1,14 @@
 /** Declares the commands around training: `curves`, `trajectories`, `template`. */
 import type { Command } from 'commander'
-import { InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import { exportFormats } from '../trainers/store/export-rows.js'
 import type { CurvesFlags } from './curves.js'
 import type { Act } from './declared.js'
 import { examples } from './declared.js'
-import { withPrint } from './flags.js'
+import { finite, withPrint } from './flags.js'
 import type { PrintFlags, Terminal } from './output.js'
 import type { TemplateFlags } from './template.js'
 import type { ExportFlags } from './trajectories.js'
-
-function finite(value: string): number {
-  const n = value.trim() === '' ? Number.NaN : Number(value)
-  if (!Number.isFinite(n)) throw new InvalidArgumentError('Expected a number.')
-  return n
-}
 
 /** `curves`. */
 export function addCurves(program: Command, act: Act, terminal: Terminal): void {

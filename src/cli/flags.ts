@@ -131,12 +131,19 @@ export const withDoctor = (command: Command): Command =>
     )
     .option('--model <NAME>', 'the chat model')
 
+/** Reads a number. */
+export function finite(value: string): number {
+  const n = value.trim() === '' ? Number.NaN : Number(value)
+  if (!Number.isFinite(n)) throw new InvalidArgumentError('Expected a number.')
+  return n
+}
+
 /** Reads `--backend`. */
 export function backend(value: string): string {
-  if (value === 'embedded') return value
-  const later = ['sidecar', 'slime', 'verl'].includes(value)
+  if (value === 'embedded' || value === 'sidecar') return value
+  const later = ['slime', 'verl'].includes(value)
   throw new InvalidArgumentError(
-    `Expected embedded${later ? `; ${value} is not part of this version.` : '.'}`,
+    `Expected embedded or sidecar${later ? `; ${value} is not part of this version.` : '.'}`,
   )
 }
 

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { addCases, addRewards } from './declare-data.js'
 import { addConsult, addEvaluate, addTrain } from './declare-doctors.js'
 import { addKnowledge, addPatient } from './declare-knowledge.js'
+import { addSidecar } from './declare-sidecar.js'
 import { addCurves, addTemplate, addTrajectories } from './declare-training.js'
 import type { Act } from './declared.js'
 import { examples } from './declared.js'
@@ -40,6 +41,7 @@ function programFor(act: Act, terminal: Terminal): Command {
   addCurves(program, act, terminal)
   addTrajectories(program, act, terminal)
   addTemplate(program, act, terminal)
+  addSidecar(program, act, terminal)
   withPrint(
     program
       .command('info')

@@ -1,0 +1,1 @@
+"""The Python side of Bedside: what has to run where the weights are."""
