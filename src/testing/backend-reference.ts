@@ -1,6 +1,6 @@
 /** The part of a backend's contract about log-probs, of the policy and of its reference, and penalties by them. */
 import type { Backend } from '../backend.js'
-import type { TokenSegment } from '../batch.js'
+import type { TokenSegment, TrainBatch } from '../batch.js'
 import { drawnOf, expectRows, hideFirst, type Rows, sampledOf, withKl } from './backend-batches.js'
 import type { Bench, BenchChecks } from './bench.js'
 import { expectAlike, expectUnapplied } from './bench.js'
@@ -22,11 +22,11 @@ const withLogprobs =
       })
     })
 
-/** Makes the drawn tokens of one episode likelier; gives its segments as they were drawn. */
-async function moveOn(b: Bench, backend: Backend): Promise<readonly TokenSegment[]> {
+/** Makes the drawn tokens of one episode likelier; gives the batch it did that with. */
+async function moveOn(b: Bench, backend: Backend): Promise<TrainBatch> {
   const batch = await b.single(backend, 1)
   await backend.step(batch)
-  return batch.segments
+  return batch
 }
 
 function expectMoved(b: Bench, got: readonly number[], from: readonly number[]): void {
@@ -69,7 +69,7 @@ const logprobChecks: BenchChecks = {
 
   'keepReference takes the weights of its moment': withLogprobs(async (b, backend, logprobs) => {
     if (!backend.keepReference) return b.skip('the backend has no `keepReference`')
-    const segments = await moveOn(b, backend)
+    const { segments } = await moveOn(b, backend)
     const kept = drawnOf(segments, await logprobs(segments))
     backend.keepReference()
     const ofReference = async () => drawnOf(segments, await logprobs(segments, true))
@@ -87,14 +87,13 @@ const klChecks: BenchChecks = {
     for (const estimator of ['k1', 'k2', 'k3'] as const) {
       const applies = await b.with(1, async (backend) => {
         if (!backend.capabilities.kl) return false
-        const segments = await moveOn(b, backend)
+        const moved = await moveOn(b, backend)
         const pull = async () => {
           const { policyVersion } = backend
-          const given = await b.single(backend, 0)
           // Without the momentum of the step away, and too short to come out on the other side.
-          const adam = { learningRate: given.adam.learningRate / 10, beta1: 0 }
-          const batch = { ...given, policyVersion, segments, adam }
-          const report = await backend.step(withKl(batch, segments, estimator, 100))
+          const adam = { learningRate: moved.adam.learningRate / 10, beta1: 0 }
+          const batch = { ...moved, policyVersion, adam }
+          const report = await backend.step(withKl(batch, moved.segments, estimator, 100))
           return report.klReference ?? Number.NaN
         }
         const [far, near] = [await pull(), await pull()]

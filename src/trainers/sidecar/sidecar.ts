@@ -47,8 +47,9 @@ export interface SidecarOptions {
   readonly history?: 'keep' | 'strip-reasoning'
 }
 
-function capabilitiesOf({ extensions }: TinkerService): Capabilities {
+function capabilitiesOf({ extensions }: TinkerService, mode: 'lora' | 'full'): Capabilities {
   const own = extensions !== undefined
+  const formats = extensions?.exports ?? []
   return {
     losses: objectiveKinds,
     normalisers: normaliserKinds,
@@ -56,7 +57,7 @@ function capabilitiesOf({ extensions }: TinkerService): Capabilities {
     kl: true,
     correction: true,
     critic: own,
-    exports: extensions?.exports ?? [],
+    exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
   }
 }
 
@@ -132,6 +133,7 @@ export async function sidecar(options: SidecarOptions): Promise<Backend> {
   const extended = service.extensions !== undefined
   const state = service.extensions?.state
   const spec = { mode, rank, alpha, seed }
+  const capabilities = capabilitiesOf(service, mode)
   const policy = await service.createModel(spec)
   let critic: Promise<TrainingModel> | undefined
   let policyVersion = 0
@@ -150,7 +152,7 @@ export async function sidecar(options: SidecarOptions): Promise<Backend> {
 
   const backend: Backend = {
     name: 'sidecar',
-    capabilities: capabilitiesOf(service),
+    capabilities,
     get policyVersion() {
       return policyVersion
     },
@@ -229,10 +231,10 @@ export async function sidecar(options: SidecarOptions): Promise<Backend> {
     },
 
     async export(format, folder) {
-      const { exports = [] } = service.extensions ?? {}
-      if (!exports.includes(format) || state === undefined)
+      const { exports: formats } = capabilities
+      if (!formats.includes(format) || state === undefined)
         throw new RangeError(
-          `Expected an export format of ${exports.join(', ') || 'none'}, got \`${format}\``,
+          `Expected an export format of ${formats.join(', ') || 'none'}, got \`${format}\``,
         )
       const { exportModel } = await import('./checkpoint.js')
       await exportModel(folder, { format, policy }, state)

@@ -96,7 +96,7 @@ describeWithPython('gradients in the sidecar', 'sidecar', () => {
         await one.forwardBackward(route.data, route.loss)
         // So large an epsilon makes Adam's step a multiple of the gradient.
         const adam = { beta1: 0, beta2: 0.9, epsilon: 1, weightDecay: 0, maxGradNorm: Infinity }
-        const metrics = await one.optimStep({ learningRate: 1, ...adam })
+        const metrics = await one.optimStep({ learningRate: 0.05, ...adam })
         const after = await read(one, batch.segments)
         return [metrics['grad_norm:mean'] ?? Number.NaN, ...after.flatMap((row) => [...row])]
       })
@@ -107,7 +107,8 @@ describeWithPython('gradients in the sidecar', 'sidecar', () => {
     const model = await service().createModel({ mode: 'full', seed: 1 })
     for (let n = 0; n < losses.length; n += 7) {
       const batch = batchOf(losses[n]!, await near(model, batches[n]!), n)
-      expect(Math.max(...(await norms(batch))), JSON.stringify(losses[n])).toBeLessThan(1e-6)
+      // The log-probs that a linearised loss is made of come back in float32.
+      expect(Math.max(...(await norms(batch))), JSON.stringify(losses[n])).toBeLessThan(5e-6)
     }
     await model.unload()
   }, 120_000)

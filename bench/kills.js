@@ -1,0 +1,129 @@
+/**
+ * Kills a training run on the sidecar at random moments, the server or the trainer, resumes it, and holds the final
+ * weights to those of a run that nobody disturbed. Needs `bedside sidecar setup`.
+ *
+ *     node bench/kills.js [--kills 20] [--seed 0]
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({
+  options: { kills: { type: 'string', default: '20' }, seed: { type: 'string', default: '0' } },
+})
+const kills = Number(values.kills)
+const cli = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'bedside-kills-'))
+
+/** Moments to kill at, from a seed of its own. */
+function* moments(seed) {
+  for (let n = 0; ; n++)
+    yield createHash('sha256').update(`${seed}/${n}`).digest().readUInt32BE(0) / 2 ** 32
+}
+
+const recipe = join(folder, 'recipe.yaml')
+writeFileSync(
+  recipe,
+  `
+recipe: kills
+backend: sidecar
+cases: { tier: easy, clinic: [upper-abdomen], heldOut: 4 }
+env: { maxTurns: 3 }
+policy: { model: ${join(folder, 'model')}, mode: full, grammar: brief, maxTokens: 12, dtype: float32 }
+training:
+  steps: ${2 * kills}
+  groupsPerStep: 2
+  groupSize: 4
+  loss: { kind: ppo-clip, kl: { estimator: k3, coefficient: 0.01 } }
+  adam: { learningRate: 0.001 }
+  evaluateEvery: 10
+  evaluateCases: 2
+  checkpointEvery: 1
+  episodesEvery: 1000
+`,
+)
+
+const bedside = (...args) => spawnSync(process.execPath, [cli, ...args], { encoding: 'utf8' })
+const made = bedside(
+  ...['sidecar', 'tiny-model', recipe, '--out', join(folder, 'model'), '--consultations', '40'],
+  ...['--vocab', '600', '--layers', '2', '--width', '64'],
+)
+if (made.status !== 0) throw new Error(made.stderr)
+
+/** What a run came to: its last checkpoint's files, and its metrics but for the time they took. */
+function outcome(out) {
+  const last = readdirSync(join(out, 'checkpoints'))
+    .filter((name) => name.startsWith('step-'))
+    .sort()
+    .at(-1)
+  const hash = createHash('sha256')
+  for (const name of ['model.safetensors', 'optimizer.safetensors'])
+    hash.update(readFileSync(join(out, 'checkpoints', last, 'weights', name)))
+  const lines = readFileSync(join(out, 'metrics.jsonl'), 'utf8').trim().split('\n')
+  const steps = lines.map((line) => {
+    const { seconds: _, ...rest } = JSON.parse(line)
+    return JSON.stringify(rest)
+  })
+  return { last, weights: hash.digest('hex').slice(0, 16), metrics: steps.join('\n') }
+}
+
+/** The server that a trainer started, by its command line. */
+function serverOf(trainer) {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+      if (line.includes('bedside_trainers.sidecar') && line.includes(String(trainer)))
+        return Number(pid)
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  return undefined
+}
+
+/** Runs to the end, killing `whom` at random moments as often as wanted; every other start is a resumption. */
+async function disturbed(whom, out, left) {
+  const when = moments(`${values.seed}/${whom}`)
+  let [done, starts] = [0, 0]
+  for (;;) {
+    const args = existsSync(join(out, 'config.yaml')) ? ['--resume', out] : [recipe, '--out', out]
+    const trainer = spawn(process.execPath, [cli, 'train', ...args], { stdio: 'ignore' })
+    starts++
+    let over = false
+    const ended = new Promise((resolve) => trainer.once('exit', (code) => resolve(code)))
+    ended.then(() => {
+      over = true
+    })
+    while (!over && done < left) {
+      await Promise.race([ended, wait(3000 + 17000 * when.next().value)])
+      const pid = whom === 'trainer' ? trainer.pid : serverOf(trainer.pid)
+      if (over || pid === undefined) continue
+      process.kill(pid, 'SIGKILL')
+      done++
+      process.stderr.write(`${whom} killed ${done} times\r`)
+      if (whom === 'trainer') await ended
+    }
+    if ((await ended) === 0) return { ...outcome(out), done, starts }
+  }
+}
+
+const calm = bedside('train', recipe, '--out', join(folder, 'calm'))
+if (calm.status !== 0) throw new Error(calm.stderr)
+const expected = outcome(join(folder, 'calm'))
+console.log(`undisturbed: ${expected.last}, weights ${expected.weights}`)
+let same = true
+for (const whom of ['server', 'trainer']) {
+  const got = await disturbed(whom, join(folder, whom), kills)
+  const equal = got.weights === expected.weights && got.metrics === expected.metrics
+  same &&= equal
+  console.log(
+    `${whom} killed ${got.done} times, started ${got.starts} times: ${got.last}, weights ${got.weights}, ${equal ? 'weights and metrics equal' : 'DIFFERENT'}`,
+  )
+}
+rmSync(folder, { recursive: true, force: true })
+process.exitCode = same ? 0 : 1

@@ -1,0 +1,41 @@
+/** Making a model on the server: by the sidecar's route where there is one, which says more, else by the wire's. */
+import { z } from 'zod'
+import { perform, type Session } from './session.js'
+import type { WireModelSpec } from './wire.js'
+
+/** A new model: the server's name of it, and what the server says became of the spec. */
+export interface Created {
+  readonly modelId: string
+  readonly notes: readonly string[]
+}
+
+/** Has a model made. @throws Fault */
+export async function createOnServer(session: Session, spec: WireModelSpec): Promise<Created> {
+  const { mode = 'lora', rank = 16, alpha, seed = 0, head = 'language' } = spec
+  const { trainAttention = true, trainMlp = true, trainUnembed = false } = spec
+  const ids = {
+    session_id: session.id,
+    model_seq_id: session.nextModel(),
+    base_model: session.baseModel(spec.baseModel),
+  }
+  const lora = {
+    rank,
+    seed,
+    train_attn: trainAttention,
+    train_mlp: trainMlp,
+    train_unembed: trainUnembed,
+  }
+  const extended = { mode, ...lora, ...(alpha === undefined ? {} : { alpha }), head }
+  const { model_id, notes = [] } = await perform(
+    session,
+    session.extensions
+      ? ['/ext/v1/create_model', 'CreateModel', { ...ids, spec: extended }]
+      : [
+          '/api/v1/create_model',
+          'CreateModel',
+          { type: 'create_model', ...ids, lora_config: lora },
+        ],
+    z.object({ model_id: z.string(), notes: z.array(z.string()).optional() }),
+  )
+  return { modelId: model_id, notes }
+}

@@ -1,0 +1,38 @@
+/** The two ways of saying the same: JSON and protobuf. */
+import { boundary } from '../../error.js'
+import { jsonForward, jsonSampled } from './json-reply.js'
+import { jsonDatum, jsonPass } from './json-request.js'
+import { jsonOf } from './operation.js'
+import type { PassRequest } from './pass.js'
+import type { DialectName } from './profile.js'
+import { protobufForward, protobufSampled } from './protobuf-reply.js'
+import { protobufDatum, protobufPass } from './protobuf-request.js'
+import type { Reply } from './transport.js'
+import type { Datum, ForwardOutput, Sampled } from './wire.js'
+
+/** How data and the request around them are encoded. */
+export interface Dialect {
+  readonly protobuf: boolean
+  encodeDatum(datum: Datum): Uint8Array
+  encodePass(request: PassRequest): Uint8Array
+}
+
+const dialects: Readonly<Record<DialectName, Dialect>> = {
+  json: { protobuf: false, encodeDatum: jsonDatum, encodePass: jsonPass },
+  protobuf: { protobuf: true, encodeDatum: protobufDatum, encodePass: protobufPass },
+}
+
+/** A dialect by its name. */
+export const dialectNamed = (name: DialectName): Dialect => dialects[name]
+
+/** A result in whichever dialect the server chose. @throws Fault `model-unreadable` */
+export const readForward = (reply: Reply, what: string): Promise<ForwardOutput> =>
+  boundary('model-unreadable', what, () =>
+    reply.protobuf ? protobufForward(reply.bytes) : jsonForward(jsonOf(reply, what)),
+  )
+
+/** A result in whichever dialect the server chose. @throws Fault `model-unreadable` */
+export const readSampled = (reply: Reply, what: string): Promise<Sampled> =>
+  boundary('model-unreadable', what, () =>
+    reply.protobuf ? protobufSampled(reply.bytes) : jsonSampled(jsonOf(reply, what)),
+  )

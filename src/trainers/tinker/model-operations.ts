@@ -1,0 +1,136 @@
+/** What a model is told outside of passes: steps, snapshots, files; each in the place it was called in. */
+import { z } from 'zod'
+import { Fault } from '../../error.js'
+import type { Line } from './line.js'
+import { jsonOperation } from './operation.js'
+import type { WireProfile } from './profile.js'
+import { openSampler } from './sampling.js'
+import { handIn, perform, readFields, resultOf, type Session } from './session.js'
+import type { WireAdam } from './wire.js'
+
+const Path = z.object({ path: z.string() })
+
+/** `adam_params` of the wire. @throws RangeError for what the server's optimiser does not have */
+export function adamParams(adam: WireAdam, { name, gradClip }: WireProfile): object {
+  const { learningRate, beta1, beta2, epsilon, weightDecay, maxGradNorm } = adam
+  for (const [field, value] of Object.entries({ learningRate, beta1, beta2, epsilon, weightDecay }))
+    if (!Number.isFinite(value))
+      throw new RangeError(`Expected \`${field}\` to be a number, got \`${value}\``)
+  if (!(maxGradNorm > 0))
+    throw new RangeError(`Expected \`maxGradNorm\` to be positive, got \`${maxGradNorm}\``)
+  const clips = Number.isFinite(maxGradNorm)
+  if (clips && !gradClip)
+    throw new RangeError(
+      `Expected \`maxGradNorm\` Infinity, because ${name} does not clip gradients, got ${maxGradNorm}`,
+    )
+  return {
+    learning_rate: learningRate,
+    beta1,
+    beta2,
+    eps: epsilon,
+    weight_decay: weightDecay,
+    ...(gradClip ? { grad_clip_norm: clips ? maxGradNorm : 0 } : {}),
+  }
+}
+
+/** One operation in a model's sequence, whose request is JSON. @throws Fault */
+async function inLine<T>(
+  session: Session,
+  line: Line,
+  [route, kind, fields]: readonly [route: string, kind: string, fields: object],
+  result: z.ZodType<T>,
+): Promise<T> {
+  const { operation, ticket } = await line.take(1, async (seq, modelId) => {
+    const body = { model_id: modelId, seq_id: seq, ...fields }
+    const operation = jsonOperation(route, kind, body)
+    return { operation, ticket: await handIn(session, operation) }
+  })
+  return readFields(await resultOf(session, operation, ticket), route, result)
+}
+
+/** A sampling session of the weights after what was called so far; its id. @throws Fault */
+export async function snapshotOf(session: Session, line: Line): Promise<string> {
+  const saved = await inLine(
+    session,
+    line,
+    [
+      '/api/v1/save_weights_for_sampler',
+      'SaveWeightsForSampler',
+      {
+        type: 'save_weights_for_sampler',
+        kind: 'snapshot',
+        sampling_session_seq_id: session.nextSampler(),
+      },
+    ],
+    z.object({ path: z.string().nullish(), sampling_session_id: z.string().nullish() }),
+  )
+  if (saved.sampling_session_id) return saved.sampling_session_id
+  if (saved.path) return openSampler(session, { model_path: saved.path })
+  throw new Fault(
+    'model-unreadable',
+    `/api/v1/save_weights_for_sampler: expected a path or a sampling session, got ${JSON.stringify(saved)}`,
+  )
+}
+
+const Metrics = z.object({ metrics: z.record(z.string(), z.number()).nullish() })
+
+/** One optimiser step; the server's metrics. @throws RangeError before a number is taken, or Fault */
+export async function stepOn(
+  session: Session,
+  line: Line,
+  adam: WireAdam,
+): Promise<Readonly<Record<string, number>>> {
+  const fields = { type: 'optim_step', adam_params: adamParams(adam, session.profile) }
+  const done = await inLine(session, line, ['/api/v1/optim_step', 'OptimStep', fields], Metrics)
+  return done.metrics ?? {}
+}
+
+/** Keeps the state under a new name; its path. @throws Fault */
+export async function saveAs(session: Session, line: Line, path: string): Promise<string> {
+  const fields = { type: 'save_weights', path, overwrite: false }
+  const saved = await inLine(session, line, ['/api/v1/save_weights', 'SaveWeights', fields], Path)
+  return saved.path
+}
+
+/** Writes the weights alone; their path. @throws RangeError for a format that the server does not have, or Fault */
+export async function exportAs(
+  session: Session,
+  line: Line,
+  [format, path]: readonly [format: string, name: string],
+): Promise<string> {
+  const known = session.extensions?.exports ?? []
+  if (!known.includes(format))
+    throw new RangeError(
+      `Expected a format of ${session.profile.name} (${known.join(', ') || 'it exports none'}), got \`${format}\``,
+    )
+  const fields = { format, path }
+  return (await inLine(session, line, ['/ext/v1/export', 'Export', fields], Path)).path
+}
+
+/** Loads a state into the model of this line. @throws Fault */
+export async function loadInto(session: Session, line: Line, state: SavedState): Promise<void> {
+  const fields = { type: 'load_weights', ...state }
+  await inLine(session, line, ['/api/v1/load_weights', 'LoadWeights', fields], z.object({}))
+}
+
+/** Loads a state as the first operation of a new model. @throws Fault */
+export async function loadFirst(
+  session: Session,
+  modelId: string,
+  state: SavedState,
+): Promise<void> {
+  const body = { type: 'load_weights', model_id: modelId, seq_id: 1, ...state }
+  await perform(session, ['/api/v1/load_weights', 'LoadWeights', body], z.object({}))
+}
+
+/** A state on the server, and whether its optimiser is wanted too. */
+export interface SavedState {
+  readonly path: string
+  readonly optimizer: boolean
+}
+
+/** Frees a model. @throws Fault */
+export async function unloadFrom(session: Session, modelId: string): Promise<void> {
+  const body = { type: 'unload_model', model_id: modelId }
+  await perform(session, ['/api/v1/unload_model', 'UnloadModel', body], z.object({}))
+}

@@ -1,0 +1,69 @@
+/** A pass over a batch: split, handed in part by part under numbers taken at once, and joined in order. */
+import { randomUUID } from 'node:crypto'
+import { Fault } from '../../error.js'
+import { mapPool } from '../../pool.js'
+import { readForward } from './dialect.js'
+import type { Line } from './line.js'
+import type { Operation } from './operation.js'
+import { assertData, assertLoss } from './pass.js'
+import { handIn, resultOf, type Session } from './session.js'
+import { assertOutputs, joinOutputs, splitData } from './split.js'
+import type { Datum, ForwardOutput, PassOptions, WireLoss } from './wire.js'
+
+/** Parts of one batch on their way at the same time. */
+const concurrentParts = 16
+
+/** Where a pass goes: the sidecar's losses have their own routes, and protobuf a flag instead of one. */
+function routeOf(
+  { profile, dialect }: Session,
+  loss: WireLoss,
+  forwardOnly: boolean,
+): { readonly route: string; readonly kind: string } {
+  const kind = forwardOnly ? 'Forward' : 'ForwardBackward'
+  const flagged = dialect.protobuf && profile.forward.protobuf === 'forward-only'
+  const name = forwardOnly && (loss.extension || !flagged) ? 'forward' : 'forward_backward'
+  return { kind, route: `${loss.extension ? '/ext/v1' : '/api/v1'}/${name}` }
+}
+
+/**
+ * One pass over a batch, with gradients or without.
+ * @throws RangeError before a number is taken, or Fault
+ */
+export async function passOver(
+  session: Session,
+  line: Line,
+  batch: {
+    readonly data: readonly Datum[]
+    readonly loss: WireLoss
+    readonly forwardOnly: boolean
+  } & PassOptions,
+): Promise<ForwardOutput> {
+  const { data, loss, forwardOnly, signal } = batch
+  const { dialect, profile, extensions } = session
+  assertLoss(loss, profile, extensions?.losses)
+  assertData(data)
+  if (signal?.aborted) throw new Fault('aborted', 'aborted before anything was sent')
+  const parts = splitData(data.map(dialect.encodeDatum), profile)
+  const { route, kind } = routeOf(session, loss, forwardOnly)
+  const handed = await line.take(parts.length, (first, modelId) =>
+    mapPool(parts, concurrentParts, async (part, i) => {
+      const operation: Operation = {
+        route,
+        kind,
+        body: dialect.encodePass({ modelId, seq: first + i, data: part, loss, forwardOnly }),
+        protobuf: dialect.protobuf,
+        acceptsProtobuf: dialect.protobuf,
+        idempotencyKey: randomUUID(),
+        signal,
+      }
+      return { operation, ticket: await handIn(session, operation), data: part.length }
+    }),
+  )
+  const outputs = await mapPool(handed, concurrentParts, async (part) => {
+    const reply = await resultOf(session, part.operation, part.ticket)
+    const output = await readForward(reply, route)
+    assertOutputs(output, part.data, route)
+    return output
+  })
+  return joinOutputs(outputs)
+}

@@ -1,0 +1,88 @@
+/** Protobuf's encoding (protobuf.dev/programming-guides/encoding): fields, written and read without a schema. */
+
+/** 7 bits a byte, the least first; negative integers as 64 bits of two's complement. */
+export function varint(value: number): Uint8Array {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`Expected an integer, got ${value}`)
+  const bytes: number[] = []
+  let rest = BigInt.asUintN(64, BigInt(value))
+  while (rest > 127n) {
+    bytes.push(Number(rest & 127n) | 128)
+    rest >>= 7n
+  }
+  bytes.push(Number(rest))
+  return Uint8Array.from(bytes)
+}
+
+/** One after the other. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
+}
+
+/** A field of bytes: a message, a text, a packed list. */
+export const bytesField = (number: number, bytes: Uint8Array): Uint8Array =>
+  joinBytes([varint(number * 8 + 2), varint(bytes.length), bytes])
+
+export const messageField = (number: number, ...fields: readonly Uint8Array[]): Uint8Array =>
+  bytesField(number, joinBytes(fields))
+
+export const textField = (number: number, text: string): Uint8Array =>
+  bytesField(number, new TextEncoder().encode(text))
+
+export const intField = (number: number, value: number): Uint8Array =>
+  joinBytes([varint(number * 8), varint(value)])
+
+export function doubleField(number: number, value: number): Uint8Array {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setFloat64(0, value, true)
+  return joinBytes([varint(number * 8 + 1), bytes])
+}
+
+/** A field as it was read: an integer, or the bytes of anything else. */
+export interface Field {
+  readonly number: number
+  readonly value: number | Uint8Array
+}
+
+function readVarint(bytes: Uint8Array, start: number): { value: bigint; end: number } {
+  let value = 0n
+  for (let at = start, shift = 0n; shift < 70n; at++, shift += 7n) {
+    const byte = bytes[at]
+    if (byte === undefined) break
+    value |= BigInt(byte & 127) << shift
+    if (byte < 128) return { value, end: at + 1 }
+  }
+  throw new RangeError(`Expected a varint of at most 10 bytes at byte ${start} of ${bytes.length}`)
+}
+
+/** The fields of a message in their order, also those the reader does not know. @throws RangeError when cut off */
+export function* fieldsOf(bytes: Uint8Array): Generator<Field, void, undefined> {
+  for (let at = 0; at < bytes.length; ) {
+    const tag = readVarint(bytes, at)
+    const number = Number(tag.value >> 3n)
+    const kind = Number(tag.value & 7n)
+    at = tag.end
+    if (kind === 0) {
+      const { value, end } = readVarint(bytes, at)
+      at = end
+      yield { number, value: Number(BigInt.asIntN(64, value)) }
+      continue
+    }
+    let length = kind === 1 ? 8 : 4
+    if (kind === 2) {
+      const size = readVarint(bytes, at)
+      length = Number(size.value)
+      at = size.end
+    } else if (kind !== 1 && kind !== 5)
+      throw new RangeError(`Expected wire type 0, 1, 2 or 5 of field ${number}, got ${kind}`)
+    if (at + length > bytes.length)
+      throw new RangeError(`Expected ${length} bytes of field ${number}, got ${bytes.length - at}`)
+    yield { number, value: bytes.subarray(at, at + length) }
+    at += length
+  }
+}

@@ -1,0 +1,104 @@
+/** Sampling sessions: weights of one moment, asked for token sequences. */
+import { z } from 'zod'
+import { Fault } from '../../error.js'
+import { readSampled } from './dialect.js'
+import { question } from './handshake.js'
+import { jsonOperation, type Ticket } from './operation.js'
+import { counter, handIn, perform, resultOf, type Session } from './session.js'
+import type { Sampled, SampleOptions, SamplingSession } from './wire.js'
+
+const route = '/api/v1/asample'
+
+function assertOptions({ prompt, maxTokens, samples = 1 }: SampleOptions): void {
+  if (prompt.length === 0) throw new RangeError('Expected a prompt with tokens, got none')
+  if (!Number.isInteger(maxTokens) || maxTokens < 1)
+    throw new RangeError(`Expected \`maxTokens\` to be a positive integer, got \`${maxTokens}\``)
+  if (!Number.isInteger(samples) || samples < 1)
+    throw new RangeError(`Expected \`samples\` to be a positive integer, got \`${samples}\``)
+}
+
+function requestOf(options: SampleOptions, sampler: string, seq: number): object {
+  const { prompt, maxTokens, seed, stop, topK = -1, topP = 1, temperature = 1 } = options
+  return {
+    type: 'sample',
+    sampling_session_id: sampler,
+    seq_id: seq,
+    num_samples: options.samples ?? 1,
+    prompt: { chunks: [{ type: 'encoded_text', tokens: Array.from(prompt) }] },
+    sampling_params: {
+      max_tokens: maxTokens,
+      temperature,
+      top_k: topK,
+      top_p: topP,
+      ...(seed === undefined ? {} : { seed }),
+      ...(stop === undefined || stop.length === 0 ? {} : { stop }),
+    },
+    prompt_logprobs: options.promptLogprobs ?? false,
+  }
+}
+
+/** Refuses a result that is not what was asked for. @throws Fault `model-unreadable` */
+function assertSampled({ sequences, promptLogprobs }: Sampled, options: SampleOptions): void {
+  const { samples = 1, prompt, promptLogprobs: wanted = false } = options
+  const wrong = (expected: string, got: unknown) =>
+    new Fault('model-unreadable', `${route}: expected ${expected}, got ${got}`)
+  if (sequences.length !== samples) throw wrong(`${samples} sequences`, sequences.length)
+  for (const { tokens, logprobs } of sequences)
+    if (logprobs.length !== tokens.length)
+      throw wrong(`${tokens.length} log-probs of a sequence`, logprobs.length)
+  if (wanted && promptLogprobs?.length !== prompt.length)
+    throw wrong(`${prompt.length} log-probs of the prompt`, promptLogprobs?.length)
+}
+
+/** Tells the server that nobody waits any more; one that does not know the route draws to the end. */
+function cancel({ transport }: Session, ticket: Ticket): void {
+  if (!('requestId' in ticket)) return
+  const body = { type: 'cancel_future', request_id: ticket.requestId }
+  question({ ...transport, maxRetries: 0 }, '/api/v1/cancel_future', body).catch(() => undefined)
+}
+
+/** Samples of a sampling session that is there, or will be. */
+export function samplingSession(session: Session, sampler: Promise<string>): SamplingSession {
+  const nextSeq = counter()
+  return {
+    sample: async (options) => {
+      assertOptions(options)
+      const id = await sampler
+      const { signal } = options
+      return session.sampling(async () => {
+        const body = requestOf(options, id, nextSeq())
+        const operation = jsonOperation(route, 'Sample', body, {
+          signal,
+          acceptsProtobuf: session.dialect.protobuf,
+        })
+        const ticket = await handIn(session, operation)
+        const reply = await resultOf(session, operation, ticket).catch((error) => {
+          if (signal?.aborted) cancel(session, ticket)
+          throw error
+        })
+        const sampled = await readSampled(reply, route)
+        assertSampled(sampled, options)
+        return sampled
+      })
+    },
+  }
+}
+
+/** Opens a sampling session of a base model or of saved weights; its id. @throws Fault */
+export async function openSampler(
+  session: Session,
+  weights: { readonly base_model: string } | { readonly model_path: string },
+): Promise<string> {
+  const body = {
+    type: 'create_sampling_session',
+    session_id: session.id,
+    sampling_session_seq_id: session.nextSampler(),
+    ...weights,
+  }
+  const { sampling_session_id } = await perform(
+    session,
+    ['/api/v1/create_sampling_session', 'CreateSamplingSession', body],
+    z.object({ sampling_session_id: z.string() }),
+  )
+  return sampling_session_id
+}

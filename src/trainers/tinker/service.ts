@@ -1,0 +1,162 @@
+/** A server of the Tinker wire: connecting, the session's heartbeat, and the models on it. */
+import { setMaxListeners } from 'node:events'
+import { Fault } from '../../error.js'
+import { assertSpec, type SidecarCapabilities } from './capabilities.js'
+import { dialectNamed } from './dialect.js'
+import {
+  type OfferedModel,
+  offeredModels,
+  openSession,
+  question,
+  recognise,
+  underServerLimits,
+} from './handshake.js'
+import { trainingModel } from './model.js'
+import { type DialectName, dialectOf, type WireProfile } from './profile.js'
+import { openSampler, samplingSession } from './sampling.js'
+import { counter, type Session, samplingQueue } from './session.js'
+import { serverAddress, type Transport } from './transport.js'
+import type { SamplingSession, TrainingModel, WireModelSpec } from './wire.js'
+
+export interface TinkerService extends AsyncDisposable {
+  readonly profile: WireProfile
+  readonly dialect: DialectName
+  readonly models: readonly OfferedModel[]
+  /** What our own sidecar says of itself; of other servers nothing. */
+  readonly extensions: SidecarCapabilities | undefined
+  /** @throws Fault `bad-input` for a model that the server cannot make */
+  createModel(spec?: WireModelSpec): Promise<TrainingModel>
+  /** The base model as it is, to sample from. */
+  baseSampler(baseModel?: string): Promise<SamplingSession>
+}
+
+export interface ConnectOptions {
+  readonly baseUrl: string
+  /** @default that of the environment variable `apiKeyEnv` */
+  readonly token?: string
+  /** @default 'TINKER_API_KEY' */
+  readonly apiKeyEnv?: string
+  /** One of `profileNames`, or all of it. @default 'bedside' */
+  readonly profile?: string | WireProfile
+  /** @default the one that the server prefers */
+  readonly dialect?: DialectName
+  /** For one request, in ms; a question for a result has its own. @default 60_000 */
+  readonly timeoutMs?: number
+  /** Attempts after the first, in a row, before the server is given up. @default 8 */
+  readonly maxRetries?: number
+  /** The wait before the first retry, in ms; doubles each time up to 30 s. @default 500 */
+  readonly backoffMs?: number
+  /** Between two signs of life, in ms. @default 10_000 */
+  readonly heartbeatMs?: number
+  /** Ends everything; where its reason is a Fault (the server's process died), that is what calls throw. */
+  readonly signal?: AbortSignal | undefined
+}
+
+function tokenOf({ token, apiKeyEnv = 'TINKER_API_KEY' }: ConnectOptions): string {
+  const found = token ?? process.env[apiKeyEnv]
+  if (found) return found
+  throw new Fault('bad-input', `Expected the server's token in $${apiKeyEnv}, which is not set`)
+}
+
+/** The one base model of a server, or the one that is wanted. @throws Fault `bad-input` */
+const baseModelOf =
+  (models: readonly OfferedModel[], address: string) =>
+  (wanted: string | undefined): string => {
+    const names = models.map(({ name }) => name)
+    const [only, ...others] = names
+    if (wanted === undefined && only !== undefined && others.length === 0) return only
+    if (wanted !== undefined && (names.length === 0 || names.includes(wanted))) return wanted
+    throw new Fault(
+      'bad-input',
+      `Expected a base model of ${address} (${names.join(', ') || 'it names none'}), got \`${wanted}\``,
+    )
+  }
+
+/** Tells the server now and then that somebody is there; a beat that is lost is nothing. */
+function startHeartbeat(transport: Transport, session: string, ms: number): () => void {
+  const beat = () => {
+    const body = { type: 'session_heartbeat', session_id: session }
+    question({ ...transport, maxRetries: 0 }, '/api/v1/session_heartbeat', body).catch(() => {})
+  }
+  const timer = setInterval(beat, ms)
+  timer.unref()
+  return () => clearInterval(timer)
+}
+
+/** Follows the caller's signal, and can be closed; `release` takes its listener away. */
+function closingSignal(outer: AbortSignal | undefined): {
+  readonly signal: AbortSignal
+  readonly close: () => void
+} {
+  const controller = new AbortController()
+  setMaxListeners(0, controller.signal) // one for each request under way
+  const follow = () => controller.abort(outer?.reason)
+  if (outer?.aborted) follow()
+  outer?.addEventListener('abort', follow, { once: true })
+  const close = () => {
+    outer?.removeEventListener('abort', follow)
+    controller.abort(new Fault('aborted', 'the connection to the server was closed'))
+  }
+  return { signal: controller.signal, close }
+}
+
+async function openService(transport: Transport, options: ConnectOptions): Promise<Session> {
+  const known = await recognise(transport, options.profile)
+  const name = dialectOf(known.profile, options.dialect)
+  const profile = await underServerLimits(transport, known, name)
+  const models = await offeredModels(transport)
+  return {
+    id: await openSession(transport, name),
+    transport,
+    profile,
+    dialectName: name,
+    dialect: dialectNamed(name),
+    models,
+    extensions: known.extensions,
+    baseModel: baseModelOf(models, transport.address),
+    nextModel: counter(),
+    nextSampler: counter(),
+    sampling: samplingQueue(profile.sampleMaxConcurrent),
+  }
+}
+
+/**
+ * Connects to a server of the Tinker wire. Closing stops the heartbeat and what is under way; models stay on the
+ * server until they are unloaded.
+ * @throws RangeError for a profile or dialect that is none; Fault `bad-input` for a wrong address or token,
+ *   `model-unavailable` for a server that does not answer
+ */
+export async function connectTinker(options: ConnectOptions): Promise<TinkerService> {
+  const { timeoutMs = 60_000, maxRetries = 8, backoffMs = 500, heartbeatMs = 10_000 } = options
+  const address = serverAddress(options.baseUrl)
+  const token = tokenOf(options)
+  const { signal: closing, close } = closingSignal(options.signal)
+  const nextKey = counter()
+  const transport = { address, token, timeoutMs, maxRetries, backoffMs, closing, nextKey }
+  try {
+    const session = await openService(transport, options)
+    const stop = startHeartbeat(transport, session.id, heartbeatMs)
+    const { profile, dialectName, models, extensions } = session
+    return {
+      profile,
+      dialect: dialectName,
+      models,
+      extensions,
+      createModel: async (spec = {}) => {
+        assertSpec(spec, address, extensions)
+        return trainingModel(session, spec)
+      },
+      baseSampler: async (baseModel) => {
+        const id = openSampler(session, { base_model: session.baseModel(baseModel) })
+        return samplingSession(session, Promise.resolve(await id))
+      },
+      [Symbol.asyncDispose]: async () => {
+        stop()
+        close()
+      },
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
