@@ -1,0 +1,84 @@
+"""What a server says of itself: capabilities and metrics."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from .parts import Parts
+
+
+def wire_capabilities(parts: Parts) -> Mapping[str, Any]:
+    """As the wire's clients ask for them."""
+    info = parts.engine.info
+    model = {"model_name": info.model_name, "max_context_length": info.context_length}
+    return {"supported_models": [model]}
+
+
+def own_capabilities(parts: Parts) -> Mapping[str, Any]:
+    """What runs here and what it knows beyond the wire."""
+    info, limits = parts.engine.info, asdict(parts.limits)
+    model = {
+        "name": info.model_name,
+        "path": info.model_path,
+        "arch": info.arch,
+        "contextLength": info.context_length,
+        "vocabSize": info.vocab_size,
+        "parameters": info.parameters,
+        "tiedEmbeddings": info.tied_embeddings,
+    }
+    return {
+        "engine": info.engine,
+        "device": info.device,
+        "dtype": info.dtype,
+        "versions": dict(info.versions),
+        "model": model,
+        "modes": list(info.modes),
+        "heads": list(info.heads),
+        "exports": list(info.exports),
+        "losses": list(info.losses),
+        "state": str(parts.checkpoints.state),
+        "limits": {_camel(f"max_{key}"): value for key, value in limits.items()},
+    }
+
+
+def metrics_text(parts: Parts, requests: Mapping[tuple[str, int], int]) -> str:
+    """Prometheus text. @param requests how many by route and status"""
+    lines = ["# TYPE bedside_requests_total counter"]
+    for (route, status), count in sorted(requests.items()):
+        lines.append(f'bedside_requests_total{{route="{route}",status="{status}"}} {count}')
+    gauges = {
+        **parts.scheduler.counts(),
+        **parts.futures.counts(),
+        "sessions": len(parts.sessions),
+        "snapshots": len(parts.snapshots),
+        "resident_bytes": resident_bytes(),
+        **{f"engine_{name}": value for name, value in parts.engine.metrics().items()},
+    }
+    for name, value in gauges.items():
+        # A name may come with a unit or a reduction after a colon.
+        name = "".join(letter if letter.isalnum() else "_" for letter in name)
+        lines += [f"# TYPE bedside_{name} gauge", f"bedside_{name} {float(value):.12g}"]
+    return "\n".join(lines) + "\n"
+
+
+def resident_bytes() -> int:
+    """Memory of this process; the most it ever had on macOS, 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        if sys.platform != "darwin":
+            return 0
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.title() for word in rest)

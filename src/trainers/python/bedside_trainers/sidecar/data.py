@@ -1,0 +1,153 @@
+"""Data of forward and backward passes: read from JSON; in any dialect held to loss and model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..engines.engine import Datum
+from .fields import Fields
+from .losses import LossShape
+from .refusal import invalid
+
+_TOKENS = "target_tokens"
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What the model and the server take."""
+
+    vocab_size: int
+    context_length: int
+    datums: int
+    number_type: type[np.floating]
+
+
+def integers(values: object, path: str) -> np.ndarray:
+    """A JSON list of integers as int64. @raises Refused"""
+    if not isinstance(values, list) or not set(map(type, values)) <= {int}:
+        raise invalid(path, values, "a list of integers")
+    try:
+        return np.array(values, dtype=np.int64)
+    except OverflowError:
+        raise invalid(path, values, "integers of 64 bits") from None
+
+
+def numbers(values: object, path: str) -> np.ndarray:
+    """A JSON list of numbers as float64. @raises Refused"""
+    if not isinstance(values, list) or not set(map(type, values)) <= {int, float}:
+        raise invalid(path, values, "a list of numbers")
+    try:
+        return np.array(values, dtype=np.float64)
+    except OverflowError:
+        raise invalid(path, values, "numbers that a float64 holds") from None
+
+
+def prompt_tokens(model_input: Fields) -> np.ndarray:
+    """The token ids of a model input made of text chunks."""
+    parts = []
+    for chunk in model_input.each("chunks"):
+        chunk.text("type", "encoded_text", among=("encoded_text",))
+        parts.append(integers(chunk.items("tokens"), chunk.at("tokens")))
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _tensor(fields: Fields) -> np.ndarray:
+    dtype = fields.text("dtype", among=("int64", "float32"))
+    for key in ("sparse_crow_indices", "sparse_col_indices"):
+        if fields.has(key):
+            raise invalid(fields.at(key), fields.values[key], "a dense tensor")
+    read = integers if dtype == "int64" else numbers
+    data = read(fields.items("data"), fields.at("data"))
+    if fields.has("shape") and fields.items("shape") != [len(data)]:
+        raise invalid(fields.at("shape"), fields.values["shape"], f"[{len(data)}]")
+    return data
+
+
+def read_data(parent: Fields) -> list[Datum]:
+    """The `data` of a JSON request, as it stands."""
+    data = []
+    for fields in parent.each("data"):
+        inputs = fields.fields("loss_fn_inputs")
+        tensors = {name: _tensor(inputs.fields(name)) for name in inputs.values}
+        data.append(Datum(prompt_tokens(fields.fields("model_input")), tensors))
+    return data
+
+
+def check_tokens(tokens: np.ndarray, bounds: Bounds, path: str) -> None:
+    """@raises Refused for no tokens, too many, or one out of the vocabulary"""
+    if not 1 <= len(tokens) <= bounds.context_length:
+        expected = f"1 to {bounds.context_length} tokens (the context length)"
+        raise invalid(path, f"{len(tokens)} tokens", expected)
+    outside = (tokens < 0) | (tokens >= bounds.vocab_size)
+    if outside.any():
+        at = int(outside.argmax())
+        expected = f"a token id from 0 to {bounds.vocab_size - 1}"
+        raise invalid(f"{path}[{at}]", int(tokens[at]), expected)
+
+
+def _checked_input(
+    name: str, values: np.ndarray, length: int, bounds: Bounds, path: str
+) -> np.ndarray:
+    if len(values) != length:
+        raise invalid(path, f"{len(values)} values", f"{length} values, as many as input tokens")
+    if name == _TOKENS:
+        if values.dtype.kind != "i":
+            raise invalid(path, values.dtype.name, "int64")
+        check_tokens(values, bounds, path)
+        return values
+    if values.dtype.kind != "f":
+        raise invalid(path, values.dtype.name, "float32")
+    with np.errstate(over="ignore"):
+        held = values.astype(bounds.number_type)
+    if not np.isfinite(held).all():
+        at = int((~np.isfinite(held)).argmax())
+        raise invalid(f"{path}[{at}]", float(values[at]), "a finite number")
+    return held
+
+
+def _checked(
+    datum: Datum, shape: LossShape, required: Sequence[str], bounds: Bounds, path: str
+) -> Datum:
+    check_tokens(datum.tokens, bounds, f"{path}.model_input")
+    names = (*shape.required, *shape.optional)
+    held: dict[str, np.ndarray] = {}
+    for name, values in datum.inputs.items():
+        at = f"{path}.loss_fn_inputs.{name}"
+        if name not in names:
+            raise invalid(at, "an input", f"only the inputs {', '.join(names)}")
+        length = 1 if name in shape.scalars else len(datum.tokens)
+        held[name] = _checked_input(name, values, length, bounds, at)
+    for name in required:
+        if name not in held:
+            raise invalid(f"{path}.loss_fn_inputs.{name}", None, "an input of this loss")
+    return Datum(datum.tokens, held)
+
+
+def check_data(
+    data: Sequence[Datum], shape: LossShape, bounds: Bounds, *, backward: bool, path: str
+) -> list[Datum]:
+    """Data fit for the loss and the model. @raises Refused for what does not fit, with its place"""
+    if not 1 <= len(data) <= bounds.datums:
+        raise invalid(path, f"{len(data)} datums", f"1 to {bounds.datums} datums")
+    required = shape.required if backward or shape.forward is None else shape.forward
+    return [
+        _checked(datum, shape, required, bounds, f"{path}[{index}]")
+        for index, datum in enumerate(data)
+    ]
+
+
+def with_weights(data: Sequence[Datum], shape: LossShape) -> list[Datum]:
+    """Weights of 1 where a loss lets them be left out and they are."""
+    if "weights" not in shape.optional:
+        return list(data)
+    return [_weighted(datum) for datum in data]
+
+
+def _weighted(datum: Datum) -> Datum:
+    if "weights" in datum.inputs:
+        return datum
+    inputs: Mapping[str, np.ndarray] = datum.inputs
+    return Datum(datum.tokens, {**inputs, "weights": np.ones(len(datum.tokens), np.float32)})

@@ -1,0 +1,89 @@
+"""Losses by name: the inputs a datum carries for them and their flat configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..engines.engine import LossSpec
+from .fields import Fields
+from .refusal import invalid
+
+
+@dataclass(frozen=True)
+class LossShape:
+    """What comes with a loss. Inputs are as long as the tokens, those in `scalars` of length 1."""
+
+    required: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    scalars: tuple[str, ...] = ()
+    # What a forward pass alone needs.
+    forward: tuple[str, ...] | None = None
+    numbers: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, ...]] | None = None
+
+
+_RATIO = ("target_tokens", "logprobs", "advantages")
+_CLIP = ("clip_low_threshold", "clip_high_threshold")
+_KINDS = (
+    "policy-gradient",
+    "importance-sampling",
+    "cross-entropy",
+    "ppo-clip",
+    "cispo",
+    "gspo",
+    "sapo",
+)
+
+WIRE_LOSSES: Mapping[str, LossShape] = {
+    "cross_entropy": LossShape(("target_tokens",), ("weights",)),
+    "importance_sampling": LossShape(_RATIO, forward=("target_tokens",)),
+    "ppo": LossShape(_RATIO, forward=("target_tokens",), numbers=_CLIP),
+    "cispo": LossShape(_RATIO, forward=("target_tokens",), numbers=_CLIP),
+    "dro": LossShape(_RATIO, forward=("target_tokens",), numbers=("beta",)),
+}
+
+OWN_LOSSES: Mapping[str, LossShape] = {
+    **WIRE_LOSSES,
+    "bedside": LossShape(
+        ("target_tokens", "weights", "logprobs", "advantages"),
+        ("old_logprobs", "ref_logprobs", "temperature"),
+        scalars=("temperature",),
+        forward=("target_tokens", "weights"),
+        numbers=(
+            *("low", "high", "dual", "tau_positive", "tau_negative", "entropy"),
+            *("kl_coefficient", "correction_min", "correction_max"),
+        ),
+        texts={
+            "kind": _KINDS,
+            "kl_estimator": ("k1", "k2", "k3"),
+            "correction_level": ("token", "sequence"),
+            "correction_mode": ("truncate", "mask"),
+        },
+    ),
+    "value": LossShape(
+        ("returns", "weights"), ("old_values",), forward=("weights",), numbers=("range",)
+    ),
+}
+
+
+def loss_of(
+    name: str, config: Fields, known: Mapping[str, LossShape], path: str
+) -> tuple[LossSpec, LossShape]:
+    """A loss and its shape. @raises Refused for an unknown loss or setting"""
+    shape = known.get(name)
+    if shape is None:
+        raise invalid(path, name, f"one of {', '.join(known)}")
+    texts = shape.texts or {}
+    settings: dict[str, float | str] = {}
+    for key in config.values:
+        if key in texts:
+            settings[key] = config.text(key, among=texts[key])
+        elif key in shape.numbers:
+            settings[key] = config.number(key)
+        else:
+            expected = ", ".join((*texts, *shape.numbers)) or "no settings"
+            raise invalid(
+                config.at(key), config.values[key], f"only settings of {name}: {expected}"
+            )
+    return LossSpec(name, settings), shape

@@ -1,0 +1,197 @@
+"""The wire's protobuf dialect: the schema, built without a compiler, requests in, answers out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from google.protobuf import descriptor_pb2, descriptor_pool, message, message_factory
+
+from ..engines.engine import Datum
+from .answers import Answer, Drawn, Passed
+from .refusal import Refused, invalid
+from .wire import Turn
+
+MEDIA_TYPE = "application/x-protobuf"
+_PACKAGE = "tinker_public"
+_FLOAT32, _INT64, _INT32, _BFLOAT16 = 1, 2, 3, 4
+# Little-endian, as the wire has them.
+_NUMPY = {_FLOAT32: "<f4", _INT64: "<i8", _INT32: "<i4", _BFLOAT16: "<u2"}
+
+# Fields as `number type name`: `*` repeated, `?` optional, `|` in the one oneof, `{}` a map.
+_SCHEMA: Mapping[str, str] = {
+    "SampleResponse": "1*SampledSequence sequences, 2?bytes prompt_logprobs",
+    "SampledSequence": "1 int32 stop_reason, 2 bytes tokens, 3?bytes logprobs",
+    "SparseCsr": "1 bytes values, 2 bytes crow_indices, 3 bytes col_indices",
+    "Tensor": "1|bytes dense, 2|SparseCsr sparse_csr, 3 int32 dtype, 4*int64 shape",
+    "BatchedTensor": "1 bytes data, 2 bytes offsets, 3 int32 dtype, 4*int64 trailing_shape",
+    "ArrayRecord": "1 string type_tag, 2*BatchedTensor fields{}, 3 int64 num_datums",
+    "ForwardBackwardOutput": (
+        "1 string loss_fn_output_type, 2*ArrayRecord loss_fn_outputs, 3*double metrics{}"
+    ),
+    "LossConfigValue": "1|double number, 2|string text",
+    "ForwardBackwardRequest": (
+        "1 string model_id, 2 int32 seq_id, 3*Datum data, 4 string loss_fn, "
+        "5*double loss_fn_config{}, 6 bool forward_only, 7*LossConfigValue loss_fn_config_v2{}"
+    ),
+    "Datum": "1*Chunk model_input, 2*Tensor loss_fn_inputs{}",
+    "Chunk": "1|EncodedTextChunk encoded_text, 2|bytes image, 3|bytes dmel",
+    "EncodedTextChunk": "1 bytes tokens",
+}
+
+
+def _declare(field: Any, number: int, kind: str, name: str) -> None:
+    field.number, field.name, field.label = number, name, field.LABEL_OPTIONAL
+    if kind in _SCHEMA or "." in kind:
+        field.type, field.type_name = field.TYPE_MESSAGE, f".{_PACKAGE}.{kind}"
+    else:
+        field.type = getattr(field, f"TYPE_{kind.upper()}")
+
+
+def _add_field(described: Any, text: str) -> None:
+    number, mark, rest = int(text[0]), text[1], text[2:]
+    kind, name = rest.split()
+    field = described.field.add()
+    if name.endswith("{}"):
+        name = name.removesuffix("{}")
+        entry = described.nested_type.add()
+        entry.name = f"{name.title().replace('_', '')}Entry"
+        entry.options.map_entry = True
+        _declare(entry.field.add(), 1, "string", "key")
+        _declare(entry.field.add(), 2, kind, "value")
+        kind = f"{described.name}.{entry.name}"
+    _declare(field, number, kind, name)
+    if mark == "*":
+        field.label = field.LABEL_REPEATED
+    elif mark == "?":
+        field.proto3_optional = True
+        field.oneof_index = len(described.oneof_decl)
+        described.oneof_decl.add().name = f"_{name}"
+    elif mark == "|":
+        if not described.oneof_decl:
+            described.oneof_decl.add().name = "of"
+        field.oneof_index = 0
+
+
+@cache
+def message_class(name: str) -> Any:
+    """The class of a message of the schema."""
+    return _classes()[name]
+
+
+@cache
+def _classes() -> Mapping[str, Any]:
+    file = descriptor_pb2.FileDescriptorProto(
+        name="tinker_public.proto", package=_PACKAGE, syntax="proto3"
+    )
+    for name, fields in _SCHEMA.items():
+        described = file.message_type.add()
+        described.name = name
+        for text in fields.split(", "):
+            _add_field(described, text)
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(file)
+    find = pool.FindMessageTypeByName
+    return {name: message_factory.GetMessageClass(find(f"{_PACKAGE}.{name}")) for name in _SCHEMA}
+
+
+@dataclass(frozen=True)
+class PassRequest:
+    """A request for a forward or backward pass, its data as they came."""
+
+    turn: Turn
+    data: list[Datum]
+    loss_fn: str
+    config: Mapping[str, float | str]
+    forward_only: bool
+
+
+def _array(raw: bytes, dtype: int, path: str) -> np.ndarray:
+    if dtype not in _NUMPY:
+        raise invalid(path, dtype, "a dtype of 1 float32, 2 int64, 3 int32 or 4 bfloat16")
+    kind = np.dtype(_NUMPY[dtype])
+    if len(raw) % kind.itemsize:
+        raise invalid(path, f"{len(raw)} bytes", f"a multiple of {kind.itemsize} bytes")
+    values = np.frombuffer(raw, kind)
+    if dtype == _BFLOAT16:
+        values = (values.astype("<u4") << 16).view("<f4")
+    return values.astype(np.int64) if values.dtype.kind == "i" else values.astype(np.float32)
+
+
+def _tensor(tensor: Any, path: str) -> np.ndarray:
+    if tensor.WhichOneof("of") != "dense":
+        raise invalid(path, tensor.WhichOneof("of"), "a dense tensor")
+    values = _array(tensor.dense, tensor.dtype, path)
+    if tensor.shape and list(tensor.shape) != [len(values)]:
+        raise invalid(f"{path}.shape", list(tensor.shape), f"[{len(values)}]")
+    return values
+
+
+def _datum(datum: Any, path: str) -> Datum:
+    parts = []
+    for index, chunk in enumerate(datum.model_input):
+        at = f"{path}.model_input[{index}]"
+        if chunk.WhichOneof("of") != "encoded_text":
+            raise invalid(at, chunk.WhichOneof("of"), "a chunk of encoded_text")
+        parts.append(_array(chunk.encoded_text.tokens, _INT32, at))
+    inputs = {
+        name: _tensor(tensor, f"{path}.loss_fn_inputs.{name}")
+        for name, tensor in datum.loss_fn_inputs.items()
+    }
+    return Datum(np.concatenate(parts) if parts else np.zeros(0, np.int64), inputs)
+
+
+def read_pass(body: bytes) -> PassRequest:
+    """A ForwardBackwardRequest. @raises Refused"""
+    request = message_class("ForwardBackwardRequest")()
+    try:
+        request.ParseFromString(body)
+    except message.DecodeError as error:
+        raise Refused(422, f"body: expected a ForwardBackwardRequest: {error}") from None
+    if request.seq_id < 1:
+        raise invalid("seq_id", request.seq_id, "an integer of at least 1")
+    config: dict[str, float | str] = dict(request.loss_fn_config)
+    for key, value in request.loss_fn_config_v2.items():
+        config[key] = value.text if value.WhichOneof("of") == "text" else value.number
+    data = [_datum(datum, f"data[{index}]") for index, datum in enumerate(request.data)]
+    turn = Turn(request.model_id, request.seq_id)
+    return PassRequest(turn, data, request.loss_fn, config, request.forward_only)
+
+
+def _passed(answer: Passed) -> bytes:
+    output = message_class("ForwardBackwardOutput")(
+        loss_fn_output_type="ArrayRecord", metrics=answer.result.metrics
+    )
+    outputs = answer.result.outputs
+    record = output.loss_fn_outputs.add(type_tag="ArrayRecord", num_datums=len(outputs))
+    for name in outputs[0] if outputs else ():
+        arrays = [np.asarray(each[name]) for each in outputs]
+        dtype = _INT64 if arrays[0].dtype.kind == "i" else _FLOAT32
+        parts = [array.astype(_NUMPY[dtype]).tobytes() for array in arrays]
+        offsets = np.cumsum([0, *map(len, parts)]).astype("<i8")
+        field = record.fields[name]
+        field.data, field.offsets, field.dtype = b"".join(parts), offsets.tobytes(), dtype
+    return output.SerializeToString()
+
+
+def _drawn(answer: Drawn) -> bytes:
+    response = message_class("SampleResponse")()
+    for sampled in answer.sequences:
+        response.sequences.add(
+            stop_reason=0 if sampled.stop_reason == "stop" else 1,
+            tokens=np.asarray(sampled.tokens, "<i4").tobytes(),
+            logprobs=np.asarray(sampled.logprobs, "<f4").tobytes(),
+        )
+    if answer.prompt_logprobs is not None:
+        response.prompt_logprobs = answer.prompt_logprobs.astype("<f4").tobytes()
+    return response.SerializeToString()
+
+
+def proto_of(answer: Answer) -> bytes | None:
+    """An answer in protobuf; None for those that are JSON in every dialect."""
+    if isinstance(answer, Passed):
+        return _passed(answer)
+    return _drawn(answer) if isinstance(answer, Drawn) else None

@@ -1,0 +1,191 @@
+"""The one thread that owns the engine: training in its order, sampling for as long in between."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from ..engines.engine import Engine, EngineError, Sampled, SampleJob
+from .answers import Answer, Failure
+from .futures import Futures
+from .ordering import Job, OrderedQueue
+from .refusal import Refused
+from .settings import Limits
+
+Done = Callable[[Sampled], None]
+
+
+def failure_of(error: Exception) -> Failure:
+    """What a client is told of an error; the traceback of what is not its fault goes to stderr."""
+    if isinstance(error, (EngineError, Refused)):
+        return Failure(str(error), "User")
+    traceback.print_exception(error, file=sys.stderr)
+    what = f"{error.strerror}" if isinstance(error, OSError) and error.strerror else str(error)
+    first = what.strip().splitlines()[0] if what.strip() else "no message"
+    return Failure(f"{type(error).__name__}: {first[:500]}", "Server")
+
+
+class Scheduler:
+    """Jobs go in from any thread; they run in this one."""
+
+    def __init__(self, engine: Engine, futures: Futures, limits: Limits) -> None:
+        self._engine = engine
+        self._futures = futures
+        self._limits = limits
+        self._changed = threading.Condition()
+        self._control: deque[Job | Callable[[], None]] = deque()
+        self._queues: dict[str, OrderedQueue] = {}
+        # Models in turn, the one served last at the end.
+        self._turns: deque[str] = deque()
+        self._drawing: dict[Any, Done] = {}
+        self._stopping = False
+        self._thread = threading.Thread(target=self._loop, name="engine", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, seconds: float) -> bool:
+        """Lets the running job end; whether it did within so many seconds."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def add_model(self, model_id: str) -> None:
+        with self._changed:
+            self._queues[model_id] = OrderedQueue(self._limits)
+            self._turns.append(model_id)
+
+    def remove_model(self, model_id: str, reason: str) -> None:
+        """What waits for its turn fails with the reason."""
+        with self._changed:
+            queue = self._queues.pop(model_id, None)
+            if queue is None:
+                return
+            self._turns.remove(model_id)
+            jobs = queue.drain()
+        for job in jobs:
+            self._futures.resolve(job.request_id, Failure(reason, "User"))
+
+    def submit(
+        self, model_id: str, seq_id: int, digest: bytes, run: Callable[[], Answer], size: int
+    ) -> str:
+        """Queues work in a model's order; the id of its request, the same again. @raises Refused"""
+        with self._changed:
+            queue = self._queues.get(model_id)
+            if queue is None:
+                raise Refused(404, f"no model {model_id!r}: it was unloaded")
+            repeated = queue.repeated(seq_id, digest)
+            if repeated is not None:
+                return repeated
+            job = Job(self._futures.open(), run, size)
+            queue.put(seq_id, digest, job)
+            self._changed.notify()
+            return job.request_id
+
+    def control(self, job: Job) -> None:
+        """Queues work that belongs to no model's order; it goes before training."""
+        with self._changed:
+            self._control.append(job)
+            self._changed.notify()
+
+    def call(self, work: Callable[[], Any]) -> Future[Any]:
+        """Runs a function in the engine's thread, for its value."""
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(work())
+            except Exception as error:
+                future.set_exception(error)
+
+        with self._changed:
+            self._control.append(run)
+            self._changed.notify()
+        return future
+
+    # In the engine's thread alone:
+    def draw(self, job: SampleJob, done: Done) -> None:
+        """Starts one sequence; `done` is told its end. @raises EngineError"""
+        self._engine.submit(job)
+        self._drawing[job.key] = done
+
+    # In the engine's thread alone:
+    def abandon(self, key: Any) -> None:
+        if self._drawing.pop(key, None) is not None:
+            self._engine.cancel(key)
+
+    def counts(self) -> dict[str, float]:
+        """Gauges for the metrics endpoint."""
+        with self._changed:
+            queued = sum(len(queue) for queue in self._queues.values())
+            return {
+                "models": len(self._queues),
+                "queue_training": queued,
+                "queue_control": len(self._control),
+                "queue_sampling": len(self._drawing),
+            }
+
+    def _loop(self) -> None:
+        while True:
+            with self._changed:
+                while not (self._stopping or self._drawing or self._has_job()):
+                    self._changed.wait()
+                if self._stopping:
+                    return
+                # All of them, so that sequences asked for together are drawn together.
+                jobs: list[Job | Callable[[], None]] = [*self._control]
+                self._control.clear()
+                jobs += self._next_in_turn()
+            started = time.monotonic()
+            for job in jobs:
+                self._run(job)
+            self._sample(2 * time.monotonic() - started)
+
+    def _has_job(self) -> bool:
+        return bool(self._control) or any(queue.ready for queue in self._queues.values())
+
+    def _next_in_turn(self) -> list[Job]:
+        for model_id in self._turns:
+            if self._queues[model_id].ready:
+                self._turns.remove(model_id)
+                self._turns.append(model_id)
+                return [self._queues[model_id].pop()]
+        return []
+
+    def _run(self, job: Job | Callable[[], None]) -> None:
+        if not isinstance(job, Job):
+            job()
+            return
+        try:
+            answer = job.run()
+        except Exception as error:
+            answer = failure_of(error)
+        if answer is not None:
+            self._futures.resolve(job.request_id, answer)
+
+    def _sample(self, until: float) -> None:
+        # As long as the last job took: neither sampling nor training waits for the other's end.
+        while self._drawing:
+            try:
+                finished = self._engine.advance()
+            except Exception as error:
+                finished = self._broken(failure_of(error).error)
+            for sampled in finished:
+                done = self._drawing.pop(sampled.key, None)
+                if done is not None:
+                    done(sampled)
+            if time.monotonic() >= until:
+                return
+
+    def _broken(self, message: str) -> list[Sampled]:
+        for key in self._drawing:
+            self._engine.cancel(key)
+        return [Sampled(key, [], [], "length", error=message) for key in self._drawing]

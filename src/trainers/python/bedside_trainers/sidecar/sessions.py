@@ -1,0 +1,132 @@
+"""Who is connected: sessions, their models and their sampling sessions. On the event loop alone."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import dataclass, field
+
+from ..engines.engine import ModelInfo
+from .refusal import Refused, unknown
+from .settings import Limits
+
+
+@dataclass
+class Model:
+    """A training model. What comes after `unloading` is written by the engine's thread."""
+
+    model_id: str
+    session_id: str
+    digest: bytes
+    # Of its making.
+    request_id: str
+    unloading: str | None = None
+    info: ModelInfo | None = None
+    # Why it can be used no longer.
+    gone: str | None = None
+    # The forward_backward since the last step that failed.
+    failed: int | None = None
+
+
+@dataclass(frozen=True)
+class SamplingSession:
+    """A source of samples: the base, a checkpoint, or a snapshot of the moment."""
+
+    sampling_session_id: str
+    snapshot: str
+    digest: bytes
+    model_path: str | None = None
+
+
+@dataclass
+class Session:
+    session_id: str
+    seen: float
+    models: dict[int, Model] = field(default_factory=dict)
+    sampling: dict[int, SamplingSession] = field(default_factory=dict)
+
+
+class Sessions:
+    """Every session, by id; ids are never used twice, on one disk or another."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._sessions: dict[str, Session] = {}
+        self._models: dict[str, Model] = {}
+        self._sampling: dict[str, SamplingSession] = {}
+
+    def __len__(self) -> int:
+        return len(self._sessions)
+
+    def open(self) -> Session:
+        """@raises Refused where every session that is kept has a model"""
+        if len(self._sessions) >= self._limits.sessions:
+            self._forget_one()
+        session = Session(uuid.uuid4().hex, time.monotonic())
+        self._sessions[session.session_id] = session
+        return session
+
+    def get(self, session_id: str) -> Session:
+        """A session, which is now heard of. @raises Refused"""
+        session = self._sessions.get(session_id)
+        if session is None:
+            hint = "make one with create_session; a server that was restarted knows no old ones"
+            raise unknown("session", session_id, hint)
+        session.seen = time.monotonic()
+        return session
+
+    def model(self, model_id: str) -> Model:
+        """A model that can be used. @raises Refused"""
+        model = self._models.get(model_id)
+        if model is None or model.gone is not None:
+            raise unknown("model", model_id, (model and model.gone) or "make one with create_model")
+        self.get(model.session_id)
+        return model
+
+    def add_model(self, session: Session, seq_id: int, model: Model) -> None:
+        session.models[seq_id] = model
+        self._models[model.model_id] = model
+
+    def living(self) -> list[Model]:
+        """The models that hold memory."""
+        return [model for model in self._models.values() if model.gone is None]
+
+    def silent(self) -> list[Model]:
+        """Living models of sessions not heard of for long."""
+        before = time.monotonic() - self._limits.silent_seconds
+        return [model for model in self.living() if self._sessions[model.session_id].seen < before]
+
+    def sampling(self, sampling_session_id: str) -> SamplingSession:
+        """@raises Refused"""
+        found = self._sampling.get(sampling_session_id)
+        if found is None:
+            raise unknown("sampling session", sampling_session_id)
+        self.get(sampling_session_id.split(":", 1)[0])
+        return found
+
+    def add_sampling(
+        self, session: Session, seq_id: int, snapshot: str | None, digest: bytes, path: str | None
+    ) -> SamplingSession:
+        """The sampling session of a number, the same one again. @raises Refused for another one"""
+        made = session.sampling.get(seq_id)
+        if made is not None:
+            if made.digest != digest:
+                raise Refused(
+                    409, f"sampling_session_seq_id: {seq_id} was taken by another request"
+                )
+            return made
+        name = f"{session.session_id}:sample:{seq_id}"
+        made = SamplingSession(name, snapshot or name, digest, path)
+        session.sampling[seq_id] = self._sampling[name] = made
+        return made
+
+    def _forget_one(self) -> None:
+        idle = [s for s in self._sessions.values() if all(m.gone for m in s.models.values())]
+        if not idle:
+            raise Refused(422, f"{len(self._sessions)} sessions have models: unload some")
+        session = min(idle, key=lambda session: session.seen)
+        del self._sessions[session.session_id]
+        for model in session.models.values():
+            del self._models[model.model_id]
+        for sampling in session.sampling.values():
+            del self._sampling[sampling.sampling_session_id]

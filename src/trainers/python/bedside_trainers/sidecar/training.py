@@ -1,0 +1,126 @@
+"""Requests that go by a model's order: queued here, run in the engine's thread."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ..engines.engine import EngineError, ForwardResult
+from .answers import Answer, Passed, Plain
+from .checkpoints import Place, read_place
+from .digest import digest_of
+from .parts import Parts
+from .sessions import Model
+from .wire import Export, Load, Pass, Save, Snapshot, Step, Turn
+
+Operation = Pass | Step | Save | Snapshot | Load | Export
+
+
+class Training:
+    """Passes, steps, and weights saved, loaded and exported."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._engine = parts.engine
+        self._scheduler = parts.scheduler
+        self._sessions = parts.sessions
+        self._checkpoints = parts.checkpoints
+        self._snapshots = parts.snapshots
+
+    def submit(self, turn: Turn, operation: Operation) -> str:
+        """Queues an operation in its turn; the id of its request. @raises Refused"""
+        model = self._sessions.model(turn.model_id)
+        if isinstance(operation, Load):
+            read_place(operation.path)
+        digest = digest_of((type(operation).__name__, operation))
+        if isinstance(operation, Snapshot):
+            session = self._sessions.get(model.session_id)
+            made_by = digest_of((turn, operation))
+            self._sessions.add_sampling(session, operation.session_seq_id, None, made_by, None)
+        run = self._runner(model, turn, operation)
+        size = 0
+        if isinstance(operation, Pass):
+            arrays = (array for datum in operation.data for array in datum.inputs.values())
+            size = sum(array.nbytes for array in arrays)
+        return self._scheduler.submit(turn.model_id, turn.seq_id, digest, run, size)
+
+    # What follows runs in the engine's thread.
+
+    def _runner(self, model: Model, turn: Turn, operation: Operation) -> Callable[[], Answer]:
+        if isinstance(operation, Pass):
+            return lambda: self._pass(model, turn.seq_id, operation)
+        if isinstance(operation, Step):
+            return lambda: self._step(model, operation)
+        if isinstance(operation, Load):
+            return lambda: self._load(model, operation)
+        if isinstance(operation, Snapshot):
+            return lambda: self._snapshot(model, operation)
+        return lambda: self._write(model, operation)
+
+    def _pass(self, model: Model, seq_id: int, operation: Pass) -> Passed:
+        if not operation.backward:
+            run = self._engine.forward
+            return Passed(_finite(run(model.model_id, operation.data, operation.loss)))
+        try:
+            run = self._engine.forward_backward
+            return Passed(_finite(run(model.model_id, operation.data, operation.loss)))
+        except Exception:
+            # Half a batch must never be stepped on.
+            model.failed = seq_id
+            self._engine.discard(model.model_id)
+            raise
+
+    def _step(self, model: Model, operation: Step) -> Plain:
+        if model.failed is not None:
+            failed, model.failed = model.failed, None
+            self._engine.discard(model.model_id)
+            raise EngineError(
+                f"no step: forward_backward of seq_id {failed} failed, "
+                "and the gradients gathered since the last step were dropped"
+            )
+        metrics = self._engine.optim_step(model.model_id, operation.adam)
+        finite = {name: value for name, value in metrics.items() if math.isfinite(value)}
+        return Plain({"type": "optim_step", "metrics": finite})
+
+    def _load(self, model: Model, operation: Load) -> Plain:
+        folder = self._checkpoints.existing(operation.path)
+        self._engine.load(model.model_id, folder, optimizer=operation.optimizer)
+        model.failed = None
+        path = operation.path
+        return Plain({"type": "load_weights", "path": path, "model_id": model.model_id})
+
+    def _snapshot(self, model: Model, operation: Snapshot) -> Plain:
+        name = f"{model.session_id}:sample:{operation.session_seq_id}"
+        self._snapshots.keep(name, lambda: self._engine.snapshot(model.model_id, name))
+        kind = "save_weights_for_sampler"
+        return Plain({"type": kind, "path": None, "sampling_session_id": name})
+
+    def _write(self, model: Model, operation: Save | Export) -> Plain:
+        if isinstance(operation, Export):
+            place = Place(model.model_id, "exports", operation.name)
+            run = self._engine.export
+            write = self._checkpoints.write
+            path = write(place, lambda folder: run(model.model_id, operation.format, folder))
+            return Plain({"type": "export", "path": path})
+        place = Place(model.model_id, operation.kind, operation.name)
+        path = self._checkpoints.write(
+            place,
+            lambda folder: self._engine.save(model.model_id, folder),
+            overwrite=operation.overwrite,
+        )
+        sampler = operation.kind == "sampler_weights"
+        return Plain(
+            {"type": "save_weights_for_sampler" if sampler else "save_weights", "path": path}
+        )
+
+
+def _finite(result: ForwardResult) -> ForwardResult:
+    for name, value in result.metrics.items():
+        if not math.isfinite(value):
+            raise EngineError(f"{name} is {value}")
+    for index, output in enumerate(result.outputs):
+        for name, array in output.items():
+            if array.dtype.kind == "f" and not np.isfinite(array).all():
+                raise EngineError(f"datum {index}: {name} is not finite")
+    return result

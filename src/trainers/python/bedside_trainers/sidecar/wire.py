@@ -1,0 +1,199 @@
+"""Bodies of requests as dataclasses, checked as far as the body alone allows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..engines.engine import AdamParams, Datum, LossSpec, ModelSpec
+from .data import integers, prompt_tokens
+from .fields import Fields
+from .refusal import Refused, invalid
+
+MOST_TOKENS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The place of a request in its model's order."""
+
+    model_id: str
+    seq_id: int
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Forward, and with `backward` gradients added."""
+
+    data: list[Datum]
+    loss: LossSpec
+    backward: bool
+
+
+@dataclass(frozen=True)
+class Step:
+    adam: AdamParams
+
+
+@dataclass(frozen=True)
+class Save:
+    kind: str
+    name: str
+    overwrite: bool = False
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Weights of the moment for a new sampling session, not written to disk."""
+
+    session_seq_id: int
+
+
+@dataclass(frozen=True)
+class Load:
+    path: str
+    optimizer: bool
+
+
+@dataclass(frozen=True)
+class Export:
+    format: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Creation:
+    """A new model, from the base or from a checkpoint."""
+
+    session_id: str
+    model_seq_id: int
+    base_model: str | None
+    source: ModelSpec | Load
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to sample from; one of the three is set."""
+
+    base_model: str | None = None
+    model_path: str | None = None
+    sampling_session_id: str | None = None
+
+
+@dataclass(frozen=True)
+class Sample:
+    source: Source
+    seq_id: int | None
+    num_samples: int
+    prompt: list[int]
+    max_tokens: int | None
+    temperature: float
+    top_k: int
+    top_p: float
+    seed: int | None
+    stop_tokens: frozenset[int]
+    stop_strings: tuple[str, ...]
+    prompt_logprobs: bool
+
+
+def read_turn(body: Fields) -> Turn:
+    return Turn(body.text("model_id"), body.integer("seq_id", least=1, most=2**31 - 1))
+
+
+def read_step(body: Fields) -> Step:
+    """Adam's numbers; the wire's defaults where they are absent."""
+    if body.has("optimizer_params"):
+        raise invalid("optimizer_params", body.values["optimizer_params"], "adam_params")
+    adam = body.fields("adam_params", {})
+    return Step(
+        AdamParams(
+            learning_rate=adam.number("learning_rate", AdamParams.learning_rate, least=0),
+            beta1=adam.number("beta1", AdamParams.beta1, least=0, below=1),
+            beta2=adam.number("beta2", AdamParams.beta2, least=0, below=1),
+            eps=adam.number("eps", AdamParams.eps, least=0),
+            weight_decay=adam.number("weight_decay", AdamParams.weight_decay, least=0),
+            grad_clip_norm=adam.number("grad_clip_norm", AdamParams.grad_clip_norm, least=0),
+        )
+    )
+
+
+def read_spec(body: Fields) -> ModelSpec:
+    """A model as the wire describes it, in `lora_config`."""
+    config = body.fields("lora_config", {})
+    return _spec(config, train_unembed=True)
+
+
+def read_own_spec(body: Fields) -> ModelSpec:
+    """A model as our own route describes it, in `spec`."""
+    return _spec(body.fields("spec", {}), train_unembed=False)
+
+
+def _spec(config: Fields, *, train_unembed: bool) -> ModelSpec:
+    return ModelSpec(
+        mode=config.text("mode", "lora", among=("lora", "full")),
+        rank=config.integer("rank", ModelSpec.rank, least=1, most=65536),
+        alpha=config.number("alpha", ModelSpec.alpha),
+        seed=config.integer("seed", ModelSpec.seed, least=0, most=2**63 - 1),
+        train_attn=config.flag("train_attn", True),
+        train_mlp=config.flag("train_mlp", True),
+        train_unembed=config.flag("train_unembed", train_unembed),
+        head=config.text("head", "language", among=("language", "value")),
+    )
+
+
+def read_creation(body: Fields, source: ModelSpec | Load) -> Creation:
+    optimizer = body.fields("optimizer_config", {})
+    optimizer.text("type", "adamw", among=("adamw",))
+    base_model = body.text("base_model", *((None,) if isinstance(source, Load) else ()))
+    seq_id = body.integer("model_seq_id", least=0, most=2**31 - 1)
+    return Creation(body.text("session_id"), seq_id, base_model, source)
+
+
+def read_source(body: Fields) -> Source:
+    keys = ("sampling_session_id", "model_path", "base_model")
+    source = Source(**{key: body.text(key, None) for key in keys})
+    if not any((source.sampling_session_id, source.model_path, source.base_model)):
+        raise Refused(422, f"body: expected one of {', '.join(keys)}, received none")
+    return source
+
+
+def read_stop(params: Fields) -> tuple[frozenset[int], tuple[str, ...]]:
+    """Stop tokens and stop strings of a text, texts or token ids."""
+    stop: Any = params.values.get("stop")
+    if stop is None or stop == []:
+        return frozenset(), ()
+    texts = [stop] if isinstance(stop, str) else stop
+    if isinstance(texts, list) and all(isinstance(text, str) and text for text in texts):
+        return frozenset(), tuple(texts)
+    if not isinstance(stop, list):
+        raise invalid(params.at("stop"), stop, "a text, a list of texts or a list of token ids")
+    return frozenset(integers(stop, params.at("stop")).tolist()), ()
+
+
+def read_sample(body: Fields) -> Sample:
+    """@raises Refused also for what the wire has and this server has not, where it is asked for"""
+    for key in ("topk_prompt_logprobs", "topk_sample_logprobs", "prompt_alt_tokens_k"):
+        body.integer(key, 0, least=0, most=0)
+    for key in ("target_prompt_logprobs", "prompt_logprobs_last_n"):
+        if body.has(key):
+            raise invalid(key, body.values[key], "nothing: not known here")
+    params = body.fields("sampling_params", {})
+    stop_tokens, stop_strings = read_stop(params)
+    top_k = params.integer("top_k", -1, least=-1, most=MOST_TOKENS)
+    top_p = params.number("top_p", 1.0, least=0)
+    if not 0 < top_p <= 1:
+        raise invalid(params.at("top_p"), top_p, "a number above 0, at most 1")
+    return Sample(
+        source=read_source(body),
+        seq_id=body.integer("seq_id", None, least=0),
+        num_samples=body.integer("num_samples", 1, least=1, most=MOST_TOKENS),
+        prompt=prompt_tokens(body.fields("prompt")).tolist(),
+        max_tokens=params.integer("max_tokens", None, least=1, most=MOST_TOKENS),
+        temperature=params.number("temperature", 1.0, least=0),
+        top_k=top_k if top_k > 0 else -1,
+        top_p=top_p,
+        seed=params.integer("seed", None, least=-(2**63), most=2**64 - 1),
+        stop_tokens=stop_tokens,
+        stop_strings=stop_strings,
+        prompt_logprobs=body.flag("prompt_logprobs", False),
+    )
