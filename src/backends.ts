@@ -51,7 +51,7 @@ async function startServer(
 ): Promise<Server> {
   const { findPython } = await import('./trainers/sidecar/environment.js')
   const { startSidecar } = await import('./trainers/sidecar/process.js')
-  const { engine, dtype, device } = recipe.policy
+  const { engine, dtype, device, threads } = recipe.policy
   const model = modelOf(recipe)
   const python = await findPython(engine)
   if (!python.found) throw new Fault('bad-input', `the sidecar (${engine}): ${python.reason}`)
@@ -69,6 +69,7 @@ async function startServer(
     tell(`starting the sidecar (${engine}) with ${model}`)
     const server = await startSidecar({
       ...{ model, engine, state, dtype, device },
+      ...(threads === undefined ? {} : { threads }),
       python: python.python,
       signal: starting.signal,
     })

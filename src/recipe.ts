@@ -21,6 +21,8 @@ const Policy = z.strictObject({
   alpha: z.number().positive().default(32),
   dtype: z.enum(['auto', 'float32', 'float64', 'bfloat16']).default('auto'),
   device: z.enum(['auto', 'cpu', 'cuda']).default('auto'),
+  /** CPU threads; all cores without it. A model of a few million parameters is fastest with one. */
+  threads: Count.optional(),
   grammar: z.enum(['labelled', 'brief', 'huatuo']).default('labelled'),
   /** The most tokens of one reply. */
   maxTokens: Count.default(128),

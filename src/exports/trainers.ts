@@ -1,4 +1,6 @@
-/** `bedside/trainers`: advantages, losses, loops, tokens, trajectories and the embedded backend. */
+/** `bedside/trainers`: advantages, losses, loops, tokens, trajectories, the embedded backend and the sidecar. */
+export type { AdamSchedule } from '../trainers/adam-schedule.js'
+export { rateAt, settingsAt } from '../trainers/adam-schedule.js'
 export type { GrpoVariant } from '../trainers/advantages.js'
 export {
   advantageEstimators,
@@ -43,6 +45,14 @@ export { shouldResample } from '../trainers/resample.js'
 export { episodeSegments } from '../trainers/segments.js'
 export type { SftOptions } from '../trainers/sft.js'
 export { trainSft } from '../trainers/sft.js'
+export type { EngineName, FoundPython } from '../trainers/sidecar/environment.js'
+export { connectTinker, findPython, startSidecar } from '../trainers/sidecar/late.js'
+export type {
+  SidecarOptions as StartSidecarOptions,
+  SidecarProcess,
+} from '../trainers/sidecar/process.js'
+export type { SidecarModel, SidecarOptions } from '../trainers/sidecar/sidecar.js'
+export { sidecar } from '../trainers/sidecar/sidecar.js'
 export type { ExportOptions, ExportReport } from '../trainers/store/export.js'
 export { exportTraining } from '../trainers/store/export.js'
 export type { ExportFormat } from '../trainers/store/export-rows.js'
@@ -54,8 +64,27 @@ export type { TrajectoryWriter, TrajectoryWriterOptions } from '../trainers/stor
 export { trajectoryWriter } from '../trainers/store/writer.js'
 export type { ReadSegment, Tally } from '../trainers/tally.js'
 export { tally } from '../trainers/tally.js'
+export type { DialectName, WireProfile } from '../trainers/tinker/profile.js'
+export { profileNames, profileOf } from '../trainers/tinker/profile.js'
+export type { ConnectOptions, TinkerService } from '../trainers/tinker/service.js'
+export type {
+  Datum,
+  ForwardOutput,
+  Sampled,
+  SampledSequence,
+  SampleOptions,
+  SamplingSession,
+  TrainingModel,
+  WireAdam,
+  WireLoss,
+  WireModelSpec,
+} from '../trainers/tinker/wire.js'
 export type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
 export { openChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
+export type { LanguageDemonstrationOptions } from '../trainers/tokens/language-demonstration.js'
+export { languageDemonstration } from '../trainers/tokens/language-demonstration.js'
+export type { DrawTokens, LanguageDoctorOptions } from '../trainers/tokens/language-doctor.js'
+export { languageDoctor } from '../trainers/tokens/language-doctor.js'
 export type { TemplateCheck } from '../trainers/tokens/template-check.js'
 export { checkTemplate } from '../trainers/tokens/template-check.js'
 export type {

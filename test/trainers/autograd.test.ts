@@ -51,7 +51,7 @@ const plain = ({ segment, logprobs }: Drawn) => ({
   now: [...logprobs],
 })
 
-describeWithPython('against autograd of torch in float64', 'trl', (run) => {
+describeWithPython('against autograd of torch in float64', 'sidecar', (run) => {
   test.each(normaliserKinds)(
     'every objective, correction and penalty has its gradient, with %s',
     (kind) => {

@@ -156,8 +156,16 @@ export async function listening(
   }
 }
 
-/** The signal that is aborted when a process ends without being asked to, and what waits beside it. */
-export function watcher(exited: Promise<SidecarExit>, asked: () => boolean) {
+/** What tells that a process has ended without being asked to. */
+export interface Watcher {
+  /** Aborted with a Fault `backend-lost`. */
+  readonly died: AbortSignal
+  /** Waits for work of the process; rejects with that Fault as soon as it ends. */
+  readonly watch: <T>(work: PromiseLike<T>) => Promise<T>
+}
+
+/** Watches over a process. */
+export function watcher(exited: Promise<SidecarExit>, asked: () => boolean): Watcher {
   const died = new AbortController()
   const gone = exited.then(({ why }) => {
     const fault = new Fault('backend-lost', `the sidecar is gone: ${why}`)

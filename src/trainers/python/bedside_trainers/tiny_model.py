@@ -1,9 +1,9 @@
-"""Makes a small language model from nothing: a tokenizer learnt from a corpus, and random weights (Qwen3).
+"""Makes a small language model from nothing: a tokenizer learnt from texts, random weights (Qwen3).
 
 python -m bedside_trainers.tiny_model --corpus texts.jsonl --out folder
 
-The same corpus, settings and seed make the same bytes. Neither torch nor transformers is needed: the folder is
-written as they would read it.
+The same corpus, settings and seed make the same bytes. Neither torch nor transformers is needed:
+the folder is written as they would read it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def make_tiny_model(
     texts: Sequence[str], out: Path, shape: Shape, *, seed: int = 0, pieces: str = "words"
 ) -> int:
     """Writes a model folder and gives its number of parameters.
-    @raises TinyModelError for more than 5 million, sizes that do not fit, or a folder with something in it"""
+    @raises TinyModelError for more than 5 million, sizes that do not fit, or a folder in use"""
     shape.check()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise TinyModelError(f"{out}: expected no folder, or an empty one, to write the model to")

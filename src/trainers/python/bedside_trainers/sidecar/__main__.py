@@ -18,6 +18,7 @@ from .settings import Limits, Settings
 
 TOKEN_VARIABLE = "BEDSIDE_SIDECAR_TOKEN"
 TOKEN_PREFIX = "tml-"
+_SWITCH_SECONDS = 0.0005
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -170,6 +171,8 @@ def run(engine: Engine, settings: Settings, listener: socket.socket, parent: int
         line = {"address": address, "pid": os.getpid(), **own_capabilities(service.parts)}
         print(json.dumps(line), flush=True)
 
+    # The engine's thread is mostly Python between two short operators: requests would wait 5 ms for each turn of theirs.
+    sys.setswitchinterval(_SWITCH_SECONDS)
     serve(service, listener, ready, parent_pid=parent)
 
 

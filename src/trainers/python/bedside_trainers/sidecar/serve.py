@@ -24,7 +24,8 @@ _PARENT_SECONDS = 1.0
 def bind(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 is any free one. @raises OSError where it is taken"""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Named, as asyncio turns Nagle's algorithm off only where it is: answers would wait 40 ms for an acknowledgement.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     if sys.platform != "win32":
         # A server that just ended leaves its port in a state that is no other server's.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,0 +1,97 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { writeCases } from '../src/cases/files.js'
+import { questionCase } from '../src/cases/question-case.js'
+import { play } from '../src/evaluate.js'
+import { referencesOf } from '../src/evaluation.js'
+import { loadKnowledge } from '../src/knowledge-folder.js'
+import { parseRecipe } from '../src/recipe.js'
+import { setting, settingOf } from '../src/setting.js'
+
+let folder: string
+let file: string
+const cases = Array.from({ length: 60 }, (_, n) =>
+  questionCase(`Patient ${n} is ill. What is it?`, `Disease ${n % 6}`),
+)
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bedside-worlds-'))
+  file = join(folder, 'questions.jsonl')
+  await writeCases(file, cases)
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const world = (reward = 'doctor-agent-grpo') =>
+  setting({ name: 'question', file, reward, seed: 1, heldOutShare: 0.4 })
+
+describe('a world of questions', () => {
+  test('has the answers of its training cases as its vocabulary, each once', async () => {
+    const { vocabulary, heldOut, train, caseAt, tier, maxTurns } = await world()
+    expect(vocabulary.actions).toHaveLength(6)
+    expect(vocabulary.actions.every(({ kind }) => kind === 'diagnose')).toBe(true)
+    expect(heldOut.length + train(100).length).toBe(60)
+    expect(train(1)[0]).toBe(caseAt(0))
+    expect([tier, maxTurns]).toEqual(['imported', 1])
+  })
+
+  test('has a floor that draws an answer by its seed and a ceiling that gives the reference', async () => {
+    const { heldOut, makeEnv, measures, floor, ceiling, agents } = await world()
+    const references = await referencesOf({ heldOut, makeEnv, measures, floor, ceiling })
+    expect(ceiling.name).toBe('reference')
+    expect(references.ceiling).toEqual({ accuracy: 1, reward: 1 })
+    expect(references.floor.accuracy).toBeLessThan(0.6)
+    // A wrong answer in the whole form is worth .3.
+    expect(references.floor.reward).toBeCloseTo(0.3 + 0.7 * (references.floor.accuracy ?? 0), 10)
+    expect(references.bound).toBeUndefined()
+    expect(Object.keys(agents)).toEqual(['random', 'reference'])
+    const drawn = new Set<string>()
+    const env = makeEnv()
+    const { observation } = await env.reset({ options: { case: heldOut[0] } })
+    for (let seed = 0; seed < 60; seed++)
+      drawn.add(JSON.stringify((await floor(observation, { seed })).action))
+    expect(drawn.size).toBe(6)
+    expect(await floor(observation, { seed: 7 })).toEqual(await floor(observation, { seed: 7 }))
+  })
+
+  test('is right where the rule says so, aliases of the knowledge base among it', async () => {
+    const [disease] = loadKnowledge().diseases.filter(({ aliases }) => aliases.en.length > 0)
+    const path = join(folder, 'aliases.jsonl')
+    await writeCases(path, [
+      questionCase('Who is ill?', disease!.name.en),
+      ...cases.map((truth) => ({ ...truth, id: `${truth.id}-again` })),
+    ])
+    const { makeEnv, measures, heldOut } = await setting({
+      ...{ name: 'question', file: path, reward: 'verified-answer', whole: true },
+    })
+    const diagnosis = `The answer is ${disease!.aliases.en[0]}.`
+    const [played] = await play({
+      ...{ cases: heldOut.slice(0, 1), makeEnv, measures, agentName: 'mine' },
+      agent: () => ({ action: { kind: 'diagnose', diagnosis } }),
+    })
+    expect(played?.scores?.accuracy.total).toBe(1)
+    expect(played?.scores?.reward.total).toBe(1)
+  })
+
+  test('is what a recipe asks for by name', async () => {
+    const recipe = parseRecipe(
+      `{ env: { name: question }, cases: { file: ${JSON.stringify(file)}, heldOutShare: 0.4, heldOut: 5 } }`,
+      'a recipe',
+    )
+    const { ceiling, heldOut } = await settingOf(recipe)
+    expect([ceiling.name, heldOut.length]).toEqual(['reference', 5])
+  })
+
+  test('needs a file with cases for both splits', async () => {
+    await expect(setting({ name: 'question' })).rejects.toMatchObject({
+      code: 'bad-input',
+      message: expect.stringContaining('cases.file: expected a file of questions'),
+    })
+    const single = join(folder, 'single.jsonl')
+    await writeFile(single, `${JSON.stringify(cases[0])}\n`)
+    await expect(setting({ name: 'question', file: single })).rejects.toMatchObject({
+      code: 'bad-input',
+      message: expect.stringContaining('expected enough cases'),
+    })
+  })
+})

@@ -1,0 +1,19 @@
+/** The torch engine: gradients, drawing and folders, each a module of unittest that runs in the sidecar's environment. */
+import { expect, test } from 'vitest'
+import { describeWithPython } from '../../fixtures/python.js'
+
+describeWithPython('the torch engine', 'sidecar', (run) => {
+  test.each([
+    ['training', 14],
+    ['sampling', 14],
+    ['folders', 9],
+  ])(
+    '%s',
+    (name, count) => {
+      const { passed, failed } = Object(run(`engine_${name}.py`, {}))
+      expect(failed).toEqual({})
+      expect(passed).toHaveLength(count)
+    },
+    180_000,
+  )
+})
