@@ -1,0 +1,70 @@
+"""A model folder on disk: whether it is whole, and which base model it is."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .engine import EngineError
+
+# What a newer library or another precision writes differently for the same model.
+_INCIDENTAL = {"transformers_version", "dtype", "torch_dtype", "_name_or_path", "use_cache"}
+_PIECES = 64
+_PIECE_BYTES = 4096
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """@raises EngineError naming what a model folder lacks, and how to mend it"""
+    if not folder.is_dir():
+        raise EngineError(f"Expected a model folder, got {str(folder)!r}: there is no such folder")
+    config = folder / "config.json"
+    if not config.is_file():
+        raise EngineError(
+            f"Expected config.json in {folder}: is it the folder of a Hugging Face model?"
+        )
+    if not weight_files(folder):
+        raise EngineError(
+            f"Expected weights (*.safetensors or pytorch_model*.bin) in {folder}, found none"
+        )
+    if not any(
+        (folder / name).is_file() for name in ("tokenizer.json", "tokenizer.model", "vocab.json")
+    ):
+        raise EngineError(
+            f"Expected a tokenizer (tokenizer.json) in {folder}: save it beside the weights"
+        )
+    settings = folder / "tokenizer_config.json"
+    inline = settings.is_file() and json.loads(settings.read_text("utf8")).get("chat_template")
+    if not inline and not (folder / "chat_template.jinja").is_file():
+        raise EngineError(
+            f"Expected a chat template in {folder}: add chat_template.jinja to the tokenizer"
+        )
+    return json.loads(config.read_text("utf8"))
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files that hold the weights, by name."""
+    return sorted((*folder.glob("*.safetensors"), *folder.glob("pytorch_model*.bin")))
+
+
+def identity(folder: Path) -> Mapping[str, Any]:
+    """What tells one base model from another without reading all of its weights."""
+    config = json.loads((folder / "config.json").read_text("utf8"))
+    kept = {key: value for key, value in config.items() if key not in _INCIDENTAL}
+    digest = hashlib.sha256()
+    size = 0
+    for path in weight_files(folder):
+        length = path.stat().st_size
+        size += length
+        with path.open("rb") as file:
+            for piece in range(_PIECES):
+                file.seek(length * piece // _PIECES)
+                digest.update(file.read(_PIECE_BYTES))
+    return {
+        "architecture": (config.get("architectures") or [config.get("model_type")])[0],
+        "config": hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest(),
+        "bytes": size,
+        "weights": digest.hexdigest(),
+    }

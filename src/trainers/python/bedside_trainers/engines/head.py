@@ -1,0 +1,122 @@
+"""Log-probs and entropies of single tokens from hidden states, a chunk of logits at a time."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
+
+# Elements of the largest block of logits held at once (32 MiB in float32), and its rows at most.
+CHUNK_ELEMENTS = 1 << 23
+CHUNK_ROWS = 1024
+
+
+def chunk_rows(vocabulary: int) -> int:
+    """Rows of logits computed at once for a vocabulary of this size."""
+    return max(16, min(CHUNK_ROWS, CHUNK_ELEMENTS // vocabulary // 16 * 16))
+
+
+def wide(logits: Tensor) -> Tensor:
+    """Logits in at least float32, where log-probs are computed."""
+    return logits if logits.dtype == torch.float64 else logits.float()
+
+
+def scaled_logprobs(logits: Tensor, temperature: Tensor | None) -> Tensor:
+    """The whole distribution's log-probs, row by row; `temperature` has one number per row."""
+    logits = wide(logits)
+    if temperature is not None:
+        logits = logits / temperature[:, None].to(logits.dtype)
+    return functional.log_softmax(logits, dim=-1)
+
+
+def _statistics(logprobs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+    picked = logprobs.gather(1, targets[:, None]).squeeze(1)
+    entropy = -(logprobs.exp() * logprobs).sum(-1)
+    return picked, entropy
+
+
+def _logits(hidden: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """A linear head on whole blocks of rows, as `Decoder.logits`."""
+    spare = -len(hidden) % 16
+    rows = functional.pad(hidden, (0, 0, 0, spare)) if spare else hidden
+    return functional.linear(rows, weight, bias)[: len(hidden)]
+
+
+class _LinearHead(torch.autograd.Function):
+    """A linear head whose logits are computed again for the gradient, so that one chunk is alive at a time."""
+
+    @staticmethod
+    def forward(ctx, hidden, weight, bias, targets, temperature):
+        rows = chunk_rows(weight.shape[0])
+        parts = []
+        for start in range(0, hidden.shape[0], rows):
+            span = slice(start, start + rows)
+            logits = _logits(hidden[span], weight, bias)
+            heat = None if temperature is None else temperature[span]
+            parts.append(_statistics(scaled_logprobs(logits, heat), targets[span]))
+        picked, entropy = (torch.cat(column) for column in zip(*parts))
+        ctx.save_for_backward(hidden, weight, bias, targets, temperature, entropy)
+        return picked, entropy
+
+    @staticmethod
+    def backward(ctx, picked_grad, entropy_grad):
+        hidden, weight, bias, targets, temperature, entropy = ctx.saved_tensors
+        rows = chunk_rows(weight.shape[0])
+        wants_weight, wants_bias = ctx.needs_input_grad[1:3]
+        hidden_grad = torch.empty_like(hidden)
+        weight_grad = torch.zeros_like(weight) if wants_weight else None
+        bias_grad = torch.zeros_like(bias) if wants_bias else None
+        for start in range(0, hidden.shape[0], rows):
+            span = slice(start, start + rows)
+            logits = functional.linear(hidden[span], weight, bias)
+            heat = None if temperature is None else temperature[span]
+            up = _logit_grad(
+                scaled_logprobs(logits, heat),
+                targets[span],
+                entropy[span],
+                picked_grad[span],
+                entropy_grad[span],
+            )
+            if heat is not None:
+                up.div_(heat[:, None].to(up.dtype))
+            up = up.to(weight.dtype)
+            torch.mm(up, weight, out=hidden_grad[span])
+            if wants_weight:
+                weight_grad.addmm_(up.t(), hidden[span])
+            if wants_bias:
+                bias_grad.add_(up.sum(0))
+        return hidden_grad, weight_grad, bias_grad, None, None
+
+
+def _logit_grad(logprobs, targets, entropy, picked_grad, entropy_grad) -> Tensor:
+    """d/d logits of g log p(target) + e H is g (1[target] - p) - e p (log p + H)."""
+    probabilities = logprobs.exp()
+    if bool(entropy_grad.any()):
+        factor = logprobs.add_(entropy[:, None]).mul_(entropy_grad[:, None])
+        grad = probabilities.mul_(factor.add_(picked_grad[:, None])).neg_()
+    else:
+        grad = probabilities.mul_(-picked_grad[:, None])
+    row = torch.arange(len(targets), device=targets.device)
+    grad[row, targets] += picked_grad
+    return grad
+
+
+def token_statistics(
+    head: torch.nn.Module, hidden: Tensor, targets: Tensor, temperature: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """log p of each row's target and the entropy of its distribution, differentiable in hidden states and head."""
+    if type(head) is torch.nn.Linear and len(hidden) > 0:
+        return _LinearHead.apply(hidden, head.weight, head.bias, targets, temperature)
+
+    def of(rows, wanted, heat):
+        return _statistics(scaled_logprobs(head(rows), heat), wanted)
+
+    size = chunk_rows(head.out_features)
+    parts = []
+    for start in range(0, max(1, len(hidden)), size):
+        span = slice(start, start + size)
+        heat = None if temperature is None else temperature[span]
+        parts.append(checkpoint(of, hidden[span], targets[span], heat, use_reentrant=False))
+    picked, entropy = (torch.cat(column) for column in zip(*parts))
+    return picked, entropy

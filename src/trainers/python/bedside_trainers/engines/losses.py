@@ -1,0 +1,151 @@
+"""Losses of drawn tokens, in float64, as functions of their log-probs; differentiated by autograd."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .engine import EngineError
+
+Config = Mapping[str, float | str]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Tokens of several data, flat and in order: all float64 but `datum`, the number of each token's datum."""
+
+    logprob: Tensor
+    inputs: Mapping[str, Tensor]
+    datum: Tensor
+    data: int
+
+
+def number(config: Config, key: str, default: float | None = None) -> float:
+    """A number of a loss's configuration. @raises EngineError where it is missing or none"""
+    value = config.get(key, default)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return float(value)
+    raise EngineError(f"Expected a number as `{key}` in the loss's configuration, got {value!r}")
+
+
+def per_datum_sum(values: Tensor, drawn: Drawn) -> Tensor:
+    """The sum over each token's datum, at each token."""
+    sums = values.new_zeros(drawn.data).index_add(0, drawn.datum, values)
+    return sums[drawn.datum]
+
+
+def clipped_surrogate(ratio: Tensor, advantage: Tensor, low: float, high: float) -> Tensor:
+    """-min(rA, clip(r)A), r held from `low` to `high` (Schulman et al. 2017)."""
+    outside = torch.where(advantage >= 0, ratio > high, ratio < low)
+    return -torch.where(outside, ratio.detach().clamp(low, high), ratio) * advantage
+
+
+def _surrogate(config: Config, ratio: Tensor, advantage: Tensor) -> Tensor:
+    low, high = 1 - number(config, "low"), 1 + number(config, "high")
+    value = clipped_surrogate(ratio, advantage, low, high)
+    if "dual" not in config:
+        return value
+    dual = number(config, "dual")
+    return torch.where((advantage < 0) & (ratio > dual), -dual * advantage, value)
+
+
+def _objective(config: Config, drawn: Drawn, logprob: Tensor, old: Tensor) -> Tensor:
+    kind = config.get("kind")
+    advantage = drawn.inputs["advantages"]
+    ratio = torch.exp(logprob - old)
+    if kind in ("policy-gradient", "cross-entropy"):
+        return -advantage * logprob
+    if kind == "importance-sampling":
+        return -ratio * advantage
+    if kind == "ppo-clip":
+        return _surrogate(config, ratio, advantage)
+    if kind == "cispo":
+        bounds = 1 - number(config, "low"), 1 + number(config, "high")
+        return -ratio.detach().clamp(*bounds) * advantage * logprob
+    if kind == "gspo":
+        difference = (drawn.logprob - old).detach()
+        mean = per_datum_sum(difference, drawn) / per_datum_sum(torch.ones_like(old), drawn)
+        # The value of the datum's ratio, the gradient of each token's own.
+        whole = torch.exp(mean) * torch.exp(logprob - logprob.detach())
+        return _surrogate(config, whole, advantage)
+    if kind == "sapo":
+        positive, negative = number(config, "tau_positive"), number(config, "tau_negative")
+        # Tensors: plain numbers would be rounded to the default precision here.
+        tau = torch.where(advantage > 0, *ratio.new_tensor([positive, negative]))
+        return -torch.sigmoid(tau * (ratio - 1)) * (4 / tau) * advantage
+    raise EngineError(f"Expected a known `kind` of loss, got {kind!r}")
+
+
+def _correction(config: Config, drawn: Drawn, old: Tensor) -> Tensor:
+    difference = old - drawn.inputs["logprobs"]
+    if config["correction_level"] == "sequence":
+        difference = per_datum_sum(difference, drawn)
+    rho = torch.exp(difference)
+    low, high = number(config, "correction_min", 0.0), number(config, "correction_max")
+    if config.get("correction_mode") == "truncate":
+        return rho.clamp(low, high)
+    return torch.where((rho >= low) & (rho <= high), rho, 0.0)
+
+
+def _penalty(config: Config, distance: Tensor) -> Tensor:
+    estimator = config["kl_estimator"]
+    if estimator == "k1":
+        return distance
+    if estimator == "k2":
+        return distance**2 / 2
+    if estimator == "k3":
+        return torch.exp(-distance) + distance - 1
+    raise EngineError(f"Expected `kl_estimator` to be k1, k2 or k3, got {estimator!r}")
+
+
+def bedside(config: Config, drawn: Drawn) -> Tensor:
+    """Every loss of src/batch.ts, per token, before the normaliser; the entropy bonus apart.
+    @raises EngineError for a configuration that is none, or a penalty without `ref_logprobs`"""
+    inputs, logprob = drawn.inputs, drawn.logprob
+    old = inputs.get("old_logprobs", inputs["logprobs"])
+    if "correction_level" in config and "old_logprobs" in inputs:
+        rho = _correction(config, drawn, old)
+        # What the correction leaves out adds nothing, however large its ratio: 0 times infinity is no number.
+        value = rho * _objective(config, drawn, torch.where(rho == 0, old, logprob), old)
+        value = torch.where(rho == 0, 0.0, value)
+    else:
+        value = _objective(config, drawn, logprob, old)
+    if "kl_estimator" in config:
+        if "ref_logprobs" not in inputs:
+            raise EngineError("Expected `ref_logprobs` for a loss with a KL penalty, got none")
+        penalty = _penalty(config, logprob - inputs["ref_logprobs"])
+        value = value + number(config, "kl_coefficient") * penalty
+    return value
+
+
+def wire(name: str, config: Config, drawn: Drawn) -> Tensor:
+    """The losses of the Tinker wire, per token; what is masked has advantage and log-prob 0, or weight 0."""
+    logprob, inputs = drawn.logprob, drawn.inputs
+    if name == "cross_entropy":
+        return -inputs["weights"] * logprob
+    advantage, sampled = inputs["advantages"], inputs["logprobs"]
+    if name == "dro":
+        # Only here does a token without an advantage have a gradient: leave out what was not drawn.
+        distance = torch.where((advantage == 0) & (sampled == 0), 0.0, logprob - sampled)
+        return -(logprob * advantage - number(config, "beta") / 2 * distance**2)
+    ratio = torch.exp(logprob - sampled)
+    if name == "importance_sampling":
+        return -ratio * advantage
+    low = number(config, "clip_low_threshold", 0.8)
+    high = number(config, "clip_high_threshold", 1.2)
+    if name == "ppo":
+        return clipped_surrogate(ratio, advantage, low, high)
+    return -ratio.detach().clamp(low, high) * advantage * logprob
+
+
+def value_loss(config: Config, prediction: Tensor, inputs: Mapping[str, Tensor]) -> Tensor:
+    """½ max((v - R)², (clip(v, v_old ± range) - R)²) per token, as PPO's implementation; ½ (v - R)² without it."""
+    plain = (prediction - inputs["returns"]) ** 2 / 2
+    if "range" not in config:
+        return plain
+    old, reach = inputs["old_values"], number(config, "range")
+    held = torch.clamp(prediction.detach(), old - reach, old + reach) - inputs["returns"]
+    return torch.where(held**2 / 2 > plain, held**2 / 2, plain)

@@ -1,0 +1,161 @@
+"""Forward and backward passes of one model over data: outputs per datum, gradients on the body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from . import losses
+from .batching import MicroBatch, Prepared, collate, micro_batches, prepare
+from .engine import Datum, EngineError, ForwardResult, LossSpec, NonFinite
+from .head import token_statistics
+from .weights import Body
+
+WIRE_LOSSES = ("cross_entropy", "importance_sampling", "ppo", "cispo", "dro")
+LOSSES = (*WIRE_LOSSES, "bedside", "value")
+_OPTIONAL = ("old_logprobs", "ref_logprobs")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a pass may hold at once, and what a datum may contain."""
+
+    budget: int
+    vocabulary: int
+    context: int
+    device: torch.device
+
+
+@dataclass(frozen=True)
+class _Evaluated:
+    """A micro-batch judged: the value, what goes backward with which slope, and outputs, flat."""
+
+    value: float
+    roots: Sequence[Tensor]
+    slopes: Sequence[Tensor]
+    outputs: Mapping[str, Tensor]
+
+
+def _required(loss: LossSpec, learning: bool) -> tuple[str, ...]:
+    if loss.name == "value":
+        old = ("old_values",) if "range" in loss.config else ()
+        return ("weights", "returns", *old) if learning else ("weights",)
+    if loss.name == "cross_entropy":
+        return ("target_tokens", "weights") if learning else ("target_tokens",)
+    if not learning:
+        return ("target_tokens", "weights") if loss.name == "bedside" else ("target_tokens",)
+    drawn = ("target_tokens", "logprobs", "advantages")
+    return (*drawn, "weights") if loss.name == "bedside" else drawn
+
+
+def _needed(loss: LossSpec) -> Callable[[Mapping[str, np.ndarray]], np.ndarray]:
+    if loss.name in ("bedside", "value"):
+        return lambda inputs: np.asarray(inputs["weights"]) != 0
+    return lambda inputs: np.ones(len(inputs["target_tokens"]), dtype=bool)
+
+
+def _slope(judge: Callable[[Tensor], Tensor], at: Tensor) -> tuple[float, Tensor]:
+    """A sum over tokens and its derivative by each of them, in float64."""
+    with torch.enable_grad():
+        leaf = at.detach().double().requires_grad_()
+        total = judge(leaf)
+        (slope,) = torch.autograd.grad(total, leaf)
+    return total.item(), slope
+
+
+def _judge_values(body: Body, batch: MicroBatch, hidden: Tensor, loss: LossSpec, whole: bool):
+    values = body.head(hidden.to(body.head.weight.dtype)).squeeze(-1)
+    outputs = {"values": values.detach()}
+    if not whole:
+        return _Evaluated(0.0, [], [], outputs)
+    weights, inputs = batch.inputs["weights"], batch.inputs
+    total, slope = _slope(
+        lambda leaf: (weights * losses.value_loss(loss.config, leaf, inputs)).sum(), values
+    )
+    return _Evaluated(total, [values], [slope.to(values.dtype)], outputs)
+
+
+def _judge_tokens(body: Body, batch: MicroBatch, hidden: Tensor, loss: LossSpec, whole: bool):
+    picked, entropy = token_statistics(body.head, hidden, batch.targets, batch.temperature)
+    outputs = {"logprobs": picked.detach()}
+    ours = loss.name == "bedside"
+    if ours:
+        outputs["entropies"] = entropy.detach()
+    if not whole:
+        return _Evaluated(0.0, [], [], outputs)
+
+    def drawn(leaf: Tensor) -> losses.Drawn:
+        return losses.Drawn(leaf, batch.inputs, batch.datum, len(batch.data))
+
+    if not ours:
+        total, slope = _slope(
+            lambda leaf: losses.wire(loss.name, loss.config, drawn(leaf)).sum(), picked
+        )
+        return _Evaluated(total, [picked], [slope.to(picked.dtype)], outputs)
+    weights = batch.inputs["weights"]
+    total, slope = _slope(
+        lambda leaf: (weights * losses.bedside(loss.config, drawn(leaf))).sum(), picked
+    )
+    bonus = losses.number(loss.config, "entropy", 0.0)
+    value = total - bonus * float((weights * entropy.detach().double()).sum())
+    slopes = [slope.to(picked.dtype), (-bonus * weights).to(entropy.dtype)]
+    return _Evaluated(value, [picked, entropy], slopes, {**outputs, "slopes": slope})
+
+
+def _scatter(into: Sequence[dict], batch: MicroBatch, outputs: Mapping[str, Tensor]) -> None:
+    counts = np.cumsum([len(one.positions) for one in batch.data])[:-1]
+    for name, flat in outputs.items():
+        whole = flat if flat.dtype == torch.float64 else flat.float()
+        for one, part in zip(batch.data, np.split(whole.cpu().numpy(), counts)):
+            row = np.zeros(len(one.tokens), dtype=part.dtype)
+            row[one.positions] = part
+            into[one.place][name] = row
+
+
+def run(body: Body, data: Sequence[Datum], loss: LossSpec, limits: Limits, backward: bool):
+    """Judges data in micro-batches; with `backward` leaves the gradient of the sum on the body's parameters.
+    A forward pass judges the loss only where every input for it is there.
+    @raises EngineError before any computing, NonFinite on the way"""
+    if loss.name not in LOSSES:
+        raise EngineError(f"Expected a loss of {', '.join(LOSSES)}, got {loss.name!r}")
+    if (loss.name == "value") != (getattr(body.head, "out_features", 0) == 1):
+        raise EngineError(f"Expected a loss for the model's own head, got {loss.name!r}")
+    required = _required(loss, True)
+    whole = backward or all(name in datum.inputs for datum in data for name in required)
+    names = (*required, *_OPTIONAL) if whole else _required(loss, False)
+    prepared = prepare(
+        data, _needed(loss), _required(loss, whole), _OPTIONAL, limits.vocabulary, limits.context
+    )
+    outputs: list[dict[str, np.ndarray]] = [{} for _ in data]
+    judge = _judge_values if loss.name == "value" else _judge_tokens
+    total, read = 0.0, 0
+    for part in micro_batches(prepared, limits.budget):
+        batch = collate(part, names, limits.context, limits.device)
+        with torch.set_grad_enabled(backward):
+            hidden = body.hidden(batch.tokens).flatten(0, 1).index_select(0, batch.rows)
+            judged = judge(body, batch, hidden, loss, whole)
+        total += judged.value
+        read += batch.tokens.numel()
+        if backward:
+            if not np.isfinite(total):
+                raise NonFinite(f"Expected a finite loss, got {total}")
+            torch.autograd.backward(judged.roots, judged.slopes)
+        _scatter(outputs, batch, judged.outputs)
+    _fill(outputs, prepared, loss, whole)
+    return ForwardResult(outputs, {"loss:sum": total, "tokens:sum": float(read)})
+
+
+def _fill(
+    outputs: Sequence[dict], prepared: Sequence[Prepared], loss: LossSpec, whole: bool
+) -> None:
+    """Data without any needed position were not read: their outputs are all zero."""
+    extra = ("entropies", "slopes") if whole else ("entropies",)
+    ours = extra if loss.name == "bedside" else ()
+    names = ("values",) if loss.name == "value" else ("logprobs", *ours)
+    for one in prepared:
+        for name in names:
+            outputs[one.place].setdefault(name, np.zeros(len(one.tokens), dtype=np.float32))

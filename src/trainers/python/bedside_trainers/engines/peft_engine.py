@@ -1,0 +1,145 @@
+"""The `peft` engine: loads a model folder with transformers, puts LoRA on it with PEFT. CPU or CUDA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import peft
+import torch
+import transformers
+from safetensors import SafetensorError
+from torch import Tensor, nn
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from . import folder as model_folder
+from . import targets
+from .base_model import BaseModel
+from .engine import EngineError, EngineInfo, ModelSpec
+from .passes import LOSSES
+from .slots import slot_attention
+from .options import Options
+from .torch_engine import TorchEngine
+
+_SLOTS = "bedside_slots"
+_DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def _lora_config(spec: ModelSpec, names: Sequence[str], base: str) -> peft.LoraConfig:
+    return peft.LoraConfig(
+        r=spec.rank,
+        lora_alpha=spec.alpha,
+        target_modules=list(names),
+        lora_dropout=0.0,
+        bias="none",
+        task_type="CAUSAL_LM",
+        base_model_name_or_path=base,
+    )
+
+
+class PeftLibrary:
+    """The `Library` of base_model.py."""
+
+    def add_adapter(
+        self, causal: nn.Module, spec: ModelSpec, names: Sequence[str], *, training: bool
+    ) -> nn.Module:
+        return peft.get_peft_model(causal, _lora_config(spec, names, causal.name_or_path))
+
+    def write_adapter_config(
+        self, spec: ModelSpec, names: Sequence[str], base: str, folder: Path
+    ) -> None:
+        config = _lora_config(spec, names, base)
+        config.inference_mode = True
+        config.save_pretrained(folder)
+
+    def write_model(self, causal: nn.Module, folder: Path) -> None:
+        causal.save_pretrained(folder)
+
+    def hidden(self, causal: nn.Module) -> Callable[[Tensor], Tensor]:
+        trunk = getattr(causal, causal.base_model_prefix)
+        return lambda ids: trunk(input_ids=ids, use_cache=False)[0]
+
+    def checkpoint_activations(self, causal: nn.Module) -> None:
+        causal.gradient_checkpointing_enable({"use_reentrant": False})
+        causal.train()
+
+    def read_slots(self, causal: nn.Module) -> None:
+        transformers.AttentionInterface.register(_SLOTS, slot_attention)
+        causal.set_attn_implementation(_SLOTS)
+
+
+def _device(device: str) -> torch.device:
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise EngineError(f"Expected a device that is there, got {device!r}: torch finds no CUDA")
+    return torch.device(device)
+
+
+def _dtype(dtype: str, device: torch.device) -> torch.dtype:
+    if dtype == "auto":
+        return torch.bfloat16 if device.type == "cuda" else torch.float32
+    if dtype not in _DTYPES:
+        raise EngineError(f"Expected a dtype of auto, {', '.join(_DTYPES)}, got {dtype!r}")
+    return _DTYPES[dtype]
+
+
+def describe(
+    causal: nn.Module, name: str, path: Path, engine: str, versions: Mapping[str, str]
+) -> EngineInfo:
+    """What runs, of a loaded model."""
+    config, some = causal.config.get_text_config(), next(causal.parameters())
+    libraries = (torch, transformers, peft)
+    return EngineInfo(
+        engine=engine,
+        device=str(some.device),
+        dtype=str(some.dtype).removeprefix("torch."),
+        versions={one.__name__: one.__version__ for one in libraries} | dict(versions),
+        model_name=name,
+        model_path=str(path),
+        arch=config.model_type,
+        context_length=config.max_position_embeddings,
+        vocab_size=config.vocab_size,
+        parameters=sum(one.numel() for one in causal.parameters()),
+        tied_embeddings=targets.tied(causal),
+        losses=LOSSES,
+    )
+
+
+def open_peft(
+    path: Path, *, name: str, dtype: str, device: str, checkpointing: bool | None, options: Options
+) -> TorchEngine:
+    """@raises EngineError for a folder that is no model, a device or a dtype that is not there"""
+    model_folder.read_config(path)
+    where = _device(device)
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        causal, loading = AutoModelForCausalLM.from_pretrained(
+            path,
+            dtype=_dtype(dtype, where),
+            attn_implementation="sdpa",
+            local_files_only=True,
+            output_loading_info=True,
+        )
+        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
+    except (OSError, ValueError, KeyError, RuntimeError, SafetensorError) as error:
+        raise EngineError(f"Could not load {path} as a causal language model: {error}") from error
+    absent = [*loading["missing_keys"], *loading["mismatched_keys"]]
+    if absent:
+        # The library would go on with random weights in their place.
+        raise EngineError(
+            f"Expected every weight of a causal language model in {path}, missed {absent[:3]}"
+        )
+    causal = causal.to(where).eval()
+    return TorchEngine(
+        BaseModel(
+            PeftLibrary(),
+            causal,
+            tokenizer,
+            path,
+            describe(causal, name, path, "peft", {}),
+            model_folder.identity(path),
+            checkpointing=where.type == "cuda" if checkpointing is None else checkpointing,
+        ),
+        options,
+    )

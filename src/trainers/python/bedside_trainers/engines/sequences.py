@@ -1,0 +1,70 @@
+"""A sequence being drawn: what it was asked for, what it has so far, when it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from torch import Tensor
+
+from .engine import Sampled, SampleJob
+
+Decode = Callable[[Sequence[int]], str]
+
+
+@dataclass
+class Running:
+    """A job with a slot."""
+
+    job: SampleJob
+    # At most what the job asks and the context allows.
+    limit: int
+    row: int = -1
+    drawn: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
+    prompt_logprobs: np.ndarray | None = None
+    # Keys and values to begin with, until there is a slot.
+    stored: Tensor | None = None
+
+    @property
+    def length(self) -> int:
+        """Tokens whose keys are in the slot, once the first was drawn: all but the last."""
+        return len(self.job.prompt) + len(self.drawn) - 1
+
+    @property
+    def whole(self) -> int:
+        """How long it may get."""
+        return len(self.job.prompt) + self.limit
+
+    @property
+    def tokens(self) -> list[int]:
+        return [*self.job.prompt, *self.drawn]
+
+    def add(self, token: int, logprob: float) -> None:
+        self.drawn.append(token)
+        self.logprobs.append(logprob)
+
+    def reason(self, decode: Decode) -> str | None:
+        """Why it ends with the token drawn last, if it does."""
+        if self.drawn and self.drawn[-1] in self.job.stop_tokens:
+            return "stop"
+        if self.job.stop_strings and self.drawn and self._ends_with_stop(decode):
+            return "stop"
+        return "length" if len(self.drawn) >= self.limit else None
+
+    def _ends_with_stop(self, decode: Decode) -> bool:
+        # A token that is more than nothing adds a byte or more: a stop string lies within as many tokens as bytes.
+        bytes_at_most = max(len(stop.encode()) for stop in self.job.stop_strings)
+        tail = decode(self.drawn[-(bytes_at_most + 4) :])
+        return any(stop in tail for stop in self.job.stop_strings)
+
+    def sampled(self, reason: str, error: str | None = None) -> Sampled:
+        return Sampled(
+            key=self.job.key,
+            tokens=tuple(self.drawn),
+            logprobs=tuple(self.logprobs),
+            stop_reason="stop" if reason == "stop" else "length",
+            prompt_logprobs=self.prompt_logprobs,
+            error=error,
+        )

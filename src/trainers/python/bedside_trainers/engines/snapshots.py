@@ -1,0 +1,44 @@
+"""Weights kept under a name, for sampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .decoder import Decoder
+from .engine import EngineError, ModelSpec
+from .foundation import Foundation
+from .weights import Weights
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A model's weights at one moment; those of the base model without a spec."""
+
+    spec: ModelSpec | None
+    weights: Weights
+
+
+class Snapshots:
+    """Snapshots by name, and a decoder for each."""
+
+    def __init__(self, foundation: Foundation) -> None:
+        self._foundation = foundation
+        self._kept: dict[str, Snapshot] = {}
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def keep(self, name: str, snapshot: Snapshot) -> None:
+        self.drop(name)
+        self._kept[name] = snapshot
+
+    def drop(self, name: str) -> None:
+        if self._kept.pop(name, None) is not None:
+            self._foundation.forget(name)
+
+    def decoder(self, name: str) -> Decoder:
+        """@raises EngineError where there is no snapshot of this name"""
+        if name not in self._kept:
+            raise EngineError(f"Expected a snapshot, got {name!r}: there is none of this name")
+        kept = self._kept[name]
+        return self._foundation.decoder(name, kept.spec, kept.weights)

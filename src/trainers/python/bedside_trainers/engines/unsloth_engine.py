@@ -1,0 +1,102 @@
+"""The `unsloth` engine: the base model and LoRA's training pass are Unsloth's, on CUDA alone; LoRA models only.
+
+Drawing reads the same weights by `blocks.Blocks`: Unsloth's own generation has no continuous batching outside vLLM.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+# Makes its models give hidden states in place of logits. Read at every forward pass.
+os.environ["UNSLOTH_RETURN_HIDDEN_STATES"] = "1"
+
+# Before transformers and PEFT, which it patches.
+import unsloth  # isort: skip
+import torch
+from torch import Tensor, nn
+
+from . import folder as model_folder
+from .base_model import BaseModel
+from .engine import EngineError, ModelSpec
+from .options import Options
+from .peft_engine import PeftLibrary, describe
+from .torch_engine import TorchEngine
+
+_DTYPES = {"auto": None, "bfloat16": torch.bfloat16, "float16": torch.float16, "4bit": None}
+
+
+class UnslothLibrary(PeftLibrary):
+    """The `Library` of base_model.py; what reads slots has PEFT's plain layers on the same base."""
+
+    def add_adapter(
+        self, causal: nn.Module, spec: ModelSpec, names: Sequence[str], *, training: bool
+    ) -> nn.Module:
+        if not training:
+            return super().add_adapter(causal, spec, names, training=False)
+        adapted = unsloth.FastLanguageModel.get_peft_model(
+            causal,
+            r=spec.rank,
+            lora_alpha=spec.alpha,
+            target_modules=list(names),
+            lora_dropout=0,
+            bias="none",
+            use_gradient_checkpointing="unsloth",
+            random_state=spec.seed & 0x7FFFFFFF,
+        )
+        return unsloth.FastLanguageModel.for_training(adapted)
+
+    def hidden(self, causal: nn.Module) -> Callable[[Tensor], Tensor]:
+        return lambda ids: causal(input_ids=ids, use_cache=False).logits
+
+    def checkpoint_activations(self, causal: nn.Module) -> None:
+        """Its adapters come with that."""
+
+
+def open_unsloth(
+    path: Path,
+    *,
+    name: str,
+    dtype: str,
+    device: str,
+    checkpointing: bool | None,
+    options: Options,
+) -> TorchEngine:
+    """`dtype` 4bit quantises the base model. @raises EngineError without CUDA, and for a folder that is no model"""
+    config = model_folder.read_config(path)
+    if not torch.cuda.is_available() or not (device == "auto" or device.startswith("cuda")):
+        raise EngineError(
+            f"Expected CUDA for the unsloth engine, got device {device!r}: take --engine peft"
+        )
+    if dtype not in _DTYPES:
+        raise EngineError(f"Expected a dtype of {', '.join(_DTYPES)} for unsloth, got {dtype!r}")
+    quantised = dtype == "4bit"
+    try:
+        causal, tokenizer = unsloth.FastLanguageModel.from_pretrained(
+            model_name=str(path),
+            max_seq_length=config.get("max_position_embeddings", 4096),
+            dtype=_DTYPES[dtype],
+            load_in_4bit=quantised,
+            local_files_only=True,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:
+        raise EngineError(f"Unsloth could not load {path}: {error}") from error
+    info = replace(
+        describe(causal, name, path, "unsloth", {"unsloth": unsloth.__version__}),
+        modes=("lora",),
+        exports=("adapter",) if quantised else ("adapter", "merged"),
+    )
+    if quantised:
+        info = replace(info, dtype="4bit")
+    base = BaseModel(
+        UnslothLibrary(),
+        causal.eval(),
+        tokenizer,
+        path,
+        info,
+        model_folder.identity(path),
+        checkpointing=False,
+    )
+    return TorchEngine(base, options)
