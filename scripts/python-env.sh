@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Makes the Python environments that the golden numbers and the data checks need:
 # .venvs/<name> in the repository root, from test/golden/requirements-<name>.txt; `sidecar` from the
-# requirements that are shipped, as `bedside sidecar setup` makes it.
+# requirements that are shipped, as `bedside sidecar setup` makes it; `bench` for bench/sidecar.js.
 # An environment whose stamp matches its pins is left alone. PYTHON names the interpreter.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-python3}
-names='verl trl slime data sidecar tinker'
+names='verl trl slime data sidecar tinker bench'
 # Older official clients of the Tinker wire, each in a folder of the environment for PYTHONPATH.
 clients='0.24.1'
 
@@ -36,7 +36,10 @@ pins_hash() {
 make_env() {
   local name=$1 pins=$root/test/golden/requirements-$1.txt home=$root/.venvs/$1
   local stamp=$home/pins.sha256 want started=$SECONDS
-  [ "$1" = sidecar ] && pins=$root/src/trainers/python/requirements-sidecar.txt
+  case $name in
+  sidecar) pins=$root/src/trainers/python/requirements-sidecar.txt ;;
+  bench) pins=$root/bench/requirements.txt ;;
+  esac
   want=$(pins_hash "$pins")
   if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$want" ]; then
     echo "$name: up to date"

@@ -226,6 +226,7 @@ class Folders(unittest.TestCase):
             ("peft or unsloth", {"name": "vllm"}),
             ("dtype", {"dtype": "int4"}),
             ("options", {"options": {"speed": 9}}),
+            ("`rows` to be a whole number", {"options": {"rows": 0}}),
             ("CUDA", {"device": "cuda:0"}),
         )
         for message, settings in cases:

@@ -82,14 +82,14 @@ class Drawing(unittest.TestCase):
     def test_a_job_is_drawn_alike_in_any_company(self):
         folder = make_model()
         rng = np.random.default_rng(0)
-        for rows, budget, stored in ((64, 1024, 65536), (5, 40, 65536), (17, 333, 0)):
+        for rows, budget, stored in ((64, 1024, 1 << 24), (5, 40, 1 << 16), (17, 333, 0)):
             jobs = random_jobs(rng, 30)
-            alone = ready(folder, stored_tokens=0)
+            alone = ready(folder, stored_bytes=0)
             expected = {}
             for job in jobs:
                 alone.submit(job)
                 expected |= drain(alone)
-            engine = ready(folder, rows=rows, prompt_tokens=budget, stored_tokens=stored)
+            engine = ready(folder, rows=rows, prompt_tokens=budget, stored_bytes=stored)
             for _ in range(2):
                 done = in_some_order(engine, jobs, rng)
                 for key, one in done.items():
@@ -166,6 +166,16 @@ class Drawing(unittest.TestCase):
                 self.assertEqual(whole(drain(fresh)[key]), whole(done[key]))
                 heard = rng.integers(3, VOCAB, 5).tolist()
                 prompts[key] = [*prompt, *done[key].tokens, *heard]
+
+    def test_siblings_read_their_prompt_once(self):
+        for length in (48, 50, 7):
+            engine, prompt = ready(make_model()), list(range(3, 3 + length))
+            for key in range(12):
+                engine.submit(SampleJob(key, "tuned", prompt, 6, seed=key))
+            self.assertEqual(len({one.tokens for one in drain(engine).values()}), 12)
+            # Prompts shorter than a block of the store are read by each.
+            again = 1 if length > 16 else length
+            self.assertEqual(engine.metrics()["prompt_tokens"], length + 11 * again)
 
     def test_tokens_are_drawn_as_likely_as_they_are(self):
         engine = ready(make_model(), scale=0.0)
@@ -277,11 +287,11 @@ class Ending(unittest.TestCase):
             alone.submit(SampleJob(key, "tuned", [5, 6, key], 12, seed=key))
             self.assertEqual(whole(one), whole(drain(alone)[key]))
 
-    def test_few_rows_and_cells_only_make_it_slower(self):
+    def test_little_room_only_makes_it_slower(self):
         rng = np.random.default_rng(5)
         jobs = random_jobs(rng, 20)
         seen = []
-        for settings in ({}, {"rows": 1}, {"cells": 300}):
+        for settings in ({}, {"rows": 1}, {"key_bytes": 300 * 512}):
             done = in_some_order(ready(self.folder, **settings), jobs, rng)
             seen.append({key: whole(one) for key, one in done.items()})
         self.assertEqual(seen[0], seen[1])

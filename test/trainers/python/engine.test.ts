@@ -5,7 +5,7 @@ import { describeWithPython } from '../../fixtures/python.js'
 describeWithPython('the torch engine', 'sidecar', (run) => {
   test.each([
     ['training', 14],
-    ['sampling', 14],
+    ['sampling', 15],
     ['folders', 9],
   ])(
     '%s',

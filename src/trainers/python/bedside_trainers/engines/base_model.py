@@ -14,6 +14,7 @@ from . import blocks, targets
 from .decoder import Decoder
 from .engine import EngineError, EngineInfo, ModelSpec
 from .reading import Readers, check_reading, with_merged
+from .threads import Threads
 from .weights import Body, Weights, structural_copy
 
 # What a tokenizer consists of on disk.
@@ -79,7 +80,10 @@ class BaseModel:
         self.dtype = next(causal.parameters()).dtype
         # What is trained: in full precision even where the base is not.
         self._trained = torch.float64 if self.dtype == torch.float64 else torch.float32
-        self._readers = Readers(self._base_weights(), self._plain_reader, self._adapted_reader)
+        self.threads = Threads(info.parameters, self.device)
+        self._readers = Readers(
+            self._base_weights(), self.threads, self._plain_reader, self._adapted_reader
+        )
         own = blocks.Blocks(self._causal).train if self._written_here() else None
         decoder = self.decoder("", None, {})
         whole = library.hidden(self._causal)

@@ -16,12 +16,11 @@ from .slots import SlotBatch, attended
 # Families whose blocks are a pre-norm attention with rotary positions and a gated SiLU.
 FAMILIES = frozenset({"llama", "mistral", "qwen2", "qwen3"})
 
-# Queries (batch, length, heads, width), keys and values of a layer; to (batch, length, heads, width).
-Attention = Callable[[int, Tensor, Tensor, Tensor], Tensor]
-
-
 # Rotary angles that are the same whatever the length of a sequence.
 _STATIC = frozenset({"default", "linear", "llama3", "yarn"})
+
+# Queries (batch, length, heads, width), keys and values of a layer; to (batch, length, heads, width).
+Attention = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 
 
 def known(causal: nn.Module) -> bool:
@@ -95,7 +94,8 @@ class Blocks:
     def run(self, ids: Tensor, positions: Tensor, attention: Attention) -> Tensor:
         """(batch, length) to the last hidden states."""
         angles = self.angles(positions)
-        hidden = functional.embedding(ids, self.trunk.embed_tokens.weight)
+        table = self.trunk.embed_tokens
+        hidden = functional.embedding(ids, table.weight, table.padding_idx)
         for number, layer in enumerate(self.trunk.layers):
             if self.checkpointing and torch.is_grad_enabled():
                 hidden = checkpoint(

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from .slots import KeyShape, SlotBatch
+from .threads import Threads
 
 # Rows of a product are a multiple of it, so that a row's bits do not depend on how many there are.
 ROWS = 16
@@ -28,9 +29,11 @@ class Decoder:
     keys: KeyShape
     dtype: torch.dtype
     device: torch.device
+    threads: Threads
 
     def hidden(self, ids: Tensor, batch: SlotBatch) -> Tensor:
         """(rows, length) to (rows, length, width)."""
+        self.threads.fit(ids.numel())
         # The least that makes rows times length a whole number of blocks.
         spare = -len(ids) % (ROWS // math.gcd(ROWS, ids.shape[1]))
         positions = batch.positions

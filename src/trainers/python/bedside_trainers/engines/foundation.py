@@ -11,6 +11,7 @@ from torch import Tensor
 
 from .decoder import Decoder
 from .engine import EngineInfo, ModelSpec
+from .threads import Threads
 from .weights import Body, Weights
 
 
@@ -20,6 +21,7 @@ class Foundation(Protocol):
     info: EngineInfo
     identity: Mapping[str, Any]
     device: torch.device
+    threads: Threads
     # Whether training and drawing give a token the same bits, in whatever company; tried out when opened.
     same_bits: bool
 

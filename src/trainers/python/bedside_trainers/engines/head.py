@@ -106,7 +106,8 @@ def token_statistics(
     head: torch.nn.Module, hidden: Tensor, targets: Tensor, temperature: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """log p of each row's target and the entropy of its distribution, differentiable in hidden states and head."""
-    if type(head) is torch.nn.Linear and len(hidden) > 0:
+    if type(head) is torch.nn.Linear:
+        hidden = hidden.to(head.weight.dtype)
         return _LinearHead.apply(hidden, head.weight, head.bias, targets, temperature)
 
     def of(rows, wanted, heat):

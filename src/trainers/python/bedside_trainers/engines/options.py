@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+
+import torch
+
+from .engine import EngineError
 
 
 @dataclass(frozen=True)
 class Options:
-    """Sizes, in tokens where nothing else is said."""
+    """Sizes; those left out are decided by the device."""
 
-    # Padded tokens of a micro-batch.
-    training_tokens: int = 4096
-    # Sequences drawn at the same time, of one snapshot.
-    rows: int = 64
-    # Tokens of prompts read in one pass.
-    prompt_tokens: int = 1024
-    # Rows of keys times their length, at most.
-    cells: int = 1 << 20
-    # Tokens of past sequences whose keys are kept, per snapshot.
-    stored_tokens: int = 65536
+    # Padded tokens of a micro-batch. 4096, on CUDA 16384.
+    training_tokens: int | None = None
+    # Sequences drawn at the same time, of one snapshot. 64, on CUDA 256.
+    rows: int | None = None
+    # Tokens of prompts read in one pass. 1024, on CUDA 8192.
+    prompt_tokens: int | None = None
+    # Keys and values of sequences being drawn, per snapshot. 1 GiB, on CUDA a quarter of the memory.
+    key_bytes: int | None = None
+    # Keys and values of past sequences, per snapshot. A quarter of `key_bytes`.
+    stored_bytes: int | None = None
+
+    def on(self, device: torch.device) -> Options:
+        """All sizes, for a device. @raises EngineError for one that is none"""
+        on_cuda = device.type == "cuda"
+        memory = torch.cuda.get_device_properties(device).total_memory if on_cuda else 4 << 30
+        usual = {
+            "training_tokens": 16384 if on_cuda else 4096,
+            "rows": 256 if on_cuda else 64,
+            "prompt_tokens": 8192 if on_cuda else 1024,
+            "key_bytes": memory // 4,
+        }
+        given = {name: size for name, size in asdict(self).items() if size is not None}
+        sizes = usual | given
+        sizes.setdefault("stored_bytes", sizes["key_bytes"] // 4)
+        for name, size in sizes.items():
+            least = 0 if name == "stored_bytes" else 1
+            if type(size) is not int or size < least:
+                raise EngineError(
+                    f"Expected `{name}` to be a whole number >= {least}, got {size!r}"
+                )
+        return Options(**sizes)

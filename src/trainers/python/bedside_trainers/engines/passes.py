@@ -13,6 +13,7 @@ from . import losses
 from .batching import MicroBatch, Prepared, collate, micro_batches, prepare
 from .engine import Datum, EngineError, ForwardResult, LossSpec, NonFinite
 from .head import token_statistics
+from .threads import Threads
 from .weights import Body
 
 WIRE_LOSSES = ("cross_entropy", "importance_sampling", "ppo", "cispo", "dro")
@@ -28,6 +29,7 @@ class Limits:
     vocabulary: int
     context: int
     device: torch.device
+    threads: Threads
 
 
 @dataclass(frozen=True)
@@ -118,14 +120,15 @@ def _scatter(into: Sequence[dict], batch: MicroBatch, outputs: Mapping[str, Tens
 
 def run(body: Body, data: Sequence[Datum], loss: LossSpec, limits: Limits, backward: bool):
     """Judges data in micro-batches; with `backward` leaves the gradient of the sum on the body's parameters.
-    A forward pass judges the loss only where every input for it is there.
+    A forward pass judges the loss only where all that it needs is there.
     @raises EngineError before any computing, NonFinite on the way"""
     if loss.name not in LOSSES:
         raise EngineError(f"Expected a loss of {', '.join(LOSSES)}, got {loss.name!r}")
     if (loss.name == "value") != (getattr(body.head, "out_features", 0) == 1):
         raise EngineError(f"Expected a loss for the model's own head, got {loss.name!r}")
     required = _required(loss, True)
-    whole = backward or all(name in datum.inputs for datum in data for name in required)
+    given = all(name in datum.inputs for datum in data for name in required)
+    whole = backward or (given and (loss.name != "bedside" or "kind" in loss.config))
     names = (*required, *_OPTIONAL) if whole else _required(loss, False)
     prepared = prepare(
         data, _needed(loss), _required(loss, whole), _OPTIONAL, limits.vocabulary, limits.context
@@ -134,6 +137,7 @@ def run(body: Body, data: Sequence[Datum], loss: LossSpec, limits: Limits, backw
     judge = _judge_values if loss.name == "value" else _judge_tokens
     total, read = 0.0, 0
     for part in micro_batches(prepared, limits.budget):
+        limits.threads.fit(sum(one.reads for one in part))
         batch = collate(part, names, limits.context, limits.device)
         with torch.set_grad_enabled(backward):
             hidden = body.hidden(batch.tokens).flatten(0, 1).index_select(0, batch.rows)

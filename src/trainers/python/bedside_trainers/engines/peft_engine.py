@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import peft
 import torch
@@ -16,9 +17,9 @@ from . import folder as model_folder
 from . import targets
 from .base_model import BaseModel
 from .engine import EngineError, EngineInfo, ModelSpec
+from .options import Options
 from .passes import LOSSES
 from .slots import slot_attention
-from .options import Options
 from .torch_engine import TorchEngine
 
 _SLOTS = "bedside_slots"
@@ -106,17 +107,12 @@ def describe(
     )
 
 
-def open_peft(
-    path: Path, *, name: str, dtype: str, device: str, checkpointing: bool | None, options: Options
-) -> TorchEngine:
-    """@raises EngineError for a folder that is no model, a device or a dtype that is not there"""
-    model_folder.read_config(path)
-    where = _device(device)
+def _load(path: Path, dtype: torch.dtype) -> tuple[nn.Module, Any]:
     transformers.utils.logging.disable_progress_bar()
     try:
         causal, loading = AutoModelForCausalLM.from_pretrained(
             path,
-            dtype=_dtype(dtype, where),
+            dtype=dtype,
             attn_implementation="sdpa",
             local_files_only=True,
             output_loading_info=True,
@@ -130,16 +126,19 @@ def open_peft(
         raise EngineError(
             f"Expected every weight of a causal language model in {path}, missed {absent[:3]}"
         )
-    causal = causal.to(where).eval()
-    return TorchEngine(
-        BaseModel(
-            PeftLibrary(),
-            causal,
-            tokenizer,
-            path,
-            describe(causal, name, path, "peft", {}),
-            model_folder.identity(path),
-            checkpointing=where.type == "cuda" if checkpointing is None else checkpointing,
-        ),
-        options,
-    )
+    return causal.eval(), tokenizer
+
+
+def open_peft(
+    path: Path, *, name: str, dtype: str, device: str, checkpointing: bool | None, options: Options
+) -> TorchEngine:
+    """@raises EngineError for a folder that is no model, a device or a dtype that is not there"""
+    model_folder.read_config(path)
+    where = _device(device)
+    causal, tokenizer = _load(path, _dtype(dtype, where))
+    causal = causal.to(where)
+    info, identity = describe(causal, name, path, "peft", {}), model_folder.identity(path)
+    again = where.type == "cuda" if checkpointing is None else checkpointing
+    library = PeftLibrary()
+    base = BaseModel(library, causal, tokenizer, path, info, identity, checkpointing=again)
+    return TorchEngine(base, options)

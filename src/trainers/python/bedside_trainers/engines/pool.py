@@ -26,8 +26,9 @@ class Pool:
         self.decode = decode
         self.waiting: deque[Running] = deque()
         self.running: list[Running] = []
-        self.prefixes = PrefixStore(options.stored_tokens)
+        self.prefixes = PrefixStore(0)
         self.slots: Slots | None = None
+        self.cells = 0
         self.counts = {"sampled_tokens": 0, "prompt_tokens": 0, "reused_tokens": 0}
 
     def __len__(self) -> int:
@@ -49,17 +50,24 @@ class Pool:
     def advance(self, decoder: Decoder) -> list[Sampled]:
         """One token for every sequence: those admitted now have their first."""
         if self.slots is None:
-            self.slots = Slots(decoder.keys, decoder.dtype, decoder.device)
+            self._begin(decoder)
         states: list[tuple[Running, Tensor]] = []
         if self.running:
             states.extend(zip(list(self.running), self._decode(decoder)))
         while fresh := self._admit():
+            new = [one for one in fresh if one.left > BLOCK]
             read = read_prompts(decoder, self.slots, fresh, self.options.prompt_tokens)
             self.counts["prompt_tokens"] += read
-            for one in fresh:
+            for one in new:
                 self._store(one.running, len(one.running.job.prompt))
-                states.append((one.running, one.last))
+            states.extend((one.running, one.last) for one in fresh)
         return self._draw(decoder, states)
+
+    def _begin(self, decoder: Decoder) -> None:
+        each = decoder.keys.bytes(decoder.dtype)
+        self.slots = Slots(decoder.keys, decoder.dtype, decoder.device)
+        self.cells = self.options.key_bytes // each
+        self.prefixes = PrefixStore(self.options.stored_bytes // each)
 
     def _decode(self, decoder: Decoder) -> Tensor:
         places = [one.length for one in self.running]
@@ -74,14 +82,14 @@ class Pool:
         beside = [*self.running, *(one.running for one in admitted)]
         span = max((one.whole for one in (*beside, self.waiting[0])))
         rows = len(beside) + 1
-        within = rows <= self.options.rows and rows * span <= self.options.cells
+        within = rows <= self.options.rows and rows * span <= self.cells
         return within or rows == 1
 
     def rest(self) -> None:
         """Gives up all sequences that run, and all keys."""
         self.running = []
         self.slots = None
-        self.prefixes = PrefixStore(self.options.stored_tokens)
+        self.prefixes = PrefixStore(0)
 
     def _admit(self) -> list[Reading]:
         """Takes waiting jobs in order; one whose prompt begins like one being read waits for that to be stored."""
@@ -90,33 +98,36 @@ class Pool:
         held: list[Running] = []
         while self.waiting and self._fits(readings):
             one = self.waiting.popleft()
-            prompt = one.job.prompt
-            stored, length = None, 0
-            if not one.job.prompt_logprobs:
-                stored, length = self.prefixes.longest(prompt)
-                length = min(length, len(prompt) - 1)
-                fresh = list(block_hashes(prompt))[length // BLOCK :]
-                if fresh and fresh[0] in begun:
+            reading = self._reading(one)
+            if self.prefixes.budget and reading.left > BLOCK and not one.job.prompt_logprobs:
+                ahead = list(block_hashes(one.job.prompt))[reading.done // BLOCK :]
+                if ahead[0] in begun:
                     held.append(one)
                     continue
-                begun.update(fresh)
-            self.counts["reused_tokens"] += length
-            readings.append(Reading(one, length))
-            one.stored = stored if length > 0 else None
+                begun.update(ahead)
+            readings.append(reading)
         self.waiting.extendleft(reversed(held))
-        readings.sort(key=lambda one: -one.left)
-        for one in readings:
-            self._place(one)
+        readings.sort(key=lambda reading: -reading.left)
+        self._place(readings)
         return readings
 
-    def _place(self, one: Reading) -> None:
-        running = one.running
-        running.row = len(self.running)
-        self.running.append(running)
-        self.slots.reserve(running.row + 1, len(running.job.prompt) + 1)
-        if running.stored is not None:
-            self.slots.put(running.row, running.stored, one.done)
-            running.stored = None
+    def _reading(self, one: Running) -> Reading:
+        if one.job.prompt_logprobs:
+            return Reading(one, 0)
+        stored, length = self.prefixes.longest(one.job.prompt)
+        return Reading(one, min(length, len(one.job.prompt) - 1), stored)
+
+    def _place(self, readings: Sequence[Reading]) -> None:
+        for reading in readings:
+            reading.running.row = len(self.running)
+            self.running.append(reading.running)
+        longest = max((len(one.running.job.prompt) for one in readings), default=0)
+        self.slots.reserve(len(self.running), longest + 1)
+        for reading in readings:
+            self.counts["reused_tokens"] += reading.done
+            if reading.stored is not None and reading.done > 0:
+                self.slots.put(reading.running.row, reading.stored, reading.done)
+                reading.stored = None
 
     def _draw(self, decoder: Decoder, states: Sequence[tuple[Running, Tensor]]) -> list[Sampled]:
         if not states:
@@ -140,7 +151,8 @@ class Pool:
         return finished
 
     def _store(self, one: Running, length: int) -> None:
-        if BLOCK <= length <= self.prefixes.budget:
+        wanted = not one.job.prompt_logprobs
+        if wanted and BLOCK <= length <= self.prefixes.budget:
             self.prefixes.put(one.tokens[:length], self.slots.take(one.row, length))
 
     def _release(self, one: Running) -> None:

@@ -22,6 +22,8 @@ class Reading:
 
     running: Running
     done: int
+    # Keys and values of what is done, until they are in the slot.
+    stored: Tensor | None = None
     last: Tensor | None = None
 
     @property

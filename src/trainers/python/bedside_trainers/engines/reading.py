@@ -13,11 +13,12 @@ from .decoder import Decoder, Trunk
 from .engine import EngineError, ModelSpec
 from .fused import merged
 from .slots import KeyShape, SlotBatch, Slots
+from .threads import Threads
 from .weights import Body, Weights
 
 _UNKNOWN = "This architecture has an attention that sampling here does not know"
-# Merged weights kept at once, each the size of what LoRA is on.
-_KEPT = 4
+# Merged weights kept beside those of the last two snapshots drawn from, each the size of what LoRA is on.
+_KEPT_BYTES = 1 << 30
 
 
 def with_merged(base: Weights, spec: ModelSpec | None, weights: Mapping[str, Tensor]) -> Weights:
@@ -68,10 +69,12 @@ class Readers:
     def __init__(
         self,
         base: Weights,
+        threads: Threads,
         plain: Callable[[], nn.Module],
         adapted: Callable[[ModelSpec], tuple[nn.Module, Mapping[str, nn.Parameter]]],
     ) -> None:
         self._base = base
+        self._threads = threads
         self._plain = plain
         self._adapted = adapted
         some = next(iter(base.values()))
@@ -93,7 +96,8 @@ class Readers:
     def _whole(self, name: str, spec: ModelSpec | None, weights: Weights) -> Weights:
         if name not in self._merged:
             self._merged[name] = with_merged(self._base, spec, weights)
-            while len(self._merged) > _KEPT:
+            each = sum(one.nbytes for one in self._base.values())
+            while len(self._merged) > max(2, _KEPT_BYTES // each):
                 self._merged.popitem(last=False)
         self._merged.move_to_end(name)
         return self._merged[name]
@@ -108,7 +112,9 @@ class Readers:
                 causal, parameters = self._adapted(adapter)
             head = causal.get_output_embeddings()
             trunk = Blocks(causal).read if known(causal) else library_trunk(causal)
-            decoder = Decoder(trunk, head, key_shape(causal), self._dtype, self._device)
+            decoder = Decoder(
+                trunk, head, key_shape(causal), self._dtype, self._device, self._threads
+            )
             self._made[key] = Body(causal, _not_trained, head, parameters), decoder
         return self._made[key]
 

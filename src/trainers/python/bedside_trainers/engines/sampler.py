@@ -56,7 +56,8 @@ class Sampler:
         pool = self._pools.pop(name, None)
         if pool is None:
             return
-        self._count(pool)
+        for counted, count in pool.counts.items():
+            self._counts[counted] += count
         for one in (*pool.waiting, *pool.running):
             self._failed.append(one.sampled("length", f"snapshot {name!r} was dropped"))
 
@@ -138,17 +139,13 @@ class Sampler:
                 idle.rest()
             self._recent.popleft()
 
-    def _count(self, pool: Pool) -> None:
-        for name, count in pool.counts.items():
-            self._counts[name] += count
-            pool.counts[name] = 0
-
     def metrics(self) -> Mapping[str, float]:
-        for pool in self._pools.values():
-            self._count(pool)
-        running = sum(len(pool.running) for pool in self._pools.values())
-        return {
-            **self._counts,
-            "running_sequences": running,
-            "waiting_sequences": self.waiting - running,
+        """Counters and gauges; read only, so that a glance from another thread does no harm."""
+        pools = list(self._pools.values())
+        counts = {
+            name: count + sum(pool.counts[name] for pool in pools)
+            for name, count in self._counts.items()
         }
+        running = sum(len(pool.running) for pool in pools)
+        waiting = len(self._incoming) + sum(len(pool.waiting) for pool in pools)
+        return {**counts, "running_sequences": running, "waiting_sequences": waiting}

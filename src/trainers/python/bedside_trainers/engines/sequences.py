@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from torch import Tensor
 
 from .engine import Sampled, SampleJob
 
@@ -24,8 +23,6 @@ class Running:
     drawn: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
     prompt_logprobs: np.ndarray | None = None
-    # Keys and values to begin with, until there is a slot.
-    stored: Tensor | None = None
 
     @property
     def length(self) -> int:

@@ -19,6 +19,9 @@ class KeyShape:
     heads: int
     width: int
 
+    def bytes(self, dtype: torch.dtype) -> int:
+        return 2 * self.layers * self.heads * self.width * dtype.itemsize
+
 
 class Slots:
     """A tensor (layers, 2, rows, heads, positions, width) that grows as needed."""
@@ -74,7 +77,7 @@ class SlotBatch:
         return 0
 
     def write(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        """Writes (rows, length, heads, width) at the positions; gives (rows, heads, span, width), all that they hold."""
+        """Writes (rows, length, heads, width) at the positions; gives all they hold, (rows, heads, span, width)."""
         held = self.slots.data[layer]
         held[0][self.rows, :, self.positions] = keys[: self.count]
         held[1][self.rows, :, self.positions] = values[: self.count]

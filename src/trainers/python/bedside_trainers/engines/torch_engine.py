@@ -23,6 +23,7 @@ class TorchEngine:
     """The `Engine` of engine.py over a foundation."""
 
     def __init__(self, foundation: Foundation, options: Options) -> None:
+        options = options.on(foundation.device)
         self.info: EngineInfo = foundation.info
         self._foundation = foundation
         self._bodies: dict[tuple, Body] = {}
@@ -32,6 +33,7 @@ class TorchEngine:
             self.info.vocab_size,
             self.info.context_length,
             foundation.device,
+            foundation.threads,
         )
         self._snapshots = Snapshots(foundation)
         self._sampler = Sampler(
@@ -91,9 +93,6 @@ class TorchEngine:
             model.gradients[name] = gradient if held is None else held.add_(gradient)
         self._counts["trained_tokens"] += result.metrics["tokens:sum"]
         return result
-
-    def discard(self, model_id: str) -> None:
-        self._model(model_id).gradients = {}
 
     def discard(self, model_id: str) -> None:
         self._model(model_id).gradients = {}

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 # Makes its models give hidden states in place of logits. Read at every forward pass.
 os.environ["UNSLOTH_RETURN_HIDDEN_STATES"] = "1"
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 
 from . import folder as model_folder
 from .base_model import BaseModel
+from .blocks import FAMILIES, known
 from .engine import EngineError, ModelSpec
 from .options import Options
 from .peft_engine import PeftLibrary, describe
@@ -54,17 +56,32 @@ class UnslothLibrary(PeftLibrary):
     def checkpoint_activations(self, causal: nn.Module) -> None:
         """Its adapters come with that."""
 
+    def read_slots(self, causal: nn.Module) -> None:
+        """Only what `blocks.Blocks` reads is opened."""
+
+
+def _load(path: Path, dtype: str, context: int) -> tuple[nn.Module, Any]:
+    try:
+        causal, tokenizer = unsloth.FastLanguageModel.from_pretrained(
+            model_name=str(path),
+            max_seq_length=context,
+            dtype=_DTYPES[dtype],
+            load_in_4bit=dtype == "4bit",
+            offload_embedding=False,
+        )
+    except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:
+        raise EngineError(f"Unsloth could not load {path}: {error}") from error
+    if not known(causal):
+        kinds, got = ", ".join(sorted(FAMILIES)), causal.config.model_type
+        raise EngineError(f"Expected a model of {kinds} for unsloth, got {got!r}")
+    return causal.eval(), tokenizer
+
 
 def open_unsloth(
-    path: Path,
-    *,
-    name: str,
-    dtype: str,
-    device: str,
-    checkpointing: bool | None,
-    options: Options,
+    path: Path, *, name: str, dtype: str, device: str, checkpointing: bool | None, options: Options
 ) -> TorchEngine:
-    """`dtype` 4bit quantises the base model. @raises EngineError without CUDA, and for a folder that is no model"""
+    """`dtype` 4bit quantises the base model; activations are always computed again.
+    @raises EngineError without CUDA, and for a folder that is no model"""
     config = model_folder.read_config(path)
     if not torch.cuda.is_available() or not (device == "auto" or device.startswith("cuda")):
         raise EngineError(
@@ -72,31 +89,12 @@ def open_unsloth(
         )
     if dtype not in _DTYPES:
         raise EngineError(f"Expected a dtype of {', '.join(_DTYPES)} for unsloth, got {dtype!r}")
-    quantised = dtype == "4bit"
-    try:
-        causal, tokenizer = unsloth.FastLanguageModel.from_pretrained(
-            model_name=str(path),
-            max_seq_length=config.get("max_position_embeddings", 4096),
-            dtype=_DTYPES[dtype],
-            load_in_4bit=quantised,
-            local_files_only=True,
-        )
-    except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:
-        raise EngineError(f"Unsloth could not load {path}: {error}") from error
-    info = replace(
-        describe(causal, name, path, "unsloth", {"unsloth": unsloth.__version__}),
-        modes=("lora",),
-        exports=("adapter",) if quantised else ("adapter", "merged"),
-    )
-    if quantised:
-        info = replace(info, dtype="4bit")
-    base = BaseModel(
-        UnslothLibrary(),
-        causal.eval(),
-        tokenizer,
-        path,
-        info,
-        model_folder.identity(path),
-        checkpointing=False,
-    )
+    causal, tokenizer = _load(path, dtype, config.get("max_position_embeddings", 4096))
+    info = describe(causal, name, path, "unsloth", {"unsloth": unsloth.__version__})
+    info = replace(info, modes=("lora",))
+    if dtype == "4bit":
+        info = replace(info, dtype=dtype, exports=("adapter",))
+    identity = model_folder.identity(path)
+    library = UnslothLibrary()
+    base = BaseModel(library, causal, tokenizer, path, info, identity, checkpointing=False)
     return TorchEngine(base, options)
