@@ -36,7 +36,7 @@ cases: { tier: easy, clinic: [upper-abdomen], heldOut: 4 }
 env: { maxTurns: 3 }
 policy: { model: ${join(folder, 'model')}, mode: full, grammar: brief, maxTokens: 12, dtype: float32 }
 training:
-  steps: ${2 * kills}
+  steps: ${6 * kills}
   groupsPerStep: 2
   groupSize: 4
   loss: { kind: ppo-clip, kl: { estimator: k3, coefficient: 0.01 } }
@@ -100,7 +100,7 @@ async function disturbed(whom, out, left) {
       over = true
     })
     while (!over && done < left) {
-      await Promise.race([ended, wait(3000 + 17000 * when.next().value)])
+      await Promise.race([ended, wait(2000 + 9000 * when.next().value)])
       const pid = whom === 'trainer' ? trainer.pid : serverOf(trainer.pid)
       if (over || pid === undefined) continue
       process.kill(pid, 'SIGKILL')

@@ -4,14 +4,13 @@ import json
 import resource
 import shutil
 import signal
-import tempfile
 import unittest
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from engine_harness import awake, data_for, drain, make_model, only, open_tiny
-from engine_harness import report  # isort: split
+from engine_harness import awake, data_for, drain, fresh_folder, make_model, only
+from engine_harness import open_tiny, report  # isort: split
 
 import torch
 from bedside_trainers.engines import open_engine
@@ -31,10 +30,6 @@ def stepped(engine, model, loss, seeds, data_of=data_for):
     for seed in seeds:
         engine.forward_backward(model, data_of(seed, 5), loss)
         engine.optim_step(model, AdamParams(1e-3, grad_clip_norm=0.5, weight_decay=0.01))
-
-
-def fresh_folder() -> Path:
-    return Path(tempfile.mkdtemp(prefix="bedside-engine-"))
 
 
 @contextmanager

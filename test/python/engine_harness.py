@@ -46,6 +46,14 @@ QWEN3 = {
 }
 
 
+_HOME = tempfile.TemporaryDirectory(prefix="bedside-engine-")
+
+
+def fresh_folder() -> Path:
+    """An empty folder that goes with this process."""
+    return Path(tempfile.mkdtemp(dir=_HOME.name))
+
+
 def make_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -65,7 +73,7 @@ def make_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
 
 def make_model(seed: int = 0, **settings) -> Path:
     """A random causal model of about 100 thousand parameters, by default a Qwen3, in a new folder."""
-    folder = Path(tempfile.mkdtemp(prefix="bedside-engine-"))
+    folder = fresh_folder()
     make_tokenizer(folder)
     config = AutoConfig.for_model(**(settings if "n_embd" in settings else {**QWEN3, **settings}))
     torch.manual_seed(seed)

@@ -14,7 +14,7 @@ from .slots import KeyShape, SlotBatch
 from .threads import Threads
 
 # Rows of a product are a multiple of it, so that a row's bits do not depend on how many there are.
-ROWS = 16
+ROWS = 8
 
 # Token ids and positions, both (rows, length), reading and writing a batch's slots; to hidden states.
 Trunk = Callable[[Tensor, Tensor, SlotBatch], Tensor]
