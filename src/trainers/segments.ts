@@ -81,3 +81,16 @@ export function episodeSegments(
     forks: Math.max(0, parts.length - 1),
   }
 }
+
+/** @throws RangeError for a segment that was drawn without chance, or a mask of another length than its tokens */
+export function assertDrawn(segments: readonly TokenSegment[]): void {
+  segments.forEach(({ rolloutId, tokens, promptLength, mask, temperature }, s) => {
+    const name = `segments[${s}] of rollout ${rolloutId}`
+    if (!(temperature > 0))
+      throw new RangeError(`${name}: expected a temperature above 0, got ${temperature}`)
+    if (mask.length !== tokens.length - promptLength)
+      throw new RangeError(
+        `${name}: expected mask of length ${tokens.length - promptLength}, got ${mask.length}`,
+      )
+  })
+}

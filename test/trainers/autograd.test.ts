@@ -5,26 +5,12 @@ import { normalise, normaliserKinds } from '../../src/batch.js'
 import { segmentLoss } from '../../src/trainers/losses.js'
 import { describeWithPython } from '../fixtures/python.js'
 import type { Drawn } from '../fixtures/segments.js'
-import { corrections, drawnSegments, objectives, penalties } from '../fixtures/segments.js'
+import { drawnSegments, losses } from '../fixtures/segments.js'
 
 interface Judged {
   readonly value: number
   readonly gradients: readonly (readonly number[])[]
 }
-
-/** Every loss there is. */
-const losses: readonly Loss[] = objectives.flatMap((objective) =>
-  corrections.flatMap((correction) =>
-    penalties.map(
-      (kl): Loss => ({
-        ...objective,
-        entropy: 0,
-        ...(correction ? { correction } : {}),
-        ...(kl ? { kl } : {}),
-      }),
-    ),
-  ),
-)
 
 function ours(loss: Loss, drawn: readonly Drawn[], kind: NormaliserKind) {
   const segments = drawn.map(({ segment }) => segment)

@@ -11,6 +11,7 @@ import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import type { Vocabulary } from '../../vocabulary.js'
 import { writeWhole } from '../../whole-file.js'
 import { assertTargets } from '../critic-targets.js'
+import { assertDrawn } from '../segments.js'
 import { tally } from '../tally.js'
 import type { AdamState } from './adam.js'
 import { adam, grown, norm } from './adam.js'
@@ -39,19 +40,13 @@ export interface EmbeddedOptions {
 
 /** @throws RangeError for a drawn token that is no move, or a segment drawn without chance */
 function checkSegments(segments: readonly TokenSegment[], actions: number): void {
-  segments.forEach(({ rolloutId, tokens, promptLength, mask, temperature }, s) => {
-    const name = `segments[${s}] of rollout ${rolloutId}`
-    if (!(temperature > 0))
-      throw new RangeError(`${name}: expected a temperature above 0, got ${temperature}`)
-    if (mask.length !== tokens.length - promptLength)
-      throw new RangeError(
-        `${name}: expected mask of length ${tokens.length - promptLength}, got ${mask.length}`,
-      )
+  assertDrawn(segments)
+  segments.forEach(({ rolloutId, tokens, promptLength, mask }, s) => {
     mask.forEach((drawn, t) => {
       const token = tokens[promptLength + t]!
       if (drawn === 1 && token >= actions)
         throw new RangeError(
-          `${name}: expected a drawn token below ${actions}, got ${token} at ${t}`,
+          `segments[${s}] of rollout ${rolloutId}: expected a drawn token below ${actions}, got ${token} at ${t}`,
         )
     })
   })

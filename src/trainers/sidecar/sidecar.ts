@@ -9,6 +9,7 @@ import type { TokenSegment, TrainBatch } from '../../batch.js'
 import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import { Fault } from '../../error.js'
 import { assertTargets } from '../critic-targets.js'
+import { assertDrawn } from '../segments.js'
 import { tally } from '../tally.js'
 import type { TinkerService } from '../tinker/service.js'
 import type { SamplingSession, TrainingModel } from '../tinker/wire.js'
@@ -63,17 +64,11 @@ function capabilitiesOf({ extensions }: TinkerService, mode: 'lora' | 'full'): C
 
 /** @throws RangeError for what the model cannot read: too long, drawn without chance */
 function checkSegments(segments: readonly TokenSegment[], contextLength: number): void {
-  segments.forEach(({ rolloutId, tokens, promptLength, mask, temperature }, s) => {
-    const name = `segments[${s}] of rollout ${rolloutId}`
-    if (!(temperature > 0))
-      throw new RangeError(`${name}: expected a temperature above 0, got ${temperature}`)
-    if (mask.length !== tokens.length - promptLength)
-      throw new RangeError(
-        `${name}: expected mask of length ${tokens.length - promptLength}, got ${mask.length}`,
-      )
+  assertDrawn(segments)
+  segments.forEach(({ rolloutId, tokens }, s) => {
     if (tokens.length > contextLength)
       throw new RangeError(
-        `${name}: expected at most ${contextLength} tokens, got ${tokens.length}`,
+        `segments[${s}] of rollout ${rolloutId}: expected at most ${contextLength} tokens, got ${tokens.length}`,
       )
   })
 }

@@ -3,34 +3,15 @@ import { bandit } from '../../../examples/04-own-backend.js'
 import type { Agent } from '../../../src/agent.js'
 import { scripted } from '../../../src/agents/scripted.js'
 import type { Backend } from '../../../src/backend.js'
-import { normalise, type TrainBatch } from '../../../src/batch.js'
-import type { Episode } from '../../../src/episode.js'
 import { backendChecks } from '../../../src/testing/backend.js'
 import { runChecks } from '../../../src/testing/check.js'
 import { drGrpo } from '../../../src/trainers/advantages.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
-import { episodeSegments } from '../../../src/trainers/segments.js'
 import { vocabulary } from '../../../src/vocabulary.js'
 import { bare, testAll } from '../../testing/run-checks.js'
-import { consult, right, words } from './play.js'
+import { batchWith, consult, right, words } from './play.js'
 
-const toBatch = (
-  episodes: readonly Episode[],
-  advantages: readonly number[],
-  policyVersion: number,
-): TrainBatch => {
-  const segments = episodes.flatMap(
-    (episode, i) => episodeSegments(episode, advantages[i] as number, 'g').segments,
-  )
-  return {
-    step: 1,
-    policyVersion,
-    segments,
-    normaliser: normalise('token-mean', segments),
-    loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
-    adam: { learningRate: 0.1 },
-  }
-}
+const toBatch = batchWith(0.1)
 
 const doctors: readonly Agent[] = ['Influenza', 'Angina'].map((diagnosis) =>
   scripted([{ kind: 'diagnose', diagnosis }]),

@@ -1,8 +1,11 @@
 /** A world small enough to check by hand: two diseases, one telling question, replies in plain words. */
 
 import type { Agent } from '../../../src/agent.js'
+import type { TrainBatch } from '../../../src/batch.js'
+import { normalise } from '../../../src/batch.js'
 import type { Observation } from '../../../src/env.js'
 import type { Episode } from '../../../src/episode.js'
+import { episodeSegments } from '../../../src/trainers/segments.js'
 import { type Action, noFacts, type Turn } from '../../../src/turn.js'
 import { vocabulary } from '../../../src/vocabulary.js'
 
@@ -80,3 +83,24 @@ export const right = (episode: Episode): number => {
   const wanted = episode.seed % 2 === 0 ? 'Influenza' : 'Angina'
   return last?.kind === 'diagnose' && last.diagnosis === wanted ? 1 : 0
 }
+
+/** Makes batches of episodes, one advantage each, for checks of a backend. */
+export const batchWith =
+  (learningRate: number) =>
+  (
+    episodes: readonly Episode[],
+    advantages: readonly number[],
+    policyVersion: number,
+  ): TrainBatch => {
+    const segments = episodes.flatMap(
+      (episode, i) => episodeSegments(episode, advantages[i] as number, 'g').segments,
+    )
+    return {
+      step: 1,
+      policyVersion,
+      segments,
+      normaliser: normalise('token-mean', segments),
+      loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
+      adam: { learningRate },
+    }
+  }

@@ -9,21 +9,8 @@ import { native } from '../../../src/trainers/sidecar/routes.js'
 import type { TrainingModel } from '../../../src/trainers/tinker/wire.js'
 import { describeWithPython } from '../../fixtures/python.js'
 import type { Drawn } from '../../fixtures/segments.js'
-import { corrections, drawnSegments, objectives, penalties } from '../../fixtures/segments.js'
+import { drawnSegments, losses } from '../../fixtures/segments.js'
 import { served } from '../../fixtures/sidecar-server.js'
-
-const losses: readonly Loss[] = objectives.flatMap((objective) =>
-  corrections.flatMap((correction) =>
-    penalties.map(
-      (kl): Loss => ({
-        ...objective,
-        entropy: 0,
-        ...(correction ? { correction } : {}),
-        ...(kl ? { kl } : {}),
-      }),
-    ),
-  ),
-)
 
 const batches = fc.sample(drawnSegments(4), { numRuns: losses.length, seed: 5 })
 
