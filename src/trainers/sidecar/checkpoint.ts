@@ -105,7 +105,8 @@ export async function loadModel(
     }
     await model.load(path, { optimizer: true })
   } catch (error) {
-    if (Fault.is(error) && error.code !== 'bad-input') throw error
+    const refused = Fault.is(error) && ['bad-input', 'bad-checkpoint'].includes(error.code)
+    if (Fault.is(error) && !refused) throw error
     throw new Fault('bad-checkpoint', `${folder}: ${messageOf(error)}`, { cause: error })
   } finally {
     if (!elsewhere) await rm(place, { recursive: true, force: true })
