@@ -121,11 +121,18 @@ async function openTrained(
   recipe: Recipe,
   setting: Setting,
 ): Promise<Backend> {
-  const folder = await mkdtemp(join(tmpdir(), 'bedside-'))
+  // A server's files; the embedded policy has none.
+  const folder = recipe.backend === 'embedded' ? '' : await mkdtemp(join(tmpdir(), 'bedside-'))
   const tell = (line: string) => void process.stderr.write(`${line}\n`)
   const backend = await openBackend(recipe, setting, { folder, tell })
-  await backend.load(checkpoint)
-  return backend
+  try {
+    await backend.load(checkpoint)
+    return backend
+  } catch (error) {
+    // A server that goes on would keep this process from ending.
+    await backend[Symbol.asyncDispose]()
+    throw error
+  }
 }
 
 /** An agent under its name, in the setting it plays in and for the cases it will meet. */

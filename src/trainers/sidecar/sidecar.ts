@@ -123,7 +123,9 @@ async function sampledLogprobs(
  * @throws Fault `bad-input` for a model that the server refuses, `model-unavailable` without a server
  */
 export async function sidecar(options: SidecarOptions): Promise<Backend> {
-  const { service, tokenizer, grammar, maxTokens, contextLength, history = 'keep' } = options
+  const { service, tokenizer, grammar, maxTokens, history = 'keep' } = options
+  // A server scores a prompt by drawing one token after it, which needs its room.
+  const contextLength = options.contextLength - 1
   const { mode = 'lora', rank = 16, alpha = 32, seed = 0 } = options.model ?? {}
   const extended = service.extensions !== undefined
   const state = service.extensions?.state
