@@ -94,7 +94,7 @@ describeWithPython('gradients in the sidecar', 'sidecar', () => {
     const model = await service().createModel({ mode: 'full', seed: 1 })
     for (let n = 0; n < losses.length; n += 7) {
       const batch = batchOf(losses[n]!, await near(model, batches[n]!), n)
-      // The log-probs that a linearised loss is made of come back in float32.
+      // Up to 1.2e-6 was seen; the log-probs that a linearised loss is made of come back in float32, which may be why.
       expect(Math.max(...(await norms(batch))), JSON.stringify(losses[n])).toBeLessThan(5e-6)
     }
     await model.unload()
