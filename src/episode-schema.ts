@@ -48,6 +48,11 @@ const Action = z.discriminatedUnion('kind', [
     kind: z.literal('diagnose'),
     diagnosis: z.string(),
     recommendation: z.string().exactOptional(),
+    confidence: z.number().min(0).max(1).exactOptional(),
+    differential: z
+      .array(z.strictObject({ diagnosis: z.string(), p: z.number().min(0).max(1).exactOptional() }))
+      .exactOptional(),
+    triage: z.number().int().min(1).max(5).exactOptional(),
   }),
   z.strictObject({ kind: z.literal('give-up') }),
   z.strictObject({ kind: z.literal('invalid'), text: z.string(), why: z.string() }),

@@ -21,9 +21,9 @@ import { clinic as clinicOf } from './knowledge.js'
 import { loadKnowledge } from './knowledge-folder.js'
 import type { Reward } from './reward.js'
 import { asReward } from './rewards/define.js'
-import { formularyOf } from './rewards/formulary.js'
 import type { NamedOptions } from './rewards/named.js'
 import { namedReward, rewardNames } from './rewards/named.js'
+import { formularyOf } from './rewards/outcome/formulary.js'
 import { tiers } from './tiers.js'
 
 /** Loads a reward by name, or from a module file that exports `reward`. @throws Fault `bad-input` */

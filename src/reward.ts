@@ -29,6 +29,8 @@ export interface Reward {
   readonly bounds: readonly [low: number, high: number]
   /** The paper or system the formula comes from. */
   readonly source: string
+  /** A published system's formula as it was released, faults included. */
+  readonly parity?: boolean
   /** Of a weighted mean: what share of the total each part weighs. */
   readonly weights?: Readonly<Record<string, number>>
 }

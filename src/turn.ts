@@ -5,6 +5,12 @@
 /** A language the doctor and the patient speak. */
 export type Language = 'zh' | 'en'
 
+/** A disease that the diagnosis may be instead, and how probable the doctor calls it, 0 to 1. */
+export interface Considered {
+  readonly diagnosis: string
+  readonly p?: number
+}
+
 /** What the doctor does; a closed union, so that a forgotten case is a compile error. */
 export type Action =
   /** Says something to the patient, in free text. */
@@ -12,7 +18,17 @@ export type Action =
   /** Orders one examination, by whatever name the doctor knows it. */
   | { readonly kind: 'order'; readonly exam: string }
   /** Commits to one diagnosis and ends the consultation. */
-  | { readonly kind: 'diagnose'; readonly diagnosis: string; readonly recommendation?: string }
+  | {
+      readonly kind: 'diagnose'
+      readonly diagnosis: string
+      readonly recommendation?: string
+      /** P(the diagnosis is right) as the doctor states it, 0 to 1. */
+      readonly confidence?: number
+      /** What else it may be, most likely first; the diagnosis itself is not among them. */
+      readonly differential?: readonly Considered[]
+      /** How urgent the patient is, 1 (at once) to 5 (can wait). */
+      readonly triage?: number
+    }
   /** Ends the consultation without a diagnosis. */
   | { readonly kind: 'give-up' }
   /** A reply that no grammar could read; `why` is shown to the doctor. */

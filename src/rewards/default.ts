@@ -1,13 +1,13 @@
 /** The default reward: the diagnosis first, and then how it was reached. */
 import type { Reward } from '../reward.js'
-import { communication } from './communication.js'
 import { gate, otherwise, product, weigh } from './compose.js'
-import { efficiency } from './efficiency.js'
-import { examF1 } from './exam-f1.js'
-import type { Formulary } from './formulary.js'
-import { historyCoverage } from './history-coverage.js'
-import { noHarm } from './no-harm.js'
-import { partialCredit } from './partial-credit.js'
+import type { Formulary } from './outcome/formulary.js'
+import { partialCredit } from './outcome/partial-credit.js'
+import { communication } from './process/communication.js'
+import { efficiency } from './process/efficiency.js'
+import { examF1 } from './process/exam-f1.js'
+import { historyCoverage } from './process/history-coverage.js'
+import { noHarm } from './safety/no-harm.js'
 
 /**
  * gate(no harm) · [.55·diagnosis + .15·exams + .15·history + .10·diagnosis×efficiency + .05·communication],

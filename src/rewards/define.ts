@@ -24,6 +24,8 @@ export interface RewardDeclaration {
   readonly bounds?: readonly [low: number, high: number]
   /** The paper or system the formula comes from. @default 'the user' */
   readonly source?: string
+  /** A published formula as released, faults included. @default false */
+  readonly parity?: boolean
 }
 
 const shown = (value: unknown): string =>
@@ -71,7 +73,7 @@ function checkScore(name: string, { total, parts }: Score, low: number, high: nu
  * finite or out of bounds, and with a TypeError for what is no score
  */
 export function defineReward(
-  { name, bounds = [-Infinity, Infinity], source = 'the user' }: RewardDeclaration,
+  { name, bounds = [-Infinity, Infinity], source = 'the user', parity }: RewardDeclaration,
   fn: RewardFunction,
 ): Reward {
   checkBounds(name, bounds)
@@ -95,7 +97,8 @@ export function defineReward(
     checkScore(name, score, low, high)
     return score
   }
-  return Object.assign(run, { rewardName: name, bounds, source })
+  const declared = { rewardName: name, bounds, source }
+  return Object.assign(run, parity ? { ...declared, parity } : declared)
 }
 
 const isReward = (fn: Reward | RewardFunction): fn is Reward => 'rewardName' in fn
@@ -122,7 +125,9 @@ export function composite(
     bounds,
     source,
     weights,
-  }: Required<RewardDeclaration> & { readonly weights?: Reward['weights'] | undefined },
+  }: Required<Omit<RewardDeclaration, 'parity'>> & {
+    readonly weights?: Reward['weights'] | undefined
+  },
 ): Reward {
   checkBounds(name, bounds)
   const declared = { rewardName: name, bounds, source }

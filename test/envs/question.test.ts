@@ -4,7 +4,7 @@ import { questionCase } from '../../src/cases/question-case.js'
 import { question } from '../../src/envs/question.js'
 import { writeReasoned } from '../../src/reasoned-reply.js'
 import { make } from '../../src/registry.js'
-import { verifiedAnswer } from '../../src/rewards/verified-answer.js'
+import { verifiedAnswer } from '../../src/rewards/outcome/verified-answer.js'
 
 const cases = [
   questionCase('What causes scurvy?', 'Vitamin C deficiency'),

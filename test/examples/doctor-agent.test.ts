@@ -7,7 +7,7 @@ import { primary } from '../../src/case.js'
 import { importers } from '../../src/cases/import.js'
 import { readReasoned } from '../../src/reasoned-reply.js'
 import { parseRecipe } from '../../src/recipe.js'
-import { exactVerifier } from '../../src/rewards/verifier.js'
+import { exactVerifier } from '../../src/rewards/outcome/verifier.js'
 
 const example = (name: string) =>
   fileURLToPath(new URL(`../../examples/doctor-agent/${name}`, import.meta.url))

@@ -80,7 +80,9 @@ function parse(reply: string): Action {
   if (!section) return invalid(advice.length > 0 ? say.alone : say.none)
   if (advice.length > 0 && section.label !== 'diagnosis') return invalid(say.alone)
   const action = act(section, lines(advice[0]?.lines ?? []).join('\n'))
-  const fields = Object.values(action).slice(1)
+  const fields = Object.values(action)
+    .slice(1)
+    .filter((field) => typeof field === 'string')
   if (fields[0] === '') return invalid(say.empty)
   const most = Math.max(...fields.map((field) => field.length))
   return most > longest ? invalid(say.long(most, longest)) : action

@@ -1,15 +1,15 @@
 /** How much nearer to the diagnosis what was told has brought somebody who heard it all. */
-import type { Belief } from '../belief.js'
-import type { GraderView } from '../case.js'
-import type { Episode } from '../episode.js'
-import type { Knowledge } from '../knowledge.js'
-import { loadKnowledge } from '../knowledge-folder.js'
-import type { PosteriorOptions } from '../posterior.js'
-import { posteriorOf } from '../posterior.js'
-import type { Reward } from '../reward.js'
-import { notApplicable, ok } from '../reward.js'
-import { diseaseOf, trackOf } from '../track.js'
-import { defineReward } from './define.js'
+import type { Belief } from '../../belief.js'
+import type { GraderView } from '../../case.js'
+import type { Episode } from '../../episode.js'
+import type { Knowledge } from '../../knowledge.js'
+import { loadKnowledge } from '../../knowledge-folder.js'
+import type { PosteriorOptions } from '../../posterior.js'
+import { posteriorOf } from '../../posterior.js'
+import type { Reward } from '../../reward.js'
+import { notApplicable, ok } from '../../reward.js'
+import { diseaseOf, trackOf } from '../../track.js'
+import { defineReward } from '../define.js'
 
 /** What cases were generated from. */
 export interface CaseWorld {

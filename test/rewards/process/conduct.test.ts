@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import type { EpisodeTurn } from '../../src/episode.js'
-import { communication } from '../../src/rewards/communication.js'
-import { efficiency } from '../../src/rewards/efficiency.js'
-import { noHarm } from '../../src/rewards/no-harm.js'
-import { ask, diagnose, episodeOf, invalid, order, truthOf } from '../fixtures/reward-episodes.js'
+import type { EpisodeTurn } from '../../../src/episode.js'
+import { communication } from '../../../src/rewards/process/communication.js'
+import { efficiency } from '../../../src/rewards/process/efficiency.js'
+import { noHarm } from '../../../src/rewards/safety/no-harm.js'
+import {
+  ask,
+  diagnose,
+  episodeOf,
+  invalid,
+  order,
+  truthOf,
+} from '../../fixtures/reward-episodes.js'
 
 const truth = truthOf({ gold: { exams: { harmful: ['contrast-ct'] } } })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { icd10Codes, nearest, normalCode, sameCode } from '../../src/rewards/icd10.js'
+import { icd10Codes, nearest, normalCode, sameCode } from '../../../src/rewards/outcome/icd10.js'
 
 describe('nearest', () => {
   test.each([

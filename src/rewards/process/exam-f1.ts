@@ -1,7 +1,7 @@
 /** Whether the examinations that were needed, and only those, were carried out. */
-import type { Reward } from '../reward.js'
-import { notApplicable, ok } from '../reward.js'
-import { defineReward } from './define.js'
+import type { Reward } from '../../reward.js'
+import { notApplicable, ok } from '../../reward.js'
+import { defineReward } from '../define.js'
 
 /**
  * Set F1 between the examinations carried out (canonical ids, panels expanded, each once) and the required

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Formulary } from '../../src/rewards/formulary.js'
-import { formularyOf } from '../../src/rewards/formulary.js'
-import { partialCredit } from '../../src/rewards/partial-credit.js'
-import { influenza, saying, truthOf } from '../fixtures/reward-episodes.js'
-import { smallKnowledge } from '../fixtures/small-knowledge.js'
+import type { Formulary } from '../../../src/rewards/outcome/formulary.js'
+import { formularyOf } from '../../../src/rewards/outcome/formulary.js'
+import { partialCredit } from '../../../src/rewards/outcome/partial-credit.js'
+import { influenza, saying, truthOf } from '../../fixtures/reward-episodes.js'
+import { smallKnowledge } from '../../fixtures/small-knowledge.js'
 
 const icd10 = (code: string) => [{ system: 'icd10' as const, code }]
 const formulary: Formulary = [

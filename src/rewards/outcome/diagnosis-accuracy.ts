@@ -1,8 +1,8 @@
 /** Whether the doctor's one diagnosis is the primary one of the gold standard. */
-import { diagnosisOf } from '../episode.js'
-import type { Reward } from '../reward.js'
-import { ok } from '../reward.js'
-import { defineReward } from './define.js'
+import { diagnosisOf } from '../../episode.js'
+import type { Reward } from '../../reward.js'
+import { ok } from '../../reward.js'
+import { defineReward } from '../define.js'
 import { inGold } from './gold.js'
 import { mentionOf } from './naming.js'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { graderView } from '../../src/case.js'
-import { questionCase } from '../../src/cases/question-case.js'
-import { verifiedAnswer } from '../../src/rewards/verified-answer.js'
-import { ask, episodeOf, saying } from '../fixtures/reward-episodes.js'
+import { graderView } from '../../../src/case.js'
+import { questionCase } from '../../../src/cases/question-case.js'
+import { verifiedAnswer } from '../../../src/rewards/outcome/verified-answer.js'
+import { ask, episodeOf, saying } from '../../fixtures/reward-episodes.js'
 
 const truth = graderView(questionCase('What causes scurvy?', 'Vitamin C deficiency'))
 

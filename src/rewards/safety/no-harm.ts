@@ -1,7 +1,7 @@
 /** Whether no examination was carried out that would do harm. */
-import type { Reward } from '../reward.js'
-import { ok } from '../reward.js'
-import { defineReward } from './define.js'
+import type { Reward } from '../../reward.js'
+import { ok } from '../../reward.js'
+import { defineReward } from '../define.js'
 
 /** 0 where an examination that is harmful in this case was carried out, else 1; made to be a `gate`. */
 export const noHarm = (): Reward =>

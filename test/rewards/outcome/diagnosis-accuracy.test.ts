@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { diagnosisAccuracy } from '../../src/rewards/diagnosis-accuracy.js'
-import { ask, episodeOf, influenza, saying, truthOf } from '../fixtures/reward-episodes.js'
+import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
+import { ask, episodeOf, influenza, saying, truthOf } from '../../fixtures/reward-episodes.js'
 
 const reward = diagnosisAccuracy()
 const truth = truthOf()

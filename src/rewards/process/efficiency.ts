@@ -1,7 +1,7 @@
 /** How much of the money and the turns was left. */
-import type { Reward } from '../reward.js'
-import { ok } from '../reward.js'
-import { defineReward } from './define.js'
+import type { Reward } from '../../reward.js'
+import { ok } from '../../reward.js'
+import { defineReward } from '../define.js'
 
 /** The share of a budget that was spent; nothing of one that has no end. */
 const share = (spent: number, budget: number): number =>

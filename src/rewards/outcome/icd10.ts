@@ -5,7 +5,7 @@
  * the clinical modifications do. Nearness in the book is not nearness at the bedside (J90 effusion and
  * J93 pneumothorax share a block), which is why a case may list acceptable diagnoses of its own.
  */
-import type { Code } from '../case.js'
+import type { Code } from '../../case.js'
 
 const blocks = `
   A00-A09 A15-A19 A20-A28 A30-A49 A50-A64 A65-A69 A70-A74 A75-A79 A80-A89 A92-A99 B00-B09 B15-B19 B20-B24 B25-B34

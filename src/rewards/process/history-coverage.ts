@@ -1,8 +1,8 @@
 /** How much of what the patient could tell was elicited. */
-import type { GraderView } from '../case.js'
-import type { Reward } from '../reward.js'
-import { notApplicable, ok } from '../reward.js'
-import { defineReward } from './define.js'
+import type { GraderView } from '../../case.js'
+import type { Reward } from '../../reward.js'
+import { notApplicable, ok } from '../../reward.js'
+import { defineReward } from '../define.js'
 
 /** A turn of more questions than this is a laundry list, and what it brings up earns nothing. */
 const mostQuestions = 2

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { notApplicable } from '../../src/reward.js'
-import { examF1 } from '../../src/rewards/exam-f1.js'
-import { diagnose, episodeOf, order, truthOf } from '../fixtures/reward-episodes.js'
+import { notApplicable } from '../../../src/reward.js'
+import { examF1 } from '../../../src/rewards/process/exam-f1.js'
+import { diagnose, episodeOf, order, truthOf } from '../../fixtures/reward-episodes.js'
 
 const judge = async (orders: readonly (readonly string[])[], exams?: object) => {
   const episode = episodeOf([...orders.map((list) => order(...list)), diagnose('flu')])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { exactVerifier } from '../../src/rewards/verifier.js'
+import { exactVerifier } from '../../../src/rewards/outcome/verifier.js'
 
 const formulary = [
   { id: 'influenza', names: ['Influenza', 'flu', '流感'], codes: [] },

@@ -2,15 +2,15 @@
  * The rewards of Doctor-Agent: form and verified answer of one reply. PPO's is HuatuoGPT-o1's own; GRPO's weighs
  * the form beside it. `parity` gives what was released, faults included; else they are mended.
  */
-import type { Episode } from '../episode.js'
-import { readReasoned, writeReasoned } from '../reasoned-reply.js'
-import type { Reward } from '../reward.js'
-import { ok } from '../reward.js'
-import { defineReward } from './define.js'
+import type { Episode } from '../../episode.js'
+import { readReasoned, writeReasoned } from '../../reasoned-reply.js'
+import type { Reward } from '../../reward.js'
+import { ok } from '../../reward.js'
+import { defineReward } from '../define.js'
+import type { VerifiedOptions } from '../outcome/verified-answer.js'
+import { verdictOn, verifying } from '../outcome/verified-answer.js'
 import type { Reading } from './doctor-agent-released.js'
 import { releasedGrpo, releasedPpo } from './doctor-agent-released.js'
-import type { VerifiedOptions } from './verified-answer.js'
-import { verdictOn, verifying } from './verified-answer.js'
 
 export interface DoctorAgentOptions extends VerifiedOptions {
   /** An answer is right where the verifier's probability is above it. @default 0.5, with `parity` 0.4 */
@@ -55,7 +55,7 @@ function rewardOf(formula: Formula, options: DoctorAgentOptions): Reward {
     ...verifying({ ...(parity ? { threshold: 0.4 } : {}), ...options }),
     blind: parity,
   }
-  return defineReward({ name, bounds: [0, 1], source }, async (episode, truth, context) => {
+  return defineReward({ name, bounds: [0, 1], source, parity }, async (episode, truth, context) => {
     const { format, answer } = read(replyOf(episode))
     const verdict =
       answer === undefined ? undefined : await verdictOn(answer, asked, [episode, truth, context])

@@ -1,9 +1,9 @@
 /** Whether the doctor's turns were ones a patient can answer. */
-import type { EpisodeTurn } from '../episode.js'
-import type { Reward } from '../reward.js'
-import { notApplicable, ok } from '../reward.js'
-import type { Understanding } from '../turn.js'
-import { defineReward } from './define.js'
+import type { EpisodeTurn } from '../../episode.js'
+import type { Reward } from '../../reward.js'
+import { notApplicable, ok } from '../../reward.js'
+import type { Understanding } from '../../turn.js'
+import { defineReward } from '../define.js'
 
 /** An utterance taken for one of these was a question that was understood and new. */
 const understood: ReadonlySet<Understanding> = new Set<Understanding>([

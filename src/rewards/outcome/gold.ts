@@ -1,6 +1,6 @@
 /** The gold standard of a case, indexed once by what a doctor may call it. */
-import type { Gold } from '../case.js'
-import { primary } from '../case.js'
+import type { Gold } from '../../case.js'
+import { primary } from '../../case.js'
 import { icd10Codes, sameCode } from './icd10.js'
 import type { Mention, Names } from './naming.js'
 import { lookUp, namesOf } from './naming.js'

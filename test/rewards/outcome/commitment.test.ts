@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { loadKnowledge } from '../../src/knowledge-folder.js'
-import { evasion } from '../../src/rewards/commitment.js'
+import { loadKnowledge } from '../../../src/knowledge-folder.js'
+import { evasion } from '../../../src/rewards/outcome/commitment.js'
 
 const diseases = loadKnowledge().diseases.map(({ name }) => name.en)
 
