@@ -19,6 +19,6 @@ describeWithPython('the sidecar keeps the contract of a backend', 'sidecar', () 
   ])('%s', (_, model, other) => {
     const play = (agent: Agent, n: number) => consult(agent, n, n)
     const openOther = () => open(other)
-    testAll(backendChecks(() => open(model), { play, toBatch, openOther, tolerance: 1e-4 }))
+    testAll(backendChecks(() => open(model), { play, toBatch, openOther }))
   })
 })
