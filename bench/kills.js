@@ -1,5 +1,5 @@
 /**
- * Kills a training run on the sidecar at random moments, the server or the trainer, resumes it, and holds the final
+ * Kills a training run on the sidecar at random moments, first the server and then the trainer, resumes it, and holds the final
  * weights to those of a run that nobody disturbed. Needs `bedside sidecar setup`.
  *
  *     node bench/kills.js [--kills 20] [--seed 0]
@@ -95,10 +95,21 @@ function serverOf(trainer) {
   return undefined
 }
 
-/** Runs to the end, killing `whom` at random moments as often as wanted; every other start is a resumption. */
+/** How many steps a run has done. */
+function stepsOf(out) {
+  const path = join(out, 'metrics.jsonl')
+  return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0
+}
+
+/**
+ * Runs to the end, killing `whom` once in every six steps, at a random moment of a random one of them; every other
+ * start is a resumption.
+ */
 async function disturbed(whom, out, left) {
   const when = moments(`${values.seed}/${whom}`)
+  const draw = () => when.next().value
   let [done, starts] = [0, 0]
+  let [step, delay] = [Math.floor(6 * draw()), 1500 * draw()]
   for (;;) {
     const args = existsSync(join(out, 'config.yaml')) ? ['--resume', out] : [recipe, '--out', out]
     const trainer = spawn(process.execPath, [cli, 'train', ...args], { stdio: 'ignore' })
@@ -109,11 +120,15 @@ async function disturbed(whom, out, left) {
       over = true
     })
     while (!over && done < left) {
-      await Promise.race([ended, wait(2000 + 9000 * when.next().value)])
+      await Promise.race([ended, wait(20)])
+      if (over || stepsOf(out) < step) continue
+      await Promise.race([ended, wait(delay)])
       const pid = whom === 'trainer' ? trainer.pid : serverOf(trainer.pid)
       if (over || pid === undefined) continue
       process.kill(pid, 'SIGKILL')
       done++
+      step = 6 * done + Math.floor(6 * draw())
+      delay = 1500 * draw()
       process.stderr.write(`${whom} killed ${done} times\r`)
       if (whom === 'trainer') await ended
     }
@@ -128,7 +143,8 @@ console.log(`undisturbed: ${expected.last}, weights ${expected.weights}`)
 let same = true
 for (const whom of ['server', 'trainer']) {
   const got = await disturbed(whom, join(folder, whom), kills)
-  const equal = got.weights === expected.weights && got.metrics === expected.metrics
+  const equal =
+    got.done === kills && got.weights === expected.weights && got.metrics === expected.metrics
   same &&= equal
   console.log(
     `${whom} killed ${got.done} times, started ${got.starts} times: ${got.last}, weights ${got.weights}, ${equal ? 'weights and metrics equal' : 'DIFFERENT'}`,
