@@ -4,7 +4,7 @@ import type { Case, DoctorView } from '../case.js'
 import { inLanguage, primary } from '../case.js'
 import type { Episode } from '../episode.js'
 import type { Part, Score } from '../reward.js'
-import type { Language, Stop, Turn } from '../turn.js'
+import type { Action, Language, Stop, Turn } from '../turn.js'
 import type { Output } from './output.js'
 import { number, table } from './output.js'
 
@@ -17,6 +17,11 @@ const words = {
     order: (exam: string) => `开检查：${exam}`,
     diagnosis: '诊断：',
     recommendation: '建议：',
+    confidence: '把握：',
+    differential: '鉴别：',
+    triage: '分诊：',
+    between: '；',
+    bracketed: (text: string) => `（${text}）`,
     giveUp: '（放弃）',
     truth: '真实诊断：',
     score: '得分',
@@ -33,6 +38,11 @@ const words = {
     order: (exam: string) => `orders ${exam}`,
     diagnosis: 'Diagnosis: ',
     recommendation: 'Recommendation: ',
+    confidence: 'Confidence: ',
+    differential: 'Differential: ',
+    triage: 'Triage: ',
+    between: '; ',
+    bracketed: (text: string) => ` (${text})`,
     giveUp: '(gives up)',
     truth: 'Truth: ',
     score: 'Score',
@@ -58,6 +68,24 @@ const plain = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is cut out
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
 
+const percent = (p: number): string => `${Number((100 * p).toFixed(1))}%`
+
+/** What the doctor stated beside the diagnosis, a line each. */
+function beside(
+  { confidence, differential = [], triage }: Extract<Action, { readonly kind: 'diagnose' }>,
+  language: Language,
+): readonly string[] {
+  const say = words[language]
+  const others = differential.map(({ diagnosis, p }) =>
+    p === undefined ? diagnosis : `${diagnosis}${say.bracketed(percent(p))}`,
+  )
+  return [
+    ...(confidence === undefined ? [] : [say.confidence + percent(confidence)]),
+    ...(others.length > 0 ? [say.differential + others.join(say.between)] : []),
+    ...(triage === undefined ? [] : [say.triage + triage]),
+  ]
+}
+
 function spoken({ action }: Turn, language: Language): string {
   const say = words[language]
   switch (action.kind) {
@@ -69,6 +97,7 @@ function spoken({ action }: Turn, language: Language): string {
     case 'diagnose':
       return [
         say.diagnosis + action.diagnosis,
+        ...beside(action, language),
         ...(action.recommendation ? [say.recommendation + action.recommendation] : []),
       ].join('\n')
     case 'give-up':

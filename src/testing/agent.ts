@@ -18,6 +18,9 @@ export interface AgentMaterial {
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string'
+const isProbability = (value: unknown): boolean =>
+  typeof value === 'number' && value >= 0 && value <= 1
+const isLevel = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= 5
 
 /** What each kind of action must carry; a new kind is a compile error here. */
 const fields: {
@@ -25,7 +28,12 @@ const fields: {
 } = {
   ask: ({ text }) => isText(text),
   order: ({ exam }) => isText(exam),
-  diagnose: ({ diagnosis, recommendation = '' }) => isText(diagnosis) && isText(recommendation),
+  diagnose: ({ diagnosis, recommendation = '', confidence = 0, differential = [], triage = 1 }) =>
+    isText(diagnosis) &&
+    isText(recommendation) &&
+    isProbability(confidence) &&
+    differential.every(({ diagnosis: other, p = 0 }) => isText(other) && isProbability(p)) &&
+    isLevel(triage),
   'give-up': () => true,
   invalid: ({ text, why }) => isText(text) && isText(why),
 }

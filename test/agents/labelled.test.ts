@@ -77,6 +77,100 @@ describe('a reply with one label is an action', () => {
   })
 })
 
+describe('what may be stated beside a diagnosis', () => {
+  const diagnosis = 'Influenza'
+  const stating = (line: string) => parse(`Diagnosis: Influenza\n${line}`)
+
+  test.each<[string, number]>([
+    ['Confidence: 80%', 0.8],
+    ['Confidence: 80 %', 0.8],
+    ['Confidence: 0.8', 0.8],
+    ['**Confidence:** about 7.5 percent.', 0.075],
+    ['Confidence: 1', 1],
+    ['Confidence: 60% (the cough does not fit)\nbut the fever does', 0.6],
+    ['把握：80％', 0.8],
+    ['置信度：约80%', 0.8],
+  ])('%s', (line, confidence) => {
+    expect(stating(line)).toEqual({ kind: 'diagnose', diagnosis, confidence })
+  })
+
+  test.each<[string, { diagnosis: string; p?: number }[]]>([
+    ['Differential: Asthma (20%); Gout', [{ diagnosis: 'Asthma', p: 0.2 }, { diagnosis: 'Gout' }]],
+    [
+      'Differential:\n1. **Asthma** (p=0.2)\n2. Gout: 5%\n\n- COPD - 1%;',
+      [
+        { diagnosis: 'Asthma', p: 0.2 },
+        { diagnosis: 'Gout', p: 0.05 },
+        { diagnosis: 'COPD', p: 0.01 },
+      ],
+    ],
+    ['鉴别：1、哮喘（20%）；痛风', [{ diagnosis: '哮喘', p: 0.2 }, { diagnosis: '痛风' }]],
+    ['鉴别诊断：哮喘、痛风', [{ diagnosis: '哮喘' }, { diagnosis: '痛风' }]],
+    // A comma may be part of a name, and so may a whole number in brackets.
+    ['Differential: Gout, unspecified', [{ diagnosis: 'Gout, unspecified' }]],
+    ['Differential: Glycogenosis (2)', [{ diagnosis: 'Glycogenosis (2)' }]],
+    ['Differential diagnosis: none', []],
+    ['鉴别：无。', []],
+  ])('%s', (line, differential) => {
+    expect(stating(line)).toEqual({ kind: 'diagnose', diagnosis, differential })
+  })
+
+  test.each<[string, number]>([
+    ['Triage: 2', 2],
+    ['Triage: ESI 2 (see within minutes)', 2],
+    ['分诊：3级', 3],
+    ['Triage: level 5.', 5],
+  ])('%s', (line, triage) => {
+    expect(stating(line)).toEqual({ kind: 'diagnose', diagnosis, triage })
+  })
+
+  test('all of it, in any order, around the recommendation', () => {
+    const reply = 'Triage: 4\nDiagnosis: Influenza\nRecommendation: Rest.\nConfidence: 70%'
+    expect(parse(reply)).toEqual({
+      kind: 'diagnose',
+      diagnosis,
+      recommendation: 'Rest.',
+      confidence: 0.7,
+      triage: 4,
+    })
+  })
+
+  test('a differential in the diagnosis itself is part of that one name', () => {
+    const reply = 'Diagnosis: Influenza. Differential: Asthma (20%); Gout'
+    expect(parse(reply)).toEqual({ kind: 'diagnose', diagnosis: reply.slice('Diagnosis: '.length) })
+  })
+
+  test.each([
+    ['a word for a number', 'Confidence: high', /Confidence: 80%/],
+    ['percent without its sign', 'Confidence: 80', /Confidence: 80%/],
+    ['more than all', 'Confidence: 120%', /Confidence: 80%/],
+    ['less than nothing', 'Confidence: -5%', /Confidence: 80%/],
+    ['a range', 'Confidence: 70-80%', /Confidence: 80%/],
+    ['nothing', 'Confidence:', /Confidence: 80%/],
+    ['Chinese', '把握：很大', /“把握：80%”/],
+    ['an empty differential', 'Differential:', /Differential: name \(20%\)/],
+    ['a differential of a number', 'Differential: (20%)', /Differential: name/],
+    ['an improbable differential', 'Differential: Gout (120%)', /Differential: name/],
+    ['a long differential', `Differential: ${'gout;'.repeat(401)}`, /at most 2000/],
+    ['no level', 'Triage: urgent', /1 to 5/],
+    ['another scale', 'Triage: 6', /1 to 5/],
+    ['two levels', 'Triage: 2-3', /1 to 5/],
+    ['half a level', 'Triage: 2.5', /1 to 5/],
+    ['one of them twice', 'Triage: 2\nTriage: 3', /once/],
+    ['under both of its names', 'Differential: a\n鉴别诊断：b', /一次/],
+  ])('%s is invalid, with what to write', (_, line, why) => {
+    expect(stating(line)).toMatchObject({ kind: 'invalid', why: expect.stringMatching(why) })
+  })
+
+  test.each([
+    ['Confidence: 80%', /together with `Diagnosis:`/],
+    ['Question: a?\nConfidence: 80%', /together with `Diagnosis:`/],
+    ['检查：血常规\n分诊：2', /和诊断一起写/],
+  ])('it stands beside a diagnosis or not at all: %s', (reply, why) => {
+    expect(parse(reply)).toMatchObject({ kind: 'invalid', why: expect.stringMatching(why) })
+  })
+})
+
 describe('any other reply is invalid, with what to do instead', () => {
   test.each([
     ['no label', 'Have you had a diagnosis before?', /Begin a line with/],
@@ -111,18 +205,37 @@ const words = fc
     { minLength: 1, maxLength: 8 },
   )
   .map((all) => all.join(' '))
+const probability = fc.oneof(
+  fc.integer({ min: 0, max: 100 }).map((n) => n / 100),
+  fc.double({ min: 0, max: 1, noNaN: true }),
+)
 const plainWords = fc
   .stringMatching(/^[a-z0-9][a-z0-9 ,.]{0,20}[a-z0-9.]$/)
   .map((s) => s.replace(/ +/g, ' '))
+const considered = fc
+  .tuple(fc.stringMatching(/^[a-z]{2,8}( [a-z(),:'-]{0,8}[a-z])?$/), fc.option(probability))
+  .filter(([diagnosis]) => diagnosis !== 'none' && diagnosis !== 'nothing')
+  .map(([diagnosis, p]) => (p === null ? { diagnosis } : { diagnosis, p }))
+const beside = fc.record(
+  {
+    confidence: probability,
+    differential: fc.array(considered, { maxLength: 4 }),
+    triage: fc.integer({ min: 1, max: 5 }),
+  },
+  { requiredKeys: [] },
+)
 const action: fc.Arbitrary<Action> = fc.oneof(
   words.map((text): Action => ({ kind: 'ask', text })),
   words.map((exam): Action => ({ kind: 'order', exam })),
-  words.map((diagnosis): Action => ({ kind: 'diagnose', diagnosis })),
-  fc.tuple(words, fc.array(plainWords, { minLength: 1, maxLength: 4 })).map(
-    ([diagnosis, advice]): Action => ({
+  fc
+    .tuple(words, beside)
+    .map(([diagnosis, stated]): Action => ({ kind: 'diagnose', diagnosis, ...stated })),
+  fc.tuple(words, fc.array(plainWords, { minLength: 1, maxLength: 4 }), beside).map(
+    ([diagnosis, advice, stated]): Action => ({
       kind: 'diagnose',
       diagnosis,
       recommendation: advice.join('\n'),
+      ...stated,
     }),
   ),
 )
@@ -149,8 +262,25 @@ test('whatever an action says, written it is never another kind of action', () =
         { kind: 'ask', text: a },
         { kind: 'order', exam: a },
         { kind: 'diagnose', diagnosis: a, recommendation: b },
+        { kind: 'diagnose', diagnosis: a, differential: [{ diagnosis: b, p: 2 }], triage: 9 },
       ] as const)
         expect([written.kind, 'invalid']).toContain(parse(format(written, tongue)).kind)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('a reply once read is written and read again as the same', () => {
+  const entry = fc.oneof(
+    fc.stringMatching(/^[a-z0-9 .;:、()%*-]{0,20}$/),
+    fc.constantFrom('哮喘（20%）', '1. gout', '- - gout', 'a (0.5) (5%)', 'none', '**gout** 5%'),
+  )
+  fc.assert(
+    fc.property(fc.array(entry, { maxLength: 4 }), entry, language, (list, level, tongue) => {
+      const read = parse(`Diagnosis: x\nDifferential: ${list.join('; ')}\nTriage: ${level}`)
+      if (read.kind === 'diagnose') expect(parse(format(read, tongue))).toEqual(read)
+      const part = parse(`Diagnosis: x\nDifferential: ${list.join('; ')}`)
+      if (part.kind === 'diagnose') expect(parse(format(part, tongue))).toEqual(part)
     }),
     { numRuns: 1000 },
   )
@@ -281,6 +411,66 @@ describe('render', () => {
   test('with brief rules still names the diseases', () => {
     const card = labelled({ formulary: ['Cold'], rules: 'brief' }).render(seen([]))[0]?.content
     expect(card).toMatch(/^You are the doctor\..*\nThe diagnosis is one of: Cold\.$/)
+  })
+
+  describe('asks for more beside the diagnosis', () => {
+    const every = ['confidence', 'differential', 'triage'] as const
+
+    test.each(['en', 'zh'] as const)(
+      'in lines that parse reads when they are filled in: %s',
+      (tongue) => {
+        for (const rules of ['full', 'brief'] as const) {
+          const plain = labelled({ rules }).render(seen(history, tongue))
+          const asked = labelled({ rules, asks: every }).render(seen(history, tongue))
+          expect(asked.slice(1)).toEqual(plain.slice(1))
+          const before = new Set(plain[0]?.content.split('\n'))
+          const added = asked[0]?.content.split('\n').filter((line) => !before.has(line)) ?? []
+          expect(added).toHaveLength(4)
+          const filled = ['80%', 'a (20%); b', '2'].map(
+            (text, i) => `${added[i + 1]?.split(/[:：]/)[0]}: ${text}`,
+          )
+          expect(parse(`Diagnosis: x\n${filled.join('\n')}`)).toEqual({
+            kind: 'diagnose',
+            diagnosis: 'x',
+            confidence: 0.8,
+            differential: [{ diagnosis: 'a', p: 0.2 }, { diagnosis: 'b' }],
+            triage: 2,
+          })
+        }
+      },
+    )
+
+    test('only for what it is told to, and for nothing by default', () => {
+      const [system] = labelled({ asks: ['triage'] }).render(seen([]))
+      expect(system?.content).toMatch(/\nTriage: /)
+      expect(system?.content).not.toMatch(/Confidence|Differential/)
+      expect(labelled({ asks: [] }).render(seen([]))).toEqual(render(seen([])))
+      expect(render(seen([]))[0]?.content).not.toMatch(/Triage|Confidence|Differential/)
+    })
+
+    test('the retold diagnosis has them between the diagnosis and the recommendation', () => {
+      const stated: Action = {
+        kind: 'diagnose',
+        diagnosis: 'Flu',
+        recommendation: 'Rest.',
+        confidence: 0.8,
+        differential: [{ diagnosis: 'Gout', p: 0.15 }, { diagnosis: 'Asthma' }],
+        triage: 2,
+      }
+      expect(format(stated, 'en')).toBe(
+        'Diagnosis: Flu\nConfidence: 80%\nDifferential: Gout (15%); Asthma\nTriage: 2\nRecommendation: Rest.',
+      )
+      expect(format(stated, 'zh')).toBe(
+        '诊断：Flu\n把握：80%\n鉴别：Gout（15%）；Asthma\n分诊：2\n建议：Rest.',
+      )
+    })
+
+    test('not for what it does not know', () => {
+      // @ts-expect-error: the types already say so
+      expect(() => labelled({ asks: ['mood'] })).toThrow(
+        'Expected `asks` to be of confidence, differential, triage, got `mood`',
+      )
+    })
   })
 
   test('refuses rules that are none', () => {

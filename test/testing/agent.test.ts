@@ -71,6 +71,18 @@ describe('exactly the broken promise is reported when an agent', () => {
     'every move is a known action with its fields',
     strange({ kind: 'diagnose' }),
   )
+  for (const [what, beside] of [
+    ['is sure by more than 1', { confidence: 1.2 }],
+    ['has no number for a confidence', { confidence: '80%' }],
+    ['considers a disease without a name', { differential: [{ p: 0.2 }] }],
+    ['considers a disease less than never', { differential: [{ diagnosis: 'flu', p: -0.2 }] }],
+    ['triages beyond the scale', { triage: 6 }],
+  ] as const)
+    only(
+      what,
+      'every move is a known action with its fields',
+      strange({ kind: 'diagnose', diagnosis: 'flu', ...beside }),
+    )
   only(
     'takes a kind from the prototype',
     'every move is a known action with its fields',

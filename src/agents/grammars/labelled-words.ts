@@ -7,9 +7,30 @@ export const labels = {
     order: 'Order',
     diagnosis: 'Diagnosis',
     recommendation: 'Recommendation',
+    confidence: 'Confidence',
+    differential: 'Differential',
+    triage: 'Triage',
   },
-  zh: { question: '问题', order: '检查', diagnosis: '诊断', recommendation: '建议' },
+  zh: {
+    question: '问题',
+    order: '检查',
+    diagnosis: '诊断',
+    recommendation: '建议',
+    confidence: '把握',
+    differential: '鉴别',
+    triage: '分诊',
+  },
 } as const
+
+/** What else models call some of them; read, never written. */
+export const otherLabels = {
+  'Differential diagnosis': 'differential',
+  鉴别诊断: 'differential',
+  置信度: 'confidence',
+} as const
+
+/** What a doctor can be asked to write beside the diagnosis. */
+export type Ask = 'confidence' | 'differential' | 'triage'
 
 interface Words {
   /** The rules of the consultation. */
@@ -18,6 +39,11 @@ interface Words {
   readonly brief: string
   readonly limits: (turns: number, budget: Observation['budget']) => string
   readonly formulary: (diseases: readonly string[]) => string
+  /** Stands before the lines that are asked for beside the diagnosis. */
+  readonly beside: string
+  readonly asks: Readonly<Record<Ask, string>>
+  /** A differential diagnosis of nothing. */
+  readonly nothingElse: string
   /** Stands before what came back, by kind of outcome. */
   readonly heard: {
     readonly answered: string
@@ -50,6 +76,14 @@ Messages of the user are what the patient says and what examinations show; they 
       return `You have at most ${most.join(', ')}.`
     },
     formulary: (diseases) => `The diagnosis is one of: ${diseases.join('; ')}.`,
+    beside: 'Write these lines too, between the diagnosis and the recommendation:',
+    asks: {
+      confidence: 'Confidence: how likely the diagnosis is right, from 0% to 100%',
+      differential:
+        'Differential: what else it may be, most likely first, as name (20%); name (5%)',
+      triage: 'Triage: how urgent the patient is, one number from 1 (at once) to 5 (can wait)',
+    },
+    nothingElse: 'none',
     heard: { answered: 'Patient: ', examined: 'Report: ', rejected: 'Not done: ' },
     left: (turns) =>
       turns > 1 ? `[Turns left: ${turns}]` : '[Last turn: commit to a diagnosis now]',
@@ -74,6 +108,13 @@ Messages of the user are what the patient says and what examinations show; they 
       return `你最多有${most.join('、')}。`
     },
     formulary: (diseases) => `诊断是以下之一：${diseases.join('；')}。`,
+    beside: '在诊断和建议之间，还要写这些行：',
+    asks: {
+      confidence: '把握：诊断正确的可能性，0%到100%',
+      differential: '鉴别：还可能是什么，可能性大的在前，写成 病名（20%）；病名（5%）',
+      triage: '分诊：患者有多紧急，一个数字，1（立即）到5（可以等）',
+    },
+    nothingElse: '无',
     heard: { answered: '患者：', examined: '报告：', rejected: '未执行：' },
     left: (turns) => (turns > 1 ? `【剩余回合：${turns}】` : '【最后一个回合：现在请给出诊断】'),
     unread: '（无法读取的内容）',
@@ -92,6 +133,12 @@ export const whys = {
       'A recommendation goes with a diagnosis. Write `Diagnosis:` and `Recommendation:` together.',
     long: (length: number, most: number) =>
       `The text is too long: ${length} characters. Write at most ${most}.`,
+    beside: 'That line goes with a diagnosis. Write it together with `Diagnosis:`.',
+    twice: 'One label stands twice. Write each line beside the diagnosis once.',
+    confidence: 'The confidence is no probability. Write it as `Confidence: 80%`.',
+    differential:
+      'The differential could not be read. Write it as `Differential: name (20%); name (5%)`.',
+    triage: 'The triage level is none. Write one number from 1 to 5, as `Triage: 2`.',
   },
   zh: {
     none: '没有找到标签。请在行首写“问题：”、“检查：”或“诊断：”。',
@@ -99,5 +146,10 @@ export const whys = {
     empty: '标签后面没有内容。请把内容写在同一行。',
     alone: '建议要和诊断一起写。请同时写“诊断：”和“建议：”。',
     long: (length: number, most: number) => `内容太长：${length}个字符。最多写${most}个。`,
+    beside: '这一行要和诊断一起写。请和“诊断：”写在同一次回复里。',
+    twice: '有一个标签写了两次。诊断旁边的每一行只写一次。',
+    confidence: '把握不是一个概率。请写成“把握：80%”。',
+    differential: '鉴别诊断无法读取。请写成“鉴别：病名（20%）；病名（5%）”。',
+    triage: '分诊级别不对。请写一个1到5的数字，如“分诊：2”。',
   },
 } as const

@@ -1,5 +1,6 @@
 /**
- * The labelled grammar: `Question: …`, `Order: …`, or `Diagnosis: …` with `Recommendation: …`.
+ * The labelled grammar: `Question: …`, `Order: …`, or `Diagnosis: …` with `Recommendation: …`, and, beside the
+ * diagnosis, `Confidence: …`, `Differential: …` and `Triage: …` where the doctor states them.
  *
  * A label counts only at the start of a line, so that a question may quote one ("was a diagnosis: made?").
  * What the patient says stands in user messages alone; only replies of the doctor are ever parsed.
@@ -10,19 +11,23 @@ import type { Observation } from '../../env.js'
 import { visible } from '../../hidden.js'
 import type { Action, Language, Turn } from '../../turn.js'
 import { intakeText } from '../intake.js'
-import { labels, prompts, whys } from './labelled-words.js'
+import type { Beside } from './labelled-beside.js'
+import { asks as allAsks, readBeside, writeBeside } from './labelled-beside.js'
+import type { Ask } from './labelled-words.js'
+import { labels, otherLabels, prompts, whys } from './labelled-words.js'
 
 /** The longest text of one field, in UTF-16 units. */
 const longest = 2000
 
 type Label = keyof typeof labels.en
 
-const meaning = new Map<string, Label>(
-  [labels.en, labels.zh].flatMap((names) =>
+const meaning = new Map<string, Label>([
+  ...[labels.en, labels.zh].flatMap((names) =>
     // The keys of `labels` are the labels.
     (Object.keys(names) as Label[]).map((label) => [names[label].toLowerCase(), label] as const),
   ),
-)
+  ...Object.entries(otherLabels).map(([name, label]) => [name.toLowerCase(), label] as const),
+])
 
 /** A label at the start of a line: what stands before it (list mark, heading, bold), its name, what follows. */
 const labelLine = new RegExp(
@@ -57,16 +62,55 @@ const squeeze = (text: string): string => text.replace(/\s+/g, ' ').trim()
 const lines = (text: readonly string[]): string[] => text.map(squeeze).filter(Boolean)
 const unwrap = (text: string): string => /^\*\*([^*]+)\*\*$/.exec(text)?.[1]?.trim() ?? text
 
+/** What goes with a diagnosis, or why it cannot be read. */
+interface Company {
+  readonly recommendation: string
+  readonly beside: Beside
+}
+
 /** The action of the one section that acts. */
-function act({ label, lines: raw }: Section, recommendation: string): Action {
+function act({ label, lines: raw }: Section, { recommendation, beside }: Company): Action {
   const written = lines(raw)
   if (label === 'question') return { kind: 'ask', text: unwrap(written.join(' ')) }
   // An order and a diagnosis are names; a model that goes on to explain them means the first line.
   const name = unwrap(written[0] ?? '')
   if (label === 'order') return { kind: 'order', exam: name }
-  return recommendation === ''
-    ? { kind: 'diagnose', diagnosis: name }
-    : { kind: 'diagnose', diagnosis: name, recommendation }
+  return {
+    kind: 'diagnose',
+    diagnosis: name,
+    ...(recommendation === '' ? {} : { recommendation }),
+    ...beside,
+  }
+}
+
+const isAsk = (label: Label): label is Ask => allAsks.some((ask) => ask === label)
+
+type Whys = (typeof whys)['en' | 'zh']
+
+/** What the lines beside a diagnosis state, or why they cannot be read. */
+function besideOf(found: readonly Section[], say: Whys): Beside | string {
+  let beside: Beside = {}
+  for (const { label, lines: raw } of found) {
+    if (!isAsk(label)) continue
+    if (label in beside) return say.twice
+    const length = raw.reduce((sum, line) => sum + line.length, 0)
+    if (length > longest) return say.long(length, longest)
+    const read = readBeside(label, lines(raw))
+    if (!read) return say[label]
+    beside = { ...beside, ...read }
+  }
+  return beside
+}
+
+/** The one section that acts, or why there is none: a second one, none, or company that only a diagnosis has. */
+function actor(found: readonly Section[], say: Whys): Section | string {
+  const advice = found.filter(({ label }) => label === 'recommendation').length
+  const stated = found.some(({ label }) => isAsk(label))
+  const [section, second] = found.filter(({ label }) => label !== 'recommendation' && !isAsk(label))
+  if (second || advice > 1) return say.several
+  if (section && (section.label === 'diagnosis' || (advice === 0 && !stated))) return section
+  if (advice > 0) return say.alone
+  return stated ? say.beside : say.none
 }
 
 function parse(reply: string): Action {
@@ -74,12 +118,12 @@ function parse(reply: string): Action {
   const say = whys[/\p{Script=Han}/u.test(text) ? 'zh' : 'en']
   const invalid = (why: string): Action => ({ kind: 'invalid', text: text.slice(0, longest), why })
   const found = sections(text)
-  const advice = found.filter(({ label }) => label === 'recommendation')
-  const [section, second] = found.filter(({ label }) => label !== 'recommendation')
-  if (second || advice.length > 1) return invalid(say.several)
-  if (!section) return invalid(advice.length > 0 ? say.alone : say.none)
-  if (advice.length > 0 && section.label !== 'diagnosis') return invalid(say.alone)
-  const action = act(section, lines(advice[0]?.lines ?? []).join('\n'))
+  const section = actor(found, say)
+  if (typeof section === 'string') return invalid(section)
+  const beside = besideOf(found, say)
+  if (typeof beside === 'string') return invalid(beside)
+  const advice = found.find(({ label }) => label === 'recommendation')
+  const action = act(section, { recommendation: lines(advice?.lines ?? []).join('\n'), beside })
   const fields = Object.values(action)
     .slice(1)
     .filter((field) => typeof field === 'string')
@@ -103,13 +147,14 @@ export function format(action: Action, language: Language): string {
     case 'order':
       return field('order', flat(action.exam))
     case 'diagnose': {
-      const diagnosis = field('diagnosis', flat(action.diagnosis))
+      const named = field('diagnosis', flat(action.diagnosis))
       const advice = lines(visible(action.recommendation ?? '').split(newline))
       const text = advice.reduce(
         (all, line) => (all === '' ? line : `${all}${labelLine.test(line) ? ' ' : '\n'}${line}`),
         '',
       )
-      return text === '' ? diagnosis : `${diagnosis}\n${field('recommendation', text)}`
+      const written = [named, ...writeBeside(action, language)]
+      return [...written, ...(text === '' ? [] : [field('recommendation', text)])].join('\n')
     }
     case 'give-up':
       return prompts[language].gaveUp
@@ -132,11 +177,14 @@ function heard({ outcome }: Turn, left: number, language: Language): Message[] {
  */
 function render(
   { intake, turns, turnsLeft, budget, language }: Observation,
-  { rules, formulary }: Required<LabelledOptions>,
+  { rules, formulary, asks }: Required<LabelledOptions>,
 ) {
   const say = prompts[language]
   const total = turns.length + turnsLeft
-  const said = rules === 'brief' ? [say.brief] : [say.rules, say.limits(total, budget)]
+  const asked = allAsks.filter((ask) => asks.includes(ask)).map((ask) => say.asks[ask])
+  const beside = asked.length > 0 ? [say.beside, ...asked] : []
+  const said =
+    rules === 'brief' ? [say.brief, ...beside] : [say.rules, ...beside, say.limits(total, budget)]
   if (formulary.length > 0) said.push(say.formulary(formulary))
   const messages: Message[] = [
     { role: 'system', content: said.join('\n') },
@@ -154,15 +202,26 @@ export interface LabelledOptions {
   readonly formulary?: readonly string[]
   /** `brief` names the labels in one line, without rules and limits, for models of a short context. @default 'full' */
   readonly rules?: 'full' | 'brief'
+  /**
+   * What the doctor is asked to state beside the diagnosis; a reply may state any of it unasked. @default nothing
+   */
+  readonly asks?: readonly Ask[]
 }
 
 /** The project's own format, in the observation's language; a reply may use either language's labels. */
-export function labelled({ formulary = [], rules = 'full' }: LabelledOptions = {}): Grammar {
+export function labelled({
+  formulary = [],
+  rules = 'full',
+  asks = [],
+}: LabelledOptions = {}): Grammar {
   if (rules !== 'full' && rules !== 'brief')
     throw new RangeError(`Expected \`rules\` to be 'full' or 'brief', got \`${rules}\``)
+  for (const ask of asks)
+    if (!allAsks.includes(ask))
+      throw new RangeError(`Expected \`asks\` to be of ${allAsks.join(', ')}, got \`${ask}\``)
   return {
     name: 'labelled',
-    render: (observation) => render(observation, { formulary, rules }),
+    render: (observation) => render(observation, { formulary, rules, asks }),
     parse,
   }
 }
