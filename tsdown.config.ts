@@ -1,7 +1,13 @@
 import { defineConfig } from 'tsdown'
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/exports/*.ts', 'src/cli/main.ts'],
+  entry: [
+    'src/index.ts',
+    'src/exports/*.ts',
+    'src/cli/main.ts',
+    // Started by its path, as a thread.
+    'src/rewards/text/overlap-worker.ts',
+  ],
   outDir: 'dist',
   format: 'esm',
   platform: 'node',

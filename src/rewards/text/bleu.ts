@@ -1,0 +1,17 @@
+/** BLEU of one n, as DoctorAgent-RL's evaluation computes it. */
+import { bagOf, charactersOrWords, commonCount, ngrams } from './tokens.js'
+
+/**
+ * The share of the candidate's runs of n tokens that the gold text has too, in [0, 1], times e^(1 − |gold|/|candidate|)
+ * where the candidate is the shorter. Of that n alone, not the mean over 1 to n that BLEU (Papineni et al. 2002) is.
+ * 1 where both texts are empty, 0 where one is.
+ */
+export function doctorAgentBleu(candidate: string, gold: string, n: 1 | 2 | 3 | 4): number {
+  if (candidate === '' && gold === '') return 1
+  const [given, right] = [charactersOrWords(candidate), charactersOrWords(gold)]
+  const runs = ngrams(given, n)
+  if (runs.length === 0) return 0
+  const precision = commonCount(runs, bagOf(ngrams(right, n))) / runs.length
+  const brevity = given.length < right.length ? Math.exp(1 - right.length / given.length) : 1
+  return brevity * precision
+}
