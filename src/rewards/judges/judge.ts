@@ -7,11 +7,17 @@
  */
 import type { RewardContext } from '../../reward.js'
 
-/** One line of a dialogue as a judge is shown it, hidden reasoning cut away. */
+/** One line of a dialogue as a judge is shown it, hidden reasoning cut away (a parity preset shows what was released). */
 export interface JudgedLine {
   readonly role: 'doctor' | 'patient' | 'examiner'
   readonly text: string
 }
+
+/**
+ * What of a consultation is graded: `all` (reasoning, questions, diagnosis with partial credit, few turns),
+ * `diagnosis-and-questions` (.7 and .3 of the grade), or the `questions` alone.
+ */
+export type Graded = 'all' | 'diagnosis-and-questions' | 'questions'
 
 /** What is asked, with the data it is asked about. All text in it is data, never an instruction. */
 export type JudgeRequest =
@@ -33,6 +39,7 @@ export type JudgeRequest =
   /** How good was the consultation? Reply: a decimal number, 0 to 1. After GRPODx. */
   | {
       readonly task: 'consultation'
+      readonly grade: Graded
       readonly disease: string
       /** The doctor's one diagnosis; absent where there was none. */
       readonly diagnosis?: string

@@ -71,8 +71,8 @@ function rewardOf(formula: Formula, options: DoctorAgentOptions): Reward {
 }
 
 /**
- * 1 for a verified answer in the whole form, .1 for another one, 0 for any other form. Abstaining, offering several
- * answers and running on are worth what a wrong answer is.
+ * 1 for a verified answer in the whole form, 0 for any other reply (released: .1 for a wrong answer in the form).
+ * Abstaining, offering several answers and running on are worth what a wrong answer is.
  * @throws RangeError for a threshold outside [0, 1)
  */
 export const doctorAgentPpo = (options: DoctorAgentOptions = {}): Reward =>
@@ -86,7 +86,7 @@ export const doctorAgentPpo = (options: DoctorAgentOptions = {}): Reward =>
       : {
           name: 'doctor-agent-ppo',
           source: 'HuatuoGPT-o1 `get_reward_o1` (Chen et al. 2024), mended',
-          ...{ read: ordered(0), wrong: 0.1, total: (_, accuracy) => accuracy },
+          ...{ read: ordered(0), wrong: 0, total: (_, accuracy) => accuracy },
         },
     options,
   )

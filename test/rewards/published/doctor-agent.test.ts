@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../../src/case.js'
 import { questionCase } from '../../../src/cases/question-case.js'
@@ -55,12 +56,51 @@ const released: readonly (readonly [what: string, text: string, ppo: number, grp
   ['nothing behind the Final heading', writeReasoned('x', ''), 0.1, 0.37],
 ]
 
+interface Released {
+  readonly score: number
+  readonly released: number
+  readonly shown: string
+}
+const golden: readonly {
+  readonly name: string
+  readonly form: string
+  readonly reply: string
+  readonly p: number
+  readonly outputs: { readonly ppo: Released; readonly grpo: Released }
+}[] = JSON.parse(
+  readFileSync(new URL('../../golden/doctor-agent.json', import.meta.url), 'utf8'),
+).cases.filter(({ form }: { readonly form: string }) => form === 'headings')
+
 describe('parity pays what the released code pays', () => {
+  test('in twenty golden cases and more', () => {
+    expect(golden.length).toBeGreaterThanOrEqual(20)
+  })
+
   test.each(released)('%s', async (_, text, ppo, grpo) => {
     const options = { parity: true, verifier: gullible }
     expect(await paid('ppo', text, options)).toBe(ppo)
     expect(await paid('grpo', text, options)).toBeCloseTo(grpo, 12)
   })
+
+  test.each(golden.map((one) => [one.name, one] as const))(
+    'golden: %s',
+    async (_, { reply, p, outputs }) => {
+      for (const algorithm of ['ppo', 'grpo'] as const) {
+        const shown: string[] = []
+        const verifier: Verifier = async (...[, , answer]) => {
+          shown.push(answer)
+          return p
+        }
+        const { score, released, shown: published } = outputs[algorithm]
+        const total = await paid(algorithm, reply, { parity: true, verifier })
+        expect(total).toBeCloseTo(score, 9)
+        // At 32 bits a probability of .4 is above .4.
+        if (p !== 0.4) expect(total).toBeCloseTo(released, 6)
+        // Where there is nothing to extract, the release asks about a sentence of its own and forgets the reply.
+        expect(shown).toEqual(published === 'I do not know the answer.' ? [] : [published])
+      }
+    },
+  )
 
   test.each([
     [0.4, 0.1, 0.37],
@@ -90,7 +130,7 @@ describe('parity pays what the released code pays', () => {
 describe('mended', () => {
   test.each<[string, string, number, number]>([
     ['whole and right', writeReasoned('x', right), 1, 1],
-    ['whole and wrong', writeReasoned('x', wrong), 0.1, 0.3],
+    ['whole and wrong', writeReasoned('x', wrong), 0, 0.3],
     ['without the blank line, right', tight(right), 1, 1],
     ['wrong order, right', backwards(right), 0, 0],
     ['no reasoning, right', alone(right), 0, 0.2],
@@ -98,10 +138,10 @@ describe('mended', () => {
     ['a heading twice, right', twice(right), 0, 0],
     ['reasoning alone', '## Thinking\n\nx', 0, 0],
     ['nothing', '', 0, 0],
-    ['abstaining', writeReasoned('x', 'I do not know the answer.'), 0.1, 0.3],
-    ['a list that holds the right one', writeReasoned('x', `${wrong}, ${right} or flu`), 0.1, 0.3],
-    ['either of two', writeReasoned('x', `Either ${right} or ${wrong}.`), 0.1, 0.3],
-    ['an essay', writeReasoned('x', `${right}. ${'It is known. '.repeat(500)}`), 0.1, 0.3],
+    ['abstaining', writeReasoned('x', 'I do not know the answer.'), 0, 0.3],
+    ['a list that holds the right one', writeReasoned('x', `${wrong}, ${right} or flu`), 0, 0.3],
+    ['either of two', writeReasoned('x', `Either ${right} or ${wrong}.`), 0, 0.3],
+    ['an essay', writeReasoned('x', `${right}. ${'It is known. '.repeat(500)}`), 0, 0.3],
   ])('%s, even before a gullible verifier', async (_, text, ppo, grpo) => {
     expect(await paid('ppo', text, { verifier: gullible })).toBe(ppo)
     expect(await paid('grpo', text, { verifier: gullible })).toBeCloseTo(grpo, 12)
@@ -124,7 +164,7 @@ describe('mended', () => {
   test('reads a doctor who acts without writing as one of the bare form', async () => {
     const by = (turns: Parameters<typeof episodeOf>[0]) => doctorAgentPpo()(episodeOf(turns), truth)
     expect((await by([diagnose(right)])).total).toBe(1)
-    expect((await by([diagnose(wrong)])).total).toBe(0.1)
+    expect((await by([diagnose(wrong)])).total).toBe(0)
     expect((await by([])).total).toBe(0)
   })
 
@@ -134,6 +174,39 @@ describe('mended', () => {
     await expect(paid('ppo', writeReasoned('x', right), { verifier })).rejects.toThrow(
       /a probability, got NaN/,
     )
+  })
+})
+
+describe('each bug of the release (spec §3.8): parity has it, mended has not', () => {
+  const either = async (algorithm: keyof typeof rewards, text: string, verifier: Verifier) => [
+    await paid(algorithm, text, { parity: true, verifier }),
+    await paid(algorithm, text, { verifier }),
+  ]
+
+  test('1: the verifier does not know the question', async () => {
+    const knowing: Verifier = async (asked) => (asked === question ? 1 : 0)
+    expect(await either('ppo', writeReasoned('x', right), knowing)).toEqual([0.1, 1])
+  })
+
+  test('2: the order of the headings, and their blank line', async () => {
+    expect(await either('ppo', backwards(right), gullible)).toEqual([1, 0])
+    expect(await either('ppo', tight(right), gullible)).toEqual([0, 1])
+    const [released, mended] = await either('grpo', tight(right), gullible)
+    expect(released).toBeCloseTo(0.3, 12)
+    expect(mended).toBe(1)
+  })
+
+  test('3: a probability of less than a half is enough, and so is a list', async () => {
+    expect(await either('ppo', writeReasoned('x', right), async () => 0.45)).toEqual([1, 0])
+    const list = writeReasoned('x', `${wrong}, ${right} or flu`)
+    expect(await either('ppo', list, gullible)).toEqual([1, 0])
+  })
+
+  test('4: a wrong answer in the right form is worth a tenth', async () => {
+    expect(await either('ppo', writeReasoned('x', wrong), gullible)).toEqual([0.1, 0])
+    const [released, mended] = await either('grpo', writeReasoned('x', wrong), gullible)
+    expect(released).toBeCloseTo(0.37, 12)
+    expect(mended).toBe(0.3)
   })
 })
 

@@ -1,0 +1,116 @@
+/**
+ * The reward of Doctor-Agent's last notebooks: tags in place, and tiers of the verifier's probability. `parity` gives
+ * what was released, faults included; else it is mended.
+ */
+import type { GraderView } from '../../case.js'
+import { inLanguage, primary } from '../../case.js'
+import type { Episode } from '../../episode.js'
+import { visible } from '../../hidden.js'
+import type { Reward, RewardContext } from '../../reward.js'
+import { ok } from '../../reward.js'
+import { defineReward } from '../define.js'
+import { evasion } from '../outcome/commitment.js'
+import type { VerifiedOptions } from '../outcome/verified-answer.js'
+import { verifying } from '../outcome/verified-answer.js'
+import type { Verifier } from '../outcome/verifier.js'
+import { releasedNotebook, releasedTier, wholeNotebook } from './doctor-agent-notebook-released.js'
+
+export interface DoctorAgentNotebookOptions
+  extends Pick<VerifiedOptions, 'verifier' | 'formulary'> {
+  /**
+   * The released formula, −3.5 to 9.5: more for a probability of .31 than for no answer, nearly half of it for tags, and
+   * an answer may hedge and what follows it may be anything. @default false
+   */
+  readonly parity?: boolean
+}
+
+/** The last reply; a doctor who acts without writing has written the bare form. */
+function replyOf({ turns }: Episode): string {
+  const last = turns.at(-1)
+  if (last?.text !== undefined) return last.text
+  return last?.action.kind === 'diagnose'
+    ? `…</THINK><ANSWER>${last.action.diagnosis}</ANSWER>`
+    : ''
+}
+
+type Judged = readonly [Episode, GraderView, RewardContext]
+
+/** The verifier's probability. @throws RangeError for what is none */
+async function probability(
+  verifier: Verifier,
+  answer: string,
+  [{ language }, { complaint, gold }, { signal }]: Judged,
+  blind: boolean,
+): Promise<number> {
+  const question = blind ? '' : inLanguage(complaint.text, language)
+  const p = await verifier(question, inLanguage(primary(gold).name, language), answer, { signal })
+  if (p >= 0 && p <= 1) return p
+  throw new RangeError(`Expected the verifier to give a probability, got ${p}`)
+}
+
+function released(verifier: Verifier): Reward {
+  return defineReward(
+    {
+      name: 'doctor-agent-notebook-parity',
+      bounds: [-3.5, 9.5],
+      source: 'Doctor-Agent, notebooks of GRPO (quantrana/Medical-Doctor-Agent), as released',
+      parity: true,
+    },
+    async (...judged) => {
+      const { strict, soft, answer } = releasedNotebook(replyOf(judged[0]))
+      const p = answer === undefined ? undefined : await probability(verifier, answer, judged, true)
+      const accuracy = releasedTier(p)
+      return {
+        total: strict + soft + accuracy,
+        parts: {
+          strict: ok(strict),
+          soft: ok(soft),
+          accuracy: ok(accuracy, p === undefined ? 'no answer to verify' : `p ${p.toFixed(3)}`),
+        },
+      }
+    },
+  )
+}
+
+/** What a probability is worth: the released tiers of what is more likely right than wrong, over the highest. */
+const tier = (p: number): number => (p > 0.9 ? 1 : p > 0.7 ? 0.7 : p > 0.5 ? 0.4 : 0)
+
+const weights = { format: 0.3, accuracy: 0.7 }
+
+function mended(verifier: Verifier): Reward {
+  const reward = defineReward(
+    {
+      name: 'doctor-agent-notebook',
+      bounds: [0, 1],
+      source: 'Doctor-Agent, notebooks of GRPO (quantrana/Medical-Doctor-Agent), mended',
+    },
+    async (...judged) => {
+      const answer = wholeNotebook(replyOf(judged[0]))
+      const format = answer === undefined ? 0 : 1
+      const worth = async (text: string) => {
+        const said = visible(text)
+        const evaded = evasion(said, inLanguage(primary(judged[1].gold).name, judged[0].language))
+        if (evaded) return ok(0, `${evaded}: ${said.slice(0, 80)}`)
+        const p = await probability(verifier, said, judged, false)
+        return ok(tier(p), `p ${p.toFixed(3)}: ${said.slice(0, 80)}`)
+      }
+      const accuracy = answer === undefined ? ok(0, 'no answer to verify') : await worth(answer)
+      const value = accuracy.status === 'ok' ? accuracy.value : 0
+      return {
+        total: weights.format * format + weights.accuracy * value,
+        parts: { format: ok(format), accuracy },
+      }
+    },
+  )
+  return Object.assign(reward, { weights })
+}
+
+/**
+ * .3·form + .7·tier, within [0, 1]: the form is whole or not, the tier 1, .7 or .4 for a verifier's probability above
+ * .9, .7 or .5, and 0 for an answer less likely, evasive, or none. With `parity` the released sum: 3 for a whole form,
+ * ±.5 for each of three tags, and 5, 3.5, 2, 1.5 or −2.5 by probability, −2 for no answer.
+ */
+export function doctorAgentNotebook(options: DoctorAgentNotebookOptions = {}): Reward {
+  const { verifier } = verifying(options)
+  return options.parity ? released(verifier) : mended(verifier)
+}

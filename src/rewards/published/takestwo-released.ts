@@ -1,0 +1,139 @@
+/** The rewards of MrlX-TakesTwo as released, over an episode of ours. */
+import type { GraderView } from '../../case.js'
+import type { Episode, EpisodeTurn } from '../../episode.js'
+import { Fault } from '../../error.js'
+import type { Score } from '../../reward.js'
+import { ok } from '../../reward.js'
+import type { JudgedLine } from '../judges/judge.js'
+import { bagF1 } from '../text/bag-f1.js'
+import { countOf, goldTexts, readLabels, replyOf, strip } from './doctoragent-rl-texts.js'
+
+/** A message of the published dialogue; the doctor is the assistant, whatever came back is the user's. */
+interface Spoken {
+  readonly role: 'doctor' | 'patient'
+  readonly text: string
+}
+
+/** The dialogue without its prompt, hidden reasoning of both sides in it; a reply ends at its first end mark. */
+export function spoken(turns: readonly EpisodeTurn[]): readonly Spoken[] {
+  return turns.flatMap((turn): Spoken[] => {
+    const [reply = ''] = replyOf(turn, { tagged: false }).split('<|im_end|>')
+    const said: Spoken = { role: 'doctor', text: strip(reply) }
+    return turn.outcome.kind === 'closed'
+      ? [said]
+      : [said, { role: 'patient', text: turn.outcome.text }]
+  })
+}
+
+/** The most turns that are read, so that the sum has bounds; the published loop ends at 10 or 15. */
+export const mostTurns = 100
+
+/**
+ * accuracy + information + compliance as `MedRewardMultiturn` adds them up. A reply that says nothing ends a sample with
+ * reward 0, whatever came before.
+ * @param maxTurns the published MAX_TURNS
+ */
+export function releasedDoctor(episode: Episode, truth: GraderView, maxTurns: number): Score {
+  const messages = spoken(episode.turns.slice(0, mostTurns))
+  const silent = messages.some(({ role, text }) => role === 'doctor' && text === '')
+  if (silent || messages.length === 0)
+    return { total: 0, parts: { aborted: ok(0, 'the doctor said nothing') } }
+  const last = messages.at(-1)
+  const final = last?.role === 'doctor' ? readLabels(last.text.split('</think>').at(-1) ?? '') : {}
+  const { diagnosis = '', recommendation = '' } = final
+  const gold = goldTexts(truth, episode.language)
+  const accuracy =
+    5 * bagF1(diagnosis, gold.diagnosis) + 5 * bagF1(recommendation, gold.recommendation)
+  const answers = messages.filter(({ role }) => role === 'patient').map(({ text }) => text)
+  let information = 0
+  for (const text of answers) information += text.toLowerCase().includes('sorry') ? -2 : 1
+  let compliance = 0
+  for (const text of answers) if (countOf(text, '?') >= 2) compliance -= 2
+  if (diagnosis === '' || recommendation !== '' || messages.length >> 1 > maxTurns) compliance -= 5
+  return {
+    total: accuracy + information + compliance,
+    parts: {
+      accuracy: ok(accuracy),
+      information: ok(information),
+      compliance: ok(compliance),
+    },
+  }
+}
+
+/** What the published judge of the patient reads: the doctor's thoughts stay, the patient's closed ones are cut. */
+export function judgedDialogue(turns: readonly EpisodeTurn[]): readonly JudgedLine[] {
+  const messages = spoken(turns)
+  const lines = messages.at(-1)?.role === 'doctor' ? messages.slice(0, -1) : messages
+  return lines.map(({ role, text }) =>
+    role === 'doctor'
+      ? { role, text }
+      : { role, text: strip(text.replace(/<think>[\s\S]*?<\/think>/g, '')) },
+  )
+}
+
+/** The three rates: told unasked, answered what was asked, and not contradicted the profile (1 is none of it). */
+export interface Rates {
+  readonly information: number
+  readonly completeness: number
+  readonly conflict: number
+}
+
+const keys = {
+  information: 'information_control_rate',
+  completeness: 'response_completeness_rate',
+  conflict: 'factual_conflict_rate',
+} as const
+
+const unread = (words: string): Fault =>
+  new Fault('model-unreadable', `the released reward raises at \`${words.slice(0, 200)}\``)
+
+/** A judge's reply as an object. @throws Fault where the released code gives up and raises */
+function objectIn(words: string): Readonly<Record<string, unknown>> {
+  const [first = '', second, ...more] = words.split('</think>')
+  if (more.length > 0) throw unread(words)
+  const text = strip(second ?? first).replace(/```json\n|\n```/gi, '')
+  try {
+    const given: unknown = JSON.parse(text)
+    // An object's own entries; each is checked before it is used.
+    if (typeof given === 'object' && given !== null && !Array.isArray(given))
+      return given as Readonly<Record<string, unknown>>
+  } catch {
+    // Told below, as what is no object is.
+  }
+  throw unread(words)
+}
+
+/**
+ * The rates in a judge's words as `parse_score` reads them: as they stand, however large, and 0 where one is missing.
+ * Counts of faults, which a `Judge` of this package gives, become rates as the published prompt says: 1 less .2 for each.
+ * @throws Fault `model-unreadable` where the released code raises
+ */
+export function releasedRates(words: string): Rates {
+  const given = objectIn(words)
+  const number = (key: string): number => {
+    const value = given[key] ?? (key in given ? undefined : 0)
+    if (typeof value !== 'number' && typeof value !== 'boolean') throw unread(words)
+    return Number(value)
+  }
+  const counted = !Object.values(keys).some((key) => key in given) && 'extra' in given
+  if (!counted)
+    return {
+      information: number(keys.information),
+      completeness: number(keys.completeness),
+      conflict: number(keys.conflict),
+    }
+  return {
+    information: Math.max(0, 1 - 0.2 * number('extra')),
+    completeness: Math.max(0, 1 - 0.2 * number('missing')),
+    // The prompt's own formula has no floor here.
+    conflict: Math.min(1, 1 - 0.2 * number('opposite')),
+  }
+}
+
+/** Python's `round(value, 3)`: exact halves, which are odd sixteenths, go to the even side. */
+export function rounded(value: number): number {
+  const sixteenths = value * 16
+  if (!Number.isInteger(sixteenths) || sixteenths % 2 === 0) return Number(value.toFixed(3))
+  const below = Math.floor(value * 1000)
+  return (below % 2 === 0 ? below : below + 1) / 1000
+}
