@@ -1,5 +1,5 @@
 /**
- * How near two ICD-10 codes are: same category, same block, same chapter.
+ * How near two ICD-10 codes are: the same, same category, same block, same chapter.
  *
  * The ranges are those of the WHO's ICD-10 (2019), at the finest level of blocks; chapters reach as far as
  * the clinical modifications do. Nearness in the book is not nearness at the bedside (J90 effusion and
@@ -69,16 +69,18 @@ export const sameCode = (written: string, coded: string): boolean =>
   coded.length === 3 ? written.slice(0, 3) === coded : written === coded
 
 /** How near two normalised codes are in the book. */
-export type Nearness = 'category' | 'block' | 'chapter' | 'none'
+export type Nearness = 'code' | 'category' | 'block' | 'chapter' | 'none'
+
+const order: readonly Nearness[] = ['code', 'category', 'block', 'chapter', 'none']
 
 /** The nearest of all pairs. */
 export function nearest(some: readonly string[], others: readonly string[]): Nearness {
   let best: Nearness = 'none'
   for (const one of some) {
     for (const other of others) {
+      if (one === other) return 'code'
       const near = nearness(one.slice(0, 3), other.slice(0, 3))
-      if (near === 'category') return near
-      if (near === 'block' || best === 'none') best = near
+      if (order.indexOf(near) < order.indexOf(best)) best = near
     }
   }
   return best

@@ -153,22 +153,49 @@ export interface Names<T> {
   readonly bare: ReadonlyMap<string, T>
 }
 
+/** The keys of an authored name: whole ones, and those without what stands in brackets. */
+interface NameKeys {
+  readonly whole: readonly string[]
+  readonly bare: readonly string[]
+}
+
+function keysOf(name: string): NameKeys {
+  const plain = plainOf(name)
+  const shortened = (text: string) => keyOf(withoutTail(withoutLead(text), [apart]))
+  if (negation.test(plain)) return { whole: [keyOf(plain)], bare: [] }
+  const unbracketed = plain.replace(brackets, ' ').replace(edges, '')
+  return {
+    whole: [keyOf(plain), shortened(plain)],
+    bare: unbracketed === plain ? [] : [shortened(unbracketed)],
+  }
+}
+
+const authored = new Map<string, NameKeys>()
+const mostAuthored = 10_000
+
+/** The keys of a name, remembered: the cases of one disease all list the same ones. */
+function rememberedKeys(name: string): NameKeys {
+  if (name.length > longest) return keysOf(name)
+  let keys = authored.get(name)
+  if (!keys) {
+    keys = keysOf(name)
+    if (authored.size >= mostAuthored) authored.clear()
+    authored.set(name, keys)
+  }
+  return keys
+}
+
 /** Indexes authored names, in any language, by what a doctor may call them. */
 export function namesOf<T>(entries: Iterable<readonly [name: string, meaning: T]>): Names<T> {
   const whole = new Map<string, T>()
   const bare = new Map<string, T>()
-  const put = (map: Map<string, T>, plain: string, meaning: T) => {
-    const key = keyOf(plain)
-    if (key !== '' && !map.has(key)) map.set(key, meaning)
+  const put = (map: Map<string, T>, keys: readonly string[], meaning: T) => {
+    for (const key of keys) if (key !== '' && !map.has(key)) map.set(key, meaning)
   }
-  const shortened = (plain: string) => withoutTail(withoutLead(plain), [apart])
   for (const [name, meaning] of entries) {
-    const plain = plainOf(name)
-    put(whole, plain, meaning)
-    if (negation.test(plain)) continue
-    put(whole, shortened(plain), meaning)
-    const unbracketed = plain.replace(brackets, ' ').replace(edges, '')
-    if (unbracketed !== plain) put(bare, shortened(unbracketed), meaning)
+    const keys = rememberedKeys(name)
+    put(whole, keys.whole, meaning)
+    put(bare, keys.bare, meaning)
   }
   return { whole, bare }
 }

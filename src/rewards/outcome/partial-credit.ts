@@ -12,7 +12,8 @@ import { icd10Codes, nearest } from './icd10.js'
 import { mentionOf } from './naming.js'
 
 /** What nearness in ICD-10 is worth. */
-const tiers: Readonly<Record<Nearness, number>> = {
+const usualTiers: Readonly<Record<Nearness, number>> = {
+  code: 1,
   category: 0.8,
   block: 0.4,
   chapter: 0.15,
@@ -22,7 +23,18 @@ const tiers: Readonly<Record<Nearness, number>> = {
 /** A disease called this many severity classes milder than it is earns nothing. */
 const dangerous = 2
 
-function credit(diagnosis: string, gold: Gold, formulary: Formulary): Part {
+interface PartialCreditOptions {
+  /** The diseases that can be told from their names. @default none */
+  readonly formulary?: Formulary
+  /** What each nearness in ICD-10 is worth, 0 to 1. @default code 1, category .8, block .4, chapter .15, none 0 */
+  readonly tiers?: Readonly<Partial<Record<Nearness, number>>>
+}
+
+function credit(
+  diagnosis: string,
+  gold: Gold,
+  { formulary, tiers }: { formulary: Formulary; tiers: Readonly<Record<Nearness, number>> },
+): Part {
   const mention = mentionOf(diagnosis)
   if (!mention) return ok(0, 'no diagnosis')
   const target = goldOf(gold).diagnoses[0]
@@ -42,23 +54,27 @@ function credit(diagnosis: string, gold: Gold, formulary: Formulary): Part {
 /**
  * 1 for the primary gold diagnosis; else the credit the case's own list of acceptable ones gives; else the
  * ICD-10 tier between the disease named (found through the formulary, or written as a code) and the gold
- * one: same category .8, block .4, chapter .15. A disease milder by two severity classes or more earns
+ * one: same code 1, category .8, block .4, chapter .15. A disease milder by two severity classes or more earns
  * nothing, listed or not: calling a heart attack indigestion is not nearly right.
- * @param formulary the diseases that can be told from their names @default none
+ * @throws RangeError for a tier that is not within [0, 1]
  */
-export const partialCredit = ({
+export function partialCredit({
   formulary = [],
-}: {
-  readonly formulary?: Formulary
-} = {}): Reward =>
-  defineReward(
+  tiers: given = {},
+}: PartialCreditOptions = {}): Reward {
+  const tiers = { ...usualTiers, ...given }
+  for (const [near, worth] of Object.entries(tiers))
+    if (!(worth >= 0 && worth <= 1))
+      throw new RangeError(`Expected tier \`${near}\` to be within [0, 1], got ${worth}`)
+  return defineReward(
     {
       name: 'partial-credit',
       bounds: [0, 1],
       source: 'acceptable list, then ICD-10 tiers, with a guard against dangerous under-calls',
     },
     (episode, { gold }) => {
-      const given = diagnosisOf(episode)
-      return given ? credit(given.diagnosis, gold, formulary) : ok(0, 'no diagnosis')
+      const said = diagnosisOf(episode)
+      return said ? credit(said.diagnosis, gold, { formulary, tiers }) : ok(0, 'no diagnosis')
     },
   )
+}

@@ -3,6 +3,8 @@ import { icd10Codes, nearest, normalCode, sameCode } from '../../../src/rewards/
 
 describe('nearest', () => {
   test.each([
+    ['J18.9', 'J18.9', 'code'],
+    ['J18', 'J18', 'code'],
     ['J18.9', 'J18.1', 'category'],
     ['J18', 'J18.9', 'category'],
     ['J18.9', 'J15.0', 'block'],

@@ -63,6 +63,20 @@ describe('credit by nearness', () => {
   })
 })
 
+test('another name of the same code is as good as the right one', async () => {
+  const twin: Formulary = [{ id: 'other', names: ['Other flu'], codes: icd10('J11.1') }]
+  expect(await judge('Other flu', {}, partialCredit({ formulary: twin }))).toBe(1)
+})
+
+test('what a tier is worth can be set, within [0, 1]', async () => {
+  const strict = partialCredit({ formulary, tiers: { block: 0.1, chapter: 0 } })
+  expect(await judge('Influenza with pneumonia', {}, strict)).toBe(0.8)
+  expect(await judge('Avian influenza', {}, strict)).toBe(0.1)
+  expect(await judge('Asthma', {}, strict)).toBe(0)
+  for (const block of [-0.1, 1.1, Number.NaN])
+    expect(() => partialCredit({ tiers: { block } })).toThrow(/tier `block` to be within \[0, 1\]/)
+})
+
 describe('the case’s own list', () => {
   const listed = (more: object = {}) => ({
     acceptable: [

@@ -1,0 +1,65 @@
+/** Whether the doctor knows how much they know: the stated confidence as a bet, and the price of not betting. */
+import type { Gold } from '../../case.js'
+import type { Episode } from '../../episode.js'
+import { diagnosisOf } from '../../episode.js'
+import type { Part, Reward } from '../../reward.js'
+import { ok } from '../../reward.js'
+import { defineReward } from '../define.js'
+import { listOf, targetOf } from './concept.js'
+import type { Formulary } from './formulary.js'
+
+/** How the bet is priced. */
+export interface CalibrationOptions {
+  /** The diseases that can be told from their names. @default none */
+  readonly formulary?: Formulary
+  /** What giving up earns, as a share of what the best honest doctor expects of the case. @default 0.25 */
+  readonly abstention?: number
+}
+
+/** P(right) of the best doctor there can be, who knows all findings; 0 where the case does not say. */
+const bayesAccuracy = ({ differential = [] }: Gold): number =>
+  differential.reduce((most, { p }) => Math.max(most, p), 0)
+
+function abstained(episode: Episode, gold: Gold, share: number): Part {
+  if (episode.turns.at(-1)?.action.kind !== 'give-up') return ok(0, 'no diagnosis')
+  const best = bayesAccuracy(gold)
+  return ok(share * best ** 2, `gave up at Bayes accuracy ${best.toFixed(2)}`)
+}
+
+/**
+ * 1[right] − (c − 1[right])² with c the stated confidence: 2c − c² for a right diagnosis, −c² for a wrong one, from
+ * −1 to 1. The score is proper, so an honest doctor who is right with probability p states p and expects p²; it is
+ * joined to being right, so that a wrong diagnosis earns at most 0, however modest. No confidence earns 0, right or
+ * wrong, and so does every end without a diagnosis but one:
+ *
+ * Giving up earns `abstention` · b², with b the probability of the case's most probable diagnosis given everything: a
+ * fixed share of what the best doctor expects there, so that it is the better choice only where p < b·√abstention, and
+ * always giving up never beats honest play. On a case without a differential it earns 0.
+ * @throws RangeError for an abstention outside [0, 1)
+ */
+export function calibration({
+  formulary = [],
+  abstention = 0.25,
+}: CalibrationOptions = {}): Reward {
+  if (!(abstention >= 0 && abstention < 1))
+    throw new RangeError(`Expected \`abstention\` to be within [0, 1), got ${abstention}`)
+  return defineReward(
+    {
+      name: 'calibration',
+      bounds: [-1, 1],
+      source: 'correctness less Brier loss as in RLCR (Damani et al. 2025); abstention after MediQ',
+    },
+    (episode, { gold }) => {
+      const given = diagnosisOf(episode)
+      if (!given) return abstained(episode, gold, abstention)
+      const [first] = listOf(given, gold, formulary, 1)
+      const sure = first?.p
+      if (sure === undefined) return ok(0, 'no confidence')
+      const right = first?.concept?.id === targetOf(gold) ? 1 : 0
+      return ok(
+        right - (sure - right) ** 2,
+        `${right ? 'right' : 'wrong'}, confidence ${sure.toFixed(2)}`,
+      )
+    },
+  )
+}

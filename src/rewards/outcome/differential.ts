@@ -1,0 +1,140 @@
+/** What else it may be, against what the generator's own posterior says: as sets, as a bet, as a distribution. */
+import type { Gold } from '../../case.js'
+import { diagnosisOf } from '../../episode.js'
+import type { Part, Reward } from '../../reward.js'
+import { notApplicable, ok } from '../../reward.js'
+import { defineReward } from '../define.js'
+import type { Diagnose } from './concept.js'
+import { listOf, severityOf, targetOf } from './concept.js'
+import type { Formulary } from './formulary.js'
+import { statedBelief } from './stated-belief.js'
+
+interface FormularyOption {
+  /** The diseases that can be told from their names. @default none */
+  readonly formulary?: Formulary
+}
+
+/** A disease less probable than this is not of the differential. */
+const least = 0.01
+
+/** A disease of this severity or graver is one that must not be missed. */
+const severe = 2
+
+const shown = (n: number): string => n.toFixed(2)
+
+/** How many diseases the doctor named, and how many of them were wanted. Unknown ones count as named. */
+function named(
+  given: Diagnose,
+  gold: Gold,
+  { formulary, wanted, grave }: Required<F1Options> & { readonly wanted: ReadonlySet<string> },
+) {
+  const list = listOf(given, gold, formulary).filter(
+    ({ concept, p }, place) =>
+      (place === 0 || p === undefined || p >= least) &&
+      (!grave || (concept?.severity !== undefined && concept.severity <= severe)),
+  )
+  const hits = list.filter(({ concept }) => concept && wanted.has(concept.id)).length
+  return { all: list.length, hits }
+}
+
+interface F1Options extends FormularyOption {
+  /** Only diseases of severity 1 and 2, on both sides. @default false */
+  readonly grave?: boolean
+}
+
+function setF1(given: Diagnose | undefined, gold: Gold, options: Required<F1Options>): Part {
+  const { formulary, grave } = options
+  const wanted = new Set(
+    (gold.differential ?? [])
+      .filter(({ p }) => p >= least)
+      .filter(({ id }) => !grave || (severityOf(gold, formulary, id) ?? Infinity) <= severe)
+      .map(({ id }) => id),
+  )
+  if (wanted.size === 0) return notApplicable
+  if (!given) return ok(0, 'no diagnosis')
+  const { all, hits } = named(given, gold, { ...options, wanted })
+  return ok((2 * hits) / (all + wanted.size), `${hits} of ${all} named, of ${wanted.size} wanted`)
+}
+
+/**
+ * F1 of the diseases named (the diagnosis, and what the differential lists with no probability or one of at least
+ * .01) against those the posterior given everything holds at .01 or more. A name that nobody knows counts as named,
+ * and ten places are read, so that listing everything is paid little: what share of ten is right.
+ * Not applicable where the case has no differential; with `grave`, where it has none that is severe.
+ * @param grave only diseases of severity 1 and 2, of which a doctor must miss none; a name without a severity is none
+ */
+export const differentialF1 = ({ formulary = [], grave = false }: F1Options = {}): Reward =>
+  defineReward(
+    {
+      name: grave ? 'grave-differential-f1' : 'differential-f1',
+      bounds: [0, 1],
+      source: `${grave ? 'DSF1' : 'DDF1'} of DDXPlus (Fansi Tchango et al. 2022), whole entities, list cut at 10`,
+    },
+    (episode, { gold }) => setF1(diagnosisOf(episode), gold, { formulary, grave }),
+  )
+
+/**
+ * The Brier score of the stated probabilities (`stated-belief.ts`), 1 − ½ Σ (q_d − 1[d = truth])², which is proper:
+ * nobody gains by stating what they do not believe. Right and sure earns 1, wrong and sure 0, no diagnosis 0.
+ * It does not start at 0: to spread evenly over ten diseases earns .45 to .55 whatever the truth. Train on
+ * `differentialSpherical`, which does.
+ */
+export const differentialBrier = ({ formulary = [] }: FormularyOption = {}): Reward =>
+  defineReward(
+    {
+      name: 'differential-brier',
+      bounds: [0, 1],
+      source: 'proper score (Brier 1950), over diseases',
+    },
+    (episode, { gold }) => {
+      const { of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
+      const truth = of.get(targetOf(gold)) ?? 0
+      let squares = elsewhere ** 2 + (1 - truth) ** 2 - truth ** 2
+      for (const p of of.values()) squares += p ** 2
+      return ok(Math.min(1, Math.max(0, 1 - squares / 2)), `P(truth) ${shown(truth)}`)
+    },
+  )
+
+/**
+ * The spherical score of the stated probabilities, q_truth / √Σ q_d²: proper as the Brier score is, and 0 wherever
+ * nothing was put on the truth, so that neither doubt nor a long list is paid by itself: even odds on ten diseases
+ * earn .32 where the truth is one of them and 0 elsewhere. Right and sure earns 1.
+ */
+export const differentialSpherical = ({ formulary = [] }: FormularyOption = {}): Reward =>
+  defineReward(
+    {
+      name: 'differential-spherical',
+      bounds: [0, 1],
+      source: 'spherical score (Gneiting and Raftery 2007), over diseases',
+    },
+    (episode, { gold }) => {
+      const { of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
+      const truth = of.get(targetOf(gold)) ?? 0
+      let squares = elsewhere ** 2
+      for (const p of of.values()) squares += p ** 2
+      const length = Math.sqrt(squares)
+      return ok(truth === 0 ? 0 : Math.min(1, truth / length), `P(truth) ${shown(truth)}`)
+    },
+  )
+
+/**
+ * 1 − the total variation distance between the stated probabilities and the posterior given everything, both over
+ * the case's differential: Σ min(q_d, p_d). What the doctor puts elsewhere agrees with nothing.
+ * Not applicable where the case has no differential.
+ */
+export const differentialAgreement = ({ formulary = [] }: FormularyOption = {}): Reward =>
+  defineReward(
+    {
+      name: 'differential-agreement',
+      bounds: [0, 1],
+      source: '1 − total variation distance to the oracle’s posterior, after DDXPlus',
+    },
+    (episode, { gold }) => {
+      const listed = gold.differential ?? []
+      const sum = listed.reduce((all, { p }) => all + p, 0)
+      if (sum === 0) return notApplicable
+      const { of } = statedBelief(diagnosisOf(episode), gold, formulary)
+      const shared = listed.reduce((all, { id, p }) => all + Math.min(of.get(id) ?? 0, p / sum), 0)
+      return ok(Math.min(1, shared), `shares ${shown(shared)}`)
+    },
+  )
