@@ -16,10 +16,17 @@ export interface Score {
   /** Within the reward's bounds; null when a needed part is unavailable or nothing applies. */
   readonly total: number | null
   readonly parts: Readonly<Record<string, Part>>
+  /**
+   * What each turn of the episode is paid, in order, for credit turn by turn; only of rewards that pay by turn.
+   * What is not paid by turn stands at the last one, so that all sum to the total but for what was clipped.
+   */
+  readonly turns?: readonly number[]
 }
 
 export interface RewardContext {
   readonly signal?: AbortSignal | undefined
+  /** The training step the episode was played in, from 1; absent where nothing is trained. */
+  readonly step?: number | undefined
 }
 
 /** Scores a finished episode. Its bounds are declared, and checked when it runs. */

@@ -10,8 +10,17 @@ import { ok } from '../reward.js'
 import type { RewardFunction, Scoring } from './define.js'
 import { asReward, checkBounds, composite } from './define.js'
 import { partOf, scoreOf } from './score.js'
+import type { Bounds } from './weighing.js'
+import {
+  boundsOver,
+  checkWeights,
+  clamp,
+  nest,
+  sourcesOf,
+  weightedScore,
+  withLast,
+} from './weighing.js'
 
-type Bounds = readonly [low: number, high: number]
 type AnyReward = RewardFunction
 
 /** A weight, and the reward it weighs. */
@@ -24,47 +33,6 @@ export interface Naming {
 }
 
 const rounded = (value: number): number => Number(value.toFixed(3))
-
-const sourcesOf = (...rewards: readonly Reward[]): string =>
-  [...new Set(rewards.map(({ source }) => source))].join('; ')
-
-const clamp = (value: number, [low, high]: Bounds): number =>
-  value < low ? low : value > high ? high : value
-
-/** Puts into `parts` what `score` amounts to, under `key`, and its own parts as `key/part`. */
-function nest(parts: Record<string, Part>, key: string, score: Score): Part {
-  const part = partOf(score)
-  parts[key] = part
-  for (const name in score.parts) {
-    const inner = score.parts[name]
-    if (inner && inner !== part) parts[`${key}/${name}`] = inner
-  }
-  return part
-}
-
-function checkWeights(names: readonly string[], weights: readonly number[]): number {
-  weights.forEach((weight, i) => {
-    if (!(Number.isFinite(weight) && weight >= 0))
-      throw new RangeError(`Expected weight \`${names[i]}\` to be finite and ≥ 0, got ${weight}`)
-  })
-  const sum = weights.reduce((all, weight) => all + weight, 0)
-  if (sum === 0) throw new RangeError('Expected at least one weight above 0, got none')
-  return sum
-}
-
-function weightedMean(parts: readonly Part[], weights: readonly number[]): number | null {
-  let sum = 0
-  let applied = 0
-  for (let i = 0; i < parts.length; i++) {
-    const part = parts[i]!
-    const weight = weights[i]!
-    if (weight === 0 || part.status === 'not-applicable') continue
-    if (part.status === 'unavailable') return null
-    sum += weight * part.value
-    applied += weight
-  }
-  return applied === 0 ? null : sum / applied
-}
 
 /**
  * The weighted mean over the parts that apply: Σ wᵢ·vᵢ / Σ wᵢ. The keys name the parts.
@@ -80,20 +48,10 @@ export function weigh(
   const weights = Object.values(weighed).map(([weight]) => weight)
   const rewards = Object.values(weighed).map(([, reward], i) => asReward(reward, names[i]))
   const sum = checkWeights(names, weights)
-  const counted = rewards.filter((_, i) => weights[i] !== 0)
-  const bounds: Bounds = [
-    Math.min(...counted.map((reward) => reward.bounds[0])),
-    Math.max(...counted.map((reward) => reward.bounds[1])),
-  ]
+  const bounds = boundsOver(rewards.filter((_, i) => weights[i] !== 0))
   const score: Scoring = async (episode, truth, context) => {
     const scores = await Promise.all(rewards.map((reward) => reward(episode, truth, context)))
-    const parts: Record<string, Part> = {}
-    const mean = weightedMean(
-      scores.map((inner, i) => nest(parts, names[i]!, inner)),
-      weights,
-    )
-    // A mean of values within the bounds leaves them by rounding only.
-    return { total: mean === null ? null : clamp(mean, bounds), parts }
+    return weightedScore(names, weights, scores, bounds)
   }
   return composite(score, {
     name,
@@ -103,27 +61,45 @@ export function weigh(
   })
 }
 
+export interface GateOptions {
+  /** What is left of the reward where the condition only just fails, 0 to 1 (no gate). @default 0.25 */
+  readonly ceiling?: number
+  /** What is left where it fails altogether, at most `ceiling`; in between it is graded. @default the ceiling */
+  readonly floor?: number
+  /** The condition's total from which on it passes, above 0. @default 1 */
+  readonly passes?: number
+}
+
+function checkGate({ rewardName, bounds }: Reward, options: Required<GateOptions>): void {
+  const { ceiling, floor, passes } = options
+  if (!(ceiling >= 0 && ceiling <= 1))
+    throw new RangeError(`Expected \`ceiling\` to be within [0, 1], got ${ceiling}`)
+  if (!(floor >= 0 && floor <= ceiling))
+    throw new RangeError(`Expected \`floor\` to be within [0, ${ceiling}], got ${floor}`)
+  if (!(passes > 0)) throw new RangeError(`Expected \`passes\` to be more than 0, got ${passes}`)
+  if (!Number.isFinite(bounds[0]))
+    throw new RangeError(
+      `Expected \`${rewardName}\` to have a lower bound to be gated to, got [${bounds}]`,
+    )
+}
+
 /**
- * Holds a reward down where `condition` fails (its total is below 1): only `ceiling` of what the reward
- * gave above its lower bound is left, so that better stays better inside a failing group and the gradient
- * survives. A condition that does not apply passes; one that is unavailable makes the total null.
- * @param ceiling from 0 (a cliff) to 1 (no gate) @default 0.25
- * @throws RangeError where the reward has no lower bound; `clip` gives it one
+ * Holds a reward down where `condition` fails (its total is below `passes`): only a share of what the reward gave
+ * above its lower bound is left, so that better stays better inside a failing group and the gradient survives. With
+ * a `floor` the share grows with the condition, from `floor` at 0 to `ceiling` just below passing, so that being
+ * safer is better too; a share of the reward, never a bonus, so failing is never worth more than passing was.
+ * A condition that does not apply passes; one that is unavailable makes the total null.
+ * @throws RangeError where the reward has no lower bound (`clip` gives it one), and for options out of range
  */
 export function gate(
   condition: AnyReward,
   reward: AnyReward,
-  { ceiling = 0.25 }: { readonly ceiling?: number } = {},
+  { ceiling = 0.25, floor = ceiling, passes = 1 }: GateOptions = {},
 ): Reward {
   const guard = asReward(condition, 'gate')
   const gated = asReward(reward)
   const { bounds } = gated
-  if (!(ceiling >= 0 && ceiling <= 1))
-    throw new RangeError(`Expected \`ceiling\` to be within [0, 1], got ${ceiling}`)
-  if (!Number.isFinite(bounds[0]))
-    throw new RangeError(
-      `Expected \`${gated.rewardName}\` to have a lower bound to be gated to, got [${bounds}]`,
-    )
+  checkGate(gated, { ceiling, floor, passes })
   const score: Scoring = async (episode, truth, context) => {
     const [check, inner] = await Promise.all([
       guard(episode, truth, context),
@@ -136,9 +112,9 @@ export function gate(
       )
     const passed = nest(parts, guard.rewardName, check)
     if (passed.status === 'unavailable' || inner.total === null) return { total: null, parts }
-    if (passed.status === 'not-applicable' || passed.value >= 1)
-      return { total: inner.total, parts }
-    return { total: clamp(bounds[0] + ceiling * (inner.total - bounds[0]), bounds), parts }
+    if (passed.status === 'not-applicable' || passed.value >= passes) return { ...inner, parts }
+    const left = floor + (ceiling - floor) * Math.max(0, passed.value / passes)
+    return { ...held(inner, inner.total, left, bounds), parts }
   }
   return composite(score, {
     name: gated.rewardName,
@@ -148,14 +124,28 @@ export function gate(
   })
 }
 
-/** Holds a reward's total within [low, high]; its parts are reported as they were. */
+/** A share of what a score gave above its lower bound; what that bound itself keeps stands at the last turn. */
+function held({ turns }: Score, total: number, left: number, bounds: Bounds): Omit<Score, 'parts'> {
+  const low = bounds[0]
+  const less = clamp(low + left * (total - low), bounds)
+  if (!turns) return { total: less }
+  return {
+    total: less,
+    turns: withLast(
+      turns.map((value) => left * value),
+      low * (1 - left),
+    ),
+  }
+}
+
+/** Holds a reward's total within [low, high]; its parts and what its turns are paid stay as they were. */
 export function clip(reward: AnyReward, low: number, high: number): Reward {
   checkBounds('clip', [low, high])
   const clipped = asReward(reward)
   const within: Bounds = [low, high]
   const score: Scoring = async (episode, truth, context) => {
-    const { total, parts } = await clipped(episode, truth, context)
-    return { total: total === null ? null : clamp(total, within), parts }
+    const score = await clipped(episode, truth, context)
+    return score.total === null ? score : { ...score, total: clamp(score.total, within) }
   }
   return composite(score, {
     name: clipped.rewardName,
@@ -198,10 +188,7 @@ export function otherwise(reward: AnyReward, instead: AnyReward | number): Rewar
   }
   return composite(score, {
     name: preferred.rewardName,
-    bounds: [
-      Math.min(preferred.bounds[0], fallback.bounds[0]),
-      Math.max(preferred.bounds[1], fallback.bounds[1]),
-    ],
+    bounds: boundsOver([preferred, fallback]),
     source: sourcesOf(preferred, fallback),
   })
 }

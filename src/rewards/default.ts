@@ -10,28 +10,30 @@ import { historyCoverage } from './process/history-coverage.js'
 import { noHarm } from './safety/no-harm.js'
 
 /**
- * gate(no harm) · [.55·diagnosis + .15·exams + .15·history + .10·diagnosis×efficiency + .05·communication],
- * within [0, 1].
+ * gate(no harm) · diagnosis · [.55 + .15·exams + .15·history + .10·efficiency + .05·communication], within [0, 1].
  *
- * `diagnosis` is partial credit. Where a case says nothing of examinations, history stands in for them.
- * A doctor who never spoke has no communication to judge and gets 0 for it, so that a guess at once cannot
- * shrink what the rest is divided by.
+ * `diagnosis` is partial credit, and everything else pays only as far as that does: a doctor who asks and orders by
+ * heart and then guesses would otherwise be paid for the asking (`docs/audit.md`). Each part is that product; its
+ * evidence shows both factors. Where a case says nothing of examinations, history stands in for them. A doctor who
+ * never spoke has no communication to judge and gets 0 for it, so that a guess at once cannot shrink what the rest
+ * is divided by.
  * @param formulary the diseases that can be told from their names @default none
  */
 export function defaultReward({ formulary = [] }: { readonly formulary?: Formulary } = {}): Reward {
   const diagnosis = partialCredit({ formulary })
+  const asFarAsRight = (reward: Reward): Reward => product(diagnosis, reward)
   const history = historyCoverage()
   return gate(
     noHarm(),
     weigh(
       {
         diagnosis: [0.55, diagnosis],
-        exams: [0.15, otherwise(examF1(), history)],
-        history: [0.15, history],
-        efficiency: [0.1, product(diagnosis, efficiency())],
-        communication: [0.05, otherwise(communication(), 0)],
+        exams: [0.15, asFarAsRight(otherwise(examF1(), history))],
+        history: [0.15, asFarAsRight(history)],
+        efficiency: [0.1, asFarAsRight(efficiency())],
+        communication: [0.05, asFarAsRight(otherwise(communication(), 0))],
       },
-      { name: 'default', source: 'this package: a bounded mean behind a safety gate' },
+      { name: 'default', source: 'this package: a diagnosis and its quality behind a safety gate' },
     ),
   )
 }

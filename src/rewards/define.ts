@@ -1,9 +1,19 @@
-/** Makes a reward out of a plain function, and holds what it returns to its declaration. */
+/**
+ * Makes a reward out of a plain function, and holds what it does to its declaration.
+ *
+ * Whose fault it is decides what happens. *The world's*, when it throws a `Fault`, answers too late, or throws an
+ * error of its own or of a library: the part is `unavailable` with the reason, so the sample is masked and counted,
+ * and never scored 0. *The programmer's*: what it returns is out of bounds, no number or no score at all rejects with
+ * a RangeError or TypeError, which ends the run; an error that JavaScript itself raises in it (a TypeError,
+ * ReferenceError, RangeError or SyntaxError without a cause, for `fetch` gives its own one) is rethrown as a `Fault`
+ * `component-failed` that names the reward, so that one odd episode is reported and left out, and the run goes on.
+ */
 import type { GraderView } from '../case.js'
 import type { Episode } from '../episode.js'
 import { Fault, messageOf } from '../error.js'
 import type { Part, Reward, RewardContext, Score } from '../reward.js'
 import { notApplicable, ok, unavailable } from '../reward.js'
+import { beforeDeadline, checkTimeout } from './deadline.js'
 import { scoreOf } from './score.js'
 
 /** What a reward function may return; a number is the total, null says that it does not apply. */
@@ -26,7 +36,12 @@ export interface RewardDeclaration {
   readonly source?: string
   /** A published formula as released, faults included. @default false */
   readonly parity?: boolean
+  /** How long an asynchronous function may take, in ms; `Infinity` where it keeps a deadline itself. @default 600000 */
+  readonly timeoutMs?: number
 }
+
+/** How long is waited for a function that its author declared, and for a bare one. */
+const patience = { declared: 600_000, bare: 60_000 }
 
 const shown = (value: unknown): string =>
   typeof value === 'object' ? JSON.stringify(value) : String(value)
@@ -37,47 +52,95 @@ export function checkBounds(what: string, [low, high]: readonly [number, number]
     throw new RangeError(`Expected bounds of \`${what}\` with low ≤ high, got [${low}, ${high}]`)
 }
 
+const statuses: ReadonlySet<unknown> = new Set<Part['status']>([
+  'ok',
+  'unavailable',
+  'not-applicable',
+])
+
+const contractErrors = new WeakSet<object>()
+
+/** Marks an error about what a function returned: it ends the run, however many rewards it was returned through. */
+export function broken<E extends Error>(error: E): E {
+  contractErrors.add(error)
+  return error
+}
+
 /** The score a function's return value means. */
 function read(name: string, given: unknown): Score {
   if (typeof given === 'number') return scoreOf(name, ok(given))
   if (given === null) return scoreOf(name, notApplicable)
   if (typeof given === 'object') {
     // Narrowed by the tag each of the two types alone has.
-    if ('status' in given) return scoreOf(name, given as Part)
+    if ('status' in given && statuses.has(given.status)) return scoreOf(name, given as Part)
     if ('total' in given && 'parts' in given) return given as Score
   }
-  throw new TypeError(
-    `Expected reward \`${name}\` to return a number, null, a part or a score, got ${shown(given)}`,
+  throw broken(
+    new TypeError(
+      `Expected reward \`${name}\` to return a number, null, a part or a score, got ${shown(given)}`,
+    ),
   )
 }
 
-function checkScore(name: string, { total, parts }: Score, low: number, high: number): void {
+function checkScore(
+  { total, parts, turns }: Score,
+  name: string,
+  [low, high]: readonly [number, number],
+  length: number,
+): void {
+  const wrong = (what: string, got: unknown) =>
+    broken(new RangeError(`Expected ${what}, got ${shown(got)}`))
   if (total !== null && !(Number.isFinite(total) && total >= low && total <= high))
-    throw new RangeError(
-      `Expected reward \`${name}\` to be finite and within [${low}, ${high}], got ${shown(total)}`,
-    )
+    throw wrong(`reward \`${name}\` to be finite and within [${low}, ${high}]`, total)
   for (const key in parts) {
     const part = parts[key]
     if (part?.status === 'ok' && !Number.isFinite(part.value))
-      throw new RangeError(
-        `Expected part \`${key}\` of reward \`${name}\` to be finite, got ${shown(part.value)}`,
-      )
+      throw wrong(`part \`${key}\` of reward \`${name}\` to be finite`, part.value)
   }
+  if (turns && !(turns.length === length && turns.every(Number.isFinite)))
+    throw wrong(`\`turns\` of reward \`${name}\` to be ${length} finite numbers`, turns)
+}
+
+const isPromise = (given: unknown): given is PromiseLike<Scored> =>
+  typeof given === 'object' && given !== null && 'then' in given
+
+const ownErrors = [TypeError, ReferenceError, RangeError, SyntaxError]
+
+/** Whether an error tells of a mistake in the code that threw it, and not of the world that code asked. */
+const isMistake = (error: unknown): boolean =>
+  ownErrors.some((kind) => error instanceof kind && error.cause === undefined)
+
+/** What a function that threw amounts to. @throws what is nobody's fault but the caller's or the programmer's */
+function afterError(name: string, error: unknown, { signal }: RewardContext): Score {
+  if (signal?.aborted || (error instanceof Error && contractErrors.has(error))) throw error
+  if (Fault.is(error)) {
+    if (error.code === 'aborted') throw error
+    return scoreOf(name, unavailable(error.message))
+  }
+  const message = `reward ${name}: ${messageOf(error)}`
+  if (isMistake(error)) throw new Fault('component-failed', message, { cause: error })
+  return scoreOf(name, unavailable(message))
 }
 
 /**
- * Makes a {@link Reward}. A `Fault` that the function throws (a judge is down) becomes an unavailable part;
- * anything else it throws is a mistake in it and is rethrown as a `Fault` `component-failed` with its name.
- * Neither ever becomes a number. An aborted call rethrows.
- * @throws RangeError for bounds that are none; the reward itself rejects with one for a value that is not
+ * Makes a {@link Reward}. Nothing that goes wrong in the function ever becomes a number; what it becomes is told
+ * above. An aborted call rejects at once with the signal's reason.
+ * @throws RangeError for bounds or a time that are none; the reward itself rejects with one for a value that is not
  * finite or out of bounds, and with a TypeError for what is no score
  */
 export function defineReward(
-  { name, bounds = [-Infinity, Infinity], source = 'the user', parity }: RewardDeclaration,
+  {
+    name,
+    bounds = [-Infinity, Infinity],
+    source = 'the user',
+    parity,
+    timeoutMs = patience.declared,
+  }: RewardDeclaration,
   fn: RewardFunction,
 ): Reward {
   checkBounds(name, bounds)
-  const [low, high] = bounds
+  checkTimeout(name, timeoutMs)
+  const what = `reward ${name}`
   const run = async (
     episode: Episode,
     truth: GraderView,
@@ -85,16 +148,16 @@ export function defineReward(
   ): Promise<Score> => {
     let given: Scored
     try {
-      given = await fn(episode, truth, context)
+      const answer = fn(episode, truth, context)
+      // Most rewards answer at once, thousands of times a second: they need no timer.
+      given = isPromise(answer)
+        ? await beforeDeadline(answer, { what, timeoutMs, signal: context.signal })
+        : answer
     } catch (error) {
-      if (context.signal?.aborted) throw error
-      if (!Fault.is(error))
-        throw new Fault('component-failed', `reward ${name}: ${messageOf(error)}`, { cause: error })
-      if (error.code === 'aborted') throw error
-      return scoreOf(name, unavailable(error.message))
+      return afterError(name, error, context)
     }
     const score = read(name, given)
-    checkScore(name, score, low, high)
+    checkScore(score, name, bounds, episode.turns.length)
     return score
   }
   const declared = { rewardName: name, bounds, source }
@@ -104,11 +167,13 @@ export function defineReward(
 const isReward = (fn: Reward | RewardFunction): fn is Reward => 'rewardName' in fn
 
 /**
- * Any function as a reward: one that is already a reward stays itself, a bare one is unbounded.
+ * Any function as a reward: one that is already a reward stays itself, a bare one is unbounded and has a minute.
  * @param name of the part a bare function makes @default the function's own name, or `reward`
  */
 export const asReward = (fn: Reward | RewardFunction, name?: string): Reward =>
-  isReward(fn) ? fn : defineReward({ name: name ?? (fn.name || 'reward') }, fn)
+  isReward(fn)
+    ? fn
+    : defineReward({ name: name ?? (fn.name || 'reward'), timeoutMs: patience.bare }, fn)
 
 /** The bare work of a reward, without what it says about itself. */
 export type Scoring = (
@@ -125,7 +190,7 @@ export function composite(
     bounds,
     source,
     weights,
-  }: Required<Omit<RewardDeclaration, 'parity'>> & {
+  }: Required<Omit<RewardDeclaration, 'parity' | 'timeoutMs'>> & {
     readonly weights?: Reward['weights'] | undefined
   },
 ): Reward {

@@ -1,32 +1,106 @@
 /** Rewards by name, for recipes and the command line. */
 import { Fault } from '../error.js'
+import { loadKnowledge } from '../knowledge-folder.js'
+import { nearNames } from '../near-names.js'
 import type { Reward } from '../reward.js'
 import { defaultReward } from './default.js'
+import { efficient } from './efficient.js'
+import type { Judge } from './judges/judge.js'
+import { actionBankOf } from './outcome/action-bank.js'
+import { calibration } from './outcome/calibration.js'
 import { diagnosisAccuracy } from './outcome/diagnosis-accuracy.js'
+import {
+  differentialAgreement,
+  differentialBrier,
+  differentialF1,
+  differentialSpherical,
+} from './outcome/differential.js'
 import type { Formulary } from './outcome/formulary.js'
 import { partialCredit } from './outcome/partial-credit.js'
+import { reciprocalRank, topK } from './outcome/ranked.js'
+import { treatment } from './outcome/treatment.js'
+import { triage, triageFrequency } from './outcome/triage.js'
 import { verifiedAnswer } from './outcome/verified-answer.js'
 import { communication } from './process/communication.js'
-import { examF1 } from './process/exam-f1.js'
+import { cost } from './process/cost.js'
+import { examAgreement, examF1 } from './process/exam-f1.js'
+import { replyFormat } from './process/format.js'
 import { historyCoverage } from './process/history-coverage.js'
 import type { InformationGainOptions } from './process/information-gain.js'
 import { informationGain } from './process/information-gain.js'
+import { invasiveness } from './process/invasiveness.js'
+import { oneQuestion } from './process/one-question.js'
+import { plainLanguage } from './process/plain-language.js'
+import { questionSpecificity } from './process/question-specificity.js'
+import { repetition } from './process/repetition.js'
+import { time } from './process/time.js'
+import { diagagentPaper, diagagentReleased } from './published/diagagent.js'
 import { doctorAgentGrpo, doctorAgentPpo } from './published/doctor-agent.js'
+import { doctorAgentNotebook } from './published/doctor-agent-notebook.js'
+import {
+  doctoragentJudge,
+  doctoragentMatch,
+  doctoragentPatient,
+} from './published/doctoragent-rl.js'
+import { grpodxHead, grpodxReadme } from './published/grpodx.js'
+import { takestwoDoctor } from './published/takestwo.js'
+import { takestwoPatient } from './published/takestwo-patient.js'
+import { noContraindicated } from './safety/contraindicated.js'
+import { escalation } from './safety/escalation.js'
+import { noHarm } from './safety/no-harm.js'
+import { redFlagRecall } from './safety/red-flags.js'
+import { safety } from './safety/safety.js'
+import { groundedClaims, noFalseClaims } from './safety/unsupported-claims.js'
+import { safetyFirst } from './safety-first.js'
 
 /** What rewards are made from; each takes what it needs. */
 export interface NamedOptions extends Omit<InformationGainOptions, 'least'> {
   /** The diseases that can be told from their names. @default none */
   readonly formulary?: Formulary
+  /** What judged rewards ask. @default ruleJudge, except where a release has a rule of its own */
+  readonly judge?: Judge
 }
 
 /** This package's own: components, and what is composed of them. */
 const own = {
   default: defaultReward,
+  'safety-first': ({ formulary = [], knowledge }) =>
+    safetyFirst({ formulary, ...(knowledge ? { bank: actionBankOf(knowledge) } : {}) }),
+  efficiency: efficient,
   'diagnosis-accuracy': diagnosisAccuracy,
   'partial-credit': partialCredit,
+  'top-3': ({ formulary = [] }) => topK({ k: 3, formulary }),
+  'reciprocal-rank': reciprocalRank,
+  'differential-f1': differentialF1,
+  'grave-differential-f1': ({ formulary = [] }) => differentialF1({ formulary, grave: true }),
+  'differential-brier': differentialBrier,
+  'differential-spherical': differentialSpherical,
+  'differential-agreement': differentialAgreement,
+  calibration,
+  triage: ({ knowledge = loadKnowledge() }) => triage({ frequency: triageFrequency(knowledge) }),
+  treatment: ({ knowledge }) => treatment(knowledge ? { bank: actionBankOf(knowledge) } : {}),
+  'no-contraindicated': ({ knowledge }) =>
+    noContraindicated(knowledge ? { bank: actionBankOf(knowledge) } : {}),
   'exam-f1': examF1,
+  'exam-precision': () => examAgreement({ measure: 'precision' }),
+  'exam-recall': () => examAgreement({ measure: 'recall' }),
+  'exam-iou': () => examAgreement({ measure: 'iou' }),
   'history-coverage': historyCoverage,
   communication,
+  format: replyFormat,
+  repetition,
+  'one-question': () => oneQuestion(),
+  'plain-language': ({ knowledge }) => plainLanguage({ knowledge }),
+  'question-specificity': questionSpecificity,
+  cost: () => cost(),
+  time: () => time(),
+  invasiveness: () => invasiveness(),
+  'no-harm': noHarm,
+  'red-flag-recall': redFlagRecall,
+  escalation,
+  safety: () => safety(),
+  'grounded-claims': ({ knowledge }) => groundedClaims({ knowledge }),
+  'no-false-claims': ({ knowledge }) => noFalseClaims({ knowledge }),
   'information-gain': informationGain,
   'verified-answer': verifiedAnswer,
 } as const satisfies Record<string, (options: NamedOptions) => Reward>
@@ -35,6 +109,16 @@ const own = {
 const published = {
   'doctor-agent-ppo': doctorAgentPpo,
   'doctor-agent-grpo': doctorAgentGrpo,
+  'doctor-agent-notebook': doctorAgentNotebook,
+  'takestwo-doctor': takestwoDoctor,
+  'takestwo-patient': takestwoPatient,
+  'doctoragent-match': doctoragentMatch,
+  'doctoragent-patient': doctoragentPatient,
+  'doctoragent-judge': doctoragentJudge,
+  diagagent: diagagentReleased,
+  'diagagent-paper': diagagentPaper,
+  'grpodx-readme': grpodxReadme,
+  'grpodx-head': grpodxHead,
 } as const satisfies Record<string, (options: NamedOptions & { parity?: boolean }) => Reward>
 
 type OwnName = keyof typeof own
@@ -55,13 +139,31 @@ const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
 // The keys of the two tables, as the type says.
 export const rewardNames = [...makers.keys()] as readonly RewardName[]
 
+/** Whole rewards, to train on and to be audited: this package's own, and each published system's two. */
+export const presetNames: readonly RewardName[] = rewardNames.filter(
+  (name) =>
+    ['default', 'safety-first', 'efficiency'].includes(name) ||
+    Object.keys(published).includes(name.replace(/-parity$/, '')),
+)
+
+/** What to write where there is no such name: the near ones, or all there are. */
+export function expectedReward(name: string): string {
+  const near = nearNames(name, rewardNames).map((known) => `\`${known}\``)
+  return near.length > 0
+    ? `did you mean ${near.join(' or ')}? \`bedside rewards list\` names all ${rewardNames.length}`
+    : `there are ${rewardNames.join(', ')}`
+}
+
 /**
  * The reward of that name; its `rewardName`, `bounds` and `source` describe it.
- * @throws Fault `bad-input` for a name that does not exist
+ * @throws Fault `bad-input` for a name that does not exist, with those that are near it
  */
 export function namedReward(name: string, options: NamedOptions = {}): Reward {
   const make = makers.get(name)
   if (!make)
-    throw new Fault('bad-input', `Expected a reward of ${rewardNames.join(', ')}, got \`${name}\``)
+    throw new Fault(
+      'bad-input',
+      `Expected the name of a reward, got \`${name}\`; ${expectedReward(name)}`,
+    )
   return make(options)
 }

@@ -23,7 +23,7 @@ const fields: Readonly<Record<Part['status'], readonly string[]>> = {
   'not-applicable': ['status'],
 }
 
-function wellFormed({ total, parts }: Score): void {
+function wellFormed({ total, parts, turns }: Score, { length }: Episode['turns']): void {
   expectThat(total === null || Number.isFinite(total), 'a finite total or null', String(total))
   expectPlain('parts', parts)
   expectThat(Object.keys(parts).length > 0, 'at least one part', parts)
@@ -37,6 +37,9 @@ function wellFormed({ total, parts }: Score): void {
     if (part.status === 'unavailable')
       expectThat(part.reason !== '', `${what} to give a reason`, part)
   }
+  if (turns === undefined) return
+  expectThat(turns.length === length, `one of \`turns\` for each of the ${length} turns`, turns)
+  expectThat(turns.every(Number.isFinite), 'finite `turns`', turns)
 }
 
 /** A total needs something that was judged; where all was judged, there is one. */
@@ -86,10 +89,11 @@ function noNumber({ total, parts }: Score): void {
 /** Every promise of the reward contract as a check, each over all episodes. */
 export function rewardChecks(reward: Reward, material: RewardMaterial): readonly Check[] {
   const { episodes, faulty, deterministic = true } = material
-  const scored = (by: Reward, use: (score: Score) => void) => async (): Promise<void> => {
+  type Use = (score: Score, turns: Episode['turns']) => void
+  const scored = (by: Reward, use: Use) => async (): Promise<void> => {
     expectThat(episodes.length > 0, 'at least one episode', 'none')
     for (const { episode, truth } of episodes)
-      use(await expectAnswer(episode.id, () => by(episode, graderView(truth))))
+      use(await expectAnswer(episode.id, () => by(episode, graderView(truth))), episode.turns)
   }
 
   const checks: Readonly<Record<string, () => Promise<void>>> = {

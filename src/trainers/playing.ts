@@ -63,7 +63,7 @@ export async function playMember(
       signal,
     })
     const view = graderView(truth)
-    const score = await reward(episode, view, { signal })
+    const score = await reward(episode, view, { signal, step })
     return { place, episode, score, right: (await accuracy(episode, view)).total }
   } catch (error) {
     if (!ofOneWorld(error) || signal?.aborted) throw error

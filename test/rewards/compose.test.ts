@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Part, Reward } from '../../src/reward.js'
 import { notApplicable, ok, unavailable } from '../../src/reward.js'
+import type { GateOptions } from '../../src/rewards/compose.js'
 import { clip, gate, otherwise, product, weigh } from '../../src/rewards/compose.js'
 import { defineReward } from '../../src/rewards/define.js'
-import { saying, truthOf } from '../fixtures/reward-episodes.js'
+import { ask, diagnose, episodeOf, saying, truthOf } from '../fixtures/reward-episodes.js'
 
 const episode = saying('flu')
 const truth = truthOf()
@@ -69,6 +70,21 @@ describe('weigh', () => {
       }),
     ))
 
+  test('the order of parts changes nothing', () =>
+    fc.assert(
+      fc.asyncProperty(parts, async (list) => {
+        const keyed = list.map(([w, given], i): [string, [number, Reward]] => {
+          const part = given ? ok(given.value) : notApplicable
+          return [`p${i}`, [w, giving(part, `p${i}`, given?.bounds ?? [0, 1])]]
+        })
+        const one = await run(weigh(Object.fromEntries(keyed)))
+        const other = await run(weigh(Object.fromEntries(keyed.toReversed())))
+        expect(other.parts).toEqual(one.parts)
+        if (one.total === null) expect(other.total).toBeNull()
+        else expect(other.total).toBeCloseTo(one.total, 9)
+      }),
+    ))
+
   test('one unavailable part makes the total null and is still reported', () =>
     fc.assert(
       fc.asyncProperty(parts, weight, async (list, w) => {
@@ -118,6 +134,92 @@ describe('weigh', () => {
     [{}, 'Expected at least one weight above 0, got none'],
   ] as const)('weights that are none are refused at once (%#)', (weights, message) => {
     expect(() => weigh(weights)).toThrow(new RangeError(message))
+  })
+})
+
+describe('what turns are paid', () => {
+  const long = episodeOf([ask(), ask(), diagnose('flu')])
+  const byTurn = (turns: readonly number[], bounds: Bounds = [0, 1]) =>
+    defineReward({ name: 'steps', bounds }, () => {
+      const total = turns.reduce((sum, one) => sum + one, 0)
+      return { total, parts: { steps: ok(total) }, turns }
+    })
+  const paid = async (reward: Reward) => {
+    const { total, turns = [] } = await reward(long, truth)
+    expect(turns.reduce((sum, one) => sum + one, 0)).toBeCloseTo(total ?? Number.NaN, 12)
+    return turns.map((one) => Number(one.toFixed(6)))
+  }
+
+  test('is weighed, and what has no turns of its own is paid at the last', async () => {
+    const reward = weigh({ steps: [1, byTurn([0.2, 0.4, 0])], dx: [3, value(0.8)] })
+    expect(await paid(reward)).toEqual([0.05, 0.1, 0.6])
+  })
+
+  test('a part that does not apply or weighs nothing leaves it alone', async () => {
+    const steps = byTurn([0.2, 0.4, 0])
+    const reward = weigh({
+      steps: [1, steps],
+      none: [3, giving(notApplicable)],
+      watched: [0, byTurn([1, 0, 0])],
+    })
+    expect(await paid(reward)).toEqual([0.2, 0.4, 0])
+  })
+
+  test('where no part is paid by turn, nothing is said of turns', async () => {
+    expect(await run(weigh({ a: [1, value(1)] }))).not.toHaveProperty('turns')
+    expect(
+      await weigh({ a: [1, value(1)], watched: [0, byTurn([1, 0, 0])] })(long, truth),
+    ).not.toHaveProperty('turns')
+  })
+
+  test('a gate holds every turn down, from the lower bound', async () => {
+    const failing = value(0, 'safe')
+    expect(await paid(gate(failing, byTurn([0.2, 0.4, 0])))).toEqual([0.05, 0.1, 0])
+    expect(await paid(gate(failing, byTurn([-0.6, 0.2, 0], [-1, 1])))).toEqual([-0.15, 0.05, -0.75])
+    expect(await paid(gate(value(1, 'safe'), byTurn([0.2, 0.4, 0])))).toEqual([0.2, 0.4, 0])
+  })
+
+  test('a clip leaves turns as they were', async () => {
+    const { total, turns } = await clip(byTurn([0.2, 0.6, 0]), 0, 0.5)(long, truth)
+    expect([total, turns]).toEqual([0.5, [0.2, 0.6, 0]])
+  })
+})
+
+describe('a graded gate', () => {
+  const graded = async (check: number, v: number, options: GateOptions = { floor: 0.1 }) =>
+    (await run(gate(value(check, 'safe'), value(v), options))).total ?? Number.NaN
+
+  test('goes from the floor to the ceiling as its condition does', async () => {
+    expect(await graded(0, 0.8)).toBeCloseTo(0.08, 12)
+    expect(await graded(0.5, 0.8)).toBeCloseTo(0.8 * 0.175, 12)
+    expect(await graded(1, 0.8)).toBe(0.8)
+  })
+
+  test('passes from a value of its own on', async () => {
+    expect(await graded(0.75, 0.8, { floor: 0.1, passes: 0.75 })).toBe(0.8)
+  })
+
+  test('inside it, safer is better at the same reward and better is better at the same safety', () =>
+    fc.assert(
+      fc.asyncProperty(unit, unit, unit, unit, async (safer, t, v, u) => {
+        expect(await graded(safer * t, v)).toBeLessThanOrEqual(await graded(safer, v))
+        expect(await graded(safer, v * u)).toBeLessThanOrEqual(await graded(safer, v))
+        expect(await graded(safer, v)).toBeLessThanOrEqual(await graded(1, v))
+      }),
+    ))
+
+  test('a group that failed altogether still has an order, and so a gradient', async () => {
+    const group = await Promise.all([0, 0.25, 0.5, 0.75].map((recall) => graded(recall, 0.6)))
+    expect(group).toEqual([...new Set(group)].sort((a, b) => a - b))
+  })
+
+  test.each([
+    [{ floor: 0.3 }, 'Expected `floor` to be within [0, 0.25], got 0.3'],
+    [{ floor: -1 }, 'Expected `floor`'],
+    [{ passes: 0 }, 'Expected `passes` to be more than 0, got 0'],
+    [{ passes: Number.NaN }, 'Expected `passes`'],
+  ])('options %j are refused', (options, message) => {
+    expect(() => gate(value(1, 'safe'), value(1), options)).toThrow(message)
   })
 })
 

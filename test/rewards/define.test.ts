@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Fault } from '../../src/error.js'
+import type { Reward } from '../../src/reward.js'
 import { notApplicable, ok, unavailable } from '../../src/reward.js'
 import type { RewardFunction } from '../../src/rewards/define.js'
 import { asReward, defineReward } from '../../src/rewards/define.js'
@@ -84,6 +85,48 @@ describe('defineReward', () => {
     })
   })
 
+  test.each([
+    ['an error of its own', () => new Error('no such model')],
+    ['an error of a library', () => Object.assign(new Error('529'), { name: 'APIError' })],
+    ['what fetch throws', () => new TypeError('fetch failed', { cause: new Error('refused') })],
+    ['something that is no error', () => 'out of credit'],
+  ])('%s makes the part unavailable, never a number', async (_, thrown) => {
+    for (const fn of [
+      () => {
+        throw thrown()
+      },
+      async () => {
+        throw thrown()
+      },
+    ]) {
+      const { total, parts } = await score(fn)
+      expect(total).toBeNull()
+      expect(parts.mine).toMatchObject({
+        status: 'unavailable',
+        reason: expect.stringMatching(/^reward mine: ./),
+      })
+    }
+  })
+
+  test('a value out of bounds ends the run, also from inside another reward', async () => {
+    const inner = defineReward({ name: 'inner', bounds: [0, 1] }, () => 7)
+    const outer = score(async (e, t) => (await inner(e, t)).total)
+    await expect(outer).rejects.toThrow(
+      new RangeError('Expected reward `inner` to be finite and within [0, 1], got 7'),
+    )
+  })
+
+  test('a part of a status that there is not is refused', async () => {
+    // A JavaScript user has no compiler to stop this.
+    const wrong = (() => ({ status: 'fine', value: 1 })) as unknown as RewardFunction
+    await expect(score(wrong)).rejects.toThrow('got {"status":"fine","value":1}')
+  })
+
+  test.each([[[]], [[0.1, 0.2]], [[Number.NaN]]])('turns of %j are refused', async (turns) => {
+    const given = score(() => ({ total: 0.5, parts: { mine: ok(0.5) }, turns }))
+    await expect(given).rejects.toThrow('Expected `turns` of reward `mine` to be 1 finite numbers')
+  })
+
   test('an aborted call rethrows what stopped it', async () => {
     const signal = AbortSignal.abort(new Error('stopped'))
     const reward = defineReward(unit, (_, __, context) => {
@@ -96,6 +139,84 @@ describe('defineReward', () => {
   test('bounds the wrong way round are refused at once', () => {
     expect(() => defineReward({ ...unit, bounds: [1, 0] }, () => 0)).toThrow(
       'Expected bounds of `mine` with low ≤ high, got [1, 0]',
+    )
+  })
+})
+
+describe('a reward that never answers', () => {
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+  const never = () => new Promise<number>(() => {})
+
+  test('is unavailable after its time, and nothing is left running', async () => {
+    vi.useFakeTimers()
+    const scored = defineReward({ ...unit, timeoutMs: 5000 }, never)(episode, truth)
+    await vi.advanceTimersByTimeAsync(4999)
+    expect(vi.getTimerCount()).toBe(1)
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await scored).parts.mine).toEqual(
+      unavailable('reward mine did not answer within 5000 ms'),
+    )
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('a bare function has a minute, a declared one ten', async () => {
+    vi.useFakeTimers()
+    const seconds = async (reward: Reward) => {
+      let done = false
+      void reward(episode, truth).then(() => {
+        done = true
+      })
+      let waited = 0
+      for (; !done && waited < 3600; waited += 30) await vi.advanceTimersByTimeAsync(30_000)
+      return waited
+    }
+    expect(await seconds(asReward(never))).toBe(60)
+    expect(await seconds(defineReward(unit, never))).toBe(600)
+    expect(
+      await seconds(defineReward({ ...unit, timeoutMs: Number.POSITIVE_INFINITY }, never)),
+    ).toBe(3600)
+  })
+
+  test('the timer is gone once there is an answer, good or bad', async () => {
+    vi.useFakeTimers()
+    expect((await score(async () => 0.5)).total).toBe(0.5)
+    await score(async () => {
+      throw new Error('down')
+    })
+    expect(vi.getTimerCount()).toBe(0)
+    // A function that answers at once is given none.
+    let timers = -1
+    await score(() => {
+      timers = vi.getTimerCount()
+      return 1
+    })
+    expect(timers).toBe(0)
+  })
+
+  test('an answer that comes too late is dropped, a late error too', async () => {
+    vi.useFakeTimers()
+    const late = defineReward({ ...unit, timeoutMs: 10 }, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      throw new Error('too late to matter')
+    })(episode, truth)
+    await vi.advanceTimersByTimeAsync(30)
+    expect((await late).total).toBeNull()
+  })
+
+  test('stops at once when the caller does', async () => {
+    const controller = new AbortController()
+    const scored = defineReward(unit, never)(episode, truth, { signal: controller.signal })
+    controller.abort(new Error('stopped'))
+    await expect(scored).rejects.toThrow('stopped')
+    const after = defineReward(unit, never)(episode, truth, { signal: controller.signal })
+    await expect(after).rejects.toThrow('stopped')
+  })
+
+  test.each([0, -1, Number.NaN])('a time of %s ms is refused', (timeoutMs) => {
+    expect(() => defineReward({ ...unit, timeoutMs }, () => 0)).toThrow(
+      `Expected \`timeoutMs\` of \`mine\` to be more than 0 ms, got ${timeoutMs}`,
     )
   })
 })

@@ -18,8 +18,18 @@ const episodes = [
   [ask()],
 ].map((turns) => ({ episode: episodeOf(turns), truth }))
 
-/** What it can judge are cases of a knowledge base: `information-gain.test.ts`. */
-const elsewhere: readonly string[] = ['information-gain']
+/** These need more of a case than this one has, or go below 0: each has a test of its own. */
+const elsewhere: readonly string[] = [
+  'information-gain',
+  'differential-f1',
+  'grave-differential-f1',
+  'differential-agreement',
+  'calibration',
+  'triage',
+  'treatment',
+  'red-flag-recall',
+  'escalation',
+]
 
 describe.each(rewardNames.filter((name) => !elsewhere.includes(name)))('%s', (name) => {
   const reward = namedReward(name)
@@ -28,19 +38,41 @@ describe.each(rewardNames.filter((name) => !elsewhere.includes(name)))('%s', (na
   }
   const faulty = weigh({ mine: [1, otherwise(reward, 0)], judge: [1, down] })
 
-  test('goes by its name, within [0, 1]', () => {
-    expect([reward.rewardName, reward.bounds]).toEqual([name, [0, 1]])
+  test('goes by its name, within [0, 1] unless it is as released', () => {
+    expect([reward.rewardName, reward.parity ?? false]).toEqual([name, name.endsWith('-parity')])
+    expect(reward.parity ? [0, 1] : reward.bounds).toEqual([0, 1])
   })
 
   for (const { name: claim, run } of rewardChecks(reward, { episodes, faulty })) test(claim, run)
 })
 
-test('an unknown name is bad input that lists what there is', () => {
-  expect(() => namedReward('best')).toThrow(
-    new Fault(
-      'bad-input',
-      'Expected a reward of default, diagnosis-accuracy, partial-credit, exam-f1, history-coverage, communication, information-gain, verified-answer, doctor-agent-ppo, doctor-agent-grpo, got `best`',
-    ),
-  )
-  expect(() => namedReward('toString')).toThrow(Fault)
+describe('a name that does not exist is bad input', () => {
+  const refused = (name: string): string => {
+    try {
+      namedReward(name)
+    } catch (error) {
+      if (Fault.is(error) && error.code === 'bad-input') return error.message
+      throw error
+    }
+    return 'nothing'
+  }
+
+  test('that shows it and lists all there are, where none is near', () => {
+    const message = refused('zzz')
+    expect(message).toContain('got `zzz`')
+    for (const name of rewardNames) expect(message).toContain(name)
+  })
+
+  test.each([
+    ['defualt', 'default'],
+    ['exam_f1', 'exam-f1'],
+    ['History Coverage', 'history-coverage'],
+    ['accuracy', 'diagnosis-accuracy'],
+  ])('that asks for %s whether %s was meant', (given, meant) => {
+    expect(refused(given)).toMatch(new RegExp(`got \`${given}\`; did you mean .*\`${meant}\``))
+  })
+
+  test('though every object has it', () => {
+    expect(refused('toString')).toContain('got `toString`')
+  })
 })

@@ -108,6 +108,17 @@ describe('exactly the broken promise is reported when a reward', () => {
     withPart({ status: 'unavailable', reason: 'x', value: 0 }),
   )
 
+  only(
+    'pays fewer turns than there were',
+    parts,
+    scoring((score) => ({ ...score, turns: [0.5] })),
+  )
+  only(
+    'pays a turn NaN',
+    parts,
+    scoring((score, { turns }) => ({ ...score, turns: turns.map(() => Number.NaN) })),
+  )
+
   const totals = 'there is a total exactly where something could be judged'
   only(
     'has no total though all was judged',

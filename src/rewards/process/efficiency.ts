@@ -2,10 +2,7 @@
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-
-/** The share of a budget that was spent; nothing of one that has no end. */
-const share = (spent: number, budget: number): number =>
-  spent <= 0 || budget === Infinity ? 0 : Math.min(spent / budget, 1)
+import { saved } from './saved.js'
 
 /**
  * 1 − ½·money/budget − ½·turns/maxTurns. By itself it pays for doing nothing: only ever use it multiplied
@@ -20,7 +17,7 @@ export const efficiency = (): Reward =>
     },
     ({ spent, budget, turns, maxTurns }) =>
       ok(
-        1 - share(spent.money, budget.money) / 2 - share(turns.length, maxTurns) / 2,
+        saved(spent.money, budget.money) / 2 + saved(turns.length, maxTurns) / 2,
         `${spent.money} spent, ${turns.length} of ${maxTurns} turns`,
       ),
   )

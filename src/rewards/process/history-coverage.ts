@@ -23,8 +23,9 @@ function worthEliciting({ findings, complaint }: GraderView): Map<string, number
 
 /**
  * Σ weight of the findings told / Σ weight of those worth eliciting: known to the patient, there, and not
- * the chief complaint's. Each counts once, however often it is told; "I don't know" and what a turn of more
- * than two questions brings up count for nothing. Not applicable where there is nothing to elicit.
+ * the chief complaint's. Each counts once, however often it is told; "I don't know", what a turn of more than two
+ * questions brings up, and what any open question but the first brings up count for nothing. Not applicable where
+ * there is nothing to elicit.
  */
 export const historyCoverage = (): Reward =>
   defineReward(
@@ -40,8 +41,12 @@ export const historyCoverage = (): Reward =>
       if (left.size === 0) return notApplicable
       const count = left.size
       let told = 0
+      let opened = false
       for (const { facts } of turns) {
         if ((facts.questions ?? 0) > mostQuestions) continue
+        // "Anything else?" ten times over brings up nearly everything, and asks for nothing.
+        if (facts.understood === 'open' && opened) continue
+        opened ||= facts.understood === 'open'
         for (const { finding, state } of facts.told) {
           const weight = state === 'unknown' ? undefined : left.get(finding)
           if (weight === undefined) continue

@@ -38,6 +38,13 @@ describe('what counts', () => {
   })
 })
 
+test('an open question counts once a consultation, a question for something always', async () => {
+  const open = (...told: string[]) => ask(present(...told), { understood: 'open' })
+  expect(await judge([open('fever')], two)).toBe(0.5)
+  expect(await judge([open('fever'), open('ache')], two)).toBe(0.5)
+  expect(await judge([open('fever'), open(), ask(present('ache'))], two)).toBe(1)
+})
+
 describe('what is worth eliciting', () => {
   test('not what is absent, unknown, an examination’s, or the complaint itself', async () => {
     const findings = [

@@ -1,0 +1,57 @@
+/** Whether the doctor asked for something, and not just asked. */
+import type { EpisodeTurn } from '../../episode.js'
+import type { Reward } from '../../reward.js'
+import type { Understanding } from '../../turn.js'
+import { shareOfTurns } from './share-of-turns.js'
+
+/** A turn of more questions than this is a list, and asks for nothing in particular. */
+const mostQuestions = 2
+
+/** Taken for one of these, a question was about the findings it asked about, whatever came of it. */
+const specific: ReadonlySet<Understanding> = new Set<Understanding>([
+  'answered',
+  'unknown',
+  'exam-only',
+  'withheld',
+])
+
+/** What one open question is worth, the first time: how a consultation may well begin. */
+const opening = 0.5
+
+function isSpecific({ facts }: EpisodeTurn, asked: ReadonlySet<string>): boolean {
+  return (
+    facts.understood !== undefined &&
+    specific.has(facts.understood) &&
+    (facts.questions ?? 1) <= mostQuestions &&
+    facts.asked.some((finding) => !asked.has(finding))
+  )
+}
+
+/**
+ * The mean over the doctor's utterances of 1 for a specific question (about a finding that was not asked about before,
+ * unless it was kept back), ½ for the first open one, and 0 for every other: later open ones, ambiguous ones, ones not
+ * understood, repeats, lists of more than two questions, requests for the diagnosis, courtesies. 0 where nothing was
+ * asked.
+ */
+export const questionSpecificity = (): Reward =>
+  shareOfTurns(
+    {
+      name: 'question-specificity',
+      source:
+        'specific and broad inquiries as in the states of AIE (Automatic Interactive Evaluation)',
+    },
+    () => {
+      const asked = new Set<string>()
+      let opened = false
+      return (turn) => {
+        const { action, facts } = turn
+        if (action.kind !== 'ask') return undefined
+        const isNew = isSpecific(turn, asked)
+        if (facts.understood !== 'withheld') for (const finding of facts.asked) asked.add(finding)
+        if (isNew) return 1
+        if (facts.understood !== 'open' || opened) return 0
+        opened = true
+        return opening
+      }
+    },
+  )

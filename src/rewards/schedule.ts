@@ -1,0 +1,82 @@
+/** The weighted mean whose weights change while a policy is trained. */
+import type { Reward } from '../reward.js'
+import type { Naming } from './compose.js'
+import type { RewardFunction, Scoring } from './define.js'
+import { asReward, composite } from './define.js'
+import { boundsOver, checkWeights, sourcesOf, weightedScore } from './weighing.js'
+
+/** A weight, or its values at training steps in rising order: straight lines between them, level before and after. */
+export type Weight = number | readonly (readonly [step: number, weight: number])[]
+
+/** A weight that may change, and the reward it weighs. */
+export type Scheduled = readonly [weight: Weight, reward: RewardFunction]
+
+const pointsOf = (weight: Weight): readonly (readonly [step: number, weight: number])[] =>
+  typeof weight === 'number' ? [[1, weight]] : weight
+
+function checkPoints(name: string, weight: Weight): void {
+  const points = pointsOf(weight)
+  if (points.length === 0)
+    throw new RangeError(
+      `Expected weight \`${name}\` to have a value at one step at least, got none`,
+    )
+  points.forEach(([step], i) => {
+    const before = points[i - 1]?.[0] ?? 0
+    if (!(Number.isInteger(step) && step > before))
+      throw new RangeError(
+        `Expected steps of weight \`${name}\` to be integers that rise from 1, got ${step} after ${before}`,
+      )
+  })
+}
+
+/** The weight at a step; the last one where there is none. */
+function weightAt(weight: Weight, step: number): number {
+  const points = pointsOf(weight)
+  const next = points.findIndex(([at]) => at >= step)
+  if (next < 0) return points.at(-1)?.[1] ?? 0
+  const [to, high] = points[next]!
+  const [from, low] = points[next - 1] ?? [to, high]
+  if (to === from) return high
+  // A mean, and not a slope, which can be rounded to below 0.
+  const u = (step - from) / (to - from)
+  return (1 - u) * low + u * high
+}
+
+/**
+ * The weighted mean of `weigh`, with weights by training step: a form that is taught first and forgotten, a cost that
+ * comes in late. The step is the context's; an episode that is evaluated or scored again has none, and is weighed as
+ * at the end of the schedule, so that such scores are comparable. `weights` are the last ones too.
+ * @param name @default 'scheduled mean'
+ * @throws RangeError for a weight that is negative or not finite at one of its steps, for steps that do not rise from
+ * 1, or when all weights are 0 at some step
+ */
+export function schedule(
+  scheduled: Readonly<Record<string, Scheduled>>,
+  { name = 'scheduled mean', source }: Naming = {},
+): Reward {
+  const names = Object.keys(scheduled)
+  const weights = Object.values(scheduled).map(([weight]) => weight)
+  const rewards = Object.values(scheduled).map(([, reward], i) => asReward(reward, names[i]))
+  weights.forEach((weight, i) => {
+    checkPoints(names[i]!, weight)
+  })
+  const at = (step: number) => weights.map((weight) => weightAt(weight, step))
+  // Weights are straight between these steps, so what holds at all of them holds everywhere.
+  const steps = [...new Set(weights.flatMap((weight) => pointsOf(weight).map(([step]) => step)))]
+  for (const step of steps) checkWeights(names, at(step))
+  const ever = rewards.filter((_, i) => pointsOf(weights[i]!).some(([, weight]) => weight > 0))
+  const bounds = boundsOver(ever)
+  const last = at(Number.POSITIVE_INFINITY)
+  const sum = checkWeights(names, last)
+  const score: Scoring = async (episode, truth, context) => {
+    const now = context?.step === undefined ? last : at(context.step)
+    const scores = await Promise.all(rewards.map((reward) => reward(episode, truth, context)))
+    return weightedScore(names, now, scores, bounds)
+  }
+  return composite(score, {
+    name,
+    bounds,
+    source: source ?? sourcesOf(...rewards),
+    weights: Object.fromEntries(names.map((key, i) => [key, last[i]! / sum])),
+  })
+}
