@@ -1,5 +1,9 @@
 /** Bedside: a gym for medical consultations. Every public name. */
 export type { Agent, AgentContext, Grammar, Move } from './agent.js'
+export type { Audit, Exploit, PolicyAudit } from './audit.js'
+export type { Payment } from './audit-parts.js'
+export type { Audited, RewardAudit, RewardAuditOptions } from './auditing.js'
+export { auditRewards } from './auditing.js'
 export type { Backend, Capabilities, SamplerOptions, StepReport } from './backend.js'
 export { assertSteppable } from './backend.js'
 export type {

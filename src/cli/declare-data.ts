@@ -4,10 +4,11 @@ import { Option } from 'commander'
 import { advantageNames } from '../group.js'
 import type { GenerateFlags, ShowFlags } from './cases.js'
 import type { ImportFlags } from './cases-import.js'
+import { addAudit } from './declare-audit.js'
 import type { Act } from './declared.js'
 import { examples } from './declared.js'
 import type { WorldFlags } from './flags.js'
-import { whole, withCases, withPrint, withSeed, withSplit } from './flags.js'
+import { repeated, whole, withCases, withPrint, withSeed, withSplit } from './flags.js'
 import type { PrintFlags, Terminal } from './output.js'
 import type { ScoreFlags } from './rewards.js'
 import type { SignalFlags } from './signal.js'
@@ -90,12 +91,17 @@ export function addRewards(program: Command, act: Act, terminal: Terminal): void
   const score = rewards
     .command('score')
     .description(
-      'Scores saved episodes with another reward; nothing is played and no model is called.',
+      'Scores saved episodes with other rewards, in one pass; nothing is played and no model is called.',
     )
     .argument('<path>', 'a .jsonl or .parquet file of episodes, or a run directory')
     .requiredOption(
       '--reward <NAME|FILE>',
-      'a name of `rewards list`, or a .js/.mjs module that exports `reward`',
+      'a name of `rewards list`, or a .js/.mjs module that exports `reward`; may be repeated',
+      repeated,
+    )
+    .option(
+      '--out <FILE>',
+      'write the episodes with the scores of the one reward, *.parquet or *.jsonl',
     )
     .addOption(
       new Option('--seed <N>', 'of the bootstrap (default: 0)').argParser(whole(0, 0xffffffff)),
@@ -107,7 +113,8 @@ export function addRewards(program: Command, act: Act, terminal: Terminal): void
   examples(
     score,
     'rewards score runs/demo-20260101-120000 --reward diagnosis-accuracy',
-    'rewards score episodes.parquet --reward ./my-reward.mjs --json',
+    'rewards score episodes.parquet --reward default --reward ./my-reward.mjs --json',
+    'rewards score episodes.parquet --reward safety-first --out scored.parquet',
   )
   const signal = rewards
     .command('signal')
@@ -124,6 +131,7 @@ export function addRewards(program: Command, act: Act, terminal: Terminal): void
     )
   withPrint(signal)
   examples(signal, 'rewards signal runs/demo', 'rewards signal runs/demo --advantages grpo')
+  addAudit(rewards, act, terminal)
 }
 
 /** `cases` and its subcommands. */
