@@ -9,7 +9,7 @@ import { listOf, severityOf, targetOf } from './concept.js'
 import type { Formulary } from './formulary.js'
 import { statedBelief } from './stated-belief.js'
 
-interface FormularyOption {
+export interface FormularyOption {
   /** The diseases that can be told from their names. @default none */
   readonly formulary?: Formulary
 }
@@ -37,7 +37,7 @@ function named(
   return { all: list.length, hits }
 }
 
-interface F1Options extends FormularyOption {
+export interface F1Options extends FormularyOption {
   /** Only diseases of severity 1 and 2, on both sides. @default false */
   readonly grave?: boolean
 }
