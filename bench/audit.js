@@ -7,14 +7,12 @@
  * consultations (20000; 0 for none). Targets: no policy above random + 0.02 of the range, the adversary not above + 0.05.
  * Parity formulas only print what they pay. Exit code 1 where a target is missed.
  */
-import { auditRewards, presetNames } from '../dist/index.js'
+import { auditRewards, namedReward, presetNames } from '../dist/index.js'
 
 const [cases = 500, search = 20_000] = process.argv.slice(2, 4).map(Number)
 const wanted = process.argv.slice(4)
-// Its pay is the patient's, whatever the doctor does.
-const ofPatients = ['takestwo-patient', 'takestwo-patient-parity']
 const rewards =
-  wanted.length > 0 ? wanted : presetNames.filter((name) => !ofPatients.includes(name))
+  wanted.length > 0 ? wanted : presetNames.filter((name) => namedReward(name).pays !== 'patient')
 const searched = wanted.length > 0 ? wanted : ['default', 'safety-first', 'efficiency']
 
 const shown = (value, digits = 3) => (value === null ? '–' : value.toFixed(digits))

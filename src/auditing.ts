@@ -58,11 +58,18 @@ async function rewardsOf(options: RewardAuditOptions): Promise<readonly Reward[]
   const knowledge = clinic ? clinicOf(all, clinic) : all
   const knobs = cases ? tierOf(cases) : tiers[tier]
   const means = { knowledge, formulary: formularyOf(knowledge), tier: knobs }
-  return Promise.all(
+  const resolved = await Promise.all(
     rewards.map((reward) =>
       typeof reward === 'string' ? resolveReward(reward, means) : asReward(reward),
     ),
   )
+  for (const { rewardName, pays } of resolved)
+    if (pays)
+      throw new Fault(
+        'bad-input',
+        `Expected rewards of the doctor, got \`${rewardName}\`, which pays the ${pays}: the red team are doctors`,
+      )
+  return resolved
 }
 
 /** The world without a reward: episodes are scored apart. */
@@ -103,7 +110,7 @@ async function adversaries(
  * Plays the random doctor, the red team and the strongest doctor over the same held-out cases and seeds, and says under
  * each reward what each of them is paid above random. With `search`, a blind adversary is trained on each reward first,
  * on training cases, and measured on the held-out ones with the others.
- * @throws Fault `bad-input` for a reward that does not exist; `component-failed` where a reward throws
+ * @throws Fault `bad-input` for a reward that does not exist or pays the patient; `component-failed` where a reward throws
  */
 export async function auditRewards(
   options: RewardAuditOptions = {},

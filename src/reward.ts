@@ -38,6 +38,8 @@ export interface Reward {
   readonly source: string
   /** A published system's formula as it was released, faults included. */
   readonly parity?: boolean
+  /** Whom it pays, where that is not the doctor. */
+  readonly pays?: 'patient'
   /** Of a weighted mean: what share of the total each part weighs. */
   readonly weights?: Readonly<Record<string, number>>
 }

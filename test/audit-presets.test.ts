@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { PolicyAudit } from '../src/audit.js'
 import { auditRewards } from '../src/auditing.js'
 import { gate, otherwise, product, weigh } from '../src/rewards/compose.js'
-import { presetNames } from '../src/rewards/named.js'
+import { namedReward, presetNames } from '../src/rewards/named.js'
 import { partialCredit } from '../src/rewards/outcome/partial-credit.js'
 import { communication } from '../src/rewards/process/communication.js'
 import { efficiency } from '../src/rewards/process/efficiency.js'
@@ -12,9 +12,10 @@ import { historyCoverage } from '../src/rewards/process/history-coverage.js'
 import { noHarm } from '../src/rewards/safety/no-harm.js'
 
 const tolerance = 0.02
-/** Pays the patient for how it answers: a doctor is not paid by it at all. */
-const ofPatients = 'takestwo-patient'
-const mended = presetNames.filter((name) => !name.endsWith('-parity') && name !== ofPatients)
+const mended = presetNames.filter((name) => {
+  const { parity, pays } = namedReward(name)
+  return !parity && !pays
+})
 const worlds = [
   { tier: 'easy', language: 'en' },
   { tier: 'hard', language: 'zh' },

@@ -8,6 +8,7 @@ import { efficiency } from './process/efficiency.js'
 import { examF1 } from './process/exam-f1.js'
 import { historyCoverage } from './process/history-coverage.js'
 import { noHarm } from './safety/no-harm.js'
+import { shared } from './shared.js'
 
 /**
  * gate(no harm) · diagnosis · [.55 + .15·exams + .15·history + .10·efficiency + .05·communication], within [0, 1].
@@ -20,9 +21,9 @@ import { noHarm } from './safety/no-harm.js'
  * @param formulary the diseases that can be told from their names @default none
  */
 export function defaultReward({ formulary = [] }: { readonly formulary?: Formulary } = {}): Reward {
-  const diagnosis = partialCredit({ formulary })
+  const diagnosis = shared(partialCredit({ formulary }))
   const asFarAsRight = (reward: Reward): Reward => product(diagnosis, reward)
-  const history = historyCoverage()
+  const history = shared(historyCoverage())
   return gate(
     noHarm(),
     weigh(

@@ -36,6 +36,8 @@ export interface RewardDeclaration {
   readonly source?: string
   /** A published formula as released, faults included. @default false */
   readonly parity?: boolean
+  /** Whom it pays. @default the doctor */
+  readonly pays?: 'patient'
   /** How long an asynchronous function may take, in ms; `Infinity` where it keeps a deadline itself. @default 600000 */
   readonly timeoutMs?: number
 }
@@ -134,6 +136,7 @@ export function defineReward(
     bounds = [-Infinity, Infinity],
     source = 'the user',
     parity,
+    pays,
     timeoutMs = patience.declared,
   }: RewardDeclaration,
   fn: RewardFunction,
@@ -161,7 +164,7 @@ export function defineReward(
     return score
   }
   const declared = { rewardName: name, bounds, source }
-  return Object.assign(run, parity ? { ...declared, parity } : declared)
+  return Object.assign(run, declared, parity ? { parity } : {}, pays ? { pays } : {})
 }
 
 const isReward = (fn: Reward | RewardFunction): fn is Reward => 'rewardName' in fn
@@ -190,7 +193,7 @@ export function composite(
     bounds,
     source,
     weights,
-  }: Required<Omit<RewardDeclaration, 'parity' | 'timeoutMs'>> & {
+  }: Required<Omit<RewardDeclaration, 'parity' | 'pays' | 'timeoutMs'>> & {
     readonly weights?: Reward['weights'] | undefined
   },
 ): Reward {

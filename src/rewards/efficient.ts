@@ -8,6 +8,7 @@ import { examF1 } from './process/exam-f1.js'
 import { invasiveness } from './process/invasiveness.js'
 import { time } from './process/time.js'
 import { noHarm } from './safety/no-harm.js'
+import { shared } from './shared.js'
 
 /**
  * gate(no harm) · diagnosis · [.50 + .25·efficiency + .10·time + .05·invasiveness + .10·exams], within [0, 1].
@@ -17,7 +18,7 @@ import { noHarm } from './safety/no-harm.js'
  * @param formulary the diseases that can be told from their names @default none
  */
 export function efficient({ formulary = [] }: { readonly formulary?: Formulary } = {}): Reward {
-  const diagnosis = partialCredit({ formulary })
+  const diagnosis = shared(partialCredit({ formulary }))
   const asFarAsRight = (reward: Reward): Reward => product(diagnosis, reward)
   return gate(
     noHarm(),

@@ -10,6 +10,7 @@ import { noContraindicated } from './safety/contraindicated.js'
 import { escalation } from './safety/escalation.js'
 import { noHarm } from './safety/no-harm.js'
 import { redFlagRecall } from './safety/red-flags.js'
+import { shared } from './shared.js'
 
 export interface SafetyFirstOptions {
   /** The diseases that can be told from their names. @default none */
@@ -33,7 +34,7 @@ const afterMissing = { floor: 0.4, ceiling: 0.8 }
  * or to send everybody to hospital, pays nothing by itself. What a case says nothing of is left out of the mean.
  */
 export function safetyFirst({ formulary = [], bank }: SafetyFirstOptions = {}): Reward {
-  const diagnosis = partialCredit({ formulary })
+  const diagnosis = shared(partialCredit({ formulary }))
   const asFarAsRight = (reward: Reward): Reward => product(diagnosis, reward)
   const advice = bank ? { bank } : {}
   const care = weigh(

@@ -137,6 +137,7 @@ export function takestwoPatient({ parity = false, judge }: TakesTwoPatientOption
           name: 'takestwo-patient-parity',
           bounds: [-most, most],
           source: 'MrlX-TakesTwo `MedPatientRewardMultiturn` (2025), as released',
+          pays: 'patient',
           parity,
         },
         (...scored) => released(scored, judge),
@@ -146,6 +147,7 @@ export function takestwoPatient({ parity = false, judge }: TakesTwoPatientOption
           name: 'takestwo-patient',
           bounds: [0, 1],
           source: 'MrlX-TakesTwo `MedPatientRewardMultiturn` (2025), mended',
+          pays: 'patient',
         },
         (...scored) => mended(scored, judge),
       )
