@@ -9,12 +9,12 @@ import type { FileHandle } from 'node:fs/promises'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Row } from './episode-row.js'
-import { schemaName, toLine, toRow } from './episode-row.js'
+import { checkSchema, toLine, toRow } from './episode-row.js'
 import type { SavedEpisode } from './episode-schema.js'
 import type { RowSink } from './episode-table.js'
-import { parquetSink, readTable } from './episode-table.js'
-import { boundary, Fault, messageOf } from './error.js'
-import { linesOf } from './lines.js'
+import { countRows, parquetSink, readTable } from './episode-table.js'
+import { boundary, Fault } from './error.js'
+import { countLines, linesOf } from './lines.js'
 
 export type { SavedEpisode } from './episode-schema.js'
 
@@ -23,6 +23,8 @@ export interface EpisodeWriter {
   write(saved: SavedEpisode): Promise<void>
   /** Finishes the file and gives it its name. */
   close(): Promise<void>
+  /** Leaves nothing behind of a file that was not closed. */
+  discard(): Promise<void>
 }
 
 /** Rows wait in memory until there are this many, or this much of their text. */
@@ -42,14 +44,13 @@ const sinkOf = (path: string): ((handle: FileHandle) => RowSink) => {
   )
 }
 
-/**
- * Writes saved episodes to a new file, replacing one that is there when it is closed.
- * @throws Fault `bad-input` for a name of another format, or a place that cannot be written
- */
-export function episodeWriter(path: string): EpisodeWriter {
+/** The file under its other name: opened with the first rows, renamed or removed at the end. */
+function partialFile(path: string) {
   const makeSink = sinkOf(path)
   const partial = `${path}.partial`
   let opened: Promise<{ readonly handle: FileHandle; readonly sink: RowSink }> | undefined
+  /** Batches go one after another, whether or not the caller waits. */
+  let sent = Promise.resolve()
   const begin = () => {
     opened ??= boundary('bad-input', path, async () => {
       const handle = await open(partial, 'w')
@@ -58,31 +59,50 @@ export function episodeWriter(path: string): EpisodeWriter {
     opened.catch(() => {})
     return opened
   }
+  const remove = async () => {
+    const { handle } = (await opened?.catch(() => {})) ?? {}
+    if (!handle) return
+    await handle.close().catch(() => {})
+    await rm(partial, { force: true })
+  }
+  return {
+    send(rows: readonly Row[]): void {
+      const to = begin()
+      sent = sent.then(async () => (await to).sink.send(rows))
+      sent.catch(() => {})
+    },
+    settled: () => sent,
+    async finish(): Promise<void> {
+      const { handle, sink } = await begin()
+      try {
+        await sent
+        await sink.finish()
+        await handle.close()
+        await rename(partial, path)
+      } catch (error) {
+        await remove()
+        throw error
+      }
+    },
+    async drop(): Promise<void> {
+      await sent.catch(() => {})
+      await remove()
+    },
+  }
+}
+
+/**
+ * Writes saved episodes to a new file, replacing one that is there when it is closed.
+ * @throws Fault `bad-input` for a name of another format, or a place that cannot be written
+ */
+export function episodeWriter(path: string): EpisodeWriter {
+  const file = partialFile(path)
   let rows: Row[] = []
   let characters = 0
-  /** Batches go one after another, whether or not the caller waits. */
-  let sent = Promise.resolve()
   const flush = () => {
-    const full = rows
+    file.send(rows)
     rows = []
     characters = 0
-    const to = begin()
-    sent = sent.then(async () => (await to).sink.send(full))
-    sent.catch(() => {})
-  }
-  const finish = async () => {
-    const { handle, sink } = await begin()
-    try {
-      if (rows.length > 0) flush()
-      await sent
-      await sink.finish()
-      await handle.close()
-      await rename(partial, path)
-    } catch (error) {
-      await handle.close().catch(() => {})
-      await rm(partial, { force: true })
-      throw error
-    }
   }
   let closed: Promise<void> | undefined
   return {
@@ -92,79 +112,103 @@ export function episodeWriter(path: string): EpisodeWriter {
       rows.push(row)
       characters += row.episode.length + row.truth.length
       if (rows.length >= batch.rows || characters >= batch.characters) flush()
-      await sent
+      await file.settled()
     },
     close() {
-      closed ??= finish()
+      if (!closed && rows.length > 0) flush()
+      closed ??= file.finish()
       return closed
     },
-  }
-}
-
-/** The value of a JSON text. @throws Fault `bad-input` with the place */
-function fromJson(text: string, where: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Fault('bad-input', `${where}: ${messageOf(error)}`)
+    async discard() {
+      if (closed) return
+      closed = Promise.resolve()
+      await file.drop()
+    },
   }
 }
 
 /** Loaded with the first file that is read: writing needs no schema, and zod takes long to load. */
-const checker = async () => (await import('./episode-schema.js')).checkSaved
+const reading = () => import('./episode-reader.js')
 
-async function* readJsonl(path: string): AsyncGenerator<SavedEpisode> {
-  const checkSaved = await checker()
+async function* readJsonl(path: string): AsyncGenerator<PlacedEpisode> {
+  const { fromJson, piecesOf, rowReader } = await reading()
+  const read = rowReader()
+  const schemaless = (value: unknown, where: string): object => {
+    const { schema, ...saved } = typeof value === 'object' && value !== null ? Object(value) : {}
+    checkSchema(schema, where)
+    return saved
+  }
   let number = 0
   for await (const line of linesOf(path)) {
     number += 1
     if (line.trim() === '') continue
     const where = `${path}:${number}`
-    const value = fromJson(line, where)
-    const { schema, ...saved } = typeof value === 'object' && value !== null ? Object(value) : {}
-    if (schema !== schemaName)
-      throw new Fault(
-        'bad-input',
-        `${where}: expected schema ${schemaName}, got ${schema ?? 'none'}`,
-      )
-    yield checkSaved(saved, where)
+    const whole = () => schemaless(fromJson(line, where), where)
+    const pieces = piecesOf(line)
+    const rest = pieces && schemaless(pieces.rest, where)
+    yield { saved: read({ rest, truth: pieces?.truth, whole }, where), where }
   }
 }
 
-async function* readParquet(path: string): AsyncGenerator<SavedEpisode> {
-  const checkSaved = await checker()
+async function* readParquet(path: string): AsyncGenerator<PlacedEpisode> {
+  const { fromJson, rowReader } = await reading()
+  const read = rowReader()
   let number = 0
-  for await (const { total, parts, group, step, episode, truth } of readTable(path)) {
+  for await (const row of readTable(path)) {
+    const { total = null, parts, turn_scores, group, step, episode, truth } = row
     number += 1
     const where = `${path}: row ${number}`
     const json = (text: unknown) => fromJson(String(text), where)
-    const score =
-      typeof parts === 'string' ? { score: { total: total ?? null, parts: json(parts) } } : {}
-    const saved = {
+    const turns = typeof turn_scores === 'string' ? { turns: json(turn_scores) } : {}
+    const rest = () => ({
       episode: json(episode),
-      truth: json(truth),
-      ...score,
+      ...(typeof parts === 'string' ? { score: { total, parts: json(parts), ...turns } } : {}),
       ...(group == null ? {} : { group }),
       ...(step == null ? {} : { step }),
-    }
-    yield checkSaved(saved, where)
+    })
+    const whole = () => ({ ...rest(), truth: json(truth) })
+    yield { saved: read({ rest: rest(), truth: String(truth), whole }, where), where }
   }
 }
 
-/**
- * The saved episodes of a file, or of every `*.jsonl` and `*.parquet` file of a folder in the order of
- * their names; one at a time, so that a run of any size can be read.
- * @throws Fault `bad-input` naming file, row and path, or the schema found
- */
-export async function* readSaved(path: string): AsyncGenerator<SavedEpisode> {
+/** The file itself, or every `*.jsonl` and `*.parquet` file of a folder by its name. */
+async function filesOf(path: string): Promise<readonly string[]> {
   const there = await boundary('bad-input', path, () => stat(path))
   if (!there.isDirectory()) {
     sinkOf(path)
-    yield* path.endsWith('.jsonl') ? readJsonl(path) : readParquet(path)
-    return
+    return [path]
   }
   const names = (await readdir(path)).filter((name) => /\.(jsonl|parquet)$/.test(name)).sort()
   if (names.length === 0)
     throw new Fault('bad-input', `${path}: expected *.jsonl or *.parquet files, found none`)
-  for (const name of names) yield* readSaved(join(path, name))
+  return names.map((name) => join(path, name))
+}
+
+/** A saved episode, and where it stands: `file:line` or `file: row n`. */
+export interface PlacedEpisode {
+  readonly saved: SavedEpisode
+  readonly where: string
+}
+
+/** Like {@link readSaved}, with the place of each. */
+export async function* readPlaced(path: string): AsyncGenerator<PlacedEpisode> {
+  for (const file of await filesOf(path))
+    yield* file.endsWith('.jsonl') ? readJsonl(file) : readParquet(file)
+}
+
+/**
+ * The saved episodes of a file, or of every `*.jsonl` and `*.parquet` file of a folder in the order of
+ * their names; one at a time, so that a run of any size can be read. Episodes of one case may share their truth.
+ * @throws Fault `bad-input` naming file, row and path, or the schema found and what to do about it
+ */
+export async function* readSaved(path: string): AsyncGenerator<SavedEpisode> {
+  for await (const { saved } of readPlaced(path)) yield saved
+}
+
+/** How many episodes there are to read, for who shows how far reading is; lines are not looked into. */
+export async function countSaved(path: string): Promise<number> {
+  let count = 0
+  for (const file of await filesOf(path))
+    count += file.endsWith('.jsonl') ? await countLines(file) : await countRows(file)
+  return count
 }

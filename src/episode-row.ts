@@ -1,9 +1,34 @@
 /** One saved episode as it is stored: flat columns to look at, and JSON to read back. */
 import type { SavedEpisode } from './episode-schema.js'
+import { Fault } from './error.js'
 import type { Action } from './turn.js'
 
 /** Written into every file of saved episodes; it changes when what they hold does. */
 export const schemaName = 'bedside-episodes/1'
+
+const versionOf = (schema: string): number => {
+  const [format, version] = schema.split('/')
+  return format === 'bedside-episodes' ? Number(version) : Number.NaN
+}
+
+/** What to do about a file of another schema than this version reads and writes. */
+function remedy(found: unknown): string {
+  const name = typeof found === 'string' ? found : ''
+  const [theirs, ours] = [versionOf(name), versionOf(schemaName)]
+  if (theirs < ours)
+    return 'an older version of this package wrote it; read it with that one, or play its cases again with `bedside evaluate --out`'
+  if (theirs > ours) return 'a newer version of this package wrote it; install that one'
+  return 'it holds no saved episodes'
+}
+
+/** @throws Fault `bad-input` naming the place, the schema found and expected, and what to do */
+export function checkSchema(found: unknown, where: string): void {
+  if (found !== schemaName)
+    throw new Fault(
+      'bad-input',
+      `${where}: expected schema ${schemaName}, got ${found ?? 'none'}: ${remedy(found)}`,
+    )
+}
 
 /** One episode as it is stored. */
 export interface Row {
@@ -23,6 +48,8 @@ export interface Row {
   readonly total: number | null
   /** JSON of the score's parts; null where there is no score. */
   readonly parts: string | null
+  /** JSON of what each turn was paid; null where the reward does not pay by turn. */
+  readonly turn_scores: string | null
   readonly group: string | null
   readonly step: number | null
   /** JSON. */
@@ -78,6 +105,7 @@ export function toRow({ episode, truth, score, group, step }: SavedEpisode): Row
     })),
     total: score?.total ?? null,
     parts: score ? toJson(score.parts, what) : null,
+    turn_scores: score?.turns ? toJson(score.turns, what) : null,
     group: group ?? null,
     step: step ?? null,
     episode: toJson({ ...episode, budget: limits }, what),
@@ -86,12 +114,13 @@ export function toRow({ episode, truth, score, group, step }: SavedEpisode): Row
 }
 
 /** A row as a line of JSON, put together from its own. */
-export function toLine({ total, parts, group, step, episode, truth }: Row): string {
+export function toLine({ total, parts, turn_scores, group, step, episode, truth }: Row): string {
+  const turns = turn_scores === null ? '' : `,"turns":${turn_scores}`
   const fields = [
     `"schema":"${schemaName}"`,
     ...(group === null ? [] : [`"group":${JSON.stringify(group)}`]),
     ...(step === null ? [] : [`"step":${step}`]),
-    ...(parts === null ? [] : [`"score":{"total":${total},"parts":${parts}}`]),
+    ...(parts === null ? [] : [`"score":{"total":${total},"parts":${parts}${turns}}`]),
     `"episode":${episode}`,
     `"truth":${truth}`,
   ]

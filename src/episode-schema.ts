@@ -4,6 +4,7 @@ import type { GraderView } from './case.js'
 import { Case, Finding, Gold, Text } from './case-schema.js'
 import type { Episode } from './episode.js'
 import { Fault } from './error.js'
+import { quickCheck } from './quick-check.js'
 import type { Score } from './reward.js'
 import type { Stop, Understanding } from './turn.js'
 
@@ -17,8 +18,6 @@ export interface SavedEpisode {
   /** The training step it was played in. */
   readonly step?: number
 }
-
-/** The format's name and version; a reader refuses any other. */
 
 /** Every member by name, so that a new one that is not listed does not compile. */
 const understandings: { readonly [U in Understanding]: U } = {
@@ -132,6 +131,7 @@ const ScoreSchema: z.ZodType<Score> = z.strictObject({
       z.strictObject({ status: z.literal('not-applicable') }),
     ]),
   ),
+  turns: z.array(z.number()).exactOptional(),
 })
 
 const Truth: z.ZodType<GraderView> = z.strictObject({
@@ -143,13 +143,18 @@ const Truth: z.ZodType<GraderView> = z.strictObject({
   provenance: Case.shape.provenance,
 })
 
-const Saved: z.ZodType<SavedEpisode> = z.strictObject({
+const rest = {
   episode: EpisodeSchema,
-  truth: Truth,
   score: ScoreSchema.exactOptional(),
   group: z.string().exactOptional(),
   step: z.number().exactOptional(),
-})
+}
+
+const Saved: z.ZodType<SavedEpisode> = z.strictObject({ ...rest, truth: Truth })
+
+/** The quick readings of a row's two pieces; see `episode-reader.ts`. */
+export const quickTruth = quickCheck(Truth)
+export const quickRest = quickCheck(z.strictObject(rest))
 
 /**
  * Checks one saved episode.

@@ -3,8 +3,8 @@ import type { FileHandle } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
 import type * as Parquet from 'parquet-wasm'
 import type { Row } from './episode-row.js'
-import { schemaName } from './episode-row.js'
-import { boundary, Fault } from './error.js'
+import { checkSchema, schemaName } from './episode-row.js'
+import { boundary } from './error.js'
 
 /** Where a format's rows go; `finish` ends the file. */
 export interface RowSink {
@@ -13,10 +13,21 @@ export interface RowSink {
 }
 
 /** What of a row is read back. */
-export const stored = ['total', 'parts', 'group', 'step', 'episode', 'truth'] as const
+export const stored = [
+  'total',
+  'parts',
+  'turn_scores',
+  'group',
+  'step',
+  'episode',
+  'truth',
+] as const
 
 /** The rows of a row group, and its compressed bytes; it ends at whichever comes first. */
 const rowGroup = { rows: 1000, bytes: 4_000_000 }
+
+/** What the different truths of a row group may take, uncompressed, before they are written one by one. */
+const dictionary = 16_000_000
 
 /** The key of the file's metadata that holds the schema's name. */
 const metadataKey = 'bedside'
@@ -36,6 +47,7 @@ function tableSchema({ Field, Float64, List, Schema, Struct, Utf8 }: typeof Arro
     new Field('turns', new List(new Field('item', turn, false)), false),
     number('total', true),
     text('parts', true),
+    text('turn_scores', true),
     text('group', true),
     number('step', true),
     text('episode'),
@@ -53,6 +65,9 @@ async function load() {
       // A row group is what a reader holds at a time, and what the wasm module holds while writing it.
       .setMaxRowGroupSize(rowGroup.rows)
       .setMaxRowGroupBytes(rowGroup.bytes)
+      // Siblings share their case, which is most of a row: kept once, it is also read once.
+      .setDictionaryPageSizeLimit(dictionary)
+      .setColumnDictionaryEnabled('episode', false)
       .setKeyValueMetadata(new Map([[metadataKey, schemaName]]))
       .build()
   /** Rows as a table in the memory of the wasm module, which owns it from then on. */
@@ -118,30 +133,37 @@ export function parquetSink(handle: FileHandle): RowSink {
   }
 }
 
+/** What reads tables, a file opened with it, and what the file says of itself. @throws Fault `bad-input` */
+async function opened(path: string) {
+  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import(
+    'hyparquet'
+  )
+  return boundary('bad-input', path, async () => {
+    const file = await asyncBufferFromFile(path)
+    return { file, metadata: await parquetMetadataAsync(file), parquetReadObjects }
+  })
+}
+
+/** How many rows a file says it has. @throws Fault `bad-input` for a file that is missing or damaged */
+export const countRows = async (path: string): Promise<number> =>
+  Number((await opened(path)).metadata.num_rows)
+
 /**
  * The stored columns of each row, one row group in memory at a time.
  * @throws Fault `bad-input` for a file that is missing, damaged, or of another schema
  */
 export async function* readTable(path: string): AsyncGenerator<Readonly<Record<string, unknown>>> {
-  const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import(
-    'hyparquet'
-  )
+  const { file, metadata, parquetReadObjects } = await opened(path)
   const { compressors } = await import('hyparquet-compressors')
-  const { file, metadata } = await boundary('bad-input', path, async () => {
-    const file = await asyncBufferFromFile(path)
-    return { file, metadata: await parquetMetadataAsync(file) }
-  })
-  const named = metadata.key_value_metadata?.find(({ key }) => key === metadataKey)?.value
-  if (named !== schemaName)
-    throw new Fault(
-      'bad-input',
-      `${path}: expected a file of saved episodes with schema ${schemaName}, got ${named ?? 'none'}`,
-    )
+  checkSchema(metadata.key_value_metadata?.find(({ key }) => key === metadataKey)?.value, path)
+  // What was added to the format since is not in every file.
+  const there = new Set(metadata.schema.map(({ name }) => name))
+  const columns = stored.filter((name) => there.has(name))
   let rowStart = 0
   for (const group of metadata.row_groups) {
     const rowEnd = rowStart + Number(group.num_rows)
     yield* await boundary('bad-input', `${path}: rows ${rowStart + 1} to ${rowEnd}`, () =>
-      parquetReadObjects({ file, metadata, rowStart, rowEnd, columns: [...stored], compressors }),
+      parquetReadObjects({ file, metadata, rowStart, rowEnd, columns, compressors }),
     )
     rowStart = rowEnd
   }

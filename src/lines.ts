@@ -43,6 +43,9 @@ const unpackerFor = (path: string): Transform | undefined =>
       ? createBrotliDecompress()
       : undefined
 
+/** Read at a time, in bytes: much more than a line, so that few lines are put together from pieces. */
+const chunkSize = 1 << 19
+
 /**
  * The lines of a file, unpacked where its name ends in `.gz` or `.br`.
  * @throws Fault `bad-input` for a file that is not packed as its name says
@@ -50,7 +53,7 @@ const unpackerFor = (path: string): Transform | undefined =>
 export async function* linesOf(path: string): AsyncGenerator<string, void, undefined> {
   const unpacker = unpackerFor(path)
   if (!unpacker) {
-    yield* linesIn(createReadStream(path, 'utf8'))
+    yield* linesIn(createReadStream(path, { encoding: 'utf8', highWaterMark: chunkSize }))
     return
   }
   // An error of the file ends the unpacker, where it is thrown.
@@ -61,4 +64,16 @@ export async function* linesOf(path: string): AsyncGenerator<string, void, undef
     const broken = error instanceof Error && 'errno' in error && !('syscall' in error)
     throw broken ? new Fault('bad-input', `${path}: cannot be unpacked: ${error.message}`) : error
   }
+}
+
+const lineFeed = 10
+
+/** How many lines a plain file has that end with a line feed. */
+export async function countLines(path: string): Promise<number> {
+  let count = 0
+  for await (const chunk of createReadStream(path, { highWaterMark: chunkSize })) {
+    const bytes: Buffer = chunk
+    for (let at = bytes.indexOf(lineFeed); at >= 0; at = bytes.indexOf(lineFeed, at + 1)) count++
+  }
+  return count
 }

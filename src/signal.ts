@@ -7,11 +7,17 @@
  */
 import type { Group } from './group.js'
 import type { Score } from './reward.js'
+import type { AccuracyLinks } from './signal-accuracy.js'
+import { accuracyLinks, againstAccuracy } from './signal-accuracy.js'
 
 export interface SignalReport {
   readonly groups: number
   /** Groups whose totals were all the same. */
   readonly zeroVariance: number
+  /** Groups that teach though the standard deviation of their totals is below `nearZeroBelow`. */
+  readonly nearZeroVariance: number
+  /** A hundredth of what the reward spans, from its low bound to its high one. */
+  readonly nearZeroBelow: number
   /** Groups with fewer than two scored members, or fewer than were asked for. */
   readonly dropped: number
   /** Each part's share of the advantages of the groups that teach; they sum to 1, or there are none. */
@@ -23,7 +29,17 @@ export interface SignalReport {
    * advantages: 1 where they are merely centred, 1/σ where they are divided by σ; 0 without a group.
    */
   readonly amplification: number
+  /** How each part, and the `(total)`, goes with being right; empty where that is not known. */
+  readonly accuracy: AccuracyLinks
   readonly warnings: readonly string[]
+}
+
+/** What is known beside the groups and the weights. */
+export interface SignalOptions {
+  /** The reward's bounds. @default [0, 1], also for bounds that are infinite */
+  readonly bounds?: readonly [low: number, high: number]
+  /** How right each member of each group was, 0 to 1, in their order; null where that is not known. @default none */
+  readonly accuracy?: readonly (readonly (number | null)[])[]
 }
 
 /** What of a total the weighted parts do not explain: gates, clips, anything not listed. */
@@ -32,6 +48,8 @@ const rest = '(rest)'
 /** A part weighing less than this is small, and one supplying more than that is most of the signal. */
 const small = 0.1
 const most = 0.5
+/** Totals that differ by less than this share of what the reward spans hardly differ. */
+const hardly = 0.01
 /** Centring alone amplifies at most twofold (RLOO in a group of two). */
 const amplified = 3
 
@@ -102,6 +120,17 @@ function amplificationOf(members: readonly Member[]): number {
   return spread > 0 ? Math.sqrt(sumOf(members, ({ advantage }) => advantage ** 2)) / spread : 0
 }
 
+/** The standard deviation of the totals of members. */
+function deviation(members: readonly Member[]): number {
+  const centre = sumOf(members, ({ total }) => total) / members.length
+  return Math.sqrt(sumOf(members, ({ total }) => (total - centre) ** 2) / members.length)
+}
+
+function spanOf([low, high]: readonly [number, number]): number {
+  const span = high - low
+  return Number.isFinite(span) && span > 0 ? span : 1
+}
+
 function warningsOf(
   shares: Readonly<Record<string, number>>,
   weights: Readonly<Record<string, number>>,
@@ -124,17 +153,20 @@ function warningsOf(
  * What the weighted parts leave of the totals (gates, clips, parts without a weight) is `(rest)`.
  *
  * Warns where a part of less than 10 % of the weight supplied more than half of the signal of advantages
- * that were blown up (more than three times the spread of totals), as dividing by a standard deviation does.
+ * that were blown up (more than three times the spread of totals), as dividing by a standard deviation does; and
+ * where a part was worth more to the wrong than to the right.
  * @param weights what each part adds to the total as it goes from 0 to 1: a reward's own `weights`
  */
 export function signalReport(
   groups: readonly Group[],
   weights: Readonly<Record<string, number>>,
+  { bounds = [0, 1], accuracy }: SignalOptions = {},
 ): SignalReport {
+  const nearZeroBelow = hardly * spanOf(bounds)
   const teaching = groups.filter(({ status }) => status === 'learns')
   const zeroVariance = groups.filter(({ status }) => status === 'zero-variance').length
   const masses = new Map<string, number>()
-  let [mass, scored, amplification] = [0, 0, 0]
+  let [mass, scored, amplification, nearZeroVariance] = [0, 0, 0, 0]
   for (const group of teaching) {
     const members = membersOf(group, weights)
     const along = projections(members)
@@ -142,19 +174,25 @@ export function signalReport(
     const here = sumOf(members, ({ advantage }) => Math.abs(advantage))
     for (const [name, value] of along)
       masses.set(name, (masses.get(name) ?? 0) + (all > 0 ? (here * value) / all : 0))
+    if (deviation(members) < nearZeroBelow) nearZeroVariance += 1
     mass += here
     scored += members.length
     amplification += here * amplificationOf(members)
   }
   const shareOf = (value: number): number => (mass > 0 ? value / mass : 0)
   const shares = Object.fromEntries([...masses].map(([name, value]) => [name, shareOf(value)]))
+  const blown = shareOf(amplification)
+  const links = accuracy ? accuracyLinks(groups, accuracy) : {}
   return {
     groups: groups.length,
     zeroVariance,
+    nearZeroVariance,
+    nearZeroBelow,
     dropped: groups.length - teaching.length - zeroVariance,
     shares,
     magnitude: scored > 0 ? mass / scored : 0,
-    amplification: shareOf(amplification),
-    warnings: warningsOf(shares, weights, shareOf(amplification)),
+    amplification: blown,
+    accuracy: links,
+    warnings: [...warningsOf(shares, weights, blown), ...againstAccuracy(links, weights)],
   }
 }

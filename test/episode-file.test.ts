@@ -5,11 +5,18 @@ import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import fc from 'fast-check'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import { Table, writeParquet } from 'parquet-wasm'
+import { Table, WriterPropertiesBuilder, writeParquet } from 'parquet-wasm'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type GraderView, graderView } from '../src/case.js'
 import type { Episode, Sample } from '../src/episode.js'
-import { episodeWriter, readSaved, type SavedEpisode } from '../src/episode-file.js'
+import {
+  countSaved,
+  episodeWriter,
+  readPlaced,
+  readSaved,
+  type SavedEpisode,
+} from '../src/episode-file.js'
+import { toRow } from '../src/episode-row.js'
 import type { Part } from '../src/reward.js'
 import type { Action, Outcome, Stop } from '../src/turn.js'
 import { tinyCase } from './fixtures/tiny-case.js'
@@ -127,10 +134,16 @@ const saved: fc.Arbitrary<SavedEpisode> = fc.record(
   {
     episode,
     truth,
-    score: fc.record({
-      total: fc.oneof(finite, fc.constant(null)),
-      parts: fc.dictionary(word, part, { maxKeys: 3, noNullPrototype: true }),
-    }),
+    score: fc
+      .record({
+        total: fc.oneof(finite, fc.constant(null)),
+        parts: fc.dictionary(word, part, { maxKeys: 3, noNullPrototype: true }),
+      })
+      .chain((score) =>
+        fc
+          .option(fc.array(finite), { nil: undefined })
+          .map((turns) => (turns ? { ...score, turns } : score)),
+      ),
     // A column of text, which a lone surrogate is not; inside the JSON columns it is kept.
     group: fc.string({ unit: 'grapheme' }),
     step: fc.nat(),
@@ -196,6 +209,36 @@ describe.each(['jsonl', 'parquet'])('a %s file', (format) => {
     expect(await load(path)).toEqual([plain])
   })
 
+  test('that is given up leaves nothing behind, at any time', async () => {
+    const before = readdirSync(folder).sort()
+    for (const count of [0, 1, 1500]) {
+      const path = fresh(format)
+      const writer = episodeWriter(path)
+      for (let n = 0; n < count; n++) await writer.write(named(`e${n}`))
+      await writer.discard()
+      await writer.discard()
+      expect(readdirSync(folder).sort()).toEqual(before)
+      await expect(writer.write(plain)).rejects.toThrow(TypeError)
+    }
+    const path = fresh(format)
+    const writer = episodeWriter(path)
+    await writer.write(plain)
+    await writer.close()
+    await writer.discard()
+    expect(await load(path)).toEqual([plain])
+  })
+
+  test('says how many episodes there are, and where each stands', async () => {
+    const path = fresh(format)
+    await save(path, [named('1'), named('2')])
+    expect(await countSaved(path)).toBe(2)
+    const places: string[] = []
+    for await (const { where, saved } of readPlaced(path))
+      places.push(`${saved.episode.id} ${where}`)
+    const place = (n: number) => (format === 'jsonl' ? `${path}:${n}` : `${path}: row ${n}`)
+    expect(places).toEqual([`1 ${place(1)}`, `2 ${place(2)}`])
+  })
+
   test('in a folder that is not there is bad input', async () => {
     const path = join(folder, 'absent', `a.${format}`)
     const failed = { code: 'bad-input', message: expect.stringContaining(path) }
@@ -212,6 +255,7 @@ test('a folder is read whole, in the order of its names, without what is still b
   writeFileSync(join(run, 'd.parquet.partial'), 'half')
   writeFileSync(join(run, 'notes.txt'), 'no')
   expect((await load(run)).map((one) => one.episode.id)).toEqual(['1', '2', '3', '4'])
+  expect(await countSaved(run)).toBe(4)
 })
 
 describe('a file that is wrong says where', () => {
@@ -233,7 +277,17 @@ describe('a file that is wrong says where', () => {
     [
       'another version',
       line((v) => Object.assign(v, { schema: 'bedside-episodes/9' })),
-      /:2: expected schema bedside-episodes\/1, got bedside-episodes\/9/,
+      /:2: expected schema bedside-episodes\/1, got bedside-episodes\/9: a newer version .* install that/,
+    ],
+    [
+      'an older version',
+      line((v) => Object.assign(v, { schema: 'bedside-episodes/0' })),
+      /:2: expected schema bedside-episodes\/1, got bedside-episodes\/0: an older version .*bedside evaluate/,
+    ],
+    [
+      'lines of something else',
+      line((v) => Object.assign(v, { schema: 'bedside-case/1' })),
+      /:2: expected schema bedside-episodes\/1, got bedside-case\/1: it holds no saved episodes/,
     ],
     ['another JSON', '[1]', /:2: expected schema bedside-episodes\/1, got none/],
     ['a line that breaks off', right.slice(0, 40), /:2: .*JSON/],
@@ -251,7 +305,21 @@ describe('a file that is wrong says where', () => {
     writeFileSync(path, writeParquet(table))
     await expect(load(path)).rejects.toMatchObject({
       code: 'bad-input',
-      message: `${path}: expected a file of saved episodes with schema bedside-episodes/1, got none`,
+      message: `${path}: expected schema bedside-episodes/1, got none: it holds no saved episodes`,
+    })
+  })
+
+  test('a parquet file of an older version', async () => {
+    const path = fresh('parquet')
+    const table = Table.fromIPCStream(tableToIPC(tableFromArrays({ id: ['a'] }), 'stream'))
+    const metadata = new Map([['bedside', 'bedside-episodes/0']])
+    const properties = new WriterPropertiesBuilder().setKeyValueMetadata(metadata).build()
+    writeFileSync(path, writeParquet(table, properties))
+    await expect(load(path)).rejects.toMatchObject({
+      code: 'bad-input',
+      message: expect.stringMatching(
+        /file-\d+\.parquet: .*got bedside-episodes\/0: an older version/,
+      ),
     })
   })
 
@@ -277,6 +345,39 @@ describe('a file that is wrong says where', () => {
     const empty = mkdtempSync(join(folder, 'empty-'))
     await expect(load(empty)).rejects.toThrow(/found none/)
   })
+})
+
+test('siblings share a case that is kept once, and read back alike', async () => {
+  const [one, many] = [fresh('parquet'), fresh('parquet')]
+  await save(one, [named('0')])
+  await save(
+    many,
+    Array.from({ length: 500 }, (_, n) => named(`${n}`)),
+  )
+  const truthBytes = async (path: string) => {
+    const file = await asyncBufferFromFile(path)
+    const [group] = (await parquetMetadataAsync(file)).row_groups
+    const column = group?.columns.find(({ meta_data: meta }) => meta?.path_in_schema[0] === 'truth')
+    return Number(column?.meta_data?.total_uncompressed_size)
+  }
+  expect(await truthBytes(many)).toBeLessThan(2 * (await truthBytes(one)))
+  const read = await load(many)
+  expect(read.map(({ episode }) => episode.id)).toEqual(
+    Array.from({ length: 500 }, (_, n) => `${n}`),
+  )
+  expect(read.at(-1)?.truth).toEqual(plain.truth)
+})
+
+test('a parquet file from before there were scores by turn is read', async () => {
+  const path = fresh('parquet')
+  const row = toRow({ ...plain, score: { total: 1, parts: {} } })
+  const columns = { total: [1], parts: ['{}'], episode: [row.episode], truth: [row.truth] }
+  const table = Table.fromIPCStream(tableToIPC(tableFromArrays(columns), 'stream'))
+  const metadata = new Map([['bedside', 'bedside-episodes/1']])
+  const properties = new WriterPropertiesBuilder().setKeyValueMetadata(metadata).build()
+  writeFileSync(path, writeParquet(table, properties))
+  const { episode, truth } = plain
+  expect(await load(path)).toEqual([{ episode, truth, score: { total: 1, parts: {} } }])
 })
 
 test('other tools see flat columns, zstd row groups and the schema name', async () => {

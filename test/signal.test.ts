@@ -144,10 +144,13 @@ test('groups that teach nothing are counted and have no share', () => {
   expect(signalReport(groups, weights)).toEqual({
     groups: 3,
     zeroVariance: 1,
+    nearZeroVariance: 0,
+    nearZeroBelow: 0.01,
     dropped: 2,
     shares: {},
     magnitude: 0,
     amplification: 0,
+    accuracy: {},
     warnings: [],
   })
 })
@@ -158,4 +161,122 @@ test('RLOO in the smallest group is not taken for a division by the spread', () 
   expect(report.shares.turns).toBeCloseTo(1, 12)
   expect(report.amplification).toBeCloseTo(2, 12)
   expect(report.warnings).toEqual([])
+})
+
+describe('groups with hardly any variance', () => {
+  const pair = (difference: number) =>
+    groupOf(
+      [0.5, 0.5 + difference].map((total) => ({ total, parts: { a: ok(total) } })),
+      drGrpo,
+    )
+
+  test('are those whose deviation is below a hundredth of the bounds, and still teach', () => {
+    // The deviation of two is half their difference.
+    const groups = [pair(0), pair(0.0199), pair(0.0201), pair(0.4)]
+    const report = signalReport(groups, { a: 1 })
+    expect([report.zeroVariance, report.nearZeroVariance, report.nearZeroBelow]).toEqual([
+      1, 1, 0.01,
+    ])
+    const wide = signalReport(groups, { a: 1 }, { bounds: [-10, 10] })
+    expect([wide.nearZeroVariance, wide.nearZeroBelow]).toEqual([2, 0.2])
+  })
+
+  test.each([[[0, Infinity]], [[1, 1]]] as const)(
+    'bounds %j that span nothing or no end count as 1',
+    (bounds) => {
+      expect(signalReport([pair(0.4)], { a: 1 }, { bounds }).nearZeroBelow).toBe(0.01)
+    },
+  )
+})
+
+describe('with accuracy', () => {
+  const parts = (values: Readonly<Record<string, number>>): Score => ({
+    total: values.a ?? 0,
+    parts: Object.fromEntries(Object.entries(values).map(([name, value]) => [name, ok(value)])),
+  })
+
+  test('correlations within and across groups are what can be worked out by hand', () => {
+    // Within each group `a` falls as accuracy rises; the easier case has more of both.
+    const hard = groupOf([parts({ a: 0.2 }), parts({ a: 0.1 })], drGrpo, 'hard')
+    const easy = groupOf([parts({ a: 0.9 }), parts({ a: 0.8 })], drGrpo, 'easy')
+    const accuracy = [
+      [0, 0.1],
+      [0.9, 1],
+    ]
+    const { accuracy: links } = signalReport([hard, easy], { a: 1 }, { accuracy })
+    expect(links.a).toEqual({
+      within: expect.closeTo(-1, 9),
+      compared: 4,
+      // Both are ±.35 ± .05 and ±.45 ± .05 about their means: (.35·.45 − .05²) / (.35² + .05²)^½ (.45² + .05²)^½
+      across: expect.closeTo((0.35 * 0.45 - 0.0025) / Math.sqrt(0.125 * 0.205), 9),
+      members: 4,
+    })
+    expect(links['(total)']).toEqual(links.a)
+  })
+
+  test('a group whose members are all as right tells nothing of within', () => {
+    const group = groupOf([parts({ a: 0 }), parts({ a: 1 })], drGrpo)
+    const { accuracy } = signalReport([group], { a: 1 }, { accuracy: [[1, 1]] })
+    expect(accuracy.a).toEqual({ within: null, compared: 0, across: null, members: 2 })
+  })
+
+  test('who has no accuracy or no value takes no part', () => {
+    const missing: Score = { total: null, parts: { a: unavailable('down'), b: ok(1) } }
+    const group = groupOf([parts({ a: 0, b: 0 }), parts({ a: 1, b: 1 }), missing], drGrpo)
+    const { accuracy } = signalReport([group], { a: 1 }, { accuracy: [[0, null, 1]] })
+    expect(accuracy.a?.members).toBe(1)
+    expect(accuracy.b?.members).toBe(2)
+    expect(accuracy['(total)']?.members).toBe(1)
+  })
+
+  /** Twelve groups of eight, half of each right; what is paid to the wrong is up to `value`. */
+  const against = (value: (right: boolean, g: number, i: number) => number) => {
+    const groups = Array.from({ length: 12 }, (_, g) =>
+      groupOf(
+        Array.from({ length: size }, (_, i) => {
+          const bad = value(i % 2 === 0, g, i)
+          return { total: bad, parts: { diagnosis: ok(i % 2 === 0 ? 1 : 0), brevity: ok(bad) } }
+        }),
+        drGrpo,
+      ),
+    )
+    const accuracy = groups.map(({ scores }) => scores.map((_, i) => (i % 2 === 0 ? 1 : 0)))
+    return { groups, accuracy }
+  }
+  const noise = (g: number, i: number) => uniform(9, g, i)
+
+  test('a part worth more to the wrong is named in a warning, and the reward with it', () => {
+    const { groups, accuracy } = against((right, g, i) => noise(g, i) * (right ? 0.5 : 1))
+    const { warnings } = signalReport(groups, { diagnosis: 0.5, brevity: 0.5 }, { accuracy })
+    expect(warnings).toEqual([
+      expect.stringMatching(/^The reward goes against being right/),
+      expect.stringMatching(
+        /^`brevity` goes .* within groups its correlation with accuracy is -0\.\d\d over 96/,
+      ),
+    ])
+  })
+
+  test('chance is not warned of, nor what weighs nothing, nor what stands inside of a part', () => {
+    const chance = against((_, g, i) => noise(g, i))
+    expect(signalReport(chance.groups, {}, { accuracy: chance.accuracy }).warnings).toEqual([])
+    const { groups, accuracy } = against((right) => (right ? 0 : 1))
+    const inside = groups.map((group) => ({
+      ...group,
+      scores: group.scores.map(({ parts: { brevity, ...others } }) => ({
+        total: null,
+        parts: { ...others, watched: brevity ?? ok(0), 'diagnosis/brevity': brevity ?? ok(0) },
+      })),
+    }))
+    const weights = { diagnosis: 1, watched: 0 }
+    expect(signalReport(inside, weights, { accuracy }).warnings).toEqual([])
+    expect(signalReport(inside, { diagnosis: 1 }, { accuracy }).warnings).toEqual([
+      expect.stringContaining('`watched`'),
+    ])
+  })
+
+  test('a handful of episodes is no evidence', () => {
+    const { groups, accuracy } = against((right) => (right ? 0 : 1))
+    const few = { accuracy: accuracy.slice(0, 1) }
+    expect(signalReport(groups.slice(0, 1), {}, few).warnings).toEqual([])
+  })
 })

@@ -24,7 +24,8 @@ export function failed(error: unknown, { stderr, env, signal }: Terminal): numbe
   }
   stderr.write(`${paint.red('error:')} ${messageOf(error)}\n`)
   if (env.BEDSIDE_DEBUG && error instanceof Error) stderr.write(`${error.stack}\n`)
-  else if (!Fault.is(error) && system === undefined)
+  // A message that begins with a flag tells of something the user wrote.
+  else if (!Fault.is(error) && system === undefined && !messageOf(error).startsWith('--'))
     stderr.write('This is not your doing. BEDSIDE_DEBUG=1 shows where.\n')
   const given = Fault.is(error) ? badInput.includes(error.code) : badPath.includes(system ?? '')
   return given ? 2 : 1

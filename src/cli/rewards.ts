@@ -1,30 +1,28 @@
 /** `bedside rewards`: what rewards there are, and saved episodes scored again. */
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import type { GraderView } from '../case.js'
 import { parseCaseId } from '../cases/name.js'
-import { readSaved } from '../episode-file.js'
-import { boundary, Fault } from '../error.js'
-import type { Estimate } from '../estimate.js'
-import { clusterEstimate } from '../estimate.js'
-import type { PartSummary } from '../evaluate.js'
-import { summariseParts } from '../evaluate.js'
+import type { EpisodeWriter } from '../episode-file.js'
+import { countSaved, episodeWriter } from '../episode-file.js'
+import { Fault } from '../error.js'
 import type { Knowledge } from '../knowledge.js'
 import { clinic } from '../knowledge.js'
 import { loadKnowledge } from '../knowledge-folder.js'
 import { resolveReward } from '../registry.js'
-import type { Reward, Score } from '../reward.js'
+import type { Reward } from '../reward.js'
 import { namedReward, rewardNames } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import type { CaseWorld } from '../rewards/process/information-gain.js'
 import { tiers } from '../tiers.js'
-import { spread } from './evaluation-text.js'
+import { accuracyFor, recipeAt } from './accuracy.js'
 import type { PrintFlags, Terminal } from './output.js'
-import { number, output, table } from './output.js'
+import { output, table } from './output.js'
+import { progress } from './progress.js'
+import type { RescoreReport } from './rescore.js'
+import { rescore } from './rescore.js'
+import { boundsText, rescoreText } from './rescore-text.js'
 import { isFolder } from './run-folder.js'
-
-const bound = (value: number): string =>
-  Number.isFinite(value) ? String(value) : value < 0 ? '-∞' : '∞'
 
 /** Every registered reward with its bounds and where it comes from. */
 export async function listRewards(flags: PrintFlags, terminal: Terminal): Promise<number> {
@@ -39,11 +37,7 @@ export async function listRewards(flags: PrintFlags, terminal: Terminal): Promis
     table(
       [
         ['reward', 'bounds', 'source'],
-        ...rewards.map(({ name, bounds: [low, high], source }) => [
-          name,
-          `${bound(low)} to ${bound(high)}`,
-          source,
-        ]),
+        ...rewards.map(({ name, bounds, source }) => [name, boundsText(bounds), source]),
       ],
       { words: 3 },
     ),
@@ -54,15 +48,9 @@ export async function listRewards(flags: PrintFlags, terminal: Terminal): Promis
 }
 
 export interface ScoreFlags extends PrintFlags {
-  readonly reward: string
+  readonly reward: readonly string[]
   readonly seed?: number
-}
-
-interface ScoreReport {
-  readonly episodes: number
-  readonly reward: Estimate
-  readonly parts: Readonly<Record<string, PartSummary>>
-  readonly unavailable: number
+  readonly out?: string
 }
 
 /** The world of each case, as its id tells; `standard` where it tells nothing. */
@@ -91,70 +79,96 @@ function episodesIn(path: string): string {
   return path
 }
 
-async function scoredAgain(
-  path: string,
-  reward: Reward,
-  seed: number,
-  signal: AbortSignal,
-): Promise<ScoreReport> {
-  const scores: Score[] = []
-  const totals = new Map<string, number[]>()
-  for await (const { episode, truth } of readSaved(path)) {
-    signal.throwIfAborted()
-    const score = await reward(episode, truth, { signal })
-    scores.push(score)
-    const own = totals.get(truth.caseId) ?? []
-    if (score.total !== null) own.push(score.total)
-    totals.set(truth.caseId, own)
-  }
-  if (scores.length === 0)
-    throw new Fault('bad-input', `${path}: expected saved episodes, found none`)
-  // Files hold episodes in the order of completion; the interval must not depend on it.
-  const byCase = [...totals].sort(([a], [b]) => (a < b ? -1 : 1))
+/** The rewards of `--reward`, by what was written there. */
+async function rewardsOf(names: readonly string[]): Promise<ReadonlyMap<string, Reward>> {
+  const knowledge = loadKnowledge()
+  const options = { knowledge, formulary: formularyOf(knowledge), worldOf: worldsOf(knowledge) }
+  const rewards = new Map<string, Reward>()
+  for (const name of names) rewards.set(name, await resolveReward(name, options))
+  return rewards
+}
+
+/** Opens `--out`. @throws Fault `bad-input` for several rewards, and for a place that is read from */
+function opened({ reward: names, out }: ScoreFlags, episodes: string): EpisodeWriter | undefined {
+  if (out === undefined) return undefined
+  if (new Set(names).size > 1)
+    throw new Fault(
+      'bad-input',
+      `--out ${out}: expected one --reward, for an episode has one score; got ${names.join(', ')}`,
+    )
+  if ([resolve(out), dirname(resolve(out))].includes(resolve(episodes)))
+    throw new Fault('bad-input', `--out ${out}: expected another place than what is read`)
+  return episodeWriter(out)
+}
+
+/** What was counted, in the shape of `--json`. */
+function documentOf({ episodes, byReward }: RescoreReport): object {
+  const shapes = [...byReward].map(([name, { reward, parts, unavailable, ...more }]) => {
+    const { bounds, correlation } = more
+    return [name, { bounds, reward, parts, unavailable, correlation }] as const
+  })
+  const [first] = byReward.values()
   return {
-    episodes: scores.length,
-    reward: clusterEstimate(
-      byCase.map(([, values]) => values),
-      seed,
-    ),
-    parts: summariseParts(scores),
-    unavailable: scores.filter(({ total }) => total === null).length,
+    episodes,
+    ...{ reward: first?.reward, parts: first?.parts, unavailable: first?.unavailable },
+    ...(shapes.length > 1 ? { rewards: Object.fromEntries(shapes) } : {}),
   }
 }
 
-/** Scores saved episodes with a reward, by its name or from a module; no model is called for the episodes. */
+/** Shows how far the scoring is, now and then. */
+async function shown(path: string, flags: ScoreFlags, terminal: Terminal) {
+  const total = flags.quiet ? 0 : await countSaved(path)
+  const bar = await progress(terminal, { label: 'scoring', total, quiet: flags.quiet ?? false })
+  let last = 0
+  return {
+    onScored(done: number, trouble: string | undefined) {
+      const now = performance.now()
+      if (now - last < 100 && done < total) return
+      last = now
+      bar.at(done, trouble && 'some without a score')
+    },
+    stop: bar.stop,
+  }
+}
+
+/** @throws Fault `component-failed` where a reward could score nothing at all, with the first reason */
+function checkScored({ episodes, byReward }: RescoreReport): void {
+  for (const [name, { reward, trouble }] of byReward)
+    if (reward.mean === null && trouble !== undefined)
+      throw new Fault(
+        'component-failed',
+        `--reward ${name}: none of ${episodes} episodes could be scored; the first: ${trouble}`,
+      )
+}
+
+/**
+ * Scores saved episodes with rewards, by their names or from modules; nothing is played. What the world left without a
+ * score is counted and told; where that is everything, the work has failed.
+ * @throws Fault `bad-input` for a path, a reward or an `--out` that cannot be
+ */
 export async function scoreEpisodes(
   path: string,
   flags: ScoreFlags,
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const knowledge = loadKnowledge()
-  const reward = await resolveReward(flags.reward, {
-    knowledge,
-    formulary: formularyOf(knowledge),
-    worldOf: worldsOf(knowledge),
-  })
-  const work = () => scoredAgain(episodesIn(path), reward, flags.seed ?? 0, terminal.signal)
-  const report = await boundary('component-failed', `--reward ${flags.reward}`, work)
-  await out.say(
-    [
-      `${report.episodes} episodes, ${report.unavailable} without a score`,
-      '',
-      table(
-        [
-          [flags.reward, spread(report.reward), '', ''],
-          ...Object.entries(report.parts).map(([name, { mean, unavailable, notApplicable }]) => [
-            `  ${name}`,
-            number(mean),
-            unavailable > 0 ? `${unavailable} unavailable` : '',
-            notApplicable > 0 ? `${notApplicable} not applicable` : '',
-          ]),
-        ],
-        { words: 4 },
-      ),
-    ].join('\n'),
-  )
-  if (flags.json) await out.document(report)
+  const rewards = await rewardsOf(flags.reward)
+  const episodes = episodesIn(path)
+  const writer = opened(flags, episodes)
+  const { onScored, stop } = await shown(episodes, flags, terminal)
+  const { signal } = terminal
+  const accuracy = accuracyFor(await recipeAt(path))
+  let report: RescoreReport
+  try {
+    const options = { rewards, accuracy, seed: flags.seed ?? 0, signal, writer, onScored }
+    report = await rescore(episodes, options)
+    await writer?.close()
+  } finally {
+    stop()
+    await writer?.discard()
+  }
+  await out.say(rescoreText(report))
+  if (flags.json) await out.document(documentOf(report))
+  checkScored(report)
   return 0
 }

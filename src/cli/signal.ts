@@ -1,5 +1,4 @@
 /** `bedside rewards signal`: which part of a reward the advantages of saved groups came from. */
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SavedEpisode } from '../episode-file.js'
 import { readSaved } from '../episode-file.js'
@@ -9,11 +8,12 @@ import { estimateTogether, formGroup } from '../group.js'
 import { loadKnowledge } from '../knowledge-folder.js'
 import { Recipe } from '../recipe.js'
 import { resolveReward } from '../registry.js'
+import type { Reward } from '../reward.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
-import { recipeOfRun } from '../run-directory.js'
 import type { SignalReport } from '../signal.js'
 import { signalReport } from '../signal.js'
 import { estimatorOf } from '../training-plan.js'
+import { accuracyFor, recipeAt } from './accuracy.js'
 import type { PrintFlags, Terminal } from './output.js'
 import { number, output, table } from './output.js'
 import { isFolder } from './run-folder.js'
@@ -56,24 +56,46 @@ function formed(all: readonly SavedEpisode[][], training: Recipe['training']): r
   return together ? estimateTogether(groups, together) : groups
 }
 
-function signalText({ shares, warnings, ...report }: SignalReport): string {
-  const percent = (share: number) => `${(100 * share).toFixed(1)} %`
+/** Whether each member of each group was right, scored again. */
+async function rightOf(
+  all: readonly SavedEpisode[][],
+  accuracy: Reward,
+): Promise<(number | null)[][]> {
+  const right: (number | null)[][] = []
+  for (const members of all) {
+    const own: (number | null)[] = []
+    for (const { episode, truth } of members) own.push((await accuracy(episode, truth)).total)
+    right.push(own)
+  }
+  return right
+}
+
+function signalText({ shares, warnings, accuracy, ...report }: SignalReport): string {
+  const percent = (share: number | undefined) =>
+    share === undefined ? '–' : `${(100 * share).toFixed(1)} %`
+  const names = new Set([...Object.keys(shares), ...Object.keys(accuracy)])
+  const of = (name: string): number => shares[name] ?? -1
   return [
-    `${report.groups} groups, ${report.zeroVariance} without variance, ${report.dropped} dropped`,
+    `${report.groups} groups: ${report.zeroVariance} without variance, ${report.nearZeroVariance} with hardly any (deviation below ${report.nearZeroBelow}), ${report.dropped} dropped`,
     `mean |advantage| ${number(report.magnitude)}, ${number(report.amplification, 2)} times the spread of rewards`,
     '',
     table([
-      ['part', 'of the signal'],
-      ...Object.entries(shares)
-        .sort(([, a], [, b]) => b - a)
-        .map(([name, share]) => [name, percent(share)]),
+      ['part', 'of the signal', 'with accuracy: in groups', 'over all'],
+      ...[...names]
+        .sort((a, b) => of(b) - of(a))
+        .map((name) => [
+          name,
+          percent(shares[name]),
+          number(accuracy[name]?.within, 2),
+          number(accuracy[name]?.across, 2),
+        ]),
     ]),
     ...warnings.map((warning) => `\n! ${warning}`),
   ].join('\n')
 }
 
 /**
- * Says where the advantages of saved groups came from, by their saved scores: nothing is played or scored.
+ * Says where the advantages of saved groups came from, by their saved scores; only accuracy is scored again.
  * @throws Fault `bad-input` for a path without groups
  */
 export async function signalOf(
@@ -82,20 +104,19 @@ export async function signalOf(
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const recipe =
-    isFolder(path) && existsSync(join(path, 'config.yaml'))
-      ? await recipeOfRun(path)
-      : Recipe.parse({})
+  const run = await recipeAt(path)
+  const recipe = run ?? Recipe.parse({})
   const episodes = join(path, 'episodes')
   const all = await savedGroups(isFolder(path) && isFolder(episodes) ? episodes : path)
   const { advantages = recipe.training.advantages } = flags
   const knowledge = loadKnowledge()
-  const reward = await resolveReward(flags.reward ?? recipe.reward, {
+  const { weights = {}, bounds } = await resolveReward(flags.reward ?? recipe.reward, {
     knowledge,
     formulary: formularyOf(knowledge),
   })
   const groups = formed(all, { ...recipe.training, advantages })
-  const report = signalReport(groups, reward.weights ?? {})
+  const accuracy = await rightOf(all, accuracyFor(run))
+  const report = signalReport(groups, weights, { bounds, accuracy })
   await out.say(`advantages: ${advantages}\n${signalText(report)}`)
   if (flags.json) await out.document(report)
   return 0

@@ -1,0 +1,21 @@
+/** Whether a doctor was right, as the run that a path belongs to would measure it. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadKnowledge } from '../knowledge-folder.js'
+import type { Recipe } from '../recipe.js'
+import type { Reward } from '../reward.js'
+import { diagnosisAccuracy } from '../rewards/outcome/diagnosis-accuracy.js'
+import { formularyOf } from '../rewards/outcome/formulary.js'
+import { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
+import { recipeOfRun } from '../run-directory.js'
+import { isFolder } from './run-folder.js'
+
+/** The recipe of a run directory; undefined for any other path. */
+export const recipeAt = async (path: string): Promise<Recipe | undefined> =>
+  isFolder(path) && existsSync(join(path, 'config.yaml')) ? recipeOfRun(path) : undefined
+
+/** The verified answer of questions, the diagnosis of everything else. */
+export const accuracyFor = (recipe: Recipe | undefined): Reward =>
+  recipe?.env.name === 'question'
+    ? verifiedAnswer({ formulary: formularyOf(loadKnowledge()) })
+    : diagnosisAccuracy()

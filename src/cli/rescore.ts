@@ -1,0 +1,131 @@
+/** Saved episodes scored again, one at a time, with any number of rewards: what `rewards score` counts. */
+import { correlation } from '../correlation.js'
+import type { EpisodeWriter } from '../episode-file.js'
+import { readPlaced } from '../episode-file.js'
+import { Fault, ofOneWorld } from '../error.js'
+import type { Reward, Score } from '../reward.js'
+import { unavailable } from '../reward.js'
+import type { ScoreSummary, ScoreTally } from '../tally.js'
+import { scoreTally } from '../tally.js'
+
+export interface RescoreOptions {
+  /** By the name each is to be told by. */
+  readonly rewards: ReadonlyMap<string, Reward>
+  /** Whether a doctor was right. */
+  readonly accuracy: Reward
+  readonly seed: number
+  readonly signal: AbortSignal
+  /** Where the episodes go with the score of the one reward; it is left open. */
+  readonly writer?: EpisodeWriter | undefined
+  /** Called after each episode, with the first that could not be scored. */
+  readonly onScored?: (done: number, trouble: string | undefined) => void
+}
+
+/** What one reward made of the episodes, and what it goes with. */
+export interface Rescored extends ScoreSummary {
+  readonly bounds: Reward['bounds']
+  /** Pearson's, of totals over episodes; null where one of the two never varied. */
+  readonly correlation: {
+    readonly accuracy: number | null
+    readonly parts: Readonly<Record<string, number | null>>
+    readonly rewards: Readonly<Record<string, number | null>>
+  }
+  /** The first episode that the world's fault left without a score: where it stands, and why. */
+  readonly trouble: string | undefined
+  /** Whether there were too many cases to resample them one by one. */
+  readonly bundled: boolean
+}
+
+export interface RescoreReport {
+  readonly episodes: number
+  readonly byReward: ReadonlyMap<string, Rescored>
+}
+
+/** Why a score has no total, where that is anybody's fault. */
+function reasonOf({ total, parts }: Score): string | undefined {
+  if (total !== null) return undefined
+  for (const part of Object.values(parts)) if (part.status === 'unavailable') return part.reason
+  return undefined
+}
+
+interface Lane {
+  readonly name: string
+  readonly reward: Reward
+  readonly tally: ScoreTally
+  trouble: string | undefined
+}
+
+/** A correlation for every two rewards. */
+function everyTwo(count: number) {
+  const pairs = Array.from({ length: count }, (_, i) => Array.from({ length: i }, correlation))
+  return {
+    add(totals: readonly (number | null)[]) {
+      for (let i = 1; i < count; i++)
+        for (let j = 0; j < i; j++) {
+          const [x, y] = [totals[i] ?? null, totals[j] ?? null]
+          if (x !== null && y !== null) pairs[i]?.[j]?.add(x, y)
+        }
+    },
+    between: (i: number, j: number): number | null =>
+      pairs[Math.max(i, j)]?.[Math.min(i, j)]?.value() ?? null,
+  }
+}
+
+/** The score; what was one world's fault is a score that says so. */
+async function scored(reward: Reward, name: string, ...given: Parameters<Reward>): Promise<Score> {
+  try {
+    return await reward(...given)
+  } catch (error) {
+    if (!ofOneWorld(error) || given[2]?.signal?.aborted) throw error
+    return { total: null, parts: { [name]: unavailable(error.message) } }
+  }
+}
+
+function told(lanes: readonly Lane[], pairs: ReturnType<typeof everyTwo>, seed: number) {
+  return lanes.map(({ name, reward, tally, trouble }, i): [string, Rescored] => {
+    const { total, parts } = tally.withAccuracy()
+    const others = lanes.flatMap((other, j) => (i === j ? [] : [[other.name, pairs.between(i, j)]]))
+    const own = { accuracy: total, parts, rewards: Object.fromEntries(others) }
+    const { bounds } = reward
+    return [
+      name,
+      { ...tally.summary(seed), bounds, correlation: own, trouble, bundled: tally.bundled() },
+    ]
+  })
+}
+
+/**
+ * Reads the episodes of a path once and scores each with every reward. A fault of one world leaves its episode without
+ * a score, and is told; a reward that breaks its contract ends the work.
+ * @throws Fault `bad-input` for a path without episodes, and for what cannot be read
+ */
+export async function rescore(
+  path: string,
+  { rewards, accuracy, seed, signal, writer, onScored = () => {} }: RescoreOptions,
+): Promise<RescoreReport> {
+  const lanes: readonly Lane[] = [...rewards].map(([name, reward]) => ({
+    ...{ name, reward, tally: scoreTally(), trouble: undefined },
+  }))
+  const pairs = everyTwo(lanes.length)
+  let episodes = 0
+  for await (const { saved, where } of readPlaced(path)) {
+    signal.throwIfAborted()
+    const { episode, truth } = saved
+    const right = (await accuracy(episode, truth)).total
+    const scores: Score[] = []
+    for (const lane of lanes) {
+      const score = await scored(lane.reward, lane.name, episode, truth, { signal })
+      lane.tally.add(truth.caseId, score, right)
+      const reason = lane.trouble === undefined ? reasonOf(score) : undefined
+      if (reason !== undefined) lane.trouble = `${where}: episode ${episode.id}: ${reason}`
+      scores.push(score)
+    }
+    pairs.add(scores.map(({ total }) => total))
+    const [score] = scores
+    if (writer && score) await writer.write({ ...saved, score })
+    episodes += 1
+    onScored(episodes, lanes.find(({ trouble }) => trouble)?.trouble)
+  }
+  if (episodes === 0) throw new Fault('bad-input', `${path}: expected saved episodes, found none`)
+  return { episodes, byReward: new Map(told(lanes, pairs, seed)) }
+}
