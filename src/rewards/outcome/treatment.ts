@@ -23,27 +23,26 @@ export const packageBank = (): ActionBank => actionBankOf(loadKnowledge())
 
 type Actions = Gold['actions']
 
-const indices = new WeakMap<Actions, ActionIndex>()
+const indices = new WeakMap<ActionBank, WeakMap<Actions, ActionIndex>>()
 
-/** A case's own actions, to be looked for. */
-function ownIndex(actions: Actions): ActionIndex {
-  let index = indices.get(actions)
+/** The bank's actions and those a case has beside them, to be looked for. */
+function indexOf(actions: Actions, bank: ActionBank): ActionIndex {
+  // Where the bank has them all, as with generated cases, nothing of a case is read.
+  const strange = actions.filter(({ id }) => !bank.actions.has(id))
+  if (strange.length === 0) return bankIndex(bank)
+  const known = indices.get(bank) ?? new WeakMap<Actions, ActionIndex>()
+  indices.set(bank, known)
+  let index = known.get(actions)
   if (!index) {
-    index = indexActions(actions)
-    indices.set(actions, index)
+    index = [...bankIndex(bank), ...indexActions(strange)]
+    known.set(actions, index)
   }
   return index
 }
 
 /** The ids of the case's and the bank's actions that a recommendation recommends. */
-export function adviceIn(text: string, { actions }: Gold, bank: ActionBank): ReadonlySet<string> {
-  const own = ownIndex(actions)
-  const strange = own.filter(({ id }) => !bank.actions.has(id))
-  return recommendedIn(
-    text,
-    strange.length > 0 ? [...bankIndex(bank), ...strange] : bankIndex(bank),
-  )
-}
+export const adviceIn = (text: string, { actions }: Gold, bank: ActionBank): ReadonlySet<string> =>
+  recommendedIn(text, indexOf(actions, bank))
 
 const isUseful = (weight: number): boolean => Number.isFinite(weight) && weight > 0
 
