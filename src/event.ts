@@ -54,6 +54,7 @@ export interface TrainingEvents {
   'checkpoint-saved': (folder: string, step: number) => void
   /** A line of what a backend is doing that takes a while. */
   'backend-status': (line: string) => void
+  /** A consultation, or its score, that the world made unavailable. */
   'fault-met': (fault: Error, where: string) => void
 }
 

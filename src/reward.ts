@@ -44,6 +44,13 @@ export interface Reward {
   readonly weights?: Readonly<Record<string, number>>
 }
 
+/** Why a score has no total, where that is the world's fault: the reason of its first unavailable part. */
+export function troubleOf({ total, parts }: Score): string | undefined {
+  if (total !== null) return undefined
+  for (const part of Object.values(parts)) if (part.status === 'unavailable') return part.reason
+  return undefined
+}
+
 /** A value with what it was judged on. */
 export const ok = (value: number, evidence?: string): Part =>
   evidence === undefined ? { status: 'ok', value } : { status: 'ok', value, evidence }

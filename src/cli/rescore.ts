@@ -4,7 +4,7 @@ import type { EpisodeWriter } from '../episode-file.js'
 import { readPlaced } from '../episode-file.js'
 import { Fault, ofOneWorld } from '../error.js'
 import type { Reward, Score } from '../reward.js'
-import { unavailable } from '../reward.js'
+import { troubleOf, unavailable } from '../reward.js'
 import type { ScoreSummary, ScoreTally } from '../tally.js'
 import { scoreTally } from '../tally.js'
 
@@ -39,13 +39,6 @@ export interface Rescored extends ScoreSummary {
 export interface RescoreReport {
   readonly episodes: number
   readonly byReward: ReadonlyMap<string, Rescored>
-}
-
-/** Why a score has no total, where that is anybody's fault. */
-function reasonOf({ total, parts }: Score): string | undefined {
-  if (total !== null) return undefined
-  for (const part of Object.values(parts)) if (part.status === 'unavailable') return part.reason
-  return undefined
 }
 
 interface Lane {
@@ -116,7 +109,7 @@ export async function rescore(
     for (const lane of lanes) {
       const score = await scored(lane.reward, lane.name, episode, truth, { signal })
       lane.tally.add(truth.caseId, score, right)
-      const reason = lane.trouble === undefined ? reasonOf(score) : undefined
+      const reason = lane.trouble === undefined ? troubleOf(score) : undefined
       if (reason !== undefined) lane.trouble = `${where}: episode ${episode.id}: ${reason}`
       scores.push(score)
     }

@@ -4,12 +4,12 @@ import type { Case } from '../case.js'
 import { graderView } from '../case.js'
 import type { Env } from '../env.js'
 import type { Episode } from '../episode.js'
-import type { Fault } from '../error.js'
-import { ofOneWorld } from '../error.js'
+import { Fault, ofOneWorld } from '../error.js'
 import type { TrainingEmitter } from '../event.js'
 import type { AdvantageEstimator, Group, GroupPolicy } from '../group.js'
 import { formGroup } from '../group.js'
 import type { Reward, Score } from '../reward.js'
+import { troubleOf } from '../reward.js'
 import { rollout } from '../rollout.js'
 import { fork } from '../seed.js'
 
@@ -44,7 +44,7 @@ export interface Job {
   readonly truth: Case
 }
 
-/** Plays and scores one member of one group; gives the fault when its world failed. */
+/** Plays and scores one member of one group; gives the fault when its world failed. A score that the world made unavailable is told as one. */
 export async function playMember(
   { makeEnv, reward, accuracy, seed = 0, signal, events }: PlayOptions,
   { agent, name }: { readonly agent: Agent; readonly name: string },
@@ -52,6 +52,7 @@ export async function playMember(
 ): Promise<Member | Fault> {
   signal?.throwIfAborted()
   const groupSeed = fork(seed, 'group', step, place)
+  const at = `step ${step}, group ${place}, member ${member}`
   await using env = makeEnv(step)
   try {
     const episode = await rollout(env, agent, {
@@ -64,10 +65,13 @@ export async function playMember(
     })
     const view = graderView(truth)
     const score = await reward(episode, view, { signal, step })
+    const trouble = troubleOf(score)
+    if (trouble !== undefined)
+      events.emit('fault-met', new Fault('component-failed', trouble), `${at} (${episode.caseId})`)
     return { place, episode, score, right: (await accuracy(episode, view)).total }
   } catch (error) {
     if (!ofOneWorld(error) || signal?.aborted) throw error
-    events.emit('fault-met', error, `step ${step}, group ${place}, member ${member}`)
+    events.emit('fault-met', error, at)
     return error
   }
 }

@@ -8,6 +8,7 @@ import { Fault } from '../../src/error.js'
 import type { StepMetrics } from '../../src/event.js'
 import { trainingEmitter } from '../../src/event.js'
 import type { Reward } from '../../src/reward.js'
+import { defineReward } from '../../src/rewards/define.js'
 import { drGrpo } from '../../src/trainers/advantages.js'
 import { embedded } from '../../src/trainers/embedded/embedded.js'
 import { batchOf } from '../../src/trainers/group-batch.js'
@@ -76,6 +77,21 @@ describe('the same weights', () => {
 })
 
 describe('what is left out is counted', () => {
+  test('scores that a reward could not give, told with the reason and the place', async () => {
+    const faults: string[] = []
+    const events = trainingEmitter()
+    events.on('fault-met', (fault, where) => faults.push(`${where}: ${fault.message}`))
+    const down = defineReward({ name: 'judged', bounds: [0, 1] }, () => {
+      throw new Error('the judge is down')
+    })
+    const [step] = await run(embedded({ vocabulary: words }), { reward: down, events, steps: 1 })
+    expect(step?.samples.unavailable).toBe(faults.length)
+    expect(faults[0]).toMatch(
+      /^step 1, group \d, member \d+ \(.+\): reward judged: the judge is down$/,
+    )
+    expect(step).toMatchObject({ reward: null, samples: { used: 0 } })
+  })
+
   test('members whose world failed, never scored', async () => {
     const faults: string[] = []
     const events = trainingEmitter()

@@ -40,8 +40,22 @@ function levelOf(clause: string): Urgency {
 
 const most = (levels: readonly Urgency[]): Urgency => Math.max(0, ...levels) as Urgency // of its members
 
+const recent = new Map<string, Advice>()
+const mostRecent = 1000
+
 /** Reads a recommendation. */
 export function adviceIn(text: string): Advice {
+  let advice = recent.get(text)
+  if (!advice) {
+    advice = read(text)
+    // Cases share their advice, and a policy says the same few: a bounded memory is enough.
+    if (recent.size >= mostRecent) recent.clear()
+    recent.set(text, advice)
+  }
+  return advice
+}
+
+function read(text: string): Advice {
   const plain = text.slice(0, longest).normalize('NFKC').replace(/[’‘]/g, "'")
   let urgency: Urgency = 0
   let sendsHome = false
