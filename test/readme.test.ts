@@ -2,13 +2,18 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { auditRewards } from '../src/auditing.js'
+import type { Reward } from '../src/reward.js'
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const readme = read('README.md')
 
-/** The TypeScript of the page, its list indentation taken off. */
-const blocks = [...readme.matchAll(/^( *)```ts\n([\s\S]*?)^ *```$/gm)].map(([, indent, code]) =>
-  (code ?? '').replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+/** The code of the page, its list indentation taken off. */
+const blocks = [...readme.matchAll(/^( *)```([tj]s)\n([\s\S]*?)^ *```$/gm)].map(
+  ([, indent, language, code]) => ({
+    language,
+    code: (code ?? '').replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  }),
 )
 
 const folder = mkdtempSync(join(tmpdir(), 'bedside-readme-'))
@@ -18,15 +23,30 @@ describe('the code of the README', () => {
   test('is there', () => expect(blocks).toHaveLength(2))
 
   test('begins with the first example, to the letter', () => {
-    expect(blocks[0]).toBe(read('examples/01-own-loop.ts'))
+    expect(blocks[0]?.code).toBe(read('examples/01-own-loop.ts'))
   })
 
-  test.each(blocks.map((code, i) => [i, code] as const))('block %i runs', async (i, code) => {
-    const log = vi.spyOn(console, 'log').mockImplementation(() => {})
-    const file = join(folder, `block-${i}.ts`)
+  const runs = async (i: number): Promise<Record<string, unknown>> => {
+    const { language, code = '' } = blocks[i] ?? {}
+    const file = join(folder, `block-${i}.${language}`)
     writeFileSync(file, code)
-    await expect(import(/* @vite-ignore */ file)).resolves.toBeDefined()
+    return import(/* @vite-ignore */ file)
+  }
+
+  test('the loop runs', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+    await expect(runs(0)).resolves.toBeDefined()
     log.mockRestore()
+  })
+
+  test('the reward fails its audit, for paying who asks anything', async () => {
+    const { reward } = await runs(1)
+    // Its export is a reward, as the next line finds out.
+    const rewards = [reward as Reward]
+    const [audit] = await auditRewards({ rewards, count: 30, ceiling: false })
+    expect(audit?.passed).toBe(false)
+    const worst = audit?.policies.find(({ name }) => name === audit.best?.policy)
+    expect(worst?.paid[0]).toMatchObject({ part: 'curiosity' })
   })
 })
 
