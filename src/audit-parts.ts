@@ -1,4 +1,5 @@
 /** Which part of a reward paid the difference between two doctors. */
+import { contributionsOf, rest } from './contributions.js'
 import { meanOf } from './estimate.js'
 import type { Part, Reward, Score } from './reward.js'
 
@@ -12,9 +13,6 @@ export interface Payment {
   readonly paid: number | null
 }
 
-/** What of a total its weighted parts do not explain: gates, clips. */
-const rest = '(gates and clips)'
-
 /** The mean of what there is. */
 const average = (values: readonly number[]): number | null =>
   values.length > 0 ? meanOf(values) : null
@@ -22,22 +20,11 @@ const average = (values: readonly number[]): number | null =>
 const judgedAs = (part: Part | undefined): number | undefined =>
   part?.status === 'ok' ? part.value : undefined
 
-/** A total taken apart: wᵢ·vᵢ / Σ w over the parts that apply; a lone part is the total itself. */
-function shares({ total, parts }: Score, weights: Reward['weights']): ReadonlyMap<string, number> {
-  const out = new Map<string, number>()
-  if (!weights) return Object.keys(parts).length === 1 ? out.set(rest, total ?? 0) : out
-  const judged = Object.entries(weights).flatMap(([name, weight]) => {
-    const value = judgedAs(parts[name])
-    return value === undefined ? [] : [{ name, weight, value }]
-  })
-  const applied = judged.reduce((sum, { weight }) => sum + weight, 0)
-  let explained = 0
-  for (const { name, weight, value } of judged) {
-    const share = applied > 0 ? (weight * value) / applied : 0
-    out.set(name, share)
-    explained += share
-  }
-  return out.set(rest, (total ?? 0) - explained)
+/** What each part gave; of a reward without weights, a lone part gave it all. */
+function shares(score: Score, weights: Reward['weights']): ReadonlyMap<string, number> {
+  if (weights) return contributionsOf(score, weights)
+  const lone = Object.keys(score.parts).length === 1
+  return new Map(lone ? [[rest, score.total ?? 0]] : [])
 }
 
 /**

@@ -5,8 +5,8 @@
  * thing that still differs becomes the whole signal, however little it weighs: once every member is right, a
  * bonus of 0.02 a turn saved is learned as hard as the diagnosis was.
  */
+import { contributionsOf } from './contributions.js'
 import type { Group } from './group.js'
-import type { Score } from './reward.js'
 import type { AccuracyLinks } from './signal-accuracy.js'
 import { accuracyLinks, againstAccuracy } from './signal-accuracy.js'
 
@@ -42,9 +42,6 @@ export interface SignalOptions {
   readonly accuracy?: readonly (readonly (number | null)[])[]
 }
 
-/** What of a total the weighted parts do not explain: gates, clips, anything not listed. */
-const rest = '(rest)'
-
 /** A part weighing less than this is small, and one supplying more than that is most of the signal. */
 const small = 0.1
 const most = 0.5
@@ -59,32 +56,6 @@ interface Member {
   readonly contributions: ReadonlyMap<string, number>
 }
 
-/** A total taken apart: wₖ·vₖ, scaled up as the weighted mean is where parts do not apply. */
-function contributions(
-  { total, parts }: Score,
-  weights: Readonly<Record<string, number>>,
-): Map<string, number> {
-  let all = 0
-  let applied = 0
-  const out = new Map<string, number>()
-  for (const [name, weight] of Object.entries(weights)) {
-    all += weight
-    const part = parts[name]
-    if (part?.status !== 'ok') continue
-    applied += weight
-    out.set(name, weight * part.value)
-  }
-  let explained = 0
-  for (const [name, value] of out) {
-    const scaled = applied > 0 ? (value * all) / applied : 0
-    out.set(name, scaled)
-    explained += scaled
-  }
-  const unexplained = (total ?? 0) - explained
-  if (Math.abs(unexplained) > 1e-9) out.set(rest, unexplained)
-  return out
-}
-
 const membersOf = (group: Group, weights: Readonly<Record<string, number>>): Member[] =>
   group.scores.flatMap((score, i) =>
     score.total === null
@@ -93,7 +64,7 @@ const membersOf = (group: Group, weights: Readonly<Record<string, number>>): Mem
           {
             advantage: group.advantages[i] ?? 0,
             total: score.total,
-            contributions: contributions(score, weights),
+            contributions: contributionsOf(score, weights),
           },
         ],
   )
