@@ -18,8 +18,8 @@ export interface OverlapWorkersOptions {
   /**
    * From how many characters of all texts together, in UTF-16 units, workers do it: `cold` before any has been
    * started, `warm` after. Below, and for a measure without segmentation, this thread does.
-   * @default { cold: 2_500_000, warm: 20_000 }: on two busy cores two threads took .65 s to start, were slower than
-   * one below 10,000 characters and 1.1 to 1.5 times as fast above
+   * @default { cold: 2_500_000, warm: 100_000 }: on two cores two threads took .45 s to start, were no faster than one
+   * up to 60,000 characters and 1.0 to 1.2 times as fast at 180,000
    */
   readonly worth?: { readonly cold: number; readonly warm: number }
   /** The built worker. @default the one in this package's `dist`; where there is none, all is done on this thread */
@@ -118,7 +118,7 @@ async function overlapsIn(
  */
 export function overlapWorkers({
   threads = availableParallelism(),
-  worth = { cold: 2_500_000, warm: 20_000 },
+  worth = { cold: 2_500_000, warm: 100_000 },
   file = join(packageFolder(), 'dist', 'rewards', 'text', 'overlap-worker.js'),
 }: OverlapWorkersOptions = {}): OverlapWorkers {
   if (!Number.isInteger(threads) || threads < 1)
