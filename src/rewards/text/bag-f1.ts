@@ -32,7 +32,7 @@ function remembering(tokensOf: Tokens): (text: string) => Counted {
 }
 
 const f1Of = (tokensOf: Tokens) => {
-  // The gold text is the same for a whole group of episodes; candidates are not remembered, for a policy writes them.
+  // The gold text is the same for a whole group of episodes; of a candidate only its clauses come again (`segment.ts`).
   const goldBag = remembering(tokensOf)
   return (candidate: string, gold: string): number => {
     if (candidate === '' || gold === '') return 0
