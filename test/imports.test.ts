@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 /** The concepts, in the order in which each may name those before it. A new concept goes into its place here. */
 const concepts = `
   error package-folder lines whole-file near-names seed retry pool chat-reply chat
-  turn hidden reasoned-reply words voice phrases
+  remembering turn hidden reasoned-reply words voice phrases
   codes persona case-schema case tiers knowledge-file knowledge knowledge-check knowledge-folder likelihood families hypotheses utility information sweep order outlook belief prospect phrasebook posterior vocabulary
   patient exam episode track reward contributions quick-check episode-schema episode-reader episode-row episode-table episode-file
   env agent rollout group correlation signal-accuracy signal batch backend event

@@ -6,6 +6,7 @@
  * ("Based on your symptoms you may have"), hedges, and an explanation at the end ("likely caused by …").
  * Clinically meaningful words (acute, chronic, mild) stay.
  */
+import { remembering } from '../../remembering.js'
 
 /** A text reduced to what may be compared. */
 export interface Mention {
@@ -109,21 +110,12 @@ function withoutTail(plain: string, tails: readonly RegExp[]): string {
 
 const doctorsTails = [advice, apart, running]
 
-const recent = new Map<string, Mention | undefined>()
-const mostRecent = 1000
+// One reward reads a diagnosis twice, and a policy says the same few: a bounded memory is enough.
+const remembered = remembering(read, { most: 1000 })
 
 /** Reads a doctor's diagnosis; undefined where it names nothing, or is too long to. */
-export function mentionOf(text: string): Mention | undefined {
-  if (text.length > longest) return undefined
-  let mention = recent.get(text)
-  if (mention === undefined) {
-    mention = read(text)
-    // One reward reads a diagnosis twice, and a policy says the same few: a bounded memory is enough.
-    if (recent.size >= mostRecent) recent.clear()
-    recent.set(text, mention)
-  }
-  return mention
-}
+export const mentionOf = (text: string): Mention | undefined =>
+  text.length > longest ? undefined : remembered(text)
 
 function read(text: string): Mention | undefined {
   const plain = plainOf(text)
@@ -170,20 +162,8 @@ function keysOf(name: string): NameKeys {
   }
 }
 
-const authored = new Map<string, NameKeys>()
-const mostAuthored = 10_000
-
-/** The keys of a name, remembered: the cases of one disease all list the same ones. */
-function rememberedKeys(name: string): NameKeys {
-  if (name.length > longest) return keysOf(name)
-  let keys = authored.get(name)
-  if (!keys) {
-    keys = keysOf(name)
-    if (authored.size >= mostAuthored) authored.clear()
-    authored.set(name, keys)
-  }
-  return keys
-}
+/** The keys of a name: the cases of one disease all list the same ones. */
+const rememberedKeys = remembering(keysOf, { most: 10_000, longest })
 
 /** Indexes authored names, in any language, by what a doctor may call them. */
 export function namesOf<T>(entries: Iterable<readonly [name: string, meaning: T]>): Names<T> {

@@ -6,7 +6,9 @@
  * A denial counts in the clause it stands in, twice denied is affirmed ("do not hesitate to"), and an action may be a
  * denial itself ("Stop painkillers"). It knows no synonyms: "omeprazole" is not found where the bank says "acid blocker".
  */
+
 import type { Text } from '../../case.js'
+import { remembering } from '../../remembering.js'
 import { words } from '../../words.js'
 
 /** An action as cases and banks hold it. */
@@ -130,19 +132,17 @@ function read(text: string, index: ActionIndex): ReadonlySet<string> {
   return found
 }
 
-const recent = new WeakMap<ActionIndex, Map<string, ReadonlySet<string>>>()
-const mostRecent = 1000
+type Reading = (text: string) => ReadonlySet<string>
+
+const readings = new WeakMap<ActionIndex, Reading>()
 
 /** The ids of the actions that a text recommends. */
 export function recommendedIn(text: string, index: ActionIndex): ReadonlySet<string> {
-  const known = recent.get(index) ?? new Map<string, ReadonlySet<string>>()
-  recent.set(index, known)
-  let found = known.get(text)
-  if (!found) {
-    found = read(text, index)
+  let reading = readings.get(index)
+  if (!reading) {
     // A gate and a score read one text each, and a policy says the same few: a bounded memory is enough.
-    if (known.size >= mostRecent) known.clear()
-    known.set(text, found)
+    reading = remembering((given) => read(given, index), { most: 1000 })
+    readings.set(index, reading)
   }
-  return found
+  return reading(text)
 }

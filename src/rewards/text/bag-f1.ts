@@ -1,4 +1,5 @@
 /** F1 of two texts as bags of jieba tokens: TakesTwo's and DoctorAgent-RL's reward for a diagnosis and a recommendation. */
+import { remembering } from '../../remembering.js'
 import { segment } from './segment.js'
 import { agreement, type Bag, bagOf, commonCount } from './tokens.js'
 
@@ -9,31 +10,15 @@ interface Counted {
 
 type Tokens = (text: string) => readonly string[]
 
-/** How many gold texts are remembered, and how long one may be. */
-const memory = { texts: 1024, length: 4000 }
-
-/** Counts a text once however often it comes; the oldest is forgotten first. What is remembered changes no result. */
-function remembering(tokensOf: Tokens): (text: string) => Counted {
-  const known = new Map<string, Counted>()
-  return (text) => {
-    const before = known.get(text)
-    if (before) return before
-    const tokens = tokensOf(text)
-    const counted = { bag: bagOf(tokens), tokens: tokens.length }
-    if (text.length > memory.length) return counted
-    if (known.size >= memory.texts)
-      for (const oldest of known.keys()) {
-        known.delete(oldest)
-        break
-      }
-    known.set(text, counted)
-    return counted
-  }
-}
-
 const f1Of = (tokensOf: Tokens) => {
   // The gold text is the same for a whole group of episodes; of a candidate only its clauses come again (`segment.ts`).
-  const goldBag = remembering(tokensOf)
+  const goldBag = remembering(
+    (text): Counted => {
+      const tokens = tokensOf(text)
+      return { bag: bagOf(tokens), tokens: tokens.length }
+    },
+    { most: 1024, longest: 4000 },
+  )
   return (candidate: string, gold: string): number => {
     if (candidate === '' || gold === '') return 0
     const { bag, tokens } = goldBag(gold)

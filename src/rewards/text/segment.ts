@@ -1,4 +1,5 @@
 /** The tokens that Python's jieba 0.42.1 gives, from jieba-rs, which differs from it in two places. */
+import { remembering } from '../../remembering.js'
 import { jiebaCut } from './jieba.js'
 
 /**
@@ -30,21 +31,11 @@ const cutWhole = (text: string): string[] =>
 /** What jieba cuts by itself, whatever stands beside it: a run of Han, Latin, digits and a few marks. */
 const run = /([\u4e00-\u9fd5a-zA-Z0-9+#&._%-]+)/
 
-/** How many runs are remembered, and how long one may be, in UTF-16 units. */
-const memory = { runs: 20_000, length: 64 }
-const known = new Map<string, readonly string[]>()
-
 /** Doctors say the same clauses again and again, and cutting one takes longer than finding it. */
-function remembered(text: string): readonly string[] {
-  if (text.length > memory.length) return cutWhole(text)
-  let tokens = known.get(text)
-  if (!tokens) {
-    tokens = cutWhole(text)
-    if (known.size >= memory.runs) known.clear()
-    known.set(text, tokens)
-  }
-  return tokens
-}
+const remembered = remembering((text): readonly string[] => cutWhole(text), {
+  most: 20_000,
+  longest: 64,
+})
 
 /**
  * The tokens of a text as `jieba.lcut` gives them in Python (accurate mode, hidden Markov model on): whitespace and
@@ -53,6 +44,8 @@ function remembered(text: string): readonly string[] {
 export function segment(text: string): string[] {
   const tokens: string[] = []
   // Every second part is a run.
-  for (const part of text.split(run)) if (part !== '') tokens.push(...remembered(part))
+  // One by one: a run may have more tokens than a call may have arguments.
+  for (const part of text.split(run))
+    if (part !== '') for (const token of remembered(part)) tokens.push(token)
   return tokens
 }

@@ -65,3 +65,7 @@ test('joined, the tokens of any text are the text, and none is empty', () => {
     { numRuns: 500 },
   )
 })
+
+test('a run of more tokens than a call may have arguments is cut too', () => {
+  expect(segment('发烧'.repeat(150_000))).toHaveLength(150_000)
+})

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { remembering } from '../src/remembering.js'
+
+test('makes a text once, also where that is nothing, until the memory is full', () => {
+  const made: string[] = []
+  const length = remembering(
+    (text) => {
+      made.push(text)
+      return text === '' ? undefined : text.length
+    },
+    { most: 2, longest: 3 },
+  )
+  expect(['', '', 'ab', 'ab', ''].map(length)).toEqual([undefined, undefined, 2, 2, undefined])
+  expect(made).toEqual(['', 'ab'])
+  expect(['abcd', 'abcd'].map(length)).toEqual([4, 4])
+  expect(made).toEqual(['', 'ab', 'abcd', 'abcd'])
+  expect(['c', 'ab'].map(length)).toEqual([1, 2])
+  expect(made.slice(4)).toEqual(['c', 'ab'])
+})
