@@ -13,13 +13,13 @@ export interface OverlapPair {
 }
 
 export interface OverlapWorkersOptions {
-  /** Worker threads, 1 or more; each loads a dictionary of its own, 75 MB. @default as many as the machine has cores */
+  /** Worker threads, 1 or more; each loads a dictionary of its own, 55 MB. @default as many as the machine has cores */
   readonly threads?: number
   /**
    * From how many characters of all texts together, in UTF-16 units, workers do it: `cold` before any has been
    * started, `warm` after. Below, and for a measure without segmentation, this thread does.
-   * @default { cold: 2_500_000, warm: 100_000 }: on two cores two threads took .45 s to start, were no faster than one
-   * up to 60,000 characters and 1.0 to 1.2 times as fast at 180,000
+   * @default { cold: 3_500_000, warm: 200_000 }: on two cores two threads took .2 s to start, were no faster than one
+   * up to 60,000 characters and 1.3 times as fast at 240,000
    */
   readonly worth?: { readonly cold: number; readonly warm: number }
   /** The built worker. @default the one in this package's `dist`; where there is none, all is done on this thread */
@@ -118,7 +118,7 @@ async function overlapsIn(
  */
 export function overlapWorkers({
   threads = availableParallelism(),
-  worth = { cold: 2_500_000, warm: 100_000 },
+  worth = { cold: 3_500_000, warm: 200_000 },
   file = join(packageFolder(), 'dist', 'rewards', 'text', 'overlap-worker.js'),
 }: OverlapWorkersOptions = {}): OverlapWorkers {
   if (!Number.isInteger(threads) || threads < 1)

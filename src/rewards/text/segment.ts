@@ -1,5 +1,4 @@
 /** The tokens that Python's jieba 0.42.1 gives, from jieba-rs, which differs from it in two places. */
-import { remembering } from '../../remembering.js'
 import { jiebaCut } from './jieba.js'
 
 /**
@@ -25,27 +24,9 @@ function cutParts(text: string, at: RegExp, cut: (part: string) => string[]): st
 const cutNumbers = (text: string): string[] =>
   joined.test(text) ? cutParts(text, seam, jiebaCut) : jiebaCut(text)
 
-const cutWhole = (text: string): string[] =>
-  strange.test(text) ? cutParts(text, strangeOne, cutNumbers) : cutNumbers(text)
-
-/** What jieba cuts by itself, whatever stands beside it: a run of Han, Latin, digits and a few marks. */
-const run = /([\u4e00-\u9fd5a-zA-Z0-9+#&._%-]+)/
-
-/** Doctors say the same clauses again and again, and cutting one takes longer than finding it. */
-const remembered = remembering((text): readonly string[] => cutWhole(text), {
-  most: 20_000,
-  longest: 64,
-})
-
 /**
  * The tokens of a text as `jieba.lcut` gives them in Python (accurate mode, hidden Markov model on): whitespace and
  * punctuation are tokens too, and joined the tokens are the text. Linear in the text's length.
  */
-export function segment(text: string): string[] {
-  const tokens: string[] = []
-  // Every second part is a run.
-  // One by one: a run may have more tokens than a call may have arguments.
-  for (const part of text.split(run))
-    if (part !== '') for (const token of remembered(part)) tokens.push(token)
-  return tokens
-}
+export const segment = (text: string): string[] =>
+  strange.test(text) ? cutParts(text, strangeOne, cutNumbers) : cutNumbers(text)

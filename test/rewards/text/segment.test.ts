@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { cut } from 'jieba-wasm'
+import { add_word, cut } from 'jieba-wasm'
 import { describe, expect, test } from 'vitest'
-import { jiebaCut } from '../../../src/rewards/text/jieba.js'
+import { nativeJieba, wasmJieba } from '../../../src/rewards/text/jieba.js'
 import { segment } from '../../../src/rewards/text/segment.js'
 import { golden, lengths, pairs } from '../../fixtures/golden-texts.js'
 
@@ -43,11 +43,21 @@ test.each([
   ['幽门螺杆菌', ['幽门', '螺杆菌']],
 ])('%j', (text, tokens) => expect(segment(text)).toEqual(tokens))
 
-test("our instance of the wasm cuts as the package's own does", () => {
-  const different = texts.filter(
-    ({ text }) => text !== '' && jiebaCut(text).join('\0') !== cut(text, true).join('\0'),
-  )
-  expect(different).toEqual([])
+test('the native build and the WebAssembly cut alike', () => {
+  const [native, wasm] = [nativeJieba(), wasmJieba()]
+  const all = [...texts.map(({ text }) => text), ...golden.soups.map(([text]) => text)]
+  expect(all.filter((text) => native(text).join('\0') !== wasm(text).join('\0'))).toEqual([])
+})
+
+test("a word added to the package's dictionary is none of ours", () => {
+  const text = '幽门螺杆菌阳性'
+  const before = segment(text)
+  const ours = wasmJieba()
+  add_word(text)
+  expect(cut(text, true)).toEqual([text])
+  expect(ours(text)).toEqual(before)
+  expect(wasmJieba()(text)).toEqual(before)
+  expect(segment(text)).toEqual(before)
 })
 
 test('joined, the tokens of any text are the text, and none is empty', () => {
