@@ -25,7 +25,7 @@ import {
 
 const [what = 'alone', ...given] = process.argv.slice(2)
 const cases = 400
-const seconds = 0.5
+const seconds = 1.5
 const command = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bedside-rescore-'))
 const shown = (n) => Math.round(n).toLocaleString('en').padStart(9)
@@ -65,7 +65,7 @@ async function rate(reward, texts) {
     const [started, busy] = [performance.now(), processorTime()]
     for (const { episode, truth } of fresh) await reward(episode, truth)
     // The first passes are the compiler's.
-    if (pass < 3) continue
+    if (pass < 5) continue
     clock += performance.now() - started
     processor += processorTime() - busy
     done += fresh.length

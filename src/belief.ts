@@ -67,7 +67,9 @@ function believed(
     columns[c] = p
     probabilities[disease[at[c]!]!]! += p
   }
-  return { belief: { probabilities, evidence, ...compact({ columns, at }, possible) }, sum }
+  const kept = compact({ columns, at }, possible)
+  // Written out: a spread's hidden class, and what was compiled for it, is lost when no belief is alive.
+  return { belief: { probabilities, evidence, columns: kept.columns, at: kept.at }, sum }
 }
 
 /** The belief with other evidence in some families, and its chance; undefined where no disease left allows it. */
@@ -80,11 +82,12 @@ export function supposing(
   const { likelihood, hypotheses } = ground
   const { at } = belief
   const columns = belief.columns.slice()
+  // One for all families: so short an array of floats costs more to allocate than to fill.
+  const ratio: number[] = []
   for (const root of roots) {
     const before = likelihood(root, belief.evidence)
     const after = likelihood(root, evidence)
-    const ratio = new Float64Array(after.length)
-    for (let g = 0; g < ratio.length; g++) ratio[g] = before[g]! > 0 ? after[g]! / before[g]! : 0
+    for (let g = 0; g < after.length; g++) ratio[g] = before[g]! > 0 ? after[g]! / before[g]! : 0
     const { classOf } = hypotheses.families.of[root]!
     // One step less a column while none has been left out.
     if (at === hypotheses.every)

@@ -54,6 +54,9 @@ function shares(salience: number): readonly number[] {
 export const opens = ({ finding, parent }: Node): boolean =>
   finding.type === 'bool' && finding.knownBy === 'patient' && parent < 0 && finding.salience > 0
 
+/** Numbers that the races kept may hold together: 16 MiB. */
+const mostKept = 2 ** 21
+
 interface Pair {
   readonly disease: number
   /** -1 where there is none. */
@@ -245,15 +248,25 @@ export function hypothesesOf(knowledge: Knowledge, options: HypothesisOptions): 
   const allSilent = new Float64Array(columns)
   for (const f of openers) hush(allSilent, f, 1)
 
-  /** Multiplies each column's weight by P(the complaint wins the race at the column's time | column). */
-  const race = (weights: Float64Array, who: Demographics, complaint: number): void => {
+  /** P(the complaint wins the race at the column's time | column), of so many complaints and kinds of people at a time. */
+  const factors = new Map<string, Float64Array>()
+  const mostFactors = Math.max(1, Math.floor(mostKept / columns))
+
+  const raceOf = (who: Demographics, complaint: number): Float64Array => {
+    const out = openers.filter((f) => f === complaint || isMoot(nodes[f]!, who))
+    const key = [complaint, ...out].join()
+    const known = factors.get(key)
+    if (known) return known
     const { finding, chance } = pairs.model.nodes[complaint]!
     const share = shares(finding.salience)
-    const logs = allSilent.slice()
-    for (const f of openers) if (f === complaint || isMoot(nodes[f]!, who)) hush(logs, f, -1)
+    const factor = allSilent.slice()
+    for (const f of out) hush(factor, f, -1)
     for (let h = 0, c = 0; h < width; h++)
       for (let k = 0; k < times.length; k++, c++)
-        weights[c]! *= share[k]! * chance[width + h]! * Math.exp(logs[c]!)
+        factor[c] = share[k]! * chance[width + h]! * Math.exp(factor[c]!)
+    if (factors.size >= mostFactors) factors.clear()
+    factors.set(key, factor)
+    return factor
   }
 
   return {
@@ -264,15 +277,15 @@ export function hypothesesOf(knowledge: Knowledge, options: HypothesisOptions): 
       (_, c) => pairs.disease[Math.floor(c / times.length)]!,
     ),
     start(who, complaint) {
-      const opened = complaint !== undefined && opens(nodes[complaint]!)
       const ofPairs = pairs.weights(who)
       const weights = new Float64Array(columns)
-      for (let h = 0; h < width; h++) {
-        const from = h * times.length
-        if (opened) weights.fill(ofPairs[h]!, from, from + times.length)
-        else weights[from] = ofPairs[h]!
+      if (complaint === undefined || !opens(nodes[complaint]!))
+        for (let h = 0; h < width; h++) weights[h * times.length] = ofPairs[h]!
+      else {
+        const factor = raceOf(who, complaint)
+        for (let h = 0, c = 0; h < width; h++)
+          for (let k = 0; k < times.length; k++, c++) weights[c] = ofPairs[h]! * factor[c]!
       }
-      if (opened) race(weights, who, complaint)
       return weights
     },
   }

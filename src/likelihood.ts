@@ -191,8 +191,14 @@ export const isMoot = (
     (who.age < ages[0] || Math.floor(who.age) > ages[1]))
 
 /** The evidence of a patient before anything is asked. */
-export const evidenceOf = ({ nodes }: Model, who: Demographics): Evidence =>
-  Int8Array.from(nodes, (node) => (isMoot(node, who) ? 1 + node.closed : 0))
+export function evidenceOf({ nodes }: Model, who: Demographics): Evidence {
+  const evidence = new Int8Array(nodes.length)
+  for (let f = 0; f < nodes.length; f++) {
+    const node = nodes[f]!
+    if (node.gated && isMoot(node, who)) evidence[f] = 1 + node.closed
+  }
+  return evidence
+}
 
 /**
  * P(evidence of one node | its true state). A categorical answer and an examination are never wrong, and a

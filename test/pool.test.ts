@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { mapPool } from '../src/pool.js'
+import { mapPool, mapStream } from '../src/pool.js'
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
@@ -72,4 +72,87 @@ describe('mapPool', () => {
         new RangeError(`Expected \`concurrency\` to be a positive integer, got \`${concurrency}\``),
       )
     })
+})
+
+describe('mapStream', () => {
+  async function* numbers(count: number, onGiven: (n: number) => void = () => {}) {
+    for (let n = 0; n < count; n++) {
+      onGiven(n)
+      yield n
+    }
+  }
+
+  test('gives results in the order of the stream, never more under way than it may', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 8 }),
+        fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 20 }),
+        async (concurrency, waits) => {
+          let [running, most] = [0, 0]
+          const results: number[] = []
+          const all = mapStream(numbers(waits.length), concurrency, async (n) => {
+            most = Math.max(most, ++running)
+            await sleep(waits[n] ?? 0)
+            running--
+            return n
+          })
+          for await (const n of all) results.push(n)
+          expect(results).toEqual(waits.map((_, n) => n))
+          expect(most).toBeLessThanOrEqual(concurrency)
+          if (waits.length > 0) expect(most).toBeGreaterThanOrEqual(1)
+        },
+      ),
+      { numRuns: 30 },
+    ))
+
+  test('has so many under way where each waits', async () => {
+    let [running, most] = [0, 0]
+    const all = mapStream(numbers(12), 4, async () => {
+      most = Math.max(most, ++running)
+      await sleep(5)
+      running--
+    })
+    for await (const _ of all);
+    expect(most).toBe(4)
+  })
+
+  test('throws an error in its turn, begins nothing after it and awaits what was begun', async () => {
+    const broken = new TypeError('job 1')
+    const [begun, ended, got]: number[][] = [[], [], []]
+    let given = 0
+    const counted = numbers(9, () => given++)
+    const run = async () => {
+      const all = mapStream(counted, 3, async (n) => {
+        begun?.push(n)
+        await sleep(n === 1 ? 0 : 10)
+        if (n === 1) throw broken
+        ended?.push(n)
+        return n
+      })
+      for await (const n of all) got?.push(n)
+    }
+    await expect(run()).rejects.toBe(broken)
+    expect(got).toEqual([0])
+    expect(begun).toEqual([0, 1, 2, 3])
+    expect(ended).toEqual([0, 2, 3])
+    expect(given).toBe(4)
+  })
+
+  test('ends the stream where nobody wants more', async () => {
+    let closed = false
+    async function* endless() {
+      try {
+        for (let n = 0; ; n++) yield n
+      } finally {
+        closed = true
+      }
+    }
+    for await (const n of mapStream(endless(), 2, async (n) => n)) if (n === 3) break
+    expect(closed).toBe(true)
+  })
+
+  test('refuses a concurrency of 0', async () => {
+    const all = mapStream(numbers(1), 0, async (n) => n)
+    await expect(all.next()).rejects.toThrow(RangeError)
+  })
 })

@@ -106,6 +106,12 @@ export function addRewards(program: Command, act: Act, terminal: Terminal): void
     .addOption(
       new Option('--seed <N>', 'of the bootstrap (default: 0)').argParser(whole(0, 0xffffffff)),
     )
+    .addOption(
+      new Option(
+        '--concurrency <N>',
+        'episodes being scored at once, where a reward waits for a judge (default: 8)',
+      ).argParser(whole(1, 1024)),
+    )
     .action((path: string, flags: ScoreFlags) =>
       act(async () => (await import('./rewards.js')).scoreEpisodes(path, flags, terminal)),
     )

@@ -1,8 +1,9 @@
-/** Saved episodes scored again, one at a time, with any number of rewards: what `rewards score` counts. */
+/** Saved episodes scored again with any number of rewards: what `rewards score` counts. */
 import { correlation } from '../correlation.js'
 import type { EpisodeWriter } from '../episode-file.js'
 import { readPlaced } from '../episode-file.js'
 import { Fault, ofOneWorld } from '../error.js'
+import { mapStream } from '../pool.js'
 import type { Reward, Score } from '../reward.js'
 import { troubleOf, unavailable } from '../reward.js'
 import type { ScoreSummary, ScoreTally } from '../tally.js'
@@ -14,6 +15,8 @@ export interface RescoreOptions {
   /** Whether a doctor was right. */
   readonly accuracy: Reward
   readonly seed: number
+  /** Episodes being scored at once; only rewards that wait for something gain by it. @default 8 */
+  readonly concurrency?: number | undefined
   readonly signal: AbortSignal
   /** Where the episodes go with the score of the one reward; it is left open. */
   readonly writer?: EpisodeWriter | undefined
@@ -88,30 +91,36 @@ function told(lanes: readonly Lane[], pairs: ReturnType<typeof everyTwo>, seed: 
 }
 
 /**
- * Reads the episodes of a path once and scores each with every reward. A fault of one world leaves its episode without
+ * Reads the episodes of a path once and scores each with every reward, a few at a time and counted in their order, so
+ * that the report is the same however many those are. A fault of one world leaves its episode without
  * a score, and is told; a reward that breaks its contract ends the work.
  * @throws Fault `bad-input` for a path without episodes, and for what cannot be read
  */
 export async function rescore(
   path: string,
-  { rewards, accuracy, seed, signal, writer, onScored = () => {} }: RescoreOptions,
+  { rewards, accuracy, seed, concurrency = 8, signal, writer, onScored = () => {} }: RescoreOptions,
 ): Promise<RescoreReport> {
   const lanes: readonly Lane[] = [...rewards].map(([name, reward]) => ({
     ...{ name, reward, tally: scoreTally(), trouble: undefined },
   }))
   const pairs = everyTwo(lanes.length)
   let episodes = 0
-  for await (const { saved, where } of readPlaced(path)) {
+  const all = mapStream(readPlaced(path), concurrency, async (placed) => {
     signal.throwIfAborted()
-    const { episode, truth } = saved
+    const { episode, truth } = placed.saved
     const right = (await accuracy(episode, truth)).total
-    const scores: Score[] = []
-    for (const lane of lanes) {
-      const score = await scored(lane.reward, lane.name, episode, truth, { signal })
+    const scores = await Promise.all(
+      lanes.map(({ reward, name }) => scored(reward, name, episode, truth, { signal })),
+    )
+    return { ...placed, right, scores }
+  })
+  for await (const { saved, where, right, scores } of all) {
+    const { episode, truth } = saved
+    for (const [i, lane] of lanes.entries()) {
+      const score = scores[i] as Score // one a lane
       lane.tally.add(truth.caseId, score, right)
       const reason = lane.trouble === undefined ? troubleOf(score) : undefined
       if (reason !== undefined) lane.trouble = `${where}: episode ${episode.id}: ${reason}`
-      scores.push(score)
     }
     pairs.add(scores.map(({ total }) => total))
     const [score] = scores

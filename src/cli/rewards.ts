@@ -50,6 +50,7 @@ export async function listRewards(flags: PrintFlags, terminal: Terminal): Promis
 export interface ScoreFlags extends PrintFlags {
   readonly reward: readonly string[]
   readonly seed?: number
+  readonly concurrency?: number
   readonly out?: string
 }
 
@@ -160,7 +161,8 @@ export async function scoreEpisodes(
   const accuracy = accuracyFor(await recipeAt(path))
   let report: RescoreReport
   try {
-    const options = { rewards, accuracy, seed: flags.seed ?? 0, signal, writer, onScored }
+    const { seed = 0, concurrency } = flags
+    const options = { rewards, accuracy, seed, concurrency, signal, writer, onScored }
     report = await rescore(episodes, options)
     await writer?.close()
   } finally {

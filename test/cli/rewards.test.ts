@@ -207,6 +207,33 @@ describe('a reward of the user’s own', () => {
     expect(await running).toMatchObject({ episodes: 8, unavailable: 1, reward: { mean: 0.5 } })
   })
 
+  test('that waits for a judge is asked about several episodes at once, with the same report and file', async () => {
+    const code = `
+      let running = 0
+      export const reward = async ({ turns }) => {
+        globalThis.mostAtOnce = Math.max(globalThis.mostAtOnce, ++running)
+        await new Promise((resolve) => setTimeout(resolve, turns.length % 3))
+        running--
+        return turns.length / 100
+      }`
+    const path = await module(code)
+    const asked = async (concurrency: string) => {
+      const out = join(folder, `judged-${concurrency}.jsonl`)
+      Reflect.set(globalThis, 'mostAtOnce', 0)
+      const argv = ['--reward', path, '--concurrency', concurrency, '--out', out]
+      const report = await reportOf(run, ...argv)
+      return {
+        report,
+        file: await readFile(out, 'utf8'),
+        most: Reflect.get(globalThis, 'mostAtOnce'),
+      }
+    }
+    const [one, several] = [await asked('1'), await asked('4')]
+    expect([one.most, several.most]).toEqual([1, 4])
+    expect(several.report).toEqual(one.report)
+    expect(several.file).toEqual(one.file)
+  })
+
   test('that can score nothing has failed, with the first reason', async () => {
     const path = await module('export const reward = () => { throw new Error("no judge") }')
     const { code, stderr } = await bedside(score(run, '--reward', path))

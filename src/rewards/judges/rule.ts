@@ -1,5 +1,6 @@
 /** The judge that is always there: rules over the words alone, offline, the same every time. */
 import type { Knowledge } from '../../knowledge.js'
+import { remembering } from '../../remembering.js'
 import { words } from '../../words.js'
 import type { Formulary } from '../outcome/formulary.js'
 import { inFormulary } from '../outcome/formulary.js'
@@ -18,11 +19,14 @@ export interface RuleJudgeOptions {
   readonly knowledge?: Knowledge
 }
 
+/** Cases share their advice, and a policy says the same few. */
+const wordsOf = remembering((text): readonly string[] => words(text), { most: 1000, longest: 4000 })
+
 /** F1 of the words of two texts, repeats counted; 0 where one of them says nothing. */
 function sharedWords(reference: string, answer: string): number {
   const left = new Map<string, number>()
-  const wanted = words(reference)
-  const given = words(answer)
+  const wanted = wordsOf(reference)
+  const given = wordsOf(answer)
   for (const word of wanted) left.set(word, (left.get(word) ?? 0) + 1)
   let hits = 0
   for (const word of given) {

@@ -8,7 +8,7 @@ import type { PosteriorOptions } from '../../posterior.js'
 import { posteriorOf } from '../../posterior.js'
 import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
-import { diseaseOf, trackOf } from '../../track.js'
+import { diseaseOf, trackEnds, trackOf } from '../../track.js'
 import { defineReward } from '../define.js'
 
 /** What cases were generated from. */
@@ -40,17 +40,25 @@ const potential = ({ probabilities }: Belief, disease: number, least: number): n
  * below, so that nothing is gained by being told the same again or by a detour. Undefined where the diagnosis is
  * none of the knowledge base's.
  */
-export function informationPotentials(
+export const informationPotentials = (
   episode: Pick<Episode, 'intake' | 'turns'>,
   truth: GraderView,
   options: InformationGainOptions = {},
+): readonly number[] | undefined => potentialsOf(trackOf, episode, truth, options)
+
+/** The potentials of the beliefs that `beliefsOf` picks. */
+function potentialsOf(
+  beliefsOf: (...asked: Parameters<typeof trackOf>) => readonly Belief[],
+  episode: Pick<Episode, 'intake' | 'turns'>,
+  truth: GraderView,
+  options: InformationGainOptions,
 ): readonly number[] | undefined {
   const { least = leastByDefault, worldOf = () => options } = options
   const { knowledge = loadKnowledge(), tier } = worldOf(truth)
   const disease = diseaseOf(knowledge, truth)
   if (disease < 0) return undefined
-  const posterior = posteriorOf(knowledge, tier)
-  return trackOf(posterior, episode, truth).map((belief) => potential(belief, disease, least))
+  const beliefs = beliefsOf(posteriorOf(knowledge, tier), episode, truth)
+  return beliefs.map((belief) => potential(belief, disease, least))
 }
 
 /**
@@ -71,9 +79,8 @@ export function informationGain(options: InformationGainOptions = {}): Reward {
       source: 'potentials as in Ng et al. (1999), of the generator’s posterior',
     },
     (episode, truth) => {
-      const potentials = informationPotentials(episode, truth, options)
-      if (!potentials) return notApplicable
-      const [before, after] = [potentials[0] ?? 0, potentials.at(-1) ?? 0]
+      const [before, after] = potentialsOf(trackEnds, episode, truth, options) ?? []
+      if (before === undefined || after === undefined) return notApplicable
       return ok(after - before, `${before.toFixed(3)} to ${after.toFixed(3)}`)
     },
   )

@@ -10,6 +10,7 @@ import type { Episode, EpisodeTurn } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { visible } from '../../hidden.js'
+import { remembering } from '../../remembering.js'
 import type { Part, RewardContext, Score } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { words } from '../../words.js'
@@ -50,9 +51,12 @@ export function rightness(
  */
 const chance = 0.3
 
+/** Cases share their advice, and a policy says the same few. */
+const wordsOf = remembering((text): ReadonlySet<string> => new Set(words(text)), { most: 1000 })
+
 /** F1 of the different words of two texts, less chance, from 0 to 1. */
 function likeness(given: string, gold: string): number {
-  const [said, wanted] = [new Set(words(given)), new Set(words(gold))]
+  const [said, wanted] = [wordsOf(given), wordsOf(gold)]
   let common = 0
   for (const word of said) if (wanted.has(word)) common++
   const f1 = common === 0 ? 0 : (2 * common) / (said.size + wanted.size)
@@ -115,13 +119,16 @@ export const elicited = async (episode: Episode, truth: GraderView): Promise<Par
 
 /** The share of the questions that settled a finding of the case that no turn before had; 0 without a question. */
 export function precision({ turns }: Episode, { findings }: GraderView): Part {
-  const open = new Set(findings.map(({ id }) => id))
+  const settled = new Set<string>()
   let asked = 0
   let hits = 0
   for (const { action, facts } of turns) {
-    const settled = facts.told.filter(({ state }) => state !== 'unknown')
-    // Every finding is struck off, not only the first that is there.
-    const fresh = settled.filter(({ finding }) => open.delete(finding)).length
+    let fresh = 0
+    for (const { finding, state } of facts.told) {
+      if (state === 'unknown' || settled.has(finding)) continue
+      settled.add(finding)
+      if (findings.some(({ id }) => id === finding)) fresh++
+    }
     if (action.kind !== 'ask') continue
     asked++
     if (fresh > 0 && (facts.questions ?? 1) === 1) hits++
