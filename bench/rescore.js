@@ -1,11 +1,12 @@
 /**
  * Saved episodes scored again, on one thread; run after `npm run build`:
  *
- *   node --expose-gc bench/rescore.js alone [reward …]    each reward over episodes in memory (default: all but parity)
+ *   node --single-threaded --expose-gc bench/rescore.js alone [reward …]    each reward over episodes in memory (default: all but parity)
  *   node bench/rescore.js command [rows]                  the whole command, from both formats
  *   node bench/rescore.js memory [rows] [times]           its resident memory over as many files of as many rows
  *
- * Prints rates by the clock and by processor time, which other work on the machine disturbs less. Judges nothing.
+ * Prints rates by the clock and by processor time, which other work on the machine disturbs less, and which without
+ * `--single-threaded` counts what collects garbage beside. Judges nothing.
  */
 import { spawn } from 'node:child_process'
 import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -25,7 +26,7 @@ import {
 
 const [what = 'alone', ...given] = process.argv.slice(2)
 const cases = 400
-const seconds = 1.5
+const seconds = 1
 const command = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bedside-rescore-'))
 const shown = (n) => Math.round(n).toLocaleString('en').padStart(9)
@@ -58,7 +59,7 @@ const processorTime = () => {
 /** Episodes per second of a reward, each episode and its case met for the first time. */
 async function rate(reward, texts) {
   let [clock, processor, done] = [0, 0, 0]
-  for (let pass = 0; clock < seconds * 1000 && pass < 200; pass++) {
+  for (let pass = 0; clock < seconds * 1000 && pass < 60; pass++) {
     const fresh = texts.map((text) => JSON.parse(text))
     // What was thrown away before is not this reward's doing.
     globalThis.gc?.()
