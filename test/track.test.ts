@@ -1,10 +1,11 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../src/case.js'
 import { graderView } from '../src/case.js'
 import { generateCase } from '../src/cases/generate.js'
 import { posteriorOf } from '../src/posterior.js'
 import { tiers } from '../src/tiers.js'
-import { gainedOf, trackOf } from '../src/track.js'
+import { gainedOf, trackEnds, trackOf } from '../src/track.js'
 import { familyKnowledge } from './fixtures/family-knowledge.js'
 import { ask, diagnose, episodeOf, present } from './fixtures/reward-episodes.js'
 
@@ -69,5 +70,25 @@ describe('the track of an episode', () => {
 
   test('says nothing of a disease that is not in the knowledge base', () => {
     expect(gainedOf(knowledge, posterior, episode, truth('scurvy'))).toBeUndefined()
+  })
+
+  test('has the ends that are reckoned at once, whatever is told, contradictions too', () => {
+    const state = fc
+      .constantFrom(...knowledge.findings)
+      .chain(({ id, states }) =>
+        fc.constantFrom(...states, 'absent', 'unknown').map((one) => ({ finding: id, state: one })),
+      )
+    const turns = fc.array(fc.array(state, { maxLength: 4 }), { maxLength: 6 })
+    fc.assert(
+      fc.property(turns, fc.constantFrom(undefined, tiers.standard, tiers.hard), (lists, tier) => {
+        const any = episodeOf(lists.map((list) => ask(list)), { intake })
+        const given = [posteriorOf(knowledge, tier), any, truth('pneumonia')] as const
+        const [track, [first, last]] = [trackOf(...given), trackEnds(...given)]
+        expect(first.probabilities).toEqual(track[0].probabilities)
+        const stepped = track.at(-1)?.probabilities ?? []
+        stepped.forEach((p, d) => void expect(last.probabilities[d]).toBeCloseTo(p, 9))
+      }),
+      { numRuns: 200 },
+    )
   })
 })
