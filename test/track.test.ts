@@ -81,7 +81,10 @@ describe('the track of an episode', () => {
     const turns = fc.array(fc.array(state, { maxLength: 4 }), { maxLength: 6 })
     fc.assert(
       fc.property(turns, fc.constantFrom(undefined, tiers.standard, tiers.hard), (lists, tier) => {
-        const any = episodeOf(lists.map((list) => ask(list)), { intake })
+        const any = episodeOf(
+          lists.map((list) => ask(list)),
+          { intake },
+        )
         const given = [posteriorOf(knowledge, tier), any, truth('pneumonia')] as const
         const [track, [first, last]] = [trackOf(...given), trackEnds(...given)]
         expect(first.probabilities).toEqual(track[0].probabilities)

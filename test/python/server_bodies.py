@@ -2,11 +2,10 @@
 
 import copy
 import json
-import unittest
 
 from server_harness import (
     PROTO,
-    Running,
+    Refusing,
     backward,
     datum,
     message_class,
@@ -83,23 +82,7 @@ BAD = [
 ]
 
 
-class Bodies(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Running(datums=8, request_bytes=20_000)
-        cls.model = cls.server.model()
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.engine.log == [], "a refused request reached the engine"
-        cls.server.close()
-
-    def refused(self, path, body, says, status=422, **headers):
-        got, reply = self.server.post(path, body, **headers)
-        self.assertEqual(got, status, (says, reply))
-        self.assertIn(says, reply["error"])
-        self.assertEqual(reply["category"], "User")
-
+class Bodies(Refusing):
     def test_the_golden_request_of_the_official_client_decodes(self):
         request = read_pass(bytes.fromhex(GOLDEN))
         self.assertEqual((request.turn.model_id, request.turn.seq_id), ("m", 3))

@@ -146,6 +146,40 @@ def proto_backward(model_id, seq_id, forward_only=False):
 PROTO = {"Content_Type": MEDIA_TYPE}
 
 
+class Serving(unittest.TestCase):
+    """Each test starts the servers it needs."""
+
+    def start(self, engine=None, **options):
+        running = Running(engine, **options)
+        self.addCleanup(running.close)
+        return running
+
+    def refused(self, server, path, body, status, says):
+        got, reply = server.post(path, body)
+        self.assertEqual(got, status, reply)
+        self.assertIn(says, reply["error"])
+
+
+class Refusing(unittest.TestCase):
+    """One server of small limits for all tests, whose engine is never reached."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Running(datums=8, request_bytes=20_000)
+        cls.model = cls.server.model()
+
+    @classmethod
+    def tearDownClass(cls):
+        assert cls.server.engine.log == [], "a refused request reached the engine"
+        cls.server.close()
+
+    def refused(self, path, body, says, status=422, **headers):
+        got, reply = self.server.post(path, body, **headers)
+        self.assertEqual(got, status, (says, reply))
+        self.assertIn(says, reply["error"])
+        self.assertEqual(reply["category"], "User")
+
+
 def report(module):
     """Runs a module's tests; writes the names that passed and the errors of the others."""
     suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[module])

@@ -1,6 +1,5 @@
 """The order of requests and their repetition: run by test/trainers/python/server.test.ts."""
 
-import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,7 +7,7 @@ from server_harness import (
     OWN,
     PROTO,
     V1,
-    Running,
+    Serving,
     backward,
     datum,
     message_class,
@@ -18,12 +17,7 @@ from server_harness import (
 )
 
 
-class Protocol(unittest.TestCase):
-    def start(self, engine=None, **options):
-        running = Running(engine, **options)
-        self.addCleanup(running.close)
-        return running
-
+class Protocol(Serving):
     def test_nothing_without_the_token_but_health(self):
         server = self.start()
         self.assertEqual(server.request("GET", f"{V1}/healthz", token=None)[0], 200)

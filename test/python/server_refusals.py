@@ -1,27 +1,9 @@
 """Requests beside training data that are refused: run by test/trainers/python/server.test.ts."""
 
-import unittest
-
-from server_harness import OWN, TOKEN, V1, Running, report, step
+from server_harness import OWN, TOKEN, V1, Refusing, report, step
 
 
-class Refusals(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.server = Running(datums=8, request_bytes=20_000)
-        cls.model = cls.server.model()
-
-    @classmethod
-    def tearDownClass(cls):
-        assert cls.server.engine.log == [], "a refused request reached the engine"
-        cls.server.close()
-
-    def refused(self, path, body, says, status=422, **headers):
-        got, reply = self.server.post(path, body, **headers)
-        self.assertEqual(got, status, (says, reply))
-        self.assertIn(says, reply["error"])
-        self.assertEqual(reply["category"], "User")
-
+class Refusals(Refusing):
     def test_what_is_no_json_object(self):
         for body in (b"{", b"[1]", b"\xff\xfe", b'"x"', b"[" * 10_000):
             self.refused("create_session", body, "body: expected")

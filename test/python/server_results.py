@@ -1,18 +1,12 @@
 """Results: kept, failed, counted; run by test/trainers/python/server.test.ts."""
 
 import threading
-import unittest
 
 import numpy as np
-from server_harness import OWN, V1, BigramEngine, Running, backward, datum, report, step
+from server_harness import OWN, V1, BigramEngine, Serving, backward, datum, report, step
 
 
-class Results(unittest.TestCase):
-    def start(self, engine=None, **options):
-        running = Running(engine, **options)
-        self.addCleanup(running.close)
-        return running
-
+class Results(Serving):
     def test_results_can_be_read_again_and_unknown_ones_cannot(self):
         server = self.start()
         future = server.ok("forward_backward", backward(server.model(), 1))

@@ -1,13 +1,12 @@
 """Sampling and the weights it is done from: run by test/trainers/python/server.test.ts."""
 
 import threading
-import unittest
 
 import numpy as np
 from server_harness import (
     V1,
     BigramEngine,
-    Running,
+    Serving,
     backward,
     message_class,
     report,
@@ -22,17 +21,7 @@ def sample(tokens=(1, 2), count=1, seed=None, source=None, **params):
     return given | (source or {"base_model": "tiny"})
 
 
-class Sampling(unittest.TestCase):
-    def start(self, engine=None, **options):
-        running = Running(engine, **options)
-        self.addCleanup(running.close)
-        return running
-
-    def refused(self, server, path, body, status, says):
-        got, reply = server.post(path, body)
-        self.assertEqual(got, status, reply)
-        self.assertIn(says, reply["error"])
-
+class Sampling(Serving):
     def test_a_seed_decides_the_draws_whatever_else_is_drawn(self):
         server = self.start()
         alone = server.run("asample", sample(count=3, seed=7))["sequences"]

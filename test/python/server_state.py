@@ -1,22 +1,10 @@
 """Models and checkpoints: run by test/trainers/python/server.test.ts."""
 
-import unittest
-
 import numpy as np
-from server_harness import OWN, V1, Running, backward, report, step
+from server_harness import OWN, V1, Serving, backward, report, step
 
 
-class State(unittest.TestCase):
-    def start(self, engine=None, **options):
-        running = Running(engine, **options)
-        self.addCleanup(running.close)
-        return running
-
-    def refused(self, server, path, body, status, says):
-        got, reply = server.post(path, body)
-        self.assertEqual(got, status, reply)
-        self.assertIn(says, reply["error"])
-
+class State(Serving):
     def test_making_is_idempotent(self):
         server = self.start()
         session = server.session()

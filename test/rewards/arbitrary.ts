@@ -5,10 +5,12 @@
  * are what doctors write, and what attackers write. Nothing keeps facts and texts consistent: a reward reads both.
  */
 import fc from 'fast-check'
+import { expect } from 'vitest'
 import type { Case, GraderView } from '../../src/case.js'
 import { graderView } from '../../src/case.js'
 import { Case as CaseSchema } from '../../src/case-schema.js'
 import type { Episode, EpisodeTurn } from '../../src/episode.js'
+import type { Reward } from '../../src/reward.js'
 import type {
   Action,
   Language,
@@ -347,3 +349,15 @@ export const anyEpisode = (truth: Case): fc.Arbitrary<Episode> =>
 export const anyPlay: fc.Arbitrary<Play> = anyCase.chain((truth) =>
   anyEpisode(truth).map((episode) => ({ episode, truth: graderView(truth), case: truth })),
 )
+
+/** Holds a reward to its declared bounds on any consultation. */
+export const staysWithinBounds = (reward: Reward): Promise<void> =>
+  fc.assert(
+    fc.asyncProperty(anyPlay, async ({ episode, truth }) => {
+      const { total } = await reward(episode, truth)
+      if (total === null) return
+      expect(total).toBeGreaterThanOrEqual(reward.bounds[0])
+      expect(total).toBeLessThanOrEqual(reward.bounds[1])
+    }),
+    { numRuns: 100 },
+  )

@@ -1,6 +1,5 @@
 /** DoctorAgent-RL: each fault of its rewards once, as released and mended. */
 import { describe, expect, test } from 'vitest'
-import type { GraderView } from '../../../src/case.js'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import type { Reward } from '../../../src/reward.js'
 import type {
@@ -8,11 +7,12 @@ import type {
   DoctorAgentRlOptions,
 } from '../../../src/rewards/published/doctoragent-rl.js'
 import {
-  doctoragentJudge,
   doctoragentMatch,
   doctoragentPatient,
 } from '../../../src/rewards/published/doctoragent-rl.js'
 import { deiMetric } from '../../../src/rewards/published/doctoragent-rl-dei.js'
+import type { Preset } from '../../fixtures/doctoragent.js'
+import { paid } from '../../fixtures/doctoragent.js'
 import type { Compared } from '../../fixtures/influenza-consultations.js'
 import {
   asking,
@@ -23,17 +23,6 @@ import {
   right,
 } from '../../fixtures/influenza-consultations.js'
 import { ask, episodeOf, invalid } from '../../fixtures/reward-episodes.js'
-
-const presets = { match: doctoragentMatch, patient: doctoragentPatient, judge: doctoragentJudge }
-type Preset = keyof typeof presets
-
-async function paid(
-  preset: Preset,
-  [episode, truth]: readonly [Episode, GraderView],
-  options: DoctorAgentRlJudgeOptions = {},
-): Promise<number | null> {
-  return (await presets[preset](options)(episode, truth)).total
-}
 
 /** What a preset pays two episodes: as released, and mended. */
 async function both(

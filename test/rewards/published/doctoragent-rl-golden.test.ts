@@ -4,15 +4,12 @@ import { describe, expect, test } from 'vitest'
 import type { GraderView } from '../../../src/case.js'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import type { DoctorAgentRlJudgeOptions } from '../../../src/rewards/published/doctoragent-rl.js'
-import {
-  doctoragentJudge,
-  doctoragentMatch,
-  doctoragentPatient,
-} from '../../../src/rewards/published/doctoragent-rl.js'
 import { deiMetric } from '../../../src/rewards/published/doctoragent-rl-dei.js'
+import type { Language } from '../../../src/turn.js'
 import { noFacts } from '../../../src/turn.js'
+import { presets } from '../../fixtures/doctoragent.js'
 import { judgeOf, replying } from '../../fixtures/influenza-consultations.js'
-import { episodeOf, finding, truthOf } from '../../fixtures/reward-episodes.js'
+import { episodeOf, finding, truthOf, withGold } from '../../fixtures/reward-episodes.js'
 
 interface GoldenStep {
   readonly reply: string
@@ -60,35 +57,21 @@ const golden = JSON.parse(
   readFileSync(new URL('../../golden/doctoragent.json', import.meta.url), 'utf8'),
 ) as { readonly cases: readonly GoldenCase[]; readonly evaluated: readonly GoldenEvaluation[] }
 
-/** A case with these gold texts, which may be empty. */
+/** A case with these gold texts, and what was recorded of it. */
 function truthWith(
-  gold: GoldenCase['gold'],
-  language: 'en' | 'zh' = 'en',
-  recorded: GoldenCase['recorded'] = [],
+  { gold, recorded }: Pick<GoldenCase, 'gold' | 'recorded'>,
+  language: Language,
 ): GraderView {
-  const view = truthOf({
-    findings: recorded
-      .filter(({ response }) => response !== null)
-      .map(({ question, response }, i) =>
-        finding(`recorded-${i}`, {
-          question: { [language]: question.join(' ') },
-          utterance: { [language]: response?.join(' ') },
-        }),
-      ),
-  })
-  const [dx] = view.gold.dx
-  if (!dx) throw new Error('the fixture has a diagnosis')
-  return {
-    ...view,
-    gold: {
-      ...view.gold,
-      dx: [{ ...dx, name: { [language]: gold.diagnosis } }],
-      recommendation: { [language]: gold.recommendation },
-    },
-  }
+  const findings = recorded
+    .filter(({ response }) => response !== null)
+    .map(({ question, response }, i) =>
+      finding(`recorded-${i}`, {
+        question: { [language]: question.join(' ') },
+        utterance: { [language]: response?.join(' ') },
+      }),
+    )
+  return withGold(truthOf({ findings }), gold, language)
 }
-
-const presets = { match: doctoragentMatch, patient: doctoragentPatient, judge: doctoragentJudge }
 
 describe.each(['match', 'patient', 'judge'] as const)('parity equals the released %s', (preset) => {
   test.each(golden.cases.map((one) => [one.name, one] as const))('%s', async (_, one) => {
@@ -106,7 +89,7 @@ describe.each(['match', 'patient', 'judge'] as const)('parity equals the release
       judge: judgeOf(...one.scores),
     }
     const episode = episodeOf(turns, { language: one.language, maxTurns: one.budget })
-    const truth = truthWith(one.gold, one.language, one.recorded)
+    const truth = truthWith(one, one.language)
     const { total } = await presets[preset](options)(episode, truth)
     const { reward, error, heard: shown } = one.outputs[preset]
     if (error !== undefined) expect(total).toBeNull()
@@ -133,7 +116,10 @@ describe('parity equals the released evaluation', () => {
       tokensOf: (turn) => tokens.get(turn) ?? 0,
     })
     const language = /\p{Script=Han}/u.test(one.gold.diagnosis) ? 'zh' : 'en'
-    const { total } = await dei(episodeOf(turns, { language }), truthWith(one.gold, language))
+    const { total } = await dei(
+      episodeOf(turns, { language }),
+      withGold(truthOf(), one.gold, language),
+    )
     expect(Math.abs((total ?? Number.NaN) - one.outputs.dei)).toBeLessThan(1e-9)
   })
 })

@@ -1,19 +1,16 @@
 /** DoctorAgent-RL's mended rewards: what they pay for, what they do not, and the contract of both forms. */
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { GraderView } from '../../../src/case.js'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
 import type { Reward } from '../../../src/reward.js'
 import type { Judge } from '../../../src/rewards/judges/judge.js'
-import type { DoctorAgentRlJudgeOptions } from '../../../src/rewards/published/doctoragent-rl.js'
 import {
   doctoragentJudge,
-  doctoragentMatch,
   doctoragentPatient,
 } from '../../../src/rewards/published/doctoragent-rl.js'
 import { deiMetric } from '../../../src/rewards/published/doctoragent-rl-dei.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
+import { paid, presets } from '../../fixtures/doctoragent.js'
 import {
   asking,
   best,
@@ -34,18 +31,7 @@ import {
   present,
   truthOf,
 } from '../../fixtures/reward-episodes.js'
-import { anyPlay } from '../arbitrary.js'
-
-const presets = { match: doctoragentMatch, patient: doctoragentPatient, judge: doctoragentJudge }
-type Preset = keyof typeof presets
-
-async function paid(
-  preset: Preset,
-  [episode, truth]: readonly [Episode, GraderView],
-  options: DoctorAgentRlJudgeOptions = {},
-): Promise<number | null> {
-  return (await presets[preset](options)(episode, truth)).total
-}
+import { staysWithinBounds } from '../arbitrary.js'
 
 describe('mended', () => {
   test.each(['match', 'patient', 'judge'] as const)(
@@ -171,17 +157,7 @@ describe.each(shipped)('%s', (name, reward) => {
   for (const check of rewardChecks(reward, faulty.faulty ? judged : material))
     test(check.name, check.run)
 
-  test('within its bounds on any episode', async () => {
-    await fc.assert(
-      fc.asyncProperty(anyPlay, async ({ episode, truth }) => {
-        const { total } = await reward(episode, truth)
-        if (total === null) return
-        expect(total).toBeGreaterThanOrEqual(reward.bounds[0])
-        expect(total).toBeLessThanOrEqual(reward.bounds[1])
-      }),
-      { numRuns: 100 },
-    )
-  })
+  test('within its bounds on any episode', () => staysWithinBounds(reward))
 })
 
 test('an episode without a turn is nobody’s score', async () => {

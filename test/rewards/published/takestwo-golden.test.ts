@@ -1,13 +1,12 @@
 /** MrlX-TakesTwo: parity equals what its own reward classes and rollout gave for our consultations. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { GraderView } from '../../../src/case.js'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import type { Judge } from '../../../src/rewards/judges/judge.js'
 import { takestwoDoctor } from '../../../src/rewards/published/takestwo.js'
 import { takestwoPatient } from '../../../src/rewards/published/takestwo-patient.js'
 import { replying } from '../../fixtures/influenza-consultations.js'
-import { episodeOf, truthOf } from '../../fixtures/reward-episodes.js'
+import { episodeOf, truthOf, withGold } from '../../fixtures/reward-episodes.js'
 
 interface GoldenTurn {
   readonly doctor: string
@@ -50,21 +49,6 @@ const golden = JSON.parse(
   readonly aborted: readonly GoldenAborted[]
 }
 
-/** A case with these gold texts, which may be empty. */
-function truthWith({ gold, language }: GoldenCase): GraderView {
-  const view = truthOf()
-  const [dx] = view.gold.dx
-  if (!dx) throw new Error('the fixture has a diagnosis')
-  return {
-    ...view,
-    gold: {
-      ...view.gold,
-      dx: [{ ...dx, name: { [language]: gold.diagnosis } }],
-      recommendation: { [language]: gold.recommendation },
-    },
-  }
-}
-
 const turnsOf = (turns: readonly GoldenTurn[]): readonly EpisodeTurn[] =>
   turns.map(({ doctor, patient }) =>
     patient === null
@@ -76,7 +60,7 @@ describe('the doctor', () => {
   const parity = takestwoDoctor({ parity: true, maxTurns: golden.maxTurns })
   test.each(golden.cases.map((one) => [one.name, one] as const))('%s', async (_, one) => {
     const episode = episodeOf(turnsOf(one.turns), { language: one.language })
-    const { total, parts } = await parity(episode, truthWith(one))
+    const { total, parts } = await parity(episode, withGold(truthOf(), one.gold, one.language))
     const { score, ...released } = one.outputs
     expect(Math.abs((total ?? Number.NaN) - score)).toBeLessThan(1e-9)
     for (const [name, value] of Object.entries(released))
