@@ -32,7 +32,7 @@ export async function tinyModel(
   flags: TinyModelFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { out: folder, set = [], seed, episodes, consultations, json, ...shape } = flags
+  const { out: folder, set = [], seed, episodes, consultations, json, quiet: _, ...shape } = flags
   const out = output(terminal, flags)
   const recipe =
     file === undefined ? parseRecipe('', 'the default recipe', set) : await readRecipe(file, set)

@@ -10,6 +10,7 @@ import { parseRecipe } from '../../src/recipe.js'
 import { openChatTokenizer } from '../../src/trainers/tokens/chat-tokenizer.js'
 import { checkTemplate } from '../../src/trainers/tokens/template-check.js'
 import { describeWithPython, pythonOf } from '../fixtures/python.js'
+import { bedside } from './terminal.js'
 
 const recipe = (language: 'en' | 'zh') =>
   parseRecipe('', 'test', [`language=${language}`, 'cases.clinic=[tiredness]', 'cases.heldOut=1'])
@@ -124,6 +125,16 @@ describeWithPython('a tiny model', 'sidecar', () => {
       message: expect.stringMatching(/at most 5,000,000 parameters, got [\d,]{10}/),
     })
     expect(existsSync(join(folder, 'refused'))).toBe(false)
+  })
+
+  test('is made by the command, quiet but for the result', async () => {
+    const out = join(folder, 'quiet')
+    const sizes = '--consultations 3 --vocab 900 --layers 1 --width 32 --heads 2 --kv-heads 1'
+    const argv = ['sidecar', 'tiny-model', '--out', out, ...sizes.split(' '), '--quiet', '--json']
+    const { code, stdout, stderr } = await bedside(argv)
+    expect(code).toBe(0)
+    expect(stderr).toBe(`${out}: 41 thousand parameters, random weights\n`)
+    expect(JSON.parse(stdout)).toMatchObject({ out, parameters: expect.any(Number) })
   })
 
   test('is refused where something lies already', async () => {
