@@ -17,3 +17,11 @@ test('makes a text once, also where that is nothing, until the memory is full', 
   expect(['c', 'ab'].map(length)).toEqual([1, 2])
   expect(made.slice(4)).toEqual(['c', 'ab'])
 })
+
+test('unless told otherwise keeps no long text', () => {
+  let made = 0
+  const counted = remembering(() => ++made, { most: 10 })
+  const long = 'a'.repeat(4001)
+  expect([counted(long), counted(long)]).toEqual([1, 2])
+  expect([counted(long.slice(1)), counted(long.slice(1))]).toEqual([3, 3])
+})

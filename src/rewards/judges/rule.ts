@@ -20,7 +20,7 @@ export interface RuleJudgeOptions {
 }
 
 /** Cases share their advice, and a policy says the same few. */
-const wordsOf = remembering((text): readonly string[] => words(text), { most: 1000, longest: 4000 })
+const wordsOf = remembering((text): readonly string[] => words(text), { most: 1000 })
 
 /** F1 of the words of two texts, repeats counted; 0 where one of them says nothing. */
 function sharedWords(reference: string, answer: string): number {
