@@ -17,19 +17,13 @@ const texts = golden.pairs
   .slice(0, 1200)
   .map((pair) => pair.map((side) => side.map((at) => golden.fragments[at]).join('')))
 
-/** Every round has clauses of its own, so that nothing is remembered from the round before. */
+/** Every round has texts of its own, so that nothing is remembered from the round before. */
 const apart = (round) => {
   const mark = String.fromCodePoint(0x4e00 + 37 * (round + 1))
   return texts.map((pair) => pair.map((text) => text.replace(/[\u4e00-\u9fd5]+/g, `${mark}$&`)))
 }
 /** The same candidates, eight to a gold text, as a group of episodes of one case has them. */
 const grouped = (round) => apart(100 + round).map(([c], n, all) => [c, all[n - (n % 8)][1]])
-const runsOf = (pairs) =>
-  pairs.flat().flatMap((text) => text.match(/[\u4e00-\u9fd5\w+#&.%-]+/g) ?? [])
-const repeated = (pairs) => {
-  const runs = runsOf(pairs)
-  return `${Math.round(100 * (1 - new Set(runs).size / runs.length))} % of the clauses said before`
-}
 const charactersOf = (pairs) => pairs.flat().reduce((sum, text) => sum + [...text].length, 0)
 
 async function python(processes) {
@@ -96,9 +90,7 @@ for (const [title, material] of [
     if (round >= warmUp) cpuRatios.push(cpu['Python, 1 process'] / cpu['ours, 1 thread'])
   }
   const characters = charactersOf(material(1))
-  console.log(
-    `${title}, ${characters} characters, ${repeated(material(1))}; medians of ${rounds} rounds:`,
-  )
+  console.log(`${title}, ${characters} characters; medians of ${rounds} rounds:`)
   for (const [name, all] of Object.entries(seconds))
     console.log(`  ${name}: ${(characters / median(all) / 1e6).toFixed(2)} M characters/s`)
   // Round by round, for the machine's speed changes from one to the next.

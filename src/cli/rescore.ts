@@ -92,8 +92,8 @@ function told(lanes: readonly Lane[], pairs: ReturnType<typeof everyTwo>, seed: 
 
 /**
  * Reads the episodes of a path once and scores each with every reward, a few at a time and counted in their order, so
- * that the report is the same however many those are. A fault of one world leaves its episode without
- * a score, and is told; a reward that breaks its contract ends the work.
+ * that the report is the same however many those are. A fault of one world leaves its episode without a score, and is
+ * told; a reward that breaks its contract ends the work.
  * @throws Fault `bad-input` for a path without episodes, and for what cannot be read
  */
 export async function rescore(

@@ -3,9 +3,7 @@ import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-
-/** A turn of more questions than this is a laundry list, and what it brings up earns nothing. */
-const mostQuestions = 2
+import { mostQuestions } from './questions.js'
 
 /** The findings that were told and count: not "I don't know", nor what a list or a second open question brought up. */
 function elicited(turns: readonly EpisodeTurn[]): ReadonlySet<string> {

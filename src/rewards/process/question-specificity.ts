@@ -2,10 +2,8 @@
 import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import type { Understanding } from '../../turn.js'
+import { mostQuestions } from './questions.js'
 import { shareOfTurns } from './share-of-turns.js'
-
-/** A turn of more questions than this is a list, and asks for nothing in particular. */
-const mostQuestions = 2
 
 /** Taken for one of these, a question was about the findings it asked about, whatever came of it. */
 const specific: ReadonlySet<Understanding> = new Set<Understanding>([

@@ -1,5 +1,8 @@
 /** How many questions a text asks, in both scripts, with marks or without. */
 
+/** A turn of more is a laundry list: it asks for nothing in particular, and what it brings up earns nothing. */
+export const mostQuestions = 2
+
 /** A question by its mark or its final particle. 吗 is also part of the names of medicines (吗啡), and A吗，还是B is one. */
 const ended =
   /(?:吗(?!啡|丁|替|氯)|[呢嘛](?=[\s\p{P}]|$))?[?？](?:\s*[?？!！])*|吗(?!啡|丁|替|氯|[,，]\s*还是)|呢(?=[\s\p{P}]|$)/gu

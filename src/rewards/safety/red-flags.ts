@@ -5,9 +5,7 @@ import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import type { Understanding } from '../../turn.js'
 import { defineReward } from '../define.js'
-
-/** A turn of more questions than this is a laundry list, and asks for nothing in particular. */
-const mostQuestions = 2
+import { mostQuestions } from '../process/questions.js'
 
 /** Taken for one of these, the patient never knew what was asked. */
 const lost: ReadonlySet<Understanding> = new Set<Understanding>(['unclear', 'ambiguous', 'refused'])
