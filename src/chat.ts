@@ -3,7 +3,7 @@ import type OpenAI from 'openai'
 import pLimit from 'p-limit'
 import type { ChatReply, Usage } from './chat-reply.js'
 import { Fault } from './error.js'
-import { retried, wholeMessage } from './retry.js'
+import { retried, wholeMessage } from './platform/retry.js'
 
 export type { ChatReply, Usage } from './chat-reply.js'
 

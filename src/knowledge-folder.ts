@@ -10,7 +10,7 @@ import { indexKnowledge } from './knowledge.js'
 import { problemsOf } from './knowledge-check.js'
 import type { KnowledgeFile } from './knowledge-file.js'
 import { knowledgeFileSchema } from './knowledge-file.js'
-import { packageFolder } from './package-folder.js'
+import { packageFolder } from './platform/package-root.js'
 
 const require = createRequire(import.meta.url)
 

@@ -1,7 +1,7 @@
 /** The version of this package. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageFolder } from '../package-folder.js'
+import { packageFolder } from '../platform/package-root.js'
 
 /** As `package.json` says it. */
 export const version = (): string =>

@@ -1,7 +1,7 @@
 /** Rewards by name, for recipes and the command line. */
 import { Fault } from '../error.js'
 import { loadKnowledge } from '../knowledge-folder.js'
-import { nearNames } from '../near-names.js'
+import { nearNames } from '../platform/did-you-mean.js'
 import type { Reward } from '../reward.js'
 import { defaultReward } from './default.js'
 import { efficient } from './efficient.js'

@@ -1,6 +1,6 @@
 /** The judge that is always there: rules over the words alone, offline, the same every time. */
 import type { Knowledge } from '../../knowledge.js'
-import { remembering } from '../../remembering.js'
+import { remembering } from '../../platform/memoize.js'
 import { words } from '../../words.js'
 import type { Formulary } from '../outcome/formulary.js'
 import { inFormulary } from '../outcome/formulary.js'

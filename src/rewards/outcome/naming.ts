@@ -6,7 +6,7 @@
  * ("Based on your symptoms you may have"), hedges, and an explanation at the end ("likely caused by …").
  * Clinically meaningful words (acute, chronic, mild) stay.
  */
-import { remembering } from '../../remembering.js'
+import { remembering } from '../../platform/memoize.js'
 
 /** A text reduced to what may be compared. */
 export interface Mention {

@@ -8,7 +8,7 @@
  */
 
 import type { Text } from '../../case.js'
-import { remembering } from '../../remembering.js'
+import { remembering } from '../../platform/memoize.js'
 import { words } from '../../words.js'
 
 /** An action as cases and banks hold it. */

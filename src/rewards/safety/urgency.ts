@@ -4,7 +4,7 @@
  * Sentence by sentence. What holds only in a case ("if it gets worse, call an ambulance") is a safety net and no more
  * than a visit; what is denied ("no need for an ambulance") is not advised. It knows its phrases and no others.
  */
-import { remembering } from '../../remembering.js'
+import { remembering } from '../../platform/memoize.js'
 
 /** 3 now (an ambulance, the emergency department, the specialist at once), 2 today, 1 a later visit, 0 none of them. */
 export type Urgency = 0 | 1 | 2 | 3

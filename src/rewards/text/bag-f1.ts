@@ -1,5 +1,5 @@
 /** F1 of two texts as bags of jieba tokens: TakesTwo's and DoctorAgent-RL's reward for a diagnosis and a recommendation. */
-import { remembering } from '../../remembering.js'
+import { remembering } from '../../platform/memoize.js'
 import { segment } from './segment.js'
 import { agreement, type Bag, bagOf, commonCount } from './tokens.js'
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { Fault, messageOf } from '../../error.js'
-import { packageFolder } from '../../package-folder.js'
+import { packageFolder } from '../../platform/package-root.js'
 import type { OverlapMeasure } from './measures.js'
 import { type OverlapTask, overlapTask } from './overlap-worker.js'
 

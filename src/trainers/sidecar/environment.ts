@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { packageFolder } from '../../package-folder.js'
+import { packageFolder } from '../../platform/package-root.js'
 import { askPython } from './interpreter.js'
 import type { Variables } from './program.js'
 

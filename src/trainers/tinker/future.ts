@@ -1,7 +1,7 @@
 /** The result of an operation: asked for until it is there, and made anew where the server lost it. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { pause, retried } from '../../retry.js'
+import { pause, retried } from '../../platform/retry.js'
 import { adviceOnRetrieval } from './advice.js'
 import {
   jsonOf,

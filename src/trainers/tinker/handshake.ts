@@ -1,7 +1,7 @@
 /** What is asked of a server before anything is trained: what it is, what it offers, how large a request may be. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { retried } from '../../retry.js'
+import { retried } from '../../platform/retry.js'
 import { adviceOnSubmission } from './advice.js'
 import { readCapabilities, type SidecarCapabilities } from './capabilities.js'
 import { jsonOf } from './operation.js'

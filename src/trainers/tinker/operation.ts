@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { retried } from '../../retry.js'
+import { retried } from '../../platform/retry.js'
 import { adviceOnSubmission } from './advice.js'
 import { exchange, type Reply, requestFault, type Transport } from './transport.js'
 

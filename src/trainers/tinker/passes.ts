@@ -1,7 +1,7 @@
 /** A pass over a batch: split, handed in part by part under numbers taken at once, and joined in order. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../../error.js'
-import { mapPool } from '../../pool.js'
+import { mapPool } from '../../platform/concurrency.js'
 import { readForward } from './dialect.js'
 import type { Line } from './line.js'
 import type { Operation } from './operation.js'

@@ -1,6 +1,6 @@
 /** One HTTP exchange with a server of the wire, and what its refusals mean. */
 import { Fault, type FaultCode } from '../../error.js'
-import { wholeMessage } from '../../retry.js'
+import { wholeMessage } from '../../platform/retry.js'
 
 /** Where a server is and how it is spoken to. */
 export interface Transport {

@@ -1,6 +1,6 @@
 /** Patience with the network: attempts under a deadline, waits between them that grow, and an end. */
-import { Fault, messageOf } from './error.js'
-import { uniform } from './seed.js'
+import { Fault, messageOf } from '../error.js'
+import { uniform } from '../seed.js'
 
 export interface RetryOptions {
   /** For one attempt, whole; a queue in front of it does not count. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { remembering } from '../src/remembering.js'
+import { remembering } from '../../src/platform/memoize.js'
 
 test('makes a text once, also where that is nothing, until the memory is full', () => {
   const made: string[] = []

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { editDistance, nearNames } from '../src/near-names.js'
+import { editDistance, nearNames } from '../../src/platform/did-you-mean.js'
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '咳'), maxLength: 7 })
 
