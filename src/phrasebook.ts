@@ -4,8 +4,8 @@
  * It inverts the `say` and `ask` sentences, and so reads text the way any doctor must: no private channel.
  */
 import type { FindingDefinition, Knowledge } from './knowledge.js'
+import { thirdPerson } from './text/third-person.js'
 import type { Language, Told } from './turn.js'
-import { thirdPerson } from './voice.js'
 
 export interface Phrasebook {
   /**

@@ -1,8 +1,8 @@
 /** The chat doctor: a language model that reads what a grammar renders and whose replies it parses. */
 import type { Agent, Grammar } from '../agent.js'
 import type { Chat, Message } from '../chat.js'
-import { visible } from '../hidden.js'
 import { fork } from '../seed.js'
+import { visible } from '../text/hidden-reasoning.js'
 import { labelled } from './grammars/labelled.js'
 
 export interface ChatDoctorOptions {

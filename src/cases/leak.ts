@@ -2,8 +2,8 @@
 import type { Case, Text } from '../case.js'
 import { doctorView, examinerView, patientView } from '../case.js'
 import type { Knowledge } from '../knowledge.js'
-import { contains } from '../phrases.js'
-import { thirdPerson } from '../voice.js'
+import { contains } from '../text/phrase-search.js'
+import { thirdPerson } from '../text/third-person.js'
 
 export interface Leak {
   /** The view and the place in it. */

@@ -2,10 +2,10 @@
 import type { Case } from '../case.js'
 import { primary } from '../case.js'
 import { Fault } from '../error.js'
+import { words } from '../text/word-stems.js'
 import type { Action, Language } from '../turn.js'
 import type { Vocabulary } from '../vocabulary.js'
 import { vocabulary } from '../vocabulary.js'
-import { words } from '../words.js'
 
 export interface MineOptions {
   readonly language: Language

@@ -3,7 +3,7 @@ import type { Case } from '../case.js'
 import type { FindingDefinition } from '../knowledge.js'
 import type { PersonaSpread } from '../persona.js'
 import { uniform } from '../seed.js'
-import { pronounOf, statements, thirdPerson } from '../voice.js'
+import { pronounOf, statements, thirdPerson } from '../text/third-person.js'
 import type { Patient } from './draw.js'
 
 /** A text in both languages. */

@@ -2,8 +2,8 @@
 import type { Finding } from '../case.js'
 import type { FindingDefinition } from '../knowledge.js'
 import { pick, uniform } from '../seed.js'
+import { statements } from '../text/third-person.js'
 import type { Language } from '../turn.js'
-import { statements } from '../voice.js'
 
 interface Speaking {
   readonly seed: number

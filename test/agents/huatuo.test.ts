@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { huatuo } from '../../src/agents/grammars/huatuo.js'
 import type { Observation } from '../../src/env.js'
-import { writeReasoned } from '../../src/reasoned-reply.js'
+import { writeReasoned } from '../../src/text/huatuo-reply.js'
 
 const { name, parse, render } = huatuo()
 const observation: Observation = {

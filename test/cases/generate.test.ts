@@ -8,8 +8,8 @@ import { parseCaseId } from '../../src/cases/name.js'
 import type { Knowledge } from '../../src/knowledge.js'
 import { clinic, stateProbabilities } from '../../src/knowledge.js'
 import { loadKnowledge } from '../../src/knowledge-folder.js'
+import { thirdPerson } from '../../src/text/third-person.js'
 import { tiers } from '../../src/tiers.js'
-import { thirdPerson } from '../../src/voice.js'
 import { familyKnowledge, widerKnowledge } from '../fixtures/family-knowledge.js'
 
 const small = familyKnowledge()

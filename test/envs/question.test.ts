@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { huatuo } from '../../src/agents/grammars/huatuo.js'
 import { questionCase } from '../../src/cases/question-case.js'
 import { question } from '../../src/envs/question.js'
-import { writeReasoned } from '../../src/reasoned-reply.js'
 import { make } from '../../src/registry.js'
 import { verifiedAnswer } from '../../src/rewards/outcome/verified-answer.js'
+import { writeReasoned } from '../../src/text/huatuo-reply.js'
 
 const cases = [
   questionCase('What causes scurvy?', 'Vitamin C deficiency'),

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { primary } from '../../src/case.js'
 import { importers } from '../../src/cases/import.js'
-import { readReasoned } from '../../src/reasoned-reply.js'
 import { parseRecipe } from '../../src/recipe.js'
 import { exactVerifier } from '../../src/rewards/outcome/verifier.js'
+import { readReasoned } from '../../src/text/huatuo-reply.js'
 
 const example = (name: string) =>
   fileURLToPath(new URL(`../../examples/doctor-agent/${name}`, import.meta.url))

@@ -6,8 +6,8 @@ import type { Grammar } from '../../agent.js'
 import { inLanguage } from '../../case.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
-import { visible } from '../../hidden.js'
-import { readReasoned } from '../../reasoned-reply.js'
+import { visible } from '../../text/hidden-reasoning.js'
+import { readReasoned } from '../../text/huatuo-reply.js'
 import type { Action, Turn } from '../../turn.js'
 
 /** The longest text of an unreadable reply that is kept, in UTF-16 units. */

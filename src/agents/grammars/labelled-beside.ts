@@ -1,5 +1,5 @@
 /** The lines beside a diagnosis: how sure the doctor is, what else it may be, how urgent it is; read and written. */
-import { visible } from '../../hidden.js'
+import { visible } from '../../text/hidden-reasoning.js'
 import type { Action, Considered, Language } from '../../turn.js'
 import type { Ask } from './labelled-words.js'
 import { labels, prompts } from './labelled-words.js'

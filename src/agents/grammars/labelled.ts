@@ -8,7 +8,7 @@
 import type { Grammar } from '../../agent.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
-import { visible } from '../../hidden.js'
+import { visible } from '../../text/hidden-reasoning.js'
 import type { Action, Language, Turn } from '../../turn.js'
 import { intakeText } from '../intake.js'
 import type { Beside } from './labelled-beside.js'

@@ -1,7 +1,7 @@
 /** Which examination of a knowledge base an order means, by whatever of its names the doctor used. */
 import type { ExamDefinition, Knowledge } from '../../knowledge.js'
-import type { PhraseTree } from '../../phrases.js'
-import { findPhrases, normal, phraseTree } from '../../phrases.js'
+import type { PhraseTree } from '../../text/phrase-search.js'
+import { findPhrases, normal, phraseTree } from '../../text/phrase-search.js'
 
 interface Names {
   readonly exact: ReadonlyMap<string, ExamDefinition>

@@ -3,10 +3,10 @@ import type { Finding, PatientView } from '../../case.js'
 import { inLanguage } from '../../case.js'
 import type { Chat, Message } from '../../chat.js'
 import { Fault } from '../../error.js'
-import { visible } from '../../hidden.js'
 import type { Knowledge } from '../../knowledge.js'
 import type { Patient } from '../../patient.js'
 import { fork } from '../../seed.js'
+import { visible } from '../../text/hidden-reasoning.js'
 import type { Language } from '../../turn.js'
 
 export interface ChatPatientOptions {

@@ -4,8 +4,8 @@
  */
 import type { Knowledge } from '../../knowledge.js'
 import type { Attribute } from '../../knowledge-file.js'
-import type { Match, Normal } from '../../phrases.js'
-import { findPhrases, normal } from '../../phrases.js'
+import type { Match, Normal } from '../../text/phrase-search.js'
+import { findPhrases, normal } from '../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
 import { attributesIn, isGeneric, isPersonal, looseIn } from './attributes.js'

@@ -2,8 +2,8 @@
 import type { FindingDefinition } from '../../knowledge.js'
 import type { PatientContext } from '../../patient.js'
 import { dialOf } from '../../persona.js'
-import { normal } from '../../phrases.js'
 import { below } from '../../seed.js'
+import { normal } from '../../text/phrase-search.js'
 import { toldState } from './recall.js'
 
 /** Makes it easier to speak of something delicate, in the normal form. */

@@ -1,7 +1,7 @@
 /** Asks a judge and reads its reply strictly: what is not exactly in the prescribed form is no answer. */
 import { Fault } from '../../error.js'
-import { visible } from '../../hidden.js'
 import type { RewardContext } from '../../reward.js'
+import { visible } from '../../text/hidden-reasoning.js'
 import type { Judge, JudgeRequest, JudgeTask } from './judge.js'
 
 /** What a patient got wrong, each counted from 0. */

@@ -1,5 +1,5 @@
 /** What a patient did wrong, told by shared words alone: coarse, and the same every time. */
-import { words } from '../../words.js'
+import { words } from '../../text/word-stems.js'
 import type { ConductCounts } from './ask-judge.js'
 import type { JudgedLine } from './judge.js'
 

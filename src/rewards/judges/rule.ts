@@ -1,7 +1,7 @@
 /** The judge that is always there: rules over the words alone, offline, the same every time. */
 import type { Knowledge } from '../../knowledge.js'
 import { remembering } from '../../platform/memoize.js'
-import { words } from '../../words.js'
+import { words } from '../../text/word-stems.js'
 import type { Formulary } from '../outcome/formulary.js'
 import { inFormulary } from '../outcome/formulary.js'
 import type { Nearness } from '../outcome/icd10.js'

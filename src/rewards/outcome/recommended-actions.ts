@@ -9,7 +9,7 @@
 
 import type { Text } from '../../case.js'
 import { remembering } from '../../platform/memoize.js'
-import { words } from '../../words.js'
+import { words } from '../../text/word-stems.js'
 
 /** An action as cases and banks hold it. */
 export interface ActionText {

@@ -1,5 +1,5 @@
 /** Verifiers: whether a free answer to a question is the reference answer, as a probability. */
-import { visible } from '../../hidden.js'
+import { visible } from '../../text/hidden-reasoning.js'
 import type { Formulary } from './formulary.js'
 import { inFormulary } from './formulary.js'
 import { lookUp, mentionOf, namesOf } from './naming.js'

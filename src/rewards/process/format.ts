@@ -1,7 +1,7 @@
 /** Whether the doctor's replies were in the form that was asked for. */
 import type { EpisodeTurn } from '../../episode.js'
-import { visible } from '../../hidden.js'
 import type { Reward } from '../../reward.js'
+import { visible } from '../../text/hidden-reasoning.js'
 import { shareOfTurns } from './share-of-turns.js'
 
 /** Cannot be part of a tag, and nobody writes it. */

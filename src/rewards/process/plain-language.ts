@@ -2,9 +2,9 @@
 import { inLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import type { Knowledge } from '../../knowledge.js'
-import type { PhraseTree } from '../../phrases.js'
-import { findPhrases, normal, phraseTree } from '../../phrases.js'
 import type { Reward } from '../../reward.js'
+import type { PhraseTree } from '../../text/phrase-search.js'
+import { findPhrases, normal, phraseTree } from '../../text/phrase-search.js'
 import { shareOfTurns } from './share-of-turns.js'
 import { technicalTerms } from './technical-terms.js'
 

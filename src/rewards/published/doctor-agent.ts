@@ -3,9 +3,9 @@
  * the form beside it. `parity` gives what was released, faults included; else they are mended.
  */
 import type { Episode } from '../../episode.js'
-import { readReasoned, writeReasoned } from '../../reasoned-reply.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
+import { readReasoned, writeReasoned } from '../../text/huatuo-reply.js'
 import { defineReward } from '../define.js'
 import type { VerifiedOptions } from '../outcome/verified-answer.js'
 import { verdictOn, verifying } from '../outcome/verified-answer.js'

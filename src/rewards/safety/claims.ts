@@ -7,8 +7,8 @@
  * not count, on either side.
  */
 import type { Knowledge } from '../../knowledge.js'
-import type { PhraseTree } from '../../phrases.js'
-import { findPhrases, normal, phraseTree } from '../../phrases.js'
+import type { PhraseTree } from '../../text/phrase-search.js'
+import { findPhrases, normal, phraseTree } from '../../text/phrase-search.js'
 
 /** A finding, and whether it is said to be there. */
 export interface Claim {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import { loadKnowledge } from '../../../src/knowledge-folder.js'
-import { findPhrases, normal, phraseTree } from '../../../src/phrases.js'
 import { plainLanguage } from '../../../src/rewards/process/plain-language.js'
 import { technicalTerms } from '../../../src/rewards/process/technical-terms.js'
+import { findPhrases, normal, phraseTree } from '../../../src/text/phrase-search.js'
 import type { Understanding } from '../../../src/turn.js'
 import { ask, diagnose, episodeOf, truthOf } from '../../fixtures/reward-episodes.js'
 

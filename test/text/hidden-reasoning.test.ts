@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { visible } from '../src/hidden.js'
+import { visible } from '../../src/text/hidden-reasoning.js'
 
 describe('visible keeps what was said and cuts what was thought', () => {
   test.each([

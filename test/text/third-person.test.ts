@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { loadKnowledge } from '../src/knowledge-folder.js'
-import type { Pronoun } from '../src/voice.js'
-import { pronounOf, thirdPerson } from '../src/voice.js'
+import { loadKnowledge } from '../../src/knowledge-folder.js'
+import type { Pronoun } from '../../src/text/third-person.js'
+import { pronounOf, thirdPerson } from '../../src/text/third-person.js'
 
 const both: readonly Pronoun[] = ['he', 'she']
 

@@ -4,7 +4,7 @@
  * Read by a state machine over whole lines, so that a heading that is quoted, repeated or out of order is not
  * taken for the answer's own.
  */
-import { visible } from './hidden.js'
+import { visible } from './hidden-reasoning.js'
 
 /** What a reply is made of, as far as it can be read. */
 export type ReasonedReply =

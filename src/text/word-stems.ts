@@ -4,7 +4,7 @@
  * Latin script gives lower-case stems without stop words, everyday synonyms of the consulting room folded
  * together; Han script gives pairs of neighbouring characters, so that no dictionary is needed.
  */
-import type { Language } from './turn.js'
+import type { Language } from '../turn.js'
 
 const split = (text: string): string[] => text.trim().split(/\s+/)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { languageOf, words } from '../src/words.js'
+import { languageOf, words } from '../../src/text/word-stems.js'
 
 describe('the words of a text', () => {
   test.each([

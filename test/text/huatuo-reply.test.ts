@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readReasoned, writeReasoned } from '../src/reasoned-reply.js'
+import { readReasoned, writeReasoned } from '../../src/text/huatuo-reply.js'
 
 describe('a reply in the published form', () => {
   test('gives its answer back, whatever its words', () => {

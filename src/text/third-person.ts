@@ -1,5 +1,5 @@
 /** Whose mouth a sentence comes from: the patient's own words, put into the words of somebody who speaks for them. */
-import type { Language } from './turn.js'
+import type { Language } from '../turn.js'
 
 /** The person spoken about. */
 export type Pronoun = 'he' | 'she'
