@@ -1,11 +1,11 @@
 /** A language model as a function, and the one implementation of it: any OpenAI-compatible server. */
 import type OpenAI from 'openai'
 import pLimit from 'p-limit'
-import type { ChatReply, Usage } from './chat-reply.js'
+import type { ChatReply, Usage } from './chats/reply.js'
 import { Fault } from './error.js'
 import { retried, wholeMessage } from './platform/retry.js'
 
-export type { ChatReply, Usage } from './chat-reply.js'
+export type { ChatReply, Usage } from './chats/reply.js'
 
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant'
@@ -137,7 +137,7 @@ export function openaiChat({
       ...(heat === undefined ? {} : { temperature: heat }),
       ...(most === undefined ? {} : { [cap]: most }),
     }
-    const { readReply } = await import('./chat-reply.js')
+    const { readReply } = await import('./chats/reply.js')
     const ask = async (signal: AbortSignal) =>
       readReply(address, await chat.completions.create(request, { signal }).catch(notJson))
     const key = calls++

@@ -1,6 +1,6 @@
 /** Reads what a chat server sent; apart from `chat.ts` because it is needed only once a server has answered. */
 import { z } from 'zod'
-import { Fault } from './error.js'
+import { Fault } from '../error.js'
 
 /** What one call used, for the ledger. */
 export interface Usage {
