@@ -2,7 +2,7 @@
 import type { Likelihood } from './families.js'
 import type { Hypotheses } from './hypotheses.js'
 import { opens } from './hypotheses.js'
-import type { Knowledge } from './knowledge.js'
+import type { Knowledge } from './knowledge/knowledge.js'
 import type { Demographics, Model } from './likelihood.js'
 import { evidenceOf, isMoot } from './likelihood.js'
 import type { Known } from './outlook.js'

@@ -4,7 +4,7 @@
  * A disease lists few findings; every other finding is as likely in it as in the background. What a family says
  * is therefore computed once a class of columns, of which there are a handful, however many columns there are.
  */
-import type { Knowledge } from './knowledge.js'
+import type { Knowledge } from './knowledge/knowledge.js'
 import type { Channel, Evidence, Model, Node } from './likelihood.js'
 import { familyLikelihood } from './likelihood.js'
 

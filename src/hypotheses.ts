@@ -10,7 +10,7 @@
  */
 import type { Families, Family } from './families.js'
 import { listedIn, membersByRoot } from './families.js'
-import type { Disease, Knowledge } from './knowledge.js'
+import type { Disease, Knowledge } from './knowledge/knowledge.js'
 import type { Demographics, Drawn, Model, Node } from './likelihood.js'
 import { companionWeights, isMoot, mixed, modelOf, priorWeights } from './likelihood.js'
 

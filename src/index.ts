@@ -70,9 +70,18 @@ export {
   formGroup,
   isTruncated,
 } from './group.js'
-export type { Disease, ExamDefinition, FindingDefinition, Knowledge } from './knowledge.js'
-export { clinic } from './knowledge.js'
-export { loadKnowledge } from './knowledge-folder.js'
+export type { Vocabulary } from './knowledge/action-space.js'
+export { knowledgeVocabulary, vocabulary } from './knowledge/action-space.js'
+export type {
+  Disease,
+  ExamDefinition,
+  FindingDefinition,
+  Knowledge,
+} from './knowledge/knowledge.js'
+export { clinic } from './knowledge/knowledge.js'
+export { loadKnowledge } from './knowledge/load.js'
+export type { Tier, TierName } from './knowledge/tiers.js'
+export { tiers } from './knowledge/tiers.js'
 export type { Exchange, Patient, PatientContext, Reply } from './patient.js'
 export type { Posterior, PosteriorOptions } from './posterior.js'
 export { fullInformation, posteriorOf, posteriorOver } from './posterior.js'
@@ -89,8 +98,6 @@ export type { Setting, SettingOptions } from './setting.js'
 export { setting, settingOf } from './setting.js'
 export type { SignalReport } from './signal.js'
 export { signalReport } from './signal.js'
-export type { Tier, TierName } from './tiers.js'
-export { tiers } from './tiers.js'
 export { gainedOf, trackOf } from './track.js'
 export type {
   Action,
@@ -105,5 +112,3 @@ export type {
 } from './turn.js'
 export type { Utility } from './utility.js'
 export { utilityOf } from './utility.js'
-export type { Vocabulary } from './vocabulary.js'
-export { knowledgeVocabulary, vocabulary } from './vocabulary.js'

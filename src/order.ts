@@ -1,6 +1,6 @@
 /** What ordering an examination or panel would show, and what of it may be unavailable. */
-import type { Knowledge } from './knowledge.js'
-import { expandPanel } from './knowledge.js'
+import type { Knowledge } from './knowledge/knowledge.js'
+import { expandPanel } from './knowledge/knowledge.js'
 import type { Model } from './likelihood.js'
 
 /** Examinations that are not counted again. */

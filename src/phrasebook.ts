@@ -3,7 +3,7 @@
  *
  * It inverts the `say` and `ask` sentences, and so reads text the way any doctor must: no private channel.
  */
-import type { FindingDefinition, Knowledge } from './knowledge.js'
+import type { FindingDefinition, Knowledge } from './knowledge/knowledge.js'
 import { thirdPerson } from './text/third-person.js'
 import type { Language, Told } from './turn.js'
 

@@ -1,7 +1,7 @@
 /** Every way in which a question or an examination may be answered, with its chance and the belief after it. */
 import type { Belief, Ground } from './belief.js'
 import { supposing } from './belief.js'
-import { expandPanel } from './knowledge.js'
+import { expandPanel } from './knowledge/knowledge.js'
 import { toldStates } from './likelihood.js'
 
 /** One way in which something may be answered. */

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { normaliserKinds, objectiveKinds } from './batch.js'
 import { Fault } from './error.js'
 import { advantageNames } from './group.js'
-import { tierNames } from './tiers.js'
+import { tierNames } from './knowledge/tiers.js'
 
 const Probability = z.number().min(0).max(1)
 const Count = z.number().int().positive()

@@ -19,14 +19,14 @@ import type { QuestionOptions } from './envs/question.js'
 import { question } from './envs/question.js'
 import { make as makeRegistered, register } from './envs/register.js'
 import { boundary, Fault, messageOf } from './error.js'
-import { clinic as clinicOf } from './knowledge.js'
-import { loadKnowledge } from './knowledge-folder.js'
+import { clinic as clinicOf } from './knowledge/knowledge.js'
+import { loadKnowledge } from './knowledge/load.js'
+import { tiers } from './knowledge/tiers.js'
 import type { Reward, Score } from './reward.js'
 import { asReward, defineReward } from './rewards/define.js'
 import type { NamedOptions } from './rewards/named.js'
 import { expectedReward, namedReward, rewardNames } from './rewards/named.js'
 import { formularyOf } from './rewards/outcome/formulary.js'
-import { tiers } from './tiers.js'
 
 type Bounds = Reward['bounds']
 

@@ -3,7 +3,7 @@ import type { Belief } from './belief.js'
 import type { GraderView } from './case.js'
 import { primary } from './case.js'
 import type { Episode } from './episode.js'
-import type { Knowledge } from './knowledge.js'
+import type { Knowledge } from './knowledge/knowledge.js'
 import type { Posterior } from './posterior.js'
 import { yearsOf } from './posterior.js'
 

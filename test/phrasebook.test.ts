@@ -3,7 +3,7 @@ import type { Case } from '../src/case.js'
 import { patientView } from '../src/case.js'
 import { generateCase } from '../src/cases/generate.js'
 import { rulePatient } from '../src/envs/patients/rule.js'
-import { loadKnowledge } from '../src/knowledge-folder.js'
+import { loadKnowledge } from '../src/knowledge/load.js'
 import { phrasebook } from '../src/phrasebook.js'
 import { familyKnowledge } from './fixtures/family-knowledge.js'
 

@@ -6,7 +6,7 @@ import { writeCases } from '../src/cases/files.js'
 import { questionCase } from '../src/cases/question-case.js'
 import { play } from '../src/evaluate.js'
 import { referencesOf } from '../src/evaluation.js'
-import { loadKnowledge } from '../src/knowledge-folder.js'
+import { loadKnowledge } from '../src/knowledge/load.js'
 import { parseRecipe } from '../src/recipe.js'
 import { setting, settingOf } from '../src/setting.js'
 

@@ -4,12 +4,12 @@
  */
 import type { Move } from '../agent.js'
 import type { Observation } from '../env.js'
-import type { Disease, Knowledge } from '../knowledge.js'
-import { expandPanel } from '../knowledge.js'
+import { knowledgeVocabulary } from '../knowledge/action-space.js'
+import type { Disease, Knowledge } from '../knowledge/knowledge.js'
+import { expandPanel } from '../knowledge/knowledge.js'
 import type { Posterior, PosteriorOptions } from '../posterior.js'
 import { mostProbable, posteriorOf } from '../posterior.js'
 import type { Action, Language } from '../turn.js'
-import { knowledgeVocabulary } from '../vocabulary.js'
 import type { Notes } from './notes.js'
 import { reader } from './notes.js'
 

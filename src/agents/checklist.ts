@@ -1,6 +1,6 @@
 /** The checklist doctor: asks the same questions of everybody and never listens; a fixed-prior baseline. */
 import type { Agent } from '../agent.js'
-import type { Vocabulary } from '../vocabulary.js'
+import type { Vocabulary } from '../knowledge/action-space.js'
 
 /**
  * Makes a doctor that asks the vocabulary's questions in order until one turn is left, then gives the

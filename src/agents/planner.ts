@@ -4,8 +4,8 @@
  */
 import type { Agent } from '../agent.js'
 import type { Observation } from '../env.js'
-import type { Knowledge } from '../knowledge.js'
-import { expandPanel } from '../knowledge.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
+import { expandPanel } from '../knowledge/knowledge.js'
 import type { BayesianOptions, Means, Mind, Offer } from './bayesian.js'
 import {
   after,

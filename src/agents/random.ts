@@ -1,8 +1,8 @@
 /** The random doctor: the floor of every score. */
 import type { Agent } from '../agent.js'
+import type { Vocabulary } from '../knowledge/action-space.js'
 import { below, pick } from '../seed.js'
 import type { Action } from '../turn.js'
-import type { Vocabulary } from '../vocabulary.js'
 
 const same = (a: Action, b: Action): boolean =>
   (a.kind === 'ask' && b.kind === 'ask' && a.text === b.text) ||

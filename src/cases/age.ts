@@ -1,5 +1,5 @@
 /** How old a drawn patient is. */
-import type { Knowledge } from '../knowledge.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Drawn } from '../likelihood.js'
 import { priorWeights } from '../likelihood.js'
 import { below, uniform } from '../seed.js'

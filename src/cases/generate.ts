@@ -5,13 +5,13 @@
  * knowledge base moves no other draw, and the same n of another tier is the same person with other luck.
  */
 import type { Case, ExamResult, Finding } from '../case.js'
-import type { ExamDefinition, FindingDefinition, Knowledge } from '../knowledge.js'
-import { clinic } from '../knowledge.js'
+import type { ExamDefinition, FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
+import { clinic } from '../knowledge/knowledge.js'
+import { tiers } from '../knowledge/tiers.js'
 import type { Model } from '../likelihood.js'
 import { isMoot, modelOf } from '../likelihood.js'
 import { drawPersona } from '../persona.js'
 import { uniform } from '../seed.js'
-import { tiers } from '../tiers.js'
 import type { Change, Patient } from './draw.js'
 import { drawPatient } from './draw.js'
 import { goldOf, weightOf, weightsOf } from './gold.js'

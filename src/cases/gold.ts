@@ -2,9 +2,9 @@
 import type { ExamResult, Gold } from '../case.js'
 import type { Pairs } from '../hypotheses.js'
 import { pairsOver } from '../hypotheses.js'
-import type { Disease, Knowledge } from '../knowledge.js'
+import type { Disease, Knowledge } from '../knowledge/knowledge.js'
+import type { Tier } from '../knowledge/tiers.js'
 import type { Model } from '../likelihood.js'
-import type { Tier } from '../tiers.js'
 import type { Patient } from './draw.js'
 import { addEvidence, normalised, worthDoing } from './worth.js'
 

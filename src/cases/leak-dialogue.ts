@@ -2,7 +2,7 @@
 import type { Case } from '../case.js'
 import { examinerView, inLanguage, patientView, primary } from '../case.js'
 import type { ExamContext, ExamReport } from '../exam.js'
-import type { Knowledge } from '../knowledge.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Exchange, PatientContext, Reply } from '../patient.js'
 import type { Persona } from '../persona.js'
 import { personas } from '../persona.js'

@@ -1,7 +1,7 @@
 /** Looks for the answer where the doctor, the patient or an examination could say it. */
 import type { Case, Text } from '../case.js'
 import { doctorView, examinerView, patientView } from '../case.js'
-import type { Knowledge } from '../knowledge.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
 import { contains } from '../text/phrase-search.js'
 import { thirdPerson } from '../text/third-person.js'
 

@@ -2,10 +2,10 @@
 import type { Case } from '../case.js'
 import { primary } from '../case.js'
 import { Fault } from '../error.js'
+import type { Vocabulary } from '../knowledge/action-space.js'
+import { vocabulary } from '../knowledge/action-space.js'
 import { words } from '../text/word-stems.js'
 import type { Action, Language } from '../turn.js'
-import type { Vocabulary } from '../vocabulary.js'
-import { vocabulary } from '../vocabulary.js'
 
 export interface MineOptions {
   readonly language: Language

@@ -1,6 +1,6 @@
 /** Which examinations of a case were worth doing, by what their true findings add. */
 import type { ExamResult, Gold } from '../case.js'
-import type { Knowledge } from '../knowledge.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Model } from '../likelihood.js'
 import type { Patient } from './draw.js'
 

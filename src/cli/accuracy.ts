@@ -1,7 +1,7 @@
 /** Whether a doctor was right, as the run that a path belongs to would measure it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { loadKnowledge } from '../knowledge-folder.js'
+import { loadKnowledge } from '../knowledge/load.js'
 import type { Recipe } from '../recipe.js'
 import type { Reward } from '../reward.js'
 import { diagnosisAccuracy } from '../rewards/outcome/diagnosis-accuracy.js'

@@ -1,7 +1,7 @@
 /** A case as people read it: what one of its readers sees, in one language. */
 import type { Case, GraderView } from '../case.js'
 import { doctorView, examinerView, graderView, inLanguage, patientView, primary } from '../case.js'
-import type { Knowledge } from '../knowledge.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Language } from '../turn.js'
 import { openingText } from './consultation-text.js'
 import { table } from './output.js'

@@ -1,6 +1,6 @@
 /** `bedside knowledge`: what a knowledge base holds, and whether it holds together. */
-import type { Knowledge } from '../knowledge.js'
-import { checkedKnowledge } from '../knowledge-folder.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
+import { checkedKnowledge } from '../knowledge/load.js'
 import type { PrintFlags, Terminal } from './output.js'
 import { output, table } from './output.js'
 

@@ -1,6 +1,6 @@
 /** A finding in words: one of its author's sentences, chosen by the seed, with its number filled in. */
 import type { Finding } from '../case.js'
-import type { FindingDefinition } from '../knowledge.js'
+import type { FindingDefinition } from '../knowledge/knowledge.js'
 import { pick, uniform } from '../seed.js'
 import { statements } from '../text/third-person.js'
 import type { Language } from '../turn.js'

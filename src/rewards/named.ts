@@ -1,6 +1,6 @@
 /** Rewards by name, for recipes and the command line. */
 import { Fault } from '../error.js'
-import { loadKnowledge } from '../knowledge-folder.js'
+import { loadKnowledge } from '../knowledge/load.js'
 import { nearNames } from '../platform/did-you-mean.js'
 import type { Reward } from '../reward.js'
 import { defaultReward } from './default.js'

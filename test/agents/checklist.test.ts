@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { checklist } from '../../src/agents/checklist.js'
 import type { Observation } from '../../src/env.js'
+import { vocabulary } from '../../src/knowledge/action-space.js'
 import type { Action, Turn } from '../../src/turn.js'
-import { vocabulary } from '../../src/vocabulary.js'
 
 const diagnoses: Action[] = ['A', 'B'].map((diagnosis) => ({ kind: 'diagnose', diagnosis }))
 const questions: Action[] = ['One?', 'Two?', 'Three?'].map((text) => ({ kind: 'ask', text }))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { random } from '../../src/agents/random.js'
 import type { Observation } from '../../src/env.js'
+import { knowledgeVocabulary } from '../../src/knowledge/action-space.js'
 import type { Action, Turn } from '../../src/turn.js'
-import { knowledgeVocabulary } from '../../src/vocabulary.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const vocabulary = knowledgeVocabulary(familyKnowledge(), 'en')

@@ -6,10 +6,13 @@ import { redTeam } from '../../src/agents/red-team/policies.js'
 import type { Observation } from '../../src/env.js'
 import { ended } from '../../src/env.js'
 import type { Episode } from '../../src/episode.js'
+import {
+  knowledgeVocabulary,
+  vocabulary as vocabularyOf,
+} from '../../src/knowledge/action-space.js'
 import { rollout } from '../../src/rollout.js'
 import { setting } from '../../src/setting.js'
 import type { Action, Language, Turn } from '../../src/turn.js'
-import { knowledgeVocabulary, vocabulary as vocabularyOf } from '../../src/vocabulary.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const words = (language: Language) => knowledgeVocabulary(familyKnowledge(), language)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { valueOfInformation } from '../../src/agents/value-of-information.js'
 import type { Episode } from '../../src/episode.js'
-import { tiers } from '../../src/tiers.js'
+import { tiers } from '../../src/knowledge/tiers.js'
 import { consult, seen } from '../fixtures/consulting.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 

@@ -6,9 +6,9 @@ import { describe, expect, test } from 'vitest'
 import { readCases } from '../../src/cases/files.js'
 import { caseSource } from '../../src/cases/generate.js'
 import type { Split } from '../../src/cases/name.js'
-import { loadKnowledge } from '../../src/knowledge-folder.js'
-import type { TierName } from '../../src/tiers.js'
-import { tierNames } from '../../src/tiers.js'
+import { loadKnowledge } from '../../src/knowledge/load.js'
+import type { TierName } from '../../src/knowledge/tiers.js'
+import { tierNames } from '../../src/knowledge/tiers.js'
 
 interface Print {
   readonly cases: number

@@ -5,10 +5,10 @@ import type { Cast } from '../../src/cases/leak-dialogue.js'
 import { dialogueLeaks } from '../../src/cases/leak-dialogue.js'
 import { recordExams } from '../../src/envs/exams/record.js'
 import { rulePatient } from '../../src/envs/patients/rule.js'
-import type { Knowledge } from '../../src/knowledge.js'
-import { loadKnowledge } from '../../src/knowledge-folder.js'
+import type { Knowledge } from '../../src/knowledge/knowledge.js'
+import { loadKnowledge } from '../../src/knowledge/load.js'
+import { tierNames } from '../../src/knowledge/tiers.js'
 import { personas } from '../../src/persona.js'
-import { tierNames } from '../../src/tiers.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const castOf = (knowledge: Knowledge): Cast => ({

@@ -7,7 +7,7 @@ import { Case } from '../../src/case-schema.js'
 import { mineVocabulary } from '../../src/cases/mine.js'
 import { importMtmeddialog } from '../../src/cases/mtmeddialog.js'
 import { Fault } from '../../src/error.js'
-import type { Vocabulary } from '../../src/vocabulary.js'
+import type { Vocabulary } from '../../src/knowledge/action-space.js'
 import { consultations, writeMtmeddialog } from '../fixtures/mtmeddialog.js'
 
 let folder: string

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { loadKnowledge } from '../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../src/knowledge/load.js'
 import { bedside, document } from './terminal.js'
 
 let folder: string

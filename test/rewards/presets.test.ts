@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../src/case.js'
 import { play } from '../../src/evaluate.js'
-import { loadKnowledge } from '../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../src/knowledge/load.js'
 import { namedReward } from '../../src/rewards/named.js'
 import { formularyOf } from '../../src/rewards/outcome/formulary.js'
 import { setting } from '../../src/setting.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { loadKnowledge } from '../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../src/knowledge/load.js'
 import type { Pronoun } from '../../src/text/third-person.js'
 import { pronounOf, thirdPerson } from '../../src/text/third-person.js'
 

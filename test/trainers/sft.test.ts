@@ -17,15 +17,18 @@ import type { Episode } from '../../src/episode.js'
 import { Fault } from '../../src/error.js'
 import type { StepMetrics } from '../../src/event.js'
 import { trainingEmitter } from '../../src/event.js'
+import {
+  knowledgeVocabulary,
+  vocabulary as vocabularyOf,
+} from '../../src/knowledge/action-space.js'
+import { tiers } from '../../src/knowledge/tiers.js'
 import { diagnosisAccuracy } from '../../src/rewards/outcome/diagnosis-accuracy.js'
 import { rollout } from '../../src/rollout.js'
-import { tiers } from '../../src/tiers.js'
 import { fromAgent } from '../../src/trainers/demonstrations.js'
 import { embedded } from '../../src/trainers/embedded/embedded.js'
 import type { SftOptions } from '../../src/trainers/sft.js'
 import { trainSft } from '../../src/trainers/sft.js'
 import type { Action } from '../../src/turn.js'
-import { knowledgeVocabulary, vocabulary as vocabularyOf } from '../../src/vocabulary.js'
 import { smallKnowledge } from '../fixtures/small-knowledge.js'
 import { consult, words } from './embedded/play.js'
 

@@ -1,6 +1,7 @@
 /** What a doctor can do who never looks at the patient: the world's words, and the tricks of the red team. */
+
+import type { Vocabulary } from '../../knowledge/action-space.js'
 import type { Action } from '../../turn.js'
-import type { Vocabulary } from '../../vocabulary.js'
 import { keywords } from './lines.js'
 import { repertoireOf } from './repertoire.js'
 

@@ -1,8 +1,8 @@
 /** What every red-team doctor is made from: the world's words, and the random doctor's talk and luck. */
 import type { Agent, AgentContext, Move } from '../../agent.js'
 import type { Observation } from '../../env.js'
+import type { Vocabulary } from '../../knowledge/action-space.js'
 import type { Action, Turn } from '../../turn.js'
-import type { Vocabulary } from '../../vocabulary.js'
 import { random } from '../random.js'
 import type { Lines } from './lines.js'
 import { lines } from './lines.js'

@@ -1,5 +1,5 @@
 /** Which examination of a knowledge base an order means, by whatever of its names the doctor used. */
-import type { ExamDefinition, Knowledge } from '../../knowledge.js'
+import type { ExamDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import type { PhraseTree } from '../../text/phrase-search.js'
 import { findPhrases, normal, phraseTree } from '../../text/phrase-search.js'
 

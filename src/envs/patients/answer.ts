@@ -1,5 +1,5 @@
 /** What a patient has to say of the findings an utterance asks about, or leaves them free to bring up. */
-import type { FindingDefinition, Knowledge } from '../../knowledge.js'
+import type { FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import { isMoot } from '../../likelihood.js'
 import type { PatientContext, Reply } from '../../patient.js'
 import { dialOf } from '../../persona.js'

@@ -1,5 +1,5 @@
 /** The words of a knowledge base: every phrase it has for a finding, a disease or an examination. */
-import type { Knowledge } from '../../knowledge.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { PhraseTree } from '../../text/phrase-search.js'
 import { normal, phraseTree } from '../../text/phrase-search.js'
 import type { Language } from '../../turn.js'

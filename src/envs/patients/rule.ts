@@ -5,7 +5,7 @@
  * nothing else, so that what a doctor knows is what the doctor asked. The persona changes how it says things
  * and what it says only when trusted, never what is so, unless it fabricates.
  */
-import type { Knowledge } from '../../knowledge.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { PatientContext, Reply } from '../../patient.js'
 import type { Persona } from '../../persona.js'
 import { dialOf } from '../../persona.js'

@@ -1,5 +1,5 @@
 /** What a patient is willing to say: delicate matters to somebody who has earned it, other things unasked. */
-import type { FindingDefinition } from '../../knowledge.js'
+import type { FindingDefinition } from '../../knowledge/knowledge.js'
 import type { PatientContext } from '../../patient.js'
 import { dialOf } from '../../persona.js'
 import { below } from '../../seed.js'

@@ -1,6 +1,6 @@
 /** How many names of one list stand for what names of another do, one to one. */
-import type { Knowledge } from '../../knowledge.js'
-import { expandPanel } from '../../knowledge.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
+import { expandPanel } from '../../knowledge/knowledge.js'
 
 /** A name as it is compared: letters and digits in lower case, words apart; a figure keeps its point. */
 const plain = (name: string): string =>

@@ -1,5 +1,5 @@
 /** The judge that is always there: rules over the words alone, offline, the same every time. */
-import type { Knowledge } from '../../knowledge.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import { remembering } from '../../platform/memoize.js'
 import { words } from '../../text/word-stems.js'
 import type { Formulary } from '../outcome/formulary.js'

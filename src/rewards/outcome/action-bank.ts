@@ -1,6 +1,6 @@
 /** The actions that a whole bank of cases knows, and how telling each is: advice that fits everybody tells nothing. */
 import type { Text } from '../../case.js'
-import type { Knowledge } from '../../knowledge.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { ActionIndex } from './recommended-actions.js'
 import { indexActions } from './recommended-actions.js'
 

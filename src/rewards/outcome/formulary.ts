@@ -1,6 +1,6 @@
 /** The formulary: every disease a doctor may name, with its names, codes and severity. */
 import type { Code } from '../../case.js'
-import type { Knowledge } from '../../knowledge.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import { icd10Codes, sameCode } from './icd10.js'
 import type { Mention, Names } from './naming.js'
 import { lookUp, namesOf } from './naming.js'

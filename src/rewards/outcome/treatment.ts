@@ -1,7 +1,7 @@
 /** Whether what the doctor recommends is what this case needs: treatment and disposition, action by action. */
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import { loadKnowledge } from '../../knowledge-folder.js'
+import { loadKnowledge } from '../../knowledge/load.js'
 import type { Part, Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'

@@ -1,7 +1,7 @@
 /** Whether the doctor spoke in words that a patient knows. */
 import { inLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
-import type { Knowledge } from '../../knowledge.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { Reward } from '../../reward.js'
 import type { PhraseTree } from '../../text/phrase-search.js'
 import { findPhrases, normal, phraseTree } from '../../text/phrase-search.js'

@@ -5,7 +5,7 @@
 import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Knowledge } from '../../knowledge.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { Part, Reward, Score } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'

@@ -5,7 +5,7 @@
 import type { GraderView } from '../../case.js'
 import { inLanguage, primary } from '../../case.js'
 import type { Episode } from '../../episode.js'
-import type { Knowledge } from '../../knowledge.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { Part, Reward, RewardContext } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { visible } from '../../text/hidden-reasoning.js'

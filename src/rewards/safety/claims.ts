@@ -6,7 +6,7 @@
  * for, by advice against it ("for a cough") or by a condition ("come back if you have"). What it does not read it does
  * not count, on either side.
  */
-import type { Knowledge } from '../../knowledge.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { PhraseTree } from '../../text/phrase-search.js'
 import { findPhrases, normal, phraseTree } from '../../text/phrase-search.js'
 

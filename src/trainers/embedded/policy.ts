@@ -7,7 +7,7 @@
  * made is not made again, and the last turn is for the diagnosis: both are part of the policy, in sampling
  * and in training alike.
  */
-import type { Vocabulary } from '../../vocabulary.js'
+import type { Vocabulary } from '../../knowledge/action-space.js'
 import type { Tokenizer } from './tokenizer.js'
 import { wordSpace } from './tokenizer.js'
 

@@ -1,8 +1,8 @@
 /** The embedded policy as an agent: reads what the doctor reads, draws a move, carries its token. */
 import type { Agent } from '../../agent.js'
+import type { Vocabulary } from '../../knowledge/action-space.js'
 import { uniform } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
-import type { Vocabulary } from '../../vocabulary.js'
 import type { PrefixState, Reader, Weights } from './policy.js'
 import { addRow, distribution, softmax } from './policy.js'
 import type { Tokenizer } from './tokenizer.js'

@@ -8,9 +8,9 @@
 
 import { inLanguage } from '../../case.js'
 import type { Observation } from '../../env.js'
+import type { Vocabulary } from '../../knowledge/action-space.js'
 import { fork } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
-import type { Vocabulary } from '../../vocabulary.js'
 
 /** Words are hashed to this many bits; the ids of two words may coincide, as in any hashing tokenizer. */
 const wordBits = 20

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { loadKnowledge } from '../../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { askJudge } from '../../../src/rewards/judges/ask-judge.js'
 import type { JudgedLine, JudgeRequest } from '../../../src/rewards/judges/judge.js'
 import { matched } from '../../../src/rewards/judges/matching.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { loadKnowledge } from '../../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { evasion } from '../../../src/rewards/outcome/commitment.js'
 
 const diseases = loadKnowledge().diseases.map(({ name }) => name.en)

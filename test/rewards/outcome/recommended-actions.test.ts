@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { loadKnowledge } from '../../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { indexActions, recommendedIn } from '../../../src/rewards/outcome/recommended-actions.js'
 
 const knowledge = loadKnowledge()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../../src/case.js'
 import { generateCase } from '../../../src/cases/generate.js'
-import { loadKnowledge } from '../../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { namedReward } from '../../../src/rewards/named.js'
 import { actionBankOf, weightIn } from '../../../src/rewards/outcome/action-bank.js'
 import { treatment } from '../../../src/rewards/outcome/treatment.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
-import { loadKnowledge } from '../../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { oneQuestion } from '../../../src/rewards/process/one-question.js'
 import { questionsIn } from '../../../src/rewards/process/questions.js'
 import { ask, diagnose, episodeOf, present, truthOf } from '../../fixtures/reward-episodes.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
-import { loadKnowledge } from '../../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { plainLanguage } from '../../../src/rewards/process/plain-language.js'
 import { technicalTerms } from '../../../src/rewards/process/technical-terms.js'
 import { findPhrases, normal, phraseTree } from '../../../src/text/phrase-search.js'

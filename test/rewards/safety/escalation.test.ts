@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../../src/case.js'
-import { loadKnowledge } from '../../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { escalation } from '../../../src/rewards/safety/escalation.js'
 import type { Urgency } from '../../../src/rewards/safety/urgency.js'
 import { adviceIn } from '../../../src/rewards/safety/urgency.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
-import { loadKnowledge } from '../../../src/knowledge-folder.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { claimsIn, findingPhrases } from '../../../src/rewards/safety/claims.js'
 import { groundedClaims, noFalseClaims } from '../../../src/rewards/safety/unsupported-claims.js'
 import type { Told } from '../../../src/turn.js'

@@ -5,9 +5,9 @@ import type { TrainBatch } from '../../../src/batch.js'
 import { normalise } from '../../../src/batch.js'
 import type { Observation } from '../../../src/env.js'
 import type { Episode } from '../../../src/episode.js'
+import { vocabulary } from '../../../src/knowledge/action-space.js'
 import { episodeSegments } from '../../../src/trainers/segments.js'
 import { type Action, noFacts, type Turn } from '../../../src/turn.js'
-import { vocabulary } from '../../../src/vocabulary.js'
 
 export const words = vocabulary('en', [
   { kind: 'ask', text: 'Do you have a fever?' },

@@ -4,13 +4,13 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as Yaml from 'yaml'
 import type * as Zod from 'zod'
-import { Fault, messageOf } from './error.js'
+import { Fault, messageOf } from '../error.js'
+import { packageFolder } from '../platform/package-root.js'
+import { problemsOf } from './check.js'
 import type { Knowledge } from './knowledge.js'
 import { indexKnowledge } from './knowledge.js'
-import { problemsOf } from './knowledge-check.js'
-import type { KnowledgeFile } from './knowledge-file.js'
-import { knowledgeFileSchema } from './knowledge-file.js'
-import { packageFolder } from './platform/package-root.js'
+import type { KnowledgeFile } from './schema.js'
+import { knowledgeFileSchema } from './schema.js'
 
 const require = createRequire(import.meta.url)
 

@@ -1,6 +1,7 @@
 /** What is wrong with a knowledge base: references, states, distributions, and phrases that two things share. */
+
+import { contains, normal } from '../text/phrase-search.js'
 import type { FindingDefinition, Knowledge } from './knowledge.js'
-import { contains, normal } from './text/phrase-search.js'
 
 /** One thing wrong: the id whose definition it stands in, and the other side where there are two. */
 export interface Problem {

@@ -5,9 +5,9 @@
  * sentences, the oracle inverts them. `data/knowledge/README.md` says what the numbers are (an author's
  * ordinal judgement, reviewed by no clinician) and what they are not.
  */
-import { Fault } from './error.js'
-import type { KnowledgeFile } from './knowledge-file.js'
-import { ordinal } from './knowledge-file.js'
+import { Fault } from '../error.js'
+import type { KnowledgeFile } from './schema.js'
+import { ordinal } from './schema.js'
 
 /** A file's entry with everything that may be left out filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }

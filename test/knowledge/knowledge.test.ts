@@ -2,12 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { Fault } from '../src/error.js'
-import type { Disease, FindingDefinition } from '../src/knowledge.js'
-import { clinic, expandPanel, stateProbabilities } from '../src/knowledge.js'
-import { attributes, ordinal } from '../src/knowledge-file.js'
-import { checkedKnowledge, loadKnowledge } from '../src/knowledge-folder.js'
-import { smallKnowledge, smallKnowledgeFolder } from './fixtures/small-knowledge.js'
+import { Fault } from '../../src/error.js'
+import type { Disease, FindingDefinition } from '../../src/knowledge/knowledge.js'
+import { clinic, expandPanel, stateProbabilities } from '../../src/knowledge/knowledge.js'
+import { checkedKnowledge, loadKnowledge } from '../../src/knowledge/load.js'
+import { attributes, ordinal } from '../../src/knowledge/schema.js'
+import { smallKnowledge, smallKnowledgeFolder } from '../fixtures/small-knowledge.js'
 
 type Json = Record<string, unknown>
 /** The parts of a knowledge base by file name, open to any change. */

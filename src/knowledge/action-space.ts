@@ -3,8 +3,8 @@
  * A list of whole utterances, where a language model has a list of word pieces.
  */
 import { createHash } from 'node:crypto'
+import type { Action, Language } from '../turn.js'
 import type { Knowledge } from './knowledge.js'
-import type { Action, Language } from './turn.js'
 
 export interface Vocabulary {
   readonly language: Language

@@ -1,6 +1,6 @@
 /** The tiers of difficulty: how typical patients are, how well they answer, and what the doctor may spend. */
-import type { Noise } from './case.js'
-import type { PersonaSpread } from './persona.js'
+import type { Noise } from '../case.js'
+import type { PersonaSpread } from '../persona.js'
 
 /** What a tier fixes for the generator, the patient, the env and the oracle alike. */
 export interface Tier {
