@@ -12,9 +12,9 @@ import { planner } from './agents/planner.js'
 import { random } from './agents/random.js'
 import { valueOfInformation } from './agents/value-of-information.js'
 import type { Case } from './case.js'
+import type { PosteriorOptions } from './inference/posterior.js'
 import type { Vocabulary } from './knowledge/action-space.js'
 import type { Knowledge } from './knowledge/knowledge.js'
-import type { PosteriorOptions } from './posterior.js'
 
 /** How a doctor is wanted. */
 export interface DoctorOptions {

@@ -20,7 +20,6 @@ export type {
   TrainBatch,
 } from './batch.js'
 export { assertBatch, drawnTokens, normalise, normaliserKinds, objectiveKinds } from './batch.js'
-export type { Belief } from './belief.js'
 export type { Case, DoctorView, ExaminerView, GraderView, PatientView } from './case.js'
 export { doctorView, examinerView, graderView, patientView, primary } from './case.js'
 export { readCases, streamCases, writeCases } from './cases/files.js'
@@ -70,6 +69,13 @@ export {
   formGroup,
   isTruncated,
 } from './group.js'
+export type { Belief } from './inference/belief.js'
+export { gainedOf, trackOf } from './inference/belief-trace.js'
+export type { Prospect } from './inference/lookahead.js'
+export type { Posterior, PosteriorOptions } from './inference/posterior.js'
+export { fullInformation, posteriorOf, posteriorOver } from './inference/posterior.js'
+export type { Utility } from './inference/utility.js'
+export { utilityOf } from './inference/utility.js'
 export type { Vocabulary } from './knowledge/action-space.js'
 export { knowledgeVocabulary, vocabulary } from './knowledge/action-space.js'
 export type {
@@ -83,9 +89,6 @@ export { loadKnowledge } from './knowledge/load.js'
 export type { Tier, TierName } from './knowledge/tiers.js'
 export { tiers } from './knowledge/tiers.js'
 export type { Exchange, Patient, PatientContext, Reply } from './patient.js'
-export type { Posterior, PosteriorOptions } from './posterior.js'
-export { fullInformation, posteriorOf, posteriorOver } from './posterior.js'
-export type { Prospect } from './prospect.js'
 export type { Recipe } from './recipe.js'
 export type { Part, Reward, RewardContext, Score } from './reward.js'
 export { notApplicable, ok, unavailable } from './reward.js'
@@ -98,7 +101,6 @@ export type { Setting, SettingOptions } from './setting.js'
 export { setting, settingOf } from './setting.js'
 export type { SignalReport } from './signal.js'
 export { signalReport } from './signal.js'
-export { gainedOf, trackOf } from './track.js'
 export type {
   Action,
   FindingState,
@@ -110,5 +112,3 @@ export type {
   TurnFacts,
   Understanding,
 } from './turn.js'
-export type { Utility } from './utility.js'
-export { utilityOf } from './utility.js'

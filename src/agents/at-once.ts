@@ -1,7 +1,7 @@
 /** Doctors who diagnose on their first turn: what a consultation must beat. */
 import type { Agent } from '../agent.js'
 import type { Case } from '../case.js'
-import { fullInformation, mostProbable, yearsOf } from '../posterior.js'
+import { fullInformation, mostProbable, yearsOf } from '../inference/posterior.js'
 import type { BayesianOptions } from './bayesian.js'
 import { bayesian, conclude } from './bayesian.js'
 

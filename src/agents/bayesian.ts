@@ -4,11 +4,11 @@
  */
 import type { Move } from '../agent.js'
 import type { Observation } from '../env.js'
+import type { Posterior, PosteriorOptions } from '../inference/posterior.js'
+import { mostProbable, posteriorOf } from '../inference/posterior.js'
 import { knowledgeVocabulary } from '../knowledge/action-space.js'
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
 import { expandPanel } from '../knowledge/knowledge.js'
-import type { Posterior, PosteriorOptions } from '../posterior.js'
-import { mostProbable, posteriorOf } from '../posterior.js'
 import type { Action, Language } from '../turn.js'
 import type { Notes } from './notes.js'
 import { reader } from './notes.js'

@@ -2,14 +2,15 @@
  * A doctor's notes: what a reader who knows the knowledge base's sentences, and the generator's posterior, makes
  * of a consultation so far.
  */
-import type { Belief } from '../belief.js'
+
 import { inLanguage } from '../case.js'
 import type { Observation } from '../env.js'
+import type { Belief } from '../inference/belief.js'
+import type { Posterior } from '../inference/posterior.js'
+import { yearsOf } from '../inference/posterior.js'
 import type { ExamDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { expandPanel } from '../knowledge/knowledge.js'
 import { phrasebook } from '../phrasebook.js'
-import type { Posterior } from '../posterior.js'
-import { yearsOf } from '../posterior.js'
 import type { Language, Told, Turn } from '../turn.js'
 
 /** A value, never changed. */

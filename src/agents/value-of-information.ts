@@ -1,7 +1,7 @@
 /** The decision-theoretic doctor: asks or orders only what may make a better diagnosis worth more than it costs. */
 import type { Agent } from '../agent.js'
+import { rightOnly, utilityOf } from '../inference/utility.js'
 import type { Disease } from '../knowledge/knowledge.js'
-import { rightOnly, utilityOf } from '../utility.js'
 import type { BayesianOptions, Mind, Offer } from './bayesian.js'
 import { bayesian, bestOffer, certainty, costOf, gainOf, hasTime } from './bayesian.js'
 

@@ -1,7 +1,8 @@
 /** How old a drawn patient is. */
+
+import type { Drawn } from '../inference/generative-model.js'
+import { priorWeights } from '../inference/generative-model.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
-import type { Drawn } from '../likelihood.js'
-import { priorWeights } from '../likelihood.js'
 import { below, uniform } from '../seed.js'
 
 const childhood = 16

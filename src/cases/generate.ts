@@ -5,11 +5,11 @@
  * knowledge base moves no other draw, and the same n of another tier is the same person with other luck.
  */
 import type { Case, ExamResult, Finding } from '../case.js'
+import type { Model } from '../inference/generative-model.js'
+import { isMoot, modelOf } from '../inference/generative-model.js'
 import type { ExamDefinition, FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { clinic } from '../knowledge/knowledge.js'
 import { tiers } from '../knowledge/tiers.js'
-import type { Model } from '../likelihood.js'
-import { isMoot, modelOf } from '../likelihood.js'
 import { drawPersona } from '../persona.js'
 import { uniform } from '../seed.js'
 import type { Change, Patient } from './draw.js'

@@ -1,9 +1,10 @@
 /** What a patient has to say of the findings an utterance asks about, or leaves them free to bring up. */
+
+import { isMoot } from '../../inference/generative-model.js'
+import { yearsOf } from '../../inference/posterior.js'
 import type { FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
-import { isMoot } from '../../likelihood.js'
 import type { PatientContext, Reply } from '../../patient.js'
 import { dialOf } from '../../persona.js'
-import { yearsOf } from '../../posterior.js'
 import { pronounOf, thirdPerson } from '../../text/third-person.js'
 import type { Told, Understanding } from '../../turn.js'
 import type { Topic } from './focus.js'

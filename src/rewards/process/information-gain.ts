@@ -1,14 +1,15 @@
 /** How much nearer to the diagnosis what was told has brought somebody who heard it all. */
-import type { Belief } from '../../belief.js'
+
 import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
+import type { Belief } from '../../inference/belief.js'
+import { diseaseOf, trackEnds, trackOf } from '../../inference/belief-trace.js'
+import type { PosteriorOptions } from '../../inference/posterior.js'
+import { posteriorOf } from '../../inference/posterior.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
-import type { PosteriorOptions } from '../../posterior.js'
-import { posteriorOf } from '../../posterior.js'
 import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
-import { diseaseOf, trackEnds, trackOf } from '../../track.js'
 import { defineReward } from '../define.js'
 
 /** What cases were generated from. */

@@ -2,10 +2,10 @@
  * How an answer would divide the diseases: outcome tables per finding and jointly, their mutual information with
  * the disease, and how well one could diagnose after it.
  */
-import type { Families, Likelihood } from './families.js'
-import { keeper } from './families.js'
-import type { Evidence } from './likelihood.js'
-import { toldStates } from './likelihood.js'
+import type { Families, Likelihood } from './finding-families.js'
+import { keeper } from './finding-families.js'
+import type { Evidence } from './generative-model.js'
+import { toldStates } from './generative-model.js'
 import type { Standing, Utility } from './utility.js'
 
 /** P(outcome | disease) of one question or examination, and its entropy; class 0 is of all diseases not listed. */

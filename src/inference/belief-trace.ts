@@ -1,9 +1,10 @@
 /** The posterior track of an episode: what somebody who heard everything that was told knew, turn by turn. */
+
+import type { GraderView } from '../case.js'
+import { primary } from '../case.js'
+import type { Episode } from '../episode.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Belief } from './belief.js'
-import type { GraderView } from './case.js'
-import { primary } from './case.js'
-import type { Episode } from './episode.js'
-import type { Knowledge } from './knowledge/knowledge.js'
 import type { Posterior } from './posterior.js'
 import { yearsOf } from './posterior.js'
 

@@ -1,7 +1,7 @@
 /** What ordering an examination or panel would show, and what of it may be unavailable. */
-import type { Knowledge } from './knowledge/knowledge.js'
-import { expandPanel } from './knowledge/knowledge.js'
-import type { Model } from './likelihood.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
+import { expandPanel } from '../knowledge/knowledge.js'
+import type { Model } from './generative-model.js'
 
 /** Examinations that are not counted again. */
 export type Done = ReadonlySet<string>

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { familiesOfDiseases, likelihoodOver } from '../src/families.js'
-import { information, tablesOf } from '../src/information.js'
-import { modelOf, toldStates } from '../src/likelihood.js'
-import { sweepOver } from '../src/sweep.js'
-import { familyKnowledge } from './fixtures/family-knowledge.js'
+import { familiesOfDiseases, likelihoodOver } from '../../src/inference/finding-families.js'
+import { modelOf, toldStates } from '../../src/inference/generative-model.js'
+import { sweepOver } from '../../src/inference/information-batch.js'
+import { information, tablesOf } from '../../src/inference/outcome-tables.js'
+import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()
 const model = modelOf(knowledge, 0.2)

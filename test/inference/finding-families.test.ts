@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { familiesOfDiseases, keeper, likelihoodOver } from '../src/families.js'
-import { hypothesesOf } from '../src/hypotheses.js'
-import type { Evidence } from '../src/likelihood.js'
-import { familyLikelihood, modelOf, toldStates } from '../src/likelihood.js'
-import { familyKnowledge } from './fixtures/family-knowledge.js'
+import { familiesOfDiseases, keeper, likelihoodOver } from '../../src/inference/finding-families.js'
+import type { Evidence } from '../../src/inference/generative-model.js'
+import { familyLikelihood, modelOf, toldStates } from '../../src/inference/generative-model.js'
+import { hypothesesOf } from '../../src/inference/hypotheses.js'
+import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()
 const model = modelOf(knowledge, 0.2)

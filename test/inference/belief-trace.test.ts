@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Case } from '../src/case.js'
-import { graderView } from '../src/case.js'
-import { generateCase } from '../src/cases/generate.js'
-import { tiers } from '../src/knowledge/tiers.js'
-import { posteriorOf } from '../src/posterior.js'
-import { gainedOf, trackEnds, trackOf } from '../src/track.js'
-import { familyKnowledge } from './fixtures/family-knowledge.js'
-import { ask, diagnose, episodeOf, present } from './fixtures/reward-episodes.js'
+import type { Case } from '../../src/case.js'
+import { graderView } from '../../src/case.js'
+import { generateCase } from '../../src/cases/generate.js'
+import { gainedOf, trackEnds, trackOf } from '../../src/inference/belief-trace.js'
+import { posteriorOf } from '../../src/inference/posterior.js'
+import { tiers } from '../../src/knowledge/tiers.js'
+import { familyKnowledge } from '../fixtures/family-knowledge.js'
+import { ask, diagnose, episodeOf, present } from '../fixtures/reward-episodes.js'
 
 const knowledge = familyKnowledge()
 const posterior = posteriorOf(knowledge, tiers.standard)

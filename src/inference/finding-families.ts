@@ -4,9 +4,9 @@
  * A disease lists few findings; every other finding is as likely in it as in the background. What a family says
  * is therefore computed once a class of columns, of which there are a handful, however many columns there are.
  */
-import type { Knowledge } from './knowledge/knowledge.js'
-import type { Channel, Evidence, Model, Node } from './likelihood.js'
-import { familyLikelihood } from './likelihood.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
+import type { Channel, Evidence, Model, Node } from './generative-model.js'
+import { familyLikelihood } from './generative-model.js'
 
 /** A root, what hangs from it, and the classes of columns it can tell apart. */
 export interface Family {

@@ -4,15 +4,15 @@
  * Reckoned of the disease alone, without the companions and the choice of the complaint that the posterior
  * also sums over, which is a hundred times cheaper and may misjudge a question, never an answer.
  */
-import type { Case } from './case.js'
-import { familiesOfDiseases, likelihoodOver } from './families.js'
-import type { Tables } from './information.js'
-import { expectedBest, information, outcomeChances, tablesOf } from './information.js'
-import type { Disease, Knowledge } from './knowledge/knowledge.js'
-import type { Evidence, Model } from './likelihood.js'
-import type { Done, Order } from './order.js'
-import { ordersOf, overAvailability } from './order.js'
-import { sweepOver } from './sweep.js'
+import type { Case } from '../case.js'
+import type { Disease, Knowledge } from '../knowledge/knowledge.js'
+import type { Done, Order } from './exam-outcomes.js'
+import { ordersOf, overAvailability } from './exam-outcomes.js'
+import { familiesOfDiseases, likelihoodOver } from './finding-families.js'
+import type { Evidence, Model } from './generative-model.js'
+import { sweepOver } from './information-batch.js'
+import type { Tables } from './outcome-tables.js'
+import { expectedBest, information, outcomeChances, tablesOf } from './outcome-tables.js'
 import type { Standing, Utility } from './utility.js'
 import { rightOnly, standingOf } from './utility.js'
 

@@ -3,8 +3,8 @@
  * mixed with the background, and P(disease | age, sex). The generator draws from it; the posterior inverts it,
  * with more columns than one a disease (`hypotheses.ts`).
  */
-import type { Disease, FindingDefinition, Knowledge } from './knowledge/knowledge.js'
-import { stateProbabilities } from './knowledge/knowledge.js'
+import type { Disease, FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
+import { stateProbabilities } from '../knowledge/knowledge.js'
 
 /** One finding of the model; its index in `nodes` is its index in `knowledge.findings`. */
 export interface Node {

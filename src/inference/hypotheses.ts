@@ -8,11 +8,12 @@
  * the chief complaint exact up to a quadrature over t (trapezoidal in log t; within 2 % of any weight),
  * and findings that nobody asked about no longer count as if they had been as likely to be complained of.
  */
-import type { Families, Family } from './families.js'
-import { listedIn, membersByRoot } from './families.js'
-import type { Disease, Knowledge } from './knowledge/knowledge.js'
-import type { Demographics, Drawn, Model, Node } from './likelihood.js'
-import { companionWeights, isMoot, mixed, modelOf, priorWeights } from './likelihood.js'
+
+import type { Disease, Knowledge } from '../knowledge/knowledge.js'
+import type { Families, Family } from './finding-families.js'
+import { listedIn, membersByRoot } from './finding-families.js'
+import type { Demographics, Drawn, Model, Node } from './generative-model.js'
+import { companionWeights, isMoot, mixed, modelOf, priorWeights } from './generative-model.js'
 
 export interface HypothesisOptions {
   readonly atypicality: number

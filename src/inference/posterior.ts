@@ -6,18 +6,19 @@
  * chose to open with one finding among others, and may have a second disease, is summed over too
  * (`hypotheses.ts`). What a question or an examination is worth comes with it (`outlook.ts`).
  */
+
+import type { Case } from '../case.js'
+import type { Disease, Knowledge } from '../knowledge/knowledge.js'
+import type { Told } from '../turn.js'
 import type { Belief, Ground, Intake } from './belief.js'
 import { knowing, observe, start } from './belief.js'
-import type { Case } from './case.js'
-import { likelihoodOver } from './families.js'
+import type { Outlook } from './expected-value.js'
+import { outlookOver } from './expected-value.js'
+import { likelihoodOver } from './finding-families.js'
+import { modelOf } from './generative-model.js'
 import { hypothesesOf } from './hypotheses.js'
-import type { Disease, Knowledge } from './knowledge/knowledge.js'
-import { modelOf } from './likelihood.js'
-import type { Outlook } from './outlook.js'
-import { outlookOver } from './outlook.js'
-import type { Prospect } from './prospect.js'
-import { answers, results } from './prospect.js'
-import type { Told } from './turn.js'
+import type { Prospect } from './lookahead.js'
+import { answers, results } from './lookahead.js'
 
 export interface PosteriorOptions {
   /** The tier's. @default 0 */

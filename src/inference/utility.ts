@@ -1,5 +1,5 @@
 /** What a diagnosis is worth, right or wrong, and how all of them stand for some probabilities. */
-import type { Disease, Knowledge } from './knowledge/knowledge.js'
+import type { Disease, Knowledge } from '../knowledge/knowledge.js'
 
 /** What naming a disease is worth when another is true; nothing where it is not listed. */
 export interface Utility {

@@ -1,8 +1,9 @@
 /** Every way in which a question or an examination may be answered, with its chance and the belief after it. */
+
+import { expandPanel } from '../knowledge/knowledge.js'
 import type { Belief, Ground } from './belief.js'
 import { supposing } from './belief.js'
-import { expandPanel } from './knowledge/knowledge.js'
-import { toldStates } from './likelihood.js'
+import { toldStates } from './generative-model.js'
 
 /** One way in which something may be answered. */
 export interface Prospect {

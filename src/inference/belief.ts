@@ -1,12 +1,13 @@
 /** What is known of a patient, and what it makes of the diseases: exact, however it was learnt. */
-import type { Likelihood } from './families.js'
+
+import type { Knowledge } from '../knowledge/knowledge.js'
+import type { Told } from '../turn.js'
+import type { Known } from './expected-value.js'
+import type { Likelihood } from './finding-families.js'
+import type { Demographics, Model } from './generative-model.js'
+import { evidenceOf, isMoot } from './generative-model.js'
 import type { Hypotheses } from './hypotheses.js'
 import { opens } from './hypotheses.js'
-import type { Knowledge } from './knowledge/knowledge.js'
-import type { Demographics, Model } from './likelihood.js'
-import { evidenceOf, isMoot } from './likelihood.js'
-import type { Known } from './outlook.js'
-import type { Told } from './turn.js'
 
 /** What is known and what it makes of the diseases; a value, never changed. */
 export interface Belief extends Known {

@@ -1,7 +1,8 @@
 /** What every finding would tell, all at once: asked at every turn of every consultation, so made for speed. */
-import type { Table, Tables } from './information.js'
-import { information } from './information.js'
-import type { Evidence, Model } from './likelihood.js'
+
+import type { Evidence, Model } from './generative-model.js'
+import type { Table, Tables } from './outcome-tables.js'
+import { information } from './outcome-tables.js'
 
 /** The tables of findings of which nothing is known, one after the other in two lists of numbers. */
 interface Reel {
