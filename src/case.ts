@@ -4,8 +4,9 @@
  * Each view is a different type, told apart by its `view` tag, so that handing the grader's view to a
  * patient does not compile. A view is built by copying what its reader may know, never by deleting.
  */
-import type * as schema from './case-schema.js'
+
 import type { Persona } from './persona.js'
+import type * as schema from './storage/case-schema.js'
 
 /** A text in one language or both. */
 export type Text = schema.Text

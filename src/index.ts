@@ -22,7 +22,6 @@ export type {
 export { assertBatch, drawnTokens, normalise, normaliserKinds, objectiveKinds } from './batch.js'
 export type { Case, DoctorView, ExaminerView, GraderView, PatientView } from './case.js'
 export { doctorView, examinerView, graderView, patientView, primary } from './case.js'
-export { readCases, streamCases, writeCases } from './cases/files.js'
 export { caseSource, generateCase, twin } from './cases/generate.js'
 export type { ImportReport } from './cases/import.js'
 export { importers } from './cases/import.js'
@@ -35,8 +34,6 @@ export type { Env, Info, Observation, Reset, ResetOptions, Step } from './env.js
 export { ended, termination, transition, truncation } from './env.js'
 export type { Episode, EpisodeTurn, Sample } from './episode.js'
 export { diagnosisOf } from './episode.js'
-export type { SavedEpisode } from './episode-file.js'
-export { episodeWriter, readSaved } from './episode-file.js'
 export type { FaultCode } from './error.js'
 export { boundary, Fault } from './error.js'
 export type { Estimate } from './estimate.js'
@@ -101,6 +98,9 @@ export type { Setting, SettingOptions } from './setting.js'
 export { setting, settingOf } from './setting.js'
 export type { SignalReport } from './signal.js'
 export { signalReport } from './signal.js'
+export { readCases, streamCases, writeCases } from './storage/case-files.js'
+export type { SavedEpisode } from './storage/episode-files.js'
+export { episodeWriter, readSaved } from './storage/episode-files.js'
 export type {
   Action,
   FindingState,

@@ -7,12 +7,12 @@
 import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend } from './backend.js'
-import type { SavedEpisode } from './episode-file.js'
-import { episodeWriter } from './episode-file.js'
 import { boundary, Fault } from './error.js'
 import type { HeldOutMetrics, StepMetrics } from './event.js'
 import type { Recipe } from './recipe.js'
-import { writeWhole } from './whole-file.js'
+import { writeWhole } from './storage/atomic-write.js'
+import type { SavedEpisode } from './storage/episode-files.js'
+import { episodeWriter } from './storage/episode-files.js'
 
 /** One line of `metrics.jsonl`. */
 export type MetricsLine =

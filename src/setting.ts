@@ -6,7 +6,6 @@
  */
 import type { Agent } from './agent.js'
 import type { Case } from './case.js'
-import { readCases } from './cases/files.js'
 import type { MakeDoctor } from './doctors.js'
 import type { Env } from './env.js'
 import { Fault } from './error.js'
@@ -24,6 +23,7 @@ import { partialCredit } from './rewards/outcome/partial-credit.js'
 import { examF1 } from './rewards/process/exam-f1.js'
 import type { CaseOptions, Grounds, World } from './setting-worlds.js'
 import { fileWorld, generatedWorld, questionWorld, tierOf } from './setting-worlds.js'
+import { readCases } from './storage/case-files.js'
 import type { Language } from './turn.js'
 
 export interface SettingOptions extends CaseOptions {

@@ -8,10 +8,10 @@ import {
   patientView,
   primary,
 } from '../src/case.js'
-import { Case } from '../src/case-schema.js'
 import type { ExamContext, ExamSimulator } from '../src/exam.js'
 import type { Patient, PatientContext } from '../src/patient.js'
 import type { Reward } from '../src/reward.js'
+import { Case } from '../src/storage/case-schema.js'
 import { tinyExams, tinyLung, tinyPatient, tinyReward } from './fixtures/tiny.js'
 
 /** Everything a view holds, as text. */

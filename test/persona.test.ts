@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Persona as Schema } from '../src/case-schema.js'
 import type { Dial, PersonaSpread } from '../src/persona.js'
 import { dialOf, dials, drawPersona, parsePersona, personas } from '../src/persona.js'
+import { Persona as Schema } from '../src/storage/case-schema.js'
 
 const names = Object.keys(dials) as Dial[] // the keys of the literal
 const n = 6000

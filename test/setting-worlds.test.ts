@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { writeCases } from '../src/cases/files.js'
 import { questionCase } from '../src/cases/question-case.js'
 import { play } from '../src/evaluate.js'
 import { referencesOf } from '../src/evaluation.js'
 import { loadKnowledge } from '../src/knowledge/load.js'
 import { parseRecipe } from '../src/recipe.js'
 import { setting, settingOf } from '../src/setting.js'
+import { writeCases } from '../src/storage/case-files.js'
 
 let folder: string
 let file: string

@@ -4,9 +4,9 @@
  */
 import { doctorView, graderView } from '../case.js'
 import type { Episode } from '../episode.js'
-import type { SavedEpisode } from '../episode-schema.js'
 import type { Score } from '../reward.js'
 import { ok } from '../reward.js'
+import type { SavedEpisode } from '../storage/episode-schema.js'
 import { readReasoned, writeReasoned } from '../text/huatuo-reply.js'
 import { languageOf } from '../text/word-stems.js'
 import { noFacts } from '../turn.js'

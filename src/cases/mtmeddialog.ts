@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { Case } from '../case-schema.js'
+import { Case } from '../storage/case-schema.js'
 import { languageOf } from '../text/word-stems.js'
 import type { Language } from '../turn.js'
 import { demographicsOf } from './demographics.js'

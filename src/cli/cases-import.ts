@@ -1,9 +1,10 @@
 /** `bedside cases import`: somebody else's file as a case file, or as a file of episodes to imitate. */
-import { writeCases } from '../cases/files.js'
+
 import type { Imported, ImportReport } from '../cases/import.js'
 import { importers } from '../cases/import.js'
-import { episodeWriter } from '../episode-file.js'
 import { Fault } from '../error.js'
+import { writeCases } from '../storage/case-files.js'
+import { episodeWriter } from '../storage/episode-files.js'
 import type { WorldFlags } from './flags.js'
 import type { Terminal } from './output.js'
 import { output, table } from './output.js'

@@ -1,11 +1,11 @@
 /** Saved episodes scored again with any number of rewards: what `rewards score` counts. */
 import { correlation } from '../correlation.js'
-import type { EpisodeWriter } from '../episode-file.js'
-import { readPlaced } from '../episode-file.js'
 import { Fault, ofOneWorld } from '../error.js'
 import { mapStream } from '../platform/concurrency.js'
 import type { Reward, Score } from '../reward.js'
 import { troubleOf, unavailable } from '../reward.js'
+import type { EpisodeWriter } from '../storage/episode-files.js'
+import { readPlaced } from '../storage/episode-files.js'
 import type { ScoreSummary, ScoreTally } from '../tally.js'
 import { scoreTally } from '../tally.js'
 

@@ -1,8 +1,8 @@
 /** `bedside sidecar tiny-model`: a small language model of a recipe's world, made from nothing. */
 
-import { readSaved } from '../episode-file.js'
 import { parseRecipe } from '../recipe.js'
 import { readRecipe } from '../run-directory.js'
+import { readSaved } from '../storage/episode-files.js'
 import type { PrintFlags, Terminal } from './output.js'
 import { output } from './output.js'
 import type { TinyModelShape } from './tiny-model.js'

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { writeWhole } from '../whole-file.js'
+import { writeWhole } from '../storage/atomic-write.js'
 import type { Curves, Level } from './curves-spec.js'
 import { curvesSpec } from './curves-spec.js'
 

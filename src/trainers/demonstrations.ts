@@ -3,13 +3,13 @@ import type { Agent } from '../agent.js'
 import type { Case } from '../case.js'
 import { graderView } from '../case.js'
 import type { Env } from '../env.js'
-import type { SavedEpisode } from '../episode-file.js'
 import { Fault, ofOneWorld } from '../error.js'
 import type { TrainingEmitter } from '../event.js'
 import { mapPool } from '../platform/concurrency.js'
 import type { Reward } from '../reward.js'
 import { rollout } from '../rollout.js'
 import { fork } from '../seed.js'
+import type { SavedEpisode } from '../storage/episode-files.js'
 
 /** Episodes worth showing, and how many were not to be had. */
 export interface Demonstrations {

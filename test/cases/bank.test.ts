@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { readCases } from '../../src/cases/files.js'
 import { caseSource } from '../../src/cases/generate.js'
 import type { Split } from '../../src/cases/name.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import type { TierName } from '../../src/knowledge/tiers.js'
 import { tierNames } from '../../src/knowledge/tiers.js'
+import { readCases } from '../../src/storage/case-files.js'
 
 interface Print {
   readonly cases: number

@@ -6,13 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chatDoctor } from '../../src/agents/chat.js'
 import { huatuo } from '../../src/agents/grammars/huatuo.js'
 import { graderView } from '../../src/case.js'
-import { Case } from '../../src/case-schema.js'
 import { importers } from '../../src/cases/import.js'
 import { questionCase } from '../../src/cases/question-case.js'
 import { splitCases } from '../../src/cases/split.js'
 import { question } from '../../src/envs/question.js'
-import { checkSaved } from '../../src/episode-schema.js'
 import { rollout } from '../../src/rollout.js'
+import { Case } from '../../src/storage/case-schema.js'
+import { checkSaved } from '../../src/storage/episode-schema.js'
 
 let folder: string
 beforeAll(async () => {

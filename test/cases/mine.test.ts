@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Case } from '../../src/case-schema.js'
 import { mineVocabulary } from '../../src/cases/mine.js'
 import { importMtmeddialog } from '../../src/cases/mtmeddialog.js'
 import { Fault } from '../../src/error.js'
 import type { Vocabulary } from '../../src/knowledge/action-space.js'
+import { Case } from '../../src/storage/case-schema.js'
 import { consultations, writeMtmeddialog } from '../fixtures/mtmeddialog.js'
 
 let folder: string

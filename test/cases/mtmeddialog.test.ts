@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Case } from '../../src/case.js'
 import { doctorView, primary } from '../../src/case.js'
-import { Case as CaseSchema } from '../../src/case-schema.js'
 import { demographicsOf } from '../../src/cases/demographics.js'
 import { diagnosisTerms, headTerm } from '../../src/cases/diagnosis-terms.js'
 import type { Imported } from '../../src/cases/import.js'
 import { importers } from '../../src/cases/import.js'
 import { importMtmeddialog } from '../../src/cases/mtmeddialog.js'
 import { Fault } from '../../src/error.js'
+import { Case as CaseSchema } from '../../src/storage/case-schema.js'
 import {
   type Consultation,
   consultations,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Case } from '../../src/case-schema.js'
 import { splitCases } from '../../src/cases/split.js'
+import { Case } from '../../src/storage/case-schema.js'
 
 const caseOf = (id: string, complaint: string): Case =>
   Case.parse({

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readSaved } from '../../src/episode-file.js'
+import { readSaved } from '../../src/storage/episode-files.js'
 import { writeMtmeddialog } from '../fixtures/mtmeddialog.js'
 import { bedside, chatServer, document } from './terminal.js'
 

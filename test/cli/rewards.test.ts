@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { readSaved } from '../../src/episode-file.js'
+import { readSaved } from '../../src/storage/episode-files.js'
 import { bedside, document } from './terminal.js'
 
 let folder: string

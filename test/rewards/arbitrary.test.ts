@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkSaved } from '../../src/episode-schema.js'
+import { checkSaved } from '../../src/storage/episode-schema.js'
 import { anyPlay } from './arbitrary.js'
 
 const plays = fc.sample(anyPlay, { numRuns: 300, seed: 1 })

@@ -8,9 +8,9 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Case, GraderView } from '../../src/case.js'
 import { graderView } from '../../src/case.js'
-import { Case as CaseSchema } from '../../src/case-schema.js'
 import type { Episode, EpisodeTurn } from '../../src/episode.js'
 import type { Reward } from '../../src/reward.js'
+import { Case as CaseSchema } from '../../src/storage/case-schema.js'
 import type {
   Action,
   Language,

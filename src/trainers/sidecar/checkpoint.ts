@@ -7,7 +7,7 @@ import { cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { Fault, messageOf } from '../../error.js'
-import { writeWholeFolder } from '../../whole-file.js'
+import { writeWholeFolder } from '../../storage/atomic-write.js'
 import type { TrainingModel } from '../tinker/wire.js'
 
 const Manifest = z.strictObject({

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { boundary } from '../../error.js'
-import { writeWhole } from '../../whole-file.js'
+import { writeWhole } from '../../storage/atomic-write.js'
 import type { EngineName } from './environment.js'
 import {
   environmentFolder,

@@ -8,8 +8,8 @@ import type { Grammar } from '../../agent.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
 import type { Episode } from '../../episode.js'
-import type { SavedEpisode } from '../../episode-file.js'
 import { Fault } from '../../error.js'
+import type { SavedEpisode } from '../../storage/episode-files.js'
 import type { Shape } from './export-file.js'
 
 /** What episodes can be exported as. */

@@ -1,7 +1,8 @@
 /** Saved episodes and trajectories as files that other trainers load, all of them or the best. */
-import type { SavedEpisode } from '../../episode-file.js'
-import { readSaved } from '../../episode-file.js'
+
 import { Fault } from '../../error.js'
+import type { SavedEpisode } from '../../storage/episode-files.js'
+import { readSaved } from '../../storage/episode-files.js'
 import { rowFile } from './export-file.js'
 import type { ExportContext, ExportFormat } from './export-rows.js'
 import { formats } from './export-rows.js'

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { GraderView } from '../../../src/case.js'
-import { Gold } from '../../../src/case-schema.js'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
 import type { Judge, JudgeRequest } from '../../../src/rewards/judges/judge.js'
 import { grpodxHead, grpodxReadme } from '../../../src/rewards/published/grpodx.js'
+import { Gold } from '../../../src/storage/case-schema.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import { saying } from '../../fixtures/judges.js'
 import {

@@ -7,19 +7,19 @@ import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'h
 import { compressors } from 'hyparquet-compressors'
 import { Table, WriterPropertiesBuilder, writeParquet } from 'parquet-wasm'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type GraderView, graderView } from '../src/case.js'
-import type { Episode, Sample } from '../src/episode.js'
+import { type GraderView, graderView } from '../../src/case.js'
+import type { Episode, Sample } from '../../src/episode.js'
+import type { Part } from '../../src/reward.js'
 import {
   countSaved,
   episodeWriter,
   readPlaced,
   readSaved,
   type SavedEpisode,
-} from '../src/episode-file.js'
-import { toRow } from '../src/episode-row.js'
-import type { Part } from '../src/reward.js'
-import type { Action, Outcome, Stop } from '../src/turn.js'
-import { tinyCase } from './fixtures/tiny-case.js'
+} from '../../src/storage/episode-files.js'
+import { toRow } from '../../src/storage/episode-row.js'
+import type { Action, Outcome, Stop } from '../../src/turn.js'
+import { tinyCase } from '../fixtures/tiny-case.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bedside-episodes-'))
 afterAll(() => rmSync(folder, { recursive: true }))

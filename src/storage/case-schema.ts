@@ -3,8 +3,8 @@
  * Apart from `case.ts` because zod takes longer to load than everything up to the first step.
  */
 import { z } from 'zod'
-import { codeSystems, findingKinds } from './codes.js'
-import { type Dial, dials } from './persona.js'
+import { codeSystems, findingKinds } from '../codes.js'
+import { type Dial, dials } from '../persona.js'
 
 /** A text in one language or both. */
 export const Text = z

@@ -1,7 +1,8 @@
 /** One saved episode as it is stored: flat columns to look at, and JSON to read back. */
+
+import { Fault } from '../error.js'
+import type { Action } from '../turn.js'
 import type { SavedEpisode } from './episode-schema.js'
-import { Fault } from './error.js'
-import type { Action } from './turn.js'
 
 /** Written into every file of saved episodes; it changes when what they hold does. */
 export const schemaName = 'bedside-episodes/1'

@@ -2,9 +2,9 @@
 import type { FileHandle } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
 import type * as Parquet from 'parquet-wasm'
+import { boundary } from '../error.js'
 import type { Row } from './episode-row.js'
 import { checkSchema, schemaName } from './episode-row.js'
-import { boundary } from './error.js'
 
 /** Where a format's rows go; `finish` ends the file. */
 export interface RowSink {

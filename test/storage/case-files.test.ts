@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Case } from '../../src/case-schema.js'
-import { readCases, streamCases, writeCases } from '../../src/cases/files.js'
 import { Fault } from '../../src/error.js'
+import { readCases, streamCases, writeCases } from '../../src/storage/case-files.js'
+import { Case } from '../../src/storage/case-schema.js'
 
 let folder: string
 beforeAll(async () => {

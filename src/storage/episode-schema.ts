@@ -1,12 +1,12 @@
 /** What a saved episode looks like on disk, checked field by field when it is read back. */
 import { z } from 'zod'
-import type { GraderView } from './case.js'
+import type { GraderView } from '../case.js'
+import type { Episode } from '../episode.js'
+import { Fault } from '../error.js'
+import type { Score } from '../reward.js'
+import type { Stop, Understanding } from '../turn.js'
 import { Case, Finding, Gold, Text } from './case-schema.js'
-import type { Episode } from './episode.js'
-import { Fault } from './error.js'
-import { quickCheck } from './quick-check.js'
-import type { Score } from './reward.js'
-import type { Stop, Understanding } from './turn.js'
+import { quickCheck } from './quick-schema.js'
 
 /** An episode with all it takes to score it again, and what it was scored. */
 export interface SavedEpisode {

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { graderView } from '../src/case.js'
-import { piecesOf, rowReader } from '../src/episode-reader.js'
-import { toLine, toRow } from '../src/episode-row.js'
-import { checkSaved, quickRest, quickTruth } from '../src/episode-schema.js'
-import { unsure } from '../src/quick-check.js'
-import { ok, unavailable } from '../src/reward.js'
-import { ask, diagnose, episodeOf, order, present } from './fixtures/reward-episodes.js'
-import { tinyCase } from './fixtures/tiny-case.js'
+import { graderView } from '../../src/case.js'
+import { ok, unavailable } from '../../src/reward.js'
+import { piecesOf, rowReader } from '../../src/storage/episode-reader.js'
+import { toLine, toRow } from '../../src/storage/episode-row.js'
+import { checkSaved, quickRest, quickTruth } from '../../src/storage/episode-schema.js'
+import { unsure } from '../../src/storage/quick-schema.js'
+import { ask, diagnose, episodeOf, order, present } from '../fixtures/reward-episodes.js'
+import { tinyCase } from '../fixtures/tiny-case.js'
 
 const truth = graderView(tinyCase('a'))
 const episode = episodeOf([ask(present('ache')), order('blood-count'), diagnose('flu')], {

@@ -4,11 +4,11 @@
  * The case makes up most of a row, and siblings share it: what was read of it once is used again. What a quick reading
  * is not sure of goes to zod, as it stands in the file.
  */
-import type { GraderView } from './case.js'
+import type { GraderView } from '../case.js'
+import { Fault, messageOf } from '../error.js'
 import type { SavedEpisode } from './episode-schema.js'
 import { checkSaved, quickRest, quickTruth } from './episode-schema.js'
-import { Fault, messageOf } from './error.js'
-import { unsure } from './quick-check.js'
+import { unsure } from './quick-schema.js'
 
 /** Cases that are remembered: siblings stand together, and what lives longer is a burden on the collector. */
 const most = 16

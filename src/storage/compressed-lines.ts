@@ -9,7 +9,7 @@ import {
   createGunzip,
   createGzip,
 } from 'node:zlib'
-import { Fault } from './error.js'
+import { Fault } from '../error.js'
 
 /** Lines that end with a line feed; `readline` would end one at a U+2028 inside a JSON string too. */
 export async function* linesIn(

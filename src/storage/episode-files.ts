@@ -8,13 +8,13 @@
 import type { FileHandle } from 'node:fs/promises'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { boundary, Fault } from '../error.js'
+import { countLines, linesOf } from './compressed-lines.js'
+import type { RowSink } from './episode-parquet.js'
+import { countRows, parquetSink, readTable } from './episode-parquet.js'
 import type { Row } from './episode-row.js'
 import { checkSchema, toLine, toRow } from './episode-row.js'
 import type { SavedEpisode } from './episode-schema.js'
-import type { RowSink } from './episode-table.js'
-import { countRows, parquetSink, readTable } from './episode-table.js'
-import { boundary, Fault } from './error.js'
-import { countLines, linesOf } from './lines.js'
 
 export type { SavedEpisode } from './episode-schema.js'
 

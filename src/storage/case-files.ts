@@ -5,9 +5,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import type { Case } from '../case.js'
-import type { Case as Schema } from '../case-schema.js'
 import { boundary, Fault, messageOf } from '../error.js'
-import { linesOf, packerFor } from '../lines.js'
+import type { Case as Schema } from './case-schema.js'
+import { linesOf, packerFor } from './compressed-lines.js'
 
 /** A line that is not a case. */
 export interface BrokenLine {
@@ -82,7 +82,7 @@ export async function* streamCases(
   await boundary('bad-input', path, async () => {
     if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
   })
-  const { Case: schema } = await import('../case-schema.js')
+  const { Case: schema } = await import('./case-schema.js')
   const lines = new Map<string, number>()
   let line = 0
   let filled = 0
