@@ -1,8 +1,8 @@
 /** Every implementation that ships, held to its interface's suite; backends are in trainers/embedded, rewards in rewards. */
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../src/case.js'
-import { caseSource } from '../src/cases/generate.js'
-import { questionCase } from '../src/cases/question-case.js'
+import { caseSource } from '../src/cases/generator/generate.js'
+import { questionCase } from '../src/cases/importers/question-case.js'
 import type { Observation } from '../src/env.js'
 import { ended } from '../src/env.js'
 import { recordExams } from '../src/envs/exams/record.js'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../src/case.js'
 import { patientView } from '../src/case.js'
-import { generateCase } from '../src/cases/generate.js'
+import { generateCase } from '../src/cases/generator/generate.js'
 import { rulePatient } from '../src/envs/patients/rule.js'
 import { loadKnowledge } from '../src/knowledge/load.js'
 import { phrasebook } from '../src/phrasebook.js'

@@ -1,7 +1,7 @@
 /** `bedside cases import`: somebody else's file as a case file, or as a file of episodes to imitate. */
 
-import type { Imported, ImportReport } from '../cases/import.js'
-import { importers } from '../cases/import.js'
+import type { Imported, ImportReport } from '../cases/importers/import.js'
+import { importers } from '../cases/importers/import.js'
 import { Fault } from '../error.js'
 import { writeCases } from '../storage/case-files.js'
 import { episodeWriter } from '../storage/episode-files.js'

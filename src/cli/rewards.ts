@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { GraderView } from '../case.js'
-import { parseCaseId } from '../cases/name.js'
+import { parseCaseId } from '../cases/generator/name.js'
 import { Fault } from '../error.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import { clinic } from '../knowledge/knowledge.js'

@@ -3,7 +3,7 @@ import { complaintOnly, fullInformationDoctor, prior } from '../../src/agents/at
 import { oracle } from '../../src/agents/oracle.js'
 import type { Case } from '../../src/case.js'
 import { doctorView, primary } from '../../src/case.js'
-import { caseSource } from '../../src/cases/generate.js'
+import { caseSource } from '../../src/cases/generator/generate.js'
 import { priorWeights } from '../../src/inference/generative-model.js'
 import { fullInformation, mostProbable, posteriorOf } from '../../src/inference/posterior.js'
 import { tiers } from '../../src/knowledge/tiers.js'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { scripted } from '../../src/agents/scripted.js'
-import { generateCase } from '../../src/cases/generate.js'
+import { generateCase } from '../../src/cases/generator/generate.js'
 import { consultation } from '../../src/envs/consultation.js'
 import { rulePatient } from '../../src/envs/patients/rule.js'
 import { rollout } from '../../src/rollout.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { primary } from '../../src/case.js'
-import { caseSource } from '../../src/cases/generate.js'
+import { caseSource } from '../../src/cases/generator/generate.js'
 import type { Drawn } from '../../src/inference/generative-model.js'
 import { companionWeights, priorWeights } from '../../src/inference/generative-model.js'
 import { pairsOver } from '../../src/inference/hypotheses.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { generateCase } from '../../src/cases/generate.js'
+import { generateCase } from '../../src/cases/generator/generate.js'
 import type { Belief } from '../../src/inference/belief.js'
 import { priorWeights } from '../../src/inference/generative-model.js'
 import type { Posterior } from '../../src/inference/posterior.js'

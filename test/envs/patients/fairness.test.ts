@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
 import { patientView, primary } from '../../../src/case.js'
-import { caseSource } from '../../../src/cases/generate.js'
+import { caseSource } from '../../../src/cases/generator/generate.js'
 import { rulePatient } from '../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import type { Exchange, Reply } from '../../../src/patient.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../../src/case.js'
-import { generateCase } from '../../../src/cases/generate.js'
+import { generateCase } from '../../../src/cases/generator/generate.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { namedReward } from '../../../src/rewards/named.js'
 import { actionBankOf, weightIn } from '../../../src/rewards/outcome/action-bank.js'

@@ -1,11 +1,11 @@
 /** A vocabulary mined from recorded dialogues: what their doctors asked, and what they concluded. */
-import type { Case } from '../case.js'
-import { primary } from '../case.js'
-import { Fault } from '../error.js'
-import type { Vocabulary } from '../knowledge/action-space.js'
-import { vocabulary } from '../knowledge/action-space.js'
-import { words } from '../text/word-stems.js'
-import type { Action, Language } from '../turn.js'
+import type { Case } from '../../case.js'
+import { primary } from '../../case.js'
+import { Fault } from '../../error.js'
+import type { Vocabulary } from '../../knowledge/action-space.js'
+import { vocabulary } from '../../knowledge/action-space.js'
+import { words } from '../../text/word-stems.js'
+import type { Action, Language } from '../../turn.js'
 
 export interface MineOptions {
   readonly language: Language

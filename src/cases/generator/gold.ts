@@ -1,10 +1,10 @@
 /** What the grader knows of a generated case: differential, credit, examinations worth doing, how telling a finding is. */
-import type { ExamResult, Gold } from '../case.js'
-import type { Model } from '../inference/generative-model.js'
-import type { Pairs } from '../inference/hypotheses.js'
-import { pairsOver } from '../inference/hypotheses.js'
-import type { Disease, Knowledge } from '../knowledge/knowledge.js'
-import type { Tier } from '../knowledge/tiers.js'
+import type { ExamResult, Gold } from '../../case.js'
+import type { Model } from '../../inference/generative-model.js'
+import type { Pairs } from '../../inference/hypotheses.js'
+import { pairsOver } from '../../inference/hypotheses.js'
+import type { Disease, Knowledge } from '../../knowledge/knowledge.js'
+import type { Tier } from '../../knowledge/tiers.js'
 import type { Patient } from './draw.js'
 import { addEvidence, normalised, worthDoing } from './worth.js'
 

@@ -1,11 +1,11 @@
 /** Draws a patient from the model: age, sex, diseases, the state of every finding, and what they complain of. */
 
-import type { Demographics, Drawn, Model, Node } from '../inference/generative-model.js'
-import { companionWeights, isMoot, mixed, priorWeights } from '../inference/generative-model.js'
-import { opens } from '../inference/hypotheses.js'
-import type { Disease, Knowledge } from '../knowledge/knowledge.js'
-import type { Tier } from '../knowledge/tiers.js'
-import { fork, pickWeighted, uniform } from '../seed.js'
+import type { Demographics, Drawn, Model, Node } from '../../inference/generative-model.js'
+import { companionWeights, isMoot, mixed, priorWeights } from '../../inference/generative-model.js'
+import { opens } from '../../inference/hypotheses.js'
+import type { Disease, Knowledge } from '../../knowledge/knowledge.js'
+import type { Tier } from '../../knowledge/tiers.js'
+import { fork, pickWeighted, uniform } from '../../seed.js'
 import { drawAge } from './age.js'
 
 /** One drawn patient, as indices into the model. */

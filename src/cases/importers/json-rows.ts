@@ -1,7 +1,7 @@
 /** Rows of somebody else's JSON: one array, or one value a line, packed where the name ends in .gz or .br. */
 import { stat } from 'node:fs/promises'
-import { boundary, messageOf } from '../error.js'
-import { linesOf } from '../storage/compressed-lines.js'
+import { boundary, messageOf } from '../../error.js'
+import { linesOf } from '../../storage/compressed-lines.js'
 
 /** A row's value, or why there is none; rows are counted from 0. */
 export type JsonRow = { readonly value: unknown } | { readonly broken: string }

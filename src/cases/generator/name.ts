@@ -1,8 +1,8 @@
 /** Names of generated cases: an id says all that a case was made from. */
 
-import type { TierName } from '../knowledge/tiers.js'
-import { tierNames } from '../knowledge/tiers.js'
-import { fork } from '../seed.js'
+import type { TierName } from '../../knowledge/tiers.js'
+import { tierNames } from '../../knowledge/tiers.js'
+import { fork } from '../../seed.js'
 import type { Change } from './draw.js'
 
 export type Split = 'train' | 'heldout'

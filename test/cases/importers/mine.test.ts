@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mineVocabulary } from '../../src/cases/mine.js'
-import { importMtmeddialog } from '../../src/cases/mtmeddialog.js'
-import { Fault } from '../../src/error.js'
-import type { Vocabulary } from '../../src/knowledge/action-space.js'
-import { Case } from '../../src/storage/case-schema.js'
-import { consultations, writeMtmeddialog } from '../fixtures/mtmeddialog.js'
+import { mineVocabulary } from '../../../src/cases/importers/mine.js'
+import { importMtmeddialog } from '../../../src/cases/importers/mtmeddialog.js'
+import { Fault } from '../../../src/error.js'
+import type { Vocabulary } from '../../../src/knowledge/action-space.js'
+import { Case } from '../../../src/storage/case-schema.js'
+import { consultations, writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
 
 let folder: string
 let cases: readonly Case[]

@@ -1,7 +1,7 @@
 /** The grader's truth of an imported dialogue: a sentence of diagnosis and one of advice. */
-import type { Gold } from '../case.js'
-import type { Language } from '../turn.js'
-import { diagnosisTerms, headTerm } from './diagnosis-terms.js'
+import type { Gold } from '../../case.js'
+import type { Language } from '../../turn.js'
+import { diagnosisTerms, headTerm } from '../leaks/diagnosis-terms.js'
 
 /** Wordings that recorded doctors use for one disease without a difference. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {

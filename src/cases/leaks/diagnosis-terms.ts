@@ -4,7 +4,7 @@
  * Rules, not a dictionary: the lead-in comes off the front, the text ends where causes and explanations
  * begin, and what is left is split into the diseases it names.
  */
-import { languageOf } from '../text/word-stems.js'
+import { languageOf } from '../../text/word-stems.js'
 
 export interface DiagnosisTerms {
   /** Named as certain, in order; the first is the primary one. Empty where no disease can be made out. */

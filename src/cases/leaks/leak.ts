@@ -1,9 +1,9 @@
 /** Looks for the answer where the doctor, the patient or an examination could say it. */
-import type { Case, Text } from '../case.js'
-import { doctorView, examinerView, patientView } from '../case.js'
-import type { Knowledge } from '../knowledge/knowledge.js'
-import { contains } from '../text/phrase-search.js'
-import { thirdPerson } from '../text/third-person.js'
+import type { Case, Text } from '../../case.js'
+import { doctorView, examinerView, patientView } from '../../case.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
+import { contains } from '../../text/phrase-search.js'
+import { thirdPerson } from '../../text/third-person.js'
 
 export interface Leak {
   /** The view and the place in it. */

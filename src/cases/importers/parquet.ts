@@ -1,7 +1,7 @@
 /** Rows of a parquet file, with its columns checked before anything is read. */
 import { readFile } from 'node:fs/promises'
 import type { AsyncBuffer, SchemaTree } from 'hyparquet'
-import { boundary, Fault, messageOf } from '../error.js'
+import { boundary, Fault, messageOf } from '../../error.js'
 
 /** The fields of a schema node; the wrapper nodes of a list are looked through. */
 function fieldsOf(node: SchemaTree): readonly SchemaTree[] {

@@ -1,9 +1,9 @@
 /** How old a drawn patient is. */
 
-import type { Drawn } from '../inference/generative-model.js'
-import { priorWeights } from '../inference/generative-model.js'
-import type { Knowledge } from '../knowledge/knowledge.js'
-import { below, uniform } from '../seed.js'
+import type { Drawn } from '../../inference/generative-model.js'
+import { priorWeights } from '../../inference/generative-model.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
+import { below, uniform } from '../../seed.js'
 
 const childhood = 16
 const childShare = 0.12

@@ -1,9 +1,9 @@
 /** Who comes to the doctor, and with which words. */
-import type { Case } from '../case.js'
-import type { FindingDefinition } from '../knowledge/knowledge.js'
-import type { PersonaSpread } from '../persona.js'
-import { uniform } from '../seed.js'
-import { pronounOf, statements, thirdPerson } from '../text/third-person.js'
+import type { Case } from '../../case.js'
+import type { FindingDefinition } from '../../knowledge/knowledge.js'
+import type { PersonaSpread } from '../../persona.js'
+import { uniform } from '../../seed.js'
+import { pronounOf, statements, thirdPerson } from '../../text/third-person.js'
 import type { Patient } from './draw.js'
 
 /** A text in both languages. */

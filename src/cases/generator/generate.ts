@@ -4,14 +4,14 @@
  * Every draw is keyed by the case's seed and the name of what is drawn, so that adding a finding to the
  * knowledge base moves no other draw, and the same n of another tier is the same person with other luck.
  */
-import type { Case, ExamResult, Finding } from '../case.js'
-import type { Model } from '../inference/generative-model.js'
-import { isMoot, modelOf } from '../inference/generative-model.js'
-import type { ExamDefinition, FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
-import { clinic } from '../knowledge/knowledge.js'
-import { tiers } from '../knowledge/tiers.js'
-import { drawPersona } from '../persona.js'
-import { uniform } from '../seed.js'
+import type { Case, ExamResult, Finding } from '../../case.js'
+import type { Model } from '../../inference/generative-model.js'
+import { isMoot, modelOf } from '../../inference/generative-model.js'
+import type { ExamDefinition, FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
+import { clinic } from '../../knowledge/knowledge.js'
+import { tiers } from '../../knowledge/tiers.js'
+import { drawPersona } from '../../persona.js'
+import { uniform } from '../../seed.js'
 import type { Change, Patient } from './draw.js'
 import { drawPatient } from './draw.js'
 import { goldOf, weightOf, weightsOf } from './gold.js'

@@ -1,7 +1,7 @@
 /** Importers: from a file somebody else made to cases or episodes, with a report of what was left out and why. */
-import type { Case } from '../case.js'
-import type { SavedEpisode } from '../storage/episode-schema.js'
-import type { Leak } from './leak.js'
+import type { Case } from '../../case.js'
+import type { SavedEpisode } from '../../storage/episode-schema.js'
+import type { Leak } from '../leaks/leak.js'
 
 export interface ImportReport {
   readonly format: string

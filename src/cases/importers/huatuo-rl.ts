@@ -2,10 +2,10 @@
  * Importer of verifiable questions in HuatuoGPT-o1's format, on which Doctor-Agent's second stage learns:
  * `Open-ended Verifiable Question` and `Ground-True Answer`, or `question` and `answer`.
  */
-import type { Case } from '../case.js'
+import type { Case } from '../../case.js'
+import { leaks } from '../leaks/leak.js'
 import type { Imported, ImportReport } from './import.js'
 import { readJsonRows, textsOf } from './json-rows.js'
-import { leaks } from './leak.js'
 import { questionCase, questionId, questionLicence } from './question-case.js'
 
 const names = {

@@ -1,5 +1,5 @@
 /** Sex and age that a recorded complaint carries in brackets. */
-import type { Case } from '../case.js'
+import type { Case } from '../../case.js'
 
 const tag =
   /\s*[（(]\s*(male|female|男性?|女性?)\s*[,，]\s*(\d{1,3})\s*-?(years?|months?|weeks?|days?|岁|个?月|周|天)?(?:\s*old)?\s*[)）]/gi

@@ -2,14 +2,14 @@
  * Importer of reasoned answers in HuatuoGPT-o1's format, on which the first stage learns: `Question`, `Complex_CoT`
  * and `Response`, as finished episodes to imitate.
  */
-import { doctorView, graderView } from '../case.js'
-import type { Episode } from '../episode.js'
-import type { Score } from '../reward.js'
-import { ok } from '../reward.js'
-import type { SavedEpisode } from '../storage/episode-schema.js'
-import { readReasoned, writeReasoned } from '../text/huatuo-reply.js'
-import { languageOf } from '../text/word-stems.js'
-import { noFacts } from '../turn.js'
+import { doctorView, graderView } from '../../case.js'
+import type { Episode } from '../../episode.js'
+import type { Score } from '../../reward.js'
+import { ok } from '../../reward.js'
+import type { SavedEpisode } from '../../storage/episode-schema.js'
+import { readReasoned, writeReasoned } from '../../text/huatuo-reply.js'
+import { languageOf } from '../../text/word-stems.js'
+import { noFacts } from '../../turn.js'
 import type { Imported, ImportReport } from './import.js'
 import { readJsonRows, textsOf } from './json-rows.js'
 import { questionCase, questionId, questionLicence } from './question-case.js'

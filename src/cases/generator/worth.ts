@@ -1,7 +1,7 @@
 /** Which examinations of a case were worth doing, by what their true findings add. */
-import type { ExamResult, Gold } from '../case.js'
-import type { Model } from '../inference/generative-model.js'
-import type { Knowledge } from '../knowledge/knowledge.js'
+import type { ExamResult, Gold } from '../../case.js'
+import type { Model } from '../../inference/generative-model.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { Patient } from './draw.js'
 
 /** What the choice of examinations rests on. */

@@ -1,7 +1,7 @@
 /** A verifiable question as a case: the question is the complaint, its reference answer the gold diagnosis. */
 import { createHash } from 'node:crypto'
-import type { Case } from '../case.js'
-import { languageOf } from '../text/word-stems.js'
+import type { Case } from '../../case.js'
+import { languageOf } from '../../text/word-stems.js'
 
 const source = 'a file in the format of HuatuoGPT-o1'
 const url = 'https://github.com/FreedomIntelligence/HuatuoGPT-o1'

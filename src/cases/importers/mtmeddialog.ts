@@ -7,12 +7,12 @@
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { Case } from '../storage/case-schema.js'
-import { languageOf } from '../text/word-stems.js'
-import type { Language } from '../turn.js'
-import { demographicsOf } from './demographics.js'
+import { Case } from '../../storage/case-schema.js'
+import { languageOf } from '../../text/word-stems.js'
+import type { Language } from '../../turn.js'
+import { demographicsOf } from '../generator/demographics.js'
+import { leaks } from '../leaks/leak.js'
 import type { Imported, ImportReport } from './import.js'
-import { leaks } from './leak.js'
 import { readParquet } from './parquet.js'
 import { recordedGold } from './recorded-gold.js'
 

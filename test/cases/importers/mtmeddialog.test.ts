@@ -3,22 +3,22 @@ import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Case } from '../../src/case.js'
-import { doctorView, primary } from '../../src/case.js'
-import { demographicsOf } from '../../src/cases/demographics.js'
-import { diagnosisTerms, headTerm } from '../../src/cases/diagnosis-terms.js'
-import type { Imported } from '../../src/cases/import.js'
-import { importers } from '../../src/cases/import.js'
-import { importMtmeddialog } from '../../src/cases/mtmeddialog.js'
-import { Fault } from '../../src/error.js'
-import { Case as CaseSchema } from '../../src/storage/case-schema.js'
+import type { Case } from '../../../src/case.js'
+import { doctorView, primary } from '../../../src/case.js'
+import { demographicsOf } from '../../../src/cases/generator/demographics.js'
+import type { Imported } from '../../../src/cases/importers/import.js'
+import { importers } from '../../../src/cases/importers/import.js'
+import { importMtmeddialog } from '../../../src/cases/importers/mtmeddialog.js'
+import { diagnosisTerms, headTerm } from '../../../src/cases/leaks/diagnosis-terms.js'
+import { Fault } from '../../../src/error.js'
+import { Case as CaseSchema } from '../../../src/storage/case-schema.js'
 import {
   type Consultation,
   consultations,
   rowsOf,
   shuffledRows,
   writeMtmeddialog,
-} from '../fixtures/mtmeddialog.js'
+} from '../../fixtures/mtmeddialog.js'
 
 const realFile = join(import.meta.dirname, '../../../shared/data/MTMedDialog_sft_val.parquet')
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { CaseName } from '../../src/cases/name.js'
-import { caseId, caseSeed, parseCaseId } from '../../src/cases/name.js'
-import { tierNames } from '../../src/knowledge/tiers.js'
+import type { CaseName } from '../../../src/cases/generator/name.js'
+import { caseId, caseSeed, parseCaseId } from '../../../src/cases/generator/name.js'
+import { tierNames } from '../../../src/knowledge/tiers.js'
 
 const id = fc
   .stringMatching(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/)

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Case } from '../../src/case.js'
-import { caseSource, generateCase } from '../../src/cases/generate.js'
-import { leaks } from '../../src/cases/leak.js'
-import { loadKnowledge } from '../../src/knowledge/load.js'
-import { tierNames } from '../../src/knowledge/tiers.js'
-import { familyKnowledge } from '../fixtures/family-knowledge.js'
+import type { Case } from '../../../src/case.js'
+import { caseSource, generateCase } from '../../../src/cases/generator/generate.js'
+import { leaks } from '../../../src/cases/leaks/leak.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
+import { tierNames } from '../../../src/knowledge/tiers.js'
+import { familyKnowledge } from '../../fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()
 const shipped = loadKnowledge()
