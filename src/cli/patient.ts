@@ -1,7 +1,7 @@
 /** `bedside patient understand`: how the rule patient takes what a doctor says. */
-import type { Topic } from '../envs/patients/focus.js'
-import type { Understood } from '../envs/patients/understand.js'
-import { understand } from '../envs/patients/understand.js'
+import type { Topic } from '../envs/patients/nlu/focus.js'
+import type { Understood } from '../envs/patients/nlu/understand.js'
+import { understand } from '../envs/patients/nlu/understand.js'
 import { Fault, messageOf } from '../error.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import { loadKnowledge } from '../knowledge/load.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sentences } from '../../../src/envs/patients/realise.js'
+import { sentences } from '../../../src/envs/patients/nlg/realise.js'
 import { rulePatient } from '../../../src/envs/patients/rule.js'
 import type { FindingDefinition, Knowledge } from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'

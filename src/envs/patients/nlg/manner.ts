@@ -1,8 +1,8 @@
 /** How a patient wraps what they say, and when they do not follow. */
-import type { PatientContext } from '../../patient.js'
-import type { Dial } from '../../persona.js'
-import { dialOf } from '../../persona.js'
-import { pick, uniform } from '../../seed.js'
+import type { PatientContext } from '../../../patient.js'
+import type { Dial } from '../../../persona.js'
+import { dialOf } from '../../../persona.js'
+import { pick, uniform } from '../../../seed.js'
 import type { Manner } from './manners.js'
 import { manners } from './manners.js'
 import { join } from './realise.js'

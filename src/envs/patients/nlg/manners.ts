@@ -2,8 +2,8 @@
  * What a patient says around an answer. Nothing here speaks of a finding or names a disease of the knowledge base:
  * a test reads every sentence as the doctor would and must find nothing in it.
  */
-import type { Dial } from '../../persona.js'
-import type { Language } from '../../turn.js'
+import type { Dial } from '../../../persona.js'
+import type { Language } from '../../../turn.js'
 
 type Bank = { readonly [language in Language]: readonly string[] }
 

@@ -1,6 +1,6 @@
 /** Which recorded exchange a question is likest to, by the words they share. */
-import type { Finding, PatientView } from '../../case.js'
-import { words } from '../../text/word-stems.js'
+import type { Finding, PatientView } from '../../../case.js'
+import { words } from '../../../text/word-stems.js'
 
 /** Weight of an answer that speaks of all that was asked, when the recorded question did not ask it. */
 const answerWeight = 0.35

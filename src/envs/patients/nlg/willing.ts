@@ -1,9 +1,9 @@
 /** What a patient is willing to say: delicate matters to somebody who has earned it, other things unasked. */
-import type { FindingDefinition } from '../../knowledge/knowledge.js'
-import type { PatientContext } from '../../patient.js'
-import { dialOf } from '../../persona.js'
-import { below } from '../../seed.js'
-import { normal } from '../../text/phrase-search.js'
+import type { FindingDefinition } from '../../../knowledge/knowledge.js'
+import type { PatientContext } from '../../../patient.js'
+import { dialOf } from '../../../persona.js'
+import { below } from '../../../seed.js'
+import { normal } from '../../../text/phrase-search.js'
 import { toldState } from './recall.js'
 
 /** Makes it easier to speak of something delicate, in the normal form. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { attributesIn, isGeneric, looseIn } from '../../../src/envs/patients/attributes.js'
+import { attributesIn, isGeneric, looseIn } from '../../../../src/envs/patients/nlu/attributes.js'
 
 describe('an attribute is loose', () => {
   test.each([

@@ -2,12 +2,12 @@
  * What a patient tells of one finding: its state in the case, through noise that is drawn once per patient and
  * finding, so that asking again, earlier or in other words gives the same state.
  */
-import type { FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
-import type { PatientContext } from '../../patient.js'
-import { dialOf } from '../../persona.js'
-import { pickWeighted, uniform } from '../../seed.js'
-import type { FindingState } from '../../turn.js'
-import { wording } from '../wording.js'
+import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
+import type { PatientContext } from '../../../patient.js'
+import { dialOf } from '../../../persona.js'
+import { pickWeighted, uniform } from '../../../seed.js'
+import type { FindingState } from '../../../turn.js'
+import { wording } from '../../wording.js'
 
 type Listener = Pick<PatientContext, 'view' | 'seed' | 'language'>
 

@@ -1,7 +1,7 @@
 /** What is being spoken of, for questions that do not name it: "Where exactly?", "How long has it been?". */
-import type { FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
-import type { Attribute } from '../../knowledge/schema.js'
-import type { PatientContext } from '../../patient.js'
+import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
+import type { Attribute } from '../../../knowledge/schema.js'
+import type { PatientContext } from '../../../patient.js'
 import type { Likest } from './likeness.js'
 
 /** One thing an utterance asks about. */

@@ -4,14 +4,14 @@
  * A question gets the answer of the recorded exchange that is likest to it by the words they share; where
  * none is like enough the patient says plainly that nothing was recorded, for the record is silent there.
  */
-import type { Finding } from '../../case.js'
-import { inLanguage } from '../../case.js'
-import type { Patient, Reply } from '../../patient.js'
-import { pick } from '../../seed.js'
-import { normal } from '../../text/phrase-search.js'
-import { words } from '../../text/word-stems.js'
-import type { Language, Understanding } from '../../turn.js'
-import { courtesy, diagnosisRequest, history, injection } from './acts.js'
+import type { Finding } from '../../../case.js'
+import { inLanguage } from '../../../case.js'
+import type { Patient, Reply } from '../../../patient.js'
+import { pick } from '../../../seed.js'
+import { normal } from '../../../text/phrase-search.js'
+import { words } from '../../../text/word-stems.js'
+import type { Language, Understanding } from '../../../turn.js'
+import { courtesy, diagnosisRequest, history, injection } from '../nlu/acts.js'
 import type { DialogueRecord, Likest } from './record-index.js'
 import { likestOf, recordOf } from './record-index.js'
 

@@ -1,7 +1,7 @@
 /** Which findings a sentence means: those it names, those it is like, or one instead of another. */
-import type { Match, Normal } from '../../text/phrase-search.js'
-import { words } from '../../text/word-stems.js'
-import type { Language } from '../../turn.js'
+import type { Match, Normal } from '../../../text/phrase-search.js'
+import { words } from '../../../text/word-stems.js'
+import type { Language } from '../../../turn.js'
 import { isGeneric } from './attributes.js'
 import { isWhole } from './focus.js'
 import type { Entry, Lexicon } from './lexicon.js'

@@ -1,5 +1,5 @@
 /** Attributes of a complaint that a question may be after: where, since when, how bad, what it is like. */
-import type { Attribute } from '../../knowledge/schema.js'
+import type { Attribute } from '../../../knowledge/schema.js'
 
 /** Cues in the normal form, per attribute; the first that is found counts where several overlap. */
 const cues: { readonly [attribute in Attribute]: RegExp } = {

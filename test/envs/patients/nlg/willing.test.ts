@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { sentences } from '../../../src/envs/patients/realise.js'
-import { rulePatient } from '../../../src/envs/patients/rule.js'
-import { isTactful } from '../../../src/envs/patients/willing.js'
-import type { Persona } from '../../../src/persona.js'
-import { asking, interview, spokenView } from '../../fixtures/spoken-case.js'
-import { spokenKnowledge } from '../../fixtures/spoken-knowledge.js'
+import { sentences } from '../../../../src/envs/patients/nlg/realise.js'
+import { isTactful } from '../../../../src/envs/patients/nlg/willing.js'
+import { rulePatient } from '../../../../src/envs/patients/rule.js'
+import type { Persona } from '../../../../src/persona.js'
+import { asking, interview, spokenView } from '../../../fixtures/spoken-case.js'
+import { spokenKnowledge } from '../../../fixtures/spoken-knowledge.js'
 
 const knowledge = spokenKnowledge()
 const patient = rulePatient({ knowledge })

@@ -1,5 +1,5 @@
 /** An utterance in questions: its sentences, cut where one sentence asks twice, and which of them ask at all. */
-import type { Clause, Normal } from '../../text/phrase-search.js'
+import type { Clause, Normal } from '../../../text/phrase-search.js'
 import {
   hasQuestionWord,
   isQuestionClause,

@@ -1,8 +1,8 @@
 /** The words of a knowledge base: every phrase it has for a finding, a disease or an examination. */
-import type { Knowledge } from '../../knowledge/knowledge.js'
-import type { PhraseTree } from '../../text/phrase-search.js'
-import { normal, phraseTree } from '../../text/phrase-search.js'
-import type { Language } from '../../turn.js'
+import type { Knowledge } from '../../../knowledge/knowledge.js'
+import type { PhraseTree } from '../../../text/phrase-search.js'
+import { normal, phraseTree } from '../../../text/phrase-search.js'
+import type { Language } from '../../../turn.js'
 import { family } from './acts.js'
 import { ancestorsOf } from './focus.js'
 import { homophones } from './homophones.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { likeness } from '../../../src/envs/patients/likeness.js'
+import { likeness } from '../../../../src/envs/patients/nlu/likeness.js'
 
 const phrases = [
   ['do you have a fever', 'fever'],

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { understand } from '../../../src/envs/patients/understand.js'
-import type { Knowledge } from '../../../src/knowledge/knowledge.js'
-import { loadKnowledge } from '../../../src/knowledge/load.js'
-import type { Question } from '../../fixtures/questions.js'
-import { questions } from '../../fixtures/questions.js'
-import { smallKnowledge } from '../../fixtures/small-knowledge.js'
-import { spokenKnowledge } from '../../fixtures/spoken-knowledge.js'
+import { understand } from '../../../../src/envs/patients/nlu/understand.js'
+import type { Knowledge } from '../../../../src/knowledge/knowledge.js'
+import { loadKnowledge } from '../../../../src/knowledge/load.js'
+import type { Question } from '../../../fixtures/questions.js'
+import { questions } from '../../../fixtures/questions.js'
+import { smallKnowledge } from '../../../fixtures/small-knowledge.js'
+import { spokenKnowledge } from '../../../fixtures/spoken-knowledge.js'
 
 const ids = (knowledge: Knowledge, text: string) =>
   understand(knowledge, text).topics.map(({ finding }) => finding)

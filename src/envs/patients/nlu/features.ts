@@ -2,7 +2,7 @@
  * What texts in normal form have in common, as numbers: in Latin script stemmed words, pairs of words as written
  * and, so that a slip of the pen costs little, runs of four letters; in Han script characters and pairs of them.
  */
-import { words } from '../../text/word-stems.js'
+import { words } from '../../../text/word-stems.js'
 
 /** Numbers in a row that grows. */
 export interface Row {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Postings, Weighed } from '../../../src/envs/patients/discern.js'
-import { discern } from '../../../src/envs/patients/discern.js'
+import type { Postings, Weighed } from '../../../../src/envs/patients/nlu/discern.js'
+import { discern } from '../../../../src/envs/patients/nlu/discern.js'
 
 /** Phrases as lists of features, each of weight 1. */
 function postingsOf(phrases: readonly (readonly number[])[], size: number): Postings {

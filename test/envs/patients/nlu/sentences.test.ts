@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { sentencesOf } from '../../../src/envs/patients/sentences.js'
-import { normal } from '../../../src/text/phrase-search.js'
+import { sentencesOf } from '../../../../src/envs/patients/nlu/sentences.js'
+import { normal } from '../../../../src/text/phrase-search.js'
 
 const texts = (text: string) => sentencesOf(normal(text)).map((sentence) => sentence.text)
 const counts = (text: string) => sentencesOf(normal(text)).map(({ questions }) => questions)

@@ -1,7 +1,7 @@
 /** What a patient says where no finding has a sentence for it. None of these names a disease or a finding. */
-import type { PatientContext } from '../../patient.js'
-import { pick } from '../../seed.js'
-import type { Language } from '../../turn.js'
+import type { PatientContext } from '../../../patient.js'
+import { pick } from '../../../seed.js'
+import type { Language } from '../../../turn.js'
 
 /** An occasion for a sentence that belongs to no finding. */
 export type Occasion =

@@ -2,10 +2,10 @@
  * What a doctor's utterance asks, found in the words of the knowledge base: exact phrases first, then the
  * likest question. Both languages are understood whichever is spoken. Nothing of any case is read here.
  */
-import type { Knowledge } from '../../knowledge/knowledge.js'
-import type { Attribute } from '../../knowledge/schema.js'
-import type { Match, Normal } from '../../text/phrase-search.js'
-import { findPhrases, normal } from '../../text/phrase-search.js'
+import type { Knowledge } from '../../../knowledge/knowledge.js'
+import type { Attribute } from '../../../knowledge/schema.js'
+import type { Match, Normal } from '../../../text/phrase-search.js'
+import { findPhrases, normal } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
 import { attributesIn, isGeneric, isPersonal, looseIn } from './attributes.js'

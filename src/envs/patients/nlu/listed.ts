@@ -1,5 +1,5 @@
 /** Several findings in one sentence: "a cough, phlegm or a fever?", "Are your eyes red, sore or sticky?". */
-import type { Normal } from '../../text/phrase-search.js'
+import type { Normal } from '../../../text/phrase-search.js'
 import { isGeneric } from './attributes.js'
 import type { FindingMatch, Hearing } from './meant.js'
 import { guessed, languageOf, settled } from './meant.js'

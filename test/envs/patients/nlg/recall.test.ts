@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { AbsentPolicy } from '../../../src/envs/patients/recall.js'
-import { sentenceFor, toldState } from '../../../src/envs/patients/recall.js'
-import { rulePatient } from '../../../src/envs/patients/rule.js'
-import { loadKnowledge } from '../../../src/knowledge/load.js'
-import type { Dial, Persona } from '../../../src/persona.js'
-import { dials, personas } from '../../../src/persona.js'
-import type { Told } from '../../../src/turn.js'
-import { asking, interview, spokenView } from '../../fixtures/spoken-case.js'
-import { spokenKnowledge } from '../../fixtures/spoken-knowledge.js'
+import type { AbsentPolicy } from '../../../../src/envs/patients/nlg/recall.js'
+import { sentenceFor, toldState } from '../../../../src/envs/patients/nlg/recall.js'
+import { rulePatient } from '../../../../src/envs/patients/rule.js'
+import { loadKnowledge } from '../../../../src/knowledge/load.js'
+import type { Dial, Persona } from '../../../../src/persona.js'
+import { dials, personas } from '../../../../src/persona.js'
+import type { Told } from '../../../../src/turn.js'
+import { asking, interview, spokenView } from '../../../fixtures/spoken-case.js'
+import { spokenKnowledge } from '../../../fixtures/spoken-knowledge.js'
 
 const knowledge = spokenKnowledge()
 const n = 2000
