@@ -10,8 +10,8 @@ import type { Posterior } from '../inference/posterior.js'
 import { yearsOf } from '../inference/posterior.js'
 import type { ExamDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { expandPanel } from '../knowledge/knowledge.js'
-import { phrasebook } from '../phrasebook.js'
 import type { Language, Told, Turn } from '../turn.js'
+import { phrasebook } from './phrasebook.js'
 
 /** A value, never changed. */
 export interface Notes {

@@ -3,9 +3,9 @@
  *
  * It inverts the `say` and `ask` sentences, and so reads text the way any doctor must: no private channel.
  */
-import type { FindingDefinition, Knowledge } from './knowledge/knowledge.js'
-import { thirdPerson } from './text/third-person.js'
-import type { Language, Told } from './turn.js'
+import type { FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
+import { thirdPerson } from '../text/third-person.js'
+import type { Language, Told } from '../turn.js'
 
 export interface Phrasebook {
   /**

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import type { Case } from '../src/case.js'
-import { patientView } from '../src/case.js'
-import { generateCase } from '../src/cases/generator/generate.js'
-import { rulePatient } from '../src/envs/patients/rule.js'
-import { loadKnowledge } from '../src/knowledge/load.js'
-import { phrasebook } from '../src/phrasebook.js'
-import { familyKnowledge } from './fixtures/family-knowledge.js'
+import { phrasebook } from '../../src/agents/phrasebook.js'
+import type { Case } from '../../src/case.js'
+import { patientView } from '../../src/case.js'
+import { generateCase } from '../../src/cases/generator/generate.js'
+import { rulePatient } from '../../src/envs/patients/rule.js'
+import { loadKnowledge } from '../../src/knowledge/load.js'
+import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()
 const shipped = loadKnowledge()
