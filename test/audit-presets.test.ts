@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PolicyAudit } from '../src/audit.js'
 import { auditRewards } from '../src/auditing.js'
-import { gate, otherwise, product, weigh } from '../src/rewards/compose.js'
+import { gate, otherwise, product, weigh } from '../src/rewards/combinators/compose.js'
 import { namedReward, presetNames } from '../src/rewards/named.js'
 import { partialCredit } from '../src/rewards/outcome/partial-credit.js'
 import { communication } from '../src/rewards/process/communication.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Fault } from '../../src/error.js'
-import { otherwise, weigh } from '../../src/rewards/compose.js'
+import { otherwise, weigh } from '../../src/rewards/combinators/compose.js'
 import { namedReward, rewardNames } from '../../src/rewards/named.js'
 import { rewardChecks } from '../../src/testing/reward.js'
 import { ask, diagnose, episodeOf, order, present } from '../fixtures/reward-episodes.js'

@@ -1,8 +1,8 @@
 /** Information gain as potential-based shaping. */
 import type { Reward } from '../../reward.js'
-import type { ShapeOptions } from '../shape.js'
-import { shape } from '../shape.js'
-import { clamp } from '../weighing.js'
+import type { ShapeOptions } from '../combinators/shape.js'
+import { shape } from '../combinators/shape.js'
+import { clamp } from '../combinators/weighing.js'
 import type { InformationGainOptions } from './information-gain.js'
 import { informationPotentials } from './information-gain.js'
 

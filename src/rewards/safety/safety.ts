@@ -1,8 +1,8 @@
 /** Everything that must not go wrong, as one condition. */
 import type { Part, Reward, Score } from '../../reward.js'
+import { boundsOver, nest, sourcesOf } from '../combinators/weighing.js'
 import type { RewardFunction, Scoring } from '../define.js'
 import { asReward, composite } from '../define.js'
-import { boundsOver, nest, sourcesOf } from '../weighing.js'
 import { escalation } from './escalation.js'
 import { noHarm } from './no-harm.js'
 import { redFlagRecall } from './red-flags.js'

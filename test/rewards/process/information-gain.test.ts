@@ -8,7 +8,7 @@ import { caseSource } from '../../../src/cases/generator/generate.js'
 import { knowledgeVocabulary } from '../../../src/knowledge/action-space.js'
 import { clinic } from '../../../src/knowledge/knowledge.js'
 import { tiers } from '../../../src/knowledge/tiers.js'
-import { otherwise, weigh } from '../../../src/rewards/compose.js'
+import { otherwise, weigh } from '../../../src/rewards/combinators/compose.js'
 import { namedReward } from '../../../src/rewards/named.js'
 import {
   informationGain,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
-import { product } from '../../../src/rewards/compose.js'
+import { product } from '../../../src/rewards/combinators/compose.js'
 import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
 import { cost } from '../../../src/rewards/process/cost.js'
 import { invasiveness } from '../../../src/rewards/process/invasiveness.js'

@@ -1,14 +1,14 @@
 /** The default reward: the diagnosis first, and then how it was reached. */
-import type { Reward } from '../reward.js'
-import { gate, otherwise, product, weigh } from './compose.js'
-import type { Formulary } from './outcome/formulary.js'
-import { partialCredit } from './outcome/partial-credit.js'
-import { communication } from './process/communication.js'
-import { efficiency } from './process/efficiency.js'
-import { examF1 } from './process/exam-f1.js'
-import { historyCoverage } from './process/history-coverage.js'
-import { noHarm } from './safety/no-harm.js'
-import { shared } from './shared.js'
+import type { Reward } from '../../reward.js'
+import { gate, otherwise, product, weigh } from '../combinators/compose.js'
+import { shared } from '../combinators/shared.js'
+import type { Formulary } from '../outcome/formulary.js'
+import { partialCredit } from '../outcome/partial-credit.js'
+import { communication } from '../process/communication.js'
+import { efficiency } from '../process/efficiency.js'
+import { examF1 } from '../process/exam-f1.js'
+import { historyCoverage } from '../process/history-coverage.js'
+import { noHarm } from '../safety/no-harm.js'
 
 /**
  * gate(no harm) · diagnosis · [.55 + .15·exams + .15·history + .10·efficiency + .05·communication], within [0, 1].

@@ -5,11 +5,11 @@
  * that does not apply is left out, which should depend on the case alone: where a policy can bring it
  * about (by never asking), {@link otherwise} closes the hole.
  */
-import type { Part, Reward, Score } from '../reward.js'
-import { ok } from '../reward.js'
-import type { RewardFunction, Scoring } from './define.js'
-import { asReward, checkBounds, composite } from './define.js'
-import { partOf, scoreOf } from './score.js'
+import type { Part, Reward, Score } from '../../reward.js'
+import { ok } from '../../reward.js'
+import type { RewardFunction, Scoring } from '../define.js'
+import { asReward, checkBounds, composite } from '../define.js'
+import { partOf, scoreOf } from '../score.js'
 import type { Bounds } from './weighing.js'
 import {
   boundsOver,

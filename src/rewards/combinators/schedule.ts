@@ -1,8 +1,8 @@
 /** The weighted mean whose weights change while a policy is trained. */
-import type { Reward } from '../reward.js'
+import type { Reward } from '../../reward.js'
+import type { RewardFunction, Scoring } from '../define.js'
+import { asReward, composite } from '../define.js'
 import type { Naming } from './compose.js'
-import type { RewardFunction, Scoring } from './define.js'
-import { asReward, composite } from './define.js'
 import { boundsOver, checkWeights, sourcesOf, weightedScore } from './weighing.js'
 
 /** A weight, or its values at training steps in rising order: straight lines between them, level before and after. */

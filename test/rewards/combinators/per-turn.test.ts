@@ -1,13 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Case } from '../../src/case.js'
-import { Fault } from '../../src/error.js'
-import { unavailable } from '../../src/reward.js'
-import { perTurn } from '../../src/rewards/per-turn.js'
-import { rewardChecks } from '../../src/testing/reward.js'
-import { tokenTurns, turnRewards } from '../../src/trainers/turn-credit.js'
-import { ask, diagnose, episodeOf, order, present, truthOf } from '../fixtures/reward-episodes.js'
-import { anyPlay } from './arbitrary.js'
+import type { Case } from '../../../src/case.js'
+import { Fault } from '../../../src/error.js'
+import { unavailable } from '../../../src/reward.js'
+import { perTurn } from '../../../src/rewards/combinators/per-turn.js'
+import { rewardChecks } from '../../../src/testing/reward.js'
+import { tokenTurns, turnRewards } from '../../../src/trainers/turn-credit.js'
+import {
+  ask,
+  diagnose,
+  episodeOf,
+  order,
+  present,
+  truthOf,
+} from '../../fixtures/reward-episodes.js'
+import { anyPlay } from '../arbitrary.js'
 
 const truth = truthOf()
 /** What an early user would write: .5 for every finding told for the first time, -.25 for a turn that told none. */

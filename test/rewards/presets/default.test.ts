@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { GraderView } from '../../src/case.js'
-import type { EpisodeTurn } from '../../src/episode.js'
-import { defaultReward } from '../../src/rewards/default.js'
-import type { Formulary } from '../../src/rewards/outcome/formulary.js'
-import { shuffle } from '../../src/seed.js'
+import type { GraderView } from '../../../src/case.js'
+import type { EpisodeTurn } from '../../../src/episode.js'
+import type { Formulary } from '../../../src/rewards/outcome/formulary.js'
+import { defaultReward } from '../../../src/rewards/presets/default.js'
+import { shuffle } from '../../../src/seed.js'
 import {
   ask,
   diagnose,
@@ -13,7 +13,7 @@ import {
   order,
   present,
   truthOf,
-} from '../fixtures/reward-episodes.js'
+} from '../../fixtures/reward-episodes.js'
 
 const names = [
   'Influenza',

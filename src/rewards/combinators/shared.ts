@@ -1,6 +1,6 @@
 /** One reckoning for all who hold a reward. */
-import type { Reward, Score } from '../reward.js'
-import { composite } from './define.js'
+import type { Reward, Score } from '../../reward.js'
+import { composite } from '../define.js'
 
 /**
  * The same reward, reckoned once where several combinators hold it and score one episode together: the last score is

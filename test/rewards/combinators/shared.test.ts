@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { defineReward } from '../../src/rewards/define.js'
-import { shared } from '../../src/rewards/shared.js'
-import { diagnose, episodeOf, truthOf } from '../fixtures/reward-episodes.js'
+import { shared } from '../../../src/rewards/combinators/shared.js'
+import { defineReward } from '../../../src/rewards/define.js'
+import { diagnose, episodeOf, truthOf } from '../../fixtures/reward-episodes.js'
 
 test('who holds it together reckons once; another episode, truth or context reckons anew', async () => {
   let calls = 0

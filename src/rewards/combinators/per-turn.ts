@@ -1,10 +1,10 @@
 /** Rewards of turns: a function of one turn and of those before it. */
-import type { GraderView } from '../case.js'
-import type { Episode, EpisodeTurn } from '../episode.js'
-import type { Reward } from '../reward.js'
-import { ok } from '../reward.js'
-import type { RewardDeclaration } from './define.js'
-import { broken, checkBounds, defineReward } from './define.js'
+import type { GraderView } from '../../case.js'
+import type { Episode, EpisodeTurn } from '../../episode.js'
+import type { Reward } from '../../reward.js'
+import { ok } from '../../reward.js'
+import type { RewardDeclaration } from '../define.js'
+import { broken, checkBounds, defineReward } from '../define.js'
 import { clamp } from './weighing.js'
 
 /** What a turn is judged in. */

@@ -1,12 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Fault } from '../../src/error.js'
-import { notApplicable, unavailable } from '../../src/reward.js'
-import { historyCoverage } from '../../src/rewards/process/history-coverage.js'
-import { informationShaping } from '../../src/rewards/process/information-shaping.js'
-import { progressOf, shape } from '../../src/rewards/shape.js'
-import { ask, diagnose, episodeOf, finding, present, truthOf } from '../fixtures/reward-episodes.js'
-import { anyPlay } from './arbitrary.js'
+import { Fault } from '../../../src/error.js'
+import { notApplicable, unavailable } from '../../../src/reward.js'
+import { progressOf, shape } from '../../../src/rewards/combinators/shape.js'
+import { historyCoverage } from '../../../src/rewards/process/history-coverage.js'
+import { informationShaping } from '../../../src/rewards/process/information-shaping.js'
+import {
+  ask,
+  diagnose,
+  episodeOf,
+  finding,
+  present,
+  truthOf,
+} from '../../fixtures/reward-episodes.js'
+import { anyPlay } from '../arbitrary.js'
 
 const findings = ['fever', 'ache', 'chills', 'rash'].map((id) => finding(id))
 const truth = truthOf({ findings })

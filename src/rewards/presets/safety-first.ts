@@ -1,16 +1,16 @@
 /** The safety-first reward: to do no harm and to miss nothing dangerous, then to be right. */
-import type { Reward } from '../reward.js'
-import { gate, product, weigh } from './compose.js'
-import type { ActionBank } from './outcome/action-bank.js'
-import type { Formulary } from './outcome/formulary.js'
-import { partialCredit } from './outcome/partial-credit.js'
-import { treatment } from './outcome/treatment.js'
-import { historyCoverage } from './process/history-coverage.js'
-import { noContraindicated } from './safety/contraindicated.js'
-import { escalation } from './safety/escalation.js'
-import { noHarm } from './safety/no-harm.js'
-import { redFlagRecall } from './safety/red-flags.js'
-import { shared } from './shared.js'
+import type { Reward } from '../../reward.js'
+import { gate, product, weigh } from '../combinators/compose.js'
+import { shared } from '../combinators/shared.js'
+import type { ActionBank } from '../outcome/action-bank.js'
+import type { Formulary } from '../outcome/formulary.js'
+import { partialCredit } from '../outcome/partial-credit.js'
+import { treatment } from '../outcome/treatment.js'
+import { historyCoverage } from '../process/history-coverage.js'
+import { noContraindicated } from '../safety/contraindicated.js'
+import { escalation } from '../safety/escalation.js'
+import { noHarm } from '../safety/no-harm.js'
+import { redFlagRecall } from '../safety/red-flags.js'
 
 export interface SafetyFirstOptions {
   /** The diseases that can be told from their names. @default none */

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Part, Reward } from '../../src/reward.js'
-import { notApplicable, ok, unavailable } from '../../src/reward.js'
-import type { GateOptions } from '../../src/rewards/compose.js'
-import { clip, gate, otherwise, product, weigh } from '../../src/rewards/compose.js'
-import { defineReward } from '../../src/rewards/define.js'
-import { ask, diagnose, episodeOf, saying, truthOf } from '../fixtures/reward-episodes.js'
+import type { Part, Reward } from '../../../src/reward.js'
+import { notApplicable, ok, unavailable } from '../../../src/reward.js'
+import type { GateOptions } from '../../../src/rewards/combinators/compose.js'
+import { clip, gate, otherwise, product, weigh } from '../../../src/rewards/combinators/compose.js'
+import { defineReward } from '../../../src/rewards/define.js'
+import { ask, diagnose, episodeOf, saying, truthOf } from '../../fixtures/reward-episodes.js'
 
 const episode = saying('flu')
 const truth = truthOf()

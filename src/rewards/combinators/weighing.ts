@@ -1,6 +1,6 @@
 /** The arithmetic of the combinators: weighted means over what applies, of totals and turn by turn. */
-import type { Part, Reward, Score } from '../reward.js'
-import { partOf } from './score.js'
+import type { Part, Reward, Score } from '../../reward.js'
+import { partOf } from '../score.js'
 
 export type Bounds = readonly [low: number, high: number]
 

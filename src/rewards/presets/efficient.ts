@@ -1,14 +1,14 @@
 /** The efficiency reward: the right diagnosis for little money, time, trouble and talk. */
-import type { Reward } from '../reward.js'
-import { gate, otherwise, product, weigh } from './compose.js'
-import type { Formulary } from './outcome/formulary.js'
-import { partialCredit } from './outcome/partial-credit.js'
-import { efficiency } from './process/efficiency.js'
-import { examF1 } from './process/exam-f1.js'
-import { invasiveness } from './process/invasiveness.js'
-import { time } from './process/time.js'
-import { noHarm } from './safety/no-harm.js'
-import { shared } from './shared.js'
+import type { Reward } from '../../reward.js'
+import { gate, otherwise, product, weigh } from '../combinators/compose.js'
+import { shared } from '../combinators/shared.js'
+import type { Formulary } from '../outcome/formulary.js'
+import { partialCredit } from '../outcome/partial-credit.js'
+import { efficiency } from '../process/efficiency.js'
+import { examF1 } from '../process/exam-f1.js'
+import { invasiveness } from '../process/invasiveness.js'
+import { time } from '../process/time.js'
+import { noHarm } from '../safety/no-harm.js'
 
 /**
  * gate(no harm) · diagnosis · [.50 + .25·efficiency + .10·time + .05·invasiveness + .10·exams], within [0, 1].

@@ -4,14 +4,14 @@
  * After Ng, Harada and Russell (1999): r_t = γ·Φ(s_{t+1}) - Φ(s_t) with Φ = 0 at the end leaves the optimal policy what
  * it was. What is paid telescopes, so detours and repeats earn nothing.
  */
-import type { GraderView } from '../case.js'
-import type { Episode } from '../episode.js'
-import { Fault } from '../error.js'
-import type { Reward, RewardContext } from '../reward.js'
-import { notApplicable, ok } from '../reward.js'
-import type { RewardFunction, Scored } from './define.js'
-import { asReward, broken, checkBounds, defineReward } from './define.js'
-import { partOf } from './score.js'
+import type { GraderView } from '../../case.js'
+import type { Episode } from '../../episode.js'
+import { Fault } from '../../error.js'
+import type { Reward, RewardContext } from '../../reward.js'
+import { notApplicable, ok } from '../../reward.js'
+import type { RewardFunction, Scored } from '../define.js'
+import { asReward, broken, checkBounds, defineReward } from '../define.js'
+import { partOf } from '../score.js'
 
 /**
  * The potential before the first turn and after every turn: one number more than there are turns. Undefined where the

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { trainingEmitter } from '../../src/event.js'
-import type { RewardContext } from '../../src/reward.js'
-import { notApplicable, type ok, unavailable } from '../../src/reward.js'
-import { weigh } from '../../src/rewards/compose.js'
-import { defineReward } from '../../src/rewards/define.js'
-import { schedule } from '../../src/rewards/schedule.js'
-import { playMember } from '../../src/trainers/playing.js'
-import { saying, truthOf } from '../fixtures/reward-episodes.js'
-import { tinyActions, tinyEnv, tinyLung, tinyReward } from '../fixtures/tiny.js'
+import { trainingEmitter } from '../../../src/event.js'
+import type { RewardContext } from '../../../src/reward.js'
+import { notApplicable, type ok, unavailable } from '../../../src/reward.js'
+import { weigh } from '../../../src/rewards/combinators/compose.js'
+import { schedule } from '../../../src/rewards/combinators/schedule.js'
+import { defineReward } from '../../../src/rewards/define.js'
+import { playMember } from '../../../src/trainers/playing.js'
+import { saying, truthOf } from '../../fixtures/reward-episodes.js'
+import { tinyActions, tinyEnv, tinyLung, tinyReward } from '../../fixtures/tiny.js'
 
 const episode = saying('flu')
 const truth = truthOf()
