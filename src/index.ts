@@ -42,8 +42,6 @@ export type { Measures, Played, Summary } from './evaluate.js'
 export { play, summarise } from './evaluate.js'
 export type { Bound, Evaluation, Reference, Yardstick } from './evaluation.js'
 export { evaluationOf, referencesOf } from './evaluation.js'
-export type { HeldOutMetrics, StepMetrics, TrainingEmitter, TrainingEvents } from './event.js'
-export { trainingEmitter } from './event.js'
 export type { ExamContext, ExamReport, ExamSimulator } from './exam.js'
 export { firstOf } from './exam.js'
 export * from './exports/agents.js'
@@ -101,6 +99,13 @@ export { signalReport } from './signal.js'
 export { readCases, streamCases, writeCases } from './storage/case-files.js'
 export type { SavedEpisode } from './storage/episode-files.js'
 export { episodeWriter, readSaved } from './storage/episode-files.js'
+export type {
+  HeldOutMetrics,
+  StepMetrics,
+  TrainingEmitter,
+  TrainingEvents,
+} from './trainers/events.js'
+export { trainingEmitter } from './trainers/events.js'
 export type {
   Action,
   FindingState,

@@ -6,15 +6,15 @@ import { Fault } from './error.js'
 import type { Recipe } from './recipe.js'
 import type { Setting } from './setting.js'
 import { settingOf } from './setting.js'
-import { rateAt } from './trainers/adam-schedule.js'
-import { drGrpo, grpo, rloo } from './trainers/advantages.js'
 import {
   gdpo,
   litePpo,
   reinforcePlusPlusBaseline,
   reinforcePlusPlusTotals,
-} from './trainers/advantages-batch.js'
-import type { GrpoOptions } from './trainers/grpo.js'
+} from './trainers/advantages/per-batch.js'
+import { drGrpo, grpo, rloo } from './trainers/advantages/per-group.js'
+import { rateAt } from './trainers/loops/adam-schedule.js'
+import type { GrpoOptions } from './trainers/loops/grpo.js'
 
 type Training = Recipe['training']
 

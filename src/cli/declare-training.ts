@@ -1,7 +1,7 @@
 /** Declares the commands around training: `curves`, `trajectories`, `template`. */
 import type { Command } from 'commander'
 import { Option } from 'commander'
-import { exportFormats } from '../trainers/store/export-rows.js'
+import { exportFormats } from '../trainers/trajectories/export-rows.js'
 import type { CurvesFlags } from './curves.js'
 import type { Act } from './declared.js'
 import { examples } from './declared.js'

@@ -12,7 +12,7 @@ import { loadKnowledge } from '../knowledge/load.js'
 import type { Recipe } from '../recipe.js'
 import type { Setting } from '../setting.js'
 import { settingOf } from '../setting.js'
-import { fromAgent } from '../trainers/demonstrations.js'
+import { fromAgent } from '../trainers/rollouts/demonstrations.js'
 import { findPython, pythonPackage } from '../trainers/sidecar/environment.js'
 import { runProgram } from '../trainers/sidecar/program.js'
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ExportFlags } from '../../src/cli/trajectories.js'
 import { exportTrajectories, trajectoriesInfo } from '../../src/cli/trajectories.js'
 import { episodeWriter } from '../../src/storage/episode-files.js'
-import { episodeTrajectories } from '../../src/trainers/store/trajectory.js'
-import { trajectoryWriter } from '../../src/trainers/store/writer.js'
+import { episodeTrajectories } from '../../src/trainers/trajectories/trajectory.js'
+import { trajectoryWriter } from '../../src/trainers/trajectories/writer.js'
 import { ask, diagnose, episodeOf, truthOf } from '../fixtures/reward-episodes.js'
 
 let folder: string

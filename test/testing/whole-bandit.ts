@@ -9,8 +9,8 @@ import { Fault } from '../../src/error.js'
 import { pickWeighted } from '../../src/seed.js'
 import type { AdamState } from '../../src/trainers/embedded/adam.js'
 import { adam, norm } from '../../src/trainers/embedded/adam.js'
-import { tally } from '../../src/trainers/tally.js'
-import { valueLoss } from '../../src/trainers/value-loss.js'
+import { tally } from '../../src/trainers/losses/step-report.js'
+import { valueLoss } from '../../src/trainers/losses/value.js'
 
 export const everything: Capabilities = {
   losses: objectiveKinds,

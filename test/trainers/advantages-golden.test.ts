@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { KlPenalty } from '../../src/batch.js'
 import type { AdvantageEstimator, BatchEstimator } from '../../src/group.js'
-import { drGrpo, grpo, grpoVariants, remax, rloo } from '../../src/trainers/advantages.js'
+import { gae, reinforcePlusPlus } from '../../src/trainers/advantages/gae.js'
 import {
   gdpo,
   litePpo,
   reinforcePlusPlusBaseline,
   reinforcePlusPlusTotals,
-} from '../../src/trainers/advantages-batch.js'
-import { klPenalised, terminalReward } from '../../src/trainers/credit.js'
-import { gae, reinforcePlusPlus } from '../../src/trainers/gae.js'
-import { whitenTokens } from '../../src/trainers/whiten.js'
+} from '../../src/trainers/advantages/per-batch.js'
+import { drGrpo, grpo, grpoVariants, remax, rloo } from '../../src/trainers/advantages/per-group.js'
+import { klPenalised, terminalReward } from '../../src/trainers/advantages/token-rewards.js'
+import { whitenTokens } from '../../src/trainers/advantages/whiten.js'
 
 type Rows = readonly (readonly number[])[]
 

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Loss, NormaliserKind, TokenSegment } from '../../src/batch.js'
 import { drawnTokens, normalise } from '../../src/batch.js'
-import { segmentLoss } from '../../src/trainers/losses.js'
-import { valueLoss } from '../../src/trainers/value-loss.js'
+import { segmentLoss } from '../../src/trainers/losses/policy.js'
+import { valueLoss } from '../../src/trainers/losses/value.js'
 import type { GoldenCase, GoldenKey } from '../fixtures/golden.js'
 import { golden, rowsOf } from '../fixtures/golden.js'
 

@@ -1,7 +1,7 @@
 /** The critic: a linear value model over the policy's own features and its clock, one weight per feature row. */
 import type { CriticTargets, TokenSegment, TrainBatch } from '../../batch.js'
-import type { CriticReport } from '../critic-targets.js'
-import { criticTally } from '../critic-targets.js'
+import type { CriticReport } from '../losses/critic-targets.js'
+import { criticTally } from '../losses/critic-targets.js'
 import type { AdamState } from './adam.js'
 import type { Reading } from './reading.js'
 

@@ -1,7 +1,7 @@
 /** Somebody else's episode as this policy would have drawn it: teacher forcing. */
 import type { TokenSegment } from '../../batch.js'
 import type { Episode } from '../../episode.js'
-import { episodeSegments } from '../segments.js'
+import { episodeSegments } from '../batches/segments.js'
 import type { Reader } from './policy.js'
 import type { Tokenizer } from './tokenizer.js'
 

@@ -1,6 +1,6 @@
 /** The policy's passes over a segment: log-probs forwards, and the exact gradient by its weights back. */
 import type { Loss, TokenSegment } from '../../batch.js'
-import type { Tally } from '../tally.js'
+import type { Tally } from '../losses/step-report.js'
 import type { Weights } from './policy.js'
 import { addFrom, addRow, distribution, softmax } from './policy.js'
 import type { Reading } from './reading.js'

@@ -3,7 +3,7 @@
  * has, or else the importance-sampling loss with the same gradient (`linearise.ts`), which costs a forward pass more.
  */
 import type { Objective, TokenSegment, TrainBatch } from '../../batch.js'
-import { linearise } from '../linearise.js'
+import { linearise } from '../losses/linearise.js'
 import type { Datum, TrainingModel, WireLoss } from '../tinker/wire.js'
 import { datum, lossDatum, masked, nativeLoss, ownDatum, rowsOf } from './datum.js'
 

@@ -1,7 +1,7 @@
 /** The critic of a sidecar: a value model with weights of its own, made when it is first asked for. */
 import type { CriticTargets, TokenSegment, TrainBatch } from '../../batch.js'
-import type { CriticReport } from '../critic-targets.js'
-import { criticTally } from '../critic-targets.js'
+import type { CriticReport } from '../losses/critic-targets.js'
+import { criticTally } from '../losses/critic-targets.js'
 import type { TrainingModel } from '../tinker/wire.js'
 import { masked, rowsOf, valueDatum } from './datum.js'
 import { steppedBy } from './optimiser.js'

@@ -1,12 +1,12 @@
 /** The two ways of saying the same: JSON and protobuf. */
 import { boundary } from '../../error.js'
-import { jsonForward, jsonSampled } from './json-reply.js'
-import { jsonDatum, jsonPass } from './json-request.js'
+import { jsonForward, jsonSampled } from './codec/json-reply.js'
+import { jsonDatum, jsonPass } from './codec/json-request.js'
+import { protobufForward, protobufSampled } from './codec/protobuf-reply.js'
+import { protobufDatum, protobufPass } from './codec/protobuf-request.js'
 import { jsonOf } from './operation.js'
 import type { PassRequest } from './pass.js'
 import type { DialectName } from './profile.js'
-import { protobufForward, protobufSampled } from './protobuf-reply.js'
-import { protobufDatum, protobufPass } from './protobuf-request.js'
 import type { Reply } from './transport.js'
 import type { Datum, ForwardOutput, Sampled } from './wire.js'
 

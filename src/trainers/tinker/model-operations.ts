@@ -1,7 +1,7 @@
 /** What a model is told outside of passes: steps, snapshots, files; each in the place it was called in. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import type { Line } from './line.js'
+import type { Line } from './codec/line.js'
 import { jsonOperation } from './operation.js'
 import type { WireProfile } from './profile.js'
 import { openSampler } from './sampling.js'

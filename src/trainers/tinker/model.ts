@@ -1,6 +1,7 @@
 /** A model being trained on a server of the wire. */
+
+import { seen, startLine } from './codec/line.js'
 import { createOnServer } from './create.js'
-import { seen, startLine } from './line.js'
 import {
   exportAs,
   loadFirst,

@@ -5,7 +5,7 @@ import { Fault } from '../../../src/error.js'
 import { unavailable } from '../../../src/reward.js'
 import { perTurn } from '../../../src/rewards/combinators/per-turn.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
-import { tokenTurns, turnRewards } from '../../../src/trainers/turn-credit.js'
+import { tokenTurns, turnRewards } from '../../../src/trainers/advantages/turn-rewards.js'
 import {
   ask,
   diagnose,

@@ -3,7 +3,7 @@ import type { Backend } from '../../../src/backend.js'
 import type { CriticTargets, TokenSegment, TrainBatch } from '../../../src/batch.js'
 import { normalise } from '../../../src/batch.js'
 import type { Episode } from '../../../src/episode.js'
-import { episodeSegments } from '../../../src/trainers/segments.js'
+import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import { consult, right } from './play.js'
 
 /** Patients 0 to `count` - 1, played by the policy of this moment. */

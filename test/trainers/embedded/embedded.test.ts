@@ -6,9 +6,9 @@ import type { Backend } from '../../../src/backend.js'
 import { type Loss, normalise, type TrainBatch } from '../../../src/batch.js'
 import type { Episode } from '../../../src/episode.js'
 import { vocabulary } from '../../../src/knowledge/action-space.js'
-import { drGrpo } from '../../../src/trainers/advantages.js'
+import { drGrpo } from '../../../src/trainers/advantages/per-group.js'
+import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
-import { episodeSegments } from '../../../src/trainers/segments.js'
 import { consult, right, words } from './play.js'
 
 const clip: Loss = { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 }

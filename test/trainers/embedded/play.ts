@@ -6,7 +6,7 @@ import { normalise } from '../../../src/batch.js'
 import type { Observation } from '../../../src/env.js'
 import type { Episode } from '../../../src/episode.js'
 import { vocabulary } from '../../../src/knowledge/action-space.js'
-import { episodeSegments } from '../../../src/trainers/segments.js'
+import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import { type Action, noFacts, type Turn } from '../../../src/turn.js'
 
 export const words = vocabulary('en', [

@@ -1,0 +1,118 @@
+/** Advantage estimators that whiten over the batch, and so need every group of a step at once. */
+import type { BatchEstimator, ScoredGroup } from '../../group.js'
+import { deviation, magnitude, standardise, whiteningEpsilon } from './whiten.js'
+
+/** One list over the batch, cut back into its groups. */
+function regroup(groups: readonly ScoredGroup[], values: ArrayLike<number>): number[][] {
+  let next = 0
+  return groups.map(({ totals }) => totals.map(() => values[next++]!))
+}
+
+/** Each member's weight, once per drawn token, or once; a group of one has no baseline and weighs nothing. */
+const weightsOf = (groups: readonly ScoredGroup[]): number[] =>
+  groups.flatMap(({ totals, tokens }, g) => {
+    if (tokens && tokens.length !== totals.length)
+      throw new RangeError(
+        `Expected \`tokens\` of groups[${g}] to have ${totals.length} entries, got ${tokens.length}`,
+      )
+    return totals.map((_, i) => (totals.length < 2 ? 0 : tokens ? tokens[i]! : 1))
+  })
+
+/**
+ * REINFORCE++ (Hu et al. 2025, arXiv:2501.03262) of one reward at the end and gamma 1: totals whitened over the drawn
+ * tokens of the batch with 1e-8 added to the variance, whatever their groups; per token, with rewards on the way or a
+ * discount, it is `reinforcePlusPlus`. It does not compare siblings: form its groups with `baseline: 'elsewhere'`.
+ */
+export const reinforcePlusPlusTotals = (): BatchEstimator => (groups) => {
+  const totals = groups.flatMap((group) => group.totals)
+  const weights = groups.flatMap((group) => group.tokens ?? group.totals.map(() => 1))
+  return regroup(groups, standardise(totals, { inside: whiteningEpsilon, weights }))
+}
+
+/**
+ * REINFORCE++ with the group's baseline (Hu et al. 2025, arXiv:2501.03262): centred on the group mean, then whitened
+ * over the drawn tokens of the batch with 1e-8 added to the variance, as verl does. A group of one gets 0 and stays
+ * out of the statistics, where verl takes its raw total.
+ */
+export const reinforcePlusPlusBaseline = (): BatchEstimator => (groups) => {
+  const scale = magnitude(groups.flatMap(({ totals }) => totals))
+  const centred = groups.flatMap(({ totals }) => [
+    ...standardise(
+      totals.map((total) => total / scale),
+      { std: 'none' },
+    ),
+  ])
+  const inside = whiteningEpsilon / scale / scale
+  return regroup(groups, standardise(centred, { inside, weights: weightsOf(groups) }))
+}
+
+/**
+ * Lite PPO (Liu et al. 2025, arXiv:2508.08221; TRL's `scale_rewards="batch"`): centred on the group mean, divided by
+ * the sample deviation of all totals of the batch plus `epsilon`.
+ */
+export const litePpo =
+  ({ epsilon = 1e-4 }: { readonly epsilon?: number } = {}): BatchEstimator =>
+  (groups) => {
+    const all = groups.flatMap(({ totals }) => totals)
+    const scale = magnitude(all)
+    const divisor = deviation(all.map((total) => total / scale)) + epsilon / scale
+    return groups.map(({ totals }) => {
+      const units = totals.map((total) => total / scale)
+      return [...standardise(units, { std: 'none' })].map((value) =>
+        value === 0 ? 0 : value / divisor,
+      )
+    })
+  }
+
+export interface GdpoOptions {
+  /** What each part weighs; a part not named weighs nothing. Without it each part weighs 1. */
+  readonly weights?: Readonly<Record<string, number>>
+  /** Added to a part's deviation within its group: 1e-6 in verl, 1e-4 in TRL. @default 1e-6 */
+  readonly epsilon?: number
+  /** Added to the batch's variance: 1e-8 in verl, 0 in TRL. @default 1e-8 */
+  readonly inside?: number
+  /** Added to the batch's deviation: 0 in verl, 1e-4 in TRL. @default 0 */
+  readonly outside?: number
+}
+
+/** The weighted sum of a group's parts, each normalised over the members it applies to. */
+function normalisedParts(
+  { totals, parts }: ScoredGroup,
+  g: number,
+  { weights, epsilon = 1e-6 }: GdpoOptions,
+): number[] {
+  if (!parts || parts.length !== totals.length)
+    throw new TypeError(
+      `Expected \`parts\` of groups[${g}] to have ${totals.length} entries, got ${parts?.length ?? 'none'}`,
+    )
+  const sums = totals.map(() => 0)
+  const names = weights ? Object.keys(weights) : new Set(parts.flatMap((one) => Object.keys(one)))
+  for (const name of names) {
+    const having = parts.flatMap((one, i) => (Object.hasOwn(one, name) ? [i] : []))
+    const values = having.map((i) => parts[i]?.[name] ?? 0)
+    const white = standardise(values, { outside: epsilon })
+    having.forEach((i, n) => {
+      sums[i] = sums[i]! + (weights?.[name] ?? 1) * white[n]!
+    })
+  }
+  return sums
+}
+
+/**
+ * GDPO (arXiv:2601.05242): each part of the reward normalised by its own mean and sample deviation within the group,
+ * the weighted sum of them whitened over the batch, so that no part drowns in the spread of another. The defaults are
+ * verl's; TRL's are `{ epsilon: 1e-4, inside: 0, outside: 1e-4 }`, over members in place of tokens. A part that does
+ * not apply to a member adds 0 for it, as in TRL; a group of one gets 0 and stays out of the statistics.
+ * @throws TypeError for a group without `parts`
+ */
+export const gdpo =
+  (options: GdpoOptions = {}): BatchEstimator =>
+  (groups) => {
+    const { inside = whiteningEpsilon, outside = 0 } = options
+    for (const [name, weight] of Object.entries(options.weights ?? {}))
+      if (!Number.isFinite(weight))
+        throw new RangeError(`Expected \`weights.${name}\` to be finite, got \`${weight}\``)
+    const sums = groups.flatMap((group, g) => normalisedParts(group, g, options))
+    const weights = weightsOf(groups)
+    return regroup(groups, standardise(sums, { inside, outside, weights }))
+  }

@@ -1,0 +1,58 @@
+/** Advantage estimators: pure functions of one group's totals, named after their papers. */
+import type { AdvantageEstimator } from '../../group.js'
+import type { Deviation } from './whiten.js'
+import { standardise } from './whiten.js'
+
+export interface GrpoVariant {
+  /** What centred totals are divided by: a deviation over n - 1, over n, or nothing. @default 'sample' */
+  readonly std?: Deviation
+  /** Added to the deviation. @default 1e-6 */
+  readonly epsilon?: number
+}
+
+/** GRPO as published libraries compute it. */
+export const grpoVariants = {
+  verl: { std: 'sample', epsilon: 1e-6 },
+  slime: { std: 'sample', epsilon: 1e-6 },
+  trl: { std: 'sample', epsilon: 1e-4 },
+  'trl-async': { std: 'population', epsilon: 1e-8 },
+} as const satisfies Record<string, GrpoVariant>
+
+/**
+ * GRPO (Shao et al. 2024, arXiv:2402.03300): centred on the group mean, divided by the standard deviation plus
+ * `epsilon`. A group of one gets 0, where verl gives it its raw total.
+ */
+export function grpo({ std = 'sample', epsilon = 1e-6 }: GrpoVariant = {}): AdvantageEstimator {
+  if (!(epsilon >= 0))
+    throw new RangeError(`Expected \`epsilon\` to be at least 0, got \`${epsilon}\``)
+  return (totals) => [...standardise(totals, { std, outside: epsilon })]
+}
+
+/** Dr. GRPO (Liu et al. 2025, arXiv:2503.20783): centred on the group mean, the spread left alone. */
+export const drGrpo = (): AdvantageEstimator => grpo({ std: 'none' })
+
+/** RLOO (Kool et al. 2019; Ahmadian et al. 2024): each member against the mean of the others. */
+export const rloo = (): AdvantageEstimator => (totals) => {
+  const n = totals.length
+  return [...standardise(totals, { std: 'none' })].map((centred) =>
+    n < 2 ? 0 : (centred * n) / (n - 1),
+  )
+}
+
+/**
+ * ReMax (Li et al. 2023, arXiv:2310.10505): each member against the total of a greedy rollout of the same case.
+ * It does not compare siblings: form its groups with `baseline: 'elsewhere'`.
+ * @throws RangeError for a greedy total that is not finite
+ */
+export function remax(greedy: number): AdvantageEstimator {
+  if (!Number.isFinite(greedy))
+    throw new RangeError(`Expected \`greedy\` to be finite, got \`${greedy}\``)
+  return (totals) => totals.map((total) => total - greedy)
+}
+
+/** The estimators that read one group's totals and no more. */
+export const advantageEstimators = {
+  grpo: grpo(),
+  'dr-grpo': drGrpo(),
+  rloo: rloo(),
+} as const satisfies Record<string, AdvantageEstimator>

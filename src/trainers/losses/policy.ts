@@ -1,0 +1,159 @@
+/**
+ * Policy losses, token by token: the value, and its exact derivative by the token's log-prob. Every backend that can
+ * be told a gradient uses these, and one that cannot is sent them linearised (`linearise.ts`).
+ */
+import type { KlPenalty, Loss, Objective, TokenSegment } from '../../batch.js'
+import { correctionWeights } from './importance-correction.js'
+
+/** A value and its derivative by the token's log-prob. */
+export interface TokenLoss {
+  readonly value: number
+  readonly slope: number
+  /** The gradient was cut off by a bound. */
+  readonly clipped: boolean
+}
+
+const clip = (ratio: number, low: number, high: number): number =>
+  Math.min(Math.max(ratio, 1 - low), 1 + high)
+
+/** -min(rA, clip(r)A): flat where clipping lowers the gain; with `dual`, flat below -dual A too. */
+function clipped(
+  { low, high, dual }: { readonly low: number; readonly high: number; readonly dual?: number },
+  ratio: number,
+  advantage: number,
+): TokenLoss {
+  if (advantage < 0 && dual !== undefined && ratio > dual)
+    return { value: -dual * advantage, slope: 0, clipped: true }
+  const outside = advantage >= 0 ? ratio > 1 + high : ratio < 1 - low
+  return outside
+    ? { value: -clip(ratio, low, high) * advantage, slope: 0, clipped: true }
+    : { value: -ratio * advantage, slope: -ratio * advantage, clipped: false }
+}
+
+/** σ with an exponential that cannot overflow. */
+const sigmoid = (x: number): number => {
+  const e = Math.exp(-Math.abs(x))
+  return x >= 0 ? 1 / (1 + e) : e / (1 + e)
+}
+
+/**
+ * The loss of one drawn token; entropy, penalty and correction apart.
+ * @param logprob log p under the weights being trained
+ * @param ratio p / p_old, of the token or, for gspo, of its segment
+ */
+export function tokenLoss(
+  objective: Objective,
+  logprob: number,
+  ratio: number,
+  advantage: number,
+): TokenLoss {
+  switch (objective.kind) {
+    case 'policy-gradient':
+    case 'cross-entropy':
+      return { value: -advantage * logprob, slope: -advantage, clipped: false }
+    case 'importance-sampling':
+      return { value: -ratio * advantage, slope: -ratio * advantage, clipped: false }
+    // For gspo the derivative is by the segment's tokens together: as in its token form, each gets s A.
+    case 'ppo-clip':
+    case 'gspo':
+      return clipped(objective, ratio, advantage)
+    case 'cispo': {
+      const bounded = clip(ratio, objective.low, objective.high)
+      const slope = -bounded * advantage
+      return { value: slope * logprob, slope, clipped: bounded !== ratio }
+    }
+    case 'sapo': {
+      const tau = advantage > 0 ? objective.tauPositive : objective.tauNegative
+      const gate = sigmoid(tau * (ratio - 1))
+      const slope = -4 * gate * (1 - gate) * ratio * advantage
+      return { value: (-4 / tau) * gate * advantage, slope, clipped: false }
+    }
+  }
+}
+
+/**
+ * An estimate of the KL divergence from the reference policy, and its derivative.
+ * @param distance log p - log p_ref
+ */
+export function klEstimate(
+  estimator: KlPenalty['estimator'],
+  distance: number,
+): { readonly value: number; readonly slope: number } {
+  if (estimator === 'k1') return { value: distance, slope: 1 }
+  if (estimator === 'k2') return { value: (distance * distance) / 2, slope: distance }
+  const inverse = Math.exp(-distance)
+  return { value: inverse + distance - 1, slope: 1 - inverse }
+}
+
+/** What a loss makes of one segment, before the normaliser; all per token, 0 where masked. */
+export interface SegmentLoss {
+  /** Entropy apart. */
+  readonly values: Float64Array
+  /** d (sum of values) / d log p. */
+  readonly slopes: Float64Array
+  /** p / p_old of each token. */
+  readonly ratios: Float64Array
+  /** The correction's; 1 without one. */
+  readonly weights: Float64Array
+  /** 1 where the gradient was cut off by a bound. */
+  readonly clipped: Uint8Array
+  /** The KL penalty's estimate, without its coefficient; 0 without one. */
+  readonly kl: Float64Array
+}
+
+/** The mean over drawn tokens of log p - log p_old, exponentiated (GSPO). */
+function sequenceRatio({ mask }: TokenSegment, logprobs: Logprobs, old: Logprobs): number {
+  let sum = 0
+  let drawn = 0
+  for (let t = 0; t < mask.length; t++) {
+    if (mask[t] !== 1) continue
+    sum += logprobs[t]! - old[t]!
+    drawn++
+  }
+  return drawn > 0 ? Math.exp(sum / drawn) : 1
+}
+
+type Logprobs = Float64Array | Float32Array
+
+/**
+ * The loss of one segment's drawn tokens.
+ * @param logprobs log p of every token after the prompt under the weights being trained; masked ones are not read
+ * @throws RangeError when `logprobs` is of another length, or the loss has a penalty and the segment no reference
+ */
+export function segmentLoss(loss: Loss, segment: TokenSegment, logprobs: Logprobs): SegmentLoss {
+  const { mask, advantages, refLogprobs } = segment
+  const length = mask.length
+  if (logprobs.length !== length)
+    throw new RangeError(`Expected ${length} logprobs, got ${logprobs.length}`)
+  if (loss.kl && !refLogprobs)
+    throw new RangeError('Expected a segment with refLogprobs for a KL penalty, got none')
+  const old = segment.oldLogprobs ?? segment.logprobs
+  const whole = loss.kind === 'gspo' ? sequenceRatio(segment, logprobs, old) : undefined
+  const weights = correctionWeights(loss.correction, segment)
+  const out = {
+    values: new Float64Array(length),
+    slopes: new Float64Array(length),
+    ratios: new Float64Array(length),
+    weights,
+    clipped: new Uint8Array(length),
+    kl: new Float64Array(length),
+  }
+  for (let t = 0; t < length; t++) {
+    if (mask[t] !== 1) continue
+    const logprob = logprobs[t]!
+    const ratio = Math.exp(logprob - old[t]!)
+    const one = tokenLoss(loss, logprob, whole ?? ratio, advantages[t]!)
+    const weight = weights[t]!
+    // A token left out by the correction adds nothing, however large its ratio: 0 times infinity is no number.
+    out.values[t] = weight === 0 ? 0 : weight * one.value
+    out.slopes[t] = weight === 0 ? 0 : weight * one.slope
+    out.ratios[t] = ratio
+    out.clipped[t] = one.clipped ? 1 : 0
+    if (!loss.kl || !refLogprobs) continue
+    const penalty = klEstimate(loss.kl.estimator, logprob - refLogprobs[t]!)
+    out.kl[t] = penalty.value
+    out.values[t]! += loss.kl.coefficient * penalty.value
+    out.slopes[t]! += loss.kl.coefficient * penalty.slope
+  }
+  return out
+}

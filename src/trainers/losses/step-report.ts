@@ -1,0 +1,93 @@
+/** Adds up what a gradient step did, segment by segment, into the report every backend gives. */
+import type { StepReport } from '../../backend.js'
+import type { Loss, TokenSegment } from '../../batch.js'
+import { segmentLoss } from './policy.js'
+
+/** A segment, read by the weights being trained. */
+export interface ReadSegment {
+  readonly segment: TokenSegment
+  /** log p of every token after the prompt under these weights; masked ones are not read. */
+  readonly logprobs: Float64Array | Float32Array
+  /** Of the policy at each of these tokens, in nats. @default 0 */
+  readonly entropies?: Float64Array
+  /** The normaliser's multiplier. */
+  readonly weight: number
+}
+
+export interface Tally {
+  /** Counts a segment and gives d loss / d log p of every token, its weight included, the entropy bonus left out. */
+  add(read: ReadSegment): Float64Array
+  /** @throws RangeError when no drawn token was added */
+  report(policyVersion: number, gradNorm: number): StepReport
+}
+
+/**
+ * Starts a step's sums.
+ * @param version the policy version being trained: tokens drawn with it show the sampler-trainer gap
+ */
+export function tally(loss: Loss, version: number): Tally {
+  let tokens = 0
+  let sum = 0
+  let ratio = 0
+  let square = 0
+  let maxRatio = 0
+  let clipped = 0
+  let dropped = 0
+  let kl = 0
+  let reference = 0
+  let entropies = 0
+  let current = 0
+  let gap = 0
+  let maxGap = 0
+
+  /** One drawn token's part of the report. */
+  const count = (sampled: number, logprob: number, fresh: boolean): void => {
+    const own = Math.exp(logprob - sampled)
+    tokens++
+    ratio += own
+    square += own * own
+    if (own > maxRatio) maxRatio = own
+    kl += sampled - logprob
+    if (!fresh) return
+    const difference = Math.abs(sampled - logprob)
+    current++
+    gap += difference
+    if (difference > maxGap) maxGap = difference
+  }
+
+  return {
+    add({ segment, logprobs, entropies: spread, weight }) {
+      const { mask, logprobs: sampled, policyVersions } = segment
+      const made = segmentLoss(loss, segment, logprobs)
+      for (let t = 0; t < mask.length; t++) {
+        if (mask[t] !== 1) continue
+        count(sampled[t]!, logprobs[t]!, policyVersions[t] === version)
+        const entropy = spread?.[t] ?? 0
+        sum += weight * (made.values[t]! - loss.entropy * entropy)
+        entropies += entropy
+        clipped += made.clipped[t]!
+        reference += made.kl[t]!
+        if (made.weights[t] === 0) dropped++
+        made.slopes[t]! *= weight
+      }
+      return made.slopes
+    },
+    report(policyVersion, gradNorm) {
+      if (tokens === 0) throw new RangeError('Expected a batch with drawn tokens, got none')
+      return {
+        policyVersion,
+        loss: sum,
+        gradNorm,
+        ratio: { mean: ratio / tokens, max: maxRatio },
+        clipFraction: clipped / tokens,
+        droppedFraction: dropped / tokens,
+        kl: kl / tokens,
+        ...(loss.kl ? { klReference: reference / tokens } : {}),
+        entropy: entropies / tokens,
+        logprobGap: { mean: current > 0 ? gap / current : 0, max: maxGap },
+        ess: (ratio * ratio) / (tokens * square),
+        tokens,
+      }
+    },
+  }
+}

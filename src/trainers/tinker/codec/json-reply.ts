@@ -1,0 +1,44 @@
+/** Results in JSON. */
+import { z } from 'zod'
+import type { ForwardOutput, Sampled } from '../wire.js'
+
+const Tensor = z.object({ data: z.array(z.number()), sparse_crow_indices: z.null().optional() })
+const Forward = z.object({
+  loss_fn_outputs: z.array(z.record(z.string(), Tensor)),
+  metrics: z.record(z.string(), z.number()).default({}),
+})
+
+/** Reads the result of a pass. @throws ZodError for what is none */
+export function jsonForward(body: unknown): ForwardOutput {
+  const { loss_fn_outputs, metrics } = Forward.parse(body)
+  const outputs = loss_fn_outputs.map((output) =>
+    Object.fromEntries(
+      Object.entries(output).map(([name, { data }]) => [name, Float32Array.from(data)]),
+    ),
+  )
+  return { outputs, metrics }
+}
+
+const Sample = z.object({
+  sequences: z.array(
+    z.object({
+      tokens: z.array(z.int()),
+      logprobs: z.array(z.number()),
+      stop_reason: z.enum(['stop', 'length']),
+    }),
+  ),
+  prompt_logprobs: z.array(z.number().nullable()).nullish(),
+})
+
+/** Reads the result of `asample`. @throws ZodError for what is none */
+export function jsonSampled(body: unknown): Sampled {
+  const { sequences, prompt_logprobs: prompt } = Sample.parse(body)
+  return {
+    sequences: sequences.map(({ tokens, logprobs, stop_reason }) => ({
+      tokens,
+      logprobs,
+      stopReason: stop_reason,
+    })),
+    ...(prompt ? { promptLogprobs: Float32Array.from(prompt, (value) => value ?? NaN) } : {}),
+  }
+}

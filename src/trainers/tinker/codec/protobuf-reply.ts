@@ -1,0 +1,89 @@
+/** Results in protobuf: `ForwardBackwardOutput` and `SampleResponse` of the SDK's `tinker_public.proto`. */
+
+import type { ForwardOutput, Sampled, SampledSequence } from '../wire.js'
+import { elementsOf, elementTypes } from './numbers.js'
+import { fieldsOf } from './protobuf.js'
+
+/** A message by field number, each with its values in order. */
+function message(bytes: Uint8Array): {
+  readonly bytes: (number: number) => readonly Uint8Array[]
+  readonly int: (number: number) => number
+} {
+  const fields = [...fieldsOf(bytes)]
+  const values = (number: number) => fields.filter((f) => f.number === number).map((f) => f.value)
+  return {
+    bytes: (number) => values(number).filter((value) => value instanceof Uint8Array),
+    int: (number) =>
+      values(number)
+        .filter((value) => typeof value === 'number')
+        .at(-1) ?? 0,
+  }
+}
+
+const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes)
+const none = new Uint8Array()
+
+/** `BatchedTensor`: the values of every datum, cut at byte offsets. */
+function perDatum(bytes: Uint8Array): Float32Array[] {
+  const tensor = message(bytes)
+  const data = tensor.bytes(1).at(-1) ?? none
+  const offsets = elementsOf(tensor.bytes(2).at(-1) ?? none, elementTypes.int64)
+  const type = tensor.int(3)
+  return offsets.slice(1).map((end, i) => {
+    const start = offsets[i]!
+    if (start < 0 || start > end || end > data.length)
+      throw new RangeError(`Expected offsets within ${data.length} bytes, got ${start} to ${end}`)
+    return Float32Array.from(elementsOf(data.subarray(start, end), type))
+  })
+}
+
+/** `ArrayRecord`: the outputs of some data, by name. */
+function record(bytes: Uint8Array): Readonly<Record<string, Float32Array>>[] {
+  const fields = message(bytes)
+  const named = fields.bytes(2).map((entry) => {
+    const { bytes: part } = message(entry)
+    return [text(part(1).at(-1)), perDatum(part(2).at(-1) ?? none)] as const
+  })
+  const count = fields.int(3) || (named[0]?.[1].length ?? 0)
+  for (const [name, arrays] of named)
+    if (arrays.length !== count)
+      throw new RangeError(`Expected ${name} of ${count} data, got ${arrays.length}`)
+  return Array.from({ length: count }, (_, i) =>
+    Object.fromEntries(named.map(([name, arrays]) => [name, arrays[i]!])),
+  )
+}
+
+/** Reads `ForwardBackwardOutput`. @throws RangeError for bytes that are none */
+export function protobufForward(bytes: Uint8Array): ForwardOutput {
+  const output = message(bytes)
+  const metrics = output.bytes(3).map((entry) => {
+    const { bytes: part } = message(entry)
+    const value = part(2).at(-1)
+    const number = value ? new DataView(value.buffer, value.byteOffset, 8).getFloat64(0, true) : 0
+    return [text(part(1).at(-1)), number] as const
+  })
+  return { outputs: output.bytes(2).flatMap(record), metrics: Object.fromEntries(metrics) }
+}
+
+function sequence(bytes: Uint8Array): SampledSequence {
+  const fields = message(bytes)
+  const stop = fields.int(1)
+  if (stop !== 0 && stop !== 1) throw new RangeError(`Expected stop_reason 0 or 1, got ${stop}`)
+  return {
+    tokens: elementsOf(fields.bytes(2).at(-1) ?? none, elementTypes.int32),
+    logprobs: elementsOf(fields.bytes(3).at(-1) ?? none, elementTypes.float32),
+    stopReason: stop === 0 ? 'stop' : 'length',
+  }
+}
+
+/** Reads `SampleResponse`. @throws RangeError for bytes that are none */
+export function protobufSampled(bytes: Uint8Array): Sampled {
+  const fields = message(bytes)
+  const prompt = fields.bytes(2).at(-1)
+  return {
+    sequences: fields.bytes(1).map(sequence),
+    ...(prompt
+      ? { promptLogprobs: Float32Array.from(elementsOf(prompt, elementTypes.float32)) }
+      : {}),
+  }
+}

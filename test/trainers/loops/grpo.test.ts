@@ -1,0 +1,265 @@
+import { mkdtemp, readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Backend } from '../../../src/backend.js'
+import { consultation } from '../../../src/envs/consultation.js'
+import { Fault } from '../../../src/error.js'
+import type { Reward } from '../../../src/reward.js'
+import { defineReward } from '../../../src/rewards/define.js'
+import { drGrpo } from '../../../src/trainers/advantages/per-group.js'
+import { batchOf } from '../../../src/trainers/batches/group-batch.js'
+import { embedded } from '../../../src/trainers/embedded/embedded.js'
+import type { StepMetrics } from '../../../src/trainers/events.js'
+import { trainingEmitter } from '../../../src/trainers/events.js'
+import type { GrpoOptions } from '../../../src/trainers/loops/grpo.js'
+import { trainGrpo } from '../../../src/trainers/loops/grpo.js'
+import { accuracy, caseAt, patient } from '../../fixtures/tiny-training.js'
+import { words } from '../embedded/play.js'
+
+const run = async (backend: Backend, over: Partial<GrpoOptions> = {}): Promise<StepMetrics[]> => {
+  const events = over.events ?? trainingEmitter()
+  const told: StepMetrics[] = []
+  events.on('step-end', (metrics) => told.push(metrics))
+  await trainGrpo({
+    backend,
+    caseAt,
+    makeEnv: () => consultation({ cases: caseAt, patient, maxTurns: 4 }),
+    reward: accuracy,
+    accuracy,
+    estimator: drGrpo(),
+    loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
+    normaliser: 'token-mean',
+    adam: { learningRate: 0.1 },
+    steps: 4,
+    groupsPerStep: 4,
+    groupSize: 6,
+    events,
+    ...over,
+  })
+  return told
+}
+
+const weightsOf = async (backend: Backend): Promise<string> => {
+  const folder = join(await mkdtemp(join(tmpdir(), 'grpo-')), 'x')
+  await backend.save(folder)
+  return (await readFile(join(folder, 'weights.bin'))).toString('base64')
+}
+
+test('learns: accuracy rises from chance to nearly all', async () => {
+  const told = await run(embedded({ vocabulary: words }), { steps: 60, groupsPerStep: 6 })
+  const average = (part: readonly StepMetrics[]) =>
+    part.reduce((sum, { accuracy }) => sum + (accuracy ?? Number.NaN), 0) / part.length
+  expect(average(told.slice(0, 1))).toBeLessThan(0.65)
+  expect(average(told.slice(-5))).toBeGreaterThan(0.9)
+})
+
+describe('the same weights', () => {
+  test('at any concurrency', async () => {
+    const [one, many] = [embedded({ vocabulary: words }), embedded({ vocabulary: words })]
+    await run(one, { concurrency: 1 })
+    await run(many, { concurrency: 24 })
+    expect(await weightsOf(many)).toBe(await weightsOf(one))
+  })
+
+  test('interrupted and resumed, or not', async () => {
+    const straight = embedded({ vocabulary: words })
+    await run(straight)
+    const folder = join(await mkdtemp(join(tmpdir(), 'grpo-')), 'half')
+    const first = embedded({ vocabulary: words })
+    await run(first, { steps: 2 })
+    await first.save(folder)
+    const second = embedded({ vocabulary: words })
+    await second.load(folder)
+    await run(second, { firstStep: 3 })
+    expect(await weightsOf(second)).toBe(await weightsOf(straight))
+  })
+})
+
+describe('what is left out is counted', () => {
+  test('scores that a reward could not give, told with the reason and the place', async () => {
+    const faults: string[] = []
+    const events = trainingEmitter()
+    events.on('fault-met', (fault, where) => faults.push(`${where}: ${fault.message}`))
+    const down = defineReward({ name: 'judged', bounds: [0, 1] }, () => {
+      throw new Error('the judge is down')
+    })
+    const [step] = await run(embedded({ vocabulary: words }), { reward: down, events, steps: 1 })
+    expect(step?.samples.unavailable).toBe(faults.length)
+    expect(faults[0]).toMatch(
+      /^step 1, group \d, member \d+ \(.+\): reward judged: the judge is down$/,
+    )
+    expect(step).toMatchObject({ reward: null, samples: { used: 0 } })
+  })
+
+  test('members whose world failed, never scored', async () => {
+    const faults: string[] = []
+    const events = trainingEmitter()
+    events.on('fault-met', (fault, where) => faults.push(`${where}: ${fault.message}`))
+    let calls = 0
+    const makeEnv = () =>
+      consultation({
+        cases: caseAt,
+        maxTurns: 4,
+        patient: (utterance, context) => {
+          calls += 1
+          if (calls % 5 === 0) throw new Fault('model-unavailable', 'patient is down')
+          return patient(utterance, context)
+        },
+      })
+    const told = await run(embedded({ vocabulary: words }), { makeEnv, events, steps: 2 })
+    const unavailable = told.reduce((sum, { samples }) => sum + samples.unavailable, 0)
+    expect(unavailable).toBeGreaterThan(0)
+    expect(faults).toHaveLength(unavailable)
+    expect(faults[0]).toMatch(/^step 1, group \d, member \d: patient is down$/)
+  })
+
+  test('scores without a total, with their episodes out of the batch', async () => {
+    const half: Reward = Object.assign(
+      async (...[episode, truth]: Parameters<Reward>) =>
+        episode.id.endsWith('/0') ? { total: null, parts: {} } : accuracy(episode, truth),
+      { rewardName: 'half', bounds: [0, 1] as const, source: 'test' },
+    )
+    const groups: Parameters<typeof batchOf>[0][number][] = []
+    const events = trainingEmitter()
+    events.on('group-formed', (group) => groups.push(group))
+    const [metrics] = await run(embedded({ vocabulary: words }), { reward: half, events, steps: 1 })
+    expect(metrics?.samples.unavailable).toBe(4)
+    const made = batchOf(groups, 1, 0, {
+      loss: { kind: 'policy-gradient', entropy: 0 },
+      normaliser: 'token-mean',
+      adam: { learningRate: 1 },
+    })
+    expect(made?.batch.segments.some(({ rolloutId }) => rolloutId.endsWith('/0'))).toBe(false)
+  })
+
+  test('a step without any score has no mean, rather than one of 0', async () => {
+    const none: Reward = Object.assign(async () => ({ total: null, parts: {} }), {
+      rewardName: 'none',
+      bounds: [0, 1] as const,
+      source: 'test',
+    })
+    const [metrics] = await run(embedded({ vocabulary: words }), { reward: none, steps: 1 })
+    expect(metrics?.reward).toBeNull()
+    expect(metrics?.samples.unavailable).toBe(24)
+  })
+
+  test('a step of which nothing could be played ends the run with the fault, and no step is made', async () => {
+    const makeEnv = () =>
+      consultation({
+        cases: caseAt,
+        patient: () => {
+          throw new Fault('model-unavailable', 'patient is down')
+        },
+      })
+    const backend = embedded({ vocabulary: words })
+    const asking: Backend = {
+      ...backend,
+      sampler: () => () => ({ action: { kind: 'ask', text: 'Hello?' } }),
+    }
+    await expect(run(asking, { makeEnv })).rejects.toMatchObject({
+      code: 'model-unavailable',
+      message: 'step 1: none of its 24 consultations could be played: patient is down',
+    })
+    expect(backend.policyVersion).toBe(0)
+  })
+
+  test('zero-variance groups teach nothing and make no step', async () => {
+    const flat: Reward = Object.assign(async () => ({ total: 0.3, parts: {} }), {
+      rewardName: 'flat',
+      bounds: [0, 1] as const,
+      source: 'test',
+    })
+    const backend = embedded({ vocabulary: words })
+    const [metrics] = await run(backend, { reward: flat, steps: 1 })
+    expect(metrics?.groups).toMatchObject({ drawn: 4, formed: 4, zeroVariance: 4, dropped: 0 })
+    expect(metrics?.update).toBeUndefined()
+    expect(backend.policyVersion).toBe(0)
+  })
+})
+
+test('epochs step that many times on the same rollouts', async () => {
+  const backend = embedded({ vocabulary: words })
+  const [metrics] = await run(backend, { epochs: 3, steps: 1 })
+  expect(backend.policyVersion).toBe(3)
+  expect(metrics?.update?.ratio.max).toBeGreaterThan(1)
+})
+
+test('a group of one is refused', async () => {
+  await expect(run(embedded({ vocabulary: words }), { groupSize: 1 })).rejects.toThrow(
+    'Expected `groupSize` to be at least 2, got `1`',
+  )
+})
+
+test('an aborted run stops between episodes', async () => {
+  const abort = new AbortController()
+  const events = trainingEmitter()
+  events.on('step-end', () => abort.abort(new Error('enough')))
+  const backend = embedded({ vocabulary: words })
+  await expect(run(backend, { events, signal: abort.signal })).rejects.toThrow('enough')
+  expect(backend.policyVersion).toBe(1)
+})
+
+describe('groups that teach nothing', () => {
+  /** Half of the cases pay the same to everybody. */
+  const dull: Reward = Object.assign(
+    async (...[episode, truth]: Parameters<Reward>) =>
+      truth.caseId.startsWith('flu') ? { total: 0.5, parts: {} } : accuracy(episode, truth),
+    { rewardName: 'dull', bounds: [0, 1] as const, source: 'test' },
+  )
+
+  test('are drawn again up to the bound, and all of them counted', async () => {
+    const [metrics] = await run(embedded({ vocabulary: words }), {
+      reward: dull,
+      resample: { most: 8 },
+      steps: 1,
+    })
+    const { drawn, formed, zeroVariance } = metrics!.groups
+    expect(drawn).toBeGreaterThan(4)
+    expect(drawn).toBeLessThanOrEqual(8)
+    expect(formed).toBe(drawn)
+    expect(zeroVariance).toBeGreaterThanOrEqual(drawn / 2 - 1)
+  })
+
+  test('are not, where nobody asks for it', async () => {
+    const [metrics] = await run(embedded({ vocabulary: words }), { reward: dull, steps: 1 })
+    expect(metrics!.groups.drawn).toBe(4)
+  })
+})
+
+test('a greedy baseline makes a group of equal totals teach, and learns', async () => {
+  const told = await run(embedded({ vocabulary: words }), {
+    greedy: true,
+    steps: 60,
+    groupsPerStep: 6,
+  })
+  expect(told.every(({ groups }) => groups.zeroVariance === 0)).toBe(true)
+  const average = (part: readonly StepMetrics[]) =>
+    part.reduce((sum, { accuracy }) => sum + (accuracy ?? Number.NaN), 0) / part.length
+  expect(average(told.slice(-5))).toBeGreaterThan(0.85)
+})
+
+test('a penalty on leaving the reference keeps the policy nearer to it', async () => {
+  const lossOf = (coefficient: number): GrpoOptions['loss'] => ({
+    ...{ kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
+    kl: { estimator: 'k3', coefficient },
+  })
+  const far = async (coefficient: number) => {
+    const backend = embedded({ vocabulary: words })
+    const told = await run(backend, { loss: lossOf(coefficient), steps: 15 })
+    return told.findLast(({ update }) => update)?.update?.klReference ?? Number.NaN
+  }
+  const [free, held] = [await far(0), await far(1)]
+  expect(free).toBeGreaterThan(0.01)
+  expect(held).toBeLessThan(free / 2)
+})
+
+test('an importance correction leaves fresh tokens alone', async () => {
+  const correction = { level: 'token', mode: 'mask', min: 0.5, max: 2 } as const
+  const [one, other] = [embedded({ vocabulary: words }), embedded({ vocabulary: words })]
+  const plain = { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 } as const
+  await run(one, { loss: plain, steps: 2 })
+  const told = await run(other, { loss: { ...plain, correction }, steps: 2 })
+  expect(told.at(-1)?.update?.droppedFraction).toBe(0)
+  expect(told.at(-1)?.update?.logprobGap.max).toBeLessThan(1e-6)
+})
