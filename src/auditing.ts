@@ -2,13 +2,14 @@
  * Audits put together: the red team, the cases of a tier or a file, and rewards by name. With `setting.ts` one of the
  * composition roots.
  */
-import { blindAdversary } from './adversary.js'
+
 import { blindActions } from './agents/red-team/blind.js'
 import { redTeam } from './agents/red-team/policies.js'
 import { scripted } from './agents/scripted.js'
-import type { Audit, AuditPolicy } from './audit.js'
-import { audit } from './audit.js'
 import { Fault } from './error.js'
+import type { Audit, AuditPolicy } from './evaluation/audit/audit.js'
+import { audit } from './evaluation/audit/audit.js'
+import { blindAdversary } from './evaluation/audit/blind-adversary.js'
 import { clinic as clinicOf } from './knowledge/knowledge.js'
 import { loadKnowledge } from './knowledge/load.js'
 import { tiers } from './knowledge/tiers.js'

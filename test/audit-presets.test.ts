@@ -1,7 +1,7 @@
 /** Invariant: no preset pays a degenerate doctor more than the random one and 0.02 of its range. */
 import { describe, expect, test } from 'vitest'
-import type { PolicyAudit } from '../src/audit.js'
 import { auditRewards } from '../src/auditing.js'
+import type { PolicyAudit } from '../src/evaluation/audit/audit.js'
 import { gate, otherwise, product, weigh } from '../src/rewards/combinators/compose.js'
 import { namedReward, presetNames } from '../src/rewards/named.js'
 import { partialCredit } from '../src/rewards/outcome/partial-credit.js'

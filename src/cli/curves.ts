@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { boundary, Fault } from '../error.js'
-import type { Evaluation } from '../evaluation.js'
+import type { Evaluation } from '../evaluation/report.js'
 import type { MetricsLine } from '../run-directory.js'
 import type { Curves } from '../trainers/curves.js'
 import { drawCurves } from '../trainers/curves.js'

@@ -1,6 +1,6 @@
 /** An evaluation as people read it: every mean with its interval, beside its floor and its ceiling. */
-import type { Estimate } from '../estimate.js'
-import type { Evaluation } from '../evaluation.js'
+import type { Estimate } from '../evaluation/bootstrap.js'
+import type { Evaluation } from '../evaluation/report.js'
 import { number, table } from './output.js'
 
 /** A mean and its interval: `0.731 [0.690, 0.772]`. */

@@ -1,5 +1,5 @@
 /** Re-scored episodes as people read them: every reward in one table, what goes with what, and the parts of each. */
-import { mostCases } from '../tally.js'
+import { mostCases } from '../evaluation/streaming-summary.js'
 import { spread } from './evaluation-text.js'
 import { number, table } from './output.js'
 import type { RescoreReport } from './rescore.js'

@@ -1,13 +1,14 @@
 /** Saved episodes scored again with any number of rewards: what `rewards score` counts. */
-import { correlation } from '../correlation.js'
+
 import { Fault, ofOneWorld } from '../error.js'
+import { correlation } from '../evaluation/correlation.js'
+import type { ScoreSummary, ScoreTally } from '../evaluation/streaming-summary.js'
+import { scoreTally } from '../evaluation/streaming-summary.js'
 import { mapStream } from '../platform/concurrency.js'
 import type { Reward, Score } from '../reward.js'
 import { troubleOf, unavailable } from '../reward.js'
 import type { EpisodeWriter } from '../storage/episode-files.js'
 import { readPlaced } from '../storage/episode-files.js'
-import type { ScoreSummary, ScoreTally } from '../tally.js'
-import { scoreTally } from '../tally.js'
 
 export interface RescoreOptions {
   /** By the name each is to be told by. */

@@ -1,7 +1,7 @@
 /** A training run as people read it: the numbers between floor and ceiling, and one patient before and after. */
 import { join } from 'node:path'
 import { graderView } from '../case.js'
-import type { Played } from '../evaluate.js'
+import type { Played } from '../evaluation/play-cases.js'
 import type { TrainingResult } from '../training-run.js'
 import { episodeText } from './consultation-text.js'
 import { spread } from './evaluation-text.js'

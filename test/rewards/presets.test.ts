@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../src/case.js'
-import { play } from '../../src/evaluate.js'
+import { play } from '../../src/evaluation/play-cases.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import { namedReward } from '../../src/rewards/named.js'
 import { formularyOf } from '../../src/rewards/outcome/formulary.js'

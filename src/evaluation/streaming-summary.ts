@@ -1,11 +1,12 @@
 /** Scores summed up as they come, in memory that does not grow with their number. */
+
+import type { Part, Score } from '../reward.js'
+import { below } from '../seed.js'
+import type { Estimate } from './bootstrap.js'
+import { ratioEstimate } from './bootstrap.js'
 import type { Correlation } from './correlation.js'
 import { correlation } from './correlation.js'
-import type { Estimate } from './estimate.js'
-import { ratioEstimate } from './estimate.js'
-import type { PartSummary } from './evaluate.js'
-import type { Part, Score } from './reward.js'
-import { below } from './seed.js'
+import type { PartSummary } from './play-cases.js'
 
 /** More cases than these are resampled in as many random bundles, which takes no more memory for more of them. */
 export const mostCases = 65_536

@@ -1,5 +1,5 @@
 /** Means with their 95 % case-bootstrap intervals, seeded. */
-import { below, fork } from './seed.js'
+import { below, fork } from '../seed.js'
 
 /** A mean and its 95 % case-bootstrap interval; null where nothing was measured. */
 export interface Estimate {

@@ -1,7 +1,8 @@
 /** Which part of a reward paid the difference between two doctors. */
-import { contributionsOf, rest } from './contributions.js'
-import { meanOf } from './estimate.js'
-import type { Part, Reward, Score } from './reward.js'
+
+import type { Part, Reward, Score } from '../../reward.js'
+import { meanOf } from '../bootstrap.js'
+import { contributionsOf, rest } from '../reward-attribution.js'
 
 /** What one part did, on average over the same cases. */
 export interface Payment {

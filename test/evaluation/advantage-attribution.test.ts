@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { AdvantageEstimator, Group } from '../src/group.js'
-import { formGroup } from '../src/group.js'
-import type { Reward, Score } from '../src/reward.js'
-import { notApplicable, ok, unavailable } from '../src/reward.js'
-import { gate, weigh } from '../src/rewards/combinators/compose.js'
-import { defineReward } from '../src/rewards/define.js'
-import { uniform } from '../src/seed.js'
-import { signalReport } from '../src/signal.js'
-import { saying, truthOf } from './fixtures/reward-episodes.js'
+import { signalReport } from '../../src/evaluation/advantage-attribution.js'
+import type { AdvantageEstimator, Group } from '../../src/group.js'
+import { formGroup } from '../../src/group.js'
+import type { Reward, Score } from '../../src/reward.js'
+import { notApplicable, ok, unavailable } from '../../src/reward.js'
+import { gate, weigh } from '../../src/rewards/combinators/compose.js'
+import { defineReward } from '../../src/rewards/define.js'
+import { uniform } from '../../src/seed.js'
+import { saying, truthOf } from '../fixtures/reward-episodes.js'
 
 const mean = (values: readonly number[]) => values.reduce((sum, v) => sum + v, 0) / values.length
 const drGrpo: AdvantageEstimator = (totals) => totals.map((total) => total - mean(totals))

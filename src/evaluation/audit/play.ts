@@ -1,14 +1,14 @@
 /** Plays doctors over the same cases with the same luck, and scores every episode with many rewards. */
-import type { Agent } from './agent.js'
-import type { Case } from './case.js'
-import { graderView } from './case.js'
-import type { Env } from './env.js'
-import type { Episode } from './episode.js'
-import { Fault, messageOf, ofOneWorld } from './error.js'
-import { mapPool } from './platform/concurrency.js'
-import type { Reward, Score } from './reward.js'
-import { rollout } from './rollout.js'
-import { fork } from './seed.js'
+import type { Agent } from '../../agent.js'
+import type { Case } from '../../case.js'
+import { graderView } from '../../case.js'
+import type { Env } from '../../env.js'
+import type { Episode } from '../../episode.js'
+import { Fault, messageOf, ofOneWorld } from '../../error.js'
+import { mapPool } from '../../platform/concurrency.js'
+import type { Reward, Score } from '../../reward.js'
+import { rollout } from '../../rollout.js'
+import { fork } from '../../seed.js'
 
 /** A doctor to be audited with. */
 export interface AuditPolicy {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { estimate, ratioEstimate } from '../src/estimate.js'
-import { uniform } from '../src/seed.js'
+import { estimate, ratioEstimate } from '../../src/evaluation/bootstrap.js'
+import { uniform } from '../../src/seed.js'
 
 describe('estimates', () => {
   test('the interval holds the mean and lies within the values', () => {

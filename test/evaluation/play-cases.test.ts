@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Agent } from '../src/agent.js'
-import { consultation } from '../src/envs/consultation.js'
-import { Fault } from '../src/error.js'
-import { normalised, play, regret, summarise } from '../src/evaluate.js'
-import type { Reward } from '../src/reward.js'
-import { tinyCase } from './fixtures/tiny-case.js'
+import type { Agent } from '../../src/agent.js'
+import { consultation } from '../../src/envs/consultation.js'
+import { Fault } from '../../src/error.js'
+import { normalised, play, regret, summarise } from '../../src/evaluation/play-cases.js'
+import type { Reward } from '../../src/reward.js'
+import { tinyCase } from '../fixtures/tiny-case.js'
 
 const measure = (name: string, score: (seed: number) => number | null): Reward =>
   Object.assign(

@@ -1,7 +1,8 @@
 /** How the parts of a reward go with being right, within groups and over all of them. */
+
+import type { Group } from '../group.js'
+import type { Score } from '../reward.js'
 import { correlation } from './correlation.js'
-import type { Group } from './group.js'
-import type { Score } from './reward.js'
 
 /** How one part goes with accuracy. */
 export interface AccuracyLink {

@@ -1,5 +1,5 @@
 /** What each weighted part of a reward contributed to a total. */
-import type { Reward, Score } from './reward.js'
+import type { Reward, Score } from '../reward.js'
 
 /** What of a total the weighted parts do not explain: gates, clips, anything not listed. */
 export const rest = '(rest)'

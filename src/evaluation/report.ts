@@ -1,13 +1,13 @@
 /** The evaluation report: every score beside its floor, its ceiling and its bound, in the shape of `--json`. */
-import type { Agent } from './agent.js'
-import type { Case, GraderView } from './case.js'
-import { graderView } from './case.js'
-import type { Env } from './env.js'
-import type { Episode } from './episode.js'
-import type { Estimate } from './estimate.js'
-import { ratioEstimate } from './estimate.js'
-import type { Anchor, Measures, Played, Summary } from './evaluate.js'
-import { anchorOf, normalised, play, regret, summarise } from './evaluate.js'
+import type { Agent } from '../agent.js'
+import type { Case, GraderView } from '../case.js'
+import { graderView } from '../case.js'
+import type { Env } from '../env.js'
+import type { Episode } from '../episode.js'
+import type { Estimate } from './bootstrap.js'
+import { ratioEstimate } from './bootstrap.js'
+import type { Anchor, Measures, Played, Summary } from './play-cases.js'
+import { anchorOf, normalised, play, regret, summarise } from './play-cases.js'
 
 /** What role used how much of a model. */
 export interface RoleUsage {

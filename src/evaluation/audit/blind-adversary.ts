@@ -5,15 +5,15 @@
  * came in. It is trained by policy gradient (Williams, 1992) over a distribution of actions for each turn; siblings
  * on one case are each other's baseline.
  */
-import type { Case } from './case.js'
-import { graderView } from './case.js'
-import type { Env } from './env.js'
-import { ofOneWorld } from './error.js'
-import { mapPool } from './platform/concurrency.js'
-import type { Reward } from './reward.js'
-import { rollout } from './rollout.js'
-import { fork, uniform } from './seed.js'
-import type { Action } from './turn.js'
+import type { Case } from '../../case.js'
+import { graderView } from '../../case.js'
+import type { Env } from '../../env.js'
+import { ofOneWorld } from '../../error.js'
+import { mapPool } from '../../platform/concurrency.js'
+import type { Reward } from '../../reward.js'
+import { rollout } from '../../rollout.js'
+import { fork, uniform } from '../../seed.js'
+import type { Action } from '../../turn.js'
 
 export interface AdversaryOptions {
   /** Actions it may take once each. */

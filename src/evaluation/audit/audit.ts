@@ -2,16 +2,17 @@
  * The audit: what a reward pays doctors who earn nothing, above the random doctor, on the same cases with the same
  * luck. Episodes do not depend on the reward, so that any number of rewards are audited over one play.
  */
-import type { Payment } from './audit-parts.js'
-import { paymentsOf } from './audit-parts.js'
-import type { AuditOptions, AuditPolicy, Scored } from './audit-play.js'
-import { played } from './audit-play.js'
-import type { Episode } from './episode.js'
-import type { Estimate } from './estimate.js'
-import { estimate, meanOf } from './estimate.js'
-import type { Reward, Score } from './reward.js'
 
-export type { AuditOptions, AuditPolicy } from './audit-play.js'
+import type { Episode } from '../../episode.js'
+import type { Reward, Score } from '../../reward.js'
+import type { Estimate } from '../bootstrap.js'
+import { estimate, meanOf } from '../bootstrap.js'
+import type { Payment } from './attribution.js'
+import { paymentsOf } from './attribution.js'
+import type { AuditOptions, AuditPolicy, Scored } from './play.js'
+import { played } from './play.js'
+
+export type { AuditOptions, AuditPolicy } from './play.js'
 
 /** What a reward pays one policy. */
 export interface PolicyAudit {

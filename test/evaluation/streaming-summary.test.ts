@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { clusterEstimate } from '../src/estimate.js'
-import { summariseParts } from '../src/evaluate.js'
-import type { Score } from '../src/reward.js'
-import { notApplicable, ok, unavailable } from '../src/reward.js'
-import { uniform } from '../src/seed.js'
-import { caseSums, scoreTally } from '../src/tally.js'
+import { clusterEstimate } from '../../src/evaluation/bootstrap.js'
+import { summariseParts } from '../../src/evaluation/play-cases.js'
+import { caseSums, scoreTally } from '../../src/evaluation/streaming-summary.js'
+import type { Score } from '../../src/reward.js'
+import { notApplicable, ok, unavailable } from '../../src/reward.js'
+import { uniform } from '../../src/seed.js'
 
 const values = Array.from({ length: 400 }, (_, n) => ({
   id: `case-${Math.floor(uniform(1, n) * 90)}`,

@@ -5,10 +5,11 @@
  * thing that still differs becomes the whole signal, however little it weighs: once every member is right, a
  * bonus of 0.02 a turn saved is learned as hard as the diagnosis was.
  */
-import { contributionsOf } from './contributions.js'
-import type { Group } from './group.js'
-import type { AccuracyLinks } from './signal-accuracy.js'
-import { accuracyLinks, againstAccuracy } from './signal-accuracy.js'
+
+import type { Group } from '../group.js'
+import type { AccuracyLinks } from './accuracy-correlation.js'
+import { accuracyLinks, againstAccuracy } from './accuracy-correlation.js'
+import { contributionsOf } from './reward-attribution.js'
 
 export interface SignalReport {
   readonly groups: number

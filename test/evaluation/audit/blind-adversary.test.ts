@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { AdversaryOptions } from '../src/adversary.js'
-import { blindAdversary } from '../src/adversary.js'
-import { blindActions } from '../src/agents/red-team/blind.js'
-import { unavailable } from '../src/reward.js'
-import { defineReward } from '../src/rewards/define.js'
-import type { Setting } from '../src/setting.js'
-import { setting } from '../src/setting.js'
-import type { Action } from '../src/turn.js'
+import { blindActions } from '../../../src/agents/red-team/blind.js'
+import type { AdversaryOptions } from '../../../src/evaluation/audit/blind-adversary.js'
+import { blindAdversary } from '../../../src/evaluation/audit/blind-adversary.js'
+import { unavailable } from '../../../src/reward.js'
+import { defineReward } from '../../../src/rewards/define.js'
+import type { Setting } from '../../../src/setting.js'
+import { setting } from '../../../src/setting.js'
+import type { Action } from '../../../src/turn.js'
 
 let world: Setting
 beforeAll(async () => {
