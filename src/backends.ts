@@ -10,7 +10,7 @@ import { labelled } from './agents/grammars/labelled.js'
 import type { Backend } from './backend.js'
 import { Fault } from './error.js'
 import type { Recipe } from './recipe.js'
-import type { Setting } from './setting.js'
+import type { Setting } from './tasks/task.js'
 import { embedded } from './trainers/embedded/embedded.js'
 import type { TinkerService } from './trainers/tinker/service.js'
 

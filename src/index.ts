@@ -1,7 +1,5 @@
 /** Bedside: a gym for medical consultations. Every public name. */
 export type { Agent, AgentContext, Grammar, Move } from './agent.js'
-export type { Audited, RewardAudit, RewardAuditOptions } from './auditing.js'
-export { auditRewards } from './auditing.js'
 export type { Backend, Capabilities, SamplerOptions, StepReport } from './backend.js'
 export { assertSteppable } from './backend.js'
 export type {
@@ -94,11 +92,13 @@ export { rollout } from './rollout.js'
 export { readRecipe, recipeOfRun } from './run-directory.js'
 export type { Key } from './seed.js'
 export { below, fork, pick, pickWeighted, shuffle, uniform } from './seed.js'
-export type { Setting, SettingOptions } from './setting.js'
-export { setting, settingOf } from './setting.js'
 export { readCases, streamCases, writeCases } from './storage/case-files.js'
 export type { SavedEpisode } from './storage/episode-files.js'
 export { episodeWriter, readSaved } from './storage/episode-files.js'
+export type { Audited, RewardAudit, RewardAuditOptions } from './tasks/audit-rewards.js'
+export { auditRewards } from './tasks/audit-rewards.js'
+export type { Setting, SettingOptions } from './tasks/task.js'
+export { setting, settingOf } from './tasks/task.js'
 export type {
   HeldOutMetrics,
   StepMetrics,

@@ -4,8 +4,8 @@ import type { Case } from './case.js'
 import type { Env } from './env.js'
 import { Fault } from './error.js'
 import type { Recipe } from './recipe.js'
-import type { Setting } from './setting.js'
-import { settingOf } from './setting.js'
+import type { Setting } from './tasks/task.js'
+import { settingOf } from './tasks/task.js'
 import {
   gdpo,
   litePpo,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { objectiveKinds } from '../src/batch.js'
 import { advantageNames } from '../src/group.js'
 import { Recipe } from '../src/recipe.js'
-import { settingOf } from '../src/setting.js'
+import { settingOf } from '../src/tasks/task.js'
 import { courseOf, estimatorOf, lossOf } from '../src/training-plan.js'
 
 const recipeOf = (value: object): Recipe => Recipe.parse(value)

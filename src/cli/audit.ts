@@ -1,10 +1,10 @@
 /** `bedside rewards audit`: what a reward pays doctors who earn nothing. */
 import pc from 'picocolors'
 import { redTeam } from '../agents/red-team/policies.js'
-import type { RewardAudit } from '../auditing.js'
-import { auditRewards } from '../auditing.js'
 import type { Payment } from '../evaluation/audit/attribution.js'
 import type { Exploit, PolicyAudit } from '../evaluation/audit/audit.js'
+import type { RewardAudit } from '../tasks/audit-rewards.js'
+import { auditRewards } from '../tasks/audit-rewards.js'
 import type { Action, Language, Turn } from '../turn.js'
 import { openingText, scoreText, turnText } from './consultation-text.js'
 import { givenAt } from './failure.js'

@@ -27,5 +27,5 @@ export type {
 export { vectorize } from '../envs/vectorize.js'
 export type { Wrapper } from '../envs/wrappers.js'
 export { mapReward, onStep, recordEpisodes, timeLimit, wrap } from '../envs/wrappers.js'
-export { make, makeConsultation } from '../registry.js'
+export { make, makeConsultation } from '../tasks/registry.js'
 export { checkEnv } from '../testing/env.js'

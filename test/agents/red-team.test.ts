@@ -11,7 +11,7 @@ import {
   vocabulary as vocabularyOf,
 } from '../../src/knowledge/action-space.js'
 import { rollout } from '../../src/rollout.js'
-import { setting } from '../../src/setting.js'
+import { setting } from '../../src/tasks/task.js'
 import type { Action, Language, Turn } from '../../src/turn.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 

@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { setting } from '../../src/setting.js'
+import { setting } from '../../src/tasks/task.js'
 import { bedside, chatServer, document } from './terminal.js'
 
 let folder: string

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { huatuo } from '../../src/agents/grammars/huatuo.js'
 import { questionCase } from '../../src/cases/importers/question-case.js'
 import { question } from '../../src/envs/question.js'
-import { make } from '../../src/registry.js'
 import { verifiedAnswer } from '../../src/rewards/outcome/verified-answer.js'
+import { make } from '../../src/tasks/registry.js'
 import { writeReasoned } from '../../src/text/huatuo-reply.js'
 
 const cases = [

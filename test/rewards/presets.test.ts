@@ -4,7 +4,7 @@ import { play } from '../../src/evaluation/play-cases.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import { namedReward } from '../../src/rewards/named.js'
 import { formularyOf } from '../../src/rewards/outcome/formulary.js'
-import { setting } from '../../src/setting.js'
+import { setting } from '../../src/tasks/task.js'
 import { rewardChecks } from '../../src/testing/reward.js'
 import {
   ask,

@@ -7,8 +7,8 @@ import { rulePatient } from '../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import type { Exchange, Reply } from '../../../src/patient.js'
 import { personas } from '../../../src/persona.js'
-import { makeConsultation } from '../../../src/registry.js'
 import { shuffle } from '../../../src/seed.js'
+import { makeConsultation } from '../../../src/tasks/registry.js'
 import type { Language } from '../../../src/turn.js'
 
 const knowledge = loadKnowledge()

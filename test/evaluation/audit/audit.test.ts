@@ -9,8 +9,8 @@ import { unavailable } from '../../../src/reward.js'
 import { weigh } from '../../../src/rewards/combinators/compose.js'
 import { defineReward } from '../../../src/rewards/define.js'
 import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
-import type { Setting } from '../../../src/setting.js'
-import { setting } from '../../../src/setting.js'
+import type { Setting } from '../../../src/tasks/task.js'
+import { setting } from '../../../src/tasks/task.js'
 
 let world: Setting
 let policies: readonly AuditPolicy[]

@@ -4,8 +4,8 @@ import type { AdversaryOptions } from '../../../src/evaluation/audit/blind-adver
 import { blindAdversary } from '../../../src/evaluation/audit/blind-adversary.js'
 import { unavailable } from '../../../src/reward.js'
 import { defineReward } from '../../../src/rewards/define.js'
-import type { Setting } from '../../../src/setting.js'
-import { setting } from '../../../src/setting.js'
+import type { Setting } from '../../../src/tasks/task.js'
+import { setting } from '../../../src/tasks/task.js'
 import type { Action } from '../../../src/turn.js'
 
 let world: Setting

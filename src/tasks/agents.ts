@@ -2,19 +2,19 @@
  * Doctors by name: who may play where the cases come from a knowledge base. With `setting.ts` one of the
  * composition roots.
  */
-import type { Agent } from './agent.js'
-import { complaintOnly, fullInformationDoctor, prior } from './agents/at-once.js'
-import type { Means } from './agents/bayesian.js'
-import { checklist } from './agents/checklist.js'
-import { askAll, orderAll, positiveChaser, randomAsk } from './agents/listeners.js'
-import { oracle, oraclePerCost } from './agents/oracle.js'
-import { planner } from './agents/planner.js'
-import { random } from './agents/random.js'
-import { valueOfInformation } from './agents/value-of-information.js'
-import type { Case } from './case.js'
-import type { PosteriorOptions } from './inference/posterior.js'
-import type { Vocabulary } from './knowledge/action-space.js'
-import type { Knowledge } from './knowledge/knowledge.js'
+import type { Agent } from '../agent.js'
+import { complaintOnly, fullInformationDoctor, prior } from '../agents/at-once.js'
+import type { Means } from '../agents/bayesian.js'
+import { checklist } from '../agents/checklist.js'
+import { askAll, orderAll, positiveChaser, randomAsk } from '../agents/listeners.js'
+import { oracle, oraclePerCost } from '../agents/oracle.js'
+import { planner } from '../agents/planner.js'
+import { random } from '../agents/random.js'
+import { valueOfInformation } from '../agents/value-of-information.js'
+import type { Case } from '../case.js'
+import type { PosteriorOptions } from '../inference/posterior.js'
+import type { Vocabulary } from '../knowledge/action-space.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
 
 /** How a doctor is wanted. */
 export interface DoctorOptions {
