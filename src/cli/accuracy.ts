@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadKnowledge } from '../knowledge/load.js'
-import type { Recipe } from '../recipe.js'
 import type { Reward } from '../reward.js'
 import { diagnosisAccuracy } from '../rewards/outcome/diagnosis-accuracy.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
-import { recipeOfRun } from '../run-directory.js'
+import { recipeOfRun } from '../runs/directory.js'
+import type { Recipe } from '../runs/recipe.js'
 import { isFolder } from './run-folder.js'
 
 /** The recipe of a run directory; undefined for any other path. */

@@ -1,7 +1,7 @@
 /** `bedside sidecar tiny-model`: a small language model of a recipe's world, made from nothing. */
 
-import { parseRecipe } from '../recipe.js'
-import { readRecipe } from '../run-directory.js'
+import { readRecipe } from '../runs/directory.js'
+import { parseRecipe } from '../runs/recipe.js'
 import { readSaved } from '../storage/episode-files.js'
 import type { PrintFlags, Terminal } from './output.js'
 import { output } from './output.js'

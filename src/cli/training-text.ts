@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { graderView } from '../case.js'
 import type { Played } from '../evaluation/play-cases.js'
-import type { TrainingResult } from '../training-run.js'
+import type { TrainingResult } from '../runs/train.js'
 import { episodeText } from './consultation-text.js'
 import { spread } from './evaluation-text.js'
 import type { Output } from './output.js'

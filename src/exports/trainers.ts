@@ -1,5 +1,7 @@
 /** `bedside/trainers`: advantages, losses, loops, tokens, trajectories, the embedded backend and the sidecar. */
 
+export type { TrainingReport, TrainingResult, TrainOptions } from '../runs/train.js'
+export { train } from '../runs/train.js'
 export type { TokenAdvantages, ValueRow } from '../trainers/advantages/gae.js'
 export { gae, reinforcePlusPlus } from '../trainers/advantages/gae.js'
 export type { GdpoOptions } from '../trainers/advantages/per-batch.js'
@@ -111,5 +113,3 @@ export type { EpisodeTrajectoriesOptions, Trajectory } from '../trainers/traject
 export { episodeTrajectories, trajectorySchema } from '../trainers/trajectories/trajectory.js'
 export type { TrajectoryWriter, TrajectoryWriterOptions } from '../trainers/trajectories/writer.js'
 export { trajectoryWriter } from '../trainers/trajectories/writer.js'
-export type { TrainingReport, TrainingResult, TrainOptions } from '../training-run.js'
-export { train } from '../training-run.js'

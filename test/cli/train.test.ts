@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { TrainingReport } from '../../src/training-report.js'
+import type { TrainingReport } from '../../src/runs/report.js'
 import { bedside, document } from './terminal.js'
 
 /** A run of seconds: few groups, few cases, one disease group. */

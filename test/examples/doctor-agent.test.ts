@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { primary } from '../../src/case.js'
 import { importers } from '../../src/cases/importers/import.js'
-import { parseRecipe } from '../../src/recipe.js'
 import { exactVerifier } from '../../src/rewards/outcome/verifier.js'
+import { parseRecipe } from '../../src/runs/recipe.js'
 import { readReasoned } from '../../src/text/huatuo-reply.js'
 
 const example = (name: string) =>

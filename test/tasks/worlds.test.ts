@@ -6,7 +6,7 @@ import { questionCase } from '../../src/cases/importers/question-case.js'
 import { play } from '../../src/evaluation/play-cases.js'
 import { referencesOf } from '../../src/evaluation/report.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
-import { parseRecipe } from '../../src/recipe.js'
+import { parseRecipe } from '../../src/runs/recipe.js'
 import { writeCases } from '../../src/storage/case-files.js'
 import { setting, settingOf } from '../../src/tasks/task.js'
 

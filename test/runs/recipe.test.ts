@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseRecipe } from '../src/recipe.js'
+import { parseRecipe } from '../../src/runs/recipe.js'
 
 test('an empty recipe is the default one, resolved', () => {
   const recipe = parseRecipe('', 'empty.yaml')

@@ -1,10 +1,10 @@
 /** A recipe: everything that decides a training run, as one strict, serialisable value. */
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { normaliserKinds, objectiveKinds } from './batch.js'
-import { Fault } from './error.js'
-import { advantageNames } from './group.js'
-import { tierNames } from './knowledge/tiers.js'
+import { normaliserKinds, objectiveKinds } from '../batch.js'
+import { Fault } from '../error.js'
+import { advantageNames } from '../group.js'
+import { tierNames } from '../knowledge/tiers.js'
 
 const Probability = z.number().min(0).max(1)
 const Count = z.number().int().positive()

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { drawCurves } from '../../src/trainers/curves.js'
-import { type Curves, curvesSpec, type Level, smooth } from '../../src/trainers/curves-spec.js'
+import { drawCurves } from '../../src/runs/curves.js'
+import { type Curves, curvesSpec, type Level, smooth } from '../../src/runs/curves-spec.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bedside-curves-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { objectiveKinds } from '../src/batch.js'
-import { advantageNames } from '../src/group.js'
-import { Recipe } from '../src/recipe.js'
-import { settingOf } from '../src/tasks/task.js'
-import { courseOf, estimatorOf, lossOf } from '../src/training-plan.js'
+import { objectiveKinds } from '../../src/batch.js'
+import { advantageNames } from '../../src/group.js'
+import { courseOf, estimatorOf, lossOf } from '../../src/runs/loop-options.js'
+import { Recipe } from '../../src/runs/recipe.js'
+import { settingOf } from '../../src/tasks/task.js'
 
 const recipeOf = (value: object): Recipe => Recipe.parse(value)
 const trainingOf = (training: object) => recipeOf({ training }).training

@@ -1,9 +1,9 @@
 /** What a training run comes to: its report, its best evaluation, and whether it still gains anything. */
-import type { Backend } from './backend.js'
-import type { Evaluation } from './evaluation/report.js'
+import type { Backend } from '../backend.js'
+import type { Evaluation } from '../evaluation/report.js'
+import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
+import type { RunDirectory } from './directory.js'
 import type { Recipe } from './recipe.js'
-import type { RunDirectory } from './run-directory.js'
-import type { HeldOutMetrics, StepMetrics } from './trainers/events.js'
 
 export interface TrainingReport {
   readonly backend: string

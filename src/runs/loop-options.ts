@@ -1,20 +1,20 @@
 /** What a recipe asks of a training run, put into the loops' own terms: estimators, losses, the course of cases. */
-import type { AdamSettings, Loss } from './batch.js'
-import type { Case } from './case.js'
-import type { Env } from './env.js'
-import { Fault } from './error.js'
-import type { Recipe } from './recipe.js'
-import type { Setting } from './tasks/task.js'
-import { settingOf } from './tasks/task.js'
+import type { AdamSettings, Loss } from '../batch.js'
+import type { Case } from '../case.js'
+import type { Env } from '../env.js'
+import { Fault } from '../error.js'
+import type { Setting } from '../tasks/task.js'
+import { settingOf } from '../tasks/task.js'
 import {
   gdpo,
   litePpo,
   reinforcePlusPlusBaseline,
   reinforcePlusPlusTotals,
-} from './trainers/advantages/per-batch.js'
-import { drGrpo, grpo, rloo } from './trainers/advantages/per-group.js'
-import { rateAt } from './trainers/loops/adam-schedule.js'
-import type { GrpoOptions } from './trainers/loops/grpo.js'
+} from '../trainers/advantages/per-batch.js'
+import { drGrpo, grpo, rloo } from '../trainers/advantages/per-group.js'
+import { rateAt } from '../trainers/loops/adam-schedule.js'
+import type { GrpoOptions } from '../trainers/loops/grpo.js'
+import type { Recipe } from './recipe.js'
 
 type Training = Recipe['training']
 

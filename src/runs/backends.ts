@@ -4,15 +4,15 @@
  */
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Grammar } from './agent.js'
-import { huatuo } from './agents/grammars/huatuo.js'
-import { labelled } from './agents/grammars/labelled.js'
-import type { Backend } from './backend.js'
-import { Fault } from './error.js'
+import type { Grammar } from '../agent.js'
+import { huatuo } from '../agents/grammars/huatuo.js'
+import { labelled } from '../agents/grammars/labelled.js'
+import type { Backend } from '../backend.js'
+import { Fault } from '../error.js'
+import type { Setting } from '../tasks/task.js'
+import { embedded } from '../trainers/embedded/embedded.js'
+import type { TinkerService } from '../trainers/tinker/service.js'
 import type { Recipe } from './recipe.js'
-import type { Setting } from './tasks/task.js'
-import { embedded } from './trainers/embedded/embedded.js'
-import type { TinkerService } from './trainers/tinker/service.js'
 
 export interface OpenBackendOptions {
   /** Where a server that the run starts keeps its files while it runs: a folder of its own is made there. */
@@ -49,8 +49,8 @@ async function startServer(
   recipe: Recipe,
   { folder, tell = () => undefined, signal }: OpenBackendOptions,
 ): Promise<Server> {
-  const { findPython } = await import('./trainers/sidecar/environment.js')
-  const { startSidecar } = await import('./trainers/sidecar/process.js')
+  const { findPython } = await import('../trainers/sidecar/environment.js')
+  const { startSidecar } = await import('../trainers/sidecar/process.js')
   const { engine, dtype, device, threads } = recipe.policy
   const model = modelOf(recipe)
   const python = await findPython(engine)
@@ -125,9 +125,9 @@ function contextOf({ extensions, models }: TinkerService): number {
 
 const openSidecar = (recipe: Recipe, options: OpenBackendOptions): Promise<Backend> =>
   owning(async (own) => {
-    const { connectTinker } = await import('./trainers/tinker/service.js')
-    const { openChatTokenizer } = await import('./trainers/tokens/chat-tokenizer.js')
-    const { sidecar } = await import('./trainers/sidecar/sidecar.js')
+    const { connectTinker } = await import('../trainers/tinker/service.js')
+    const { openChatTokenizer } = await import('../trainers/tokens/chat-tokenizer.js')
+    const { sidecar } = await import('../trainers/sidecar/sidecar.js')
     const { url, profile, mode, rank, alpha, maxTokens, history } = recipe.policy
     const tokenizer = await openChatTokenizer(modelOf(recipe))
     const server = url === undefined ? own(await startServer(recipe, options)) : undefined

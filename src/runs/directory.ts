@@ -6,13 +6,13 @@
  */
 import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Backend } from './backend.js'
-import { boundary, Fault } from './error.js'
+import type { Backend } from '../backend.js'
+import { boundary, Fault } from '../error.js'
+import { writeWhole } from '../storage/atomic-write.js'
+import type { SavedEpisode } from '../storage/episode-files.js'
+import { episodeWriter } from '../storage/episode-files.js'
+import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
 import type { Recipe } from './recipe.js'
-import { writeWhole } from './storage/atomic-write.js'
-import type { SavedEpisode } from './storage/episode-files.js'
-import { episodeWriter } from './storage/episode-files.js'
-import type { HeldOutMetrics, StepMetrics } from './trainers/events.js'
 
 /** One line of `metrics.jsonl`. */
 export type MetricsLine =
