@@ -1,16 +1,16 @@
 /** The program: every command with its flags. A command's own module is loaded when it runs. */
 import { Command, CommanderError } from 'commander'
-import { addCases, addRewards } from './declare-data.js'
-import { addConsult, addEvaluate, addTrain } from './declare-doctors.js'
-import { addKnowledge, addPatient } from './declare-knowledge.js'
-import { addSidecar } from './declare-sidecar.js'
-import { addCurves, addTemplate, addTrajectories } from './declare-training.js'
-import type { Act } from './declared.js'
-import { examples } from './declared.js'
-import { failed } from './failure.js'
-import { withPrint } from './flags.js'
-import type { PrintFlags, Terminal } from './output.js'
-import { version } from './version.js'
+import { failed } from './commands/failure.js'
+import { version } from './commands/version.js'
+import { addCases, addRewards } from './flags/declare-data.js'
+import { addConsult, addEvaluate, addTrain } from './flags/declare-doctors.js'
+import { addKnowledge, addPatient } from './flags/declare-knowledge.js'
+import { addSidecar } from './flags/declare-sidecar.js'
+import { addCurves, addTemplate, addTrajectories } from './flags/declare-training.js'
+import type { Act } from './flags/declared.js'
+import { examples } from './flags/declared.js'
+import { withPrint } from './flags/flags.js'
+import type { PrintFlags, Terminal } from './print/output.js'
 
 function programFor(act: Act, terminal: Terminal): Command {
   const { stdout, stderr } = terminal
@@ -47,7 +47,7 @@ function programFor(act: Act, terminal: Terminal): Command {
       .command('info')
       .description('Versions, Python environments, accelerators, and which backends can run here.')
       .action((flags: PrintFlags) =>
-        act(async () => (await import('./info.js')).info(flags, terminal)),
+        act(async () => (await import('./commands/info.js')).info(flags, terminal)),
       ),
   )
   return examples(program, 'consult', 'train', 'evaluate --agent oracle')

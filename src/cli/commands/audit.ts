@@ -1,0 +1,161 @@
+/** `bedside rewards audit`: what a reward pays doctors who earn nothing. */
+import pc from 'picocolors'
+import { redTeam } from '../../agents/red-team/policies.js'
+import type { Payment } from '../../evaluation/audit/attribution.js'
+import type { Exploit, PolicyAudit } from '../../evaluation/audit/audit.js'
+import type { RewardAudit } from '../../tasks/audit-rewards.js'
+import { auditRewards } from '../../tasks/audit-rewards.js'
+import type { Action, Language, Turn } from '../../turn.js'
+import type { WorldFlags } from '../flags/flags.js'
+import { openingText, scoreText, turnText } from '../print/consultation-text.js'
+import type { Output, Terminal } from '../print/output.js'
+import { number, output, table } from '../print/output.js'
+import type { Progress } from '../print/progress.js'
+import { progress } from '../print/progress.js'
+import { givenAt } from './failure.js'
+
+export interface AuditFlags extends WorldFlags {
+  readonly reward: string
+  readonly search?: boolean
+  readonly budget?: number
+}
+
+/** The longest text of a move that is shown whole. */
+const longest = 160
+
+/** A move without the length that some of the red team live by. */
+function brief(action: Action): Action {
+  const cut = (text: string) => (text.length > longest ? `${text.slice(0, longest)} …` : text)
+  return Object.fromEntries(
+    Object.entries(action)
+      .filter(([key]) => key !== 'differential')
+      .map(([key, value]) => [key, typeof value === 'string' ? cut(value) : value]),
+  ) as unknown as Action // the same kind, with shorter texts
+}
+
+/** The consultation as people read it, a line or a few each. */
+function transcript({ episode }: Exploit, language: Language, paint: Output['paint']): string[] {
+  const shown = ({ action, outcome }: Turn): Turn => ({ action: brief(action), outcome })
+  return [
+    openingText(episode.intake, language),
+    ...episode.turns.map((turn, i) => turnText(shown(turn), i + 1, language, paint)),
+  ]
+}
+
+const signed = (value: number | null, scale = 1, digits = 3): string =>
+  value === null ? '–' : `${value < 0 ? '−' : '+'}${Math.abs(scale * value).toFixed(digits)}`
+
+function policiesText({ policies, random, ceiling, range }: RewardAudit, paint: Output['paint']) {
+  const width = range.high - range.low
+  const row = ({ name, mean, gain, ci95, exploit, unscored }: PolicyAudit) => [
+    name,
+    number(mean),
+    signed(gain),
+    ci95 ? `[${signed(ci95[0])}, ${signed(ci95[1])}]` : '',
+    gain === null ? '' : `${signed(gain / width, 100, 1)} %`,
+    [exploit ? paint.red('exploit') : '', unscored > 0 ? `${unscored} unscored` : '']
+      .filter(Boolean)
+      .join(', '),
+  ]
+  return table([
+    ['policy', 'mean', 'gain', '95 %', 'of the range', ''],
+    ['random', number(random)],
+    ...(ceiling ? [[ceiling.name, number(ceiling.mean)]] : []),
+    ...[...policies].sort((a, b) => (b.gain ?? -Infinity) - (a.gain ?? -Infinity)).map(row),
+  ])
+}
+
+const paidText = (paid: readonly Payment[], name: string): string =>
+  table([
+    ['part', 'random', name, 'paid'],
+    ...paid.map(({ part, random, policy, paid: amount }) => [
+      part,
+      number(random),
+      number(policy),
+      signed(amount),
+    ]),
+  ])
+
+/** The best exploit: who, what they do, which part paid, and the consultation. */
+function exploitText(
+  { best, policies }: RewardAudit,
+  language: Language,
+  paint: Output['paint'],
+): string {
+  if (!best) return 'No policy gained anything.'
+  const does = redTeam.find(({ name }) => name === best.policy)?.does
+  const own = policies.find(({ name }) => name === best.policy)
+  return [
+    paint.bold(`Gained most: ${best.policy}`) + (does === undefined ? '' : `. ${does}`),
+    paidText(own?.paid ?? [], best.policy),
+    '',
+    `Its best consultation, paid ${number(best.score.total)} where the random doctor got ${number(best.random)}:`,
+    ...transcript(best, language, paint),
+    scoreText(best.score, language),
+  ].join('\n')
+}
+
+/** What `--json` prints. */
+function documentOf(audit: RewardAudit, flags: AuditFlags, language: Language) {
+  const { reward, random, policies, passed, best, sequence, ...rest } = audit
+  const { tier = 'easy', seed = 0 } = flags
+  return {
+    ...{ reward, random, policies, passed, ...rest },
+    ...{ tier: flags.cases?.file === undefined ? tier : 'imported', lang: language, seed },
+    best: best && {
+      policy: best.policy,
+      case: best.episode.caseId,
+      total: best.score.total,
+      random: best.random,
+      gain: best.gain,
+      parts: best.score.parts,
+      transcript: transcript(best, language, pc.createColors(false)),
+    },
+    ...(sequence ? { sequence: sequence.map(brief) } : {}),
+  }
+}
+
+/**
+ * Audits one reward and prints what each policy gained, the best exploit and what paid it. Exit code 1 where a reward
+ * that is not a parity formula pays an exploit.
+ */
+export async function auditReward(flags: AuditFlags, terminal: Terminal): Promise<number> {
+  const started = performance.now()
+  const out = output(terminal, flags)
+  const { reward, cases, clinic, tier, lang: language = 'en', seed = 0 } = flags
+  let bar: Promise<Progress> | undefined
+  const search = flags.search || flags.budget !== undefined ? (flags.budget ?? 20_000) : 0
+  const work = () =>
+    auditRewards({
+      ...{ rewards: [reward], language, seed, search, signal: terminal.signal },
+      ...(tier ? { tier } : {}),
+      ...(clinic ? { clinic } : {}),
+      ...(cases?.file === undefined ? {} : { file: cases.file }),
+      ...(cases?.count === undefined ? {} : { count: cases.count }),
+      onProgress(done, total, what) {
+        bar ??= progress(terminal, { ...flags, label: 'audit', total })
+        void bar.then((shown) => shown.at(done, what))
+      },
+    }).finally(async () => (await bar)?.stop())
+  const [audit] = await givenAt('rewards audit', work)
+  if (!audit) throw new TypeError('Expected one audit, got none')
+  const { range, passed, parity, warnings } = audit
+  const verdict = passed ? (parity ? 'parity: not held to it' : 'passed') : 'failed'
+  await out.say(
+    [
+      `${audit.reward} (${number(range.low)} to ${number(range.high)}) · ${audit.cases} held-out cases · ${language} · seed ${seed}`,
+      '',
+      policiesText(audit, out.paint),
+      '',
+      exploitText(audit, language, out.paint),
+      ...warnings.map((warning) => `\n! ${warning}`),
+      '',
+      passed ? out.paint.green(verdict) : out.paint.red(verdict),
+    ].join('\n'),
+  )
+  if (flags.json) {
+    const timing = { seconds: (performance.now() - started) / 1000 }
+    await out.document({ ...documentOf(audit, flags, language), timing })
+  }
+  return passed ? 0 : 1
+}

@@ -1,0 +1,83 @@
+/** `bedside cases import`: somebody else's file as a case file, or as a file of episodes to imitate. */
+
+import type { Imported, ImportReport } from '../../cases/importers/import.js'
+import { importers } from '../../cases/importers/import.js'
+import { Fault } from '../../error.js'
+import { writeCases } from '../../storage/case-files.js'
+import { episodeWriter } from '../../storage/episode-files.js'
+import type { WorldFlags } from '../flags/flags.js'
+import type { Terminal } from '../print/output.js'
+import { output, table } from '../print/output.js'
+
+export interface ImportFlags extends WorldFlags {
+  readonly format: string
+  readonly out: string
+}
+
+function importText(what: string, report: ImportReport): string {
+  const { ok, rows, skipped, warnings, leaks: found, licence, redistributable } = report
+  const some = <T>(list: readonly T[], text: (item: T) => string): string[] => [
+    ...list.slice(0, 10).map((item) => `  ${text(item)}`),
+    ...(list.length > 10 ? [`  … ${list.length - 10} more (all of them with --json)`] : []),
+  ]
+  return [
+    table([
+      ['rows read', `${rows}`],
+      [what, `${ok}`],
+      ['rows skipped', `${skipped.length}`],
+      ['warnings', `${warnings.length}`],
+      ['leaks', `${found.length}`],
+      ['may be passed on', redistributable ? 'yes' : 'no'],
+    ]),
+    ...(skipped.length > 0 ? ['', 'Skipped'] : []),
+    ...some(skipped, ({ row, path, reason }) => `row ${row}: ${path}: ${reason}`),
+    ...(warnings.length > 0 ? ['', 'Warnings'] : []),
+    ...some(warnings, ({ row, message }) =>
+      row === undefined ? message : `row ${row}: ${message}`,
+    ),
+    ...(found.length > 0 ? ['', 'Leaks: what the doctor hears names the diagnosis'] : []),
+    ...some(found, ({ case: id, where, phrase }) => `${id}: ${where}: ${phrase}`),
+    '',
+    `Licence: ${licence}`,
+  ].join('\n')
+}
+
+/** Writes what was imported, whole or not at all. */
+async function writeImported(path: string, { cases, episodes }: Imported): Promise<void> {
+  if (!episodes) {
+    await writeCases(path, cases)
+    return
+  }
+  const writer = episodeWriter(path)
+  for (const saved of episodes) await writer.write(saved)
+  await writer.close()
+}
+
+/** Makes a case file, or a file of episodes, of somebody else's file; whole or not at all. */
+export async function importCases(
+  file: string,
+  flags: ImportFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const out = output(terminal, flags)
+  const importer = importers[flags.format]
+  if (!importer)
+    throw new Fault(
+      'bad-input',
+      `--format: expected ${Object.keys(importers).join(', ')}, got \`${flags.format}\``,
+    )
+  const imported = await importer(file)
+  const { episodes, report } = imported
+  terminal.signal.throwIfAborted()
+  if (report.ok === 0)
+    throw new Fault(
+      'bad-input',
+      `${file}: expected at least one row that makes ${episodes ? 'an episode' : 'a case'}, got none of ${report.rows}; nothing was written`,
+    )
+  await writeImported(flags.out, imported)
+  const what = episodes ? 'episodes' : 'cases'
+  await out.say(importText(what, report))
+  await out.note(`\n${report.ok} ${what} in ${flags.out}`)
+  if (flags.json) await out.document(report)
+  return 0
+}

@@ -1,0 +1,161 @@
+/** `bedside cases`: generate, import, check and show cases. */
+import type { Case } from '../../case.js'
+import { generateCase } from '../../cases/generator/generate.js'
+import { parseCaseId } from '../../cases/generator/name.js'
+import type { Leak } from '../../cases/leaks/leak.js'
+import { leaks } from '../../cases/leaks/leak.js'
+import { dialogueLeaks } from '../../cases/leaks/leak-dialogue.js'
+import { recordExams } from '../../envs/exams/record.js'
+import { rulePatient } from '../../envs/patients/rule.js'
+import { Fault } from '../../error.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
+import { clinic } from '../../knowledge/knowledge.js'
+import { loadKnowledge } from '../../knowledge/load.js'
+import { readCases, streamCases, writeCases } from '../../storage/case-files.js'
+import type { Language } from '../../turn.js'
+import type { WorldFlags } from '../flags/flags.js'
+import type { ViewName } from '../print/case-text.js'
+import { viewJson, viewText } from '../print/case-text.js'
+import type { Terminal } from '../print/output.js'
+import { output, write } from '../print/output.js'
+import { progress } from '../print/progress.js'
+import { givenAt, stopped } from './failure.js'
+import { caseOf } from './world.js'
+
+const knowledgeFor = async (groups: readonly string[] | undefined): Promise<Knowledge> =>
+  groups ? givenAt('--clinic', () => clinic(loadKnowledge(), groups)) : loadKnowledge()
+
+/** The generated cases that the flags name, made one at a time. */
+async function* generated(flags: WorldFlags, byDefault: number): AsyncGenerator<Case> {
+  const { tier = 'easy', split = 'train', seed = 0, cases } = flags
+  const knowledge = await knowledgeFor(flags.clinic)
+  for (let n = 0; n < (cases?.count ?? byDefault); n++)
+    yield generateCase(knowledge, { tier, split, seed, n })
+}
+
+/** A value whose texts are all in one language, where they are written in it. */
+function inOne(value: unknown, language: Language): unknown {
+  if (Array.isArray(value)) return value.map((inner) => inOne(inner, language))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+  const isText = entries.length === 2 && 'zh' in value && 'en' in value
+  if (isText) return { [language]: value[language] }
+  return Object.fromEntries(entries.map(([key, inner]) => [key, inOne(inner, language)]))
+}
+
+export interface GenerateFlags extends WorldFlags {
+  readonly out?: string
+}
+
+/** Writes generated cases as JSONL, to stdout or whole into a file. */
+export async function generateCases(flags: GenerateFlags, terminal: Terminal): Promise<number> {
+  if (flags.cases?.file !== undefined)
+    throw new Fault(
+      'bad-input',
+      `--cases: expected how many cases to generate, got \`${flags.cases.file}\``,
+    )
+  const { signal } = terminal
+  const { out } = flags
+  const total = flags.cases?.count ?? 10
+  const quiet = flags.quiet || out === undefined
+  const bar = await progress(terminal, { label: 'generating', total, quiet })
+  let made = 0
+  async function* wanted() {
+    for await (const truth of generated(flags, total)) {
+      if (++made % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
+      signal.throwIfAborted()
+      bar.at(made)
+      // The same shape with fewer texts in it.
+      yield flags.lang ? (inOne(truth, flags.lang) as Case) : truth
+    }
+  }
+  try {
+    if (out === undefined)
+      for await (const truth of wanted()) await write(terminal.stdout, `${JSON.stringify(truth)}\n`)
+    else {
+      const count = await writeCases(out, wanted())
+      await output(terminal, flags).note(`${count} cases in ${out}`)
+    }
+    return 0
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return stopped(
+      terminal,
+      out === undefined ? `${made} cases were written.` : 'Nothing was kept.',
+    )
+  } finally {
+    bar.stop()
+  }
+}
+
+interface CheckReport {
+  readonly cases: number
+  readonly leaks: readonly (Leak & { readonly case: string })[]
+  readonly invalid: readonly { readonly line: number; readonly message: string }[]
+}
+
+async function checked(flags: WorldFlags, terminal: Terminal): Promise<CheckReport> {
+  const { file, count = 200 } = flags.cases ?? {}
+  const knowledge = await knowledgeFor(flags.clinic)
+  const found: (Leak & { readonly case: string })[] = []
+  const invalid: { readonly line: number; readonly message: string }[] = []
+  const source =
+    file === undefined
+      ? generated(flags, count)
+      : streamCases(file, { onBroken: (broken) => invalid.push(broken) })
+  const bar = await progress(terminal, {
+    ...flags,
+    label: 'checking',
+    total: file === undefined ? count : 0,
+  })
+  const patient = rulePatient({ knowledge })
+  const cast = { knowledge, patient, examine: recordExams({ knowledge }) }
+  let cases = 0
+  for await (const truth of source) {
+    if (++cases % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
+    terminal.signal.throwIfAborted()
+    const said = parseCaseId(truth.id) ? dialogueLeaks(truth, cast, cases) : []
+    for (const leak of [...leaks(truth, knowledge), ...said])
+      found.push({ case: truth.id, ...leak })
+    bar.at(cases)
+  }
+  bar.stop()
+  return { cases, leaks: found, invalid }
+}
+
+/** Holds cases to the schema and looks for the answer where it must not stand; 1 when something is found. */
+export async function checkCases(flags: WorldFlags, terminal: Terminal): Promise<number> {
+  const out = output(terminal, flags)
+  const report = await checked(flags, terminal)
+  const { cases, leaks: found, invalid } = report
+  const { file } = flags.cases ?? {}
+  for (const { line, message } of invalid) await out.say(`${file}:${line}: ${message}`)
+  for (const leak of found) await out.say(`${leak.case}: ${leak.where}: names ${leak.phrase}`)
+  await out.say(`${cases} cases, ${found.length} leaks, ${invalid.length} broken lines`)
+  if (flags.json) await out.document(report)
+  return found.length + invalid.length > 0 ? 1 : 0
+}
+
+export interface ShowFlags extends WorldFlags {
+  readonly view?: ViewName
+}
+
+async function firstId(file: string): Promise<string> {
+  // A case file that can be read holds at least one case.
+  return (await readCases(file))[0]?.id ?? ''
+}
+
+/** Shows one case as one of its readers sees it. */
+export async function showCase(
+  id: string | undefined,
+  flags: ShowFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const { view = 'doctor', lang = 'en', cases } = flags
+  const out = output(terminal, flags)
+  const wanted = id ?? (cases?.file === undefined ? 'easy-train-0-0' : await firstId(cases.file))
+  const truth = await caseOf(wanted, { file: cases?.file, groups: flags.clinic })
+  await out.say(viewText(truth, view, lang, await knowledgeFor(flags.clinic)))
+  if (flags.json) await out.document(viewJson(truth, view))
+  return 0
+}

@@ -1,0 +1,68 @@
+/** `bedside curves`: several training runs over each other in one picture. */
+import { readFile } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { boundary, Fault } from '../../error.js'
+import type { Evaluation } from '../../evaluation/report.js'
+import type { Curves } from '../../runs/curves.js'
+import { drawCurves } from '../../runs/curves.js'
+import type { MetricsLine } from '../../runs/directory.js'
+import type { PrintFlags, Terminal } from '../print/output.js'
+import { output } from '../print/output.js'
+
+export interface CurvesFlags extends PrintFlags {
+  readonly out: string
+  readonly title?: string
+}
+
+/** A run that is done, by its folder's name. */
+interface Run extends Curves {
+  readonly name: string
+  readonly heldOutOf: Pick<Evaluation, 'floor' | 'ceiling'>
+}
+
+const read = (path: string): Promise<string> =>
+  boundary('bad-input', `${path}: expected the file of a finished training run`, () =>
+    readFile(path, 'utf8'),
+  )
+
+async function runIn(folder: string): Promise<Run> {
+  const lines = (await read(join(folder, 'metrics.jsonl')))
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as MetricsLine) // written by the run
+  const report = JSON.parse(await read(join(folder, 'report.json')))
+  if (!report.heldOut)
+    throw new Fault('bad-input', `${folder}: expected report.json of a training run, got another`)
+  return {
+    name: basename(resolve(folder)),
+    steps: lines.filter((line) => line.type === 'step'),
+    heldOut: lines.filter((line) => line.type === 'held-out'),
+    heldOutOf: report.heldOut,
+  }
+}
+
+/**
+ * Draws runs that had the same held-out cases, between the floor and the ceiling of the first.
+ * @throws Fault `bad-input` for a folder that holds no finished run
+ */
+export async function drawRuns(
+  folders: readonly string[],
+  { out: folder, title, ...flags }: CurvesFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const out = output(terminal, flags)
+  const runs: Run[] = []
+  for (const one of folders) runs.push(await runIn(one))
+  const [first] = runs
+  if (!first) throw new Fault('bad-input', 'Expected a run directory, got none')
+  const { floor, ceiling } = first.heldOutOf
+  const files = await drawCurves(runs, {
+    floor,
+    ceiling,
+    title: title ?? runs.map(({ name }) => name).join(', '),
+    out: folder,
+  })
+  if (flags.json) await out.document({ runs: runs.map(({ name }) => name), ...files })
+  else await out.say(`${files.png}\n${files.svg}`)
+  return 0
+}

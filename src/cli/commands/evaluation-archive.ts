@@ -1,0 +1,197 @@
+/** The folder of an evaluation: its plan, the episodes as they end, and the report; what stopped can go on. */
+import { mkdir, open, readFile, rm, rmdir, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { parse, stringify } from 'yaml'
+import { z } from 'zod'
+import type { Case } from '../../case.js'
+import { graderView } from '../../case.js'
+import { Fault, messageOf } from '../../error.js'
+import type { Measures, Played } from '../../evaluation/play-cases.js'
+import { scoresOf } from '../../evaluation/play-cases.js'
+import type { RoleUsage } from '../../evaluation/report.js'
+import { Recipe } from '../../runs/recipe.js'
+import { writeWhole } from '../../storage/atomic-write.js'
+import { readSaved } from '../../storage/episode-files.js'
+import { schemaName } from '../../storage/episode-row.js'
+import type { Plan } from './world.js'
+
+const PlanFile = z.strictObject({
+  agent: z.string(),
+  split: z.enum(['train', 'heldout']),
+  patient: z.enum(['rule', 'chat']).optional(),
+  persona: z.string().optional(),
+  baseUrl: z.string().optional(),
+  model: z.string().optional(),
+  questionsOnly: z.boolean().optional(),
+  recipe: Recipe,
+})
+
+const UsageFile = z.record(
+  z.string(),
+  z.strictObject({
+    calls: z.number(),
+    promptTokens: z.number(),
+    completionTokens: z.number(),
+    cost: z.number().nullable(),
+  }),
+)
+type Usage = Readonly<Record<string, RoleUsage>>
+
+/** Where an evaluation keeps what it has done. */
+export interface Archive {
+  readonly folder: string
+  /** Case by id, of earlier sittings. */
+  readonly done: ReadonlyMap<string, Played>
+  /** Appends one episode; a case whose world failed is left for the next sitting. */
+  readonly keep: (played: Played) => void
+  /** Waits for what is still being written; gives what chat models used in this and earlier sittings. */
+  readonly close: (usage: Usage) => Promise<Usage>
+  readonly writeReport: (report: unknown) => Promise<void>
+}
+
+const planName = 'evaluation.yaml'
+const episodesName = 'episodes.jsonl'
+
+/** Cuts off a line that was being written when the process died. */
+async function cutTorn(path: string): Promise<void> {
+  const bytes = await readFile(path).catch(() => undefined)
+  if (bytes && bytes.length > 0 && bytes.at(-1) !== 10)
+    await truncate(path, bytes.lastIndexOf(10) + 1)
+}
+
+async function readDone(
+  path: string,
+  cases: readonly Case[],
+  measures: Measures,
+): Promise<Map<string, Played>> {
+  const byId = new Map(cases.map((truth) => [truth.id, truth] as const))
+  const done = new Map<string, Played>()
+  await cutTorn(path)
+  const there = await readFile(path, 'utf8').catch(() => '')
+  if (there.trim() === '') return done
+  for await (const { episode } of readSaved(path)) {
+    const truth = byId.get(episode.caseId)
+    if (!truth) continue
+    const scores = await scoresOf(episode, graderView(truth), measures)
+    done.set(truth.id, { truth, episode, scores })
+  }
+  return done
+}
+
+const added = (before: Usage, now: Usage): Usage =>
+  Object.fromEntries(
+    [...new Set([...Object.keys(before), ...Object.keys(now)])].map((role) => {
+      const sum = (key: 'calls' | 'promptTokens' | 'completionTokens') =>
+        (before[role]?.[key] ?? 0) + (now[role]?.[key] ?? 0)
+      return [
+        role,
+        {
+          calls: sum('calls'),
+          promptTokens: sum('promptTokens'),
+          completionTokens: sum('completionTokens'),
+          cost: null,
+        },
+      ]
+    }),
+  )
+
+/** The plan of a folder where there is one. @throws Fault `bad-input` when it cannot be read */
+async function planAt(folder: string): Promise<Plan | undefined> {
+  const path = join(folder, planName)
+  const text = await readFile(path, 'utf8').catch(() => undefined)
+  if (text === undefined) return undefined
+  try {
+    const { patient, persona, baseUrl, model, questionsOnly, ...plan } = PlanFile.parse(parse(text))
+    return {
+      ...plan,
+      ...(patient === undefined ? {} : { patient }),
+      ...(persona === undefined ? {} : { persona }),
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(model === undefined ? {} : { model }),
+      ...(questionsOnly === undefined ? {} : { questionsOnly }),
+    }
+  } catch (error) {
+    throw new Fault('bad-input', `${path}: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+/** Reads the plan of an evaluation that stopped. @throws Fault `bad-input` when the folder is not one */
+export async function planIn(folder: string): Promise<Plan> {
+  const plan = await planAt(folder)
+  if (plan) return plan
+  throw new Fault(
+    'bad-input',
+    `--resume ${folder}: expected the folder of an evaluation, with ${planName}; found none`,
+  )
+}
+
+async function usageIn(path: string): Promise<Usage> {
+  const text = await readFile(path, 'utf8').catch(() => '{}')
+  return UsageFile.catch({}).parse(JSON.parse(text))
+}
+
+/** A file that lines are added to, in the order they are given. */
+async function appender(path: string) {
+  const file = await open(path, 'a')
+  let written = Promise.resolve()
+  return {
+    add(line: string): void {
+      written = written.then(() => file.appendFile(line))
+      // Waited for in `close`; until then a failure must not end the process.
+      written.catch(() => {})
+    },
+    async close(): Promise<void> {
+      await written.finally(() => file.close())
+    },
+  }
+}
+
+/** Removes a folder that was made for nothing, with the files that were made in it. */
+async function unmake(folder: string): Promise<void> {
+  for (const name of [planName, episodesName]) await rm(join(folder, name), { force: true })
+  await rmdir(folder).catch(() => {})
+}
+
+/**
+ * Opens the folder of an evaluation, new or gone on with; one in which nothing was kept is gone after `close`.
+ * @throws Fault `bad-input` when it holds an evaluation of another plan
+ */
+export async function openArchive(
+  folder: string,
+  plan: Plan,
+  { cases, measures }: { readonly cases: readonly Case[]; readonly measures: Measures },
+): Promise<Archive> {
+  const there = await planAt(folder)
+  if (there && !isDeepStrictEqual(there, plan))
+    throw new Fault(
+      'bad-input',
+      `--out ${folder}: the folder holds an evaluation of other cases or another agent; choose another, or go on with --resume ${folder}`,
+    )
+  const usagePath = join(folder, 'usage.json')
+  const done = await readDone(join(folder, episodesName), cases, measures)
+  const usage = await usageIn(usagePath)
+  await mkdir(folder, { recursive: true })
+  if (!there) await writeWhole(join(folder, planName), stringify(plan))
+  const episodes = await appender(join(folder, episodesName))
+  let kept = there !== undefined
+  return {
+    folder,
+    done,
+    keep({ episode, truth, scores }) {
+      if (!episode || !scores) return
+      kept = true
+      const line = { schema: schemaName, score: scores.reward, episode, truth: graderView(truth) }
+      episodes.add(`${JSON.stringify(line)}\n`)
+    },
+    async close(now) {
+      const all = added(usage, now)
+      await episodes.close()
+      if (!kept) await unmake(folder)
+      else if (Object.keys(all).length > 0) await writeWhole(usagePath, `${JSON.stringify(all)}\n`)
+      return all
+    },
+    writeReport: (report) =>
+      writeWhole(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`),
+  }
+}

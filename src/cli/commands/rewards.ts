@@ -1,0 +1,176 @@
+/** `bedside rewards`: what rewards there are, and saved episodes scored again. */
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { GraderView } from '../../case.js'
+import { parseCaseId } from '../../cases/generator/name.js'
+import { Fault } from '../../error.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
+import { clinic } from '../../knowledge/knowledge.js'
+import { loadKnowledge } from '../../knowledge/load.js'
+import { tiers } from '../../knowledge/tiers.js'
+import type { Reward } from '../../reward.js'
+import { namedReward, rewardNames } from '../../rewards/named.js'
+import { formularyOf } from '../../rewards/outcome/formulary.js'
+import type { CaseWorld } from '../../rewards/process/information-gain.js'
+import type { EpisodeWriter } from '../../storage/episode-files.js'
+import { countSaved, episodeWriter } from '../../storage/episode-files.js'
+import { resolveReward } from '../../tasks/registry.js'
+import type { PrintFlags, Terminal } from '../print/output.js'
+import { output, table } from '../print/output.js'
+import { progress } from '../print/progress.js'
+import { boundsText, rescoreText } from '../print/rescore-text.js'
+import { accuracyFor, recipeAt } from './accuracy.js'
+import type { RescoreReport } from './rescore.js'
+import { rescore } from './rescore.js'
+import { isFolder } from './run-folder.js'
+
+/** Every registered reward with its bounds and where it comes from. */
+export async function listRewards(flags: PrintFlags, terminal: Terminal): Promise<number> {
+  const out = output(terminal, flags)
+  const knowledge = loadKnowledge()
+  const formulary = formularyOf(knowledge)
+  const rewards = rewardNames.map((name) => {
+    const { bounds, source, weights } = namedReward(name, { formulary, knowledge })
+    return { name, bounds, source, ...(weights ? { weights } : {}) }
+  })
+  await out.say(
+    table(
+      [
+        ['reward', 'bounds', 'source'],
+        ...rewards.map(({ name, bounds, source }) => [name, boundsText(bounds), source]),
+      ],
+      { words: 3 },
+    ),
+  )
+  // A bound that is none is null in JSON.
+  if (flags.json) await out.document(rewards)
+  return 0
+}
+
+export interface ScoreFlags extends PrintFlags {
+  readonly reward: readonly string[]
+  readonly seed?: number
+  readonly concurrency?: number
+  readonly out?: string
+}
+
+/** The world of each case, as its id tells; `standard` where it tells nothing. */
+function worldsOf(whole: Knowledge): (truth: GraderView) => CaseWorld {
+  const clinics = new Map<string, Knowledge>()
+  const cut = (groups: readonly string[]): Knowledge => {
+    const key = groups.join()
+    const knowledge = clinics.get(key) ?? clinic(whole, groups)
+    clinics.set(key, knowledge)
+    return knowledge
+  }
+  return ({ caseId }) => {
+    const name = parseCaseId(caseId)
+    return {
+      knowledge: name?.clinic ? cut(name.clinic) : whole,
+      tier: tiers[name?.tier ?? 'standard'],
+    }
+  }
+}
+
+/** Where a run keeps its episodes. */
+function episodesIn(path: string): string {
+  if (!isFolder(path)) return path
+  for (const place of ['episodes', 'episodes.jsonl'])
+    if (existsSync(join(path, place))) return join(path, place)
+  return path
+}
+
+/** The rewards of `--reward`, by what was written there. */
+async function rewardsOf(names: readonly string[]): Promise<ReadonlyMap<string, Reward>> {
+  const knowledge = loadKnowledge()
+  const options = { knowledge, formulary: formularyOf(knowledge), worldOf: worldsOf(knowledge) }
+  const rewards = new Map<string, Reward>()
+  for (const name of names) rewards.set(name, await resolveReward(name, options))
+  return rewards
+}
+
+/** Opens `--out`. @throws Fault `bad-input` for several rewards, and for a place that is read from */
+function opened({ reward: names, out }: ScoreFlags, episodes: string): EpisodeWriter | undefined {
+  if (out === undefined) return undefined
+  if (new Set(names).size > 1)
+    throw new Fault(
+      'bad-input',
+      `--out ${out}: expected one --reward, for an episode has one score; got ${names.join(', ')}`,
+    )
+  if ([resolve(out), dirname(resolve(out))].includes(resolve(episodes)))
+    throw new Fault('bad-input', `--out ${out}: expected another place than what is read`)
+  return episodeWriter(out)
+}
+
+/** What was counted, in the shape of `--json`. */
+function documentOf({ episodes, byReward }: RescoreReport): object {
+  const shapes = [...byReward].map(([name, { reward, parts, unavailable, ...more }]) => {
+    const { bounds, correlation } = more
+    return [name, { bounds, reward, parts, unavailable, correlation }] as const
+  })
+  const [first] = byReward.values()
+  return {
+    episodes,
+    ...{ reward: first?.reward, parts: first?.parts, unavailable: first?.unavailable },
+    ...(shapes.length > 1 ? { rewards: Object.fromEntries(shapes) } : {}),
+  }
+}
+
+/** Shows how far the scoring is, now and then. */
+async function shown(path: string, flags: ScoreFlags, terminal: Terminal) {
+  const total = flags.quiet ? 0 : await countSaved(path)
+  const bar = await progress(terminal, { label: 'scoring', total, quiet: flags.quiet ?? false })
+  let last = 0
+  return {
+    onScored(done: number, trouble: string | undefined) {
+      const now = performance.now()
+      if (now - last < 100 && done < total) return
+      last = now
+      bar.at(done, trouble && 'some without a score')
+    },
+    stop: bar.stop,
+  }
+}
+
+/** @throws Fault `component-failed` where a reward could score nothing at all, with the first reason */
+function checkScored({ episodes, byReward }: RescoreReport): void {
+  for (const [name, { reward, trouble }] of byReward)
+    if (reward.mean === null && trouble !== undefined)
+      throw new Fault(
+        'component-failed',
+        `--reward ${name}: none of ${episodes} episodes could be scored; the first: ${trouble}`,
+      )
+}
+
+/**
+ * Scores saved episodes with rewards, by their names or from modules; nothing is played. What the world left without a
+ * score is counted and told; where that is everything, the work has failed.
+ * @throws Fault `bad-input` for a path, a reward or an `--out` that cannot be
+ */
+export async function scoreEpisodes(
+  path: string,
+  flags: ScoreFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const out = output(terminal, flags)
+  const rewards = await rewardsOf(flags.reward)
+  const episodes = episodesIn(path)
+  const writer = opened(flags, episodes)
+  const { onScored, stop } = await shown(episodes, flags, terminal)
+  const { signal } = terminal
+  const accuracy = accuracyFor(await recipeAt(path))
+  let report: RescoreReport
+  try {
+    const { seed = 0, concurrency } = flags
+    const options = { rewards, accuracy, seed, concurrency, signal, writer, onScored }
+    report = await rescore(episodes, options)
+    await writer?.close()
+  } finally {
+    stop()
+    await writer?.discard()
+  }
+  await out.say(rescoreText(report))
+  if (flags.json) await out.document(documentOf(report))
+  checkScored(report)
+  return 0
+}

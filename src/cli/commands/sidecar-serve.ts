@@ -1,0 +1,151 @@
+/** `bedside sidecar serve`: a model behind the Tinker wire, in the foreground. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { boundary, Fault } from '../../error.js'
+import type { EngineName } from '../../trainers/sidecar/environment.js'
+import { findPython } from '../../trainers/sidecar/environment.js'
+import type { SidecarProcess } from '../../trainers/sidecar/process.js'
+import { newToken, startSidecar } from '../../trainers/sidecar/process.js'
+import type { ReadyLine } from '../../trainers/sidecar/supervision.js'
+import type { Output, PrintFlags, Terminal } from '../print/output.js'
+import { output, table } from '../print/output.js'
+import { stopped } from './failure.js'
+
+export interface ServeFlags extends PrintFlags {
+  readonly model: string
+  readonly engine?: EngineName
+  readonly port?: number
+  readonly host?: string
+  readonly allowRemote?: boolean
+  readonly state?: string
+  readonly tokenFile?: string
+  readonly name?: string
+  readonly dtype?: string
+  readonly device?: string
+  readonly threads?: number
+  readonly env?: string
+  readonly python?: string
+}
+
+/** Where the token of a server is, for those who may read it. */
+type TokenPlace = { readonly file: string } | { readonly variable: string }
+
+const variable = 'BEDSIDE_SIDECAR_TOKEN'
+
+/** A token as clients of the wire take it; it is never shown. */
+function checked(token: string, place: string): string {
+  if (/^tml-[\x21-\x7e]{12,}$/.test(token)) return token
+  throw new Fault(
+    'bad-input',
+    `${place}: expected a token that begins with \`tml-\` and has 16 characters or more, without blanks`,
+  )
+}
+
+/** The token of the environment, else of the file, which a server that starts again finds as it was. */
+async function tokenOf(
+  file: string,
+  env: Terminal['env'],
+): Promise<{ readonly token: string; readonly place: TokenPlace }> {
+  const given = env[variable]
+  if (given) return { token: checked(given, variable), place: { variable } }
+  const place = { file }
+  const there = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw new Fault('bad-input', `--token-file ${file}: ${error.message}`, { cause: error })
+  })
+  if (there !== undefined) return { token: checked(there.trim(), file), place }
+  const token = newToken()
+  await boundary('bad-input', `--token-file ${file}`, async () => {
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' })
+  })
+  return { token, place }
+}
+
+/** The interpreter that is to serve. @throws Fault `bad-input` naming what makes one */
+async function pythonFor(
+  engine: EngineName,
+  { python, env: folder }: ServeFlags,
+  env: Terminal['env'],
+): Promise<string> {
+  if (python !== undefined) return python
+  const found = await findPython(engine, { env, ...(folder === undefined ? {} : { folder }) })
+  if (found.found) return found.python
+  throw new Fault('bad-input', found.reason)
+}
+
+function serverFlags({ host, allowRemote, name }: ServeFlags): string[] {
+  return [
+    ...(host === undefined ? [] : ['--host', host]),
+    ...(allowRemote ? ['--allow-remote'] : []),
+    ...(name === undefined ? [] : ['--name', name]),
+  ]
+}
+
+function serverText(
+  { address, ...can }: ReadyLine,
+  { place, state }: { readonly place: TokenPlace; readonly state: string },
+): string {
+  const { model } = can
+  return table(
+    [
+      ['address', address],
+      ['token', 'file' in place ? `${place.file}, as header X-API-Key` : `$${place.variable}`],
+      ['engine', `${can.engine} on ${can.device}, ${can.dtype}`],
+      [
+        'model',
+        `${model.name}: ${model.arch}, ${model.parameters.toLocaleString('en')} parameters, ${model.contextLength} tokens of context`,
+      ],
+      [
+        'versions',
+        Object.entries(can.versions)
+          .map((pair) => pair.join(' '))
+          .join(', '),
+      ],
+      ['modes', can.modes.join(', ')],
+      ['heads', can.heads.join(', ')],
+      ['exports', can.exports.join(', ')],
+      ['losses', can.losses.join(', ')],
+      ['state', state],
+    ],
+    { words: 2 },
+  )
+}
+
+/** Shows what listens, and waits until it is stopped. @throws Fault `model-unavailable` when it ends by itself */
+async function attend(
+  server: SidecarProcess,
+  at: { readonly place: TokenPlace; readonly state: string },
+  { out, json = false, terminal }: { out: Output; json?: boolean; terminal: Terminal },
+): Promise<number> {
+  const { ready } = server
+  if (json) await out.document({ ...ready, token: at.place })
+  else await out.say(serverText(ready, at))
+  await out.note('Ctrl-C stops it.')
+  const exit = await server.exited
+  if (terminal.signal.aborted) return stopped(terminal, `Its checkpoints are in ${at.state}.`)
+  throw new Fault('model-unavailable', `the sidecar is gone: ${exit.why}`)
+}
+
+/** Serves a model until Ctrl-C, and gives 130 then. */
+export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
+  const { model, engine = 'peft', state = 'runs/sidecar', dtype, device, threads, port } = flags
+  const { env, signal } = terminal
+  const out = output(terminal, flags)
+  const python = await pythonFor(engine, flags, env)
+  const { token, place } = await tokenOf(flags.tokenFile ?? join(state, 'token'), env)
+  await out.note(`Starting the ${engine} engine with ${model}`)
+  try {
+    await using server = await startSidecar({
+      ...{ model, engine, state, python, token, dtype, device, threads, env, signal },
+      ...(port === undefined ? {} : { port }),
+      flags: serverFlags(flags),
+      // With its own name before it the server says why it ends, which comes back as the error.
+      onLine: (line) => void (line.startsWith('bedside sidecar: ') || out.note(line)),
+    })
+    return await attend(server, { place, state }, { ...flags, out, terminal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return stopped(terminal, `Its checkpoints are in ${state}.`)
+  }
+}

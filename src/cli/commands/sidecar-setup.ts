@@ -1,0 +1,108 @@
+/** `bedside sidecar setup`: the Python environment of an engine, made once and checked. */
+import type { EngineName } from '../../trainers/sidecar/environment.js'
+import type { MadeEnvironment, SetupOptions } from '../../trainers/sidecar/environment-setup.js'
+import { makeEnvironment } from '../../trainers/sidecar/environment-setup.js'
+import type { Output, PrintFlags, Terminal } from '../print/output.js'
+import { commandLine, output, table } from '../print/output.js'
+import type { Progress } from '../print/progress.js'
+import { progress } from '../print/progress.js'
+import { stopped } from './failure.js'
+
+export interface SetupFlags extends PrintFlags {
+  readonly engine?: EngineName
+  readonly python?: string
+  readonly env?: string
+}
+
+/** The phases as people see them: a line for each that is done, and how far the long ones are. */
+function shown(terminal: Terminal, flags: PrintFlags, { note }: Output) {
+  const tty = terminal.stderr.isTTY === true
+  let bar: Progress | undefined
+  // What is written waits for what was written before.
+  let last = Promise.resolve()
+  const next = (work: () => Promise<void>) => {
+    last = last.then(work)
+  }
+  const callbacks: Pick<SetupOptions, 'onBegin' | 'onProgress' | 'onEnd'> = {
+    onBegin(phase, what) {
+      if (!tty && (phase === 'packages' || phase === 'imports'))
+        next(() => note(`${phase.padEnd(11)}  ${what} …`))
+    },
+    onProgress(phase, { done, total, note: what }) {
+      next(async () => {
+        bar ??= await progress(terminal, { ...flags, label: phase, total })
+        // Without a terminal the line of the phase's end says that all is done.
+        if (tty || done < total) bar.at(done, what)
+      })
+    },
+    onEnd(phase, what, seconds) {
+      next(async () => {
+        bar?.stop()
+        bar = undefined
+        await note(`${phase.padEnd(11)}  ${what}  (${seconds.toFixed(1)} s)`)
+      })
+    },
+  }
+  const finish = async () => {
+    await last
+    bar?.stop()
+  }
+  return { callbacks, finish }
+}
+
+/** What to do with a new environment. */
+const nextCommand = (engine: EngineName, env: string | undefined): string =>
+  commandLine(
+    ...['sidecar', 'serve', ...(engine === 'peft' ? [] : ['--engine', engine])],
+    ...['--model', 'FOLDER', ...(env === undefined ? [] : ['--env', env])],
+  )
+
+async function showMade(made: MadeEnvironment, env: string | undefined, out: Output) {
+  const { engine, folder, pythonVersion, versions, device } = made
+  await out.say(made.made ? `${folder}: made` : `${folder}: up to date`)
+  await out.say(
+    table(
+      [
+        ['python', pythonVersion],
+        ...Object.entries(versions).map(([name, version]) => [name, version]),
+        ...(device === undefined ? [] : [['device', device]]),
+      ],
+      { words: 2 },
+    ),
+  )
+  if (engine === 'unsloth' && device === 'cpu')
+    await out.say(out.paint.yellow('Unsloth trains on an NVIDIA GPU; none is usable here.'))
+  await out.note(`Serve a model with it:\n  ${nextCommand(engine, env)}`)
+}
+
+/** Makes an engine's Python environment, or says that it is up to date. */
+export async function setUp(
+  { engine = 'peft', python, env, ...flags }: SetupFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const out = output(terminal, flags)
+  const started = performance.now()
+  const { callbacks, finish } = shown(terminal, flags, out)
+  try {
+    const made = await makeEnvironment({
+      ...{ engine, env: terminal.env, signal: terminal.signal, ...callbacks },
+      ...(python === undefined ? {} : { python }),
+      ...(env === undefined ? {} : { folder: env }),
+    })
+    await finish()
+    await showMade(made, env, out)
+    const seconds = (performance.now() - started) / 1000
+    if (flags.json) await out.document({ ...made, timing: { seconds } })
+    return 0
+  } catch (error) {
+    await finish()
+    if (!terminal.signal.aborted) throw error
+    const engineFlag = engine === 'peft' ? [] : ['--engine', engine]
+    const envFlag = env === undefined ? [] : ['--env', env]
+    return stopped(
+      terminal,
+      'The environment is not finished and will not be used; what was downloaded is kept. Go on with:',
+      commandLine('sidecar', 'setup', ...engineFlag, ...envFlag),
+    )
+  }
+}

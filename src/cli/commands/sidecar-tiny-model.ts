@@ -1,0 +1,50 @@
+/** `bedside sidecar tiny-model`: a small language model of a recipe's world, made from nothing. */
+
+import { readRecipe } from '../../runs/directory.js'
+import { parseRecipe } from '../../runs/recipe.js'
+import { readSaved } from '../../storage/episode-files.js'
+import type { PrintFlags, Terminal } from '../print/output.js'
+import { output } from '../print/output.js'
+import type { TinyModelShape } from './tiny-model.js'
+import { makeTinyModel } from './tiny-model.js'
+
+export interface TinyModelFlags extends PrintFlags, TinyModelShape {
+  readonly out: string
+  readonly set?: readonly string[]
+  readonly seed?: number
+  /** Saved episodes whose replies the tokenizer is to know too. */
+  readonly episodes?: string
+  readonly consultations?: number
+}
+
+/** Both sides of saved episodes. */
+async function* repliesOf(path: string): AsyncGenerator<string> {
+  for await (const { episode } of readSaved(path)) {
+    const { complaint } = episode.intake
+    yield* Object.values(complaint).filter((text) => text !== undefined)
+    for (const { text } of episode.turns) if (text !== undefined) yield text
+  }
+}
+
+/** Makes the model's folder and says how large it is. */
+export async function tinyModel(
+  file: string | undefined,
+  flags: TinyModelFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const { out: folder, set = [], seed, episodes, consultations, json, quiet: _, ...shape } = flags
+  const out = output(terminal, flags)
+  const recipe =
+    file === undefined ? parseRecipe('', 'the default recipe', set) : await readRecipe(file, set)
+  await out.note(`words from the oracle's consultations of ${recipe.recipe}; then the tokenizer`)
+  const made = await makeTinyModel({
+    ...{ recipe, out: folder, shape, signal: terminal.signal },
+    ...(consultations === undefined ? {} : { cases: consultations }),
+    ...(episodes === undefined ? {} : { texts: repliesOf(episodes) }),
+    ...(seed === undefined ? {} : { seed }),
+  })
+  const thousands = Math.round(made.parameters / 1000)
+  await out.say(`${made.out}: ${thousands} thousand parameters, random weights`)
+  if (json) await out.document(made)
+  return 0
+}

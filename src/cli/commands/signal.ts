@@ -1,0 +1,123 @@
+/** `bedside rewards signal`: which part of a reward the advantages of saved groups came from. */
+import { join } from 'node:path'
+import { Fault } from '../../error.js'
+import type { SignalReport } from '../../evaluation/advantage-attribution.js'
+import { signalReport } from '../../evaluation/advantage-attribution.js'
+import type { AdvantageName, Group } from '../../group.js'
+import { estimateTogether, formGroup } from '../../group.js'
+import { loadKnowledge } from '../../knowledge/load.js'
+import type { Reward } from '../../reward.js'
+import { formularyOf } from '../../rewards/outcome/formulary.js'
+import { estimatorOf } from '../../runs/loop-options.js'
+import { Recipe } from '../../runs/recipe.js'
+import type { SavedEpisode } from '../../storage/episode-files.js'
+import { readSaved } from '../../storage/episode-files.js'
+import { resolveReward } from '../../tasks/registry.js'
+import type { PrintFlags, Terminal } from '../print/output.js'
+import { number, output, table } from '../print/output.js'
+import { accuracyFor, recipeAt } from './accuracy.js'
+import { isFolder } from './run-folder.js'
+
+export interface SignalFlags extends PrintFlags {
+  readonly advantages?: AdvantageName
+  readonly reward?: string
+}
+
+/** Saved episodes that were siblings. */
+async function savedGroups(path: string): Promise<readonly SavedEpisode[][]> {
+  const groups = new Map<string, SavedEpisode[]>()
+  for await (const saved of readSaved(path)) {
+    if (saved.group === undefined || !saved.score) continue
+    const key = JSON.stringify([saved.step ?? 0, saved.group])
+    const own = groups.get(key) ?? []
+    groups.set(key, own)
+    own.push(saved)
+  }
+  if (groups.size === 0)
+    throw new Fault(
+      'bad-input',
+      `${path}: expected episodes saved with their groups and scores, found none`,
+    )
+  return [...groups.values()]
+}
+
+/** The groups with the advantages that an estimator gives them; of ReMax, which plays besides, those of Dr. GRPO. */
+function formed(all: readonly SavedEpisode[][], training: Recipe['training']): readonly Group[] {
+  const { estimator, together, policy } = estimatorOf(training)
+  const groups = all.map((members, g) =>
+    formGroup(
+      String(g),
+      members.map(({ episode }) => episode),
+      members.flatMap(({ score }) => score ?? []),
+      estimator,
+      policy,
+    ),
+  )
+  return together ? estimateTogether(groups, together) : groups
+}
+
+/** Whether each member of each group was right, scored again. */
+async function rightOf(
+  all: readonly SavedEpisode[][],
+  accuracy: Reward,
+): Promise<(number | null)[][]> {
+  const right: (number | null)[][] = []
+  for (const members of all) {
+    const own: (number | null)[] = []
+    for (const { episode, truth } of members) own.push((await accuracy(episode, truth)).total)
+    right.push(own)
+  }
+  return right
+}
+
+function signalText({ shares, warnings, accuracy, ...report }: SignalReport): string {
+  const percent = (share: number | undefined) =>
+    share === undefined ? '–' : `${(100 * share).toFixed(1)} %`
+  const names = new Set([...Object.keys(shares), ...Object.keys(accuracy)])
+  const of = (name: string): number => shares[name] ?? -1
+  return [
+    `${report.groups} groups: ${report.zeroVariance} without variance, ${report.nearZeroVariance} with hardly any (deviation below ${report.nearZeroBelow}), ${report.dropped} dropped`,
+    `mean |advantage| ${number(report.magnitude)}, ${number(report.amplification, 2)} times the spread of rewards`,
+    '',
+    table([
+      ['part', 'of the signal', 'with accuracy: in groups', 'over all'],
+      ...[...names]
+        .sort((a, b) => of(b) - of(a))
+        .map((name) => [
+          name,
+          percent(shares[name]),
+          number(accuracy[name]?.within, 2),
+          number(accuracy[name]?.across, 2),
+        ]),
+    ]),
+    ...warnings.map((warning) => `\n! ${warning}`),
+  ].join('\n')
+}
+
+/**
+ * Says where the advantages of saved groups came from, by their saved scores; only accuracy is scored again.
+ * @throws Fault `bad-input` for a path without groups
+ */
+export async function signalOf(
+  path: string,
+  flags: SignalFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const out = output(terminal, flags)
+  const run = await recipeAt(path)
+  const recipe = run ?? Recipe.parse({})
+  const episodes = join(path, 'episodes')
+  const all = await savedGroups(isFolder(path) && isFolder(episodes) ? episodes : path)
+  const { advantages = recipe.training.advantages } = flags
+  const knowledge = loadKnowledge()
+  const { weights = {}, bounds } = await resolveReward(flags.reward ?? recipe.reward, {
+    knowledge,
+    formulary: formularyOf(knowledge),
+  })
+  const groups = formed(all, { ...recipe.training, advantages })
+  const accuracy = await rightOf(all, accuracyFor(run))
+  const report = signalReport(groups, weights, { bounds, accuracy })
+  await out.say(`advantages: ${advantages}\n${signalText(report)}`)
+  if (flags.json) await out.document(report)
+  return 0
+}

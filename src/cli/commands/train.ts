@@ -1,0 +1,179 @@
+/** `bedside train`: a recipe and flags in, a run directory with a trained policy out. */
+import { readFile } from 'node:fs/promises'
+import { stringify } from 'yaml'
+import { boundary, Fault } from '../../error.js'
+import { clinic } from '../../knowledge/knowledge.js'
+import { loadKnowledge } from '../../knowledge/load.js'
+import { lastCheckpoint, recipeOfRun } from '../../runs/directory.js'
+import type { Recipe } from '../../runs/recipe.js'
+import { parseRecipe } from '../../runs/recipe.js'
+import type { TrainingResult } from '../../runs/train.js'
+import { train as run } from '../../runs/train.js'
+import type { HeldOutMetrics, StepMetrics } from '../../trainers/events.js'
+import { trainingEmitter } from '../../trainers/events.js'
+import type { WorldFlags } from '../flags/flags.js'
+import type { Output, Terminal } from '../print/output.js'
+import { commandLine, number, output } from '../print/output.js'
+import { progress } from '../print/progress.js'
+import { showPair, showResult } from '../print/training-text.js'
+import { givenAt, stopped } from './failure.js'
+import { runFolder } from './run-folder.js'
+
+export interface TrainFlags extends WorldFlags {
+  readonly backend?: string
+  readonly steps?: number
+  readonly set?: readonly string[]
+  readonly out?: string
+  readonly resume?: string
+  readonly printCommand?: boolean
+}
+
+/** The flags that are short for a `--set`, in the order they are laid over the recipe. */
+function assignments(flags: TrainFlags): string[] {
+  const { seed, lang, tier, cases, clinic: groups, backend, steps, set = [] } = flags
+  const short: Readonly<Record<string, unknown>> = {
+    seed,
+    language: lang,
+    'cases.tier': tier,
+    'cases.file': cases?.file,
+    'cases.heldOut': cases?.count,
+    'cases.clinic': groups,
+    backend,
+    'training.steps': steps,
+  }
+  const given = Object.entries(short).filter(([, value]) => value !== undefined)
+  return [...given.map(([path, value]) => `${path}=${JSON.stringify(value)}`), ...set]
+}
+
+async function recipeFrom(file: string | undefined, flags: TrainFlags): Promise<Recipe> {
+  const { resume } = flags
+  const laid = assignments(flags)
+  if (resume !== undefined) {
+    const given = file ?? laid[0] ?? (flags.out === undefined ? undefined : `--out ${flags.out}`)
+    if (given !== undefined)
+      throw new Fault(
+        'bad-input',
+        `--resume ${resume}: a run goes on with its own recipe; expected no other beside it, got \`${given}\``,
+      )
+    return recipeOfRun(resume)
+  }
+  const source = file ?? 'the default recipe'
+  const text = await boundary('bad-input', `${source}: expected a recipe (YAML)`, () =>
+    file === undefined ? '' : readFile(file, 'utf8'),
+  )
+  // A path of --set that runs through a plain value is refused by the YAML document itself.
+  return boundary('bad-input', source, () => parseRecipe(text, source, laid))
+}
+
+function trainCommand(file: string | undefined, flags: TrainFlags, out: string): string {
+  const given = assignments(flags).flatMap((assignment) => ['--set', assignment])
+  return commandLine('train', ...(file === undefined ? [] : [file]), ...given, '--out', out)
+}
+
+/** What a run tells while it runs, on the progress bar, and the first fault it met with how many there were. */
+function followed(
+  recipe: Recipe,
+  {
+    at,
+    tell,
+  }: { readonly at: (done: number, note: string) => void; readonly tell: (line: string) => void },
+) {
+  const events = trainingEmitter()
+  const faults = { count: 0, first: '' }
+  events.on('fault-met', (fault, where) => {
+    if (faults.count++ === 0) faults.first = `${where}: ${fault.message}`
+  })
+  events.on('backend-status', tell)
+  let heldOut: HeldOutMetrics | undefined
+  const note = ({ reward, accuracy }: StepMetrics): string => {
+    const tested = heldOut ? ` · held-out accuracy ${number(heldOut.accuracy, 2)}` : ''
+    return `reward ${number(reward, 2)} · accuracy ${number(accuracy, 2)}${tested}`
+  }
+  events.on('held-out-scored', (metrics) => {
+    heldOut = metrics
+  })
+  events.on('step-end', (metrics) =>
+    at(Math.min(metrics.step, recipe.training.steps), note(metrics)),
+  )
+  return { events, faults }
+}
+
+/** Shows how the run would be started and from what; nothing is. */
+async function printCommand(
+  recipe: Recipe,
+  folder: string,
+  {
+    out,
+    command,
+    json = false,
+  }: { readonly out: Output; readonly command: string; readonly json?: boolean },
+): Promise<number> {
+  await out.say(`${command}\n`)
+  await out.say(stringify(recipe).trimEnd())
+  if (json) await out.document({ command, out: folder, recipe })
+  return 0
+}
+
+/** A recipe may name disease groups that do not exist; nothing is begun then. */
+async function checkClinic({ cases }: Recipe, source: string): Promise<void> {
+  const groups = cases.clinic
+  if (groups) await givenAt(`${source}: cases.clinic`, () => clinic(loadKnowledge(), groups))
+}
+
+/** Runs with a progress bar; gives nothing when Ctrl-C stopped it. */
+async function watchedRun(
+  recipe: Recipe,
+  folder: string,
+  {
+    flags,
+    terminal,
+    out,
+  }: { readonly flags: TrainFlags; readonly terminal: Terminal; readonly out: Output },
+): Promise<TrainingResult | undefined> {
+  const { signal } = terminal
+  const from = await lastCheckpoint(folder)
+  const total = recipe.training.steps
+  const bar = await progress(terminal, { ...flags, label: 'training', total, from })
+  const { events, faults } = followed(recipe, { at: bar.at, tell: (line) => void out.note(line) })
+  try {
+    return await run(recipe, { out: folder, events, signal })
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return undefined
+  } finally {
+    bar.stop()
+    if (faults.count > 0)
+      await out.note(`${faults.count} consultations were left out; the first: ${faults.first}`)
+  }
+}
+
+/** Trains from a recipe, its file's or the default one, or goes on with a run that was stopped. */
+export async function train(
+  file: string | undefined,
+  flags: TrainFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const out = output(terminal, flags)
+  const recipe = await recipeFrom(file, flags)
+  await checkClinic(recipe, file ?? 'the recipe')
+  const folder = flags.resume ?? flags.out ?? runFolder(recipe.recipe)
+  const resume = commandLine('train', '--resume', folder)
+  if (flags.printCommand) {
+    const command = flags.resume === undefined ? trainCommand(file, flags, folder) : resume
+    return printCommand(recipe, folder, { ...flags, out, command })
+  }
+  const { steps } = recipe.training
+  await out.note(
+    `${recipe.recipe}: ${steps} steps on the ${recipe.backend} backend, into ${folder}; first the floor, the ceiling and the untrained doctor`,
+  )
+  const result = await watchedRun(recipe, folder, { flags, terminal, out })
+  if (!result) {
+    const done = await lastCheckpoint(folder)
+    return stopped(terminal, `${done} of ${steps} steps are kept in ${folder}. Go on with:`, resume)
+  }
+  await out.note('')
+  await showResult(result, folder, out)
+  if (recipe.showConsultations) await showPair(result, out)
+  if (flags.json) await out.document(result.report)
+  return 0
+}

@@ -1,0 +1,110 @@
+/** `bedside trajectories`: what training kept, counted, and as data sets of other trainers. */
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { labelled } from '../../agents/grammars/labelled.js'
+import { Fault } from '../../error.js'
+import { exportTraining, omissions } from '../../trainers/trajectories/export.js'
+import type { ExportFormat } from '../../trainers/trajectories/export-rows.js'
+import { trajectoryInfo } from '../../trainers/trajectories/reader.js'
+import type { PrintFlags, Terminal } from '../print/output.js'
+import { number, output, table } from '../print/output.js'
+import { isFolder } from './run-folder.js'
+
+/** Flags of `trajectories export`. */
+export interface ExportFlags extends PrintFlags {
+  readonly format: ExportFormat
+  readonly out: string
+  readonly minReward?: number
+  readonly bestOfGroup?: boolean
+  readonly agentName?: string
+}
+
+/** A run's folder stands for its training episodes: held-out cases are nobody's to learn from. */
+function episodesIn(path: string): readonly string[] {
+  const folder = join(path, 'episodes')
+  if (!isFolder(path) || !isFolder(folder)) return [path]
+  const names = readdirSync(folder).filter((name) => !name.startsWith('held-out.'))
+  if (names.length === 0)
+    throw new Fault('bad-input', `${folder}: expected training episodes, found none`)
+  return names.sort().map((name) => join(folder, name))
+}
+
+const why = {
+  unscored: 'without a reward',
+  below: 'below the least reward',
+  beaten: 'beaten by a sibling',
+  repeated: 'prompts there already',
+  empty: 'without a word of the doctor',
+} as const
+
+/** True when both paths name one file that exists. */
+function sameFile(one: string, other: string): boolean {
+  if (!existsSync(one) || !existsSync(other)) return false
+  const [a, b] = [statSync(one), statSync(other)]
+  return a.dev === b.dev && a.ino === b.ino
+}
+
+/**
+ * Writes the data set of another trainer from saved episodes or trajectories.
+ * @throws Fault `bad-input` for files it cannot read or take, and for an output that is one of them
+ */
+export async function exportTrajectories(
+  files: readonly string[],
+  { format, out: path, minReward, bestOfGroup = false, agentName, ...print }: ExportFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const out = output(terminal, print)
+  if (files.some((file) => sameFile(file, path)))
+    throw new Fault('bad-input', `--out ${path}: expected another file than those that are read`)
+  const report = await exportTraining({
+    format,
+    files: files.flatMap(episodesIn),
+    out: path,
+    bestOfGroup,
+    grammar: labelled(),
+    signal: terminal.signal,
+    ...(minReward === undefined ? {} : { minReward }),
+    ...(agentName === undefined ? {} : { agentName }),
+  })
+  const omitted = omissions.filter((omission) => report.leftOut[omission] > 0)
+  await out.say(
+    table([
+      [`${report.from} read`, String(report.read)],
+      ...omitted.map((omission) => [`  ${why[omission]}`, String(report.leftOut[omission])]),
+      ['rows written', String(report.written)],
+    ]),
+  )
+  if (print.json) await out.document(report)
+  return 0
+}
+
+/** Counts what a file of trajectories holds, by the policy version that drew it. */
+export async function trajectoriesInfo(
+  path: string,
+  flags: PrintFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const out = output(terminal, flags)
+  const info = await trajectoryInfo(path)
+  await out.say(
+    [
+      table([
+        ['schema', info.schema],
+        ['rows', `${info.rows} in ${info.rowGroups} row groups`],
+        ['rollouts', String(info.rollouts)],
+        ['tokens', `${info.tokens}, ${info.drawn} of them drawn`],
+        ['mean reward', number(info.meanReward)],
+        ...(info.mixed > 0 ? [['segments of several versions', String(info.mixed)]] : []),
+      ]),
+      '',
+      table([
+        ['policy version', 'segments', 'tokens', 'drawn'],
+        ...info.byPolicyVersion.map(({ policyVersion, segments, tokens, drawn }) =>
+          [policyVersion < 0 ? 'none' : policyVersion, segments, tokens, drawn].map(String),
+        ),
+      ]),
+    ].join('\n'),
+  )
+  if (flags.json) await out.document(info)
+  return 0
+}

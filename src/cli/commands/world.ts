@@ -1,0 +1,264 @@
+/** From flags to a place to play: a recipe, its setting, the doctor, and the case or cases that were meant. */
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import type { Agent } from '../../agent.js'
+import { chatDoctor } from '../../agents/chat.js'
+import type { Backend } from '../../backend.js'
+import type { Case } from '../../case.js'
+import { generateCase } from '../../cases/generator/generate.js'
+import { parseCaseId } from '../../cases/generator/name.js'
+import type { Chat } from '../../chat.js'
+import { metered, openaiChat } from '../../chat.js'
+import { chatPatient } from '../../envs/patients/chat.js'
+import { rulePatient } from '../../envs/patients/rule.js'
+import { Fault } from '../../error.js'
+import type { RoleUsage } from '../../evaluation/report.js'
+import { clinic } from '../../knowledge/knowledge.js'
+import { loadKnowledge } from '../../knowledge/load.js'
+import { parsePersona } from '../../persona.js'
+import { grammarOf, openBackend } from '../../runs/backends.js'
+import { checkpointName, lastCheckpoint, recipeOfRun } from '../../runs/directory.js'
+import { parseRecipe, type Recipe } from '../../runs/recipe.js'
+import { readCases } from '../../storage/case-files.js'
+import type { Setting } from '../../tasks/task.js'
+import { settingOf } from '../../tasks/task.js'
+import type { WorldFlags } from '../flags/flags.js'
+import { givenAt } from './failure.js'
+import { isFolder } from './run-folder.js'
+
+export interface DoctorFlags {
+  readonly agent?: string
+  readonly patient?: 'rule' | 'chat'
+  /** A name or dials, see `parsePersona`. */
+  readonly persona?: string
+  readonly baseUrl?: string
+  readonly model?: string
+  readonly reward?: string
+  readonly maxTurns?: number
+  readonly questionsOnly?: boolean
+}
+
+/** Everything that decides what an agent meets, as a value that can be written down. */
+export interface Plan extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns'> {
+  readonly agent: string
+  readonly split: 'train' | 'heldout'
+  readonly recipe: Recipe
+}
+
+/** A training run's folder and the checkpoint in it that an agent's name means. */
+interface Trained {
+  readonly run: string
+  readonly checkpoint: string
+}
+
+async function trainedAt(path: string): Promise<Trained | undefined> {
+  if (!isFolder(path)) return undefined
+  if (/^(step-\d+|best)$/.test(basename(path)))
+    return { run: dirname(dirname(path)), checkpoint: path }
+  const step = await lastCheckpoint(path)
+  if (step > 0) return { run: path, checkpoint: join(path, 'checkpoints', checkpointName(step)) }
+  throw new Fault(
+    'bad-checkpoint',
+    `--agent ${path}: expected a run directory with checkpoints, or one of its checkpoints/step-… folders; found neither`,
+  )
+}
+
+/** The recipe that flags lay over: a checkpoint's own, or the default one. */
+async function baseRecipe(agent: string): Promise<Recipe> {
+  const trained = await trainedAt(agent)
+  return trained ? recipeOfRun(trained.run) : parseRecipe('', 'the default recipe')
+}
+
+/** More cases than a file has: all of them. */
+const everyCase = 1_000_000
+
+/** What the flags mean, laid over the recipe that the agent comes with. */
+export async function planOf(
+  flags: WorldFlags & DoctorFlags & { readonly agent: string },
+): Promise<Plan> {
+  const { agent, split = 'heldout', patient, persona, baseUrl, model, seed, lang, reward } = flags
+  const { maxTurns, questionsOnly } = flags
+  const base = await baseRecipe(agent)
+  const { file, ...generated } = base.cases
+  const cases = flags.cases?.count === undefined ? base.cases : generated
+  const recipe: Recipe = {
+    ...base,
+    seed: seed ?? base.seed,
+    language: lang ?? base.language,
+    reward: reward ?? base.reward,
+    env: { ...base.env, ...(maxTurns === undefined ? {} : { maxTurns }) },
+    cases: {
+      ...cases,
+      tier: flags.tier ?? cases.tier,
+      ...(flags.clinic ? { clinic: [...flags.clinic] } : {}),
+      ...(flags.cases?.file === undefined ? {} : { file: flags.cases.file, heldOut: everyCase }),
+      ...(flags.cases?.count === undefined ? {} : { heldOut: flags.cases.count }),
+    },
+  }
+  return {
+    agent,
+    split,
+    recipe,
+    ...(patient === undefined ? {} : { patient }),
+    ...(persona === undefined ? {} : { persona }),
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(model === undefined ? {} : { model }),
+    ...(questionsOnly ? { questionsOnly } : {}),
+  }
+}
+
+/** A chat model for a role, with its meter. */
+function chatFor({ baseUrl, model }: Plan, flag: string) {
+  if (model === undefined)
+    throw new Fault('bad-input', `--model: expected the name of a chat model for ${flag}, got none`)
+  return metered(openaiChat({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) }))
+}
+
+/** A training run's policy, as it was at its checkpoint; a server started for it says so on stderr. */
+async function openTrained(
+  { checkpoint }: Trained,
+  recipe: Recipe,
+  setting: Setting,
+): Promise<Backend> {
+  // A server's files; the embedded policy has none.
+  const folder = recipe.backend === 'embedded' ? '' : await mkdtemp(join(tmpdir(), 'bedside-'))
+  const tell = (line: string) => void process.stderr.write(`${line}\n`)
+  const backend = await openBackend(recipe, setting, { folder, tell })
+  try {
+    await backend.load(checkpoint)
+    return backend
+  } catch (error) {
+    // A server that goes on would keep this process from ending.
+    await backend[Symbol.asyncDispose]()
+    throw error
+  }
+}
+
+/** An agent under its name, in the setting it plays in and for the cases it will meet. */
+async function doctorOf(
+  { agent, questionsOnly = false, recipe }: Plan,
+  {
+    setting,
+    cases,
+    chat,
+    own,
+  }: {
+    readonly setting: Setting
+    readonly cases: readonly Case[]
+    readonly chat: Chat | undefined
+    /** Is given what has to be closed when the agent is done. */
+    readonly own: (backend: Backend) => void
+  },
+): Promise<Agent> {
+  const made = chat ? undefined : setting.agents[agent]
+  if (made) return givenAt(`--agent ${agent}`, () => made({ cases, questionsOnly }))
+  if (questionsOnly)
+    throw new Fault(
+      'bad-input',
+      `--questions-only: expected an agent of ${Object.keys(setting.agents).join(', ')}, got \`${agent}\``,
+    )
+  if (chat) return chatDoctor({ chat, grammar: grammarOf(recipe) })
+  const trained = await trainedAt(agent)
+  if (!trained)
+    throw new Fault(
+      'bad-input',
+      `--agent: expected ${[...Object.keys(setting.agents), 'chat'].join(', ')}, or the folder of a run or checkpoint, got \`${agent}\``,
+    )
+  const backend = await openTrained(trained, recipe, setting)
+  own(backend)
+  return backend.sampler({ temperature: 0 })
+}
+
+export interface Stage extends AsyncDisposable {
+  readonly setting: Setting
+  /** The plan's doctor, for the cases it will meet. */
+  readonly doctorFor: (cases: readonly Case[]) => Promise<Agent>
+  /** What chat models used so far, by role. */
+  readonly usage: () => Readonly<Record<string, RoleUsage>>
+}
+
+/** The cases of the plan's file, and whether each says itself that it belongs to the plan's split. */
+async function fileOf({ recipe, split }: Plan) {
+  const { file } = recipe.cases
+  if (file === undefined) return {}
+  const cases = await readCases(file)
+  return { cases, whole: cases.every(({ provenance }) => provenance.split === split) }
+}
+
+/** @param whole a file's every case is wanted, whatever its split @default as the file's cases say */
+export async function openStage(
+  plan: Plan,
+  { whole, human }: { readonly whole?: boolean; readonly human?: Agent } = {},
+): Promise<Stage> {
+  const { recipe } = plan
+  const patient = plan.patient === 'chat' ? chatFor(plan, '--patient chat') : undefined
+  const chat = plan.agent === 'chat' ? chatFor(plan, '--agent chat') : undefined
+  const knowledge = loadKnowledge()
+  const groups = recipe.cases.clinic
+  const part = groups ? await givenAt('--clinic', () => clinic(knowledge, groups)) : knowledge
+  const persona = plan.persona === undefined ? undefined : parsePersona(plan.persona)
+  if (persona && patient)
+    throw new Fault('bad-input', '--persona: expected the rule patient, got `--patient chat`')
+  const own = await fileOf(plan)
+  if (persona && own.cases?.some(({ findings }) => findings.some(({ question }) => question)))
+    throw new Fault(
+      'bad-input',
+      `--persona: expected cases with findings, got recorded dialogues in ${recipe.cases.file}`,
+    )
+  const setting = await settingOf(recipe, {
+    ...own,
+    ...(whole === undefined ? {} : { whole }),
+    ...(patient ? { patient: chatPatient({ chat: patient.chat, knowledge }) } : {}),
+    ...(persona ? { patient: rulePatient({ knowledge: part, persona }) } : {}),
+  })
+  const opened: Backend[] = []
+  const keep = (backend: Backend) => void opened.push(backend)
+  return {
+    setting,
+    doctorFor: async (cases) =>
+      human ?? doctorOf(plan, { setting, cases, chat: chat?.chat, own: keep }),
+    async [Symbol.asyncDispose]() {
+      for (const backend of opened.splice(0)) await backend[Symbol.asyncDispose]()
+    },
+    usage: () => ({
+      ...(chat ? { doctor: { ...chat.used(), cost: null } } : {}),
+      ...(patient ? { patient: { ...patient.used(), cost: null } } : {}),
+    }),
+  }
+}
+
+/** The cases of the plan's split; a file gives all it has. */
+export const casesOf = ({ split, recipe }: Plan, setting: Setting): readonly Case[] =>
+  split === 'heldout'
+    ? setting.heldOut
+    : setting.train(recipe.cases.file === undefined ? recipe.cases.heldOut : everyCase)
+
+/** The case of an id: one of a file's, or one that the generator makes from its name. */
+export async function caseOf(
+  id: string,
+  {
+    file,
+    groups,
+  }: { readonly file?: string | undefined; readonly groups?: readonly string[] | undefined },
+): Promise<Case> {
+  if (file !== undefined) {
+    const cases = await readCases(file)
+    const found = cases.find((truth) => truth.id === id)
+    if (found) return found
+    const some = cases.slice(0, 3).map((truth) => truth.id)
+    throw new Fault(
+      'bad-input',
+      `the case's id: expected one of the ${cases.length} in ${file} (${some.join(', ')}, …), got \`${id}\``,
+    )
+  }
+  const named = parseCaseId(id)
+  if (!named)
+    throw new Fault(
+      'bad-input',
+      `the case's id: expected one like easy-heldout-0-7 (tier-split-seed-number, then @group+group in a clinic), or --cases FILE with one of its ids, got \`${id}\``,
+    )
+  const all = loadKnowledge()
+  const kept = named.clinic ?? groups
+  return generateCase(kept ? await givenAt('--clinic', () => clinic(all, kept)) : all, named)
+}

@@ -1,0 +1,50 @@
+/** Declares the commands about what patients know and understand: `patient`, `knowledge`. */
+import type { Command } from 'commander'
+import type { UnderstandFlags } from '../commands/patient.js'
+import type { PrintFlags, Terminal } from '../print/output.js'
+import type { Act } from './declared.js'
+import { examples } from './declared.js'
+import { withPrint } from './flags.js'
+
+/** `patient` and its subcommand. */
+export function addPatient(program: Command, act: Act, terminal: Terminal): void {
+  const understand = program
+    .command('patient')
+    .description('The rule patient: how it takes what a doctor says.')
+    .command('understand')
+    .description(
+      'Says of each utterance what it asks: on the command line, or {"text": …} lines on stdin, which give JSON lines.',
+    )
+    .argument('[TEXT...]', 'what the doctor says, in Chinese or English')
+    .option('--knowledge <DIR>', 'a knowledge base of your own (default: the one of the package)')
+    .action((texts: readonly string[], flags: UnderstandFlags) =>
+      act(async () =>
+        (await import('../commands/patient.js')).understandAll(texts, flags, terminal),
+      ),
+    )
+  withPrint(understand)
+  examples(
+    understand,
+    'patient understand "Does the pain spread anywhere?" "有没有恶心、想吐？"',
+    'patient understand < questions.jsonl > understood.jsonl',
+  )
+}
+
+/** `knowledge` and its subcommand. */
+export function addKnowledge(program: Command, act: Act, terminal: Terminal): void {
+  const check = program
+    .command('knowledge')
+    .description('The disease knowledge base that cases, patients and oracles share.')
+    .command('check')
+    .description(
+      'Checks ids, edges, probabilities, both languages, and phrases that two things share; says what it holds.',
+    )
+    .argument('[DIR]', 'a folder of *.json files (default: the knowledge base of the package)')
+    .action((folder: string | undefined, flags: PrintFlags) =>
+      act(async () =>
+        (await import('../commands/knowledge.js')).checkKnowledge(folder, flags, terminal),
+      ),
+    )
+  withPrint(check)
+  examples(check, 'knowledge check', 'knowledge check ./my-knowledge --json')
+}

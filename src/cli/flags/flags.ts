@@ -1,0 +1,154 @@
+/** Flags that mean the same in every command, and how their values are read. */
+import { existsSync, statSync } from 'node:fs'
+import type { Command } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
+import { messageOf } from '../../error.js'
+import type { TierName } from '../../knowledge/tiers.js'
+import { tierNames } from '../../knowledge/tiers.js'
+import { parsePersona, personas } from '../../persona.js'
+import type { Language } from '../../turn.js'
+import type { PrintFlags } from '../print/output.js'
+
+/** Generated cases, or a file of them. */
+export type CasesFlag =
+  | { readonly count: number; readonly file?: undefined }
+  | { readonly file: string; readonly count?: undefined }
+
+/** Which cases in which language; every key is absent where the flag was not given. */
+export interface WorldFlags extends PrintFlags {
+  readonly seed?: number
+  readonly lang?: Language
+  readonly tier?: TierName
+  readonly split?: 'train' | 'heldout'
+  readonly cases?: CasesFlag
+  readonly clinic?: readonly string[]
+}
+
+/** Reads a whole number between two bounds. */
+export const whole =
+  (least: number, most: number = Number.MAX_SAFE_INTEGER) =>
+  (value: string): number => {
+    const n = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
+    if (!(n >= least && n <= most))
+      throw new InvalidArgumentError(
+        most === Number.MAX_SAFE_INTEGER
+          ? `Expected a whole number, at least ${least}.`
+          : `Expected a whole number from ${least} to ${most}.`,
+      )
+    return n
+  }
+
+/** Reads `FILE|N`. */
+function casesFlag(value: string): CasesFlag {
+  if (/^[-+]?[\d.]+(e\d+)?$/i.test(value)) return { count: whole(1, 10_000_000)(value) }
+  if (!existsSync(value) || !statSync(value).isFile())
+    throw new InvalidArgumentError(
+      'Expected a number of generated cases, or a case file; there is no such file.',
+    )
+  return { file: value }
+}
+
+const groups = (value: string, before: readonly string[] = []): string[] => [
+  ...before,
+  ...value.split(',').filter(Boolean),
+]
+
+/** `--json` and `--quiet`. */
+export const withPrint = (command: Command): Command =>
+  command
+    .option('--json', 'print one JSON document on stdout and nothing else')
+    .option('--quiet', 'no progress and no notes')
+
+/** `--seed` and `--lang`. */
+export const withSeed = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--seed <N>', 'decides everything random (default: 0)').argParser(
+        whole(0, 0xffffffff),
+      ),
+    )
+    .addOption(
+      new Option('--lang <language>', 'of doctor and patient (default: en)').choices(['zh', 'en']),
+    )
+
+/** `--tier`, `--cases` and `--clinic`, with what a number of cases means here. */
+export const withCases = (command: Command, meaning: string): Command =>
+  command
+    .addOption(
+      new Option('--tier <tier>', 'difficulty of generated cases (default: easy)').choices(
+        tierNames,
+      ),
+    )
+    .addOption(new Option('--cases <FILE|N>', meaning).argParser(casesFlag))
+    .addOption(
+      new Option(
+        '--clinic <group...>',
+        'keep only these disease groups; an unknown one lists them all',
+      ).argParser(groups),
+    )
+
+/** `--split`. */
+export const withSplit = (command: Command, byDefault: 'train' | 'heldout'): Command =>
+  command.addOption(
+    new Option('--split <split>', `which half of all cases (default: ${byDefault})`).choices([
+      'train',
+      'heldout',
+    ]),
+  )
+
+/** Checks `--persona`, and leaves it as it was given. */
+function persona(value: string): string {
+  try {
+    parsePersona(value)
+  } catch (error) {
+    throw new InvalidArgumentError(messageOf(error))
+  }
+  return value
+}
+
+/** Who the patient is, what pays, and where chat models are. */
+export const withDoctor = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--patient <patient>', 'who answers (default: as the cases need)').choices([
+        'rule',
+        'chat',
+      ]),
+    )
+    .addOption(
+      new Option(
+        '--persona <NAME|dials>',
+        `how the rule patient is to talk with: ${Object.keys(personas).join(', ')}, or dials from 0 to 3 as in anxious=2,terse=1 (default: each case's own)`,
+      ).argParser(persona),
+    )
+    .option(
+      '--reward <NAME|FILE>',
+      'a name of `rewards list`, or a .js/.mjs module that exports `reward`',
+    )
+    .option(
+      '--base-url <URL>',
+      'of an OpenAI-compatible server (default: $OPENAI_BASE_URL); the key is $OPENAI_API_KEY',
+    )
+    .option('--model <NAME>', 'the chat model')
+
+/** Reads a number. */
+export function finite(value: string): number {
+  const n = value.trim() === '' ? Number.NaN : Number(value)
+  if (!Number.isFinite(n)) throw new InvalidArgumentError('Expected a number.')
+  return n
+}
+
+/** Reads `--backend`. */
+export function backend(value: string): string {
+  if (value === 'embedded' || value === 'sidecar') return value
+  const later = ['slime', 'verl'].includes(value)
+  throw new InvalidArgumentError(
+    `Expected embedded or sidecar${later ? `; ${value} is not part of this version.` : '.'}`,
+  )
+}
+
+/** Reads a flag that may be repeated. */
+export const repeated = (value: string, before: readonly string[] = []): string[] => [
+  ...before,
+  value,
+]

@@ -1,0 +1,183 @@
+/** A consultation as people read it, turn by turn, in the language it was held in. */
+import { intakeText } from '../../agents/intake.js'
+import type { Case, DoctorView } from '../../case.js'
+import { inLanguage, primary } from '../../case.js'
+import type { Episode } from '../../episode.js'
+import type { Part, Score } from '../../reward.js'
+import type { Action, Language, Stop, Turn } from '../../turn.js'
+import type { Output } from './output.js'
+import { number, table } from './output.js'
+
+const words = {
+  zh: {
+    doctor: '医生',
+    answered: '患者',
+    examined: '检查',
+    rejected: '未执行',
+    order: (exam: string) => `开检查：${exam}`,
+    diagnosis: '诊断：',
+    recommendation: '建议：',
+    confidence: '把握：',
+    differential: '鉴别：',
+    triage: '分诊：',
+    between: '；',
+    bracketed: (text: string) => `（${text}）`,
+    giveUp: '（放弃）',
+    truth: '真实诊断：',
+    score: '得分',
+    unavailable: '无法计算',
+    notApplicable: '不适用',
+    end: ({ turns, maxTurns, spent, budget, stop }: Episode) =>
+      `结束：${stops[stop]}；${turns.length}/${maxTurns}回合，费用${spent.money}/${budget.money}，用时${spent.minutes}/${budget.minutes}分钟`,
+  },
+  en: {
+    doctor: 'Doctor',
+    answered: 'Patient',
+    examined: 'Exam',
+    rejected: 'Not done',
+    order: (exam: string) => `orders ${exam}`,
+    diagnosis: 'Diagnosis: ',
+    recommendation: 'Recommendation: ',
+    confidence: 'Confidence: ',
+    differential: 'Differential: ',
+    triage: 'Triage: ',
+    between: '; ',
+    bracketed: (text: string) => ` (${text})`,
+    giveUp: '(gives up)',
+    truth: 'Truth: ',
+    score: 'Score',
+    unavailable: 'unavailable',
+    notApplicable: 'not applicable',
+    end: ({ turns, maxTurns, spent, budget, stop }: Episode) =>
+      `Ended: ${stop}; turn ${turns.length} of ${maxTurns}, money ${spent.money} of ${budget.money}, minutes ${spent.minutes} of ${budget.minutes}`,
+  },
+} as const
+
+const stops: Readonly<Record<Stop, string>> = {
+  diagnosed: '已作出诊断',
+  'gave-up': '放弃',
+  'invalid-action': '回复无法读取',
+  'max-turns': '回合用尽',
+  budget: '时间用尽',
+}
+
+type Paint = Output['paint']
+
+/** Text of the world or of a model, without what a terminal would obey. */
+const plain = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is cut out
+  text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+
+const percent = (p: number): string => `${Number((100 * p).toFixed(1))}%`
+
+/** What the doctor stated beside the diagnosis, a line each. */
+function beside(
+  { confidence, differential = [], triage }: Extract<Action, { readonly kind: 'diagnose' }>,
+  language: Language,
+): readonly string[] {
+  const say = words[language]
+  const others = differential.map(({ diagnosis, p }) =>
+    p === undefined ? diagnosis : `${diagnosis}${say.bracketed(percent(p))}`,
+  )
+  return [
+    ...(confidence === undefined ? [] : [say.confidence + percent(confidence)]),
+    ...(others.length > 0 ? [say.differential + others.join(say.between)] : []),
+    ...(triage === undefined ? [] : [say.triage + triage]),
+  ]
+}
+
+function spoken({ action }: Turn, language: Language): string {
+  const say = words[language]
+  switch (action.kind) {
+    case 'ask':
+    case 'invalid':
+      return action.text
+    case 'order':
+      return say.order(action.exam)
+    case 'diagnose':
+      return [
+        say.diagnosis + action.diagnosis,
+        ...beside(action, language),
+        ...(action.recommendation ? [say.recommendation + action.recommendation] : []),
+      ].join('\n')
+    case 'give-up':
+      return say.giveUp
+  }
+}
+
+/** A line of dialogue: who, then what, further lines indented below it. */
+function line(who: string, width: number, text: string): string {
+  const gap = ' '.repeat(width)
+  return `${who}${plain(text).trim().replaceAll('\n', `\n${gap}`)}`
+}
+
+/** What the doctor is told before the first turn. */
+export const openingText = (intake: DoctorView, language: Language): string =>
+  plain(intakeText(intake, language))
+
+/** What came back in a turn; empty when the consultation was over. */
+export function outcomeText({ outcome }: Turn, language: Language, paint: Paint): string {
+  if (outcome.kind === 'closed') return ''
+  const say = words[language]
+  const who = say[outcome.kind]
+  const [label, width] = language === 'zh' ? [`   ${who}  `, 9] : [`   ${who.padEnd(8)}  `, 13]
+  const colour = outcome.kind === 'rejected' ? paint.yellow : paint.green
+  return line(colour(label), width, outcome.text)
+}
+
+/** One exchange. @param n counts from 1 */
+export function turnText(turn: Turn, n: number, language: Language, paint: Paint): string {
+  const who = words[language].doctor
+  const at = String(n).padStart(2)
+  const [label, width] =
+    language === 'zh' ? [`${at} ${who}  `, 9] : [`${at} ${who.padEnd(8)}  `, 13]
+  const answer = outcomeText(turn, language, paint)
+  const said = line(paint.cyan(label), width, spoken(turn, language))
+  return answer ? `${said}\n${answer}` : said
+}
+
+function partText(part: Part, language: Language): readonly [string, string] {
+  const say = words[language]
+  if (part.status === 'ok') return [number(part.value), plain(part.evidence ?? '')]
+  if (part.status === 'unavailable') return [say.unavailable, plain(part.reason)]
+  return [say.notApplicable, '']
+}
+
+/** The score, total first, then part by part with what each was judged on. */
+export function scoreText(score: Score, language: Language): string {
+  const total = number(score.total)
+  const rows = Object.entries(score.parts).map(([name, part]) => {
+    const [value, evidence] = partText(part, language)
+    return ['  ', name, value, evidence]
+  })
+  return `${words[language].score} ${total}${rows.length > 0 ? `\n${table(rows, { words: 4 })}` : ''}`
+}
+
+/** How it ended, what was true, and what it was worth. */
+export function closingText(
+  episode: Episode,
+  truth: Case,
+  score: Score,
+  { language, paint }: { readonly language: Language; readonly paint: Paint },
+): string {
+  const { name, codes } = primary(truth.gold)
+  const code = codes[0] ? ` (${codes[0].code})` : ''
+  const say = words[language]
+  return [
+    say.end(episode),
+    paint.bold(`${say.truth}${inLanguage(name, language)}${code}`),
+    scoreText(score, language),
+  ].join('\n')
+}
+
+/** A whole episode. */
+export function episodeText(episode: Episode, truth: Case, score: Score, paint: Paint): string {
+  const { language } = episode
+  return [
+    openingText(episode.intake, language),
+    '',
+    ...episode.turns.map((turn, t) => turnText(turn, t + 1, language, paint)),
+    '',
+    closingText(episode, truth, score, { language, paint }),
+  ].join('\n')
+}

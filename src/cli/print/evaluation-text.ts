@@ -1,0 +1,64 @@
+/** An evaluation as people read it: every mean with its interval, beside its floor and its ceiling. */
+import type { Estimate } from '../../evaluation/bootstrap.js'
+import type { Evaluation } from '../../evaluation/report.js'
+import { number, table } from './output.js'
+
+/** A mean and its interval: `0.731 [0.690, 0.772]`. */
+export const spread = ({ mean, ci95 }: Estimate): string =>
+  ci95 ? `${number(mean)} [${number(ci95[0])}, ${number(ci95[1])}]` : number(mean)
+
+function scores(evaluation: Evaluation, ceilingName: string): string {
+  const { floor, ceiling, regret, normalised, partialCredit, examF1 } = evaluation
+  return table([
+    ['', evaluation.agent, 'floor (random)', `ceiling (${ceilingName})`, 'regret', 'normalised'],
+    ...(['accuracy', 'reward'] as const).map((name) => [
+      name,
+      spread(evaluation[name]),
+      number(floor[name]),
+      number(ceiling[name]),
+      number(regret[name]),
+      number(normalised[name]),
+    ]),
+    ['partial credit', spread(partialCredit), '', '', '', ''],
+    ['exam F1', spread(examF1), '', '', '', ''],
+  ])
+}
+
+/** What whoever knows everything would get right, and how well the agent asked; nothing where that is not known. */
+function knowing({ bound, questionEfficiency }: Evaluation, ceilingName: string): string[] {
+  return [
+    ...(bound.accuracy === null
+      ? []
+      : [
+          `bound: accuracy ${number(bound.accuracy)} for whoever knows every finding of these cases`,
+        ]),
+    ...(questionEfficiency.mean === null
+      ? []
+      : [
+          `question efficiency: ${spread(questionEfficiency)} of what the ${ceilingName} learns in as many turns`,
+        ]),
+  ]
+}
+
+/** The whole report. @param ceilingName the doctor that is the ceiling */
+export function evaluationText(evaluation: Evaluation, ceilingName: string): string {
+  const { episodes, cases, tier, lang, split, seed, stops, unavailable, usage } = evaluation
+  const each = (['turns', 'questions', 'exams', 'money', 'minutes'] as const)
+    .map((name) => `${name} ${number(evaluation[name], 1)}`)
+    .join(', ')
+  const ends = Object.entries(stops).map(([stop, count]) => `${stop} ${count}`)
+  return [
+    `${episodes} of ${cases} cases · ${tier} · ${lang} · ${split} · seed ${seed}`,
+    '',
+    scores(evaluation, ceilingName),
+    '',
+    ...knowing(evaluation, ceilingName),
+    `a consultation: ${each}`,
+    `ended: ${ends.join(', ') || 'none'}`,
+    ...(unavailable > 0 ? [`without a score: ${unavailable}`] : []),
+    ...Object.entries(usage).map(
+      ([role, { calls, promptTokens, completionTokens }]) =>
+        `${role}: ${calls} calls, ${promptTokens} prompt and ${completionTokens} completion tokens`,
+    ),
+  ].join('\n')
+}

@@ -1,0 +1,77 @@
+/** Re-scored episodes as people read them: every reward in one table, what goes with what, and the parts of each. */
+import { mostCases } from '../../evaluation/streaming-summary.js'
+import type { RescoreReport } from '../commands/rescore.js'
+import { spread } from './evaluation-text.js'
+import { number, table } from './output.js'
+
+const bound = (value: number): string =>
+  Number.isFinite(value) ? String(value) : value < 0 ? '-∞' : '∞'
+
+/** `0 to 1`. */
+export const boundsText = ([low, high]: readonly [number, number]): string =>
+  `${bound(low)} to ${bound(high)}`
+
+const named = (count: number, what: string): string => (count > 0 ? `${count} ${what}` : '')
+
+function rewardsTable({ byReward }: RescoreReport): string {
+  return table(
+    [
+      ['reward', 'bounds', 'mean', 'with accuracy', ''],
+      ...[...byReward].map(([name, { reward, bounds, unavailable, correlation }]) => [
+        ...[name, boundsText(bounds), spread(reward), number(correlation.accuracy, 2)],
+        named(unavailable, 'without a score'),
+      ]),
+    ],
+    { words: 3 },
+  )
+}
+
+function correlationTable({ byReward }: RescoreReport): string[] {
+  const names = [...byReward.keys()]
+  if (names.length < 2) return []
+  return [
+    '',
+    table([
+      ['correlation', ...names],
+      ...[...byReward].map(([name, { correlation }]) => [
+        name,
+        ...names.map((other) =>
+          name === other ? '1' : number(correlation.rewards[other] ?? null, 2),
+        ),
+      ]),
+    ]),
+  ]
+}
+
+function partsTable({ byReward }: RescoreReport): string {
+  return table([
+    ['part', 'mean', 'with accuracy', '', ''],
+    ...[...byReward].flatMap(([name, { parts, correlation }]) => [
+      [name, '', '', '', ''],
+      ...Object.entries(parts).map(([part, { mean, unavailable, notApplicable }]) => [
+        `  ${part}`,
+        ...[number(mean), number(correlation.parts[part] ?? null, 2)],
+        ...[named(unavailable, 'unavailable'), named(notApplicable, 'not applicable')],
+      ]),
+    ]),
+  ])
+}
+
+/** The whole report. */
+export function rescoreText(report: RescoreReport): string {
+  const all = [...report.byReward.values()]
+  return [
+    `${report.episodes} episodes; brackets are 95 % intervals, cases resampled`,
+    '',
+    rewardsTable(report),
+    ...correlationTable(report),
+    '',
+    partsTable(report),
+    ...all.flatMap(({ trouble }) => (trouble === undefined ? [] : [`\n! ${trouble}`])),
+    ...(all.some(({ bundled }) => bundled)
+      ? [
+          `\n! more than ${mostCases} cases: the intervals resample ${mostCases} random bundles of them`,
+        ]
+      : []),
+  ].join('\n')
+}

@@ -1,0 +1,89 @@
+/** A training run as people read it: the numbers between floor and ceiling, and one patient before and after. */
+import { join } from 'node:path'
+import { graderView } from '../../case.js'
+import type { Played } from '../../evaluation/play-cases.js'
+import type { TrainingResult } from '../../runs/train.js'
+import { episodeText } from './consultation-text.js'
+import { spread } from './evaluation-text.js'
+import type { Output } from './output.js'
+import { commandLine, number, table } from './output.js'
+
+/** The report's numbers before and after, between floor and ceiling. */
+function trainingText({ report, setting }: TrainingResult): string {
+  const { before, heldOut, groups, samples } = report
+  const { floor, ceiling, normalised } = heldOut
+  const row = (name: 'accuracy' | 'reward') => [
+    name,
+    number(floor[name]),
+    spread(before[name]),
+    spread(heldOut[name]),
+    number(ceiling[name]),
+    number(normalised[name]),
+  ]
+  const only = (name: string, of: (e: typeof before) => string) => [
+    name,
+    '',
+    of(before),
+    of(heldOut),
+  ]
+  return [
+    `${heldOut.episodes} held-out cases · ${heldOut.tier} · ${heldOut.lang} · seed ${report.seed}`,
+    '',
+    table([
+      ['', 'floor (random)', 'before', 'after', `ceiling (${setting.ceiling.name})`, 'normalised'],
+      row('accuracy'),
+      row('reward'),
+      only('partial credit', (e) => spread(e.partialCredit)),
+      only('exam F1', (e) => spread(e.examF1)),
+      only('turns', (e) => number(e.turns, 1)),
+    ]),
+    '',
+    `${report.steps} steps, ${groups.formed} groups (${groups.zeroVariance} without variance, ${groups.dropped} dropped), ${samples.used} samples used, ${samples.unavailable} unavailable; ${report.timing.seconds.toFixed(1)} s`,
+  ].join('\n')
+}
+
+const right = ({ scores }: Played): boolean => scores?.accuracy.total === 1
+
+/** The first held-out case that the trained doctor got right and the untrained one did not. */
+function shownPair({ before, after }: TrainingResult): readonly [Played, Played] | undefined {
+  for (const late of after) {
+    const early = before.find(({ truth }) => truth.id === late.truth.id)
+    if (early && right(late) && !right(early)) return [early, late]
+  }
+  return undefined
+}
+
+/** Prints that case as it went before and after training. */
+export async function showPair(result: TrainingResult, { say, paint }: Output): Promise<void> {
+  const pair = shownPair(result)
+  if (!pair) return say('\nNo held-out case was got right after training and wrong before.')
+  const titles = ['Before training', 'After training, the same patient']
+  for (const [i, { episode, truth }] of pair.entries()) {
+    if (!episode) continue
+    const score = await result.setting.reward(episode, graderView(truth))
+    const title = paint.bold(`── ${titles[i]} (${truth.id}) ──`)
+    await say(`\n${title}\n${episodeText(episode, truth, score, paint)}`)
+  }
+}
+
+/** Prints the numbers, and where everything is. */
+export async function showResult(
+  result: TrainingResult,
+  folder: string,
+  out: Output,
+): Promise<void> {
+  await out.say(trainingText(result))
+  await out.say('')
+  await out.say(
+    table(
+      [
+        ['curves', join(folder, 'curves.png')],
+        ['checkpoint', result.report.checkpoint],
+        ['report', join(folder, 'report.json')],
+        ['evaluate it', commandLine('evaluate', '--agent', folder)],
+        ['talk to it', commandLine('consult', '--agent', folder)],
+      ],
+      { words: 2 },
+    ),
+  )
+}

@@ -1,0 +1,133 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readSaved } from '../../../src/storage/episode-files.js'
+import { writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
+import { bedside, chatServer, document } from '../terminal.js'
+
+let folder: string
+let recorded: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bedside-consult-'))
+  const parquet = join(folder, 'recorded.parquet')
+  recorded = join(folder, 'recorded.jsonl')
+  await writeMtmeddialog(parquet)
+  await bedside(['cases', 'import', parquet, '--format', 'mtmeddialog', '--out', recorded])
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+describe('at the keyboard', () => {
+  test('questions, orders and a diagnosis are typed, and the truth and the score come last', async () => {
+    const input = 'Do you have a fever?\norder full blood count\ndiagnose influenza\nrest\n'
+    const { code, stdout } = await bedside(['consult', '--case', 'easy-heldout-0-0'], { input })
+    expect(code).toBe(0)
+    const places = [
+      'Complaint: ',
+      'turns left)> ',
+      'Report: ',
+      'Ended: diagnosed',
+      'Truth: ',
+      'Score ',
+    ].map((text) => stdout.indexOf(text))
+    expect(Math.min(...places)).toBeGreaterThanOrEqual(0)
+    expect(places).toEqual([...places].sort((a, b) => a - b))
+    expect(stdout.slice(0, stdout.indexOf('Ended'))).not.toContain('Common cold')
+  })
+
+  test('in Chinese as well', async () => {
+    const input = '有发热吗？\n诊断 流感\n\n'
+    const { code, stdout } = await bedside(['consult', '--lang', 'zh'], { input })
+    expect(code).toBe(0)
+    for (const text of ['主诉：', '患者：', '结束：已作出诊断', '真实诊断：', '得分'])
+      expect(stdout).toContain(text)
+  })
+
+  test('with --json the prompts are on stderr and stdout is the document', async () => {
+    const { stdout, stderr } = await bedside(['consult', '--json'], {
+      input: 'diagnose influenza\n\n',
+    })
+    expect(JSON.parse(stdout)).toMatchObject({ agent: 'human', stop: 'diagnosed' })
+    expect(stderr).toContain('Doctor (10 turns left)')
+  })
+
+  test('the end of the input gives up', async () => {
+    expect(await document(['consult'])).toMatchObject({ stop: 'gave-up' })
+  })
+
+  test('Ctrl-C ends it with 130 and the command that begins it again', async () => {
+    const stop = new AbortController()
+    const { code, stdout, stderr } = await bedside(['consult', '--seed', '4'], {
+      input: 'Do you have a cough?\n',
+      signal: stop.signal,
+      onText: (text) => {
+        if (text.includes('9 turns left')) stop.abort()
+      },
+    })
+    expect(code).toBe(130)
+    expect(stdout).not.toContain('Truth')
+    expect(stderr).toContain('npx bedside consult --case easy-heldout-4-0 --lang en --seed 4')
+  })
+})
+
+describe('an agent', () => {
+  test('is shown turn by turn, and its episode with its score is one document', async () => {
+    const argv = ['consult', '--agent', 'checklist', '--case', 'standard-heldout-2-5']
+    const shown = await bedside(argv)
+    expect(shown.stdout).toMatch(/\n 1 Doctor {4}\S.*\n {3}Patient {3}\S/)
+    const episode = await document(argv)
+    expect(episode).toMatchObject({
+      agent: 'checklist',
+      caseId: 'standard-heldout-2-5',
+      maxTurns: 15,
+      score: { total: expect.any(Number), parts: { diagnosis: { status: 'ok' } } },
+    })
+  })
+
+  test('gives the same bytes for the same seed, and another patient for another', async () => {
+    const argv = ['consult', '--agent', 'random', '--json', '--seed', '8']
+    const [once, again] = [await bedside(argv), await bedside(argv)]
+    expect(again.stdout).toBe(once.stdout)
+    const other = await bedside([...argv.slice(0, -1), '9'])
+    expect(JSON.parse(other.stdout)).toMatchObject({ caseId: 'easy-heldout-9-0' })
+  })
+
+  test.each(['jsonl', 'parquet'])(
+    'is saved to a .%s file that can be read back',
+    async (format) => {
+      const path = join(folder, `episode.${format}`)
+      const episode = await document(['consult', '--agent', 'random', '--save', path])
+      const saved = []
+      for await (const one of readSaved(path)) saved.push(one)
+      expect(saved).toHaveLength(1)
+      expect({ ...saved[0]?.episode, score: saved[0]?.score }).toEqual(episode)
+    },
+  )
+
+  test('plays recorded cases, found by their ids', async () => {
+    const argv = ['consult', '--agent', 'recorded', '--cases', recorded]
+    const first = await document(argv)
+    expect(first).toMatchObject({
+      agent: 'recorded',
+      caseId: expect.stringMatching(/^mtmeddialog-/),
+    })
+    const { caseId } = first as { caseId: string }
+    expect(await document([...argv, '--case', caseId])).toMatchObject({ caseId })
+    const wrong = await bedside([...argv, '--case', 'nobody'])
+    expect(wrong.code).toBe(2)
+    expect(wrong.stderr).toContain(`${recorded} (mtmeddialog-`)
+  })
+
+  test('can be a chat model, and so can the patient', async () => {
+    await using server = await chatServer((messages) =>
+      messages > 4 ? 'Diagnosis: Influenza\nRecommendation: Rest.' : 'Question: Do you cough?',
+    )
+    const chat = ['--model', 'm', '--base-url', server.url]
+    const doctor = await document(['consult', '--agent', 'chat', ...chat])
+    expect(doctor).toMatchObject({ agent: 'chat', stop: 'diagnosed' })
+    await using patient = await chatServer(() => 'I could not say.')
+    const both = ['--patient', 'chat', '--model', 'm', '--base-url', patient.url]
+    const { stdout } = await bedside(['consult', '--agent', 'checklist', ...both])
+    expect(stdout).toContain('Patient   I could not say.')
+  })
+})

@@ -1,0 +1,223 @@
+import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { setting } from '../../../src/tasks/task.js'
+import { bedside, chatServer, document } from '../terminal.js'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bedside-evaluate-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+const timeless = (report: unknown): unknown => ({ ...(report as object), timing: undefined })
+
+describe('evaluate', () => {
+  test('--json is one document with every key of the report', async () => {
+    const report = await document([
+      'evaluate',
+      '--agent',
+      'checklist',
+      '--cases',
+      '12',
+      '--seed',
+      '3',
+    ])
+    const interval = { mean: expect.any(Number), ci95: [expect.any(Number), expect.any(Number)] }
+    const anchor = { accuracy: expect.any(Number), reward: expect.any(Number) }
+    expect(report).toEqual({
+      agent: 'checklist',
+      tier: 'easy',
+      lang: 'en',
+      split: 'heldout',
+      seed: 3,
+      cases: 12,
+      episodes: 12,
+      unavailable: 0,
+      reward: interval,
+      accuracy: interval,
+      partialCredit: interval,
+      examF1: { ...interval, notApplicable: expect.any(Number) },
+      parts: expect.objectContaining({
+        diagnosis: { mean: expect.any(Number), unavailable: 0, notApplicable: 0 },
+      }),
+      turns: expect.any(Number),
+      questions: expect.any(Number),
+      exams: 0,
+      money: 0,
+      minutes: expect.any(Number),
+      floor: anchor,
+      ceiling: anchor,
+      bound: { accuracy: expect.any(Number) },
+      regret: anchor,
+      normalised: anchor,
+      questionEfficiency: interval,
+      stops: { diagnosed: 12 },
+      usage: {},
+      timing: { seconds: expect.any(Number) },
+    })
+  })
+
+  test('the random doctor is its own floor and the oracle its own ceiling', async () => {
+    const cases = ['--cases', '10', '--tier', 'standard']
+    const floor = await document(['evaluate', '--agent', 'random', ...cases])
+    expect(floor).toMatchObject({ normalised: { accuracy: 0, reward: 0 } })
+    const ceiling = await document(['evaluate', '--agent', 'oracle', ...cases])
+    expect(ceiling).toMatchObject({ normalised: { accuracy: 1, reward: 1 } })
+  })
+
+  test('gives the same bytes for the same seed but for the timing, whatever the concurrency', async () => {
+    const argv = [
+      'evaluate',
+      '--agent',
+      'random',
+      '--cases',
+      '10',
+      '--lang',
+      'zh',
+      '--split',
+      'train',
+    ]
+    const once = await document(argv)
+    const again = await document([...argv, '--concurrency', '1'])
+    expect(JSON.stringify(timeless(again))).toBe(JSON.stringify(timeless(once)))
+    expect(once).toMatchObject({ lang: 'zh', split: 'train' })
+  })
+
+  test('the table names the floor, the ceiling, the bound and the intervals', async () => {
+    const { code, stdout } = await bedside(['evaluate', '--agent', 'random-ask', '--cases', '5'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/random-ask +floor \(random\) +ceiling \(oracle\) +regret +normalised/)
+    const number = '-?\\d\\.\\d{3}'
+    const spread = `${number} \\[${number}, ${number}\\]`
+    expect(stdout).toMatch(
+      new RegExp(`accuracy +${spread} +${number} +${number} +${number} +(${number}|–)`),
+    )
+    expect(stdout).toMatch(new RegExp(`bound: accuracy ${number} `))
+    expect(stdout).toMatch(new RegExp(`question efficiency: ${spread} of what the oracle`))
+  })
+
+  test('--max-turns and --questions-only hold the agent to questions and the world to turns', async () => {
+    const argv = ['evaluate', '--agent', 'oracle', '--tier', 'hard', '--cases', '8']
+    const free = await document(argv)
+    expect((free as { exams: number }).exams).toBeGreaterThan(0)
+    const held = await document([...argv, '--questions-only', '--max-turns', '4'])
+    expect(held).toMatchObject({ exams: 0, questions: 3, turns: 4, money: 0 })
+    const floor = await document([...argv, '--max-turns', '4'])
+    expect(held).toMatchObject({ floor: (floor as { floor: object }).floor })
+  })
+
+  test('what cannot be had is bad input that says what to do', async () => {
+    const dp = await bedside(['evaluate', '--agent', 'dp', '--cases', '2'])
+    expect([dp.code, dp.stderr]).toEqual([
+      2,
+      expect.stringMatching(/--agent dp: Expected at most 100000 situations .* give fewer turns/),
+    ])
+    const short = await document(['evaluate', '--agent', 'dp', '--cases', '2', '--max-turns', '2'])
+    expect(short).toMatchObject({ agent: 'dp', turns: 2 })
+    const free = await bedside(['evaluate', '--agent', 'chat', '--model', 'm', '--questions-only'])
+    expect([free.code, free.stderr]).toEqual([2, expect.stringContaining('--questions-only')])
+  })
+
+  test('--agent names in its help every doctor there is', async () => {
+    const { agents } = await setting({ heldOut: 1 })
+    for (const command of ['evaluate', 'consult']) {
+      const { stdout } = await bedside([command, '--help'])
+      const help = stdout.replaceAll(/\s+/g, ' ')
+      for (const name of Object.keys(agents)) expect(help).toMatch(new RegExp(`[ ,]${name}[, ]`))
+    }
+  })
+
+  test('the doctor that knows everything is its own bound, in either half of the cases', async () => {
+    for (const split of ['heldout', 'train']) {
+      const report = await document([
+        ...['evaluate', '--agent', 'full-information', '--cases', '10', '--split', split],
+      ])
+      const { accuracy, bound } = report as { accuracy: { mean: number }; bound: object }
+      expect(bound).toEqual({ accuracy: accuracy.mean })
+    }
+  })
+
+  test('a file that says of all its cases that they are held out is evaluated whole', async () => {
+    const path = join(folder, 'heldout.jsonl')
+    await bedside(['cases', 'generate', '--cases', '4', '--split', 'heldout', '--out', path])
+    const report = await document(['evaluate', '--agent', 'random', '--cases', path])
+    expect(report).toMatchObject({ tier: 'imported', cases: 4, episodes: 4 })
+  })
+
+  test('a model counts its calls and tokens', async () => {
+    await using server = await chatServer(() => 'Diagnosis: Influenza\nRecommendation: Rest.')
+    const chat = [
+      '--agent',
+      'chat',
+      '--model',
+      'm',
+      '--base-url',
+      server.url,
+      '--out',
+      join(folder, 'counted'),
+    ]
+    const report = await document(['evaluate', ...chat, '--cases', '3'])
+    expect(report).toMatchObject({
+      usage: { doctor: { calls: 3, promptTokens: 30, completionTokens: 15, cost: null } },
+    })
+  })
+})
+
+describe('an evaluation that stopped', () => {
+  test('goes on to the report it would have given, playing no case twice', async () => {
+    const stop = new AbortController()
+    let calls = 0
+    await using server = await chatServer((messages) => {
+      // Three calls a case: the fifth case of the second evaluation is under way.
+      if (++calls === 12 * 3 + 4 * 3 + 2) stop.abort()
+      return messages > 4
+        ? 'Diagnosis: Influenza\nRecommendation: Rest.'
+        : 'Question: Do you cough?'
+    })
+    const chat = ['--agent', 'chat', '--model', 'm', '--base-url', server.url, '--cases', '12']
+    const whole = await document(['evaluate', ...chat, '--out', join(folder, 'whole')])
+
+    const out = join(folder, 'stopped')
+    const { code, stderr } = await bedside(
+      ['evaluate', ...chat, '--out', out, '--concurrency', '1'],
+      { signal: stop.signal },
+    )
+    expect(code).toBe(130)
+    expect(stderr).toContain(`npx bedside evaluate --resume ${out}`)
+    const kept = (await readFile(join(out, 'episodes.jsonl'), 'utf8')).trimEnd().split('\n')
+    expect(kept).toHaveLength(4)
+
+    await appendFile(join(out, 'episodes.jsonl'), '{"schema":"bedside-epi')
+    const resumed = await document(['evaluate', '--resume', out])
+    expect({ ...(timeless(resumed) as object), usage: {} }).toEqual({
+      ...(timeless(whole) as object),
+      usage: {},
+    })
+    const lines = (await readFile(join(out, 'episodes.jsonl'), 'utf8')).trimEnd().split('\n')
+    expect(lines.slice(0, kept.length)).toEqual(kept)
+    const cases = lines.map((line) => JSON.parse(line).episode.caseId)
+    expect(new Set(cases).size).toBe(12)
+    expect(cases).toHaveLength(12)
+    expect(JSON.parse(await readFile(join(out, 'report.json'), 'utf8'))).toEqual(resumed)
+  })
+
+  test('keeps its own cases: other flags beside --resume and another plan in --out are refused', async () => {
+    const out = join(folder, 'kept')
+    expect(
+      (await bedside(['evaluate', '--agent', 'random', '--cases', '3', '--out', out])).code,
+    ).toBe(0)
+    expect((await readdir(out)).sort()).toEqual([
+      'episodes.jsonl',
+      'evaluation.yaml',
+      'report.json',
+    ])
+    const beside = await bedside(['evaluate', '--resume', out, '--tier', 'hard'])
+    expect([beside.code, beside.stderr]).toEqual([2, expect.stringContaining('--tier')])
+    const other = await bedside(['evaluate', '--agent', 'random', '--cases', '4', '--out', out])
+    expect([other.code, other.stderr]).toEqual([2, expect.stringContaining(`--out ${out}`)])
+    const same = await bedside(['evaluate', '--agent', 'random', '--cases', '3', '--out', out])
+    expect(same.code).toBe(0)
+  })
+})
