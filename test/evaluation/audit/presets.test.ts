@@ -1,15 +1,15 @@
 /** Invariant: no preset pays a degenerate doctor more than the random one and 0.02 of its range. */
 import { describe, expect, test } from 'vitest'
-import type { PolicyAudit } from '../src/evaluation/audit/audit.js'
-import { gate, otherwise, product, weigh } from '../src/rewards/combinators/compose.js'
-import { namedReward, presetNames } from '../src/rewards/named.js'
-import { partialCredit } from '../src/rewards/outcome/partial-credit.js'
-import { communication } from '../src/rewards/process/communication.js'
-import { efficiency } from '../src/rewards/process/efficiency.js'
-import { examF1 } from '../src/rewards/process/exam-f1.js'
-import { historyCoverage } from '../src/rewards/process/history-coverage.js'
-import { noHarm } from '../src/rewards/safety/no-harm.js'
-import { auditRewards } from '../src/tasks/audit-rewards.js'
+import type { PolicyAudit } from '../../../src/evaluation/audit/audit.js'
+import { gate, otherwise, product, weigh } from '../../../src/rewards/combinators/compose.js'
+import { namedReward, presetNames } from '../../../src/rewards/named.js'
+import { partialCredit } from '../../../src/rewards/outcome/partial-credit.js'
+import { communication } from '../../../src/rewards/process/communication.js'
+import { efficiency } from '../../../src/rewards/process/efficiency.js'
+import { examF1 } from '../../../src/rewards/process/exam-f1.js'
+import { historyCoverage } from '../../../src/rewards/process/history-coverage.js'
+import { noHarm } from '../../../src/rewards/safety/no-harm.js'
+import { auditRewards } from '../../../src/tasks/audit-rewards.js'
 
 const tolerance = 0.02
 const mended = presetNames.filter((name) => {

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest'
-import type { Agent, Move } from '../../src/agent.js'
-import { random } from '../../src/agents/random.js'
-import { blindActions } from '../../src/agents/red-team/blind.js'
-import { redTeam } from '../../src/agents/red-team/policies.js'
-import type { Observation } from '../../src/env.js'
-import { ended } from '../../src/env.js'
-import type { Episode } from '../../src/episode.js'
+import type { Agent, Move } from '../../../src/agent.js'
+import { random } from '../../../src/agents/random.js'
+import { blindActions } from '../../../src/agents/red-team/blind.js'
+import { redTeam } from '../../../src/agents/red-team/policies.js'
+import type { Observation } from '../../../src/env.js'
+import { ended } from '../../../src/env.js'
+import type { Episode } from '../../../src/episode.js'
 import {
   knowledgeVocabulary,
   vocabulary as vocabularyOf,
-} from '../../src/knowledge/action-space.js'
-import { rollout } from '../../src/rollout.js'
-import { setting } from '../../src/tasks/task.js'
-import type { Action, Language, Turn } from '../../src/turn.js'
-import { familyKnowledge } from '../fixtures/family-knowledge.js'
+} from '../../../src/knowledge/action-space.js'
+import { rollout } from '../../../src/rollout.js'
+import { setting } from '../../../src/tasks/task.js'
+import type { Action, Language, Turn } from '../../../src/turn.js'
+import { familyKnowledge } from '../../fixtures/family-knowledge.js'
 
 const words = (language: Language) => knowledgeVocabulary(familyKnowledge(), language)
 const vocabulary = words('en')

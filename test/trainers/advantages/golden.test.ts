@@ -1,18 +1,24 @@
 /** Our estimators against what verl, TRL and slime themselves gave for the inputs in test/golden. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { KlPenalty } from '../../src/batch.js'
-import type { AdvantageEstimator, BatchEstimator } from '../../src/group.js'
-import { gae, reinforcePlusPlus } from '../../src/trainers/advantages/gae.js'
+import type { KlPenalty } from '../../../src/batch.js'
+import type { AdvantageEstimator, BatchEstimator } from '../../../src/group.js'
+import { gae, reinforcePlusPlus } from '../../../src/trainers/advantages/gae.js'
 import {
   gdpo,
   litePpo,
   reinforcePlusPlusBaseline,
   reinforcePlusPlusTotals,
-} from '../../src/trainers/advantages/per-batch.js'
-import { drGrpo, grpo, grpoVariants, remax, rloo } from '../../src/trainers/advantages/per-group.js'
-import { klPenalised, terminalReward } from '../../src/trainers/advantages/token-rewards.js'
-import { whitenTokens } from '../../src/trainers/advantages/whiten.js'
+} from '../../../src/trainers/advantages/per-batch.js'
+import {
+  drGrpo,
+  grpo,
+  grpoVariants,
+  remax,
+  rloo,
+} from '../../../src/trainers/advantages/per-group.js'
+import { klPenalised, terminalReward } from '../../../src/trainers/advantages/token-rewards.js'
+import { whitenTokens } from '../../../src/trainers/advantages/whiten.js'
 
 type Rows = readonly (readonly number[])[]
 

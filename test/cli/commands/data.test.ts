@@ -3,12 +3,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { rewardNames } from '../../src/rewards/named.js'
-import { readCases } from '../../src/storage/case-files.js'
-import { Case } from '../../src/storage/case-schema.js'
-import { readSaved } from '../../src/storage/episode-files.js'
-import { shuffledRows, writeMtmeddialog } from '../fixtures/mtmeddialog.js'
-import { bedside, document } from './terminal.js'
+import { rewardNames } from '../../../src/rewards/named.js'
+import { readCases } from '../../../src/storage/case-files.js'
+import { Case } from '../../../src/storage/case-schema.js'
+import { readSaved } from '../../../src/storage/episode-files.js'
+import { shuffledRows, writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
+import { bedside, document } from '../terminal.js'
 
 let folder: string
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Case } from '../../src/case.js'
-import { primary } from '../../src/case.js'
-import { caseSource, generateCase, twin } from '../../src/cases/generator/generate.js'
-import { clinic } from '../../src/knowledge/knowledge.js'
-import { loadKnowledge } from '../../src/knowledge/load.js'
-import { familyKnowledge, pairedKnowledge } from '../fixtures/family-knowledge.js'
+import type { Case } from '../../../src/case.js'
+import { primary } from '../../../src/case.js'
+import { caseSource, generateCase, twin } from '../../../src/cases/generator/generate.js'
+import { clinic } from '../../../src/knowledge/knowledge.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
+import { familyKnowledge, pairedKnowledge } from '../../fixtures/family-knowledge.js'
 
 const small = familyKnowledge()
 const paired = pairedKnowledge()

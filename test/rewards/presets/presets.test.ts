@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { graderView } from '../../src/case.js'
-import { play } from '../../src/evaluation/play-cases.js'
-import { loadKnowledge } from '../../src/knowledge/load.js'
-import { namedReward } from '../../src/rewards/named.js'
-import { formularyOf } from '../../src/rewards/outcome/formulary.js'
-import { setting } from '../../src/tasks/task.js'
-import { rewardChecks } from '../../src/testing/reward.js'
+import { graderView } from '../../../src/case.js'
+import { play } from '../../../src/evaluation/play-cases.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
+import { namedReward } from '../../../src/rewards/named.js'
+import { formularyOf } from '../../../src/rewards/outcome/formulary.js'
+import { setting } from '../../../src/tasks/task.js'
+import { rewardChecks } from '../../../src/testing/reward.js'
 import {
   ask,
   diagnose,
@@ -14,7 +14,7 @@ import {
   order,
   present,
   truthOf,
-} from '../fixtures/reward-episodes.js'
+} from '../../fixtures/reward-episodes.js'
 
 const knowledge = loadKnowledge()
 const options = { knowledge, formulary: formularyOf(knowledge) }

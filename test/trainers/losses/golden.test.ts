@@ -1,11 +1,11 @@
 /** Losses and their gradients against the real functions of verl, TRL and slime. */
 import { describe, expect, test } from 'vitest'
-import type { Loss, NormaliserKind, TokenSegment } from '../../src/batch.js'
-import { drawnTokens, normalise } from '../../src/batch.js'
-import { segmentLoss } from '../../src/trainers/losses/policy.js'
-import { valueLoss } from '../../src/trainers/losses/value.js'
-import type { GoldenCase, GoldenKey } from '../fixtures/golden.js'
-import { golden, rowsOf } from '../fixtures/golden.js'
+import type { Loss, NormaliserKind, TokenSegment } from '../../../src/batch.js'
+import { drawnTokens, normalise } from '../../../src/batch.js'
+import { segmentLoss } from '../../../src/trainers/losses/policy.js'
+import { valueLoss } from '../../../src/trainers/losses/value.js'
+import type { GoldenCase, GoldenKey } from '../../fixtures/golden.js'
+import { golden, rowsOf } from '../../fixtures/golden.js'
 
 /** A published loss in our own terms; or why it has none. */
 type Ours = { readonly loss: Loss; readonly weights: readonly number[] } | string

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Loss, NormaliserKind } from '../../src/batch.js'
-import { normalise, normaliserKinds } from '../../src/batch.js'
-import { segmentLoss } from '../../src/trainers/losses/policy.js'
-import { describeWithPython } from '../fixtures/python.js'
-import type { Drawn } from '../fixtures/segments.js'
-import { drawnSegments, losses } from '../fixtures/segments.js'
+import type { Loss, NormaliserKind } from '../../../src/batch.js'
+import { normalise, normaliserKinds } from '../../../src/batch.js'
+import { segmentLoss } from '../../../src/trainers/losses/policy.js'
+import { describeWithPython } from '../../fixtures/python.js'
+import type { Drawn } from '../../fixtures/segments.js'
+import { drawnSegments, losses } from '../../fixtures/segments.js'
 
 interface Judged {
   readonly value: number

@@ -1,15 +1,15 @@
 /** What a reply may depend on: nothing but the question, the patient and the seed. */
 import { describe, expect, test } from 'vitest'
-import type { Case } from '../../../src/case.js'
-import { patientView, primary } from '../../../src/case.js'
-import { caseSource } from '../../../src/cases/generator/generate.js'
-import { rulePatient } from '../../../src/envs/patients/rule.js'
-import { loadKnowledge } from '../../../src/knowledge/load.js'
-import type { Exchange, Reply } from '../../../src/patient.js'
-import { personas } from '../../../src/persona.js'
-import { shuffle } from '../../../src/seed.js'
-import { makeConsultation } from '../../../src/tasks/registry.js'
-import type { Language } from '../../../src/turn.js'
+import type { Case } from '../../../../src/case.js'
+import { patientView, primary } from '../../../../src/case.js'
+import { caseSource } from '../../../../src/cases/generator/generate.js'
+import { rulePatient } from '../../../../src/envs/patients/rule.js'
+import { loadKnowledge } from '../../../../src/knowledge/load.js'
+import type { Exchange, Reply } from '../../../../src/patient.js'
+import { personas } from '../../../../src/persona.js'
+import { shuffle } from '../../../../src/seed.js'
+import { makeConsultation } from '../../../../src/tasks/registry.js'
+import type { Language } from '../../../../src/turn.js'
 
 const knowledge = loadKnowledge()
 const patient = rulePatient({ knowledge })

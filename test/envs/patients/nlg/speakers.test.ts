@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { sentences, spokenFor } from '../../../src/envs/patients/nlg/realise.js'
-import { rulePatient } from '../../../src/envs/patients/rule.js'
-import type { Language } from '../../../src/turn.js'
-import { asking, interview, spokenView } from '../../fixtures/spoken-case.js'
-import { spokenKnowledge } from '../../fixtures/spoken-knowledge.js'
+import { sentences, spokenFor } from '../../../../src/envs/patients/nlg/realise.js'
+import { rulePatient } from '../../../../src/envs/patients/rule.js'
+import type { Language } from '../../../../src/turn.js'
+import { asking, interview, spokenView } from '../../../fixtures/spoken-case.js'
+import { spokenKnowledge } from '../../../fixtures/spoken-knowledge.js'
 
 const knowledge = spokenKnowledge()
 const patient = rulePatient({ knowledge })
