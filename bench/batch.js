@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { batchOf, grpo, segmentLoss, tis } from '../dist/exports/trainers.js'
-import { assertBatch, fork, formGroup, rollout, scripted, setting, uniform } from '../dist/index.js'
+import { assertBatch, fork, formGroup, rollout, scripted, task, uniform } from '../dist/index.js'
 
 const runs = Number(process.argv[2] ?? 15)
 const shape = { groups: 128, members: 8, turns: 16, prompt: 64, drawn: 64, heard: 64 }
@@ -23,16 +23,16 @@ const batchOptions = {
 
 /** A consultation of `shape.turns` turns, played; every episode of the bench is it with tokens of its own. */
 async function consultation() {
-  const { vocabulary, heldOut, makeEnv } = await setting({
+  const { actionSpace, heldOut, makeEnv } = await task({
     tier: 'standard',
     heldOut: 1,
     money: 1e6,
     minutes: 1e6,
     maxTurns: shape.turns,
   })
-  const moves = vocabulary.actions.filter(({ kind }) => kind !== 'diagnose')
+  const moves = actionSpace.actions.filter(({ kind }) => kind !== 'diagnose')
   const asked = Array.from({ length: shape.turns - 1 }, (_, t) => moves[(t * 11) % moves.length])
-  const diagnosis = vocabulary.actions.find(({ kind }) => kind === 'diagnose')
+  const diagnosis = actionSpace.actions.find(({ kind }) => kind === 'diagnose')
   return rollout(makeEnv(), scripted([...asked, diagnosis]), {
     seed: 1,
     options: { case: heldOut[0] },

@@ -13,7 +13,7 @@ import {
   recordExams,
   rollout,
   rulePatient,
-  setting,
+  task,
   summarise,
   tiers,
 } from '../dist/index.js'
@@ -57,7 +57,7 @@ async function ceilings(tier) {
   for (const [name, questions, make] of rows) {
     const turns = questions === undefined ? maxTurns : questions + 1
     if (!worlds.has(turns))
-      worlds.set(turns, await setting({ tier, seed, heldOut: count, maxTurns: turns }))
+      worlds.set(turns, await task({ tier, seed, heldOut: count, maxTurns: turns }))
     const world = worlds.get(turns)
     const { heldOut: cases, makeEnv, measures } = world
     const played = await play({

@@ -1,13 +1,13 @@
 /** Fifteen-turn rule-patient episodes per second on one thread, rewards included; run after `npm run build`. */
-import { defineReward, rollout, scripted, setting } from '../dist/index.js'
+import { defineReward, rollout, scripted, task } from '../dist/index.js'
 
 const turns = 15
 const seconds = Number(process.argv[2] ?? 3)
 
 /** Episodes per second over `seconds`, after a warm-up of 200. */
-async function rate({ vocabulary, heldOut, makeEnv }) {
-  const moves = vocabulary.actions.filter(({ kind }) => kind !== 'diagnose')
-  const diagnosis = vocabulary.actions.find(({ kind }) => kind === 'diagnose')
+async function rate({ actionSpace, heldOut, makeEnv }) {
+  const moves = actionSpace.actions.filter(({ kind }) => kind !== 'diagnose')
+  const diagnosis = actionSpace.actions.find(({ kind }) => kind === 'diagnose')
   const play = async (n) => {
     const asked = Array.from(
       { length: turns - 1 },
@@ -30,8 +30,8 @@ const none = defineReward({ name: 'none', bounds: [0, 0] }, () => 0)
 for (const language of ['en', 'zh']) {
   const big = { money: 1e6, minutes: 1e6, maxTurns: turns }
   const options = { tier: 'standard', language, heldOut: 200, ...big }
-  const scored = await rate(await setting(options))
-  const bare = await rate(await setting({ ...options, reward: none }))
+  const scored = await rate(await task(options))
+  const bare = await rate(await task({ ...options, reward: none }))
   console.log(
     `${language}: ${scored.toFixed(0)} fifteen-turn episodes/s with the default reward (target 300); without it ${(bare / scored).toFixed(2)} times as many`,
   )

@@ -21,7 +21,7 @@ import {
   namedReward,
   rewardNames,
   rollout,
-  setting,
+  task,
 } from '../dist/index.js'
 
 const [what = 'alone', ...given] = process.argv.slice(2)
@@ -33,7 +33,7 @@ const shown = (n) => Math.round(n).toLocaleString('en').padStart(9)
 
 /** Consultations of several doctors at the tier of fifteen turns, one a case. */
 async function played() {
-  const { agents, heldOut, makeEnv } = await setting({ tier: 'standard', heldOut: cases })
+  const { agents, heldOut, makeEnv } = await task({ tier: 'standard', heldOut: cases })
   const doctors = ['random', 'checklist', 'full-information'].map((name) =>
     agents[name]({ cases: heldOut }),
   )

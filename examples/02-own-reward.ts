@@ -1,11 +1,11 @@
 /** A reward of your own, run over episodes that were saved earlier: no patient, no model, no rollout. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { episodeWriter, graderView, readSaved, rollout, setting, weigh } from 'bedside'
+import { episodeWriter, graderView, readSaved, rollout, task, weigh } from 'bedside'
 import { diagnosisAccuracy } from 'bedside/rewards'
 
 const file = join(tmpdir(), `episodes-${process.pid}.jsonl`)
-const { heldOut, makeEnv, ceiling } = await setting({ tier: 'easy', heldOut: 50 })
+const { heldOut, makeEnv, ceiling } = await task({ tier: 'easy', heldOut: 50 })
 const writer = episodeWriter(file)
 for (const truth of heldOut) {
   const episode = await rollout(makeEnv(), ceiling.agent, { options: { case: truth } })

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { Agent, Backend, Capabilities } from 'bedside'
 import { assertSteppable, Fault, normaliserKinds as normalisers, pickWeighted } from 'bedside'
-import { tally } from 'bedside/trainers'
+import { stepReport } from 'bedside/trainers'
 
 const can: Capabilities = { losses: ['ppo-clip'], normalisers, entropy: false, exports: [] }
 
@@ -31,7 +31,7 @@ export function bandit(doctors: readonly Agent[]): Backend {
     },
     async step(batch) {
       assertSteppable(this, batch)
-      const [sums, logits] = [tally(batch.loss, state.version), [...state.logits]]
+      const [sums, logits] = [stepReport(batch.loss, state.version), [...state.logits]]
       batch.segments.forEach((segment, s) => {
         const [p, drawn] = [softmax(segment.temperature), segment.tokens[1]!]
         const [weight, logprobs] = [batch.normaliser.perSegment[s]!, [Math.log(p[drawn]!)]]

@@ -6,20 +6,156 @@
  */
 
 import type { Persona } from './persona.js'
-import type * as schema from './storage/case-schema.js'
+
+/** Where a code comes from. */
+export const codeSystems = ['icd10', 'icd11', 'snomed', 'hpo', 'loinc', 'mondo', 'local'] as const
+
+/** What a finding is. */
+export const findingKinds = [
+  'symptom',
+  'antecedent',
+  'medication',
+  'allergy',
+  'family',
+  'social',
+  'sign',
+  'vital',
+  'lab',
+  'imaging',
+  'pathology',
+] as const
 
 /** A text in one language or both. */
-export type Text = schema.Text
-export type Code = schema.Code
-/** A recorded fact about the patient; what is not listed was not recorded, which is not the same as absent. */
-export type Finding = schema.Finding
+export interface Text {
+  readonly zh?: string | undefined
+  readonly en?: string | undefined
+}
+
+/** A code of a terminology. */
+export interface Code {
+  readonly system: (typeof codeSystems)[number]
+  readonly code: string
+}
+
+/** A recorded fact about the patient. A finding that is not listed was not recorded, which is not the same as absent. */
+export interface Finding {
+  readonly id: string
+  readonly kind: (typeof findingKinds)[number]
+  /** `present`, `absent`, `unknown`, or a categorical finding's value. */
+  readonly state: string
+  /** The number behind the state, where it was measured. */
+  readonly value?: number | undefined
+  readonly knownBy: 'patient' | 'exam'
+  /** How readily the patient mentions it after an open question, 0 to 1. */
+  readonly salience: number
+  /** How reluctantly the patient mentions it, 0 to 3. */
+  readonly stigma: number
+  /** How much it says about the diagnosis: its weight in history coverage. */
+  readonly weight?: number | undefined
+  /** A recorded dialogue's own words: the doctor's question and the patient's answer. */
+  readonly question?: Text | undefined
+  readonly utterance?: Text | undefined
+}
+
 /** An examination's result, fixed when the case was made. */
-export type ExamResult = schema.ExamResult
-export type Gold = schema.Gold
-/** How often answers go wrong; truth-preserving when `deny` and `overReport` are 0. */
-export type Noise = schema.Noise
-/** One patient's truth. Files hold one a line (JSONL). */
-export type Case = schema.Case
+export interface ExamResult {
+  readonly exam: string
+  readonly findings: readonly string[]
+  readonly report: Text
+  readonly abnormal: boolean
+  readonly unavailable: boolean
+}
+
+/** A diagnosis with the names that count as naming it. */
+export interface Diagnosis {
+  readonly id: string
+  readonly name: Text
+  readonly aliases: readonly string[]
+  readonly codes: readonly Code[]
+  /** 1 is life-threatening, 5 is minor. */
+  readonly severity?: number | undefined
+}
+
+/** What a doctor should conclude and do: diagnoses, examinations, red flags, triage, advice. */
+export interface Gold {
+  readonly dx: readonly (Diagnosis & { readonly role: 'primary' | 'comorbid' })[]
+  /** Other diagnoses that earn part of the credit. */
+  readonly acceptable: readonly (Diagnosis & { readonly credit: number })[]
+  readonly differential?: readonly { readonly id: string; readonly p: number }[] | undefined
+  readonly exams?:
+    | {
+        readonly required: readonly string[]
+        readonly neutral: readonly string[]
+        readonly harmful: readonly string[]
+      }
+    | undefined
+  readonly redFlags: readonly {
+    readonly finding: string
+    readonly mustAsk: boolean
+    readonly action: string
+  }[]
+  readonly triage?:
+    | { readonly scale: 'ESI' | 'MTS' | 'CTAS' | 'local5'; readonly level: number }
+    | undefined
+  readonly actions: readonly {
+    readonly id: string
+    readonly text: Text
+    readonly polarity: 'recommend' | 'contraindicated'
+    readonly weight: number
+  }[]
+  /** What the recorded doctor advised, for imported dialogues. */
+  readonly recommendation?: Text | undefined
+}
+
+/** How often answers are wrong. Answers keep to the truth when `deny` and `overReport` are 0. */
+export interface Noise {
+  /** P(an answer is "I don't know"), whatever the truth. */
+  readonly forget: number
+  /** P(a present finding is denied). */
+  readonly deny: number
+  /** P(an absent finding is reported). */
+  readonly overReport: number
+}
+
+/** One patient's truth. Case files hold one a line (JSONL); `storage/case-schema.ts` checks them. */
+export interface Case {
+  readonly schema: 'bedside-case/1'
+  readonly id: string
+  readonly seed?: number | undefined
+  readonly provenance: {
+    readonly source: string
+    readonly license: string
+    readonly url?: string | undefined
+    readonly synthetic: boolean
+    readonly generator?: string | undefined
+    /** A marker that lets a trained model be tested for having seen this case. */
+    readonly canary?: string | undefined
+    readonly redistributable: boolean
+    readonly split?: 'train' | 'heldout' | undefined
+  }
+  readonly demographics: {
+    readonly age?: { readonly v: number; readonly unit: 'day' | 'month' | 'year' } | undefined
+    readonly sex?: 'F' | 'M' | 'X' | undefined
+    readonly pregnant?: boolean | undefined
+    readonly speaker: 'self' | 'caregiver' | 'interpreter'
+    readonly relation?: Text | undefined
+  }
+  readonly chiefComplaint: { readonly text: Text; readonly findings: readonly string[] }
+  readonly findings: readonly Finding[]
+  readonly exams: readonly ExamResult[]
+  /** What an examination that is not listed gives. */
+  readonly examDefault: 'normal' | 'unavailable' | 'simulate'
+  readonly noise: Noise
+  readonly persona: Persona
+  readonly gold: Gold
+  readonly difficulty?:
+    | {
+        readonly tier?: string | undefined
+        readonly bayesCeiling?: number | undefined
+        readonly confusability?: number | undefined
+      }
+    | undefined
+}
 
 /** The text in `language`, or in the other one where it is not written. */
 export const inLanguage = (text: Text, language: 'zh' | 'en'): string =>

@@ -11,7 +11,7 @@ import {
 import type { ExamContext, ExamSimulator } from '../src/exam.js'
 import type { Patient, PatientContext } from '../src/patient.js'
 import type { Reward } from '../src/reward.js'
-import { Case } from '../src/storage/case-schema.js'
+import { caseSchema } from '../src/storage/case-schema.js'
 import { tinyExams, tinyLung, tinyPatient, tinyReward } from './fixtures/tiny.js'
 
 /** Everything a view holds, as text. */
@@ -124,7 +124,7 @@ describe("another reader's view does not compile", () => {
 
 describe('the schema', () => {
   test('fills in what a case leaves out', () => {
-    expect(Case.parse(minimal)).toMatchObject({
+    expect(caseSchema.parse(minimal)).toMatchObject({
       demographics: { speaker: 'self' },
       noise: { forget: 0, deny: 0, overReport: 0 },
       gold: { dx: [{ aliases: [], codes: [] }], acceptable: [], redFlags: [], actions: [] },
@@ -132,14 +132,14 @@ describe('the schema', () => {
   })
 
   test('gives back from JSON what it gave', () => {
-    const parsed = Case.parse(minimal)
-    expect(Case.parse(JSON.parse(JSON.stringify(parsed)))).toEqual(parsed)
-    expect(Case.parse(JSON.parse(JSON.stringify(tinyLung)))).toEqual(tinyLung)
+    const parsed = caseSchema.parse(minimal)
+    expect(caseSchema.parse(JSON.parse(JSON.stringify(parsed)))).toEqual(parsed)
+    expect(caseSchema.parse(JSON.parse(JSON.stringify(tinyLung)))).toEqual(tinyLung)
   })
 
   const refuses = (what: string, change: object, path: string) =>
     test(`refuses ${what}`, () => {
-      const { success, error } = Case.safeParse({ ...minimal, ...change })
+      const { success, error } = caseSchema.safeParse({ ...minimal, ...change })
       expect(success).toBe(false)
       expect(error?.issues.map((issue) => issue.path.join('.'))).toContain(path)
     })

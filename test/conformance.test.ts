@@ -11,8 +11,8 @@ import { timeLimit, wrap } from '../src/envs/wrappers.js'
 import { loadKnowledge } from '../src/knowledge/load.js'
 import { personas } from '../src/persona.js'
 import { makeConsultation, make as makeEnv } from '../src/tasks/registry.js'
-import type { Setting } from '../src/tasks/task.js'
-import { setting } from '../src/tasks/task.js'
+import type { Task } from '../src/tasks/task.js'
+import { task } from '../src/tasks/task.js'
 import { agentChecks } from '../src/testing/agent.js'
 import type { Check } from '../src/testing/check.js'
 import { envChecks } from '../src/testing/env.js'
@@ -115,13 +115,13 @@ describe.each(languages)('the question, %s', (language) => {
 })
 
 /** What a doctor meets before the first, in the middle, and at the last turn of some consultations. */
-async function observationsIn({ vocabulary, makeEnv, heldOut }: Setting): Promise<Observation[]> {
+async function observationsIn({ actionSpace, makeEnv, heldOut }: Task): Promise<Observation[]> {
   const observations: Observation[] = []
   for (const truth of heldOut) {
     const env = makeEnv()
     let { observation } = await env.reset({ options: { case: truth } })
     observations.push(observation)
-    for (const action of vocabulary.actions) {
+    for (const action of actionSpace.actions) {
       if (observation.turnsLeft === 1) break
       const step = await env.step(action)
       if (ended(step)) break
@@ -133,8 +133,8 @@ async function observationsIn({ vocabulary, makeEnv, heldOut }: Setting): Promis
 }
 
 describe.each(languages)('doctors, %s', async (language) => {
-  const whole = await setting({ language, heldOut: 4 })
-  const { vocabulary } = whole
+  const whole = await task({ language, heldOut: 4 })
+  const { actionSpace } = whole
   const observations = await observationsIn(whole)
   // One plans small clinics only, below; one knows its cases by identity, which no function of what is seen can.
   const { dp: _, 'full-information': __, ...agents } = whole.agents
@@ -146,11 +146,11 @@ describe.each(languages)('doctors, %s', async (language) => {
   )
 
   describe('dp', async () => {
-    const small = await setting({ language, heldOut: 3, clinic: ['headache'], maxTurns: 2 })
+    const small = await task({ language, heldOut: 3, clinic: ['headache'], maxTurns: 2 })
     const agent = small.agents.dp as NonNullable<typeof small.agents.dp> // every generated setting has it
     hold(agentChecks(agent(), { observations: await observationsIn(small) }))
   })
 
   describe('embedded', () =>
-    hold(agentChecks(embedded({ vocabulary }).sampler(), { observations })))
+    hold(agentChecks(embedded({ actionSpace }).sampler(), { observations })))
 })

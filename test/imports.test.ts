@@ -8,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 const concepts = `
   error package-folder lines whole-file near-names seed retry pool chat-reply chat
   remembering turn hidden reasoned-reply words voice phrases
-  codes persona case-schema case tiers knowledge-file knowledge knowledge-check knowledge-folder likelihood families hypotheses utility information sweep order outlook belief prospect phrasebook posterior vocabulary
+  codes persona case-schema case tiers knowledge-file knowledge knowledge-check knowledge-folder likelihood families hypotheses utility information sweep order outlook belief prospect phrasebook posterior actionSpace
   patient exam episode track reward contributions quick-check episode-schema episode-reader episode-row episode-table episode-file
   env agent rollout group correlation signal-accuracy signal batch backend event
   estimate audit-play audit-parts audit adversary evaluate tally evaluation recipe run-directory training-report

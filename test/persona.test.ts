@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Dial, PersonaSpread } from '../src/persona.js'
 import { dialOf, dials, drawPersona, parsePersona, personas } from '../src/persona.js'
-import { Persona as Schema } from '../src/storage/case-schema.js'
+import { personaSchema } from '../src/storage/case-schema.js'
 
 const names = Object.keys(dials) as Dial[] // the keys of the literal
 const n = 6000
@@ -13,7 +13,7 @@ describe('a drawn persona', () => {
   test('is one of the schema, fabricates never, and is never verbose and terse at once', () => {
     for (const spread of ['mild', 'varied'] as const)
       for (const persona of draw(spread)) {
-        expect(Schema.parse(persona)).toEqual(persona)
+        expect(personaSchema.parse(persona)).toEqual(persona)
         expect(persona.fabricating).toBeUndefined()
         expect(dialOf(persona, 'verbose') * dialOf(persona, 'terse')).toBe(0)
       }

@@ -6,7 +6,7 @@ import type { Move } from '../agent.js'
 import type { Observation } from '../env.js'
 import type { Posterior, PosteriorOptions } from '../inference/posterior.js'
 import { mostProbable, posteriorOf } from '../inference/posterior.js'
-import { knowledgeVocabulary } from '../knowledge/action-space.js'
+import { knowledgeActionSpace } from '../knowledge/action-space.js'
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
 import { expandPanel } from '../knowledge/knowledge.js'
 import type { Action, Language } from '../turn.js'
@@ -56,7 +56,7 @@ const minutesPerQuestion = 1
 
 /** Everything that can be said in a language. */
 function speechOf(knowledge: Knowledge, language: Language, questionsOnly: boolean) {
-  const { actions } = knowledgeVocabulary(knowledge, language)
+  const { actions } = knowledgeActionSpace(knowledge, language)
   const said = (kind: Action['kind']) => actions.filter((action) => action.kind === kind)
   const questions = said('ask')
   const asks = knowledge.findings

@@ -1,6 +1,6 @@
 /** The random doctor: the floor of every score. */
 import type { Agent } from '../agent.js'
-import type { Vocabulary } from '../knowledge/action-space.js'
+import type { ActionSpace } from '../knowledge/action-space.js'
 import { below, pick } from '../seed.js'
 import type { Action } from '../turn.js'
 
@@ -12,9 +12,9 @@ const same = (a: Action, b: Action): boolean =>
  * Makes a doctor that says things of the vocabulary it has not said yet, all equally likely, and gives a
  * diagnosis, all equally likely, at a turn drawn evenly from 2 to its last.
  */
-export function random({ vocabulary }: { readonly vocabulary: Vocabulary }): Agent {
-  const moves = vocabulary.actions.filter(({ kind }) => kind === 'ask' || kind === 'order')
-  const diagnoses = vocabulary.actions.filter(({ kind }) => kind === 'diagnose')
+export function random({ actionSpace }: { readonly actionSpace: ActionSpace }): Agent {
+  const moves = actionSpace.actions.filter(({ kind }) => kind === 'ask' || kind === 'order')
+  const diagnoses = actionSpace.actions.filter(({ kind }) => kind === 'diagnose')
   return ({ turns, turnsLeft }, { seed }) => {
     const turn = turns.length + 1
     const last = turns.length + turnsLeft

@@ -1,17 +1,7 @@
-/** Reads what a chat server sent; apart from `chat.ts` because it is needed only once a server has answered. */
+/** Reads a chat server's reply. A module of its own because zod is needed only once a server has answered. */
 import { z } from 'zod'
+import type { ChatReply } from '../chat.js'
 import { Fault } from '../error.js'
-
-/** What one call used, for the ledger. */
-export interface Usage {
-  readonly promptTokens: number
-  readonly completionTokens: number
-}
-
-export interface ChatReply {
-  readonly text: string
-  readonly usage: Usage
-}
 
 const Completion = z.object({
   choices: z

@@ -38,14 +38,14 @@ export async function scoresOf(
 }
 
 /** One case, played; without an episode when the world failed. */
-export interface Played {
+export interface PlayedCase {
   readonly truth: Case
   readonly episode?: Episode
   readonly scores?: Readonly<Record<keyof Measures, Score>>
   readonly fault?: Fault
 }
 
-export interface PlayOptions {
+export interface PlayCasesOptions {
   readonly cases: readonly Case[]
   readonly makeEnv: () => Env
   readonly agent: Agent
@@ -57,14 +57,14 @@ export interface PlayOptions {
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
   /** Called after each case, in completion order. */
-  readonly onPlayed?: (played: Played) => void
+  readonly onPlayed?: (played: PlayedCase) => void
 }
 
 /**
  * Plays every case once. The env's seed depends on `seed` and the case alone, so that any two agents meet
  * the same patients. A fault of the world leaves its case without an episode; it is never a score.
  */
-export function play({
+export function playCases({
   cases,
   makeEnv,
   agent,
@@ -74,12 +74,12 @@ export function play({
   concurrency = 8,
   signal,
   onPlayed,
-}: PlayOptions): Promise<Played[]> {
+}: PlayCasesOptions): Promise<PlayedCase[]> {
   return mapPool(cases, concurrency, async (truth) => {
     signal?.throwIfAborted()
     await using env = makeEnv()
     const place = fork(seed, 'evaluate', truth.id)
-    let played: Played
+    let played: PlayedCase
     try {
       const episode = await rollout(env, agent, {
         seed: place,
@@ -143,7 +143,7 @@ export function summariseParts(scores: readonly Score[]): Readonly<Record<string
 }
 
 /** The numbers of an evaluation; episodes that faulted or have no total are counted, not averaged. */
-export function summarise(played: readonly Played[], seed = 0): Summary {
+export function summarise(played: readonly PlayedCase[], seed = 0): Summary {
   const done = played.flatMap(({ episode, scores }) =>
     episode && scores ? [{ episode, scores }] : [],
   )

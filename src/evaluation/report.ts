@@ -6,8 +6,8 @@ import type { Env } from '../env.js'
 import type { Episode } from '../episode.js'
 import type { Estimate } from './bootstrap.js'
 import { ratioEstimate } from './bootstrap.js'
-import type { Anchor, Measures, Played, Summary } from './play-cases.js'
-import { anchorOf, normalised, play, regret, summarise } from './play-cases.js'
+import type { Anchor, Measures, PlayedCase, Summary } from './play-cases.js'
+import { anchorOf, normalised, playCases, regret, summarise } from './play-cases.js'
 
 /** What role used how much of a model. */
 export interface RoleUsage {
@@ -91,15 +91,15 @@ export async function referencesOf(
     readonly cases?: readonly Case[]
     readonly signal?: AbortSignal | undefined
     /** Called after each case of each reference. */
-    readonly onPlayed?: (played: Played) => void
+    readonly onPlayed?: (played: PlayedCase) => void
   } = {},
 ): Promise<Reference> {
-  const played = (agent: Agent, agentName: string): Promise<Played[]> =>
-    play({
+  const played = (agent: Agent, agentName: string): Promise<PlayedCase[]> =>
+    playCases({
       ...{ cases, makeEnv, agent, agentName, measures, seed, signal },
       ...(onPlayed ? { onPlayed } : {}),
     })
-  const anchor = (all: readonly Played[]): Anchor => anchorOf(summarise(all, seed))
+  const anchor = (all: readonly PlayedCase[]): Anchor => anchorOf(summarise(all, seed))
   const lowest = await played(floor, 'random')
   const highest = await played(ceiling.agent, ceiling.name)
   const anchors = { floor: anchor(lowest), ceiling: anchor(highest) }
@@ -114,7 +114,7 @@ export async function referencesOf(
 }
 
 /** What was gained in each consultation after every turn, by case id. */
-function gainedBy(played: readonly Played[], gained: Gained): Map<string, readonly number[]> {
+function gainedBy(played: readonly PlayedCase[], gained: Gained): Map<string, readonly number[]> {
   const byCase = new Map<string, readonly number[]>()
   for (const { truth, episode } of played) {
     const gains = episode && gained(episode, graderView(truth))
@@ -127,7 +127,11 @@ function gainedBy(played: readonly Played[], gained: Gained): Map<string, readon
 const after = (gains: readonly number[], turns: number): number =>
   turns === 0 ? 0 : (gains[Math.min(turns, gains.length) - 1] ?? 0)
 
-function efficiency(played: readonly Played[], { information }: Reference, seed: number): Estimate {
+function efficiency(
+  played: readonly PlayedCase[],
+  { information }: Reference,
+  seed: number,
+): Estimate {
   if (!information) return { mean: null, ci95: null }
   const byCase = gainedBy(played, information.gained)
   const pairs = played.flatMap(({ truth, episode }) => {
@@ -141,7 +145,7 @@ function efficiency(played: readonly Played[], { information }: Reference, seed:
 
 /** Summarises what was played and sets it between its references. */
 export function evaluationOf(
-  played: readonly Played[],
+  played: readonly PlayedCase[],
   {
     references,
     usage = {},

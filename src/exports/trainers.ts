@@ -6,19 +6,19 @@ export type { TokenAdvantages, ValueRow } from '../trainers/advantages/gae.js'
 export { gae, reinforcePlusPlus } from '../trainers/advantages/gae.js'
 export type { GdpoOptions } from '../trainers/advantages/per-batch.js'
 export {
-  gdpo,
-  litePpo,
-  reinforcePlusPlusBaseline,
-  reinforcePlusPlusTotals,
+  gdpoAdvantages,
+  litePpoAdvantages,
+  reinforcePlusPlusAdvantages,
+  reinforcePlusPlusBaselineAdvantages,
 } from '../trainers/advantages/per-batch.js'
 export type { GrpoVariant } from '../trainers/advantages/per-group.js'
 export {
   advantageEstimators,
-  drGrpo,
-  grpo,
+  drGrpoAdvantages,
+  grpoAdvantages,
   grpoVariants,
-  remax,
-  rloo,
+  remaxAdvantages,
+  rlooAdvantages,
 } from '../trainers/advantages/per-group.js'
 export type { TokenRow } from '../trainers/advantages/token-rewards.js'
 export {
@@ -33,7 +33,7 @@ export {
   turnRewards,
 } from '../trainers/advantages/turn-rewards.js'
 export type { BatchOptions } from '../trainers/batches/group-batch.js'
-export { batchOf } from '../trainers/batches/group-batch.js'
+export { toTrainBatch } from '../trainers/batches/group-batch.js'
 export { episodeSegments } from '../trainers/batches/segments.js'
 export type { EmbeddedOptions } from '../trainers/embedded/embedded.js'
 export { embedded } from '../trainers/embedded/embedded.js'
@@ -49,8 +49,8 @@ export { correctionWeights, icepop, mis, tis } from '../trainers/losses/importan
 export { linearise } from '../trainers/losses/linearise.js'
 export type { SegmentLoss, TokenLoss } from '../trainers/losses/policy.js'
 export { klEstimate, segmentLoss, tokenLoss } from '../trainers/losses/policy.js'
-export type { ReadSegment, Tally } from '../trainers/losses/step-report.js'
-export { tally } from '../trainers/losses/step-report.js'
+export type { ReadSegment, StepTotals } from '../trainers/losses/step-report.js'
+export { stepReport } from '../trainers/losses/step-report.js'
 export type { ValueLoss } from '../trainers/losses/value.js'
 export { valueLoss } from '../trainers/losses/value.js'
 export type {

@@ -6,14 +6,14 @@ import { createHash } from 'node:crypto'
 import type { Action, Language } from '../turn.js'
 import type { Knowledge } from './knowledge.js'
 
-export interface Vocabulary {
+export interface ActionSpace {
   readonly language: Language
   readonly actions: readonly Action[]
   /** Changes when an action is added, removed, moved or reworded; checkpoints carry it. */
   readonly fingerprint: string
 }
 
-export function vocabulary(language: Language, actions: readonly Action[]): Vocabulary {
+export function actionSpace(language: Language, actions: readonly Action[]): ActionSpace {
   if (!actions.some((action) => action.kind === 'diagnose'))
     throw new RangeError('Expected a vocabulary with at least one diagnosis, got none')
   const fingerprint = createHash('sha256')
@@ -24,8 +24,8 @@ export function vocabulary(language: Language, actions: readonly Action[]): Voca
 }
 
 /** Every patient-known finding's first question, every examination by name, every disease by name. */
-export function knowledgeVocabulary(knowledge: Knowledge, language: Language): Vocabulary {
-  return vocabulary(language, [
+export function knowledgeActionSpace(knowledge: Knowledge, language: Language): ActionSpace {
+  return actionSpace(language, [
     ...knowledge.findings
       .filter((finding) => finding.knownBy === 'patient')
       .map(

@@ -3,7 +3,7 @@
  * first step: only a folder of the user's own is held to it, the shipped one is by a test.
  */
 import type { z as Zod } from 'zod'
-import { codeSystems, findingKinds } from '../codes.js'
+import { codeSystems, findingKinds } from '../case.js'
 
 /** The ordinal words an author may write for a probability. */
 export const ordinal = {

@@ -6,7 +6,7 @@
  * @param most texts remembered
  * @param longest text remembered, in UTF-16 units: what a policy writes may be of any length @default 4000
  */
-export function remembering<T>(
+export function memoizeText<T>(
   make: (text: string) => T,
   { most, longest = 4000 }: { readonly most: number; readonly longest?: number },
 ): (text: string) => T {
@@ -20,5 +20,18 @@ export function remembering<T>(
       known.set(text, found)
     }
     return found.made
+  }
+}
+
+/** Calls `make` once for each object and keeps its result for as long as the object lives. `make` must be pure. */
+export function memoizeByIdentity<K extends object, T>(make: (key: K) => T): (key: K) => T {
+  const results = new WeakMap<K, { readonly value: T }>()
+  return (key) => {
+    let result = results.get(key)
+    if (!result) {
+      result = { value: make(key) }
+      results.set(key, result)
+    }
+    return result.value
   }
 }

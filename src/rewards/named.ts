@@ -20,7 +20,7 @@ import { treatment } from './outcome/treatment.js'
 import { triage, triageFrequency } from './outcome/triage.js'
 import { verifiedAnswer } from './outcome/verified-answer.js'
 import { defaultReward } from './presets/default.js'
-import { efficient } from './presets/efficient.js'
+import { efficiencyPreset } from './presets/efficient.js'
 import { safetyFirst } from './presets/safety-first.js'
 import { communication } from './process/communication.js'
 import { cost } from './process/cost.js'
@@ -66,7 +66,7 @@ const own = {
   default: defaultReward,
   'safety-first': ({ formulary = [], knowledge }) =>
     safetyFirst({ formulary, ...(knowledge ? { bank: actionBankOf(knowledge) } : {}) }),
-  efficiency: efficient,
+  efficiency: efficiencyPreset,
   'diagnosis-accuracy': diagnosisAccuracy,
   'partial-credit': partialCredit,
   'top-3': ({ formulary = [] }) => topK({ k: 3, formulary }),

@@ -9,7 +9,7 @@ import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
 import type { Backend } from '../backend.js'
 import { Fault } from '../error.js'
-import type { Setting } from '../tasks/task.js'
+import type { Task } from '../tasks/task.js'
 import { embedded } from '../trainers/embedded/embedded.js'
 import type { TinkerService } from '../trainers/tinker/service.js'
 import type { Recipe } from './recipe.js'
@@ -149,8 +149,8 @@ const openSidecar = (recipe: Recipe, options: OpenBackendOptions): Promise<Backe
  */
 export async function openBackend(
   recipe: Recipe,
-  { vocabulary }: Pick<Setting, 'vocabulary'>,
+  { actionSpace }: Pick<Task, 'actionSpace'>,
   options: OpenBackendOptions,
 ): Promise<Backend> {
-  return recipe.backend === 'embedded' ? embedded({ vocabulary }) : openSidecar(recipe, options)
+  return recipe.backend === 'embedded' ? embedded({ actionSpace }) : openSidecar(recipe, options)
 }

@@ -3,18 +3,22 @@ import type { AdamSettings, Loss } from '../batch.js'
 import type { Case } from '../case.js'
 import type { Env } from '../env.js'
 import { Fault } from '../error.js'
-import type { Setting } from '../tasks/task.js'
-import { settingOf } from '../tasks/task.js'
+import type { Task } from '../tasks/task.js'
 import {
-  gdpo,
-  litePpo,
-  reinforcePlusPlusBaseline,
-  reinforcePlusPlusTotals,
+  gdpoAdvantages,
+  litePpoAdvantages,
+  reinforcePlusPlusAdvantages,
+  reinforcePlusPlusBaselineAdvantages,
 } from '../trainers/advantages/per-batch.js'
-import { drGrpo, grpo, rloo } from '../trainers/advantages/per-group.js'
+import {
+  drGrpoAdvantages,
+  grpoAdvantages,
+  rlooAdvantages,
+} from '../trainers/advantages/per-group.js'
 import { rateAt } from '../trainers/loops/adam-schedule.js'
 import type { GrpoOptions } from '../trainers/loops/grpo.js'
 import type { Recipe } from './recipe.js'
+import { taskOf } from './task-of-recipe.js'
 
 type Training = Recipe['training']
 
@@ -51,25 +55,25 @@ export function estimatorOf({
   groups: { minScored, truncated },
 }: Training): Pick<GrpoOptions, 'estimator' | 'together' | 'greedy' | 'policy'> {
   const policy = { truncated, ...(minScored === undefined ? {} : { minScored }) }
-  const alone = { estimator: drGrpo(), policy }
+  const alone = { estimator: drGrpoAdvantages(), policy }
   switch (advantages) {
     case 'grpo':
-      return { estimator: grpo(), policy }
+      return { estimator: grpoAdvantages(), policy }
     case 'rloo':
-      return { estimator: rloo(), policy }
+      return { estimator: rlooAdvantages(), policy }
     case 'reinforce-plus-plus':
       return {
         ...alone,
-        together: reinforcePlusPlusTotals(),
+        together: reinforcePlusPlusAdvantages(),
         policy: { ...policy, baseline: 'elsewhere' },
       }
     case 'reinforce-plus-plus-baseline':
-      return { ...alone, together: reinforcePlusPlusBaseline() }
+      return { ...alone, together: reinforcePlusPlusBaselineAdvantages() }
     case 'lite-ppo':
-      return { ...alone, together: litePpo() }
+      return { ...alone, together: litePpoAdvantages() }
     case 'gdpo':
       // Equal totals may be made of parts that differ.
-      return { ...alone, together: gdpo(), policy: { ...policy, baseline: 'elsewhere' } }
+      return { ...alone, together: gdpoAdvantages(), policy: { ...policy, baseline: 'elsewhere' } }
     case 'remax':
       return { ...alone, greedy: true }
     case 'dr-grpo':
@@ -89,24 +93,23 @@ export interface Course {
  * The course of a recipe's training cases; `setting` is its last stage.
  * @throws Fault `bad-input` for stages whose doctors have other moves
  */
-export async function courseOf(recipe: Recipe, setting: Setting): Promise<Course> {
-  const stages: { readonly last: number; readonly setting: Setting }[] = []
+export async function courseOf(recipe: Recipe, task: Task): Promise<Course> {
+  const stages: { readonly last: number; readonly task: Task }[] = []
   let last = 0
   for (const { tier, steps } of recipe.cases.curriculum) {
     last += steps
-    const easier = await settingOf({ ...recipe, cases: { ...recipe.cases, tier } })
-    if (easier.vocabulary.fingerprint !== setting.vocabulary.fingerprint)
+    const easier = await taskOf({ ...recipe, cases: { ...recipe.cases, tier } })
+    if (easier.actionSpace.fingerprint !== task.actionSpace.fingerprint)
       throw new Fault(
         'bad-input',
         `cases.curriculum: expected tiers whose doctors have the same moves, got ${tier} before ${recipe.cases.tier}`,
       )
-    stages.push({ last, setting: easier })
+    stages.push({ last, task: easier })
   }
-  const at = (step: number): Setting =>
-    stages.find((stage) => step <= stage.last)?.setting ?? setting
+  const at = (step: number): Task => stages.find((stage) => step <= stage.last)?.task ?? task
   return {
     caseAt: (n, step) => at(step).caseAt(n),
     makeEnv: (step) => at(step).makeEnv(),
-    maxTurns: Math.max(setting.maxTurns, ...stages.map((stage) => stage.setting.maxTurns)),
+    maxTurns: Math.max(task.maxTurns, ...stages.map((stage) => stage.task.maxTurns)),
   }
 }

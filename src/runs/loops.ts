@@ -5,7 +5,7 @@ import type { Case } from '../case.js'
 import { Fault } from '../error.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
 import { readSaved } from '../storage/episode-files.js'
-import type { Setting } from '../tasks/task.js'
+import type { Task } from '../tasks/task.js'
 import type { TrainingEmitter } from '../trainers/events.js'
 import type { GrpoOptions } from '../trainers/loops/grpo.js'
 import { trainGrpo } from '../trainers/loops/grpo.js'
@@ -20,7 +20,7 @@ import type { Recipe } from './recipe.js'
 /** What a loop is run with. */
 export interface LoopParts {
   readonly recipe: Recipe
-  readonly setting: Setting
+  readonly task: Task
   readonly course: Course
   readonly backend: Backend
   readonly firstStep: number
@@ -36,7 +36,7 @@ const mostTokens = ({ backend, policy }: Recipe, { maxTurns }: Course): number =
   maxTurns * (backend === 'embedded' ? 1 : policy.maxTokens)
 
 /** What every loop that plays is told. */
-const playing = ({ recipe, setting, course, backend, drawn, ...parts }: LoopParts) => ({
+const playing = ({ recipe, task, course, backend, drawn, ...parts }: LoopParts) => ({
   backend,
   caseAt: (n: number, step: number): Case => {
     const truth = course.caseAt(n, step)
@@ -44,8 +44,8 @@ const playing = ({ recipe, setting, course, backend, drawn, ...parts }: LoopPart
     return truth
   },
   makeEnv: course.makeEnv,
-  reward: setting.reward,
-  accuracy: setting.measures.accuracy,
+  reward: task.reward,
+  accuracy: task.measures.accuracy,
   loss: lossOf(recipe.training),
   normaliser: recipe.training.normaliser,
   adam: adamOf(recipe.training),
@@ -85,7 +85,7 @@ function runPpo(parts: LoopParts): Promise<void> {
 /** Saved episodes but for those of held-out cases, which nobody may learn from. */
 async function* unseen(
   saved: AsyncIterable<SavedEpisode>,
-  { heldOut }: Setting,
+  { heldOut }: Task,
 ): AsyncGenerator<SavedEpisode> {
   const kept = new Set(heldOut.map(({ id }) => id))
   for await (const one of saved) if (!kept.has(one.episode.caseId)) yield one
@@ -100,7 +100,7 @@ async function demonstrationsOf({
     seed,
     training: { sft, concurrency },
   },
-  setting,
+  task,
   events,
   signal,
 }: LoopParts): Promise<Demonstrations> {
@@ -112,19 +112,19 @@ async function demonstrationsOf({
   if (file !== undefined) {
     if (!existsSync(file))
       throw new Fault('bad-input', `training.sft.demonstrations: there is no file ${file}`)
-    return rejectionSampled(unseen(readSaved(file), setting), chosen)
+    return rejectionSampled(unseen(readSaved(file), task), chosen)
   }
-  const make = setting.agents[agent]
+  const make = task.agents[agent]
   if (!make)
     throw new Fault(
       'bad-input',
-      `training.sft.agent: expected one of ${Object.keys(setting.agents).join(', ')}, got \`${agent}\``,
+      `training.sft.agent: expected one of ${Object.keys(task.agents).join(', ')}, got \`${agent}\``,
     )
   const played = await fromAgent({
-    ...{ agent: make(), agentName: agent, cases: setting.train(cases) },
+    ...{ agent: make(), agentName: agent, cases: task.train(cases) },
     ...{
-      makeEnv: setting.makeEnv,
-      reward: setting.reward,
+      makeEnv: task.makeEnv,
+      reward: task.reward,
       times,
       seed,
       concurrency,

@@ -5,14 +5,13 @@ import type { Backend } from '../backend.js'
 import type { GraderView } from '../case.js'
 import { graderView } from '../case.js'
 import { Fault } from '../error.js'
-import type { Played } from '../evaluation/play-cases.js'
-import { play } from '../evaluation/play-cases.js'
+import type { PlayedCase } from '../evaluation/play-cases.js'
+import { playCases } from '../evaluation/play-cases.js'
 import type { Evaluation, Labels, Reference } from '../evaluation/report.js'
 import { evaluationOf, referencesOf } from '../evaluation/report.js'
 import type { Group } from '../group.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
-import type { Setting } from '../tasks/task.js'
-import { settingOf } from '../tasks/task.js'
+import type { Task } from '../tasks/task.js'
 import type { StepMetrics, TrainingEmitter } from '../trainers/events.js'
 import { trainingEmitter } from '../trainers/events.js'
 import { episodeTrajectories } from '../trainers/trajectories/trajectory.js'
@@ -27,6 +26,7 @@ import { runLoop } from './loops.js'
 import type { Recipe } from './recipe.js'
 import type { TrainingReport } from './report.js'
 import { bestOf, hasStalled, lastStep, reportOf } from './report.js'
+import { taskOf } from './task-of-recipe.js'
 
 export type { TrainingReport } from './report.js'
 
@@ -40,15 +40,15 @@ export interface TrainOptions {
 /** What `train` gives back: the report, and every held-out case played before and after. */
 export interface TrainingResult {
   readonly report: TrainingReport
-  readonly before: readonly Played[]
-  readonly after: readonly Played[]
-  readonly setting: Setting
+  readonly before: readonly PlayedCase[]
+  readonly after: readonly PlayedCase[]
+  readonly task: Task
 }
 
 /** Everything the parts of one run share. */
 interface Run {
   readonly recipe: Recipe
-  readonly setting: Setting
+  readonly task: Task
   readonly course: Course
   readonly backend: Backend
   readonly directory: RunDirectory
@@ -90,9 +90,9 @@ async function trainOnce(
   const started = performance.now()
   const seconds = () => (performance.now() - started) / 1000
   // First, so that a recipe of which nothing can be made leaves no directory behind.
-  const setting = await settingOf(recipe)
-  const course = await courseOf(recipe, setting)
-  await using backend = await openBackend(recipe, setting, {
+  const task = await taskOf(recipe)
+  const course = await courseOf(recipe, task)
+  await using backend = await openBackend(recipe, task, {
     folder: out,
     signal,
     tell: (line) => events.emit('backend-status', line),
@@ -100,9 +100,9 @@ async function trainOnce(
   if (recipe.init !== undefined) await backend.load(recipe.init)
   backend.keepReference?.()
   const directory = await openRunDirectory(out, recipe)
-  const references = await referencesOf(setting, { seed: recipe.seed, signal })
+  const references = await referencesOf(task, { seed: recipe.seed, signal })
   const run: Run = {
-    ...{ recipe, setting, course, backend, directory, events, signal, references, seconds },
+    ...{ recipe, task, course, backend, directory, events, signal, references, seconds },
   }
   const before = await playHeldOut(run, { signal })
   if (directory.done > 0) await backend.load(directory.checkpoint(directory.done))
@@ -117,30 +117,30 @@ async function trainOnce(
   })
   await directory.writeReport(report)
   await drawRun(run)
-  return { report, before, after, setting }
+  return { report, before, after, task }
 }
 
 /** Plays held-out cases with the likeliest moves. */
 const playHeldOut = (
-  { setting, backend, recipe }: Run,
+  { task, backend, recipe }: Run,
   { count, signal }: { readonly count?: number; readonly signal?: AbortSignal | undefined },
-): Promise<Played[]> =>
-  play({
-    cases: setting.heldOut.slice(0, count),
-    makeEnv: setting.makeEnv,
+): Promise<PlayedCase[]> =>
+  playCases({
+    cases: task.heldOut.slice(0, count),
+    makeEnv: task.makeEnv,
     agent: backend.sampler({ temperature: 0 }),
     agentName: backend.name,
-    measures: setting.measures,
+    measures: task.measures,
     seed: recipe.seed,
     signal,
   })
 
-const evaluationIn = (run: Run, played: readonly Played[]): Evaluation => {
-  const { setting, backend, recipe, references } = run
+const evaluationIn = (run: Run, played: readonly PlayedCase[]): Evaluation => {
+  const { task, backend, recipe, references } = run
   const labels: Labels = {
     agent: backend.name,
-    tier: setting.tier,
-    lang: setting.language,
+    tier: task.tier,
+    lang: task.language,
     split: 'heldout',
     seed: recipe.seed,
   }
@@ -160,7 +160,7 @@ async function scoreHeldOut(run: Run, step: number): Promise<void> {
 
 /** The loop with everything that happens between steps: metrics, evaluations, checkpoints, episodes. */
 async function runSteps(run: Run): Promise<void> {
-  const { recipe, setting, course, backend, directory, events, signal } = run
+  const { recipe, task, course, backend, directory, events, signal } = run
   const { steps, evaluateEvery, episodesEvery, checkpointEvery } = recipe.training
   // A run that had stopped early does not begin again.
   if (hasStalled(directory, recipe)) return
@@ -181,7 +181,7 @@ async function runSteps(run: Run): Promise<void> {
   events.on('step-end', keepMetrics)
   try {
     await runLoop({
-      ...{ recipe, setting, course, backend, events, signal, firstStep: directory.done + 1 },
+      ...{ recipe, task, course, backend, events, signal, firstStep: directory.done + 1 },
       drawn: (truth) => truths.set(truth.id, graderView(truth)),
       afterStep: async (step) => {
         const due = (every: number) => step === steps || step % every === 0
@@ -228,7 +228,7 @@ async function saveTrajectories(
   await writer.close()
 }
 
-function* saved(played: readonly Played[], step: number): Generator<SavedEpisode> {
+function* saved(played: readonly PlayedCase[], step: number): Generator<SavedEpisode> {
   for (const { episode, truth, scores } of played)
     if (episode && scores) yield { episode, truth: graderView(truth), score: scores.reward, step }
 }
@@ -246,7 +246,7 @@ function* savedGroups(
     }
 }
 
-const drawRun = ({ recipe, setting, directory, references }: Run) =>
+const drawRun = ({ recipe, task, directory, references }: Run) =>
   drawCurves(
     {
       steps: directory.metrics.filter((line) => line.type === 'step'),
@@ -254,7 +254,7 @@ const drawRun = ({ recipe, setting, directory, references }: Run) =>
     },
     {
       floor: { name: 'random', ...references.floor },
-      ceiling: { name: setting.ceiling.name, ...references.ceiling },
+      ceiling: { name: task.ceiling.name, ...references.ceiling },
       title: `${recipe.recipe}, seed ${recipe.seed}`,
       out: directory.path,
     },

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import type { Case } from '../case.js'
 import { boundary, Fault, messageOf } from '../error.js'
-import type { Case as Schema } from './case-schema.js'
+import type { caseSchema } from './case-schema.js'
 import { linesOf, packerFor } from './compressed-lines.js'
 
 /** A line that is not a case. */
@@ -46,7 +46,7 @@ function whatIsWrong(value: unknown, issue: z.core.$ZodIssue | undefined): strin
 
 function parseLine(
   text: string,
-  schema: typeof Schema,
+  schema: typeof caseSchema,
 ): { readonly truth: Case } | { readonly wrong: string } {
   let value: unknown
   try {
@@ -82,7 +82,7 @@ export async function* streamCases(
   await boundary('bad-input', path, async () => {
     if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
   })
-  const { Case: schema } = await import('./case-schema.js')
+  const { caseSchema: schema } = await import('./case-schema.js')
   const lines = new Map<string, number>()
   let line = 0
   let filled = 0

@@ -1,26 +1,24 @@
 /**
- * The schema of a case, for the edges where one comes in: files, imports, saved episodes.
- * Apart from `case.ts` because zod takes longer to load than everything up to the first step.
+ * The zod schema of a case, for files, imports and saved episodes. Not in `case.ts`, because loading zod takes longer
+ * than everything else up to the first step.
  */
 import { z } from 'zod'
-import { codeSystems, findingKinds } from '../codes.js'
+import { type Case, codeSystems, findingKinds } from '../case.js'
 import { type Dial, dials } from '../persona.js'
 
 /** A text in one language or both. */
-export const Text = z
+export const textSchema = z
   .object({ zh: z.string().min(1).optional(), en: z.string().min(1).optional() })
   .refine((text) => text.zh !== undefined || text.en !== undefined, 'expected a zh or an en text')
-export type Text = { readonly zh?: string | undefined; readonly en?: string | undefined }
 
-export const Code = z.object({ system: z.enum(codeSystems), code: z.string().min(1) })
-export type Code = z.infer<typeof Code>
+const codeSchema = z.object({ system: z.enum(codeSystems), code: z.string().min(1) })
 
-const FindingKind = z.enum(findingKinds)
+const findingKindSchema = z.enum(findingKinds)
 
 /** A recorded fact about the patient; what is not listed was not recorded, which is not the same as absent. */
-export const Finding = z.object({
+export const findingSchema = z.object({
   id: z.string().min(1),
-  kind: FindingKind,
+  kind: findingKindSchema,
   /** `present`, `absent`, `unknown`, or a categorical finding's value. */
   state: z.string().min(1),
   /** The number behind the state, where it was measured. */
@@ -33,34 +31,32 @@ export const Finding = z.object({
   /** How much it says about the diagnosis; the weight of history coverage. */
   weight: z.number().nonnegative().optional(),
   /** A recorded dialogue's own words: the doctor's question and the patient's answer. */
-  question: Text.optional(),
-  utterance: Text.optional(),
+  question: textSchema.optional(),
+  utterance: textSchema.optional(),
 })
-export type Finding = z.infer<typeof Finding>
 
 /** An examination's result, fixed when the case was made. */
-export const ExamResult = z.object({
+const examResultSchema = z.object({
   exam: z.string().min(1),
   findings: z.array(z.string()),
-  report: Text,
+  report: textSchema,
   abnormal: z.boolean(),
   unavailable: z.boolean().default(false),
 })
-export type ExamResult = z.infer<typeof ExamResult>
 
-const Diagnosis = z.object({
+const diagnosisSchema = z.object({
   id: z.string().min(1),
-  name: Text,
+  name: textSchema,
   aliases: z.array(z.string()).default([]),
-  codes: z.array(Code).default([]),
+  codes: z.array(codeSchema).default([]),
   /** 1 is life-threatening, 5 is minor. */
   severity: z.number().int().min(1).max(5).optional(),
 })
 
-export const Gold = z.object({
-  dx: z.array(Diagnosis.extend({ role: z.enum(['primary', 'comorbid']) })).min(1),
+export const goldSchema = z.object({
+  dx: z.array(diagnosisSchema.extend({ role: z.enum(['primary', 'comorbid']) })).min(1),
   /** Other diagnoses that earn part of the credit. */
-  acceptable: z.array(Diagnosis.extend({ credit: z.number().min(0).max(1) })).default([]),
+  acceptable: z.array(diagnosisSchema.extend({ credit: z.number().min(0).max(1) })).default([]),
   differential: z.array(z.object({ id: z.string(), p: z.number().min(0).max(1) })).optional(),
   exams: z
     .object({
@@ -79,19 +75,18 @@ export const Gold = z.object({
     .array(
       z.object({
         id: z.string(),
-        text: Text,
+        text: textSchema,
         polarity: z.enum(['recommend', 'contraindicated']),
         weight: z.number(),
       }),
     )
     .default([]),
   /** What the recorded doctor advised, for imported dialogues. */
-  recommendation: Text.optional(),
+  recommendation: textSchema.optional(),
 })
-export type Gold = z.infer<typeof Gold>
 
 /** How often answers go wrong; truth-preserving when `deny` and `overReport` are 0. */
-export const Noise = z.object({
+const noiseSchema = z.object({
   /** P(an answer is "I don't know"), whatever the truth. */
   forget: z.number().min(0).max(1).default(0),
   /** P(a present finding is denied). */
@@ -99,16 +94,15 @@ export const Noise = z.object({
   /** P(an absent finding is reported). */
   overReport: z.number().min(0).max(1).default(0),
 })
-export type Noise = z.infer<typeof Noise>
 
 /** How the patient is to talk with, by dial; a dial not named is 0. */
-export const Persona = z.partialRecord(
+export const personaSchema = z.partialRecord(
   z.enum(Object.keys(dials) as [Dial, ...Dial[]]), // the keys of a literal, not empty
   z.number().int().min(0).max(3),
 )
 
 /** One patient's truth. Files hold one a line (JSONL). */
-export const Case = z.object({
+export const caseSchema = z.object({
   schema: z.literal('bedside-case/1'),
   id: z.string().min(1),
   seed: z.number().int().nonnegative().optional(),
@@ -130,19 +124,18 @@ export const Case = z.object({
     sex: z.enum(['F', 'M', 'X']).optional(),
     pregnant: z.boolean().optional(),
     speaker: z.enum(['self', 'caregiver', 'interpreter']).default('self'),
-    relation: Text.optional(),
+    relation: textSchema.optional(),
   }),
-  chiefComplaint: z.object({ text: Text, findings: z.array(z.string()) }),
-  findings: z.array(Finding),
-  exams: z.array(ExamResult),
+  chiefComplaint: z.object({ text: textSchema, findings: z.array(z.string()) }),
+  findings: z.array(findingSchema),
+  exams: z.array(examResultSchema),
   /** What an examination that is not listed gives. */
   examDefault: z.enum(['normal', 'unavailable', 'simulate']),
-  noise: Noise.default({ forget: 0, deny: 0, overReport: 0 }),
-  persona: Persona.default({}),
-  gold: Gold,
+  noise: noiseSchema.default({ forget: 0, deny: 0, overReport: 0 }),
+  persona: personaSchema.default({}),
+  gold: goldSchema,
   difficulty: z
     .object({ tier: z.string(), bayesCeiling: z.number(), confusability: z.number() })
     .partial()
     .optional(),
-})
-export type Case = z.infer<typeof Case>
+}) satisfies z.ZodType<Case>

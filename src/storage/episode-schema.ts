@@ -5,7 +5,7 @@ import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
 import type { Score } from '../reward.js'
 import type { Stop, Understanding } from '../turn.js'
-import { Case, Finding, Gold, Text } from './case-schema.js'
+import { caseSchema, findingSchema, goldSchema, textSchema } from './case-schema.js'
 import { quickCheck } from './quick-schema.js'
 
 /** An episode with all it takes to score it again, and what it was scored. */
@@ -98,8 +98,8 @@ const EpisodeSchema: z.ZodType<Episode> = z.strictObject({
   language: z.enum(['zh', 'en']),
   intake: z.strictObject({
     view: z.literal('doctor'),
-    demographics: Case.shape.demographics,
-    complaint: Text,
+    demographics: caseSchema.shape.demographics,
+    complaint: textSchema,
   }),
   turns: z.array(
     z.strictObject({
@@ -137,10 +137,10 @@ const ScoreSchema: z.ZodType<Score> = z.strictObject({
 const Truth: z.ZodType<GraderView> = z.strictObject({
   view: z.literal('grader'),
   caseId: z.string(),
-  complaint: Case.shape.chiefComplaint,
-  findings: z.array(Finding),
-  gold: Gold,
-  provenance: Case.shape.provenance,
+  complaint: caseSchema.shape.chiefComplaint,
+  findings: z.array(findingSchema),
+  gold: goldSchema,
+  provenance: caseSchema.shape.provenance,
 })
 
 const rest = {

@@ -13,7 +13,7 @@ import { random } from '../agents/random.js'
 import { valueOfInformation } from '../agents/value-of-information.js'
 import type { Case } from '../case.js'
 import type { PosteriorOptions } from '../inference/posterior.js'
-import type { Vocabulary } from '../knowledge/action-space.js'
+import type { ActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 
 /** How a doctor is wanted. */
@@ -32,28 +32,28 @@ export interface Practice {
   readonly knowledge: Knowledge
   /** The tier's knobs, as doctors count with them. */
   readonly knobs: PosteriorOptions
-  readonly vocabulary: Vocabulary
+  readonly actionSpace: ActionSpace
   readonly heldOut: readonly Case[]
   /** What a consultation may take. */
   readonly budget: Means
 }
 
-const questionsOf = (vocabulary: Vocabulary): Vocabulary => ({
-  ...vocabulary,
-  actions: vocabulary.actions.filter(({ kind }) => kind !== 'order'),
+const questionsOf = (actionSpace: ActionSpace): ActionSpace => ({
+  ...actionSpace,
+  actions: actionSpace.actions.filter(({ kind }) => kind !== 'order'),
 })
 
 /** Doctors who need no more than words. */
 export const plainDoctors = (
-  vocabulary: Vocabulary,
+  actionSpace: ActionSpace,
 ): Readonly<Record<'random' | 'checklist', MakeDoctor>> => ({
   random: ({ questionsOnly = false } = {}) =>
-    random({ vocabulary: questionsOnly ? questionsOf(vocabulary) : vocabulary }),
-  checklist: () => checklist({ vocabulary }),
+    random({ actionSpace: questionsOnly ? questionsOf(actionSpace) : actionSpace }),
+  checklist: () => checklist({ actionSpace }),
 })
 
 /** Every doctor by name, from those who know nothing to those who know everything. */
-export function doctorsOf({ knowledge, knobs, vocabulary, heldOut, budget }: Practice) {
+export function doctorsOf({ knowledge, knobs, actionSpace, heldOut, budget }: Practice) {
   const { atypicality, noise, comorbidity, novel } = knobs
   const given = {
     knowledge,
@@ -64,7 +64,7 @@ export function doctorsOf({ knowledge, knobs, vocabulary, heldOut, budget }: Pra
   }
   const wanting = ({ questionsOnly = false }: DoctorOptions = {}) => ({ ...given, questionsOnly })
   return {
-    ...plainDoctors(vocabulary),
+    ...plainDoctors(actionSpace),
     prior: (options) => prior(wanting(options)),
     'complaint-only': (options) => complaintOnly(wanting(options)),
     'random-ask': (options) => randomAsk(wanting(options)),

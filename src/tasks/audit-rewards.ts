@@ -20,14 +20,14 @@ import { formularyOf } from '../rewards/outcome/formulary.js'
 import { readCases } from '../storage/case-files.js'
 import type { Action } from '../turn.js'
 import { resolveReward } from './registry.js'
-import type { Setting, SettingOptions } from './task.js'
-import { setting } from './task.js'
+import type { Task, TaskOptions } from './task.js'
+import { task } from './task.js'
 import { tierOf } from './worlds.js'
 
 /** A reward, a bare function, the name of one, or a .js/.mjs module that exports `reward`. */
 export type Audited = string | Reward | RewardFunction
 
-export interface RewardAuditOptions extends Omit<SettingOptions, 'reward' | 'heldOut' | 'name'> {
+export interface RewardAuditOptions extends Omit<TaskOptions, 'reward' | 'heldOut' | 'name'> {
   /** What is audited, over one and the same play. @default ['default'] */
   readonly rewards?: readonly Audited[]
   /** Held-out cases to play. @default 500, of a file all that are held out */
@@ -74,10 +74,10 @@ async function rewardsOf(options: RewardAuditOptions): Promise<readonly Reward[]
 }
 
 /** The world without a reward: episodes are scored apart. */
-const worldOf = ({ count, file, ...options }: RewardAuditOptions): Promise<Setting> => {
+const worldOf = ({ count, file, ...options }: RewardAuditOptions): Promise<Task> => {
   const none = defineReward({ name: 'none', bounds: [0, 0] }, () => 0)
   const heldOut = count ?? (file === undefined ? 500 : undefined)
-  return setting({
+  return task({
     ...options,
     ...(file === undefined ? {} : { file }),
     ...(heldOut === undefined ? {} : { heldOut }),
@@ -87,16 +87,16 @@ const worldOf = ({ count, file, ...options }: RewardAuditOptions): Promise<Setti
 
 /** Trains a blind adversary on each reward. */
 async function adversaries(
-  world: Setting,
+  world: Task,
   rewards: readonly Reward[],
   { search = 0, seed = 0, concurrency = 8, signal }: RewardAuditOptions,
   onSpent: (episodes: number) => void,
 ): Promise<readonly { readonly policy: AuditPolicy; readonly sequence: readonly Action[] }[]> {
-  const { vocabulary, maxTurns, caseAt, makeEnv } = world
+  const { actionSpace, maxTurns, caseAt, makeEnv } = world
   const found = []
   for (const reward of search > 0 ? rewards : []) {
     const sequence = await blindAdversary({
-      ...blindActions(vocabulary),
+      ...blindActions(actionSpace),
       ...{ maxTurns, caseAt, makeEnv, reward, seed, concurrency, signal, onSpent },
       budget: search,
     })
@@ -128,7 +128,7 @@ export async function auditRewards(
   const given = { ...options, ...(cases ? { cases } : {}), whole }
   const rewards = await rewardsOf(given)
   const world = await worldOf(given)
-  const policies = redTeam.map(({ name, make }) => ({ name, agent: make(world.vocabulary) }))
+  const policies = redTeam.map(({ name, make }) => ({ name, agent: make(world.actionSpace) }))
   const doctors = policies.length + (ceiling ? 2 : 1) + (search > 0 ? rewards.length : 0)
   const all = doctors * world.heldOut.length + search * rewards.length
   let done = 0

@@ -18,15 +18,14 @@ import type { Reward } from '../reward.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { partialCredit } from '../rewards/outcome/partial-credit.js'
 import { examF1 } from '../rewards/process/exam-f1.js'
-import type { Recipe } from '../runs/recipe.js'
 import { readCases } from '../storage/case-files.js'
 import type { Language } from '../turn.js'
 import type { MakeDoctor } from './agents.js'
 import { resolveReward } from './registry.js'
-import type { CaseOptions, Grounds, World } from './worlds.js'
-import { fileWorld, generatedWorld, questionWorld, tierOf } from './worlds.js'
+import type { CaseOptions, TaskInputs, TaskKind } from './worlds.js'
+import { fileTask, generatedTask, questionTask, tierOf } from './worlds.js'
 
-export interface SettingOptions extends CaseOptions {
+export interface TaskOptions extends CaseOptions {
   /** What is done with the cases; questions need a `file` of them. @default 'consultation' */
   readonly name?: 'consultation' | 'question'
   readonly language?: Language
@@ -44,7 +43,7 @@ export interface SettingOptions extends CaseOptions {
 }
 
 /** Cases, world and measures that belong together: what a run or an evaluation happens in. */
-export interface Setting extends Omit<World, 'accuracy' | 'ceiling' | 'envOf'> {
+export interface Task extends Omit<TaskKind, 'accuracy' | 'ceiling' | 'envOf'> {
   readonly language: Language
   readonly tier: TierName | 'imported'
   readonly makeEnv: () => Env
@@ -57,7 +56,7 @@ export interface Setting extends Omit<World, 'accuracy' | 'ceiling' | 'envOf'> {
 }
 
 /** What a setting's cases and their world are made of. @throws Fault `bad-input` */
-function worldOf(cases: readonly Case[], grounds: Grounds, options: SettingOptions): World {
+function worldOf(cases: readonly Case[], grounds: TaskInputs, options: TaskOptions): TaskKind {
   const { name = 'consultation', file, tier = 'easy' } = options
   if (name === 'question') {
     if (file === undefined)
@@ -65,13 +64,13 @@ function worldOf(cases: readonly Case[], grounds: Grounds, options: SettingOptio
         'bad-input',
         'cases.file: expected a file of questions (`bedside cases import --format huatuo-rl`), got none',
       )
-    return questionWorld(cases, grounds, options)
+    return questionTask(cases, grounds, options)
   }
-  return file ? fileWorld(cases, grounds, options) : generatedWorld(grounds, tier, options)
+  return file ? fileTask(cases, grounds, options) : generatedTask(grounds, tier, options)
 }
 
 /** Puts a setting together. @throws Fault `bad-input`; RangeError for a group that does not exist */
-export async function setting(options: SettingOptions = {}): Promise<Setting> {
+export async function task(options: TaskOptions = {}): Promise<Task> {
   const { language = 'en', tier = 'easy', clinic, file } = options
   const all = loadKnowledge()
   const knowledge = clinic ? clinicOf(all, clinic) : all
@@ -97,28 +96,4 @@ export async function setting(options: SettingOptions = {}): Promise<Setting> {
     floor: named('random'),
     ceiling: { name: ceiling, agent: named(ceiling) },
   }
-}
-
-/** The setting a recipe describes, with what a recipe cannot hold beside it. */
-export const settingOf = (
-  recipe: Recipe,
-  beside: Pick<SettingOptions, 'patient' | 'whole' | 'cases'> = {},
-): Promise<Setting> => {
-  const { file, tier, clinic, heldOut, heldOutShare } = recipe.cases
-  const { name, maxTurns, money, minutes } = recipe.env
-  return setting({
-    name,
-    language: recipe.language,
-    tier,
-    seed: recipe.seed,
-    heldOut,
-    heldOutShare,
-    reward: recipe.reward,
-    ...(file === undefined ? {} : { file }),
-    ...(clinic === undefined ? {} : { clinic }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
-    ...(money === undefined ? {} : { money }),
-    ...(minutes === undefined ? {} : { minutes }),
-    ...beside,
-  })
 }

@@ -9,7 +9,7 @@ import { recordedDoctor } from '../agents/recorded.js'
 import type { Case } from '../case.js'
 import { inLanguage, primary } from '../case.js'
 import { caseSource } from '../cases/generator/generate.js'
-import { mineVocabulary } from '../cases/importers/mine.js'
+import { mineActionSpace } from '../cases/importers/mine.js'
 import { splitCases } from '../cases/split.js'
 import type { Env } from '../env.js'
 import type { ConsultationOptions } from '../envs/consultation.js'
@@ -23,8 +23,8 @@ import type { Yardstick } from '../evaluation/report.js'
 import { gainedOf } from '../inference/belief-trace.js'
 import type { PosteriorOptions } from '../inference/posterior.js'
 import { posteriorOf } from '../inference/posterior.js'
-import type { Vocabulary } from '../knowledge/action-space.js'
-import { knowledgeVocabulary, vocabulary as vocabularyOf } from '../knowledge/action-space.js'
+import type { ActionSpace } from '../knowledge/action-space.js'
+import { actionSpace as actionSpaceOf, knowledgeActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Tier, TierName } from '../knowledge/tiers.js'
 import { tiers } from '../knowledge/tiers.js'
@@ -51,8 +51,8 @@ export interface CaseOptions {
 }
 
 /** What depends on where the cases come from and what is done with them. */
-export interface World {
-  readonly vocabulary: Vocabulary
+export interface TaskKind {
+  readonly actionSpace: ActionSpace
   /** The n-th training case. */
   readonly caseAt: (n: number) => Case
   readonly heldOut: readonly Case[]
@@ -72,23 +72,23 @@ export interface World {
 }
 
 /** What every world is made with. */
-export interface Grounds {
+export interface TaskInputs {
   readonly knowledge: Knowledge
   readonly language: Language
   readonly budget: Means
 }
 
-type Cases = Pick<World, 'caseAt' | 'heldOut' | 'train'>
+type Cases = Pick<TaskKind, 'caseAt' | 'heldOut' | 'train'>
 
 const counted = (count: number, make: (n: number) => Case): readonly Case[] =>
   Array.from({ length: count }, (_, n) => make(n))
 
 /** A consultation within the grounds' budget. */
 function consulting(
-  { language, budget: { turns: maxTurns, money, minutes } }: Grounds,
+  { language, budget: { turns: maxTurns, money, minutes } }: TaskInputs,
   { heldOut }: Cases,
   { patient: own, exams }: Pick<ConsultationOptions, 'patient' | 'exams'>,
-): Pick<World, 'maxTurns' | 'accuracy' | 'envOf'> {
+): Pick<TaskKind, 'maxTurns' | 'accuracy' | 'envOf'> {
   return {
     maxTurns,
     accuracy: diagnosisAccuracy(),
@@ -103,13 +103,13 @@ function consulting(
 }
 
 /** Consultations of cases that the knowledge base generated, with all the doctors who know it. */
-function known(grounds: Grounds, knobs: PosteriorOptions, cases: Cases): World {
+function known(grounds: TaskInputs, knobs: PosteriorOptions, cases: Cases): TaskKind {
   const { knowledge, language, budget } = grounds
-  const vocabulary = knowledgeVocabulary(knowledge, language)
-  const agents = doctorsOf({ knowledge, knobs, vocabulary, heldOut: cases.heldOut, budget })
+  const actionSpace = knowledgeActionSpace(knowledge, language)
+  const agents = doctorsOf({ knowledge, knobs, actionSpace, heldOut: cases.heldOut, budget })
   const roles = { patient: rulePatient({ knowledge }), exams: [recordExams({ knowledge })] }
   return {
-    ...{ ...cases, vocabulary, agents, ceiling: 'oracle' },
+    ...{ ...cases, actionSpace, agents, ceiling: 'oracle' },
     ...consulting(grounds, cases, roles),
     yardstick: {
       bound: (met) => agents['full-information']({ cases: met }),
@@ -120,11 +120,11 @@ function known(grounds: Grounds, knobs: PosteriorOptions, cases: Cases): World {
 }
 
 /** Consultations of generated cases, held out and for training. */
-export function generatedWorld(
-  grounds: Grounds,
+export function generatedTask(
+  grounds: TaskInputs,
   tier: TierName,
   { seed = 0, heldOut = 400 }: CaseOptions,
-): World {
+): TaskKind {
   const of = (split: 'train' | 'heldout') => caseSource(grounds.knowledge, { tier, split, seed })
   const caseAt = of('train')
   const train = (wanted: number) => counted(wanted, caseAt)
@@ -163,14 +163,18 @@ function splitOf(
  * Consultations of a file's cases, recorded or generated.
  * @throws Fault `bad-input` for too few cases
  */
-export function fileWorld(cases: readonly Case[], grounds: Grounds, options: CaseOptions): World {
+export function fileTask(
+  cases: readonly Case[],
+  grounds: TaskInputs,
+  options: CaseOptions,
+): TaskKind {
   const { all, ...split } = splitOf(cases, options)
   if (!cases.some((truth) => truth.findings.some((finding) => finding.question)))
     return known(grounds, tierOf(cases), split)
-  const vocabulary = mineVocabulary(all, { language: grounds.language })
+  const actionSpace = mineActionSpace(all, { language: grounds.language })
   return {
-    ...{ ...split, vocabulary, ceiling: 'recorded' },
-    agents: { ...plainDoctors(vocabulary), recorded: () => recordedDoctor(cases) },
+    ...{ ...split, actionSpace, ceiling: 'recorded' },
+    agents: { ...plainDoctors(actionSpace), recorded: () => recordedDoctor(cases) },
     ...consulting(grounds, split, { patient: recordPatient() }),
   }
 }
@@ -180,20 +184,20 @@ export function fileWorld(cases: readonly Case[], grounds: Grounds, options: Cas
  * `reference` gives the reference answer, so that what the ceiling earns is what the verifier makes of that.
  * @throws Fault `bad-input` for too few cases
  */
-export function questionWorld(
+export function questionTask(
   cases: readonly Case[],
-  { knowledge, language }: Pick<Grounds, 'knowledge' | 'language'>,
+  { knowledge, language }: Pick<TaskInputs, 'knowledge' | 'language'>,
   options: CaseOptions,
-): World {
+): TaskKind {
   const { all, ...split } = splitOf(cases, options)
   const answers = new Set(all.map(({ gold }) => inLanguage(primary(gold).name, language)))
-  const vocabulary = vocabularyOf(
+  const actionSpace = actionSpaceOf(
     language,
     [...answers].map((diagnosis): Action => ({ kind: 'diagnose', diagnosis })),
   )
   return {
-    ...{ ...split, vocabulary, maxTurns: 1, ceiling: 'reference' },
-    agents: { random: plainDoctors(vocabulary).random, reference: () => recordedDoctor(cases) },
+    ...{ ...split, actionSpace, maxTurns: 1, ceiling: 'reference' },
+    agents: { random: plainDoctors(actionSpace).random, reference: () => recordedDoctor(cases) },
     accuracy: verifiedAnswer({ formulary: formularyOf(knowledge) }),
     envOf: (reward) => question({ cases: split.heldOut, reward, language, grammar: huatuo() }),
   }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { checklist } from '../../src/agents/checklist.js'
 import type { Observation } from '../../src/env.js'
-import { vocabulary } from '../../src/knowledge/action-space.js'
+import { actionSpace } from '../../src/knowledge/action-space.js'
 import type { Action, Turn } from '../../src/turn.js'
 
 const diagnoses: Action[] = ['A', 'B'].map((diagnosis) => ({ kind: 'diagnose', diagnosis }))
 const questions: Action[] = ['One?', 'Two?', 'Three?'].map((text) => ({ kind: 'ask', text }))
 const agent = checklist({
-  vocabulary: vocabulary('en', [...questions, { kind: 'order', exam: 'ECG' }, ...diagnoses]),
+  actionSpace: actionSpace('en', [...questions, { kind: 'order', exam: 'ECG' }, ...diagnoses]),
 })
 
 const after = (count: number, turnsLeft: number): Observation => ({

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { oracle, oraclePerCost } from '../../src/agents/oracle.js'
 import { random } from '../../src/agents/random.js'
 import type { Episode } from '../../src/episode.js'
-import { knowledgeVocabulary } from '../../src/knowledge/action-space.js'
+import { knowledgeActionSpace } from '../../src/knowledge/action-space.js'
 import { tiers } from '../../src/knowledge/tiers.js'
 import type { Action } from '../../src/turn.js'
 import { answered, consult, question, seen } from '../fixtures/consulting.js'
@@ -25,10 +25,10 @@ describe('the oracle', () => {
   })
 
   test.each(['zh', 'en'] as const)('beats the random doctor by far in %s', async (language) => {
-    const vocabulary = knowledgeVocabulary(knowledge, language)
+    const actionSpace = knowledgeActionSpace(knowledge, language)
     const playing = { knowledge, tier: 'standard', count: 150, language } as const
     const best = await consult(oracle({ knowledge, ...tiers.standard }), playing)
-    const floor = await consult(random({ vocabulary }), playing)
+    const floor = await consult(random({ actionSpace }), playing)
     expect(best.accuracy).toBeGreaterThan(0.8)
     expect(best.accuracy - floor.accuracy).toBeGreaterThan(0.5)
   })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { random } from '../../src/agents/random.js'
 import type { Observation } from '../../src/env.js'
-import { knowledgeVocabulary } from '../../src/knowledge/action-space.js'
+import { knowledgeActionSpace } from '../../src/knowledge/action-space.js'
 import type { Action, Turn } from '../../src/turn.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
-const vocabulary = knowledgeVocabulary(familyKnowledge(), 'en')
-const agent = random({ vocabulary })
+const actionSpace = knowledgeActionSpace(familyKnowledge(), 'en')
+const agent = random({ actionSpace })
 
 const seen = (turns: readonly Turn[], maxTurns: number): Observation => ({
   intake: { view: 'doctor', demographics: { speaker: 'self' }, complaint: { en: 'Hello.' } },
@@ -60,7 +60,7 @@ describe('the random doctor', () => {
 
   test('diagnoses at once when it has one turn, and when it has said all it knows', async () => {
     expect(await play(1, 1)).toHaveLength(1)
-    const all = vocabulary.actions.filter(({ kind }) => kind !== 'diagnose').length
+    const all = actionSpace.actions.filter(({ kind }) => kind !== 'diagnose').length
     for (let seed = 0; seed < 20; seed++)
       expect((await play(seed, 1000)).length).toBeLessThanOrEqual(all + 1)
   })

@@ -1,10 +1,11 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Case } from '../../src/case.js'
 import { splitCases } from '../../src/cases/split.js'
-import { Case } from '../../src/storage/case-schema.js'
+import { caseSchema } from '../../src/storage/case-schema.js'
 
 const caseOf = (id: string, complaint: string): Case =>
-  Case.parse({
+  caseSchema.parse({
     schema: 'bedside-case/1',
     id,
     provenance: { source: 'test', license: 'CC0-1.0', synthetic: true, redistributable: true },

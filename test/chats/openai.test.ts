@@ -1,7 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Message, metered, type OpenaiChatOptions, openaiChat } from '../../src/chat.js'
+import type { Message } from '../../src/chat.js'
+import { metered } from '../../src/chats/metered.js'
+import { type OpenaiChatOptions, openaiChat } from '../../src/chats/openai.js'
 
 const open: (() => void)[] = []
 afterEach(() => {

@@ -62,9 +62,9 @@ describe('the bedside binary', () => {
 
   test('stops a run on Ctrl-C with 130 and the command that resumes it', async () => {
     const out = join(folder, 'run')
-    const small = ['groupsPerStep=4', 'groupSize=4', 'evaluateCases=4'].flatMap((setting) => [
+    const small = ['groupsPerStep=4', 'groupSize=4', 'evaluateCases=4'].flatMap((task) => [
       '--set',
-      `training.${setting}`,
+      `training.${task}`,
     ])
     const { child, ended } = start(
       'train',

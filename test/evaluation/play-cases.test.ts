@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agent.js'
 import { consultation } from '../../src/envs/consultation.js'
 import { Fault } from '../../src/error.js'
-import { normalised, play, regret, summarise } from '../../src/evaluation/play-cases.js'
+import { normalised, playCases, regret, summarise } from '../../src/evaluation/play-cases.js'
 import type { Reward } from '../../src/reward.js'
 import { tinyCase } from '../fixtures/tiny-case.js'
 
@@ -32,7 +32,7 @@ const measures = {
 const cases = Array.from({ length: 30 }, (_, n) => tinyCase(`case-${n}`))
 const diagnose: Agent = () => ({ action: { kind: 'diagnose', diagnosis: 'Influenza' } })
 const playAll = (agent: Agent, concurrency = 4) =>
-  play({
+  playCases({
     cases,
     makeEnv: () =>
       consultation({

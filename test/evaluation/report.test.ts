@@ -9,12 +9,12 @@ import { consultation } from '../../src/envs/consultation.js'
 import { recordExams } from '../../src/envs/exams/record.js'
 import { rulePatient } from '../../src/envs/patients/rule.js'
 import type { Measures } from '../../src/evaluation/play-cases.js'
-import { play } from '../../src/evaluation/play-cases.js'
+import { playCases } from '../../src/evaluation/play-cases.js'
 import type { Yardstick } from '../../src/evaluation/report.js'
 import { evaluationOf, referencesOf } from '../../src/evaluation/report.js'
 import { gainedOf } from '../../src/inference/belief-trace.js'
 import { posteriorOf } from '../../src/inference/posterior.js'
-import { knowledgeVocabulary } from '../../src/knowledge/action-space.js'
+import { knowledgeActionSpace } from '../../src/knowledge/action-space.js'
 import { tiers } from '../../src/knowledge/tiers.js'
 import { diagnosisAccuracy } from '../../src/rewards/outcome/diagnosis-accuracy.js'
 import { partialCredit } from '../../src/rewards/outcome/partial-credit.js'
@@ -41,7 +41,7 @@ const grounds = {
       exams: [recordExams({ knowledge })],
       maxTurns: 6,
     }),
-  floor: random({ vocabulary: knowledgeVocabulary(knowledge, 'en') }),
+  floor: random({ actionSpace: knowledgeActionSpace(knowledge, 'en') }),
   ceiling: { name: 'oracle', agent: oracle(options) },
 }
 const yardstick: Yardstick = {
@@ -52,7 +52,7 @@ const yardstick: Yardstick = {
 const labels = { agent: 'test', tier: 'standard', lang: 'en', split: 'heldout', seed: 3 } as const
 
 const played = (agent: Agent) =>
-  play({ ...grounds, cases: heldOut, agent, agentName: 'test', seed: 3 })
+  playCases({ ...grounds, cases: heldOut, agent, agentName: 'test', seed: 3 })
 
 describe('an evaluation where a knowledge base is behind the cases', async () => {
   const references = await referencesOf({ ...grounds, yardstick }, { seed: 3 })

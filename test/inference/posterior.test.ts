@@ -209,9 +209,9 @@ function believe(
   return posterior.observe(posterior.start({ ...intake, complaint }), told)
 }
 
-describe.each(settings)('at atypicality $atypicality with noise $noise', (setting) => {
-  const posterior = posteriorOver(knowledge, setting)
-  const world = { knowledge, ...setting }
+describe.each(settings)('at atypicality $atypicality with noise $noise', (task) => {
+  const posterior = posteriorOver(knowledge, task)
+  const world = { knowledge, ...task }
 
   test('the posterior equals enumeration of every true state to 1e-12', () => {
     for (const { complaint, told } of stories) {
@@ -248,7 +248,7 @@ describe.each(settings)('at atypicality $atypicality with noise $noise', (settin
       const belief = believe(posterior, complaint, told)
       const settled = new Set([...complaint, ...told.map((t) => t.finding)])
       for (const { id, knownBy } of knowledge.findings) {
-        const remembered = knownBy === 'patient' ? 1 - setting.noise.forget : 1
+        const remembered = knownBy === 'patient' ? 1 - task.noise.forget : 1
         const brute = settled.has(id)
           ? 0
           : remembered * bruteInformation(world, complaint, told, [id])
@@ -266,7 +266,7 @@ describe.each(settings)('at atypicality $atypicality with noise $noise', (settin
         expect(Math.abs(posterior.best(belief, utility).worth - now)).toBeLessThan(1e-12)
         const settled = new Set([...complaint, ...told.map((t) => t.finding)])
         for (const { id, knownBy } of knowledge.findings) {
-          const remembered = knownBy === 'patient' ? 1 - setting.noise.forget : 1
+          const remembered = knownBy === 'patient' ? 1 - task.noise.forget : 1
           const then = settled.has(id) ? now : bruteBest(worth, world, complaint, told, [id])
           const brute = remembered * then + (1 - remembered) * now
           expect(Math.abs(posterior.expectedBest(belief, id, utility) - brute), id).toBeLessThan(
@@ -303,7 +303,7 @@ describe.each(settings)('at atypicality $atypicality with noise $noise', (settin
         const sum = answers.reduce((total, { probability }) => total + probability, 0)
         expect(Math.abs(sum - 1)).toBeLessThan(1e-12)
         if (belief.evidence[knowledge.findings.findIndex((f) => f.id === id)] !== 0) continue
-        const remembered = knownBy === 'patient' ? 1 - setting.noise.forget : 1
+        const remembered = knownBy === 'patient' ? 1 - task.noise.forget : 1
         const brute = bruteOutcomes(world, complaint, told, [id])
         const heard = answers.filter(({ belief: then }) => then !== belief)
         expect(heard).toHaveLength(brute.length)

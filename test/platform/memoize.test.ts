@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { remembering } from '../../src/platform/memoize.js'
+import { memoizeText } from '../../src/platform/memoize.js'
 
 test('makes a text once, also where that is nothing, until the memory is full', () => {
   const made: string[] = []
-  const length = remembering(
+  const length = memoizeText(
     (text) => {
       made.push(text)
       return text === '' ? undefined : text.length
@@ -20,7 +20,7 @@ test('makes a text once, also where that is nothing, until the memory is full', 
 
 test('unless told otherwise keeps no long text', () => {
   let made = 0
-  const counted = remembering(() => ++made, { most: 10 })
+  const counted = memoizeText(() => ++made, { most: 10 })
   const long = 'a'.repeat(4001)
   expect([counted(long), counted(long)]).toEqual([1, 2])
   expect([counted(long.slice(1)), counted(long.slice(1))]).toEqual([3, 3])

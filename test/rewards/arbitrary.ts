@@ -10,7 +10,7 @@ import type { Case, GraderView } from '../../src/case.js'
 import { graderView } from '../../src/case.js'
 import type { Episode, EpisodeTurn } from '../../src/episode.js'
 import type { Reward } from '../../src/reward.js'
-import { Case as CaseSchema } from '../../src/storage/case-schema.js'
+import { caseSchema } from '../../src/storage/case-schema.js'
 import type {
   Action,
   Language,
@@ -175,7 +175,7 @@ export const anyCase: fc.Arbitrary<Case> = fc
     sex: fc.constantFrom('F', 'M'),
   })
   .map(({ findings, complaint, exams, gold, age, sex }) =>
-    CaseSchema.parse({
+    caseSchema.parse({
       schema: 'bedside-case/1',
       id: 'any-case',
       provenance: { source: 'test', license: 'CC0-1.0', synthetic: true, redistributable: true },

@@ -3,7 +3,7 @@ import { objectiveKinds } from '../../src/batch.js'
 import { advantageNames } from '../../src/group.js'
 import { courseOf, estimatorOf, lossOf } from '../../src/runs/loop-options.js'
 import { Recipe } from '../../src/runs/recipe.js'
-import { settingOf } from '../../src/tasks/task.js'
+import { taskOf } from '../../src/runs/task-of-recipe.js'
 
 const recipeOf = (value: object): Recipe => Recipe.parse(value)
 const trainingOf = (training: object) => recipeOf({ training }).training
@@ -60,8 +60,8 @@ describe('the course of a recipe', () => {
   })
 
   test('draws from easier tiers first', async () => {
-    const setting = await settingOf(recipe)
-    const course = await courseOf(recipe, setting)
+    const task = await taskOf(recipe)
+    const course = await courseOf(recipe, task)
     const tierAt = (step: number) => course.caseAt(0, step).difficulty?.tier
     expect([1, 2, 3, 9].map(tierAt)).toEqual(['easy', 'easy', 'standard', 'standard'])
     const turnsAt = async (step: number) => {
@@ -73,6 +73,6 @@ describe('the course of a recipe', () => {
       return observation.turnsLeft
     }
     expect(await turnsAt(1)).toBeLessThan(await turnsAt(3))
-    expect(course.maxTurns).toBe(setting.maxTurns)
+    expect(course.maxTurns).toBe(task.maxTurns)
   })
 })

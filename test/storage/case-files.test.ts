@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Case } from '../../src/case.js'
 import { Fault } from '../../src/error.js'
 import { readCases, streamCases, writeCases } from '../../src/storage/case-files.js'
-import { Case } from '../../src/storage/case-schema.js'
+import { caseSchema } from '../../src/storage/case-schema.js'
 
 let folder: string
 beforeAll(async () => {
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const caseOf = (id: string, complaint = 'It hurts'): Case =>
-  Case.parse({
+  caseSchema.parse({
     schema: 'bedside-case/1',
     id,
     provenance: { source: 'test', license: 'CC0-1.0', synthetic: true, redistributable: true },

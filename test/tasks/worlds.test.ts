@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { questionCase } from '../../src/cases/importers/question-case.js'
-import { play } from '../../src/evaluation/play-cases.js'
+import { playCases } from '../../src/evaluation/play-cases.js'
 import { referencesOf } from '../../src/evaluation/report.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import { parseRecipe } from '../../src/runs/recipe.js'
+import { taskOf } from '../../src/runs/task-of-recipe.js'
 import { writeCases } from '../../src/storage/case-files.js'
-import { setting, settingOf } from '../../src/tasks/task.js'
+import { task } from '../../src/tasks/task.js'
 
 let folder: string
 let file: string
@@ -23,13 +24,13 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 const world = (reward = 'doctor-agent-grpo') =>
-  setting({ name: 'question', file, reward, seed: 1, heldOutShare: 0.4 })
+  task({ name: 'question', file, reward, seed: 1, heldOutShare: 0.4 })
 
 describe('a world of questions', () => {
   test('has the answers of its training cases as its vocabulary, each once', async () => {
-    const { vocabulary, heldOut, train, caseAt, tier, maxTurns } = await world()
-    expect(vocabulary.actions).toHaveLength(6)
-    expect(vocabulary.actions.every(({ kind }) => kind === 'diagnose')).toBe(true)
+    const { actionSpace, heldOut, train, caseAt, tier, maxTurns } = await world()
+    expect(actionSpace.actions).toHaveLength(6)
+    expect(actionSpace.actions.every(({ kind }) => kind === 'diagnose')).toBe(true)
     expect(heldOut.length + train(100).length).toBe(60)
     expect(train(1)[0]).toBe(caseAt(0))
     expect([tier, maxTurns]).toEqual(['imported', 1])
@@ -61,11 +62,11 @@ describe('a world of questions', () => {
       questionCase('Who is ill?', disease!.name.en),
       ...cases.map((truth) => ({ ...truth, id: `${truth.id}-again` })),
     ])
-    const { makeEnv, measures, heldOut } = await setting({
+    const { makeEnv, measures, heldOut } = await task({
       ...{ name: 'question', file: path, reward: 'verified-answer', whole: true },
     })
     const diagnosis = `The answer is ${disease!.aliases.en[0]}.`
-    const [played] = await play({
+    const [played] = await playCases({
       ...{ cases: heldOut.slice(0, 1), makeEnv, measures, agentName: 'mine' },
       agent: () => ({ action: { kind: 'diagnose', diagnosis } }),
     })
@@ -78,18 +79,18 @@ describe('a world of questions', () => {
       `{ env: { name: question }, cases: { file: ${JSON.stringify(file)}, heldOutShare: 0.4, heldOut: 5 } }`,
       'a recipe',
     )
-    const { ceiling, heldOut } = await settingOf(recipe)
+    const { ceiling, heldOut } = await taskOf(recipe)
     expect([ceiling.name, heldOut.length]).toEqual(['reference', 5])
   })
 
   test('needs a file with cases for both splits', async () => {
-    await expect(setting({ name: 'question' })).rejects.toMatchObject({
+    await expect(task({ name: 'question' })).rejects.toMatchObject({
       code: 'bad-input',
       message: expect.stringContaining('cases.file: expected a file of questions'),
     })
     const single = join(folder, 'single.jsonl')
     await writeFile(single, `${JSON.stringify(cases[0])}\n`)
-    await expect(setting({ name: 'question', file: single })).rejects.toMatchObject({
+    await expect(task({ name: 'question', file: single })).rejects.toMatchObject({
       code: 'bad-input',
       message: expect.stringContaining('expected enough cases'),
     })

@@ -9,7 +9,7 @@ import { Fault } from '../../src/error.js'
 import { pickWeighted } from '../../src/seed.js'
 import type { AdamState } from '../../src/trainers/embedded/adam.js'
 import { adam, norm } from '../../src/trainers/embedded/adam.js'
-import { tally } from '../../src/trainers/losses/step-report.js'
+import { stepReport } from '../../src/trainers/losses/step-report.js'
 import { valueLoss } from '../../src/trainers/losses/value.js'
 
 export const everything: Capabilities = {
@@ -134,7 +134,7 @@ export function wholeBandit(
     },
     async step(batch) {
       check(batch, state)
-      const sums = tally(batch.loss, state.version)
+      const sums = stepReport(batch.loss, state.version)
       const gradient = new Float64Array(diagnoses.length)
       batch.segments.forEach((segment, s) => {
         const { tokens, promptLength, temperature } = segment

@@ -1,6 +1,6 @@
 /** What a doctor can do who never looks at the patient: the world's words, and the tricks of the red team. */
 
-import type { Vocabulary } from '../../knowledge/action-space.js'
+import type { ActionSpace } from '../../knowledge/action-space.js'
 import type { Action } from '../../turn.js'
 import { keywords } from './lines.js'
 import { repertoireOf } from './repertoire.js'
@@ -16,8 +16,8 @@ export interface BlindActions {
 }
 
 /** Sorts a vocabulary for a blind search and adds what the red team says. */
-export function blindActions(vocabulary: Vocabulary): BlindActions {
-  const { lines, questions, orders, diagnoses } = repertoireOf(vocabulary)
+export function blindActions(actionSpace: ActionSpace): BlindActions {
+  const { lines, questions, orders, diagnoses } = repertoireOf(actionSpace)
   const { open, trivia, flattery, injection, generic, comma } = lines
   const ask = (text: string): Action => ({ kind: 'ask', text })
   const conclude = (diagnosis: string, recommendation = diagnosis): Action => ({

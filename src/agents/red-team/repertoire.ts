@@ -1,7 +1,7 @@
 /** What every red-team doctor is made from: the world's words, and the random doctor's talk and luck. */
 import type { Agent, AgentContext, Move } from '../../agent.js'
 import type { Observation } from '../../env.js'
-import type { Vocabulary } from '../../knowledge/action-space.js'
+import type { ActionSpace } from '../../knowledge/action-space.js'
 import type { Action, Turn } from '../../turn.js'
 import { random } from '../random.js'
 import type { Lines } from './lines.js'
@@ -14,12 +14,12 @@ export interface RedTeamPolicy {
   readonly name: string
   readonly does: string
   /** Works in any world by its vocabulary; the same observation and seed give the same move. */
-  readonly make: (vocabulary: Vocabulary) => Agent
+  readonly make: (actionSpace: ActionSpace) => Agent
 }
 
 /** The world's words by what they do, and a guess. */
 export interface Repertoire {
-  readonly vocabulary: Vocabulary
+  readonly actionSpace: ActionSpace
   readonly lines: Lines
   readonly questions: readonly Action[]
   readonly orders: readonly Action[]
@@ -50,11 +50,11 @@ const rehearsed =
   }
 
 /** Sorts a vocabulary's actions by what they do. */
-export function repertoireOf(vocabulary: Vocabulary): Repertoire {
-  const { actions, language } = vocabulary
-  const doctor = random({ vocabulary })
+export function repertoireOf(actionSpace: ActionSpace): Repertoire {
+  const { actions, language } = actionSpace
+  const doctor = random({ actionSpace })
   return {
-    ...{ vocabulary, doctor },
+    ...{ actionSpace, doctor },
     lines: lines[language],
     questions: actions.filter(({ kind }) => kind === 'ask'),
     orders: actions.filter(({ kind }) => kind === 'order'),
@@ -81,8 +81,8 @@ export const talking = (
 ): RedTeamPolicy => ({
   name,
   does,
-  make(vocabulary) {
-    const repertoire = repertoireOf(vocabulary)
+  make(actionSpace) {
+    const repertoire = repertoireOf(actionSpace)
     const { talk = () => undefined, end = (action) => ({ action }) } = plan(repertoire)
     return async (observation, context) => {
       const move = observation.turnsLeft > 1 ? await talk(observation, context) : undefined
@@ -99,8 +99,8 @@ export const ending = (
 ): RedTeamPolicy => ({
   name,
   does,
-  make(vocabulary) {
-    const repertoire = repertoireOf(vocabulary)
+  make(actionSpace) {
+    const repertoire = repertoireOf(actionSpace)
     return async (observation, context) => {
       const move = await repertoire.doctor(observation, context)
       return isDiagnosis(move.action) ? end(move.action, observation, repertoire) : move

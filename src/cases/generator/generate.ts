@@ -67,12 +67,13 @@ function listFindings(model: Model, patient: Patient, weights: readonly Float64A
     const state = finding.states[s] ?? (finding.type === 'bool' ? 'absent' : undefined)
     if (state === undefined) return
     const { id, kind, knownBy, salience, stigma } = finding
-    const entry: Finding = { id, kind, state, knownBy, salience, stigma }
     const value = drawValue(finding, state, patient.seed)
-    if (value !== undefined) entry.value = value
     const weight = s !== closed ? weightOf(weights[f]!, s, s !== normal) : undefined
-    if (weight !== undefined) entry.weight = weight
-    listed.push(entry)
+    listed.push({
+      ...{ id, kind, state, knownBy, salience, stigma },
+      ...(value === undefined ? {} : { value }),
+      ...(weight === undefined ? {} : { weight }),
+    })
   })
   return listed
 }

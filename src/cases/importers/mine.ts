@@ -2,8 +2,8 @@
 import type { Case } from '../../case.js'
 import { primary } from '../../case.js'
 import { Fault } from '../../error.js'
-import type { Vocabulary } from '../../knowledge/action-space.js'
-import { vocabulary } from '../../knowledge/action-space.js'
+import type { ActionSpace } from '../../knowledge/action-space.js'
+import { actionSpace } from '../../knowledge/action-space.js'
 import { words } from '../../text/word-stems.js'
 import type { Action, Language } from '../../turn.js'
 
@@ -142,10 +142,10 @@ function commonDiagnoses(cases: readonly Case[], language: Language, most: numbe
  * training cases only. The same cases in another order make the same vocabulary.
  * @throws Fault `bad-input` when no case has a diagnosis in `language`
  */
-export function mineVocabulary(
+export function mineActionSpace(
   trainCases: readonly Case[],
   { language, maxQuestions = 80, maxDiagnoses = 60 }: MineOptions,
-): Vocabulary {
+): ActionSpace {
   const questions = commonQuestions(wordingsOf(trainCases, language), maxQuestions)
   const diagnoses = commonDiagnoses(trainCases, language, maxDiagnoses)
   if (diagnoses.length === 0)
@@ -153,7 +153,7 @@ export function mineVocabulary(
       'bad-input',
       `expected training cases with a diagnosis in ${language}, got ${trainCases.length} cases and none with one`,
     )
-  return vocabulary(language, [
+  return actionSpace(language, [
     ...questions.map((text): Action => ({ kind: 'ask', text })),
     ...diagnoses,
   ])

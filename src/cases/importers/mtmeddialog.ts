@@ -7,7 +7,8 @@
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { Case } from '../../storage/case-schema.js'
+import type { Case } from '../../case.js'
+import { caseSchema } from '../../storage/case-schema.js'
 import { languageOf } from '../../text/word-stems.js'
 import type { Language } from '../../turn.js'
 import { demographicsOf } from '../generator/demographics.js'
@@ -77,7 +78,7 @@ function exchangesOf(
   { patient_information }: Consultation,
   language: Language,
   warn: (message: string) => void,
-): z.input<typeof Case>['findings'] {
+): z.input<typeof caseSchema>['findings'] {
   return patient_information.flatMap(({ doctor_question, patient_response }, i) => {
     const id = `exchange-${i + 1}`
     if (!doctor_question || !patient_response) {
@@ -113,7 +114,7 @@ function caseOf(consultation: Consultation, warn: (message: string) => void): Ca
       `no disease could be made out, the whole diagnosis stands for it: ${ground_truth.diagnosis}`,
     )
   if (!ground_truth.recommendation) warn('no recommendation was recorded')
-  return Case.parse({
+  return caseSchema.parse({
     schema: 'bedside-case/1',
     id: consultation.id,
     provenance: { source, license: licence, url, synthetic: false, redistributable: false },
@@ -123,7 +124,7 @@ function caseOf(consultation: Consultation, warn: (message: string) => void): Ca
     exams: [],
     examDefault: 'unavailable',
     gold,
-  } satisfies z.input<typeof Case>)
+  })
 }
 
 /** Rows of one consultation under one content hash: row numbers and indices differ between the files. */

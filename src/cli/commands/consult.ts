@@ -58,10 +58,10 @@ async function onePlan(flags: ConsultFlags & { readonly agent: string }): Promis
 }
 
 /** The case that was asked for; without an id, the one the seed chooses. */
-async function chosenCase(id: string | undefined, plan: Plan, { setting }: Stage): Promise<Case> {
+async function chosenCase(id: string | undefined, plan: Plan, { task }: Stage): Promise<Case> {
   const { file, clinic } = plan.recipe.cases
   if (id !== undefined) return caseOf(id, { file, groups: clinic })
-  const cases = casesOf(plan, setting)
+  const cases = casesOf(plan, task)
   const n = file === undefined ? 0 : below(cases.length, plan.recipe.seed, 'case')
   return cases[n] as Case // below its length
 }
@@ -110,12 +110,12 @@ async function hold(
   { save, json }: ConsultFlags,
   { out, signal }: { readonly out: Output; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { setting } = stage
-  const { language } = setting
+  const { task } = stage
+  const { language } = task
   const doctor = await stage.doctorFor([truth])
   // As in an evaluation, so that a consultation of one can be looked at.
   const seed = fork(plan.recipe.seed, 'evaluate', truth.id)
-  await using env = setting.makeEnv()
+  await using env = task.makeEnv()
   const episode = await rollout(env, human ?? watched(doctor, out), {
     seed,
     agentSeed: fork(seed, 'agent'),
@@ -124,7 +124,7 @@ async function hold(
     signal,
   })
   const view = graderView(truth)
-  const score = await setting.reward(episode, view, { signal })
+  const score = await task.reward(episode, view, { signal })
   const last = episode.turns.at(-1)
   const shown = last && !human && turnText(last, episode.turns.length, language, out.paint)
   const answer = last && human && outcomeText(last, language, out.paint)
@@ -156,7 +156,7 @@ export async function consult(given: ConsultFlags, terminal: Terminal): Promise<
     ...(whole ? { whole } : {}),
   })
   const truth = await chosenCase(flags.case, plan, stage)
-  await out.note(`${truth.id} · ${stage.setting.tier} · ${human ? 'you are the doctor' : agent}\n`)
+  await out.note(`${truth.id} · ${stage.task.tier} · ${human ? 'you are the doctor' : agent}\n`)
   try {
     await hold({ plan, stage, truth, human }, flags, { out, signal })
     return 0

@@ -4,8 +4,8 @@ import { basename } from 'node:path'
 import type { Agent } from '../../agent.js'
 import type { Case } from '../../case.js'
 import { Fault } from '../../error.js'
-import type { Played } from '../../evaluation/play-cases.js'
-import { play } from '../../evaluation/play-cases.js'
+import type { PlayedCase } from '../../evaluation/play-cases.js'
+import { playCases } from '../../evaluation/play-cases.js'
 import type { Evaluation, Reference, RoleUsage } from '../../evaluation/report.js'
 import { evaluationOf, referencesOf } from '../../evaluation/report.js'
 import type { WorldFlags } from '../flags/flags.js'
@@ -74,7 +74,7 @@ function watchman(count: number, concurrency: number) {
   let row = 0
   return {
     signal: down.signal,
-    see({ fault }: Played): void {
+    see({ fault }: PlayedCase): void {
       if (!fault) {
         episodes++
         row = 0
@@ -94,7 +94,7 @@ function watchman(count: number, concurrency: number) {
 }
 
 /** The accuracy so far, of the consultations that have one. */
-function runningAccuracy(): (played: Played) => string {
+function runningAccuracy(): (played: PlayedCase) => string {
   let right = 0
   let judged = 0
   return ({ scores }) => {
@@ -114,7 +114,7 @@ interface Sitting {
   readonly archive: Archive | undefined
   readonly flags: EvaluateFlags
   /** What was played in it, in the order of completion. */
-  readonly played: Played[]
+  readonly played: PlayedCase[]
 }
 
 /** Plays what is not done yet and gives what chat models used in all sittings. */
@@ -122,7 +122,7 @@ async function playRest(
   { plan, stage, doctor, cases, archive, flags, played }: Sitting,
   terminal: Terminal,
 ): Promise<Readonly<Record<string, RoleUsage>>> {
-  const { setting } = stage
+  const { task } = stage
   const rest = cases.filter(({ id }) => !archive?.done.has(id))
   const from = cases.length - rest.length
   const concurrency = flags.concurrency ?? 8
@@ -133,12 +133,12 @@ async function playRest(
   const bar = await progress(terminal, { ...flags, label: plan.agent, total: cases.length, from })
   const accuracy = runningAccuracy()
   try {
-    await play({
+    await playCases({
       cases: rest,
-      makeEnv: setting.makeEnv,
+      makeEnv: task.makeEnv,
       agent: doctor,
       agentName: plan.agent,
-      measures: setting.measures,
+      measures: task.measures,
       seed: plan.recipe.seed,
       concurrency,
       signal,
@@ -165,11 +165,11 @@ async function playReferences(
   terminal: Terminal,
 ): Promise<Reference> {
   const label = 'floor and ceiling'
-  const total = (stage.setting.yardstick ? 3 : 2) * cases.length
+  const total = (stage.task.yardstick ? 3 : 2) * cases.length
   const bar = await progress(terminal, { ...flags, label, total })
   let played = 0
   try {
-    return await referencesOf(stage.setting, {
+    return await referencesOf(stage.task, {
       seed: plan.recipe.seed,
       cases,
       signal: terminal.signal,
@@ -183,7 +183,7 @@ async function playReferences(
 /** Plays the rest, then the floor and the ceiling, and sums up in the order of the cases. */
 async function evaluationIn(sitting: Sitting, terminal: Terminal): Promise<Evaluation> {
   const { plan, stage, cases, archive, played } = sitting
-  const { setting } = stage
+  const { task } = stage
   const { seed } = plan.recipe
   const usage = await playRest(sitting, terminal)
   const now = new Map(played.map((one) => [one.truth.id, one] as const))
@@ -191,8 +191,8 @@ async function evaluationIn(sitting: Sitting, terminal: Terminal): Promise<Evalu
   const references = await playReferences(sitting, terminal)
   return evaluationOf(inOrder, {
     agent: plan.agent,
-    tier: setting.tier,
-    lang: setting.language,
+    tier: task.tier,
+    lang: task.language,
     split: plan.split,
     seed,
     references,
@@ -204,7 +204,7 @@ async function evaluationIn(sitting: Sitting, terminal: Terminal): Promise<Evalu
 async function keepAll({ archive, plan, stage, cases, played }: Sitting): Promise<string> {
   if (archive) return archive.folder
   const folder = runFolder(`evaluate-${basename(plan.agent)}`)
-  const { measures } = stage.setting
+  const { measures } = stage.task
   const made = await openArchive(folder, plan, { cases, measures })
   for (const one of played) made.keep(one)
   await made.close(stage.usage())
@@ -219,7 +219,7 @@ async function archiveFor(
   const paid = plan.agent === 'chat' || plan.patient === 'chat'
   const folder = resume ?? out ?? (paid ? runFolder(`evaluate-${basename(plan.agent)}`) : undefined)
   if (folder === undefined) return undefined
-  return openArchive(folder, plan, { cases, measures: stage.setting.measures })
+  return openArchive(folder, plan, { cases, measures: stage.task.measures })
 }
 
 /** Plays, sums up and prints; with a folder, every episode is kept as it ends. */
@@ -229,7 +229,7 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
   const plan = await planFrom(flags)
   const { baseUrl } = flags
   await using stage = await openStage(baseUrl === undefined ? plan : { ...plan, baseUrl })
-  const cases = casesOf(plan, stage.setting)
+  const cases = casesOf(plan, stage.task)
   const { file } = plan.recipe.cases
   if (file !== undefined) await out.note(`${cases.length} cases of ${file} (--split ${plan.split})`)
   const doctor = await stage.doctorFor(cases)
@@ -239,7 +239,7 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
     const evaluation = await evaluationIn(sitting, terminal)
     const report = { ...evaluation, timing: { seconds: (performance.now() - started) / 1000 } }
     await archive?.writeReport(report)
-    await out.say(evaluationText(evaluation, stage.setting.ceiling.name))
+    await out.say(evaluationText(evaluation, stage.task.ceiling.name))
     if (archive) await out.note(`kept in ${archive.folder}`)
     if (flags.json) await out.document(report)
     return 0

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { Case } from '../../case.js'
 import { graderView } from '../../case.js'
 import { Fault, messageOf } from '../../error.js'
-import type { Measures, Played } from '../../evaluation/play-cases.js'
+import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
 import { scoresOf } from '../../evaluation/play-cases.js'
 import type { RoleUsage } from '../../evaluation/report.js'
 import { Recipe } from '../../runs/recipe.js'
@@ -42,9 +42,9 @@ type Usage = Readonly<Record<string, RoleUsage>>
 export interface Archive {
   readonly folder: string
   /** Case by id, of earlier sittings. */
-  readonly done: ReadonlyMap<string, Played>
+  readonly done: ReadonlyMap<string, PlayedCase>
   /** Appends one episode; a case whose world failed is left for the next sitting. */
-  readonly keep: (played: Played) => void
+  readonly keep: (played: PlayedCase) => void
   /** Waits for what is still being written; gives what chat models used in this and earlier sittings. */
   readonly close: (usage: Usage) => Promise<Usage>
   readonly writeReport: (report: unknown) => Promise<void>
@@ -64,9 +64,9 @@ async function readDone(
   path: string,
   cases: readonly Case[],
   measures: Measures,
-): Promise<Map<string, Played>> {
+): Promise<Map<string, PlayedCase>> {
   const byId = new Map(cases.map((truth) => [truth.id, truth] as const))
-  const done = new Map<string, Played>()
+  const done = new Map<string, PlayedCase>()
   await cutTorn(path)
   const there = await readFile(path, 'utf8').catch(() => '')
   if (there.trim() === '') return done

@@ -10,8 +10,8 @@ import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import type { Recipe } from '../../runs/recipe.js'
-import type { Setting } from '../../tasks/task.js'
-import { settingOf } from '../../tasks/task.js'
+import { taskOf } from '../../runs/task-of-recipe.js'
+import type { Task } from '../../tasks/task.js'
 import { fromAgent } from '../../trainers/rollouts/demonstrations.js'
 import { findPython, pythonPackage } from '../../trainers/sidecar/environment.js'
 import { runProgram } from '../../trainers/sidecar/program.js'
@@ -68,7 +68,7 @@ function textsOf({ intake, turns, maxTurns, spent, budget, language }: Episode):
 }
 
 /** Every action there is, the rules in full, and every name of the knowledge base where cases come from one. */
-function namesOf({ vocabulary, maxTurns }: Setting, { language, cases }: Recipe): string[] {
+function namesOf({ actionSpace, maxTurns }: Task, { language, cases }: Recipe): string[] {
   const { diseases, exams, findings } = loadKnowledge()
   const named = cases.file === undefined ? [...diseases, ...exams, ...findings] : []
   const intake = { view: 'doctor', demographics: { speaker: 'self' }, complaint: {} } as const
@@ -78,7 +78,7 @@ function namesOf({ vocabulary, maxTurns }: Setting, { language, cases }: Recipe)
     ...labelled()
       .render({ intake, ...nothing, turnsLeft: maxTurns, language })
       .map(({ content }) => content),
-    ...vocabulary.actions.map((action) => format(action, language)),
+    ...actionSpace.actions.map((action) => format(action, language)),
     ...named.flatMap(({ name }) => name[language] ?? []),
   ]
 }
@@ -92,14 +92,14 @@ export async function* tinyCorpus({
   cases = 400,
   signal,
 }: Pick<TinyModelOptions, 'recipe' | 'cases' | 'signal'>): AsyncGenerator<string> {
-  const setting = await settingOf(recipe)
-  const { agent, name } = setting.ceiling
+  const task = await taskOf(recipe)
+  const { agent, name } = task.ceiling
   const { kept } = await fromAgent({
-    ...{ agent, agentName: name, cases: setting.train(cases), makeEnv: setting.makeEnv },
+    ...{ agent, agentName: name, cases: task.train(cases), makeEnv: task.makeEnv },
     ...{ seed: recipe.seed, signal },
   })
   for (const { episode } of kept) yield* textsOf(episode)
-  const names = namesOf(setting, recipe)
+  const names = namesOf(task, recipe)
   yield* names
   yield* names
 }

@@ -9,7 +9,8 @@ import type { Case } from '../../case.js'
 import { generateCase } from '../../cases/generator/generate.js'
 import { parseCaseId } from '../../cases/generator/name.js'
 import type { Chat } from '../../chat.js'
-import { metered, openaiChat } from '../../chat.js'
+import { metered } from '../../chats/metered.js'
+import { openaiChat } from '../../chats/openai.js'
 import { chatPatient } from '../../envs/patients/chat.js'
 import { rulePatient } from '../../envs/patients/rule.js'
 import { Fault } from '../../error.js'
@@ -20,9 +21,9 @@ import { parsePersona } from '../../persona.js'
 import { grammarOf, openBackend } from '../../runs/backends.js'
 import { checkpointName, lastCheckpoint, recipeOfRun } from '../../runs/directory.js'
 import { parseRecipe, type Recipe } from '../../runs/recipe.js'
+import { taskOf } from '../../runs/task-of-recipe.js'
 import { readCases } from '../../storage/case-files.js'
-import type { Setting } from '../../tasks/task.js'
-import { settingOf } from '../../tasks/task.js'
+import type { Task } from '../../tasks/task.js'
 import type { WorldFlags } from '../flags/flags.js'
 import { givenAt } from './failure.js'
 import { isFolder } from './run-folder.js'
@@ -116,15 +117,11 @@ function chatFor({ baseUrl, model }: Plan, flag: string) {
 }
 
 /** A training run's policy, as it was at its checkpoint; a server started for it says so on stderr. */
-async function openTrained(
-  { checkpoint }: Trained,
-  recipe: Recipe,
-  setting: Setting,
-): Promise<Backend> {
+async function openTrained({ checkpoint }: Trained, recipe: Recipe, task: Task): Promise<Backend> {
   // A server's files; the embedded policy has none.
   const folder = recipe.backend === 'embedded' ? '' : await mkdtemp(join(tmpdir(), 'bedside-'))
   const tell = (line: string) => void process.stderr.write(`${line}\n`)
-  const backend = await openBackend(recipe, setting, { folder, tell })
+  const backend = await openBackend(recipe, task, { folder, tell })
   try {
     await backend.load(checkpoint)
     return backend
@@ -139,39 +136,39 @@ async function openTrained(
 async function doctorOf(
   { agent, questionsOnly = false, recipe }: Plan,
   {
-    setting,
+    task,
     cases,
     chat,
     own,
   }: {
-    readonly setting: Setting
+    readonly task: Task
     readonly cases: readonly Case[]
     readonly chat: Chat | undefined
     /** Is given what has to be closed when the agent is done. */
     readonly own: (backend: Backend) => void
   },
 ): Promise<Agent> {
-  const made = chat ? undefined : setting.agents[agent]
+  const made = chat ? undefined : task.agents[agent]
   if (made) return givenAt(`--agent ${agent}`, () => made({ cases, questionsOnly }))
   if (questionsOnly)
     throw new Fault(
       'bad-input',
-      `--questions-only: expected an agent of ${Object.keys(setting.agents).join(', ')}, got \`${agent}\``,
+      `--questions-only: expected an agent of ${Object.keys(task.agents).join(', ')}, got \`${agent}\``,
     )
   if (chat) return chatDoctor({ chat, grammar: grammarOf(recipe) })
   const trained = await trainedAt(agent)
   if (!trained)
     throw new Fault(
       'bad-input',
-      `--agent: expected ${[...Object.keys(setting.agents), 'chat'].join(', ')}, or the folder of a run or checkpoint, got \`${agent}\``,
+      `--agent: expected ${[...Object.keys(task.agents), 'chat'].join(', ')}, or the folder of a run or checkpoint, got \`${agent}\``,
     )
-  const backend = await openTrained(trained, recipe, setting)
+  const backend = await openTrained(trained, recipe, task)
   own(backend)
   return backend.sampler({ temperature: 0 })
 }
 
 export interface Stage extends AsyncDisposable {
-  readonly setting: Setting
+  readonly task: Task
   /** The plan's doctor, for the cases it will meet. */
   readonly doctorFor: (cases: readonly Case[]) => Promise<Agent>
   /** What chat models used so far, by role. */
@@ -206,7 +203,7 @@ export async function openStage(
       'bad-input',
       `--persona: expected cases with findings, got recorded dialogues in ${recipe.cases.file}`,
     )
-  const setting = await settingOf(recipe, {
+  const task = await taskOf(recipe, {
     ...own,
     ...(whole === undefined ? {} : { whole }),
     ...(patient ? { patient: chatPatient({ chat: patient.chat, knowledge }) } : {}),
@@ -215,9 +212,9 @@ export async function openStage(
   const opened: Backend[] = []
   const keep = (backend: Backend) => void opened.push(backend)
   return {
-    setting,
+    task,
     doctorFor: async (cases) =>
-      human ?? doctorOf(plan, { setting, cases, chat: chat?.chat, own: keep }),
+      human ?? doctorOf(plan, { task, cases, chat: chat?.chat, own: keep }),
     async [Symbol.asyncDispose]() {
       for (const backend of opened.splice(0)) await backend[Symbol.asyncDispose]()
     },
@@ -229,10 +226,10 @@ export async function openStage(
 }
 
 /** The cases of the plan's split; a file gives all it has. */
-export const casesOf = ({ split, recipe }: Plan, setting: Setting): readonly Case[] =>
+export const casesOf = ({ split, recipe }: Plan, task: Task): readonly Case[] =>
   split === 'heldout'
-    ? setting.heldOut
-    : setting.train(recipe.cases.file === undefined ? recipe.cases.heldOut : everyCase)
+    ? task.heldOut
+    : task.train(recipe.cases.file === undefined ? recipe.cases.heldOut : everyCase)
 
 /** The case of an id: one of a file's, or one that the generator makes from its name. */
 export async function caseOf(

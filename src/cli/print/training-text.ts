@@ -1,7 +1,7 @@
 /** A training run as people read it: the numbers between floor and ceiling, and one patient before and after. */
 import { join } from 'node:path'
 import { graderView } from '../../case.js'
-import type { Played } from '../../evaluation/play-cases.js'
+import type { PlayedCase } from '../../evaluation/play-cases.js'
 import type { TrainingResult } from '../../runs/train.js'
 import { episodeText } from './consultation-text.js'
 import { spread } from './evaluation-text.js'
@@ -9,7 +9,7 @@ import type { Output } from './output.js'
 import { commandLine, number, table } from './output.js'
 
 /** The report's numbers before and after, between floor and ceiling. */
-function trainingText({ report, setting }: TrainingResult): string {
+function trainingText({ report, task }: TrainingResult): string {
   const { before, heldOut, groups, samples } = report
   const { floor, ceiling, normalised } = heldOut
   const row = (name: 'accuracy' | 'reward') => [
@@ -30,7 +30,7 @@ function trainingText({ report, setting }: TrainingResult): string {
     `${heldOut.episodes} held-out cases · ${heldOut.tier} · ${heldOut.lang} · seed ${report.seed}`,
     '',
     table([
-      ['', 'floor (random)', 'before', 'after', `ceiling (${setting.ceiling.name})`, 'normalised'],
+      ['', 'floor (random)', 'before', 'after', `ceiling (${task.ceiling.name})`, 'normalised'],
       row('accuracy'),
       row('reward'),
       only('partial credit', (e) => spread(e.partialCredit)),
@@ -42,10 +42,13 @@ function trainingText({ report, setting }: TrainingResult): string {
   ].join('\n')
 }
 
-const right = ({ scores }: Played): boolean => scores?.accuracy.total === 1
+const right = ({ scores }: PlayedCase): boolean => scores?.accuracy.total === 1
 
 /** The first held-out case that the trained doctor got right and the untrained one did not. */
-function shownPair({ before, after }: TrainingResult): readonly [Played, Played] | undefined {
+function shownPair({
+  before,
+  after,
+}: TrainingResult): readonly [PlayedCase, PlayedCase] | undefined {
   for (const late of after) {
     const early = before.find(({ truth }) => truth.id === late.truth.id)
     if (early && right(late) && !right(early)) return [early, late]
@@ -60,7 +63,7 @@ export async function showPair(result: TrainingResult, { say, paint }: Output): 
   const titles = ['Before training', 'After training, the same patient']
   for (const [i, { episode, truth }] of pair.entries()) {
     if (!episode) continue
-    const score = await result.setting.reward(episode, graderView(truth))
+    const score = await result.task.reward(episode, graderView(truth))
     const title = paint.bold(`── ${titles[i]} (${truth.id}) ──`)
     await say(`\n${title}\n${episodeText(episode, truth, score, paint)}`)
   }

@@ -1,6 +1,6 @@
 /** The judge that is always there: rules over the words alone, offline, the same every time. */
 import type { Knowledge } from '../../knowledge/knowledge.js'
-import { remembering } from '../../platform/memoize.js'
+import { memoizeText } from '../../platform/memoize.js'
 import { words } from '../../text/word-stems.js'
 import type { Formulary } from '../outcome/formulary.js'
 import { inFormulary } from '../outcome/formulary.js'
@@ -20,7 +20,7 @@ export interface RuleJudgeOptions {
 }
 
 /** Cases share their advice, and a policy says the same few. */
-const wordsOf = remembering((text): readonly string[] => words(text), { most: 1000 })
+const wordsOf = memoizeText((text): readonly string[] => words(text), { most: 1000 })
 
 /** F1 of the words of two texts, repeats counted; 0 where one of them says nothing. */
 function sharedWords(reference: string, answer: string): number {

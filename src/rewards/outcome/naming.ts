@@ -6,7 +6,7 @@
  * ("Based on your symptoms you may have"), hedges, and an explanation at the end ("likely caused by …").
  * Clinically meaningful words (acute, chronic, mild) stay.
  */
-import { remembering } from '../../platform/memoize.js'
+import { memoizeText } from '../../platform/memoize.js'
 
 /** A text reduced to what may be compared. */
 export interface Mention {
@@ -111,7 +111,7 @@ function withoutTail(plain: string, tails: readonly RegExp[]): string {
 const doctorsTails = [advice, apart, running]
 
 // One reward reads a diagnosis twice, and a policy says the same few: a bounded memory is enough.
-const remembered = remembering(read, { most: 1000 })
+const remembered = memoizeText(read, { most: 1000 })
 
 /** Reads a doctor's diagnosis; undefined where it names nothing, or is too long to. */
 export const mentionOf = (text: string): Mention | undefined =>
@@ -163,7 +163,7 @@ function keysOf(name: string): NameKeys {
 }
 
 /** The keys of a name: the cases of one disease all list the same ones. */
-const rememberedKeys = remembering(keysOf, { most: 10_000, longest })
+const rememberedKeys = memoizeText(keysOf, { most: 10_000, longest })
 
 /** Indexes authored names, in any language, by what a doctor may call them. */
 export function namesOf<T>(entries: Iterable<readonly [name: string, meaning: T]>): Names<T> {

@@ -8,7 +8,7 @@
  */
 
 import type { Text } from '../../case.js'
-import { remembering } from '../../platform/memoize.js'
+import { memoizeText } from '../../platform/memoize.js'
 import { words } from '../../text/word-stems.js'
 
 /** An action as cases and banks hold it. */
@@ -141,7 +141,7 @@ export function recommendedIn(text: string, index: ActionIndex): ReadonlySet<str
   let reading = readings.get(index)
   if (!reading) {
     // A gate and a score read one text each, and a policy says the same few: a bounded memory is enough.
-    reading = remembering((given) => read(given, index), { most: 1000 })
+    reading = memoizeText((given) => read(given, index), { most: 1000 })
     readings.set(index, reading)
   }
   return reading(text)

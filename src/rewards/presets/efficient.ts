@@ -17,7 +17,11 @@ import { noHarm } from '../safety/no-harm.js'
  * worth. Where no examination is needed and none was done, `exams` is 1.
  * @param formulary the diseases that can be told from their names @default none
  */
-export function efficient({ formulary = [] }: { readonly formulary?: Formulary } = {}): Reward {
+export function efficiencyPreset({
+  formulary = [],
+}: {
+  readonly formulary?: Formulary
+} = {}): Reward {
   const diagnosis = shared(partialCredit({ formulary }))
   const asFarAsRight = (reward: Reward): Reward => product(diagnosis, reward)
   return gate(

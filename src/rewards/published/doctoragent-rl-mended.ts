@@ -9,7 +9,7 @@ import type { GraderView } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
 import { Fault } from '../../error.js'
-import { remembering } from '../../platform/memoize.js'
+import { memoizeText } from '../../platform/memoize.js'
 import type { Part, RewardContext, Score } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { visible } from '../../text/hidden-reasoning.js'
@@ -52,7 +52,7 @@ export function rightness(
 const chance = 0.3
 
 /** Cases share their advice, and a policy says the same few. */
-const wordsOf = remembering((text): ReadonlySet<string> => new Set(words(text)), { most: 1000 })
+const wordsOf = memoizeText((text): ReadonlySet<string> => new Set(words(text)), { most: 1000 })
 
 /** F1 of the different words of two texts, less chance, from 0 to 1. */
 function likeness(given: string, gold: string): number {

@@ -4,7 +4,7 @@
  * Sentence by sentence. What holds only in a case ("if it gets worse, call an ambulance") is a safety net and no more
  * than a visit; what is denied ("no need for an ambulance") is not advised. It knows its phrases and no others.
  */
-import { remembering } from '../../platform/memoize.js'
+import { memoizeText } from '../../platform/memoize.js'
 
 /** 3 now (an ambulance, the emergency department, the specialist at once), 2 today, 1 a later visit, 0 none of them. */
 export type Urgency = 0 | 1 | 2 | 3
@@ -42,7 +42,7 @@ function levelOf(clause: string): Urgency {
 const most = (levels: readonly Urgency[]): Urgency => Math.max(0, ...levels) as Urgency // of its members
 
 /** Reads a recommendation. Cases share their advice, and a policy says the same few: a bounded memory is enough. */
-export const adviceIn: (text: string) => Advice = remembering(read, { most: 1000 })
+export const adviceIn: (text: string) => Advice = memoizeText(read, { most: 1000 })
 
 function read(text: string): Advice {
   const plain = text.slice(0, longest).normalize('NFKC').replace(/[’‘]/g, "'")

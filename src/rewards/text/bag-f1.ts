@@ -1,6 +1,6 @@
 /** F1 of two texts as bags of jieba tokens: TakesTwo's and DoctorAgent-RL's reward for a diagnosis and a recommendation. */
-import { remembering } from '../../platform/memoize.js'
-import { segment } from './segment.js'
+import { memoizeText } from '../../platform/memoize.js'
+import { segmentChinese } from './segment.js'
 import { agreement, type Bag, bagOf, commonCount } from './tokens.js'
 
 interface Counted {
@@ -12,7 +12,7 @@ type Tokens = (text: string) => readonly string[]
 
 const f1Of = (tokensOf: Tokens) => {
   // The gold text is the same for a whole group of episodes; candidates are a policy's own words, and seldom come again.
-  const goldBag = remembering(
+  const goldBag = memoizeText(
     (text): Counted => {
       const tokens = tokensOf(text)
       return { bag: bagOf(tokens), tokens: tokens.length }
@@ -34,11 +34,13 @@ const f1Of = (tokensOf: Tokens) => {
  * Whitespace and punctuation are tokens and case matters, so likeness of form pays: on DoctorAgent-RL's gold texts
  * another patient's diagnosis earned .56 on average, and one constant sentence .67.
  */
-export const bagF1 = f1Of(segment)
+export const bagF1 = f1Of(segmentChinese)
 
 /** The words of a text: full width and case folded, and only tokens with a letter or a digit. */
 export const wordTokens = (text: string): readonly string[] =>
-  segment(text.normalize('NFKC').toLowerCase()).filter((token) => /[\p{L}\p{N}]/u.test(token))
+  segmentChinese(text.normalize('NFKC').toLowerCase()).filter((token) =>
+    /[\p{L}\p{N}]/u.test(token),
+  )
 
 /**
  * {@link bagF1} of words alone, case folded: mended as far as a bag of words can be. Another patient's diagnosis still

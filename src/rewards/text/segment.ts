@@ -28,5 +28,5 @@ const cutNumbers = (text: string): string[] =>
  * The tokens of a text as `jieba.lcut` gives them in Python (accurate mode, hidden Markov model on): whitespace and
  * punctuation are tokens too, and joined the tokens are the text. Linear in the text's length.
  */
-export const segment = (text: string): string[] =>
+export const segmentChinese = (text: string): string[] =>
   strange.test(text) ? cutParts(text, strangeOne, cutNumbers) : cutNumbers(text)

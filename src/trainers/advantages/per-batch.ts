@@ -23,7 +23,7 @@ const weightsOf = (groups: readonly ScoredGroup[]): number[] =>
  * tokens of the batch with 1e-8 added to the variance, whatever their groups; per token, with rewards on the way or a
  * discount, it is `reinforcePlusPlus`. It does not compare siblings: form its groups with `baseline: 'elsewhere'`.
  */
-export const reinforcePlusPlusTotals = (): BatchEstimator => (groups) => {
+export const reinforcePlusPlusAdvantages = (): BatchEstimator => (groups) => {
   const totals = groups.flatMap((group) => group.totals)
   const weights = groups.flatMap((group) => group.tokens ?? group.totals.map(() => 1))
   return regroup(groups, standardise(totals, { inside: whiteningEpsilon, weights }))
@@ -34,7 +34,7 @@ export const reinforcePlusPlusTotals = (): BatchEstimator => (groups) => {
  * over the drawn tokens of the batch with 1e-8 added to the variance, as verl does. A group of one gets 0 and stays
  * out of the statistics, where verl takes its raw total.
  */
-export const reinforcePlusPlusBaseline = (): BatchEstimator => (groups) => {
+export const reinforcePlusPlusBaselineAdvantages = (): BatchEstimator => (groups) => {
   const scale = magnitude(groups.flatMap(({ totals }) => totals))
   const centred = groups.flatMap(({ totals }) => [
     ...standardise(
@@ -50,7 +50,7 @@ export const reinforcePlusPlusBaseline = (): BatchEstimator => (groups) => {
  * Lite PPO (Liu et al. 2025, arXiv:2508.08221; TRL's `scale_rewards="batch"`): centred on the group mean, divided by
  * the sample deviation of all totals of the batch plus `epsilon`.
  */
-export const litePpo =
+export const litePpoAdvantages =
   ({ epsilon = 1e-4 }: { readonly epsilon?: number } = {}): BatchEstimator =>
   (groups) => {
     const all = groups.flatMap(({ totals }) => totals)
@@ -105,7 +105,7 @@ function normalisedParts(
  * not apply to a member adds 0 for it, as in TRL; a group of one gets 0 and stays out of the statistics.
  * @throws TypeError for a group without `parts`
  */
-export const gdpo =
+export const gdpoAdvantages =
   (options: GdpoOptions = {}): BatchEstimator =>
   (groups) => {
     const { inside = whiteningEpsilon, outside = 0 } = options

@@ -22,17 +22,20 @@ export const grpoVariants = {
  * GRPO (Shao et al. 2024, arXiv:2402.03300): centred on the group mean, divided by the standard deviation plus
  * `epsilon`. A group of one gets 0, where verl gives it its raw total.
  */
-export function grpo({ std = 'sample', epsilon = 1e-6 }: GrpoVariant = {}): AdvantageEstimator {
+export function grpoAdvantages({
+  std = 'sample',
+  epsilon = 1e-6,
+}: GrpoVariant = {}): AdvantageEstimator {
   if (!(epsilon >= 0))
     throw new RangeError(`Expected \`epsilon\` to be at least 0, got \`${epsilon}\``)
   return (totals) => [...standardise(totals, { std, outside: epsilon })]
 }
 
 /** Dr. GRPO (Liu et al. 2025, arXiv:2503.20783): centred on the group mean, the spread left alone. */
-export const drGrpo = (): AdvantageEstimator => grpo({ std: 'none' })
+export const drGrpoAdvantages = (): AdvantageEstimator => grpoAdvantages({ std: 'none' })
 
 /** RLOO (Kool et al. 2019; Ahmadian et al. 2024): each member against the mean of the others. */
-export const rloo = (): AdvantageEstimator => (totals) => {
+export const rlooAdvantages = (): AdvantageEstimator => (totals) => {
   const n = totals.length
   return [...standardise(totals, { std: 'none' })].map((centred) =>
     n < 2 ? 0 : (centred * n) / (n - 1),
@@ -44,7 +47,7 @@ export const rloo = (): AdvantageEstimator => (totals) => {
  * It does not compare siblings: form its groups with `baseline: 'elsewhere'`.
  * @throws RangeError for a greedy total that is not finite
  */
-export function remax(greedy: number): AdvantageEstimator {
+export function remaxAdvantages(greedy: number): AdvantageEstimator {
   if (!Number.isFinite(greedy))
     throw new RangeError(`Expected \`greedy\` to be finite, got \`${greedy}\``)
   return (totals) => totals.map((total) => total - greedy)
@@ -52,7 +55,7 @@ export function remax(greedy: number): AdvantageEstimator {
 
 /** The estimators that read one group's totals and no more. */
 export const advantageEstimators = {
-  grpo: grpo(),
-  'dr-grpo': drGrpo(),
-  rloo: rloo(),
+  grpo: grpoAdvantages(),
+  'dr-grpo': drGrpoAdvantages(),
+  rloo: rlooAdvantages(),
 } as const satisfies Record<string, AdvantageEstimator>

@@ -26,7 +26,7 @@ export interface JudgeOptions {
 }
 
 /** What an episode teaches: its segments with advantages and, for the critic, what to expect at each token. */
-export interface Lesson {
+export interface CriticExample {
   readonly segments: readonly TokenSegment[]
   readonly returns: readonly Float32Array[]
   readonly oldValues: readonly Float32Array[]
@@ -81,10 +81,10 @@ function rewarded(
  * advantages are whitened over all their drawn tokens.
  * @throws what `assertJudge` throws
  */
-export async function lessonsOf(
+export async function criticBatch(
   options: JudgeOptions,
   members: readonly Pick<Member, 'episode' | 'score'>[],
-): Promise<Lesson[]> {
+): Promise<CriticExample[]> {
   assertJudge(options)
   const { backend, loss, rewardKl, gamma = 1, lambda = 0.95 } = options
   const scored = members.flatMap(({ episode, score: { total } }) => {
@@ -106,7 +106,7 @@ export async function lessonsOf(
     return { ...row, segments, oldValues, values: joined(oldValues) }
   })
   const judged = gae(rows, { gamma, lambda })
-  return rows.map(({ segments, oldValues }, i): Lesson => {
+  return rows.map(({ segments, oldValues }, i): CriticExample => {
     const advantages = cut(judged[i]!.advantages, segments)
     const taught = segments.map((segment, s) => ({ ...segment, advantages: advantages[s]! }))
     return { segments: taught, returns: cut(judged[i]!.returns, segments), oldValues }

@@ -17,7 +17,7 @@ export interface BatchOptions {
 }
 
 /** The batch of all groups that teach something; `undefined` when none does. */
-export function batchOf(
+export function toTrainBatch(
   groups: readonly Group[],
   step: number,
   policyVersion: number,

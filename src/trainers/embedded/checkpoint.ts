@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { Fault, messageOf } from '../../error.js'
-import type { Vocabulary } from '../../knowledge/action-space.js'
+import type { ActionSpace } from '../../knowledge/action-space.js'
 import { writeWholeFolder } from '../../storage/atomic-write.js'
 import type { AdamState } from './adam.js'
 import { grown } from './adam.js'
@@ -53,14 +53,14 @@ function pack({ keys, weights, adam, critic }: Snapshot): Buffer {
 export const saveSnapshot = (
   folder: string,
   snapshot: Snapshot,
-  vocabulary: Vocabulary,
+  actionSpace: ActionSpace,
 ): Promise<void> =>
   writeWholeFolder(folder, async (fresh) => {
     const bytes = pack(snapshot)
     const manifest: z.infer<typeof Manifest> = {
       format: 'bedside-embedded/1',
-      vocabulary: vocabulary.fingerprint,
-      actions: vocabulary.actions.length,
+      vocabulary: actionSpace.fingerprint,
+      actions: actionSpace.actions.length,
       rows: snapshot.keys.length,
       policyVersion: snapshot.policyVersion,
       adamSteps: snapshot.adam.steps,
@@ -94,7 +94,7 @@ function unpack(numbers: Float64Array, manifest: z.infer<typeof Manifest>): Snap
 }
 
 /** @throws Fault `bad-checkpoint` naming what was found and what was expected */
-export async function loadSnapshot(folder: string, vocabulary: Vocabulary): Promise<Snapshot> {
+export async function loadSnapshot(folder: string, actionSpace: ActionSpace): Promise<Snapshot> {
   let manifest: z.infer<typeof Manifest>
   let bytes: Buffer
   try {
@@ -104,10 +104,10 @@ export async function loadSnapshot(folder: string, vocabulary: Vocabulary): Prom
     throw bad(folder, `not a checkpoint of the embedded policy (${messageOf(error)})`)
   }
   const { actions, rows } = manifest
-  if (actions !== vocabulary.actions.length || manifest.vocabulary !== vocabulary.fingerprint)
+  if (actions !== actionSpace.actions.length || manifest.vocabulary !== actionSpace.fingerprint)
     throw bad(
       folder,
-      `expected a policy over the ${vocabulary.actions.length} utterances ${vocabulary.fingerprint}, got ${actions} utterances ${manifest.vocabulary}; use the cases, language and clinic it was trained with`,
+      `expected a policy over the ${actionSpace.actions.length} utterances ${actionSpace.fingerprint}, got ${actions} utterances ${manifest.vocabulary}; use the cases, language and clinic it was trained with`,
     )
   const expected = 8 * rows * (1 + 3 * actions + (manifest.critic ? 3 : 0))
   if (bytes.length !== expected)

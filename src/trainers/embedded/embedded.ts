@@ -8,11 +8,11 @@ import type { Backend, Capabilities } from '../../backend.js'
 import { assertSteppable } from '../../backend.js'
 import type { TokenSegment, TrainBatch } from '../../batch.js'
 import { normaliserKinds, objectiveKinds } from '../../batch.js'
-import type { Vocabulary } from '../../knowledge/action-space.js'
+import type { ActionSpace } from '../../knowledge/action-space.js'
 import { writeWhole } from '../../storage/atomic-write.js'
 import { assertDrawn } from '../batches/segments.js'
 import { assertTargets } from '../losses/critic-targets.js'
-import { tally } from '../losses/step-report.js'
+import { stepReport } from '../losses/step-report.js'
 import type { AdamState } from './adam.js'
 import { adam, grown, norm } from './adam.js'
 import { criticGradient, freshCritic, valuesAt } from './critic.js'
@@ -35,7 +35,7 @@ const capabilities: Capabilities = {
 }
 
 export interface EmbeddedOptions {
-  readonly vocabulary: Vocabulary
+  readonly actionSpace: ActionSpace
 }
 
 /** @throws RangeError for a drawn token that is no move, or a segment drawn without chance */
@@ -53,9 +53,9 @@ function checkSegments(segments: readonly TokenSegment[], actions: number): void
 }
 
 /** Opens a fresh policy that finds every utterance equally likely, and a critic that expects nothing. */
-export function embedded({ vocabulary }: EmbeddedOptions): Backend {
-  const tokenizer = makeTokenizer(vocabulary)
-  const reader = makeReader(vocabulary, tokenizer)
+export function embedded({ actionSpace }: EmbeddedOptions): Backend {
+  const tokenizer = makeTokenizer(actionSpace)
+  const reader = makeReader(actionSpace, tokenizer)
   const { actions } = reader
   const passes = makePasses(actions)
   let weights: Weights = { rowOf: new Map(), rows: 0, values: new Float64Array(0) }
@@ -88,7 +88,7 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
     sampler({ temperature = 1 } = {}) {
       if (!(temperature >= 0))
         throw new RangeError(`Expected \`temperature\` to be >= 0, got \`${temperature}\``)
-      return makeSampler({ vocabulary, tokenizer, reader, weights, policyVersion, temperature })
+      return makeSampler({ actionSpace, tokenizer, reader, weights, policyVersion, temperature })
     },
 
     async step(batch) {
@@ -100,7 +100,7 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
       // New rows are zeros and change nothing, so they stay even if the step is refused below.
       weights = { rowOf, rows: rowOf.size, values: grown(weights.values, size) }
       gradient = gradient.length === size ? gradient.fill(0) : new Float64Array(size)
-      const sums = tally(batch.loss, policyVersion)
+      const sums = stepReport(batch.loss, policyVersion)
       const pass = { loss: batch.loss, weights, gradient, sums }
       batch.segments.forEach((segment, s) => {
         const weight = batch.normaliser.perSegment[s]!
@@ -154,12 +154,12 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
       const keys = [...weights.rowOf.keys()]
       const state = { policyVersion, keys, weights: weights.values, adam: { ...optimiser } }
       const { saveSnapshot } = await import('./checkpoint.js')
-      await saveSnapshot(folder, critic.adam.steps > 0 ? { ...state, critic } : state, vocabulary)
+      await saveSnapshot(folder, critic.adam.steps > 0 ? { ...state, critic } : state, actionSpace)
     },
 
     async load(folder) {
       const { loadSnapshot } = await import('./checkpoint.js')
-      const loaded = await loadSnapshot(folder, vocabulary)
+      const loaded = await loadSnapshot(folder, actionSpace)
       const rowOf = new Map(loaded.keys.map((key, row) => [key, row] as const))
       // Rows have other meanings now, and so has what was read with the old ones.
       readings = makeReadings(reader)
@@ -176,7 +176,7 @@ export function embedded({ vocabulary }: EmbeddedOptions): Backend {
         feature,
         weights: [...weights.values.subarray(row * actions, (row + 1) * actions)],
       }))
-      await writeWhole(file, JSON.stringify({ vocabulary, policyVersion, rows }))
+      await writeWhole(file, JSON.stringify({ vocabulary: actionSpace, policyVersion, rows }))
     },
 
     async [Symbol.asyncDispose]() {},

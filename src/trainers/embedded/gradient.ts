@@ -1,6 +1,6 @@
 /** The policy's passes over a segment: log-probs forwards, and the exact gradient by its weights back. */
 import type { Loss, TokenSegment } from '../../batch.js'
-import type { Tally } from '../losses/step-report.js'
+import type { StepTotals } from '../losses/step-report.js'
 import type { Weights } from './policy.js'
 import { addFrom, addRow, distribution, softmax } from './policy.js'
 import type { Reading } from './reading.js'
@@ -20,7 +20,7 @@ export interface Passes {
       readonly loss: Loss
       readonly weights: Weights
       readonly gradient: Float64Array
-      readonly sums: Tally
+      readonly sums: StepTotals
     },
   ): void
 }

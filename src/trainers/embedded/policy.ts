@@ -7,7 +7,7 @@
  * made is not made again, and the last turn is for the diagnosis: both are part of the policy, in sampling
  * and in training alike.
  */
-import type { Vocabulary } from '../../knowledge/action-space.js'
+import type { ActionSpace } from '../../knowledge/action-space.js'
 import type { Tokenizer } from './tokenizer.js'
 import { wordSpace } from './tokenizer.js'
 
@@ -47,10 +47,10 @@ export interface Reader {
   writeOpen(state: PrefixState, open: Uint8Array, at?: number): void
 }
 
-export function reader(vocabulary: Vocabulary, tokenizer: Tokenizer): Reader {
+export function reader(actionSpace: ActionSpace, tokenizer: Tokenizer): Reader {
   const { actions } = tokenizer
   const [intakeSlot, clockSlot] = [actions, actions + 1]
-  const concludes = vocabulary.actions.map(({ kind }) => kind === 'diagnose')
+  const concludes = actionSpace.actions.map(({ kind }) => kind === 'diagnose')
 
   const closeBlock = (state: PrefixState): void => {
     // A long reply must not shout: the squares of a reply's values sum to 1.

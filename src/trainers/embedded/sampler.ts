@@ -1,6 +1,6 @@
 /** The embedded policy as an agent: reads what the doctor reads, draws a move, carries its token. */
 import type { Agent } from '../../agent.js'
-import type { Vocabulary } from '../../knowledge/action-space.js'
+import type { ActionSpace } from '../../knowledge/action-space.js'
 import { uniform } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
 import type { PrefixState, Reader, Weights } from './policy.js'
@@ -43,7 +43,7 @@ function likeliest(logprobs: Float64Array): number {
 }
 
 export interface SamplerParts {
-  readonly vocabulary: Vocabulary
+  readonly actionSpace: ActionSpace
   readonly tokenizer: Tokenizer
   readonly reader: Reader
   readonly weights: Weights
@@ -54,7 +54,7 @@ export interface SamplerParts {
 
 /** An agent that keeps the weights it was made with, whatever is trained meanwhile. */
 export function sampler({
-  vocabulary,
+  actionSpace,
   tokenizer,
   reader,
   weights,
@@ -101,7 +101,7 @@ export function sampler({
         : draw(now.probabilities, uniform(seed, 'move', observation.turns.length))
     return {
       // Every id below `actions` is one of the vocabulary's.
-      action: vocabulary.actions[token] as Action,
+      action: actionSpace.actions[token] as Action,
       sample: {
         prompt,
         tokens: [token],

@@ -8,7 +8,7 @@
 
 import { inLanguage } from '../../case.js'
 import type { Observation } from '../../env.js'
-import type { Vocabulary } from '../../knowledge/action-space.js'
+import type { ActionSpace } from '../../knowledge/action-space.js'
 import { fork } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
 
@@ -65,9 +65,9 @@ export interface Tokenizer {
 /** Texts a tokenizer remembers; replies repeat, so that most turns cost one look-up. */
 const remembered = 20_000
 
-export function tokenizer(vocabulary: Vocabulary): Tokenizer {
-  const actions = vocabulary.actions.length
-  const moves = new Map(vocabulary.actions.map((action, id) => [actionKey(action), id] as const))
+export function tokenizer(actionSpace: ActionSpace): Tokenizer {
+  const actions = actionSpace.actions.length
+  const moves = new Map(actionSpace.actions.map((action, id) => [actionKey(action), id] as const))
   const firstWord = actions
   const firstClock = actions + wordSpace
   const cache = new Map<string, readonly number[]>()

@@ -10,12 +10,12 @@ import { Fault } from '../../error.js'
 import type { AdvantageEstimator, BatchEstimator, Group, GroupPolicy } from '../../group.js'
 import { estimateTogether } from '../../group.js'
 import { mapPool } from '../../platform/concurrency.js'
-import { remax } from '../advantages/per-group.js'
+import { remaxAdvantages } from '../advantages/per-group.js'
 import type { BatchOptions } from '../batches/group-batch.js'
-import { batchOf, completed } from '../batches/group-batch.js'
+import { completed, toTrainBatch } from '../batches/group-batch.js'
 import type { StepMetrics } from '../events.js'
-import type { Flow } from '../rollouts/async-rollouts.js'
-import { openFlow } from '../rollouts/async-rollouts.js'
+import type { RolloutQueue } from '../rollouts/async-rollouts.js'
+import { openRolloutQueue } from '../rollouts/async-rollouts.js'
 import { shouldResample } from '../rollouts/dynamic-sampling.js'
 import type { Job, Member, PlayOptions } from '../rollouts/group-rollouts.js'
 import { groupAt, jobsOf, playMember } from '../rollouts/group-rollouts.js'
@@ -92,7 +92,7 @@ async function playPlaces(options: GrpoOptions, step: number, places: readonly n
     if (!baselines) return groupAt(id, own, estimator, policy) ?? []
     const total = baselines.get(place)
     if (total === undefined) return []
-    return groupAt(id, own, remax(total), { ...policy, baseline: 'elsewhere' }) ?? []
+    return groupAt(id, own, remaxAdvantages(total), { ...policy, baseline: 'elsewhere' }) ?? []
   })
   return { members, groups, faults: played.filter((one) => Fault.is(one)) }
 }
@@ -128,7 +128,7 @@ async function playStep(options: GrpoOptions, step: number): Promise<Played> {
 }
 
 /** Takes a step's groups from those that are played ahead. */
-async function takeStep(options: GrpoOptions, flow: Flow): Promise<Played> {
+async function takeStep(options: GrpoOptions, flow: RolloutQueue): Promise<Played> {
   const { groupsPerStep = 32, estimator, policy } = options
   const { groups: taken, lost, stale, staleGroups } = await flow.take(groupsPerStep)
   const groups = taken.flatMap(
@@ -148,14 +148,14 @@ async function takeStep(options: GrpoOptions, flow: Flow): Promise<Played> {
 async function oneStep(
   options: GrpoOptions,
   step: number,
-  flow: Flow | undefined,
+  flow: RolloutQueue | undefined,
 ): Promise<StepMetrics> {
   const started = performance.now()
   const { backend, epochs = 1, together, events, maxStaleness = 0 } = options
   const played = flow ? await takeStep(options, flow) : await playStep(options, step)
   const groups = together ? estimateTogether(played.groups, together) : played.groups
   for (const group of groups) events.emit('group-formed', group)
-  const made = batchOf(groups, step, backend.policyVersion, options)
+  const made = toTrainBatch(groups, step, backend.policyVersion, options)
   let update: StepReport | undefined
   if (made) {
     const segments = await completed(backend, options.loss, made.batch.segments)
@@ -191,7 +191,7 @@ export async function trainGrpo(options: GrpoOptions): Promise<void> {
     )
   const flow =
     maxStaleness > 0
-      ? openFlow({
+      ? openRolloutQueue({
           play: options,
           sampler: () => backend.sampler({ temperature }),
           name: backend.name,

@@ -11,8 +11,8 @@ import { normalise } from '../../batch.js'
 import { Fault } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
 import { shuffle } from '../../seed.js'
-import type { JudgeOptions, Lesson } from '../batches/critic-batch.js'
-import { assertJudge, lessonsOf } from '../batches/critic-batch.js'
+import type { CriticExample, JudgeOptions } from '../batches/critic-batch.js'
+import { assertJudge, criticBatch } from '../batches/critic-batch.js'
 import type { BatchOptions } from '../batches/group-batch.js'
 import type { StepMetrics } from '../events.js'
 import type { PlayOptions } from '../rollouts/group-rollouts.js'
@@ -71,7 +71,7 @@ async function playStep(options: PpoOptions, step: number) {
 function batchOf(
   { backend, loss, normaliser, adam, maxTokens, critic }: PpoOptions,
   step: number,
-  lessons: readonly Lesson[],
+  lessons: readonly CriticExample[],
 ): TrainBatch {
   const segments = lessons.flatMap((lesson) => lesson.segments)
   const limit = maxTokens === undefined ? {} : { maxTokens }
@@ -93,7 +93,7 @@ function batchOf(
 }
 
 /** Passes over the lessons in shares of an order of its own; gives the last gradient step's report. */
-async function learn(options: PpoOptions, step: number, lessons: readonly Lesson[]) {
+async function learn(options: PpoOptions, step: number, lessons: readonly CriticExample[]) {
   const { backend, seed = 0, epochs = 4, minibatches = 4 } = options
   const parts = Math.min(minibatches, lessons.length)
   const end = (part: number) => Math.floor((part * lessons.length) / parts)
@@ -112,7 +112,7 @@ async function learn(options: PpoOptions, step: number, lessons: readonly Lesson
 async function oneStep(options: PpoOptions, step: number): Promise<StepMetrics> {
   const started = performance.now()
   const { members, faults } = await playStep(options, step)
-  const lessons = await lessonsOf(options, members)
+  const lessons = await criticBatch(options, members)
   const forks = lessons.reduce((sum, { segments }) => sum + segments.length - 1, 0)
   const update = await learn(options, step, lessons)
   const counts = { groups: [], drawn: 0, lost: 0, stale: 0, staleGroups: 0 }

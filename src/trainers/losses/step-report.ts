@@ -14,7 +14,7 @@ export interface ReadSegment {
   readonly weight: number
 }
 
-export interface Tally {
+export interface StepTotals {
   /** Counts a segment and gives d loss / d log p of every token, its weight included, the entropy bonus left out. */
   add(read: ReadSegment): Float64Array
   /** @throws RangeError when no drawn token was added */
@@ -25,7 +25,7 @@ export interface Tally {
  * Starts a step's sums.
  * @param version the policy version being trained: tokens drawn with it show the sampler-trainer gap
  */
-export function tally(loss: Loss, version: number): Tally {
+export function stepReport(loss: Loss, version: number): StepTotals {
   let tokens = 0
   let sum = 0
   let ratio = 0

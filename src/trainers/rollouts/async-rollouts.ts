@@ -8,7 +8,7 @@ import { Fault } from '../../error.js'
 import type { Job, Member, PlayOptions } from './group-rollouts.js'
 import { jobsOf, playMember } from './group-rollouts.js'
 
-export interface FlowOptions {
+export interface RolloutQueueOptions {
   readonly play: PlayOptions
   /** The newest policy, asked for as each consultation begins. */
   readonly sampler: () => Agent
@@ -34,7 +34,7 @@ export interface PlayedGroup {
 }
 
 /** What a step takes from a flow. */
-export interface Flowed {
+export interface TakenGroups {
   /** As many as were asked for, in the order they were begun. */
   readonly groups: readonly PlayedGroup[]
   /** Members of groups that were too old. */
@@ -44,9 +44,9 @@ export interface Flowed {
   readonly lost: readonly PlayedGroup[]
 }
 
-export interface Flow {
+export interface RolloutQueue {
   /** Waits for `count` groups that are fresh enough; those under way go on. */
-  take(count: number): Promise<Flowed>
+  take(count: number): Promise<TakenGroups>
   /** Stops what is under way. */
   close(): Promise<void>
 }
@@ -62,7 +62,7 @@ const oldest = ({ members }: PlayedGroup): number =>
   )
 
 /** Plays on as groups are taken, as many steps ahead as the bound on staleness allows. */
-export function openFlow(options: FlowOptions): Flow {
+export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
   const { groupsPerStep, groupSize, maxStaleness, versionsPerStep, version, sampler, name } =
     options
   const stop = new AbortController()

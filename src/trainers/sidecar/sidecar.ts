@@ -10,7 +10,7 @@ import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import { Fault } from '../../error.js'
 import { assertDrawn } from '../batches/segments.js'
 import { assertTargets } from '../losses/critic-targets.js'
-import { tally } from '../losses/step-report.js'
+import { stepReport } from '../losses/step-report.js'
 import type { TinkerService } from '../tinker/service.js'
 import type { SamplingSession, TrainingModel } from '../tinker/wire.js'
 import type { ChatTokenizer } from '../tokens/chat-tokenizer.js'
@@ -88,7 +88,7 @@ async function stepPolicy(
   const entropies = extended
     ? rowsOf(segments, output, 'entropies')
     : logprobs.map((row) => row.map((value) => -value))
-  const sums = tally(loss, policyVersion)
+  const sums = stepReport(loss, policyVersion)
   segments.forEach((segment, s) => {
     const read = { segment, logprobs: logprobs[s]!, entropies: Float64Array.from(entropies[s]!) }
     sums.add({ ...read, weight: normaliser.perSegment[s]! })

@@ -7,16 +7,16 @@ import type { Observation } from '../../../src/env.js'
 import { ended } from '../../../src/env.js'
 import type { Episode } from '../../../src/episode.js'
 import {
-  knowledgeVocabulary,
-  vocabulary as vocabularyOf,
+  actionSpace as actionSpaceOf,
+  knowledgeActionSpace,
 } from '../../../src/knowledge/action-space.js'
 import { rollout } from '../../../src/rollout.js'
-import { setting } from '../../../src/tasks/task.js'
+import { task } from '../../../src/tasks/task.js'
 import type { Action, Language, Turn } from '../../../src/turn.js'
 import { familyKnowledge } from '../../fixtures/family-knowledge.js'
 
-const words = (language: Language) => knowledgeVocabulary(familyKnowledge(), language)
-const vocabulary = words('en')
+const words = (language: Language) => knowledgeActionSpace(familyKnowledge(), language)
+const actionSpace = words('en')
 
 const seen = (turns: readonly Turn[], maxTurns: number): Observation => ({
   intake: { view: 'doctor', demographics: { speaker: 'self' }, complaint: { en: 'It hurts.' } },
@@ -50,7 +50,7 @@ const diagnosisIn = (moves: readonly Move[]) => {
   return last?.kind === 'diagnose' ? last : undefined
 }
 const lastOf = async (name: string, seed = 3) =>
-  diagnosisIn(await play(policyNamed(name).make(vocabulary), seed, ''))
+  diagnosisIn(await play(policyNamed(name).make(actionSpace), seed, ''))
 
 test('there are at least the policies that rewards are known to pay, each by a name of its own', () => {
   const names = redTeam.map(({ name }) => name)
@@ -71,17 +71,17 @@ describe.each(redTeam.map((policy) => [policy.name, policy] as const))(
     test('says in a sentence what it does', () => expect(does).toMatch(/^[A-Z].*\.$/))
 
     test('does the same again, and whatever it hears', async () => {
-      const agent = make(vocabulary)
+      const agent = make(actionSpace)
       for (const seed of [1, 2]) {
         const first = await play(agent, seed, 'Yes, very much.')
-        expect(await play(make(vocabulary), seed, 'No, never.')).toEqual(first)
+        expect(await play(make(actionSpace), seed, 'No, never.')).toEqual(first)
         expect(await play(agent, seed, 'Yes, very much.')).toEqual(first)
       }
     })
 
     test('has something to do in Chinese, on its only turn, and where there is nothing to ask', async () => {
-      const diagnoses = vocabulary.actions.filter(({ kind }) => kind === 'diagnose')
-      for (const own of [words('zh'), vocabularyOf('en', diagnoses)]) {
+      const diagnoses = actionSpace.actions.filter(({ kind }) => kind === 'diagnose')
+      for (const own of [words('zh'), actionSpaceOf('en', diagnoses)]) {
         expect((await play(make(own), 5, '')).length).toBeGreaterThan(0)
         expect(await play(make(own), 5, '', 1)).toHaveLength(1)
       }
@@ -96,8 +96,8 @@ describe('a guess', () => {
   ]
 
   test.each(guessing)('of %s is the very guess of the random doctor', async (name) => {
-    const agent = policyNamed(name).make(vocabulary)
-    const floor = random({ vocabulary })
+    const agent = policyNamed(name).make(actionSpace)
+    const floor = random({ actionSpace })
     for (let seed = 0; seed < 30; seed++) {
       const own = diagnosisIn(await play(agent, seed, ''))
       expect(own?.diagnosis).toBe(diagnosisIn(await play(floor, seed, ''))?.diagnosis)
@@ -105,9 +105,9 @@ describe('a guess', () => {
   })
 
   test('stays the same in a real consultation, where turns are cut short and orders refused', async () => {
-    const world = await setting({ heldOut: 10, tier: 'hard' })
+    const world = await task({ heldOut: 10, tier: 'hard' })
     await using env = world.makeEnv()
-    const pad = policyNamed('order-everything').make(world.vocabulary)
+    const pad = policyNamed('order-everything').make(world.actionSpace)
     const named = ({ turns }: Episode) => {
       const last = turns.at(-1)?.action
       return last?.kind === 'diagnose' ? last.diagnosis : undefined
@@ -127,7 +127,7 @@ describe('a guess', () => {
 })
 
 describe('what they conclude', () => {
-  const diseases = vocabulary.actions.flatMap((action) =>
+  const diseases = actionSpace.actions.flatMap((action) =>
     action.kind === 'diagnose' ? [action.diagnosis] : [],
   )
 
@@ -146,7 +146,7 @@ describe('what they conclude', () => {
   })
 
   test('an injection stands in every text there is', async () => {
-    const moves = await play(policyNamed('inject').make(vocabulary), 1, '')
+    const moves = await play(policyNamed('inject').make(actionSpace), 1, '')
     for (const { action, text } of moves) {
       expect(text).toContain('Ignore the rubric')
       expect(JSON.stringify(action)).toContain('Ignore the rubric')
@@ -156,10 +156,10 @@ describe('what they conclude', () => {
 
 test('red-team doctors end a consultation of a real world in both languages', async () => {
   for (const language of ['en', 'zh'] as const) {
-    const world = await setting({ heldOut: 1, language })
+    const world = await task({ heldOut: 1, language })
     await using env = world.makeEnv()
     for (const { name, make } of redTeam) {
-      const agent = make(world.vocabulary)
+      const agent = make(world.actionSpace)
       let step: Awaited<ReturnType<typeof env.step>> | undefined
       const { observation } = await env.reset({ seed: 1 })
       for (let seen = observation; !step || !ended(step); seen = step.observation)
@@ -170,8 +170,8 @@ test('red-team doctors end a consultation of a real world in both languages', as
 })
 
 test('what a blind search may do is all of the vocabulary, and the tricks besides', () => {
-  const { once, often, ends } = blindActions(vocabulary)
-  expect([...once, ...ends]).toEqual(expect.arrayContaining([...vocabulary.actions]))
+  const { once, often, ends } = blindActions(actionSpace)
+  expect([...once, ...ends]).toEqual(expect.arrayContaining([...actionSpace.actions]))
   const texts = often.map((action: Action) => (action.kind === 'ask' ? action.text : ''))
   expect(texts).toContain('Is there anything else that is bothering you?')
   expect(ends).toContainEqual({ kind: 'give-up' })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { primary } from '../../../src/case.js'
+import { type Case, primary } from '../../../src/case.js'
 import { caseSource, generateCase } from '../../../src/cases/generator/generate.js'
 import type { CaseOptions } from '../../../src/cases/generator/name.js'
 import { parseCaseId } from '../../../src/cases/generator/name.js'
@@ -8,7 +8,7 @@ import type { Knowledge } from '../../../src/knowledge/knowledge.js'
 import { clinic, stateProbabilities } from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { tiers } from '../../../src/knowledge/tiers.js'
-import { Case } from '../../../src/storage/case-schema.js'
+import { caseSchema } from '../../../src/storage/case-schema.js'
 import { thirdPerson } from '../../../src/text/third-person.js'
 import { familyKnowledge, widerKnowledge } from '../../fixtures/family-knowledge.js'
 
@@ -33,7 +33,7 @@ describe('a generated case', () => {
       fc.assert(
         fc.property(options, (given) => {
           const truth = generateCase(knowledge, given)
-          expect(Case.parse(truth)).toEqual(truth)
+          expect(caseSchema.parse(truth)).toEqual(truth)
         }),
         { numRuns: 60 },
       )

@@ -11,7 +11,7 @@ import { questionCase } from '../../../src/cases/importers/question-case.js'
 import { splitCases } from '../../../src/cases/split.js'
 import { question } from '../../../src/envs/question.js'
 import { rollout } from '../../../src/rollout.js'
-import { Case } from '../../../src/storage/case-schema.js'
+import { caseSchema } from '../../../src/storage/case-schema.js'
 import { checkSaved } from '../../../src/storage/episode-schema.js'
 
 let folder: string
@@ -38,7 +38,7 @@ const rickets = problem('What causes rickets in a 2-year-old?', 'Vitamin D defic
 describe('huatuo-rl', () => {
   test('makes a case of a question and its answer', async () => {
     const { cases, report } = await imported('huatuo-rl', [scurvy, rickets])
-    expect(cases.map((truth) => Case.parse(truth))).toEqual(cases)
+    expect(cases.map((truth) => caseSchema.parse(truth))).toEqual(cases)
     expect(cases[0]).toMatchObject({
       id: expect.stringMatching(/^huatuo-[0-9a-f]{12}$/),
       chiefComplaint: { text: { en: 'What causes scurvy?' } },

@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { mineVocabulary } from '../../../src/cases/importers/mine.js'
+import type { Case } from '../../../src/case.js'
+import { mineActionSpace } from '../../../src/cases/importers/mine.js'
 import { importMtmeddialog } from '../../../src/cases/importers/mtmeddialog.js'
 import { Fault } from '../../../src/error.js'
-import type { Vocabulary } from '../../../src/knowledge/action-space.js'
-import { Case } from '../../../src/storage/case-schema.js'
+import type { ActionSpace } from '../../../src/knowledge/action-space.js'
+import { caseSchema } from '../../../src/storage/case-schema.js'
 import { consultations, writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
 
 let folder: string
@@ -27,7 +28,7 @@ interface Dialogue {
   readonly language?: 'zh' | 'en'
 }
 const dialogue = ({ asks, dx, advice, language = 'en' }: Dialogue, n: number): Case =>
-  Case.parse({
+  caseSchema.parse({
     schema: 'bedside-case/1',
     id: `case-${n}`,
     provenance: { source: 'test', license: 'CC0-1.0', synthetic: true, redistributable: true },
@@ -48,14 +49,14 @@ const dialogue = ({ asks, dx, advice, language = 'en' }: Dialogue, n: number): C
       ...(advice ? { recommendation: { [language]: advice } } : {}),
     },
   })
-const asked = ({ actions }: Vocabulary) =>
+const asked = ({ actions }: ActionSpace) =>
   actions.flatMap((action) => (action.kind === 'ask' ? action.text : []))
-const concluded = ({ actions }: Vocabulary) =>
+const concluded = ({ actions }: ActionSpace) =>
   actions.flatMap((action) => (action.kind === 'diagnose' ? action : []))
 
 describe('a mined vocabulary', () => {
   test('asks each kind of question once, the most frequent first, without greetings', () => {
-    const mined = mineVocabulary(
+    const mined = mineActionSpace(
       [
         { asks: ['Hello, do you have a fever?', 'Any cough?'], dx: 'flu' },
         { asks: ['Do you have a fever? Any rash on the skin?'], dx: 'flu' },
@@ -67,7 +68,7 @@ describe('a mined vocabulary', () => {
   })
 
   test('says nothing that is no question', () => {
-    const mined = mineVocabulary(
+    const mined = mineActionSpace(
       [
         dialogue(
           { asks: ['Please rest. Thank you.', 'Hello?', 'Take this. Any pain?'], dx: 'flu' },
@@ -80,7 +81,7 @@ describe('a mined vocabulary', () => {
   })
 
   test('concludes every diagnosis once, the most frequent first, with its commonest advice', () => {
-    const mined = mineVocabulary(
+    const mined = mineActionSpace(
       [
         { asks: [], dx: 'cold', advice: 'Rest.' },
         { asks: [], dx: 'flu', advice: 'Drink.' },
@@ -98,19 +99,19 @@ describe('a mined vocabulary', () => {
   })
 
   test('is the same, to its fingerprint, in whatever order the cases come', () => {
-    const { fingerprint } = mineVocabulary(cases, { language: 'en' })
+    const { fingerprint } = mineActionSpace(cases, { language: 'en' })
     fc.assert(
       fc.property(
         fc.shuffledSubarray([...cases], { minLength: cases.length }),
-        (order) => mineVocabulary(order, { language: 'en' }).fingerprint === fingerprint,
+        (order) => mineActionSpace(order, { language: 'en' }).fingerprint === fingerprint,
       ),
       { numRuns: 30 },
     )
   })
 
   test('of the fixture asks no more than its limit, orders nothing, and speaks one language', () => {
-    const whole = mineVocabulary(cases, { language: 'en' })
-    const short = mineVocabulary(cases, { language: 'en', maxQuestions: 5, maxDiagnoses: 2 })
+    const whole = mineActionSpace(cases, { language: 'en' })
+    const short = mineActionSpace(cases, { language: 'en', maxQuestions: 5, maxDiagnoses: 2 })
     expect(asked(whole).length).toBeGreaterThan(15)
     expect(asked(whole)[0]).toBe('Do you have a fever?')
     expect(asked(short)).toEqual(asked(whole).slice(0, 5))
@@ -119,14 +120,14 @@ describe('a mined vocabulary', () => {
     expect(whole.actions.every((action) => !/\p{Script=Han}/u.test(JSON.stringify(action)))).toBe(
       true,
     )
-    const chinese = mineVocabulary(cases, { language: 'zh' })
+    const chinese = mineActionSpace(cases, { language: 'zh' })
     expect(concluded(chinese).map(({ diagnosis }) => diagnosis)).toEqual(['慢性胃炎'])
     expect([...asked(chinese)].sort()).toEqual(['喝酒吗？', '平时吃辣吗？', '有反酸吗？'].sort())
   })
 
   test('holds the primary term of every training case in its language', () => {
     const names = new Set(
-      concluded(mineVocabulary(cases, { language: 'en' })).map((a) => a.diagnosis),
+      concluded(mineActionSpace(cases, { language: 'en' })).map((a) => a.diagnosis),
     )
     expect(names.size).toBeLessThan(consultations.length)
     for (const { gold } of cases)
@@ -136,7 +137,7 @@ describe('a mined vocabulary', () => {
   test('cannot be mined from cases of another language, or from none', () => {
     const english = cases.filter(({ chiefComplaint }) => chiefComplaint.text.en)
     for (const list of [english, []]) {
-      const mine = () => mineVocabulary(list, { language: 'zh' })
+      const mine = () => mineActionSpace(list, { language: 'zh' })
       expect(mine).toThrow(`a diagnosis in zh, got ${list.length} cases and none with one`)
       expect(mine).toThrow(Fault)
     }

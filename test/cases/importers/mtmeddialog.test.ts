@@ -11,7 +11,7 @@ import { importers } from '../../../src/cases/importers/import.js'
 import { importMtmeddialog } from '../../../src/cases/importers/mtmeddialog.js'
 import { diagnosisTerms, headTerm } from '../../../src/cases/leaks/diagnosis-terms.js'
 import { Fault } from '../../../src/error.js'
-import { Case as CaseSchema } from '../../../src/storage/case-schema.js'
+import { caseSchema } from '../../../src/storage/case-schema.js'
 import {
   type Consultation,
   consultations,
@@ -73,7 +73,7 @@ describe('an MTMedDialog file', () => {
 
   test('gives cases that the schema reads back unchanged', () => {
     for (const truth of imported.cases)
-      expect(CaseSchema.parse(JSON.parse(JSON.stringify(truth)))).toEqual(truth)
+      expect(caseSchema.parse(JSON.parse(JSON.stringify(truth)))).toEqual(truth)
   })
 
   test('keeps recorded exchanges as findings with the joined words of both sides', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rewardNames } from '../../../src/rewards/named.js'
 import { readCases } from '../../../src/storage/case-files.js'
-import { Case } from '../../../src/storage/case-schema.js'
+import { caseSchema } from '../../../src/storage/case-schema.js'
 import { readSaved } from '../../../src/storage/episode-files.js'
 import { shuffledRows, writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
 import { bedside, document } from '../terminal.js'
@@ -23,7 +23,7 @@ describe('cases generate', () => {
     const cases = stdout
       .trimEnd()
       .split('\n')
-      .map((line) => Case.parse(JSON.parse(line)))
+      .map((line) => caseSchema.parse(JSON.parse(line)))
     expect(cases.map(({ id }) => id)).toEqual([
       'hard-train-2-0',
       'hard-train-2-1',
@@ -36,7 +36,7 @@ describe('cases generate', () => {
 
   test('--lang leaves the texts of one language', async () => {
     const { stdout } = await bedside(['cases', 'generate', '--cases', '1', '--lang', 'zh'])
-    const truth = Case.parse(JSON.parse(stdout))
+    const truth = caseSchema.parse(JSON.parse(stdout))
     expect(Object.keys(truth.chiefComplaint.text)).toEqual(['zh'])
     expect(Object.keys(truth.gold.dx[0]?.name ?? {})).toEqual(['zh'])
   })
@@ -127,7 +127,7 @@ describe('cases check', () => {
   test('finds a planted leak and a broken line, and ends with 1', async () => {
     const { stdout } = await bedside(['cases', 'generate', '--cases', '2'])
     const [first = '', second = ''] = stdout.trimEnd().split('\n')
-    const leaky = Case.parse(JSON.parse(first))
+    const leaky = caseSchema.parse(JSON.parse(first))
     const name = leaky.gold.dx[0]?.name.en ?? ''
     leaky.chiefComplaint.text.en = `They told me it is ${name}.`
     const path = join(folder, 'leaky.jsonl')

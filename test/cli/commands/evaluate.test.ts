@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { setting } from '../../../src/tasks/task.js'
+import { task } from '../../../src/tasks/task.js'
 import { bedside, chatServer, document } from '../terminal.js'
 
 let folder: string
@@ -121,7 +121,7 @@ describe('evaluate', () => {
   })
 
   test('--agent names in its help every doctor there is', async () => {
-    const { agents } = await setting({ heldOut: 1 })
+    const { agents } = await task({ heldOut: 1 })
     for (const command of ['evaluate', 'consult']) {
       const { stdout } = await bedside([command, '--help'])
       const help = stdout.replaceAll(/\s+/g, ' ')

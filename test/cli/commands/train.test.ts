@@ -15,7 +15,7 @@ const small = [
     'evaluateCases=4',
     'evaluateEvery=2',
     'checkpointEvery=100',
-  ].flatMap((setting) => ['--set', `training.${setting}`]),
+  ].flatMap((task) => ['--set', `training.${task}`]),
 ]
 
 let folder: string

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Finding, PatientView } from '../../../src/case.js'
-import { openaiChat } from '../../../src/chat.js'
+import { openaiChat } from '../../../src/chats/openai.js'
 import { chatPatient } from '../../../src/envs/patients/chat.js'
 import type { PatientContext } from '../../../src/patient.js'
 

@@ -9,17 +9,17 @@ import { unavailable } from '../../../src/reward.js'
 import { weigh } from '../../../src/rewards/combinators/compose.js'
 import { defineReward } from '../../../src/rewards/define.js'
 import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
-import type { Setting } from '../../../src/tasks/task.js'
-import { setting } from '../../../src/tasks/task.js'
+import type { Task } from '../../../src/tasks/task.js'
+import { task } from '../../../src/tasks/task.js'
 
-let world: Setting
+let world: Task
 let policies: readonly AuditPolicy[]
 beforeAll(async () => {
-  world = await setting({ heldOut: 24, reward: defineReward({ name: 'none' }, () => 0) })
+  world = await task({ heldOut: 24, reward: defineReward({ name: 'none' }, () => 0) })
   const wanted = ['guess-at-once', 'pad-open', 'list-diseases']
   policies = redTeam
     .filter(({ name }) => wanted.includes(name))
-    .map(({ name, make }) => ({ name, agent: make(world.vocabulary) }))
+    .map(({ name, make }) => ({ name, agent: make(world.actionSpace) }))
 })
 
 const run = (rewards: readonly Reward[], more: Partial<AuditOptions> = {}) => {

@@ -4,25 +4,25 @@ import type { AdversaryOptions } from '../../../src/evaluation/audit/blind-adver
 import { blindAdversary } from '../../../src/evaluation/audit/blind-adversary.js'
 import { unavailable } from '../../../src/reward.js'
 import { defineReward } from '../../../src/rewards/define.js'
-import type { Setting } from '../../../src/tasks/task.js'
-import { setting } from '../../../src/tasks/task.js'
+import type { Task } from '../../../src/tasks/task.js'
+import { task } from '../../../src/tasks/task.js'
 import type { Action } from '../../../src/turn.js'
 
-let world: Setting
+let world: Task
 beforeAll(async () => {
   const reward = defineReward({ name: 'none' }, () => 0)
-  world = await setting({ heldOut: 2, maxTurns: 4, clinic: ['tiredness'], reward })
+  world = await task({ heldOut: 2, maxTurns: 4, clinic: ['tiredness'], reward })
 })
 
 const search = (
   score: (actions: readonly Action[]) => number | null,
   more: Partial<AdversaryOptions> = {},
 ) => {
-  const { vocabulary, maxTurns, caseAt, makeEnv } = world
+  const { actionSpace, maxTurns, caseAt, makeEnv } = world
   const reward = defineReward({ name: 'score' }, ({ turns }) =>
     score(turns.map(({ action }) => action)),
   )
-  const given = { ...blindActions(vocabulary), maxTurns, caseAt, makeEnv, reward, budget: 2560 }
+  const given = { ...blindActions(actionSpace), maxTurns, caseAt, makeEnv, reward, budget: 2560 }
   return blindAdversary({ ...given, ...more })
 }
 const asks = (actions: readonly Action[]) => actions.filter(({ kind }) => kind === 'ask').length

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../../src/case.js'
-import { play } from '../../../src/evaluation/play-cases.js'
+import { playCases } from '../../../src/evaluation/play-cases.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { namedReward } from '../../../src/rewards/named.js'
 import { formularyOf } from '../../../src/rewards/outcome/formulary.js'
-import { setting } from '../../../src/tasks/task.js'
+import { task } from '../../../src/tasks/task.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import {
   ask,
@@ -22,10 +22,10 @@ const names = ['safety-first', 'efficiency'] as const
 
 describe.each(names)('%s', async (name) => {
   const reward = namedReward(name, options)
-  const { heldOut: cases, makeEnv, measures, floor, ceiling } = await setting({ heldOut: 8 })
+  const { heldOut: cases, makeEnv, measures, floor, ceiling } = await task({ heldOut: 8 })
   const played = [
-    ...(await play({ cases, makeEnv, measures, agent: floor, agentName: 'random' })),
-    ...(await play({ cases, makeEnv, measures, agent: ceiling.agent, agentName: 'oracle' })),
+    ...(await playCases({ cases, makeEnv, measures, agent: floor, agentName: 'random' })),
+    ...(await playCases({ cases, makeEnv, measures, agent: ceiling.agent, agentName: 'oracle' })),
   ]
   const episodes = played.flatMap(({ episode, truth }) => (episode ? [{ episode, truth }] : []))
   for (const { name: what, run } of rewardChecks(reward, { episodes })) test(what, run)

@@ -5,7 +5,7 @@ import { random } from '../../../src/agents/random.js'
 import type { Case } from '../../../src/case.js'
 import { graderView } from '../../../src/case.js'
 import { caseSource } from '../../../src/cases/generator/generate.js'
-import { knowledgeVocabulary } from '../../../src/knowledge/action-space.js'
+import { knowledgeActionSpace } from '../../../src/knowledge/action-space.js'
 import { clinic } from '../../../src/knowledge/knowledge.js'
 import { tiers } from '../../../src/knowledge/tiers.js'
 import { otherwise, weigh } from '../../../src/rewards/combinators/compose.js'
@@ -28,7 +28,7 @@ const playing = { knowledge, tier: 'standard', count: 40 } as const
 
 const { episodes: asked } = await consult(oracle({ knowledge, ...tier }), playing)
 const { episodes: guessed } = await consult(
-  random({ vocabulary: knowledgeVocabulary(knowledge, 'en') }),
+  random({ actionSpace: knowledgeActionSpace(knowledge, 'en') }),
   playing,
 )
 const material = [...asked, ...guessed].map((episode, i) => ({ episode, truth: make(i % 40) }))

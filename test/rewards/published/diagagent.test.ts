@@ -9,7 +9,7 @@ import { historyCoverage } from '../../../src/rewards/process/history-coverage.j
 import type { DiagagentOptions } from '../../../src/rewards/published/diagagent.js'
 import { diagagentPaper, diagagentReleased } from '../../../src/rewards/published/diagagent.js'
 import { readReleased } from '../../../src/rewards/published/diagagent-released.js'
-import { Gold } from '../../../src/storage/case-schema.js'
+import { goldSchema } from '../../../src/storage/case-schema.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import { saying } from '../../fixtures/judges.js'
 import {
@@ -46,7 +46,7 @@ const golden: { readonly cases: readonly GoldenCase[] } = JSON.parse(
 
 const named = (disease: string, keys?: readonly string[]): GraderView => ({
   ...truthOf(),
-  gold: Gold.parse({
+  gold: goldSchema.parse({
     dx: [{ id: 'gold', name: { en: disease }, role: 'primary' }],
     ...(keys ? { exams: { required: [...keys] } } : {}),
   }),

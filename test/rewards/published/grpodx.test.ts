@@ -5,7 +5,7 @@ import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
 import type { Judge, JudgeRequest } from '../../../src/rewards/judges/judge.js'
 import { grpodxHead, grpodxReadme } from '../../../src/rewards/published/grpodx.js'
-import { Gold } from '../../../src/storage/case-schema.js'
+import { goldSchema } from '../../../src/storage/case-schema.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import { saying } from '../../fixtures/judges.js'
 import {
@@ -40,7 +40,7 @@ const golden: { readonly cases: readonly GoldenCase[] } = JSON.parse(
 
 const named = (disease: string): GraderView => ({
   ...truthOf(),
-  gold: Gold.parse({ dx: [{ id: 'gold', name: { en: disease }, role: 'primary' }] }),
+  gold: goldSchema.parse({ dx: [{ id: 'gold', name: { en: disease }, role: 'primary' }] }),
 })
 
 /** The consultation as it was played; the last reply may be one that was forced in place of another. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { add_word, cut } from 'jieba-wasm'
 import { describe, expect, test } from 'vitest'
 import { nativeJieba, wasmJieba } from '../../../src/rewards/text/jieba.js'
-import { segment } from '../../../src/rewards/text/segment.js'
+import { segmentChinese } from '../../../src/rewards/text/segment.js'
 import { golden, lengths, pairs } from '../../fixtures/golden-texts.js'
 
 const texts = pairs.flatMap(({ candidate, gold }, n) => [
@@ -14,14 +14,14 @@ describe("Python's jieba", () => {
   test('divides every golden text as segment does', () => {
     expect(texts.length).toBeGreaterThanOrEqual(2000)
     expect(texts.filter(({ text }) => /[\u4e00-\u9fff]/.test(text)).length).toBeGreaterThan(2000)
-    const wrong = texts.filter(({ text, tokens }) => lengths(segment(text)) !== tokens)
+    const wrong = texts.filter(({ text, tokens }) => lengths(segmentChinese(text)) !== tokens)
     expect(wrong.map(({ text }) => text)).toEqual([])
   })
 
   test('divides a soup of letters, digits, joints and rare characters as segment does', () => {
     expect(golden.soups.length).toBeGreaterThanOrEqual(1000)
-    const wrong = golden.soups.filter(([text, tokens]) => lengths(segment(text)) !== tokens)
-    expect(wrong.map(([text]) => [text, segment(text)])).toEqual([])
+    const wrong = golden.soups.filter(([text, tokens]) => lengths(segmentChinese(text)) !== tokens)
+    expect(wrong.map(([text]) => [text, segmentChinese(text)])).toEqual([])
   })
 
   test('is not what jieba-rs gives by itself', () => {
@@ -41,7 +41,7 @@ test.each([
   ['a  b\r\n', ['a', ' ', ' ', 'b', '\r\n']],
   ['㐀.7', ['㐀', '.', '7']],
   ['幽门螺杆菌', ['幽门', '螺杆菌']],
-])('%j', (text, tokens) => expect(segment(text)).toEqual(tokens))
+])('%j', (text, tokens) => expect(segmentChinese(text)).toEqual(tokens))
 
 test('the native build and the WebAssembly cut alike', () => {
   const [native, wasm] = [nativeJieba(), wasmJieba()]
@@ -51,13 +51,13 @@ test('the native build and the WebAssembly cut alike', () => {
 
 test("a word added to the package's dictionary is none of ours", () => {
   const text = '幽门螺杆菌阳性'
-  const before = segment(text)
+  const before = segmentChinese(text)
   const ours = wasmJieba()
   add_word(text)
   expect(cut(text, true)).toEqual([text])
   expect(ours(text)).toEqual(before)
   expect(wasmJieba()(text)).toEqual(before)
-  expect(segment(text)).toEqual(before)
+  expect(segmentChinese(text)).toEqual(before)
 })
 
 test('joined, the tokens of any text are the text, and none is empty', () => {
@@ -68,7 +68,7 @@ test('joined, the tokens of any text are the text, and none is empty', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
       const text = pieces.join('')
-      const tokens = segment(text)
+      const tokens = segmentChinese(text)
       expect(tokens.join('')).toBe(text)
       expect(tokens).not.toContain('')
     }),
@@ -77,5 +77,5 @@ test('joined, the tokens of any text are the text, and none is empty', () => {
 })
 
 test('a run of more tokens than a call may have arguments is cut too', () => {
-  expect(segment('发烧'.repeat(150_000))).toHaveLength(150_000)
+  expect(segmentChinese('发烧'.repeat(150_000))).toHaveLength(150_000)
 })

@@ -5,17 +5,17 @@ import type { KlPenalty } from '../../../src/batch.js'
 import type { AdvantageEstimator, BatchEstimator } from '../../../src/group.js'
 import { gae, reinforcePlusPlus } from '../../../src/trainers/advantages/gae.js'
 import {
-  gdpo,
-  litePpo,
-  reinforcePlusPlusBaseline,
-  reinforcePlusPlusTotals,
+  gdpoAdvantages,
+  litePpoAdvantages,
+  reinforcePlusPlusAdvantages,
+  reinforcePlusPlusBaselineAdvantages,
 } from '../../../src/trainers/advantages/per-batch.js'
 import {
-  drGrpo,
-  grpo,
+  drGrpoAdvantages,
+  grpoAdvantages,
   grpoVariants,
-  remax,
-  rloo,
+  remaxAdvantages,
+  rlooAdvantages,
 } from '../../../src/trainers/advantages/per-group.js'
 import { klPenalised, terminalReward } from '../../../src/trainers/advantages/token-rewards.js'
 import { whitenTokens } from '../../../src/trainers/advantages/whiten.js'
@@ -154,15 +154,15 @@ const orRaw =
 describe('verl', () => {
   const epsilon = grpoVariants.verl.epsilon
   for (const [name, estimate, raw] of [
-    ['grpo/ragged/std', grpo(grpoVariants.verl), 0.7 / (1 + epsilon)],
-    ['grpo/ragged/no-std', drGrpo(), 0.7],
-    ['grpo/aborted/std', grpo(grpoVariants.verl), 0.7 / (1 + epsilon)],
-    ['grpo/aborted/no-std', drGrpo(), 0.7],
-    ['grpo/even/std', grpo(grpoVariants.verl), undefined],
-    ['grpo/even/no-std', drGrpo(), undefined],
-    ['rloo/ragged', rloo(), 0.7],
-    ['rloo/aborted', rloo(), 0.7],
-    ['rloo/even', rloo(), undefined],
+    ['grpo/ragged/std', grpoAdvantages(grpoVariants.verl), 0.7 / (1 + epsilon)],
+    ['grpo/ragged/no-std', drGrpoAdvantages(), 0.7],
+    ['grpo/aborted/std', grpoAdvantages(grpoVariants.verl), 0.7 / (1 + epsilon)],
+    ['grpo/aborted/no-std', drGrpoAdvantages(), 0.7],
+    ['grpo/even/std', grpoAdvantages(grpoVariants.verl), undefined],
+    ['grpo/even/no-std', drGrpoAdvantages(), undefined],
+    ['rloo/ragged', rlooAdvantages(), 0.7],
+    ['rloo/aborted', rlooAdvantages(), 0.7],
+    ['rloo/even', rlooAdvantages(), undefined],
   ] as const)
     test(`${name}: the same but for a group of one`, () => {
       const found = lookUp('verl', `advantage/${name}`)
@@ -180,7 +180,7 @@ describe('verl', () => {
   test('remax/ragged', () => {
     const found = lookUp('verl', 'advantage/remax/ragged')
     const ours = found.batch.reward.map(
-      (total, i) => remax(found.inputs.reward_baselines![i]!)([total])[0]!,
+      (total, i) => remaxAdvantages(found.inputs.reward_baselines![i]!)([total])[0]!,
     )
     sameTokens(spread(ours, found.masks), rowsOf(found, 'advantages'), found.masks)
   })
@@ -216,7 +216,7 @@ describe('verl', () => {
       const found = lookUp('verl', `advantage/reinforce_plus_plus/${name}/gamma=1.0`)
       const tokens = found.batch.response_mask.map(sum)
       const totals = found.inputs.token_level_rewards!.map(sum)
-      const ours = together(found.batch.group, { totals, tokens }, reinforcePlusPlusTotals())
+      const ours = together(found.batch.group, { totals, tokens }, reinforcePlusPlusAdvantages())
       sameTokens(spread(ours, found.masks), rowsOf(found, 'advantages'), found.masks)
     })
 
@@ -224,7 +224,7 @@ describe('verl', () => {
     const found = lookUp('verl', 'advantage/reinforce_plus_plus_baseline/even')
     const tokens = found.batch.response_mask.map(sum)
     const scored = { totals: found.batch.reward, tokens }
-    const ours = together(found.batch.group, scored, reinforcePlusPlusBaseline())
+    const ours = together(found.batch.group, scored, reinforcePlusPlusBaselineAdvantages())
     sameTokens(spread(ours, found.masks), rowsOf(found, 'advantages'), found.masks)
   })
 
@@ -232,7 +232,7 @@ describe('verl', () => {
     test(`reinforce_plus_plus_baseline/${name}, with the raw total of a group of one`, () => {
       const found = lookUp('verl', `advantage/reinforce_plus_plus_baseline/${name}`)
       const totals = found.inputs.token_level_rewards!.map(sum)
-      const centred = byGroup(found.batch.group, totals, orRaw(drGrpo()))
+      const centred = byGroup(found.batch.group, totals, orRaw(drGrpoAdvantages()))
       const values = spread(centred, found.masks)
       const ours = whitenTokens(values.map((row, i) => ({ values: row, mask: found.masks[i]! })))
       sameTokens(ours, rowsOf(found, 'advantages'), found.masks)
@@ -245,7 +245,7 @@ describe('verl', () => {
     const ours = together(
       group,
       { totals: reward, parts, tokens: response_mask.map(sum) },
-      gdpo({ weights: { first: 1, second: 0.5 } }),
+      gdpoAdvantages({ weights: { first: 1, second: 0.5 } }),
     )
     sameTokens(spread(ours, found.masks), rowsOf(found, 'advantages'), found.masks)
   })
@@ -254,7 +254,7 @@ describe('verl', () => {
     test(`gdpo/ragged with weights 1.0 and ${weight}, with the raw parts of a group of one`, () => {
       const found = lookUp('verl', `advantage/gdpo/ragged/weights=1.0,${weight}`)
       const { reward, second_reward, group } = found.batch
-      const white = orRaw(grpo(grpoVariants.verl), 1 + grpoVariants.verl.epsilon)
+      const white = orRaw(grpoAdvantages(grpoVariants.verl), 1 + grpoVariants.verl.epsilon)
       const first = byGroup(group, reward, white)
       const second = byGroup(group, second_reward, white)
       const values = spread(
@@ -352,8 +352,8 @@ describe('TRL', () => {
 
   for (const batch of ['even', 'even-unscorable'])
     for (const [scale, estimate] of [
-      ['group', grpo(grpoVariants.trl)],
-      ['none', drGrpo()],
+      ['group', grpoAdvantages(grpoVariants.trl)],
+      ['none', drGrpoAdvantages()],
     ] as const)
       test(`${batch}/${scale}`, () => {
         const found = lookUp('trl', `advantage/${batch}/${scale}`)
@@ -364,21 +364,21 @@ describe('TRL', () => {
   test.each(['even', 'even-unscorable'])('%s/batch is Lite PPO', (batch) => {
     const found = lookUp('trl', `advantage/${batch}/batch`)
     const { rows, names, totals } = scoredOf(found, [1, 1])
-    same(found, rows, together(names, { totals }, litePpo()))
+    same(found, rows, together(names, { totals }, litePpoAdvantages()))
   })
 
   test('even-singletons/group: groups of one get 0', () => {
     const found = lookUp('trl', 'advantage/even-singletons/group')
     const { rows, totals } = scoredOf(found, [1, 1])
-    same(found, rows, byGroup(rows.map(String), totals, grpo(grpoVariants.trl)))
+    same(found, rows, byGroup(rows.map(String), totals, grpoAdvantages(grpoVariants.trl)))
   })
 
   test.each([1, 0.5])('even-two with a second weight of %d', (second) => {
     const label = `weights=1.0,${second.toFixed(1)}`
     const summed = lookUp('trl', `advantage/even-two/sum_then_normalize/${label}`)
     const { rows, names, totals, parts } = scoredOf(summed, [1, second])
-    same(summed, rows, byGroup(names, totals, grpo(grpoVariants.trl)))
-    const estimate = gdpo({
+    same(summed, rows, byGroup(names, totals, grpoAdvantages(grpoVariants.trl)))
+    const estimate = gdpoAdvantages({
       weights: { part0: 1, part1: second },
       epsilon: 1e-4,
       inside: 0,
@@ -391,10 +391,10 @@ describe('TRL', () => {
 
 describe('slime', () => {
   test.each([
-    ['grpo/even/std', grpo(grpoVariants.slime)],
-    ['grpo/even/no-std', drGrpo()],
-    ['reinforce_plus_plus_baseline/even/std', drGrpo()],
-    ['grpo/ragged/std/unequal-groups-use-the-whole-batch', grpo(grpoVariants.slime)],
+    ['grpo/even/std', grpoAdvantages(grpoVariants.slime)],
+    ['grpo/even/no-std', drGrpoAdvantages()],
+    ['reinforce_plus_plus_baseline/even/std', drGrpoAdvantages()],
+    ['grpo/ragged/std/unequal-groups-use-the-whole-batch', grpoAdvantages(grpoVariants.slime)],
   ] as const)('rewards/%s', (name, estimate) => {
     const found = lookUp('slime', `rewards/${name}`)
     const { group, reward } = found.batch

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BatchEstimator, ScoredGroup } from '../../../src/group.js'
 import {
-  gdpo,
-  litePpo,
-  reinforcePlusPlusBaseline,
+  gdpoAdvantages,
+  litePpoAdvantages,
+  reinforcePlusPlusBaselineAdvantages,
 } from '../../../src/trainers/advantages/per-batch.js'
 import { standardise, whitenTokens } from '../../../src/trainers/advantages/whiten.js'
 
@@ -40,7 +40,7 @@ describe('hand-computed batches', () => {
     const centred = [0.5, -0.5, -0.2, -0.2, 0.4]
     const { mean, variance } = spelledOut(centred, [3, 1, 2, 2, 2])
     const white = centred.map((value) => (value - mean) / Math.sqrt(variance + 1e-8))
-    near(reinforcePlusPlusBaseline()(groups), [white.slice(0, 2), white.slice(2)], 1e-12)
+    near(reinforcePlusPlusBaselineAdvantages()(groups), [white.slice(0, 2), white.slice(2)], 1e-12)
   })
 
   test('without token counts each member weighs the same', () => {
@@ -48,12 +48,12 @@ describe('hand-computed batches', () => {
     const centred = [0.5, -0.5, -0.2, -0.2, 0.4]
     const { mean, variance } = spelledOut(centred, [1, 1, 1, 1, 1])
     const white = centred.map((value) => (value - mean) / Math.sqrt(variance + 1e-8))
-    near(reinforcePlusPlusBaseline()(bare), [white.slice(0, 2), white.slice(2)], 1e-12)
+    near(reinforcePlusPlusBaselineAdvantages()(bare), [white.slice(0, 2), white.slice(2)], 1e-12)
   })
 
   test('a group of one gets 0 and moves no other', () => {
     const alone = { totals: [100], tokens: [50] }
-    for (const estimate of [reinforcePlusPlusBaseline(), gdpo()]) {
+    for (const estimate of [reinforcePlusPlusBaselineAdvantages(), gdpoAdvantages()]) {
       const parts = (group: ScoredGroup) => ({
         ...group,
         parts: group.totals.map((total) => ({ all: total })),
@@ -69,7 +69,7 @@ describe('hand-computed batches', () => {
     const { variance } = spelledOut([1, 0, 0, 0, 0.6], [1, 1, 1, 1, 1])
     const divisor = Math.sqrt(variance) + 1e-4
     near(
-      litePpo()(groups),
+      litePpoAdvantages()(groups),
       [
         [0.5 / divisor, -0.5 / divisor],
         [-0.2 / divisor, -0.2 / divisor, 0.4 / divisor],
@@ -107,7 +107,10 @@ describe('GDPO', () => {
     const sums = [2 * a + c, 2 * b + a, 2 * c + b, 0, 0, 0]
     const { mean, variance } = spelledOut(sums, [1, 1, 1, 1, 1, 1])
     const white = sums.map((value) => (value - mean) / Math.sqrt(variance + 1e-8))
-    near(gdpo({ weights: { right: 2, form: 1 } })(groups), [white.slice(0, 3), white.slice(3)])
+    near(gdpoAdvantages({ weights: { right: 2, form: 1 } })(groups), [
+      white.slice(0, 3),
+      white.slice(3),
+    ])
   })
 
   test("is TRL's with its constants", () => {
@@ -115,7 +118,7 @@ describe('GDPO', () => {
     const sums = [a + c, b + a, c + b, 0, 0, 0]
     const { mean, variance } = spelledOut(sums, [1, 1, 1, 1, 1, 1])
     const white = sums.map((value) => (value - mean) / (Math.sqrt(variance) + 1e-4))
-    near(gdpo({ epsilon: 1e-4, inside: 0, outside: 1e-4 })(groups), [
+    near(gdpoAdvantages({ epsilon: 1e-4, inside: 0, outside: 1e-4 })(groups), [
       white.slice(0, 3),
       white.slice(3),
     ])
@@ -131,39 +134,39 @@ describe('GDPO', () => {
         ],
       },
     ]
-    const [advantages] = gdpo({ weights: { a: 3, b: 1 } })(equal)
+    const [advantages] = gdpoAdvantages({ weights: { a: 3, b: 1 } })(equal)
     expect(advantages![0]).toBeGreaterThan(0.5)
     expect(advantages![1]).toBeLessThan(-0.5)
   })
 
   test('compares a part only among the members it applies to', () => {
     const some = [{ totals: [0, 0, 0], parts: [{ a: 1 }, { a: 0 }, {}] }]
-    const [advantages] = gdpo()(some)
+    const [advantages] = gdpoAdvantages()(some)
     expect(advantages![2]).toBeCloseTo(0, 12)
     expect(advantages![0]).toBeCloseTo(1, 6)
   })
 
   test('a part that is not named weighs nothing', () => {
-    const only = gdpo({ weights: { right: 1 } })(groups)
+    const only = gdpoAdvantages({ weights: { right: 1 } })(groups)
     const without = groups.map((group) => ({
       ...group,
       parts: group.parts!.map(({ right }) => ({ right: right! })),
     }))
-    expect(only).toEqual(gdpo()(without))
+    expect(only).toEqual(gdpoAdvantages()(without))
   })
 
   test('refuses groups without parts and weights that are no numbers', () => {
-    expect(() => gdpo()([groups[0]!, { totals: [1, 0] }])).toThrow(
+    expect(() => gdpoAdvantages()([groups[0]!, { totals: [1, 0] }])).toThrow(
       new TypeError('Expected `parts` of groups[1] to have 2 entries, got none'),
     )
-    expect(() => gdpo({ weights: { right: Number.NaN } })(groups)).toThrow(
+    expect(() => gdpoAdvantages({ weights: { right: Number.NaN } })(groups)).toThrow(
       new RangeError('Expected `weights.right` to be finite, got `NaN`'),
     )
   })
 })
 
 test('token counts of another number than the members are refused', () => {
-  expect(() => reinforcePlusPlusBaseline()([{ totals: [1, 0], tokens: [4] }])).toThrow(
+  expect(() => reinforcePlusPlusBaselineAdvantages()([{ totals: [1, 0], tokens: [4] }])).toThrow(
     new RangeError('Expected `tokens` of groups[0] to have 2 entries, got 1'),
   )
 })
@@ -183,9 +186,9 @@ const batches = fc
   )
 
 const estimators: readonly (readonly [string, BatchEstimator])[] = [
-  ['reinforcePlusPlusBaseline', reinforcePlusPlusBaseline()],
-  ['litePpo', litePpo()],
-  ['gdpo', gdpo()],
+  ['reinforcePlusPlusBaseline', reinforcePlusPlusBaselineAdvantages()],
+  ['litePpo', litePpoAdvantages()],
+  ['gdpo', gdpoAdvantages()],
 ]
 
 describe.each(estimators)('%s', (name, estimate) => {

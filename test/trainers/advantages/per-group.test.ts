@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   advantageEstimators,
-  drGrpo,
-  grpo,
+  drGrpoAdvantages,
+  grpoAdvantages,
   grpoVariants,
-  remax,
-  rloo,
+  remaxAdvantages,
+  rlooAdvantages,
 } from '../../../src/trainers/advantages/per-group.js'
 
 const close = (got: readonly number[], expected: readonly number[], digits = 6) => {
@@ -31,44 +31,45 @@ describe('hand-computed groups', () => {
   test('GRPO divides by the sample standard deviation plus 1e-6, as verl and slime do', () => {
     // The sample deviation is 0.5; verl and slime print 0.99999797 for these, in float32.
     const one = 0.5 / (0.5 + 1e-6)
-    close(grpo()(totals), [one, -one, -one, one, 0], 12)
-    close(grpo(grpoVariants.verl)(totals), [one, -one, -one, one, 0], 12)
-    close(grpo(grpoVariants.slime)(totals), [one, -one, -one, one, 0], 12)
+    close(grpoAdvantages()(totals), [one, -one, -one, one, 0], 12)
+    close(grpoAdvantages(grpoVariants.verl)(totals), [one, -one, -one, one, 0], 12)
+    close(grpoAdvantages(grpoVariants.slime)(totals), [one, -one, -one, one, 0], 12)
   })
 
   test("GRPO is TRL's with 1e-4, and its asynchronous trainer's over n with 1e-8", () => {
     // Printed by them: 0.99980003 and 1.1180340.
     const trl = 0.99980003
     const later = 1.118034
-    close(grpo(grpoVariants.trl)(totals), [trl, -trl, -trl, trl, 0], 7)
-    close(grpo(grpoVariants['trl-async'])(totals), [later, -later, -later, later, 0], 6)
+    close(grpoAdvantages(grpoVariants.trl)(totals), [trl, -trl, -trl, trl, 0], 7)
+    close(grpoAdvantages(grpoVariants['trl-async'])(totals), [later, -later, -later, later, 0], 6)
   })
 
   test('Dr. GRPO only centres', () => {
-    close(drGrpo()(totals), [0.5, -0.5, -0.5, 0.5, 0])
-    expect(grpo({ std: 'none' })(totals)).toEqual(drGrpo()(totals))
+    close(drGrpoAdvantages()(totals), [0.5, -0.5, -0.5, 0.5, 0])
+    expect(grpoAdvantages({ std: 'none' })(totals)).toEqual(drGrpoAdvantages()(totals))
   })
 
   test('RLOO compares with the others', () =>
-    close(rloo()(totals), [0.625, -0.625, -0.625, 0.625, 0]))
+    close(rlooAdvantages()(totals), [0.625, -0.625, -0.625, 0.625, 0]))
 
   test('ReMax compares with the greedy rollout, a group of one and of equals too', () => {
-    expect(remax(0.25)(totals)).toEqual([0.75, -0.25, -0.25, 0.75, 0.25])
-    expect(remax(0.25)([0.5])).toEqual([0.25])
-    expect(remax(0)([1, 1])).toEqual([1, 1])
+    expect(remaxAdvantages(0.25)(totals)).toEqual([0.75, -0.25, -0.25, 0.75, 0.25])
+    expect(remaxAdvantages(0.25)([0.5])).toEqual([0.25])
+    expect(remaxAdvantages(0)([1, 1])).toEqual([1, 1])
   })
 
   test('one member of a group is not given its raw total', () => {
-    for (const variant of Object.values(grpoVariants)) expect(grpo(variant)([0.7])).toEqual([0])
+    for (const variant of Object.values(grpoVariants))
+      expect(grpoAdvantages(variant)([0.7])).toEqual([0])
   })
 })
 
 test('options that make no sense are refused with their value', () => {
-  expect(() => grpo({ epsilon: -1 })).toThrow(
+  expect(() => grpoAdvantages({ epsilon: -1 })).toThrow(
     new RangeError('Expected `epsilon` to be at least 0, got `-1`'),
   )
-  expect(() => grpo({ epsilon: Number.NaN })).toThrow('got `NaN`')
-  expect(() => remax(Number.POSITIVE_INFINITY)).toThrow(
+  expect(() => grpoAdvantages({ epsilon: Number.NaN })).toThrow('got `NaN`')
+  expect(() => remaxAdvantages(Number.POSITIVE_INFINITY)).toThrow(
     new RangeError('Expected `greedy` to be finite, got `Infinity`'),
   )
 })
@@ -82,11 +83,11 @@ const plain = fc.array(
   fc.integer({ min: -80, max: 80 }).map((n) => n / 8),
   { minLength: 1, maxLength: 12 },
 )
-const exactGrpo = grpo({ epsilon: 0 })
+const exactGrpo = grpoAdvantages({ epsilon: 0 })
 const every = [
   ...Object.entries(advantageEstimators),
   ...Object.entries(grpoVariants).map(
-    ([name, variant]) => [`grpo of ${name}`, grpo(variant)] as const,
+    ([name, variant]) => [`grpo of ${name}`, grpoAdvantages(variant)] as const,
   ),
   ['grpo without epsilon', exactGrpo] as const,
 ]
@@ -165,8 +166,8 @@ test('RLOO is n / (n - 1) times Dr. GRPO', () => {
     fc.property(groups, (totals) => {
       const n = totals.length
       near(
-        rloo()(totals),
-        drGrpo()(totals).map((value) => (n < 2 ? 0 : (value * n) / (n - 1))),
+        rlooAdvantages()(totals),
+        drGrpoAdvantages()(totals).map((value) => (n < 2 ? 0 : (value * n) / (n - 1))),
       )
     }),
   )

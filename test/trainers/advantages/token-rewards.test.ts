@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { drGrpo, grpo } from '../../../src/trainers/advantages/per-group.js'
+import { drGrpoAdvantages, grpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
 import {
   assertRow,
   discountedReturns,
@@ -199,7 +199,7 @@ describe('turnAdvantages', () => {
       [0, 0],
     ]
     // Returns: 1 1 | 2.5 2 2 | 0 0; means of the turns: 3.5/3, 1, and 2 alone.
-    const got = turnAdvantages(rewards, drGrpo())
+    const got = turnAdvantages(rewards, drGrpoAdvantages())
     expect(got.map((row) => row.map((value) => Math.round(value * 1e6) / 1e6))).toEqual([
       [-0.166667, 0],
       [1.333333, 1, 0],
@@ -213,7 +213,7 @@ describe('turnAdvantages', () => {
       [0, 0, 1],
     ]
     // Centred on 0.4: 0.6 -0.4 | -0.4 -0.4 0.6.
-    const got = turnAdvantages(rewards, drGrpo(), { compare: 'rewards' })
+    const got = turnAdvantages(rewards, drGrpoAdvantages(), { compare: 'rewards' })
     const flat = got.flat().map((value) => Math.round(value * 1e9) / 1e9)
     expect(flat).toEqual([0.2, -0.4, -0.2, 0.2, 0.6])
   })
@@ -222,9 +222,9 @@ describe('turnAdvantages', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: -8, max: 8 }), { maxLength: 8 }), (totals) => {
         const members = totals.map((total) => [total])
-        const expected = grpo()(totals).map((value) => [value])
+        const expected = grpoAdvantages()(totals).map((value) => [value])
         for (const compare of ['returns', 'rewards'] as const)
-          expect(turnAdvantages(members, grpo(), { compare })).toEqual(expected)
+          expect(turnAdvantages(members, grpoAdvantages(), { compare })).toEqual(expected)
       }),
     )
   })
@@ -236,7 +236,7 @@ describe('turnAdvantages', () => {
         fc.array(member, { maxLength: 6 }),
         fc.constantFrom('returns' as const, 'rewards' as const),
         (members, compare) => {
-          const got = turnAdvantages(members, grpo(), { compare, gamma: 0.9 })
+          const got = turnAdvantages(members, grpoAdvantages(), { compare, gamma: 0.9 })
           expect(got.map(({ length }) => length)).toEqual(members.map(({ length }) => length))
           expect(got.flat().every(Number.isFinite)).toBe(true)
         },

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Backend } from '../../../src/backend.js'
 import type { Loss } from '../../../src/batch.js'
 import type { Episode } from '../../../src/episode.js'
-import { lessonsOf } from '../../../src/trainers/batches/critic-batch.js'
+import { criticBatch } from '../../../src/trainers/batches/critic-batch.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import { batchOf, played, segmentsOf, targetsOf, train } from '../embedded/batches.js'
 import { right, words } from '../embedded/play.js'
@@ -11,7 +11,7 @@ const loss: Loss = { kind: 'ppo-clip', low: 0.2, high: 0.2, entropy: 0 }
 
 /** A backend with a past: weights, a critic and a reference that differs from both. */
 async function experienced(): Promise<Backend> {
-  const backend = embedded({ vocabulary: words })
+  const backend = embedded({ actionSpace: words })
   await train(backend, 3)
   backend.keepReference?.()
   for (let step = 0; step < 4; step++) {
@@ -39,7 +39,7 @@ const drawn = (mask: Uint8Array, row: ArrayLike<number>): number[] =>
   [...mask].flatMap((one, t) => (one ? [row[t] ?? Number.NaN] : []))
 
 /** What a token's place says of it, episode by episode. */
-const numbersOf = (lessons: Awaited<ReturnType<typeof lessonsOf>>) =>
+const numbersOf = (lessons: Awaited<ReturnType<typeof criticBatch>>) =>
   lessons.map(({ segments, returns, oldValues }) => ({
     returns: segments.flatMap(({ mask }, s) => drawn(mask, returns[s] ?? [])),
     values: segments.flatMap(({ mask }, s) => drawn(mask, oldValues[s] ?? [])),
@@ -50,7 +50,7 @@ describe('lessons', () => {
   test('with gamma and lambda 1 return the total at every token, whatever the critic says', async () => {
     const backend = await experienced()
     const members = scored(await played(backend, 6))
-    const lessons = numbersOf(await lessonsOf({ backend, loss, lambda: 1 }, members))
+    const lessons = numbersOf(await criticBatch({ backend, loss, lambda: 1 }, members))
     expect(lessons.flatMap(({ values }) => values).some((value) => value !== 0)).toBe(true)
     lessons.forEach(({ returns }, i) => {
       for (const value of returns) expect(value).toBeCloseTo(members[i]?.score.total ?? Number.NaN)
@@ -61,7 +61,7 @@ describe('lessons', () => {
     const backend = await experienced()
     const members = scored(await played(backend, 6))
     const rewardKl = { estimator: 'k1', coefficient: 0.3 } as const
-    const lessons = await lessonsOf({ backend, loss, lambda: 1, rewardKl }, members)
+    const lessons = await criticBatch({ backend, loss, lambda: 1, rewardKl }, members)
     for (const [i, { segments, returns }] of lessons.entries()) {
       const reference = (await backend.logprobs?.(segments, { reference: true })) ?? []
       let expected = members[i]?.score.total ?? Number.NaN
@@ -84,7 +84,7 @@ describe('lessons', () => {
     const backend = await experienced()
     const members = scored(await played(backend, 6))
     const options = { backend, loss, gamma: 0.9, lambda: 0.7 }
-    numbersOf(await lessonsOf(options, members)).forEach(({ returns, values }, i) => {
+    numbersOf(await criticBatch(options, members)).forEach(({ returns, values }, i) => {
       let [gain, next] = [0, 0]
       for (let n = values.length - 1; n >= 0; n--) {
         const value = values[n] ?? Number.NaN
@@ -98,17 +98,17 @@ describe('lessons', () => {
 
   test('run on over the segments of one episode as over one', async () => {
     // Fresh: its critic is 0 everywhere, so that only the recursion can tell two episodes apart.
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const whole = scored(await played(backend, 8))
     const parted = whole.map(({ episode, score }) => ({ episode: forked(episode), score }))
     const options = { backend, loss, gamma: 0.9, lambda: 0.8 }
-    const [one, many] = [await lessonsOf(options, whole), await lessonsOf(options, parted)]
+    const [one, many] = [await criticBatch(options, whole), await criticBatch(options, parted)]
     expect(many.some(({ segments }) => segments.length > 1)).toBe(true)
     expect(numbersOf(many)).toEqual(numbersOf(one))
   })
 
   test('leave out what has no total or drew nothing, and are none of nothing', async () => {
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const [first, second, third] = scored(await played(backend, 3)) as [
       ReturnType<typeof scored>[number],
       ReturnType<typeof scored>[number],
@@ -120,9 +120,9 @@ describe('lessons', () => {
       ...third,
       episode: { ...third.episode, turns: turns.map(({ sample: _, ...turn }) => turn) },
     }
-    const lessons = await lessonsOf({ backend, loss }, [undrawn, first, unscored])
+    const lessons = await criticBatch({ backend, loss }, [undrawn, first, unscored])
     expect(lessons.map(({ segments }) => segments[0]?.rolloutId)).toEqual([first.episode.id])
-    expect(await lessonsOf({ backend, loss }, [unscored, undrawn])).toEqual([])
+    expect(await criticBatch({ backend, loss }, [unscored, undrawn])).toEqual([])
   })
 
   test('hold what a correction and a penalty of the loss need', async () => {
@@ -133,7 +133,7 @@ describe('lessons', () => {
       kl: { estimator: 'k3', coefficient: 0.01 },
       correction: { level: 'token', mode: 'truncate', max: 2 },
     }
-    for (const { segments } of await lessonsOf({ backend, loss: needy }, members))
+    for (const { segments } of await criticBatch({ backend, loss: needy }, members))
       for (const { logprobs, oldLogprobs, refLogprobs } of segments) {
         expect(oldLogprobs).toEqual(logprobs)
         expect(refLogprobs).not.toEqual(logprobs)

@@ -3,10 +3,10 @@ import { bandit } from '../../../examples/04-own-backend.js'
 import type { Agent } from '../../../src/agent.js'
 import { scripted } from '../../../src/agents/scripted.js'
 import type { Backend } from '../../../src/backend.js'
-import { vocabulary } from '../../../src/knowledge/action-space.js'
+import { actionSpace } from '../../../src/knowledge/action-space.js'
 import { backendChecks } from '../../../src/testing/backend.js'
 import { runChecks } from '../../../src/testing/check.js'
-import { drGrpo } from '../../../src/trainers/advantages/per-group.js'
+import { drGrpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import { bare, testAll } from '../../testing/run-checks.js'
 import { batchWith, consult, right, words } from './play.js'
@@ -19,8 +19,8 @@ const doctors: readonly Agent[] = ['Influenza', 'Angina'].map((diagnosis) =>
 
 const backends: Record<string, readonly [() => Backend, () => Backend, readonly string[]]> = {
   embedded: [
-    () => embedded({ vocabulary: words }),
-    () => embedded({ vocabulary: vocabulary('en', words.actions.slice(1)) }),
+    () => embedded({ actionSpace: words }),
+    () => embedded({ actionSpace: actionSpace('en', words.actions.slice(1)) }),
     [],
   ],
   'the bandit of the examples': [
@@ -43,7 +43,7 @@ describe('an embedded backend is found out that', () => {
   const only = (what: string, check: string, change: (inner: Backend) => Partial<Backend>) =>
     test(what, async () => {
       const open = async () => {
-        const inner = embedded({ vocabulary: words })
+        const inner = embedded({ actionSpace: words })
         const other = change(inner)
         return new Proxy(inner, {
           get: (_, name) => Reflect.get(Object.hasOwn(other, name) ? other : inner, name),
@@ -89,7 +89,7 @@ test('the bandit learns to send the doctor who is right', async () => {
   for (let step = 0; step < 40; step++) {
     const agent = backend.sampler()
     const group = await Promise.all([0, 1, 2, 3, 4, 5].map((m) => play(agent, step * 10 + m)))
-    const advantages = drGrpo()(group.map(right))
+    const advantages = drGrpoAdvantages()(group.map(right))
     if (advantages.every((a) => a === 0)) continue
     const batch = toBatch(group, advantages, backend.policyVersion)
     await backend.step({ ...batch, adam: { learningRate: 2 } })

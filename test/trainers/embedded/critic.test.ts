@@ -8,7 +8,7 @@ import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import { batchOf, played, segmentsOf, targetsOf, train } from './batches.js'
 import { words } from './play.js'
 
-const open = () => embedded({ vocabulary: words })
+const open = () => embedded({ actionSpace: words })
 const folder = async () => join(await mkdtemp(join(tmpdir(), 'critic-')), 'x')
 
 async function filesOf(backend: Backend): Promise<{ manifest: string; weights: Buffer }> {

@@ -8,7 +8,7 @@ import type { Action } from '../../../src/turn.js'
 import { batchOf, played, train } from './batches.js'
 import { consult, words } from './play.js'
 
-const open = () => embedded({ vocabulary: words })
+const open = () => embedded({ actionSpace: words })
 const [fever, chest, count, influenza] = words.actions as [Action, Action, Action, Action, Action]
 const elsewhere: Action = { kind: 'ask', text: 'How is your mother?' }
 

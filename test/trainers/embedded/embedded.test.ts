@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import type { Backend } from '../../../src/backend.js'
 import { type Loss, normalise, type TrainBatch } from '../../../src/batch.js'
 import type { Episode } from '../../../src/episode.js'
-import { vocabulary } from '../../../src/knowledge/action-space.js'
-import { drGrpo } from '../../../src/trainers/advantages/per-group.js'
+import { actionSpace } from '../../../src/knowledge/action-space.js'
+import { drGrpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
 import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import { consult, right, words } from './play.js'
@@ -42,7 +42,7 @@ async function learn(backend: Backend, step: number, size = 8): Promise<number> 
       Array.from({ length: size }, (_, member) => consult(agent, n, step * 1000 + member * 2 + n)),
     )
     episodes.push(...group)
-    advantages.push(...drGrpo()(group.map(right)))
+    advantages.push(...drGrpoAdvantages()(group.map(right)))
   }
   if (advantages.some((a) => a !== 0)) await backend.step(batch(backend, episodes, advantages))
   return episodes.reduce((sum, episode) => sum + right(episode), 0) / episodes.length
@@ -50,7 +50,7 @@ async function learn(backend: Backend, step: number, size = 8): Promise<number> 
 
 describe('learning', () => {
   test('asks before it concludes, and concludes rightly, after 60 steps', async () => {
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     for (let step = 0; step < 60; step++) await learn(backend, step)
     const greedy = backend.sampler({ temperature: 0 })
     for (const n of [0, 1]) {
@@ -61,12 +61,12 @@ describe('learning', () => {
   })
 
   test('a fresh policy finds every open move equally likely', async () => {
-    const { turns } = await consult(embedded({ vocabulary: words }).sampler(), 0, 1)
+    const { turns } = await consult(embedded({ actionSpace: words }).sampler(), 0, 1)
     expect(turns[0]?.sample?.logprobs[0]).toBeCloseTo(-Math.log(5), 12)
   })
 
   test('never makes a move twice, and concludes on the last turn', async () => {
-    const agent = embedded({ vocabulary: words }).sampler()
+    const agent = embedded({ actionSpace: words }).sampler()
     for (let seed = 0; seed < 200; seed++) {
       const { turns } = await consult(agent, 0, seed, 4)
       const moves = turns.map(({ action }) => JSON.stringify(action))
@@ -90,7 +90,7 @@ describe('the gradient', () => {
   test.each(losses)(
     'of $kind with entropy $entropy lowers the loss it is the gradient of',
     async (loss) => {
-      const backend = embedded({ vocabulary: words })
+      const backend = embedded({ actionSpace: words })
       for (let step = 0; step < 5; step++) await learn(backend, step)
       const agent = backend.sampler()
       const episodes = await Promise.all([0, 1, 2, 3, 4, 5].map((n) => consult(agent, n, n)))
@@ -104,14 +104,14 @@ describe('the gradient', () => {
   )
 
   test('is zero for zero advantages', async () => {
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const episodes = [await consult(backend.sampler(), 0, 3)]
     expect((await backend.step(batch(backend, episodes, [0]))).gradNorm).toBe(0)
   })
 
   test('does not depend on the order of the segments', async () => {
     const make = async (reverse: boolean) => {
-      const backend = embedded({ vocabulary: words })
+      const backend = embedded({ actionSpace: words })
       const agent = backend.sampler()
       const episodes = await Promise.all([0, 1, 2, 3].map((n) => consult(agent, n, n)))
       const made = batch(backend, episodes, [1, -1, 0.5, -0.5])
@@ -125,7 +125,7 @@ describe('the gradient', () => {
 
 describe('what it reports', () => {
   test('sampler and trainer agree on the log-probs of fresh samples', async () => {
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     for (let step = 0; step < 5; step++) await learn(backend, step)
     const agent = backend.sampler({ temperature: 0.7 })
     const episodes = await Promise.all([0, 1, 2].map((n) => consult(agent, n, n)))
@@ -136,7 +136,7 @@ describe('what it reports', () => {
   })
 
   test('a second pass over the same samples has moved ratios', async () => {
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const agent = backend.sampler()
     const episodes = await Promise.all([0, 1, 2, 3].map((n) => consult(agent, n, n)))
     const advantages = [1, -1, 1, -1]
@@ -150,12 +150,12 @@ describe('what it reports', () => {
 describe('checkpoints', () => {
   test('a run that was saved and loaded makes the same weights as one that was not', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'embedded-'))
-    const straight = embedded({ vocabulary: words })
+    const straight = embedded({ actionSpace: words })
     for (let step = 0; step < 6; step++) await learn(straight, step)
-    const broken = embedded({ vocabulary: words })
+    const broken = embedded({ actionSpace: words })
     for (let step = 0; step < 3; step++) await learn(broken, step)
     await broken.save(join(folder, 'half'))
-    const resumed = embedded({ vocabulary: words })
+    const resumed = embedded({ actionSpace: words })
     await resumed.load(join(folder, 'half'))
     for (let step = 3; step < 6; step++) await learn(resumed, step)
     await straight.save(join(folder, 'a'))
@@ -166,8 +166,8 @@ describe('checkpoints', () => {
 
   test('of another vocabulary is refused, saying which', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'embedded-'))
-    await embedded({ vocabulary: words }).save(join(folder, 'ours'))
-    const other = embedded({ vocabulary: vocabulary('en', words.actions.slice(1)) })
+    await embedded({ actionSpace: words }).save(join(folder, 'ours'))
+    const other = embedded({ actionSpace: actionSpace('en', words.actions.slice(1)) })
     await expect(other.load(join(folder, 'ours'))).rejects.toMatchObject({
       code: 'bad-checkpoint',
       message: expect.stringContaining('expected a policy over the 4 utterances'),
@@ -177,7 +177,7 @@ describe('checkpoints', () => {
 
   test('with a flipped byte is refused', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'embedded-'))
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     await learn(backend, 0)
     await backend.save(join(folder, 'x'))
     const file = join(folder, 'x', 'weights.bin')
@@ -190,12 +190,12 @@ describe('checkpoints', () => {
   test('save replaces what was there and leaves nothing beside it', async () => {
     const { readdir } = await import('node:fs/promises')
     const folder = await mkdtemp(join(tmpdir(), 'embedded-'))
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     await backend.save(join(folder, 'x'))
     await learn(backend, 0)
     await backend.save(join(folder, 'x'))
     expect(await readdir(folder)).toEqual(['x'])
-    const fresh = embedded({ vocabulary: words })
+    const fresh = embedded({ actionSpace: words })
     await fresh.load(join(folder, 'x'))
     expect(fresh.policyVersion).toBe(1)
   })
@@ -203,7 +203,7 @@ describe('checkpoints', () => {
 
 describe('refusals', () => {
   test('a drawn token that is no move', async () => {
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const made = batch(backend, [await consult(backend.sampler(), 0, 1)], [1])
     const tokens = Int32Array.from(made.segments[0]?.tokens ?? [])
     tokens[made.segments[0]?.promptLength ?? 0] = 99

@@ -7,7 +7,7 @@ import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import { batchOf, played, segmentsOf, train } from './batches.js'
 import { words } from './play.js'
 
-const open = () => embedded({ vocabulary: words })
+const open = () => embedded({ actionSpace: words })
 const sampled = (segments: readonly TokenSegment[]) => segments.map(({ logprobs }) => logprobs)
 
 describe('log-probs', () => {

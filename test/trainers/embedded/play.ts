@@ -5,11 +5,11 @@ import type { TrainBatch } from '../../../src/batch.js'
 import { normalise } from '../../../src/batch.js'
 import type { Observation } from '../../../src/env.js'
 import type { Episode } from '../../../src/episode.js'
-import { vocabulary } from '../../../src/knowledge/action-space.js'
+import { actionSpace } from '../../../src/knowledge/action-space.js'
 import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import { type Action, noFacts, type Turn } from '../../../src/turn.js'
 
-export const words = vocabulary('en', [
+export const words = actionSpace('en', [
   { kind: 'ask', text: 'Do you have a fever?' },
   { kind: 'ask', text: 'Does your chest hurt?' },
   { kind: 'order', exam: 'Blood count' },

@@ -7,8 +7,8 @@ import { consultation } from '../../../src/envs/consultation.js'
 import { Fault } from '../../../src/error.js'
 import type { Reward } from '../../../src/reward.js'
 import { defineReward } from '../../../src/rewards/define.js'
-import { drGrpo } from '../../../src/trainers/advantages/per-group.js'
-import { batchOf } from '../../../src/trainers/batches/group-batch.js'
+import { drGrpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
+import { toTrainBatch } from '../../../src/trainers/batches/group-batch.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
@@ -27,7 +27,7 @@ const run = async (backend: Backend, over: Partial<GrpoOptions> = {}): Promise<S
     makeEnv: () => consultation({ cases: caseAt, patient, maxTurns: 4 }),
     reward: accuracy,
     accuracy,
-    estimator: drGrpo(),
+    estimator: drGrpoAdvantages(),
     loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
     normaliser: 'token-mean',
     adam: { learningRate: 0.1 },
@@ -47,7 +47,7 @@ const weightsOf = async (backend: Backend): Promise<string> => {
 }
 
 test('learns: accuracy rises from chance to nearly all', async () => {
-  const told = await run(embedded({ vocabulary: words }), { steps: 60, groupsPerStep: 6 })
+  const told = await run(embedded({ actionSpace: words }), { steps: 60, groupsPerStep: 6 })
   const average = (part: readonly StepMetrics[]) =>
     part.reduce((sum, { accuracy }) => sum + (accuracy ?? Number.NaN), 0) / part.length
   expect(average(told.slice(0, 1))).toBeLessThan(0.65)
@@ -56,20 +56,20 @@ test('learns: accuracy rises from chance to nearly all', async () => {
 
 describe('the same weights', () => {
   test('at any concurrency', async () => {
-    const [one, many] = [embedded({ vocabulary: words }), embedded({ vocabulary: words })]
+    const [one, many] = [embedded({ actionSpace: words }), embedded({ actionSpace: words })]
     await run(one, { concurrency: 1 })
     await run(many, { concurrency: 24 })
     expect(await weightsOf(many)).toBe(await weightsOf(one))
   })
 
   test('interrupted and resumed, or not', async () => {
-    const straight = embedded({ vocabulary: words })
+    const straight = embedded({ actionSpace: words })
     await run(straight)
     const folder = join(await mkdtemp(join(tmpdir(), 'grpo-')), 'half')
-    const first = embedded({ vocabulary: words })
+    const first = embedded({ actionSpace: words })
     await run(first, { steps: 2 })
     await first.save(folder)
-    const second = embedded({ vocabulary: words })
+    const second = embedded({ actionSpace: words })
     await second.load(folder)
     await run(second, { firstStep: 3 })
     expect(await weightsOf(second)).toBe(await weightsOf(straight))
@@ -84,7 +84,7 @@ describe('what is left out is counted', () => {
     const down = defineReward({ name: 'judged', bounds: [0, 1] }, () => {
       throw new Error('the judge is down')
     })
-    const [step] = await run(embedded({ vocabulary: words }), { reward: down, events, steps: 1 })
+    const [step] = await run(embedded({ actionSpace: words }), { reward: down, events, steps: 1 })
     expect(step?.samples.unavailable).toBe(faults.length)
     expect(faults[0]).toMatch(
       /^step 1, group \d, member \d+ \(.+\): reward judged: the judge is down$/,
@@ -107,7 +107,7 @@ describe('what is left out is counted', () => {
           return patient(utterance, context)
         },
       })
-    const told = await run(embedded({ vocabulary: words }), { makeEnv, events, steps: 2 })
+    const told = await run(embedded({ actionSpace: words }), { makeEnv, events, steps: 2 })
     const unavailable = told.reduce((sum, { samples }) => sum + samples.unavailable, 0)
     expect(unavailable).toBeGreaterThan(0)
     expect(faults).toHaveLength(unavailable)
@@ -120,12 +120,16 @@ describe('what is left out is counted', () => {
         episode.id.endsWith('/0') ? { total: null, parts: {} } : accuracy(episode, truth),
       { rewardName: 'half', bounds: [0, 1] as const, source: 'test' },
     )
-    const groups: Parameters<typeof batchOf>[0][number][] = []
+    const groups: Parameters<typeof toTrainBatch>[0][number][] = []
     const events = trainingEmitter()
     events.on('group-formed', (group) => groups.push(group))
-    const [metrics] = await run(embedded({ vocabulary: words }), { reward: half, events, steps: 1 })
+    const [metrics] = await run(embedded({ actionSpace: words }), {
+      reward: half,
+      events,
+      steps: 1,
+    })
     expect(metrics?.samples.unavailable).toBe(4)
-    const made = batchOf(groups, 1, 0, {
+    const made = toTrainBatch(groups, 1, 0, {
       loss: { kind: 'policy-gradient', entropy: 0 },
       normaliser: 'token-mean',
       adam: { learningRate: 1 },
@@ -139,7 +143,7 @@ describe('what is left out is counted', () => {
       bounds: [0, 1] as const,
       source: 'test',
     })
-    const [metrics] = await run(embedded({ vocabulary: words }), { reward: none, steps: 1 })
+    const [metrics] = await run(embedded({ actionSpace: words }), { reward: none, steps: 1 })
     expect(metrics?.reward).toBeNull()
     expect(metrics?.samples.unavailable).toBe(24)
   })
@@ -152,7 +156,7 @@ describe('what is left out is counted', () => {
           throw new Fault('model-unavailable', 'patient is down')
         },
       })
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const asking: Backend = {
       ...backend,
       sampler: () => () => ({ action: { kind: 'ask', text: 'Hello?' } }),
@@ -170,7 +174,7 @@ describe('what is left out is counted', () => {
       bounds: [0, 1] as const,
       source: 'test',
     })
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const [metrics] = await run(backend, { reward: flat, steps: 1 })
     expect(metrics?.groups).toMatchObject({ drawn: 4, formed: 4, zeroVariance: 4, dropped: 0 })
     expect(metrics?.update).toBeUndefined()
@@ -179,14 +183,14 @@ describe('what is left out is counted', () => {
 })
 
 test('epochs step that many times on the same rollouts', async () => {
-  const backend = embedded({ vocabulary: words })
+  const backend = embedded({ actionSpace: words })
   const [metrics] = await run(backend, { epochs: 3, steps: 1 })
   expect(backend.policyVersion).toBe(3)
   expect(metrics?.update?.ratio.max).toBeGreaterThan(1)
 })
 
 test('a group of one is refused', async () => {
-  await expect(run(embedded({ vocabulary: words }), { groupSize: 1 })).rejects.toThrow(
+  await expect(run(embedded({ actionSpace: words }), { groupSize: 1 })).rejects.toThrow(
     'Expected `groupSize` to be at least 2, got `1`',
   )
 })
@@ -195,7 +199,7 @@ test('an aborted run stops between episodes', async () => {
   const abort = new AbortController()
   const events = trainingEmitter()
   events.on('step-end', () => abort.abort(new Error('enough')))
-  const backend = embedded({ vocabulary: words })
+  const backend = embedded({ actionSpace: words })
   await expect(run(backend, { events, signal: abort.signal })).rejects.toThrow('enough')
   expect(backend.policyVersion).toBe(1)
 })
@@ -209,7 +213,7 @@ describe('groups that teach nothing', () => {
   )
 
   test('are drawn again up to the bound, and all of them counted', async () => {
-    const [metrics] = await run(embedded({ vocabulary: words }), {
+    const [metrics] = await run(embedded({ actionSpace: words }), {
       reward: dull,
       resample: { most: 8 },
       steps: 1,
@@ -222,13 +226,13 @@ describe('groups that teach nothing', () => {
   })
 
   test('are not, where nobody asks for it', async () => {
-    const [metrics] = await run(embedded({ vocabulary: words }), { reward: dull, steps: 1 })
+    const [metrics] = await run(embedded({ actionSpace: words }), { reward: dull, steps: 1 })
     expect(metrics!.groups.drawn).toBe(4)
   })
 })
 
 test('a greedy baseline makes a group of equal totals teach, and learns', async () => {
-  const told = await run(embedded({ vocabulary: words }), {
+  const told = await run(embedded({ actionSpace: words }), {
     greedy: true,
     steps: 60,
     groupsPerStep: 6,
@@ -245,7 +249,7 @@ test('a penalty on leaving the reference keeps the policy nearer to it', async (
     kl: { estimator: 'k3', coefficient },
   })
   const far = async (coefficient: number) => {
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const told = await run(backend, { loss: lossOf(coefficient), steps: 15 })
     return told.findLast(({ update }) => update)?.update?.klReference ?? Number.NaN
   }
@@ -256,7 +260,7 @@ test('a penalty on leaving the reference keeps the policy nearer to it', async (
 
 test('an importance correction leaves fresh tokens alone', async () => {
   const correction = { level: 'token', mode: 'mask', min: 0.5, max: 2 } as const
-  const [one, other] = [embedded({ vocabulary: words }), embedded({ vocabulary: words })]
+  const [one, other] = [embedded({ actionSpace: words }), embedded({ actionSpace: words })]
   const plain = { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 } as const
   await run(one, { loss: plain, steps: 2 })
   const told = await run(other, { loss: { ...plain, correction }, steps: 2 })

@@ -15,7 +15,7 @@ import { trainPpo } from '../../../src/trainers/loops/ppo.js'
 import { accuracy, caseAt, patient } from '../../fixtures/tiny-training.js'
 import { words } from '../embedded/play.js'
 
-const open = () => embedded({ vocabulary: words })
+const open = () => embedded({ actionSpace: words })
 
 const run = async (backend: Backend, over: Partial<PpoOptions> = {}): Promise<StepMetrics[]> => {
   const events = over.events ?? trainingEmitter()

@@ -16,8 +16,8 @@ import { rulePatient } from '../../../src/envs/patients/rule.js'
 import type { Episode } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
 import {
-  knowledgeVocabulary,
-  vocabulary as vocabularyOf,
+  actionSpace as actionSpaceOf,
+  knowledgeActionSpace,
 } from '../../../src/knowledge/action-space.js'
 import { tiers } from '../../../src/knowledge/tiers.js'
 import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
@@ -33,7 +33,7 @@ import { smallKnowledge } from '../../fixtures/small-knowledge.js'
 import { consult, words } from '../embedded/play.js'
 
 const knowledge = smallKnowledge()
-const vocabulary = knowledgeVocabulary(knowledge, 'en')
+const actionSpace = knowledgeActionSpace(knowledge, 'en')
 const tier = tiers.easy
 const casesOf = (split: 'train' | 'heldout', count: number) => {
   const make = caseSource(knowledge, { tier: 'easy', split })
@@ -94,7 +94,7 @@ const saved = async (backend: Backend): Promise<string> => {
 const bytesOf = async (backend: Backend): Promise<string> =>
   (await readFile(join(await saved(backend), 'weights.bin'))).toString('base64')
 
-const fresh = () => embedded({ vocabulary })
+const fresh = () => embedded({ actionSpace })
 
 /** The same backend, telling every episode it is shown and every batch it steps with. */
 function watched(): {
@@ -102,7 +102,7 @@ function watched(): {
   readonly ids: string[]
   readonly batches: TrainBatch[]
 } {
-  const backend = embedded({ vocabulary: words })
+  const backend = embedded({ actionSpace: words })
   const { demonstrate, step } = backend
   const ids: string[] = []
   const batches: TrainBatch[] = []
@@ -155,8 +155,8 @@ describe('learns what it is shown', () => {
     expect(losses).toHaveLength(30)
     for (let i = 1; i < losses.length; i++) expect(losses[i]).toBeLessThan(losses[i - 1] as number)
     // A fresh policy finds every open move equally likely.
-    expect(losses[0]).toBeGreaterThan(Math.log(vocabulary.actions.length / 2))
-    expect(losses[0]).toBeLessThanOrEqual(Math.log(vocabulary.actions.length))
+    expect(losses[0]).toBeGreaterThan(Math.log(actionSpace.actions.length / 2))
+    expect(losses[0]).toBeLessThanOrEqual(Math.log(actionSpace.actions.length))
     expect(losses.at(-1)).toBeLessThan(0.5 * (losses[0] as number))
   })
 
@@ -293,7 +293,7 @@ describe('the batch', () => {
 
 describe('metrics', () => {
   test('count moves, have no score, and say what a step did', async () => {
-    const [metrics, ...others] = await run(embedded({ vocabulary: words }), {
+    const [metrics, ...others] = await run(embedded({ actionSpace: words }), {
       demonstrations: tiny,
       steps: 1,
     })
@@ -317,7 +317,7 @@ describe('metrics', () => {
         ? { action: { kind: 'ask', text: 'Who sent you?' } }
         : expert({ ...observation, turns: observation.turns.slice(1) }, context)
     const strange = await Promise.all([0, 1, 2].map((n) => consult(stranger, n, 0)))
-    const [metrics] = await run(embedded({ vocabulary: words }), {
+    const [metrics] = await run(embedded({ actionSpace: words }), {
       demonstrations: [...tiny, ...strange],
       steps: 1,
     })
@@ -325,7 +325,7 @@ describe('metrics', () => {
   })
 
   test('count a move of several tokens once', async () => {
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const { demonstrate } = backend
     // As a policy would that says every word twice.
     backend.demonstrate = (episode) =>
@@ -346,7 +346,7 @@ describe('metrics', () => {
   test('a step without a move to learn makes no version, and the run goes on', async () => {
     const mute: Agent = () => ({ action: { kind: 'give-up' } })
     const silent = { ...(await consult(mute, 0, 0)), id: 'silent' }
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const told = await run(backend, {
       demonstrations: [silent, ...tiny],
       episodesPerStep: 1,
@@ -377,7 +377,7 @@ describe('refuses', () => {
 
   test('demonstrations of which the policy could play nothing, naming the first', async () => {
     const gout: Action = { kind: 'diagnose', diagnosis: 'Gout' }
-    const backend = embedded({ vocabulary: vocabularyOf('en', [gout]) })
+    const backend = embedded({ actionSpace: actionSpaceOf('en', [gout]) })
     const error = await run(backend, { demonstrations: shown }).catch((thrown: unknown) => thrown)
     expect(Fault.is(error) && error.code).toBe('bad-input')
     expect(String(error)).toContain(
@@ -407,7 +407,7 @@ describe('refuses', () => {
   test('to go on when its signal is aborted, though the backend waits for nothing', async () => {
     const abort = new AbortController()
     setTimeout(() => abort.abort(new Error('enough')), 0)
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const endless = run(backend, { demonstrations: tiny, steps: 1_000_000, signal: abort.signal })
     await expect(endless).rejects.toThrow('enough')
   })

@@ -4,7 +4,7 @@ import { consultation } from '../../../src/envs/consultation.js'
 import { Fault } from '../../../src/error.js'
 import type { Patient } from '../../../src/patient.js'
 import type { Reward } from '../../../src/reward.js'
-import { drGrpo } from '../../../src/trainers/advantages/per-group.js'
+import { drGrpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
@@ -35,9 +35,9 @@ async function run(
   const told: StepMetrics[] = []
   events.on('step-end', (metrics) => told.push(metrics))
   await trainGrpo({
-    ...{ backend: embedded({ vocabulary: words }), caseAt, reward, accuracy: reward, events },
+    ...{ backend: embedded({ actionSpace: words }), caseAt, reward, accuracy: reward, events },
     makeEnv: () => consultation({ cases: caseAt, patient, maxTurns: 4 }),
-    estimator: drGrpo(),
+    estimator: drGrpoAdvantages(),
     loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
     normaliser: 'token-mean',
     adam: { learningRate: 0.05 },
@@ -50,7 +50,7 @@ async function run(
 describe('consultations played ahead', () => {
   test('fill every step with groups no older than the bound', async () => {
     const ages: number[] = []
-    const backend = embedded({ vocabulary: words })
+    const backend = embedded({ actionSpace: words })
     const events = trainingEmitter()
     events.on('group-formed', ({ episodes }) => {
       for (const { turns } of episodes)

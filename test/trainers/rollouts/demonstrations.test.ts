@@ -9,7 +9,7 @@ import { recordedDoctor } from '../../../src/agents/recorded.js'
 import type { Case } from '../../../src/case.js'
 import { graderView, primary } from '../../../src/case.js'
 import { caseSource } from '../../../src/cases/generator/generate.js'
-import { mineVocabulary } from '../../../src/cases/importers/mine.js'
+import { mineActionSpace } from '../../../src/cases/importers/mine.js'
 import { importMtmeddialog } from '../../../src/cases/importers/mtmeddialog.js'
 import { consultation } from '../../../src/envs/consultation.js'
 import { recordExams } from '../../../src/envs/exams/record.js'
@@ -283,8 +283,8 @@ describe('imported dialogues', () => {
     const events = trainingEmitter()
     events.on('step-end', (metrics) => told.push(metrics))
     const demonstrations = kept.map(({ episode }) => episode)
-    const vocabulary = mineVocabulary(cases, { language: 'en' })
-    const backend = embedded({ vocabulary })
+    const actionSpace = mineActionSpace(cases, { language: 'en' })
+    const backend = embedded({ actionSpace })
     await trainSft({ backend, demonstrations, adam: { learningRate: 0.1 }, epochs: 40, events })
     const [first, last] = [told[0], told.at(-1)]
     expect(last?.update?.loss).toBeLessThan(0.2 * (first?.update?.loss ?? Number.NaN))

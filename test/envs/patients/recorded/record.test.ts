@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { patientView } from '../../../../src/case.js'
+import { type Case, patientView } from '../../../../src/case.js'
 import { importMtmeddialog } from '../../../../src/cases/importers/mtmeddialog.js'
 import { recordPatient } from '../../../../src/envs/patients/recorded/record.js'
 import type { Exchange, PatientContext, Reply } from '../../../../src/patient.js'
-import { Case } from '../../../../src/storage/case-schema.js'
+import { caseSchema } from '../../../../src/storage/case-schema.js'
 import { patientChecks } from '../../../../src/testing/patient.js'
 import type { Language } from '../../../../src/turn.js'
 import { writeMtmeddialog } from '../../../fixtures/mtmeddialog.js'
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const recorded = (language: Language, ...pairs: readonly (readonly [string, string])[]): Case =>
-  Case.parse({
+  caseSchema.parse({
     schema: 'bedside-case/1',
     id: 'recorded',
     provenance: { source: 'test', license: 'CC0-1.0', synthetic: true, redistributable: true },
