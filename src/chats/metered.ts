@@ -1,7 +1,7 @@
-/** A chat model that counts its calls and tokens. */
+/** Usage metering: a chat model that counts its calls and tokens. */
 import type { Chat, Usage } from '../chat.js'
 
-/** Wraps a chat model; `used` gives the totals so far. */
+/** Wraps a chat model to count usage; `used` gives the totals so far. */
 export function metered(chat: Chat): {
   readonly chat: Chat
   readonly used: () => Usage & { readonly calls: number }

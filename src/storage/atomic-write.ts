@@ -1,9 +1,9 @@
-/** Files and folders that are there whole or not at all. */
+/** Atomic writes of files and folders: written under a temporary name, then renamed. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Writes beside the place, then renames; what was there before stays until then. */
+/** Writes a file atomically; an existing file stays until the rename. */
 export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = `${path}.${process.pid}.partial`
   try {
@@ -15,7 +15,7 @@ export async function writeWhole(path: string, content: string | Uint8Array): Pr
   }
 }
 
-/** Fills a folder beside its place, then renames it there; what was there before stays until then. */
+/** Fills a temporary folder, then renames it; an existing folder stays until the rename. */
 export async function writeWholeFolder(
   folder: string,
   fill: (fresh: string) => Promise<void>,

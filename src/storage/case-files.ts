@@ -1,4 +1,4 @@
-/** Case files: JSONL, one case a line, read and written as a stream, packed where the name ends in .gz or .br. */
+/** Case files: streamed JSONL, one case per line, compressed where the name ends in .gz or .br. */
 import { createWriteStream } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -11,9 +11,9 @@ import { linesOf, packerFor } from './compressed-lines.js'
 
 /** A line that is not a case. */
 export interface BrokenLine {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number
-  /** What is wrong, where in the line, what was expected and what was found. */
+  /** The problem, its path in the line, what was expected and what was found. */
   readonly message: string
 }
 
@@ -37,7 +37,7 @@ const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
     value,
   )
 
-/** What the first thing wrong with a value that should be a case is. */
+/** Describes the first problem of a value that should be a case. */
 function whatIsWrong(value: unknown, issue: z.core.$ZodIssue | undefined): string {
   if (!issue) return 'not a case'
   const place = issue.path.map(String).join('.') || 'the whole line'
@@ -60,13 +60,14 @@ function parseLine(
     : { wrong: whatIsWrong(value, parsed.error.issues[0]) }
 }
 
+/** Options of {@link streamCases}. */
 export interface StreamCasesOptions {
-  /** Called for each broken line, which is then left out. @default throw at the first */
+  /** Called for each broken line, which is then skipped. @default throw at the first */
   readonly onBroken?: (broken: BrokenLine) => void
 }
 
 /**
- * Reads a case file one case at a time; blank lines are ignored and memory stays flat but for the ids.
+ * Streams a case file; blank lines are ignored, and memory grows only with the ids.
  * @throws Fault `bad-input` as `path:line: …` for a broken line or a second case of one id, and for a file
  *   that is missing or holds no line at all
  */
@@ -112,7 +113,7 @@ export async function* streamCases(
     throw new Fault('bad-input', `${path}: no cases: expected one a line, got an empty file`)
 }
 
-/** Reads a whole case file; `streamCases` says what it throws. */
+/** Reads a whole case file into memory; throws like {@link streamCases}. */
 export async function readCases(path: string): Promise<Case[]> {
   const cases: Case[] = []
   for await (const truth of streamCases(path)) cases.push(truth)
@@ -127,9 +128,9 @@ async function* toLines(cases: Iterable<Case> | AsyncIterable<Case>, count: () =
 }
 
 /**
- * Writes a case file whole or not at all: under a temporary name beside it, then renamed.
+ * Writes a case file atomically: under a temporary name beside it, then renamed.
  * @returns how many cases were written
- * @throws Fault `bad-input` when the place cannot be written; whatever the source of the cases throws
+ * @throws Fault `bad-input` when the path cannot be written; errors of the case source pass unchanged
  */
 export async function writeCases(
   path: string,
@@ -149,7 +150,7 @@ export async function writeCases(
     await rename(temporary, path)
   } catch (error) {
     await rm(temporary, { force: true })
-    // What the cases' own source throws is not a matter of the place they are written to.
+    // An error of the case source is no fault of the path.
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new Fault('bad-input', `${path}: cannot be written: ${messageOf(error)}`, {
       cause: error,

@@ -1,6 +1,6 @@
 /**
  * The zod schema of a case, for files, imports and saved episodes. Not in `case.ts`, because loading zod takes longer
- * than everything else up to the first step.
+ * than all other work up to the first step.
  */
 import { z } from 'zod'
 import { type Case, codeSystems, findingKinds } from '../case.js'
@@ -15,27 +15,27 @@ const codeSchema = z.object({ system: z.enum(codeSystems), code: z.string().min(
 
 const findingKindSchema = z.enum(findingKinds)
 
-/** A recorded fact about the patient; what is not listed was not recorded, which is not the same as absent. */
+/** A recorded fact about the patient. An unlisted finding was not recorded, which is not the same as absent. */
 export const findingSchema = z.object({
   id: z.string().min(1),
   kind: findingKindSchema,
   /** `present`, `absent`, `unknown`, or a categorical finding's value. */
   state: z.string().min(1),
-  /** The number behind the state, where it was measured. */
+  /** The measured number behind the state. */
   value: z.number().optional(),
   knownBy: z.enum(['patient', 'exam']),
-  /** How readily it is told to an open question, 0 to 1. */
+  /** How readily the patient mentions it after an open question, 0 to 1. */
   salience: z.number().min(0).max(1).default(0.5),
-  /** How reluctantly it is told, 0 to 3. */
+  /** How reluctantly the patient mentions it, 0 to 3. */
   stigma: z.number().int().min(0).max(3).default(0),
-  /** How much it says about the diagnosis; the weight of history coverage. */
+  /** Diagnostic weight, as history coverage counts it. */
   weight: z.number().nonnegative().optional(),
   /** A recorded dialogue's own words: the doctor's question and the patient's answer. */
   question: textSchema.optional(),
   utterance: textSchema.optional(),
 })
 
-/** An examination's result, fixed when the case was made. */
+/** Result of an examination, fixed when the case was made. */
 const examResultSchema = z.object({
   exam: z.string().min(1),
   findings: z.array(z.string()),
@@ -53,9 +53,10 @@ const diagnosisSchema = z.object({
   severity: z.number().int().min(1).max(5).optional(),
 })
 
+/** Reference answer of a case: diagnoses, examinations, red flags, triage, recommended actions. */
 export const goldSchema = z.object({
   dx: z.array(diagnosisSchema.extend({ role: z.enum(['primary', 'comorbid']) })).min(1),
-  /** Other diagnoses that earn part of the credit. */
+  /** Other diagnoses that earn partial credit. */
   acceptable: z.array(diagnosisSchema.extend({ credit: z.number().min(0).max(1) })).default([]),
   differential: z.array(z.object({ id: z.string(), p: z.number().min(0).max(1) })).optional(),
   exams: z
@@ -81,11 +82,11 @@ export const goldSchema = z.object({
       }),
     )
     .default([]),
-  /** What the recorded doctor advised, for imported dialogues. */
+  /** The recorded doctor's advice, in imported dialogues. */
   recommendation: textSchema.optional(),
 })
 
-/** How often answers go wrong; truth-preserving when `deny` and `overReport` are 0. */
+/** Probabilities of wrong answers. Answers are truthful when `deny` and `overReport` are 0. */
 const noiseSchema = z.object({
   /** P(an answer is "I don't know"), whatever the truth. */
   forget: z.number().min(0).max(1).default(0),
@@ -95,13 +96,13 @@ const noiseSchema = z.object({
   overReport: z.number().min(0).max(1).default(0),
 })
 
-/** How the patient is to talk with, by dial; a dial not named is 0. */
+/** The patient's persona by dial; a missing dial is 0. */
 export const personaSchema = z.partialRecord(
   z.enum(Object.keys(dials) as [Dial, ...Dial[]]), // the keys of a literal, not empty
   z.number().int().min(0).max(3),
 )
 
-/** One patient's truth. Files hold one a line (JSONL). */
+/** One patient's ground truth. Case files hold one per line (JSONL). */
 export const caseSchema = z.object({
   schema: z.literal('bedside-case/1'),
   id: z.string().min(1),
@@ -112,7 +113,7 @@ export const caseSchema = z.object({
     url: z.string().optional(),
     synthetic: z.boolean(),
     generator: z.string().optional(),
-    /** A marker that lets a trained model be tested for having seen this case. */
+    /** A marker to test whether a trained model has seen this case. */
     canary: z.string().optional(),
     redistributable: z.boolean(),
     split: z.enum(['train', 'heldout']).optional(),
@@ -129,7 +130,7 @@ export const caseSchema = z.object({
   chiefComplaint: z.object({ text: textSchema, findings: z.array(z.string()) }),
   findings: z.array(findingSchema),
   exams: z.array(examResultSchema),
-  /** What an examination that is not listed gives. */
+  /** Result of an examination not listed here. */
   examDefault: z.enum(['normal', 'unavailable', 'simulate']),
   noise: noiseSchema.default({ forget: 0, deny: 0, overReport: 0 }),
   persona: personaSchema.default({}),

@@ -1,4 +1,4 @@
-/** Lines of text, streamed, from files that may be compressed. */
+/** Streams the lines of text files, gzip or Brotli compressed ones included. */
 import { createReadStream } from 'node:fs'
 import type { Transform } from 'node:stream'
 import { pipeline } from 'node:stream'
@@ -11,14 +11,14 @@ import {
 } from 'node:zlib'
 import { Fault } from '../error.js'
 
-/** Lines that end with a line feed; `readline` would end one at a U+2028 inside a JSON string too. */
+/** Splits text at line feeds; `readline` would also split at a U+2028 inside a JSON string. */
 export async function* linesIn(
   chunks: AsyncIterable<unknown>,
 ): AsyncGenerator<string, void, undefined> {
   let rest = ''
   for await (const chunk of chunks) {
     const [first = '', ...lines] = `${chunk}`.split('\n')
-    // The chunk alone is split: a line of any length, as a whole JSON array is, is looked through once.
+    // Only the chunk is split, so a line of any length, such as a whole JSON array, is scanned once.
     rest += first
     for (const line of lines) {
       yield rest
@@ -28,10 +28,10 @@ export async function* linesIn(
   yield rest
 }
 
-/** What packs a file of that name: gzip for `.gz`, Brotli for `.br`, nothing for others. */
+/** The compressor for a file name: gzip for `.gz`, Brotli for `.br`, none for others. */
 export function packerFor(path: string): Transform | undefined {
   if (path.endsWith('.gz')) return createGzip({ level: 9 })
-  // Lines of one kind are alike over many kilobytes; a window of 16 MiB makes a case file 70 times smaller.
+  // Lines of one kind repeat over many kilobytes: a window of 16 MiB makes a case file 70 times smaller.
   const params = { [constants.BROTLI_PARAM_LGWIN]: 24 }
   return path.endsWith('.br') ? createBrotliCompress({ params }) : undefined
 }
@@ -43,12 +43,12 @@ const unpackerFor = (path: string): Transform | undefined =>
       ? createBrotliDecompress()
       : undefined
 
-/** Read at a time, in bytes: much more than a line, so that few lines are put together from pieces. */
+/** Bytes read at a time: much more than a line, so few lines span two chunks. */
 const chunkSize = 1 << 19
 
 /**
- * The lines of a file, unpacked where its name ends in `.gz` or `.br`.
- * @throws Fault `bad-input` for a file that is not packed as its name says
+ * Reads a file line by line, decompressed where its name ends in `.gz` or `.br`.
+ * @throws Fault `bad-input` for a file whose compression does not match its name
  */
 export async function* linesOf(path: string): AsyncGenerator<string, void, undefined> {
   const unpacker = unpackerFor(path)
@@ -56,7 +56,7 @@ export async function* linesOf(path: string): AsyncGenerator<string, void, undef
     yield* linesIn(createReadStream(path, { encoding: 'utf8', highWaterMark: chunkSize }))
     return
   }
-  // An error of the file ends the unpacker, where it is thrown.
+  // A read error of the file ends the unpacker and is thrown there.
   const text = pipeline(createReadStream(path), unpacker, () => {})
   try {
     yield* linesIn(text.setEncoding('utf8'))
@@ -68,7 +68,7 @@ export async function* linesOf(path: string): AsyncGenerator<string, void, undef
 
 const lineFeed = 10
 
-/** How many lines a plain file has that end with a line feed. */
+/** Counts the line feeds of an uncompressed file. */
 export async function countLines(path: string): Promise<number> {
   let count = 0
   for await (const chunk of createReadStream(path, { highWaterMark: chunkSize })) {
