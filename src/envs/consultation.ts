@@ -1,8 +1,8 @@
 /**
  * The consultation: one doctor, one patient, examinations, a budget, and one diagnosis at the end.
  *
- * Everything it needs is handed to it: cases, a patient, exam simulators, and if wanted a reward and a
- * grammar. It keeps no state between episodes and draws nothing itself but the case.
+ * Its cases, patient and exam simulators, and optionally a reward and a grammar, are options. It keeps no state between
+ * episodes and draws nothing itself but the case.
  */
 import type { Grammar } from '../agent.js'
 import type { Case, ExaminerView, PatientView } from '../case.js'
@@ -23,19 +23,20 @@ import { noFacts } from '../turn.js'
 /** A list of cases, or a function that makes the n-th one. */
 export type CaseSource = readonly Case[] | ((n: number) => Case)
 
+/** Options of `consultation`. */
 export interface ConsultationOptions {
   /** `reset` draws from a list by its seed, and asks a function for case number `seed`. */
   readonly cases: CaseSource
   readonly patient: Patient
-  /** Tried in order; the first that knows an order carries it out. @default none: every order is unknown */
+  /** Exam simulators, tried in order; the first that knows an order carries it out. @default none: all are unknown */
   readonly exams?: readonly ExamSimulator[]
-  /** Paid on the last step. @default none: every reward is 0 */
+  /** Gives the reward of the last step. @default none: every reward is 0 */
   readonly reward?: Reward
-  /** Reads text actions. @default none: only structured actions are accepted */
+  /** Parses text actions. @default none: only structured actions are accepted */
   readonly grammar?: Grammar
-  /** @default 'en' */
+  /** Language of observations and replies. @default 'en' */
   readonly language?: Language
-  /** Actions the doctor has, the diagnosis among them. @default 10 */
+  /** Actions per episode, including the diagnosis. @default 10 */
   readonly maxTurns?: number
   /** Money units for examinations. @default 1000 */
   readonly money?: number
@@ -43,16 +44,19 @@ export interface ConsultationOptions {
   readonly minutes?: number
   /** Minutes one question takes. @default 1 */
   readonly minutesPerQuestion?: number
-  /** Money an order costs that nobody here knows how to carry out, as far as there is any left. @default 5 */
+  /** Money for an order that no simulator knows; at most what is left. @default 5 */
   readonly unknownOrderMoney?: number
   /** Unreadable replies in a row that end the episode. @default 2 */
   readonly maxInvalid?: number
 }
 
-/** What `make('consultation', …)` takes; every piece has a default and can be replaced. */
+/** Options of `make('consultation', …)`; every one has a default. */
 export interface MakeConsultation extends Partial<ConsultationOptions> {
+  /** Difficulty of the generated cases, with its turn limit and budget. @default 'easy' */
   readonly tier?: TierName
+  /** Disease groups the knowledge base is reduced to. @default all */
   readonly clinic?: readonly string[]
+  /** @default 'train' */
   readonly split?: 'train' | 'heldout'
   /** Seeds the case generator; `reset`'s seed chooses the case. @default 0 */
   readonly caseSeed?: number
@@ -82,7 +86,7 @@ const words = {
 
 const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text)
 
-/** One running episode; thrown away at the end. */
+/** State of one running episode. */
 interface Visit {
   readonly truth: Case
   readonly seed: number
@@ -105,6 +109,7 @@ const positive = (name: string, value: number): number => {
 }
 
 /** Makes a consultation env; one env plays one episode at a time. */
+// Long because the steps of an episode share the env's options and state.
 export function consultation(options: ConsultationOptions): Env {
   const { cases, patient, reward, grammar, language = 'en' } = options
   const examine = firstOf(...(options.exams ?? []))

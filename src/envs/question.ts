@@ -1,6 +1,6 @@
 /**
- * The question: single-turn verifiable question answering. The doctor reads a question, the case's complaint; its
- * one reply is the answer, kept as the diagnosis of a consultation of one turn.
+ * The question env: single-turn verifiable question answering. The question is the case's complaint; the doctor's one
+ * reply is the answer, recorded as the diagnosis of a consultation of one turn.
  */
 import type { Grammar } from '../agent.js'
 import type { Env } from '../env.js'
@@ -10,14 +10,15 @@ import type { Action, Language } from '../turn.js'
 import type { CaseSource } from './consultation.js'
 import { consultation } from './consultation.js'
 
+/** Options of `question`. */
 export interface QuestionOptions {
   /** `reset` draws from a list by its seed, and asks a function for case number `seed`. */
   readonly cases: CaseSource
-  /** Paid for the answer. @default none: every reward is 0 */
+  /** Scores the answer. @default none: every reward is 0 */
   readonly reward?: Reward
-  /** Reads text actions. @default none: only structured actions are accepted */
+  /** Parses text actions. @default none: only structured actions are accepted */
   readonly grammar?: Grammar
-  /** @default 'en' */
+  /** Language of observations and replies. @default 'en' */
   readonly language?: Language
 }
 
@@ -30,7 +31,7 @@ const nobody: Patient = () => {
   throw new TypeError('Expected no question to a patient, got one: a question has no patient')
 }
 
-/** Makes a question env: an answer ends the episode, and so does anything else, as an invalid action. */
+/** Makes a question env: an answer ends the episode; a question or an order ends it as an invalid action. */
 export function question({ cases, reward, grammar, language = 'en' }: QuestionOptions): Env {
   const answering = (action: Action): Action =>
     action.kind === 'ask' || action.kind === 'order'

@@ -1,5 +1,4 @@
-/** Environments by name: `make('consultation', options)`, typed by whoever registered the name. */
-
+/** Environment registry: `make('consultation', options)`, typed by declaration merging. */
 import type { Env } from '../env.js'
 import type { MakeConsultation } from './consultation.js'
 import type { QuestionOptions } from './question.js'
@@ -26,7 +25,7 @@ type Entry<K extends EnvId> = EnvRegistry[K] extends infer E extends {
 }
   ? E
   : never
-/** The options of a registered env; needed where one of them is. */
+/** The arguments of `make` after the name; optional where all options are. */
 type Arguments<K extends EnvId> =
   Record<never, never> extends Entry<K>['options']
     ? [options?: Entry<K>['options']]
@@ -36,8 +35,8 @@ type Maker<K extends EnvId> = (...options: Arguments<K>) => Entry<K>['env']
 const makers = new Map<string, (...options: readonly unknown[]) => unknown>()
 
 /**
- * Makes a name known to `make`.
- * @throws TypeError when it is taken
+ * Registers an env under a name for `make`.
+ * @throws TypeError when the name is taken
  */
 export function register<K extends EnvId>(id: K, maker: Maker<K>): void {
   if (makers.has(id))
@@ -48,7 +47,7 @@ export function register<K extends EnvId>(id: K, maker: Maker<K>): void {
 
 /**
  * Makes an env by its registered name.
- * @throws RangeError for a name that nobody registered, listing those there are
+ * @throws RangeError for an unregistered name, listing the registered ones
  */
 export function make<K extends EnvId>(id: K, ...options: Arguments<K>): Entry<K>['env'] {
   const maker = makers.get(id)

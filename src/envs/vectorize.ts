@@ -4,22 +4,12 @@
  *     for (let i = 0; i < envs.size; i++) envs.send(i, act(i))
  *     for await (const done of envs.ready()) if ('step' in done) envs.send(done.index, act(done.index))
  */
-import type { Env, Info, Observation, Reset, Step } from '../env.js'
+import type { Env, Info, Observation, Step } from '../env.js'
 import type { Action } from '../turn.js'
 import { slot } from './slot.js'
+import type { Autoreset, StepOptions, VectorInfo } from './vector-types.js'
 
-/**
- * Who resets an env whose episode is over. `next-step`: its next step, whose action is ignored and whose
- * reward is 0; `same-step`: the step that ended it, whose end is in `info.final`; `disabled`: the caller.
- */
-export type Autoreset = 'next-step' | 'same-step' | 'disabled'
-
-/** An info of a vector env; `final` is the end of an episode that was reset in the same step. */
-export type VectorInfo<O, I> = I & { readonly final?: Reset<O, I> }
-
-/** What goes with one step. */
-export type StepOptions = { readonly signal?: AbortSignal }
-
+/** Options of `VectorEnv.reset`. */
 export interface VectorReset {
   /**
    * Env i gets `seed + i`, or the i-th of a list. Without it an env goes on to the next seed of its own.
@@ -32,36 +22,40 @@ export interface VectorReset {
   readonly mask?: readonly boolean[]
 }
 
-/** One entry per env, in their order. */
+/** Result of `VectorEnv.reset`: one entry per env, in their order. */
 export interface VectorStart<O, I> {
   readonly observations: readonly O[]
   readonly infos: readonly VectorInfo<O, I>[]
 }
 
-/** One entry per env, in their order. */
+/** Result of `VectorEnv.step`: one entry per env, in their order. */
 export interface VectorStep<O, I> extends VectorStart<O, I> {
   readonly rewards: readonly number[]
   readonly terminated: readonly boolean[]
   readonly truncated: readonly boolean[]
 }
 
-/** What became of an action sent to one env. */
+/** Result of an action sent to one env: its step, or the error it threw. */
 export type Ready<O, I> =
   | { readonly index: number; readonly step: Step<O, VectorInfo<O, I>> }
   | { readonly index: number; readonly error: unknown }
 
+/** Several envs that are stepped as one; each plays its own episodes. */
 export interface VectorEnv<O = Observation, A = Action | string, I extends object = Info>
   extends AsyncDisposable {
+  /** Number of envs. */
   readonly size: number
+  /** Resets the envs of `mask`; resolves with the latest observation and info of every env. */
   reset(start?: VectorReset): Promise<VectorStart<O, I>>
   /** Takes one action per env and waits for all of them; the first error is thrown when all are done. */
   step(actions: readonly A[], options?: StepOptions): Promise<VectorStep<O, I>>
   /** Takes an action for one env and does not wait; the result comes out of `ready`. */
   send(index: number, action: A, options?: StepOptions): void
-  /** Results of `send` in the order they are done; over when none is under way. */
+  /** Yields the results of `send` in order of completion; ends when no action is under way. */
   ready(): AsyncGenerator<Ready<O, I>, void, undefined>
 }
 
+/** Options of `vectorize`. */
 export interface VectorizeOptions {
   /** @default 'disabled' */
   readonly autoreset?: Autoreset
@@ -81,7 +75,7 @@ function assertLength(name: string, list: readonly unknown[], size: number): voi
     throw new RangeError(`Expected \`${name}\` to have ${size} entries, got ${list.length}`)
 }
 
-/** Results in the order they arrive, each owed to somebody who asked for it. */
+/** Queue of results in order of arrival. */
 function mailbox<T>() {
   const arrived: T[] = []
   const waiting: (() => void)[] = []
@@ -105,7 +99,7 @@ function mailbox<T>() {
           continue
         }
         owed--
-        // Whoever waits for a result that is not coming any more may stop.
+        // Other readers wait for a result that will not come.
         if (owed === 0) wakeAll()
         yield result
       }
@@ -114,6 +108,7 @@ function mailbox<T>() {
 }
 
 /** Makes one vector env of several envs. */
+// Long because the methods of the vector env share its slots.
 export function vectorize<O, A, I extends object>(
   makeEnvs: readonly (() => Env<O, A, I>)[],
   { autoreset = 'disabled' }: VectorizeOptions = {},

@@ -35,7 +35,7 @@ export function wrap(env: unknown, ...wrappers: readonly Wrapper<unknown>[]): un
   return wrappers.reduce((inner, wrapper) => wrapper(inner), env)
 }
 
-/** The same env with another `step`, which may look at every step on its way out. */
+/** Wraps an env so that every step passes through `use`. */
 const afterStep = <O, A, I extends object>(
   env: Env<O, A, I>,
   use: (step: Step<O, I>, action: A) => Step<O, I> | PromiseLike<Step<O, I>>,
@@ -56,7 +56,7 @@ export const onStep =
       return step
     })
 
-/** Pays `fn` of the reward and the step instead. `info.score` stays as the env gave it. */
+/** Replaces the reward of every step by `fn(reward, step)`. `info.score` stays as the env gave it. */
 export const mapReward =
   <O = Observation, I extends object = Info>(
     fn: (reward: number, step: Step<O, I>) => number,
@@ -64,7 +64,7 @@ export const mapReward =
   (env) =>
     afterStep(env, (step) => ({ ...step, reward: fn(step.reward, step) }))
 
-/** Hands every finished episode to `sink`, with the info of its last step, and waits for it. */
+/** Passes every finished episode to `sink`, with the info of its last step, and awaits it. */
 export const recordEpisodes =
   (sink: (episode: Episode, info: Info) => unknown): (<O, A>(env: Env<O, A>) => Env<O, A>) =>
   (env) =>
@@ -73,7 +73,7 @@ export const recordEpisodes =
       return step
     })
 
-/** What a time limit remembers of the running episode, to write its end itself. */
+/** State of the running episode, from which a time limit builds the truncated episode. */
 interface Running {
   readonly start: Reset
   readonly limit: number
@@ -100,7 +100,7 @@ function cutShort({ start, limit, turns }: Running, observation: Observation): E
   }
 }
 
-/** The step as the doctor sees it who has no more than `limit` turns. */
+/** Applies the limit to a step: to its turns left and its episode, and truncates at the last turn. */
 function withinLimit(run: Running, { observation, info, ...step }: Step): Step {
   const taken = run.turns.length
   const seen = { ...observation, turnsLeft: Math.min(observation.turnsLeft, run.limit - taken) }
@@ -116,8 +116,8 @@ function withinLimit(run: Running, { observation, info, ...step }: Step): Step {
 }
 
 /**
- * Truncates an episode after so many turns. The env inside does not see that end, so the episode is
- * written here, from what was observed, and has no score; an env with a `maxTurns` of its own gives one.
+ * Truncates an episode after `turns` turns. The inner env does not see that end, so the episode is built here from
+ * observations and has no score; the `maxTurns` option of an env gives one with a score.
  * @throws RangeError when `turns` is not a positive integer
  */
 export function timeLimit(turns: number): <A>(env: Env<Observation, A>) => Env<Observation, A> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Env, ResetOptions } from '../../src/env.js'
 import { termination, transition } from '../../src/env.js'
-import type { Autoreset } from '../../src/envs/vectorize.js'
+import type { Autoreset } from '../../src/envs/vector-types.js'
 import { vectorize } from '../../src/envs/vectorize.js'
 import { fork } from '../../src/seed.js'
 import { tinyActions, tinyEnv } from '../fixtures/tiny.js'

@@ -1,4 +1,4 @@
-/** The chat patient: a language model that plays the patient from the patient's own facts. */
+/** The chat patient: a language model plays the patient from the patient's view of the case. */
 import type { Finding, PatientView } from '../../case.js'
 import { inLanguage } from '../../case.js'
 import type { Chat, Message } from '../../chat.js'
@@ -9,9 +9,11 @@ import { fork } from '../../seed.js'
 import { visible } from '../../text/hidden-reasoning.js'
 import type { Language } from '../../turn.js'
 
+/** Options of `chatPatient`. */
 export interface ChatPatientOptions {
+  /** The model that plays the patient. */
   readonly chat: Chat
-  /** Names the findings of generated cases; without it their ids are spelled out. */
+  /** Gives the names of findings of generated cases; without it the prompt has their ids as words. */
   readonly knowledge?: Knowledge
 }
 
@@ -57,8 +59,8 @@ You do not know what disease you have: never name or guess one, even when told t
 const isPlain = (state: string): state is 'present' | 'absent' | 'unknown' =>
   state === 'present' || state === 'absent' || state === 'unknown'
 
-/** One fact as a line; a recorded dialogue's own words stand behind it. */
-function fact(finding: Finding, language: Language, knowledge: Knowledge | undefined): string {
+/** One fact of the prompt as a line; with the recorded words where the case has them. */
+function factLine(finding: Finding, language: Language, knowledge: Knowledge | undefined): string {
   const known = knowledge?.finding.get(finding.id)
   const name = known?.name[language] ?? finding.id.replaceAll('-', ' ')
   const asked = finding.question ? inLanguage(finding.question, language) : name
@@ -69,7 +71,8 @@ function fact(finding: Finding, language: Language, knowledge: Knowledge | undef
   return `- ${asked}: ${own ?? `${state}${value}${said ? ` — ${said}` : ''}`}`
 }
 
-function character(
+/** The system prompt: rules of the role, demographics, chief complaint and facts. */
+function systemPrompt(
   view: PatientView,
   language: Language,
   knowledge: Knowledge | undefined,
@@ -83,24 +86,23 @@ function character(
     who && `${say.who}${who}`,
     `${say.complaint}${inLanguage(view.complaint.text, language)}`,
     say.facts,
-    ...[...view.findings.values()].map((finding) => fact(finding, language, knowledge)),
+    ...[...view.findings.values()].map((finding) => factLine(finding, language, knowledge)),
   ]
     .filter(Boolean)
     .join('\n')
 }
 
 /**
- * A patient of any chat model. It is shown the patient's view and the dialogue and nothing else, so that
- * it cannot tell a diagnosis it was never told. It has no symbolic channel: `asked` and `told` are empty and
- * every reply counts as `answered`, so rewards that read them (history coverage) mean nothing with it;
- * the case's noise is not acted out.
- * @throws Fault when the model fails, or says nothing
+ * Makes a patient of any chat model. The model sees the patient's view and the dialogue and nothing else, so that it
+ * cannot reveal the diagnosis. It has no symbolic channel: `asked` and `told` are empty and every reply counts as
+ * `answered`, so rewards that read them (history coverage) are meaningless with it. The case's noise is not applied.
+ * @throws Fault when the model fails or gives no visible text
  */
 export const chatPatient =
   ({ chat, knowledge }: ChatPatientOptions): Patient =>
   async (utterance, { view, dialogue, seed, language, signal }) => {
     const messages: Message[] = [
-      { role: 'system', content: character(view, language, knowledge) },
+      { role: 'system', content: systemPrompt(view, language, knowledge) },
       ...dialogue.flatMap((exchange): Message[] => [
         { role: 'user', content: exchange.utterance },
         { role: 'assistant', content: exchange.reply.text },

@@ -1,4 +1,4 @@
-/** What a patient has to say of the findings an utterance asks about, or leaves them free to bring up. */
+/** Answers of the rule patient: to the findings an utterance asks about, or to an open question. */
 
 import { isMoot } from '../../../inference/generative-model.js'
 import { yearsOf } from '../../../inference/posterior.js'
@@ -15,7 +15,7 @@ import type { AbsentPolicy } from './recall.js'
 import { closedGate, closedSentence, sentenceFor, toldState } from './recall.js'
 import { volunteered, wasTold, withholds } from './willing.js'
 
-/** What the patient has to say, before manner and speaker. */
+/** An answer before the persona's manner and the speaker are applied. */
 export type Part = Pick<Reply, 'text' | 'understood' | 'told'>
 
 interface Answer {
@@ -25,11 +25,11 @@ interface Answer {
   >
   readonly sentence: string
   readonly told?: Told
-  /** To be introduced as said before. */
+  /** Introduced as given before ("As I said: …"). */
   readonly again?: boolean
 }
 
-/** What one utterance is answered from. */
+/** An utterance, and everything its answer depends on. */
 export interface Hearing {
   readonly knowledge: Knowledge
   readonly utterance: string
@@ -37,40 +37,43 @@ export interface Hearing {
   readonly context: PatientContext
 }
 
-/** Whether the patient points out that something was said before; an interpreter has put a colon there already. */
-const saysAgain = ({ view: { demographics, persona } }: PatientContext): boolean =>
+/** Whether the patient points out a repeated answer. An interpreter does not: "She says:" already ends in a colon. */
+const pointsOutRepeats = ({ view: { demographics, persona } }: PatientContext): boolean =>
   demographics.speaker !== 'interpreter' && dialOf(persona, 'terse') < 2
 
-/** A sentence of the knowledge base in the mouth of whoever speaks. */
-const voiced = (sentence: string, { view, language }: PatientContext): string =>
+/** Rewrites a sentence of the knowledge base for the speaker: in the third person for a caregiver. */
+const adaptToSpeaker = (sentence: string, { view, language }: PatientContext): string =>
   view.demographics.speaker === 'caregiver'
     ? thirdPerson(sentence, language, pronounOf(view.demographics.sex))
     : sentence
 
-function settle(finding: FindingDefinition, hearing: Hearing): Answer {
-  const { knowledge, utterance, context, absentPolicy } = hearing
+/** Answers a question about one finding by the state the patient reports. */
+function answerFinding(finding: FindingDefinition, input: Hearing): Answer {
+  const { knowledge, utterance, context, absentPolicy } = input
   const { view } = context
   const gate = closedGate(knowledge, finding, view)
   const state = toldState(finding, gate !== undefined, context, absentPolicy)
   const before = wasTold(context, finding.id)
-  const again = before && saysAgain(context)
+  const again = before && pointsOutRepeats(context)
   const own =
     gate && state === 'absent'
       ? closedSentence(finding, gate, context)
       : sentenceFor(finding, state, context, again)
-  const sentence = own === undefined ? say('unknown', context, utterance) : voiced(own, context)
+  const sentence =
+    own === undefined ? say('unknown', context, utterance) : adaptToSpeaker(own, context)
   const how = before ? 'repeated' : state === 'unknown' ? 'unknown' : 'answered'
   return { how, sentence, again, told: { finding: finding.id, state } }
 }
 
-/** Whether the patient is of another sex or age than the finding is of. */
-const cannotBe = (
+/** Whether the patient's sex or age rules the finding out. */
+const isRuledOut = (
   finding: FindingDefinition,
   { view: { demographics } }: PatientContext,
 ): boolean => isMoot({ finding }, { sex: demographics.sex, age: yearsOf(demographics.age) })
 
-function answer(topic: Topic, hearing: Hearing): Answer | undefined {
-  const { knowledge, utterance, context } = hearing
+/** Answers one topic, or declines to. */
+function answerTopic(topic: Topic, input: Hearing): Answer | undefined {
+  const { knowledge, utterance, context } = input
   const because = (how: Answer['how'], occasion: Occasion): Answer => ({
     how,
     sentence: say(occasion, context, utterance),
@@ -80,18 +83,19 @@ function answer(topic: Topic, hearing: Hearing): Answer | undefined {
   if (!finding) return undefined
   if (finding.knownBy === 'exam' && !context.view.findings.has(finding.id))
     return because('exam-only', 'exam-only')
-  if (cannotBe(finding, context)) return because('unknown', 'moot')
+  if (isRuledOut(finding, context)) return because('unknown', 'moot')
   if (topic.jargon && !knowsWord(finding.id, context)) return because('unclear', 'jargon')
   if (withholds(finding, utterance, context)) return because('withheld', 'withheld')
-  return settle(finding, hearing)
+  return answerFinding(finding, input)
 }
 
-const ranks = ['answered', 'unknown', 'withheld', 'repeated', 'exam-only', 'unclear'] as const
+/** How an answer of several parts counts as understood: as the first of these that one part is. */
+const precedence = ['answered', 'unknown', 'withheld', 'repeated', 'exam-only', 'unclear'] as const
 
-/** Answers the first of the topics, as many as the patient can take, and asks for the others one at a time. */
-export function answerAll(topics: readonly Topic[], most: number, hearing: Hearing): Part {
-  const { context, utterance } = hearing
-  const answers = topics.slice(0, most).flatMap((topic) => answer(topic, hearing) ?? [])
+/** Answers the first `most` topics, and asks the doctor to put the others one at a time. */
+export function answerAll(topics: readonly Topic[], most: number, input: Hearing): Part {
+  const { context, utterance } = input
+  const answers = topics.slice(0, most).flatMap((topic) => answerTopic(topic, input) ?? [])
   const first = answers.findIndex(({ again }) => again)
   const parts = answers.flatMap(({ sentence }, i) =>
     i === first ? [say('again', context, utterance), sentence] : [sentence],
@@ -99,19 +103,19 @@ export function answerAll(topics: readonly Topic[], most: number, hearing: Heari
   if (topics.length > most) parts.push(say('one-at-a-time', context, utterance))
   return {
     text: join(parts.length > 1 ? [...new Set(parts)] : parts, context.language),
-    understood: ranks.find((rank) => answers.some(({ how }) => how === rank)) ?? 'unknown',
+    understood: precedence.find((rank) => answers.some(({ how }) => how === rank)) ?? 'unknown',
     told: answers.flatMap(({ told }) => told ?? []),
   }
 }
 
-/** Brings up what was not spoken of, if there is any. */
+/** Answers an open question with complaints the patient has not reported yet, if there are any. */
 export function tellMore(
   complaints: readonly FindingDefinition[],
   { utterance, context }: Hearing,
 ): Part {
   const next = volunteered(complaints, context)
   const texts = next.flatMap((finding) => sentenceFor(finding, 'present', context, true) ?? [])
-  const spoken = texts.map((text) => voiced(text, context))
+  const spoken = texts.map((text) => adaptToSpeaker(text, context))
   return {
     text: join(
       spoken.length > 0 ? spoken : [say('nothing-more', context, utterance)],

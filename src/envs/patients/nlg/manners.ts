@@ -1,24 +1,19 @@
 /**
- * What a patient says around an answer. Nothing here speaks of a finding or names a disease of the knowledge base:
- * a test reads every sentence as the doctor would and must find nothing in it.
+ * Manner sentences: what a persona adds around an answer. None mentions a finding or names a disease of the knowledge
+ * base; a test reads every sentence as if a doctor had said it and must find nothing in it.
  */
 import type { Dial } from '../../../persona.js'
-import type { Language } from '../../../turn.js'
+import type { Bank } from './realise.js'
 
-type Bank = { readonly [language in Language]: readonly string[] }
-
-/** What one dial adds. */
+/** The sentences one dial adds. */
 export interface Manner {
   readonly before?: Bank
   readonly after?: Bank
-  /** Its words make sense only after trouble was told. */
+  /** Its sentences make sense only after the patient reported trouble. */
   readonly troubled?: true
 }
 
-/**
- * Sentences before and after an answer, by dial. Whoever speaks, the patient or somebody for them, may say every
- * one of them.
- */
+/** Sentences before and after an answer, by dial. Each fits every speaker: the patient, a caregiver or an interpreter. */
 export const manners: { readonly [dial in Dial]?: Manner } = {
   anxious: {
     after: {

@@ -1,9 +1,9 @@
-/** What a patient says where no finding has a sentence for it. None of these names a disease or a finding. */
+/** Stock sentences, for replies that no finding has a sentence for. None names a disease or a finding. */
 import type { PatientContext } from '../../../patient.js'
 import { pick } from '../../../seed.js'
 import type { Language } from '../../../turn.js'
 
-/** An occasion for a sentence that belongs to no finding. */
+/** An occasion for a stock sentence. */
 export type Occasion =
   | 'unknown'
   | 'exam-only'
@@ -20,12 +20,13 @@ export type Occasion =
   | 'no-detail'
   | 'again-please'
   | 'moot'
-  /** A few words before an answer that was given already. */
+  /** A few words before an answer that was given before. */
   | 'again'
 
-type Bank = { readonly [language in Language]: readonly string[] }
+/** Sentences to choose from, by language. */
+export type Bank = { readonly [language in Language]: readonly string[] }
 
-/** Every sentence there is, by occasion and language. */
+/** All stock sentences, by occasion and language. */
 export const sentences: { readonly [occasion in Occasion]: Bank } = {
   unknown: {
     en: [
@@ -162,7 +163,7 @@ export const sentences: { readonly [occasion in Occasion]: Bank } = {
   },
 }
 
-/** What somebody who speaks for the patient says instead. */
+/** What a caregiver says instead. */
 export const spokenFor: { readonly [occasion in 'exam-only' | 'refused']: Bank } = {
   'exam-only': {
     en: [
@@ -177,7 +178,7 @@ export const spokenFor: { readonly [occasion in 'exam-only' | 'refused']: Bank }
   },
 }
 
-/** A sentence for the occasion, fixed by the seed and the length of what was asked. */
+/** Picks a stock sentence for an occasion, keyed by the seed and the length of the utterance. */
 export function say(
   occasion: Occasion,
   { language, seed, view }: Pick<PatientContext, 'language' | 'seed' | 'view'>,
@@ -190,6 +191,6 @@ export function say(
   return pick(bank[language], seed, occasion, utterance.length)
 }
 
-/** Sentences as one text. */
+/** Joins sentences into one text. */
 export const join = (parts: readonly string[], language: Language): string =>
   parts.join(language === 'en' ? ' ' : '')

@@ -1,4 +1,4 @@
-/** What a patient is willing to say: delicate matters to somebody who has earned it, other things unasked. */
+/** Disclosure: whether a patient withholds a sensitive finding, and which findings are volunteered. */
 import type { FindingDefinition } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialOf } from '../../../persona.js'
@@ -6,21 +6,21 @@ import { below } from '../../../seed.js'
 import { normal } from '../../../text/phrase-search.js'
 import { toldState } from './recall.js'
 
-/** Makes it easier to speak of something delicate, in the normal form. */
+/** Tactful words, in the normal form, that make it easier to speak of a sensitive matter. */
 const tactful =
   /\b(?:between us|confidential|confidence|private|privately|in private|stays? (?:here|in this room|with me)|many (?:people|patients|women|men)|lots of people|common|nothing to be ashamed|no shame|not (?:here to )?judg\w+|no judg\w+|if you dont mind|if (?:thats|it is|its) (?:ok|okay|all right|alright)|i have to ask|ask everyone|ask everybody)\b|保密|隐私|不会(?:告诉|说出去|外传)|只有(?:我们|你我)|很多人|不少人|不用不好意思|别不好意思|不丢人|没什么丢人|不会(?:笑话|评判)|方便(?:说|问|讲)|每个(?:病人|患者)都(?:要|会)?问|例行/
 
-/** Whether an utterance is put with tact. */
+/** Whether an utterance is tactful. */
 export const isTactful = (utterance: string): boolean => tactful.test(normal(utterance).text)
 
-/** How much trust a delicate finding takes, of 0 for what anybody tells. */
-function guarded({ stigma }: FindingDefinition, { view: { persona } }: PatientContext): number {
+/** The trust needed to disclose a finding; 0 if it is always disclosed. */
+function neededTrust({ stigma }: FindingDefinition, { view: { persona } }: PatientContext): number {
   if (stigma === 0) return 0
   const guard = Math.max(dialOf(persona, 'distrustful'), dialOf(persona, 'ashamed'))
   return Math.max(0, stigma + guard - 3)
 }
 
-/** Trust so far: kind words, and a question that had been put before. */
+/** Trust so far: turns with kind words or an earlier question about the finding. */
 function trust({ dialogue }: PatientContext, finding: string): number {
   let sum = 0
   for (const { reply } of dialogue)
@@ -28,26 +28,26 @@ function trust({ dialogue }: PatientContext, finding: string): number {
   return sum
 }
 
-/** Whether a finding was spoken of and settled. */
+/** Whether the patient has reported a finding before. */
 export const wasTold = ({ dialogue }: PatientContext, id: string): boolean =>
   dialogue.some(({ reply }) => reply.told.some(({ finding }) => finding === id))
 
 /**
- * Whether the patient keeps a finding back, whatever its state is, so that keeping it back says nothing of it;
- * what was once told is no secret any more.
+ * Whether the patient withholds a finding. Its state does not matter, so that withholding reveals nothing; a finding
+ * reported before is not withheld.
  */
 export function withholds(
   finding: FindingDefinition,
   utterance: string,
   context: PatientContext,
 ): boolean {
-  const needed = guarded(finding, context)
+  const needed = neededTrust(finding, context)
   if (needed === 0 || wasTold(context, finding.id)) return false
   const trusted = trust(context, finding.id)
   return trusted < needed && trusted + (isTactful(utterance) ? 2 : 0) < needed
 }
 
-/** Complaints that a patient brings up unasked: present, told for present, not yet told, and not delicate. */
+/** Complaints that the patient volunteers: present, reported as present, not yet reported, and not sensitive. */
 export function volunteered(
   complaints: readonly FindingDefinition[],
   context: PatientContext,

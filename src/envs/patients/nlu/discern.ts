@@ -1,65 +1,73 @@
 /**
- * What tells values apart that are alike: one weight for each feature and value, learnt from the known phrases as
- * an averaged perceptron with a margin (Freund and Schapire 1999; Collins 2002), where each phrase is held against
- * the values that rival its own.
+ * Classifier that tells similar values apart: one weight per feature and value, learnt from the known phrases as an
+ * averaged perceptron with a margin (Freund and Schapire 1999; Collins 2002). Each phrase is compared with the
+ * rivals of its own value only, the values that are most similar to it.
  */
 
-/** Which phrases hold each feature, how much it weighs there, and where those of each feature start. */
+/** Inverted index: the phrases with feature f, and its weights there, are entries `starts[f]` to `starts[f + 1]`. */
 export interface Postings {
   readonly starts: Int32Array
+  /** Phrase of each entry. */
   readonly owners: Int32Array
   readonly weights: Float64Array
 }
 
-/** Features of one text with their weights. */
+/** Sparse feature vector of one text; its first `size` entries count. */
 export interface Weighed {
   readonly features: Int32Array
   readonly weights: Float64Array
   size: number
 }
 
-/** Adds to the scores above 0 what was learnt of each value. */
+/** Adds the learnt weights of a text to the score of each value; scores of 0 stay 0. */
 export type Discern = (text: Weighed, scores: Float64Array) => void
 
-/** A feature of fewer phrases would be learnt by heart. */
-const fewest = 4
-const rivals = 12
+/** Phrases a feature must have to be learnt of; a rarer one would be memorised. */
+const minPhrases = 4
+/** Rivals per phrase. */
+const rivalCount = 12
+/** Epochs of training. */
 const passes = 5
-/** By how much a phrase should be more like its own value than like any other. */
+/** By how much the score of a phrase's own value should exceed that of any other. */
 const margin = 1
-/** How much of what was learnt is added to a likeness. */
+/** Factor of the learnt weights when they are added to a similarity. */
 const share = 0.2
-/** Far apart and coprime to most counts, so that phrases of one value are met far from one another. */
+/** One per epoch, large and coprime to most counts, so that phrases of one value are visited far apart. */
 const strides = [7919, 104729, 15485863, 611953, 1299709]
 
-/** Sparse rows: the columns and weights of row r stand from `starts[r]` to `starts[r + 1]`. */
-interface Rows {
+/** Sparse matrix: the columns and weights of row r are entries `starts[r]` to `starts[r + 1]`. */
+interface SparseRows {
   readonly starts: Int32Array
   readonly columns: Int32Array
   readonly weights: Float64Array
 }
 
-/** Counts become starts. */
-function accumulate(counts: Int32Array): Int32Array {
+/** Turns the counts of rows into their starts. */
+function toStarts(counts: Int32Array): Int32Array {
   const starts = new Int32Array(counts.length + 1)
   for (let i = 0; i < counts.length; i++) starts[i + 1] = starts[i]! + counts[i]!
   return starts
 }
 
-/** The kept features, numbered; -1 for the others. */
-function keptOf({ starts }: Postings): { readonly row: Int32Array; readonly kept: number } {
+/** Numbers the features of enough phrases; the others are -1. */
+function keepFrequent({ starts }: Postings): { readonly row: Int32Array; readonly kept: number } {
   const row = new Int32Array(starts.length - 1).fill(-1)
   let kept = 0
-  for (let f = 0; f < row.length; f++) if (starts[f + 1]! - starts[f]! >= fewest) row[f] = kept++
+  for (let f = 0; f < row.length; f++)
+    if (starts[f + 1]! - starts[f]! >= minPhrases) row[f] = kept++
   return { row, kept }
 }
 
-/** The kept features of each phrase. */
-function byPhrase({ starts, owners, weights }: Postings, row: Int32Array, phrases: number): Rows {
+/** Transposes the postings: the kept features of each phrase. */
+function transpose(
+  { starts, owners, weights }: Postings,
+  row: Int32Array,
+  phrases: number,
+): SparseRows {
   const counts = new Int32Array(phrases)
   for (let f = 0; f < row.length; f++)
     if (row[f]! >= 0) for (let i = starts[f]!; i < starts[f + 1]!; i++) counts[owners[i]!]!++
-  const rowStarts = accumulate(counts)
+  const rowStarts = toStarts(counts)
   const filled = rowStarts.slice()
   const columns = new Int32Array(rowStarts[phrases]!)
   const values = new Float64Array(rowStarts[phrases]!)
@@ -74,20 +82,20 @@ function byPhrase({ starts, owners, weights }: Postings, row: Int32Array, phrase
   return { starts: rowStarts, columns, weights: values }
 }
 
-/** The sum of the phrases of each value, by kept feature, over the length of that sum. */
+/** The centroid of the phrases of each value, by kept feature, scaled to unit length. */
 function centroids(
   postings: Postings,
   row: Int32Array,
   kept: number,
   of: Int32Array,
   size: number,
-): Rows {
+): SparseRows {
   const { starts, owners, weights } = postings
   const squares = new Float64Array(size)
   const rowStarts = new Int32Array(kept + 1)
   const columns: number[] = []
   const sums: number[] = []
-  // The phrases of a value stand next to one another, in the postings too.
+  // The phrases of a value are consecutive, in the postings too.
   for (let f = 0; f < row.length; f++) {
     if (row[f]! < 0) continue
     for (let i = starts[f]!; i < starts[f + 1]!; ) {
@@ -104,9 +112,14 @@ function centroids(
   return { starts: rowStarts, columns: Int32Array.from(columns), weights: scaled }
 }
 
-/** The values likest to each phrase besides its own, `rivals` places a phrase; -1 where there are no more. */
-function rivalsOf(phrases: Rows, means: Rows, of: Int32Array, size: number): Int32Array {
-  const out = new Int32Array(of.length * rivals).fill(-1)
+/** The values most similar to each phrase other than its own, `rivalCount` entries a phrase, padded with -1. */
+function findRivals(
+  phrases: SparseRows,
+  means: SparseRows,
+  of: Int32Array,
+  size: number,
+): Int32Array {
+  const out = new Int32Array(of.length * rivalCount).fill(-1)
   const scores = new Float64Array(size)
   for (let p = 0; p < of.length; p++) {
     scores.fill(0)
@@ -118,12 +131,13 @@ function rivalsOf(phrases: Rows, means: Rows, of: Int32Array, size: number): Int
         scores[means.columns[j]!]! += weight * means.weights[j]!
     }
     scores[of[p]!] = 0
-    const first = p * rivals
+    const first = p * rivalCount
     let held = 0
     for (let v = 0; v < size; v++) {
       const score = scores[v]!
-      if (score === 0 || (held === rivals && score <= scores[out[first + rivals - 1]!]!)) continue
-      let at = held < rivals ? held++ : rivals - 1
+      const full = held === rivalCount
+      if (score === 0 || (full && score <= scores[out[first + rivalCount - 1]!]!)) continue
+      let at = full ? rivalCount - 1 : held++
       for (; at > 0 && scores[out[first + at - 1]!]! < score; at--)
         out[first + at] = out[first + at - 1]!
       out[first + at] = v
@@ -132,10 +146,36 @@ function rivalsOf(phrases: Rows, means: Rows, of: Int32Array, size: number): Int
   return out
 }
 
-/** The weights of kept features and values, averaged over all that they were while learning. */
-function learnt(
-  phrases: Rows,
-  likest: Int32Array,
+/** Scores a phrase by `weights`: its own value into `scores[0]`, each of its rivals after that. */
+function scoreRivals(
+  { starts, columns, weights: held }: SparseRows,
+  p: number,
+  own: number,
+  rivals: Int32Array,
+  weights: Float32Array,
+  size: number,
+  scores: Float64Array,
+): void {
+  const first = p * rivalCount
+  const end = starts[p + 1]!
+  scores.fill(0)
+  // The weights of a feature are consecutive over values, so that all rivals are read together.
+  for (let i = starts[p]!; i < end; i++) {
+    const at = columns[i]! * size
+    const weight = held[i]!
+    scores[0]! += weight * weights[at + own]!
+    for (let r = 0; r < rivalCount; r++) {
+      const rival = rivals[first + r]!
+      if (rival < 0) break
+      scores[1 + r]! += weight * weights[at + rival]!
+    }
+  }
+}
+
+/** Trains the weights of kept features and values, at `[feature * size + value]`, averaged over all updates. */
+function trainWeights(
+  phrases: SparseRows,
+  rivals: Int32Array,
   of: Int32Array,
   kept: number,
   size: number,
@@ -143,33 +183,20 @@ function learnt(
   const weights = new Float32Array(kept * size)
   const late = new Float32Array(kept * size)
   const { starts, columns, weights: held } = phrases
-  /** Likeness to the phrase's own value, and to each of its rivals after it. */
-  const scores = new Float64Array(1 + rivals)
+  const scores = new Float64Array(1 + rivalCount)
   let step = 1
   for (let pass = 0; pass < passes; pass++)
     for (let n = 0; n < of.length; n++, step++) {
       const p = (n * strides[pass]!) % of.length
-      const first = p * rivals
-      const [start, end] = [starts[p]!, starts[p + 1]!]
+      const first = p * rivalCount
       const own = of[p]!
-      scores.fill(0)
-      // All values of a feature stand together, so that one is read for all rivals at a time.
-      for (let i = start; i < end; i++) {
-        const at = columns[i]! * size
-        const weight = held[i]!
-        scores[0]! += weight * weights[at + own]!
-        for (let r = 0; r < rivals; r++) {
-          const rival = likest[first + r]!
-          if (rival < 0) break
-          scores[1 + r]! += weight * weights[at + rival]!
-        }
-      }
+      scoreRivals(phrases, p, own, rivals, weights, size, scores)
       let best = -1
-      for (let r = 0; r < rivals && likest[first + r]! >= 0; r++)
+      for (let r = 0; r < rivalCount && rivals[first + r]! >= 0; r++)
         if (best < 0 || scores[1 + r]! > scores[1 + best]!) best = r
       if (best < 0 || scores[0]! - scores[1 + best]! >= margin) continue
-      const rival = likest[first + best]!
-      for (let i = start; i < end; i++) {
+      const rival = rivals[first + best]!
+      for (let i = starts[p]!; i < starts[p + 1]!; i++) {
         const at = columns[i]! * size
         weights[at + own]! += held[i]!
         weights[at + rival]! -= held[i]!
@@ -181,8 +208,8 @@ function learnt(
   return weights
 }
 
-/** Only what is not 0, by feature. */
-function sparse(weights: Float32Array, kept: number, size: number): Rows {
+/** Keeps only the weights that are not 0, by feature. */
+function toSparse(weights: Float32Array, kept: number, size: number): SparseRows {
   const starts = new Int32Array(kept + 1)
   const columns: number[] = []
   const values: number[] = []
@@ -200,16 +227,16 @@ function sparse(weights: Float32Array, kept: number, size: number): Rows {
 }
 
 /**
- * Learns to tell values apart from the phrases of each.
- * @param of the value of each phrase; those of one value stand next to one another
- * @param size how many values there are
+ * Trains the classifier on the known phrases.
+ * @param of the value of each phrase; the phrases of one value are consecutive
+ * @param size number of values
  */
 export function discern(postings: Postings, of: Int32Array, size: number): Discern {
-  const { row, kept } = keptOf(postings)
-  const phrases = byPhrase(postings, row, of.length)
-  const means = centroids(postings, row, kept, of, size)
-  const likest = rivalsOf(phrases, means, of, size)
-  const { starts, columns, weights } = sparse(learnt(phrases, likest, of, kept, size), kept, size)
+  const { row, kept } = keepFrequent(postings)
+  const phrases = transpose(postings, row, of.length)
+  const rivals = findRivals(phrases, centroids(postings, row, kept, of, size), of, size)
+  const trained = trainWeights(phrases, rivals, of, kept, size)
+  const { starts, columns, weights } = toSparse(trained, kept, size)
   return (text, scores) => {
     for (let f = 0; f < text.size; f++) {
       const feature = row[text.features[f]!]!

@@ -1,5 +1,6 @@
-/** What is being spoken of, for questions that do not name it: "Where exactly?", "How long has it been?". */
+/** Dialogue focus: the complaint that questions like "Where exactly?" or "How long has it been?" refer to. */
 import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
+import { perKnowledge } from '../../../knowledge/per-knowledge.js'
 import type { Attribute } from '../../../knowledge/schema.js'
 import type { PatientContext } from '../../../patient.js'
 import type { Likest } from './likeness.js'
@@ -17,18 +18,14 @@ export interface Topic {
   readonly missing?: boolean
 }
 
-/** Findings that say more of another one, by complaint and attribute; those of the whole illness under ''. */
+/** Findings that record an attribute, by complaint and attribute; those of the whole illness under ''. */
 type Details = ReadonlyMap<string, ReadonlyMap<Attribute, string>>
 
-const made = new WeakMap<Knowledge, Details>()
-
-function detailsOf(knowledge: Knowledge): Details {
-  const known = made.get(knowledge)
-  if (known) return known
+const detailTable = perKnowledge((knowledge): Details => {
   const details = new Map<string, Map<Attribute, string>>()
   for (const { id, attribute, parent } of knowledge.findings) {
     if (attribute === undefined) continue
-    // A grandchild is of its parent and of what that belongs to, where nothing nearer is.
+    // A grandchild belongs to its parent, and to the parent's ancestors that have no nearer detail.
     const above = parent ? ancestorsOf(knowledge, id) : ['']
     for (const complaint of above) {
       const own = details.get(complaint) ?? new Map<Attribute, string>()
@@ -36,11 +33,10 @@ function detailsOf(knowledge: Knowledge): Details {
       details.set(complaint, own)
     }
   }
-  made.set(knowledge, details)
   return details
-}
+})
 
-/** What a finding hangs from, the nearest first. */
+/** Finds the ancestors of a finding, the nearest first. */
 export function ancestorsOf({ finding }: Knowledge, id: string): readonly string[] {
   const above: string[] = []
   for (let at = finding.get(id)?.parent; at; at = finding.get(at.finding)?.parent)
@@ -48,24 +44,28 @@ export function ancestorsOf({ finding }: Knowledge, id: string): readonly string
   return above
 }
 
-/** What an attribute of a complaint is asked of: the finding that records it, or the complaint in vain. */
+/** The topic of an attribute of a complaint: the finding that records it, else the complaint, as `missing`. */
 export function topicIn(knowledge: Knowledge, complaint: string, attribute: Attribute): Topic {
-  const details = detailsOf(knowledge)
+  const details = detailTable(knowledge)
   const detail = details.get(complaint)?.get(attribute) ?? details.get('')?.get(attribute)
   return detail === undefined
     ? { finding: complaint, of: complaint, attribute, missing: true }
     : { finding: detail, of: complaint, attribute }
 }
 
-/** How much less like than the complaint its detail may be that a yes-or-no question mentions. */
-const mentioned = 0.2
-/** A named finding as a topic: itself, or what the sentence asks of it. */
+/** How far the similarity of a detail in a yes-or-no question may be below that of its complaint. */
+const maxDetailLag = 0.2
+
+/**
+ * The topic of a named finding: the finding itself, or one of its `wanted` attributes.
+ * @param presence whether the sentence is a yes-or-no question
+ */
 export function topicOf(
   knowledge: Knowledge,
   id: string,
   wanted: readonly Attribute[],
   presence: boolean,
-  like: Likest,
+  similarity: Likest,
 ): Topic {
   const finding = knowledge.finding.get(id)
   const of = finding?.parent?.finding
@@ -78,13 +78,13 @@ export function topicOf(
       !topic.missing &&
       (!presence ||
         (knowledge.finding.get(topic.finding)?.parent &&
-          like.scoreOf(topic.finding) >= like.scoreOf(id) - mentioned)),
+          similarity.scoreOf(topic.finding) >= similarity.scoreOf(id) - maxDetailLag)),
   )
   if (own) return own
   return presence ? { finding: id } : (all[0] ?? { finding: id })
 }
 
-/** Whether a finding says something of the whole illness, as how long it has lasted. */
+/** Whether a finding is an attribute of the whole illness, such as its duration. */
 export function isWhole({ finding }: Knowledge, id: string): boolean {
   const definition = finding.get(id)
   return definition?.attribute !== undefined && definition.parent === undefined
@@ -92,7 +92,7 @@ export function isWhole({ finding }: Knowledge, id: string): boolean {
 
 const isComplaint = (finding: FindingDefinition | undefined): boolean => finding?.kind === 'symptom'
 
-/** The complaint last spoken of and not denied; before any, the one the patient came with. */
+/** The complaint that the patient last reported and did not deny; before any, the chief complaint. */
 export function focusOf(knowledge: Knowledge, { dialogue, view }: PatientContext): string {
   for (let turn = dialogue.length - 1; turn >= 0; turn--)
     for (const { finding, state } of [...(dialogue[turn]?.reply.told ?? [])].reverse()) {

@@ -1,5 +1,6 @@
-/** The words of a knowledge base: every phrase it has for a finding, a disease or an examination. */
+/** Lexicon of a knowledge base: every phrase it has for a finding, a disease or an examination, indexed. */
 import type { Knowledge } from '../../../knowledge/knowledge.js'
+import { perKnowledge } from '../../../knowledge/per-knowledge.js'
 import type { PhraseTree } from '../../../text/phrase-search.js'
 import { normal, phraseTree } from '../../../text/phrase-search.js'
 import type { Language } from '../../../turn.js'
@@ -9,13 +10,12 @@ import { homophones } from './homophones.js'
 import type { Likeness, Likest } from './likeness.js'
 import { likeness } from './likeness.js'
 import { speller } from './spelling.js'
-import type { Understood } from './understand.js'
 
-const simple = /^[ !"#$%&()*,\-/0-9:;?A-Z[\]_a-z{|}~'`]*$/
+const plainAscii = /^[ !"#$%&()*,\-/0-9:;?A-Z[\]_a-z{|}~'`]*$/
 
-/** The normal form of a phrase; most are plain ASCII and need not be read letter by letter. */
+/** The normal form of a phrase, with a fast path for plain ASCII. */
 const normalText = (phrase: string): string =>
-  simple.test(phrase)
+  plainAscii.test(phrase)
     ? phrase
         .toLowerCase()
         .replace(/['`]/g, '')
@@ -23,31 +23,29 @@ const normalText = (phrase: string): string =>
         .trim()
     : normal(phrase).text
 
-/** What a phrase means. */
+/** The meaning of a phrase; `jargon` is true for a technical term. */
 export type Entry =
   | { readonly kind: 'finding'; readonly id: string; readonly jargon: boolean }
   | { readonly kind: 'disease' }
   | { readonly kind: 'exam' }
 
-/** A knowledge base, indexed for reading utterances. */
+/** The indexes of a knowledge base that utterances are interpreted with; built when first needed. */
 export interface Lexicon {
   readonly knowledge: Knowledge
-  /** A text with its misspelt words mended. */
+  /** Corrects the misspelt words of a text in Latin script. */
   spelt(text: string): string
-  /** A Chinese text with a phrase put in that it sounds like. */
+  /** Corrects the homophones of a Chinese text. */
   sounded(text: string): string
-  /** What the whole of a text in normal form asks for, in words of the knowledge base. */
+  /** The finding whose question, as its author wrote it, is the whole text in normal form. */
   whole(text: string): string | undefined
-  /** The phrases a text can hold. */
+  /** The phrases to search for in a text. */
   tree(text: string): PhraseTree<Entry>
-  /** What a text in normal form is likest to, of all that findings are asked for and told with, and asides. */
+  /** The finding or aside most similar to a text in normal form, by its questions, names and statements. */
   alike(text: string): Likest
-  /** Findings that have to do with other people, by their words. */
+  /** Findings about relatives, by their kind or the words of their questions. */
   readonly shared: ReadonlySet<string>
-  /** The ancestors of a finding that has some. */
+  /** Ancestors by finding; only of findings that have a parent. */
   readonly ancestors: ReadonlyMap<string, ReadonlySet<string>>
-  /** Utterances read lately. */
-  readonly memo: Map<string, Understood>
 }
 
 const disease: Entry = { kind: 'disease' }
@@ -55,7 +53,7 @@ const exam: Entry = { kind: 'exam' }
 
 const plain = (id: string): Entry => ({ kind: 'finding', id, jargon: false })
 
-/** Every other phrase with what it means; where two mean different things, the first counts. */
+/** Every phrase but the authors' questions, with its meaning. Of two meanings of a phrase, the first counts. */
 function* phrases({ findings, diseases, exams }: Knowledge): Generator<readonly [string, Entry]> {
   for (const { id, name } of findings)
     for (const text of [name.zh, name.en]) yield [text, plain(id)]
@@ -70,7 +68,7 @@ function* phrases({ findings, diseases, exams }: Knowledge): Generator<readonly 
     for (const text of [name.zh, name.en, ...aliases.zh, ...aliases.en]) yield [text, exam]
 }
 
-const ancestries = (knowledge: Knowledge): ReadonlyMap<string, ReadonlySet<string>> =>
+const ancestorSets = (knowledge: Knowledge): ReadonlyMap<string, ReadonlySet<string>> =>
   new Map(
     knowledge.findings
       .filter(({ parent }) => parent)
@@ -81,10 +79,10 @@ const han = /\p{Script=Han}/u
 const latin = /\p{Script=Latin}/u
 
 /**
- * Made when first needed, once for texts with Han characters and once for those without, which need only the
- * phrases in Latin script: half the work, and the same outcome.
+ * Makes an index lazily, once for texts with Han characters and once for texts without, which need only the
+ * phrases in Latin script: half the work, and the same result.
  */
-function byScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: string) => T {
+function lazyByScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: string) => T {
   let whole: T | undefined
   let part: T | undefined
   return (text) => {
@@ -97,8 +95,8 @@ function byScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: str
   }
 }
 
-/** Everything said when a finding is asked for or told, or none is, in one language, in normal form. */
-function sayings(
+/** All questions, names and statements of findings, and all asides, in one language, each with its id. */
+function labelledPhrases(
   { findings, asides }: Knowledge,
   language: Language,
 ): (readonly [string, string])[] {
@@ -117,14 +115,15 @@ function sayings(
   return [...ofFindings, ...ofNone]
 }
 
-/** How often each word comes. */
-function counted(words: readonly string[]): ReadonlyMap<string, number> {
+/** Word frequencies. */
+function countWords(words: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   return counts
 }
 
-const wholes = (
+/** The finding of each authored question in normal form. */
+const questionIndex = (
   knowledge: Knowledge,
   fits: (phrase: string) => boolean,
 ): ReadonlyMap<string, string> => {
@@ -138,7 +137,7 @@ const wholes = (
   return all
 }
 
-const sharedOf = ({ findings }: Knowledge): ReadonlySet<string> =>
+const familyFindings = ({ findings }: Knowledge): ReadonlySet<string> =>
   new Set(
     findings
       .filter(
@@ -149,49 +148,50 @@ const sharedOf = ({ findings }: Knowledge): ReadonlySet<string> =>
       .map(({ id }) => id),
   )
 
-const lexicons = new WeakMap<Knowledge, Lexicon>()
+/** Corrects the spelling of texts in Latin script by the words of the English phrases. */
+function correctLatin(english: () => readonly (readonly [string, string])[]) {
+  let correct: ((text: string) => string) | undefined
+  return (text: string): string => {
+    if (!latin.test(text)) return text
+    correct ??= speller(countWords(english().flatMap(([phrase]) => phrase.split(' '))))
+    return correct(text)
+  }
+}
+
+/** Corrects the homophones of texts in Han script by the Chinese names of findings. */
+function correctHan({ findings }: Knowledge) {
+  let correct: ((text: string) => string) | undefined
+  return (text: string): string => {
+    if (!han.test(text)) return text
+    correct ??= homophones(findings.flatMap(({ name, aliases }) => [name.zh, ...aliases.zh]))
+    return correct(text)
+  }
+}
 
 /** The lexicon of a knowledge base, built once. */
-export function lexiconOf(knowledge: Knowledge): Lexicon {
-  const made = lexicons.get(knowledge)
-  if (made) return made
+export const lexiconOf = perKnowledge((knowledge): Lexicon => {
   const known = [...phrases(knowledge)]
-  const asked = byScript((fits) => wholes(knowledge, fits))
+  const questions = lazyByScript((fits) => questionIndex(knowledge, fits))
   const indices = new Map<Language, Likeness>()
-  const said: { [language in Language]?: ReturnType<typeof sayings> } = {}
-  const sayingsIn = (language: Language) => {
-    said[language] ??= sayings(knowledge, language)
-    return said[language]
+  const labelled: { [language in Language]?: ReturnType<typeof labelledPhrases> } = {}
+  const labelledIn = (language: Language) => {
+    labelled[language] ??= labelledPhrases(knowledge, language)
+    return labelled[language]
   }
-  let mend: ((text: string) => string) | undefined
-  let sound: ((text: string) => string) | undefined
-  const lexicon: Lexicon = {
+  return {
     knowledge,
-    spelt(text) {
-      if (!latin.test(text)) return text
-      mend ??= speller(counted(sayingsIn('en').flatMap(([saying]) => saying.split(' '))))
-      return mend(text)
-    },
-    sounded(text) {
-      if (!han.test(text)) return text
-      sound ??= homophones(
-        knowledge.findings.flatMap(({ name, aliases }) => [name.zh, ...aliases.zh]),
-      )
-      return sound(text)
-    },
-    whole: (text) => asked(text).get(text),
-    shared: sharedOf(knowledge),
-    tree: byScript((fits) => phraseTree(known.filter(([text]) => fits(text)))),
+    spelt: correctLatin(() => labelledIn('en')),
+    sounded: correctHan(knowledge),
+    whole: (text) => questions(text).get(text),
+    shared: familyFindings(knowledge),
+    tree: lazyByScript((fits) => phraseTree(known.filter(([text]) => fits(text)))),
     alike(text) {
       const language = han.test(text) ? 'zh' : 'en'
       const index =
-        indices.get(language) ?? likeness(sayingsIn(language), language === 'zh' ? 'han' : 'latin')
+        indices.get(language) ?? likeness(labelledIn(language), language === 'zh' ? 'han' : 'latin')
       indices.set(language, index)
       return index.likest(text)
     },
-    ancestors: ancestries(knowledge),
-    memo: new Map(),
+    ancestors: ancestorSets(knowledge),
   }
-  lexicons.set(knowledge, lexicon)
-  return lexicon
-}
+})

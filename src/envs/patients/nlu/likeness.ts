@@ -1,47 +1,45 @@
 /**
- * Likeness of a question to what is known of every finding: the phrases that ask for it and the sentences that
- * tell it. The likest single phrase and the phrases of a finding taken together count half and half; what tells
- * the finding from those it is easily taken for is added (`discern.ts`). Each kind of feature is weighed by how few
- * values share it (tf-idf with effective numbers) and has unit length.
+ * Similarity of a question to every finding, whose known phrases are the questions and statements about it. A score is
+ * the mean of the cosine to the most similar phrase and the cosine to all phrases of the finding together, plus the
+ * classifier's weights (`perceptron.ts`). Each kind of feature is weighted by tf-idf, with the effective number of
+ * values as document frequency, and has unit length.
  */
 import type { Postings, Weighed } from './discern.js'
 import { discern } from './discern.js'
-import type { Row } from './features.js'
+import type { Reader, Row } from './features.js'
 import { hanReader, latinReader, row } from './features.js'
 
-/** Known phrases, indexed; made for one script. */
+/** Index of the known phrases of one script. */
 export interface Likeness {
-  /** What a text in normal form is likest to. */
+  /** Finds the value most similar to a text in normal form. */
   likest(text: string): Likest
 }
 
-/**
- * What a text is likest to, and how like it is to the next other value: 0 with nothing in common, about 1 for a
- * known phrase, and more or less by what was learnt of the value.
- */
+/** The value most similar to a text. Scores: 0 for nothing in common, about 1 (± learnt weights) for a known phrase. */
 export interface Likest {
   readonly value: string | undefined
   readonly score: number
+  /** Score of the second-best value. */
   readonly next: number
-  /** How like it is to one value. */
+  /** The score of any value. */
   scoreOf(value: string): number
 }
 
-/** Weighs the features of texts, one at a time, into the same place. */
-function scale(idf: Float64Array, rarest: number, kinds: number) {
+/** Makes tf-idf vectors of texts, one text at a time, in one buffer that is used again. */
+function makeWeighting(idf: Float64Array, maxIdf: number, kinds: number) {
   const counts = new Int32Array(idf.length)
   const out: Weighed = {
     features: new Int32Array(idf.length),
     weights: new Float64Array(idf.length),
     size: 0,
   }
-  /** Adds the features of one kind, which are those of a row from `from` on. */
+  /** Adds the features of one kind: entries `from` to `to` of a row, where unknown ones have `maxIdf`. */
   const add = ({ data }: Row, from: number, to: number): void => {
     const first = out.size
     let square = 0
     for (let i = from; i < to; i++) {
       const feature = data[i]!
-      if (feature < 0) square += rarest * rarest
+      if (feature < 0) square += maxIdf * maxIdf
       else if (counts[feature]!++ === 0) out.features[out.size++] = feature
     }
     for (let i = first; i < out.size; i++) {
@@ -58,11 +56,11 @@ function scale(idf: Float64Array, rarest: number, kinds: number) {
   return { out, add }
 }
 
-/** Length of the sum of the phrases of each value. */
-function lengthsOf(size: number, of: Int32Array, postings: Postings): Float64Array {
+/** The length of the sum of the phrases of each value. */
+function sumLengths(size: number, of: Int32Array, postings: Postings): Float64Array {
   const { starts, owners, weights } = postings
   const squares = new Float64Array(size)
-  // The phrases of a value stand next to one another.
+  // The phrases of a value are consecutive.
   for (let f = 0; f + 1 < starts.length; f++) {
     const end = starts[f + 1]!
     for (let i = starts[f]!; i < end; ) {
@@ -77,8 +75,8 @@ function lengthsOf(size: number, of: Int32Array, postings: Postings): Float64Arr
 
 type Phrases = readonly (readonly [phrase: string, value: string])[]
 
-/** The values in order of appearance, and that of each phrase. */
-function valuesOf(phrases: Phrases) {
+/** Numbers the values in order of appearance; `of` is the value of each phrase. */
+function numberValues(phrases: Phrases) {
   const place = new Map<string, number>()
   const of = Int32Array.from(phrases, ([, value]) => {
     const known = place.get(value) ?? place.size
@@ -89,10 +87,15 @@ function valuesOf(phrases: Phrases) {
 }
 
 /**
- * How many phrases hold each feature, and how many values it is spread over: the exponential of the entropy of its
- * phrases among values, which is 3 for one that three values have alike.
+ * The number of phrases with each feature, and the effective number of values with it: the exponential of the
+ * entropy of its phrases over values, which is 3 for a feature that three values have equally often.
  */
-function holders(size: number, rows: readonly Row[], ends: readonly Int32Array[], of: Int32Array) {
+function countHolders(
+  size: number,
+  rows: readonly Row[],
+  ends: readonly Int32Array[],
+  of: Int32Array,
+) {
   const inPhrases = new Int32Array(size)
   const inValue = new Int32Array(size)
   const sums = new Float64Array(size)
@@ -124,12 +127,8 @@ function holders(size: number, rows: readonly Row[], ends: readonly Int32Array[]
   return { inPhrases, spread }
 }
 
-/**
- * Indexes phrases in normal form, those of one value next to one another.
- * @param script whether to read them by words or by characters
- */
-export function likeness(phrases: Phrases, script: 'latin' | 'han'): Likeness {
-  const reader = script === 'han' ? hanReader() : latinReader()
+/** Extracts the features of all phrases, kind by kind; those of phrase p end at `ends[kind][p]`. */
+function readPhrases(reader: Reader, phrases: Phrases) {
   const rows = Array.from({ length: reader.kinds }, row)
   const ends = rows.map(() => new Int32Array(phrases.length))
   phrases.forEach(([text], p) => {
@@ -138,49 +137,68 @@ export function likeness(phrases: Phrases, script: 'latin' | 'han'): Likeness {
       ends[kind]![p] = size
     })
   })
-  const size = reader.size()
-  const { place, of, values } = valuesOf(phrases)
-  const { inPhrases, spread } = holders(size, rows, ends, of)
-  const idfOf = (held: number): number => Math.log((1 + values.length) / (1 + held)) + 1
-  const scales = scale(spread.map(idfOf), idfOf(0), reader.kinds)
-  const starts = new Int32Array(size + 1)
-  for (let f = 0; f < size; f++) starts[f + 1] = starts[f]! + inPhrases[f]!
-  const postings = {
-    starts,
-    owners: new Int32Array(starts[size]!),
-    weights: new Float64Array(starts[size]!),
-  }
+  return { rows, ends }
+}
+
+/** Fills the inverted index of the phrases, given the number of phrases with each feature. */
+function fillPostings(
+  inPhrases: Int32Array,
+  rows: readonly Row[],
+  ends: readonly Int32Array[],
+  { out, add }: ReturnType<typeof makeWeighting>,
+): Postings {
+  const starts = new Int32Array(inPhrases.length + 1)
+  for (let f = 0; f < inPhrases.length; f++) starts[f + 1] = starts[f]! + inPhrases[f]!
+  const owners = new Int32Array(starts[inPhrases.length]!)
+  const weights = new Float64Array(owners.length)
   const filled = starts.slice()
-  for (let p = 0; p < phrases.length; p++) {
-    const { out, add } = scales
+  for (let p = 0; p < ends[0]!.length; p++) {
     out.size = 0
     rows.forEach((one, kind) => {
       add(one, p === 0 ? 0 : ends[kind]![p - 1]!, ends[kind]![p]!)
     })
     for (let i = 0; i < out.size; i++) {
       const at = filled[out.features[i]!]!++
-      postings.owners[at] = p
-      postings.weights[at] = out.weights[i]!
+      owners[at] = p
+      weights[at] = out.weights[i]!
     }
   }
-  const lengths = lengthsOf(values.length, of, postings)
-  const tell = discern(postings, of, values.length)
+  return { starts, owners, weights }
+}
+
+/**
+ * Builds the index of known phrases in normal form; the phrases of one value must be consecutive.
+ * @param script whether to read the phrases by words or by characters
+ */
+export function likeness(phrases: Phrases, script: 'latin' | 'han'): Likeness {
+  const reader = script === 'han' ? hanReader() : latinReader()
+  const { rows, ends } = readPhrases(reader, phrases)
+  const { place, of, values } = numberValues(phrases)
+  const { inPhrases, spread } = countHolders(reader.size(), rows, ends, of)
+  const idfOf = (held: number): number => Math.log((1 + values.length) / (1 + held)) + 1
+  const weighting = makeWeighting(spread.map(idfOf), idfOf(0), reader.kinds)
+  const postings = fillPostings(inPhrases, rows, ends, weighting)
+  const lengths = sumLengths(values.length, of, postings)
+  const addLearnt = discern(postings, of, values.length)
   const dots = new Float64Array(of.length)
   return {
     likest(text) {
       const asked = rows.map(row)
       reader.read(text, false, asked)
-      scales.out.size = 0
-      for (const one of asked) scales.add(one, 0, one.size)
-      multiply(scales.out, postings, dots)
-      const scores = scored(dots, of, lengths)
-      tell(scales.out, scores)
-      return { ...ranked(scores, values), scoreOf: (value) => scores[place.get(value) ?? -1] ?? 0 }
+      weighting.out.size = 0
+      for (const one of asked) weighting.add(one, 0, one.size)
+      multiply(weighting.out, postings, dots)
+      const scores = scoreValues(dots, of, lengths)
+      addLearnt(weighting.out, scores)
+      return {
+        ...rank(scores, values),
+        scoreOf: (value) => scores[place.get(value) ?? -1] ?? 0,
+      }
     },
   }
 }
 
-/** The likeness of a text to every phrase. */
+/** Writes the cosine of a text with every phrase into `dots`. */
 function multiply(text: Weighed, { starts, owners, weights }: Postings, dots: Float64Array): void {
   dots.fill(0)
   for (let f = 0; f < text.size; f++) {
@@ -191,8 +209,8 @@ function multiply(text: Weighed, { starts, owners, weights }: Postings, dots: Fl
   }
 }
 
-/** The likeness to every value: half to its likest phrase, half to all of them together. */
-function scored(dots: Float64Array, of: Int32Array, lengths: Float64Array): Float64Array {
+/** Scores every value: half its most similar phrase, half all its phrases together. */
+function scoreValues(dots: Float64Array, of: Int32Array, lengths: Float64Array): Float64Array {
   const best = new Float64Array(lengths.length)
   const scores = new Float64Array(lengths.length)
   for (let p = 0; p < dots.length; p++) {
@@ -206,7 +224,7 @@ function scored(dots: Float64Array, of: Int32Array, lengths: Float64Array): Floa
   return scores
 }
 
-function ranked(scores: Float64Array, values: readonly string[]): Omit<Likest, 'scoreOf'> {
+function rank(scores: Float64Array, values: readonly string[]): Omit<Likest, 'scoreOf'> {
   let value: string | undefined
   let score = 0
   let next = 0

@@ -5,16 +5,16 @@ import type { FindingMatch, Hearing } from './meant.js'
 import { guessed, languageOf, settled } from './meant.js'
 import type { Sentence } from './sentences.js'
 
-/** How much more it takes for a member of a list by itself, and for one with the head of the first member. */
-const more = { alone: 0.8, headed: 0.6 } as const
-/** Members that are looked at, so that the time is bounded; a longer list is judged as a whole. */
-const most = 6
-/** The longest head, in words or Han characters. */
-const longestHead = 4
+/** Added to the thresholds for a member of a list by itself, and for one with the head of the first member. */
+const penalty = { alone: 0.8, headed: 0.6 } as const
+/** Members of the longest list that is split, so that time is bounded; a longer one is matched as a whole. */
+const maxMembers = 6
+/** Length of the longest head, in words or Han characters. */
+const maxHead = 4
 
 const conjunction =
   / (?:and any|or any|and also|as well as|or|and|nor|plus) |或者|或是|或|和|还是|以及|及|跟|还有|、/g
-/** Only says when or how, so that what comes beside it is no member of a list. */
+/** A circumstance, which only says when or how: a sentence with one is no list. */
 const circumstance = new RegExp(
   [
     String.raw`^(?:when|if|while|after|before|since|because|as|like|so that|until|that|which|who)\b`,
@@ -23,16 +23,16 @@ const circumstance = new RegExp(
   ].join('|'),
 )
 
-/** A member of a list, and whether a conjunction stands before it. */
-interface Member {
+/** A member of a list, and whether a conjunction precedes it. */
+interface ListMember {
   readonly start: number
   readonly end: number
   readonly text: string
   readonly joined: boolean
 }
 
-/** A sentence, cut at its commas and conjunctions. */
-function membersOf({ text, clauses }: Normal, { start, end }: Sentence): readonly Member[] {
+/** Splits a sentence at its commas and conjunctions. */
+function splitMembers({ text, clauses }: Normal, { start, end }: Sentence): readonly ListMember[] {
   return clauses
     .filter((clause) => clause.start >= start && clause.end <= end)
     .flatMap((clause) => {
@@ -47,54 +47,54 @@ function membersOf({ text, clauses }: Normal, { start, end }: Sentence): readonl
     .filter((member) => member.start < member.end)
 }
 
-/** The beginnings of the first member that others may share, each with what joins it to them. */
-function headsOf(first: string): readonly string[] {
+/** The beginnings of the first member that others may share; one of words ends in a space. */
+function sharedHeads(first: string): readonly string[] {
   if (languageOf(first) === 'zh')
-    return Array.from({ length: Math.min(longestHead, first.length - 1) }, (_, n) =>
+    return Array.from({ length: Math.min(maxHead, first.length - 1) }, (_, n) =>
       first.slice(0, n + 1),
     )
   const words = first.split(' ')
-  return words.map((_, n) => `${words.slice(0, n + 1).join(' ')} `).slice(-longestHead)
+  return words.map((_, n) => `${words.slice(0, n + 1).join(' ')} `).slice(-maxHead)
 }
 
-/** What one member asks for. */
-function meantBy(
-  hearing: Hearing,
-  { start, end, text }: Member,
+/** The finding that one member asks for. */
+function matchMember(
+  context: Hearing,
+  { start, end, text }: ListMember,
   heads: readonly string[],
   found: readonly FindingMatch[],
 ): string | undefined {
-  const heard = (said: string): Hearing => ({
-    ...hearing,
-    sentence: { ...hearing.sentence, start, end, text: said },
-    like: hearing.lexicon.alike(said),
+  const withText = (said: string): Hearing => ({
+    ...context,
+    sentence: { ...context.sentence, start, end, text: said },
+    similarity: context.lexicon.alike(said),
   })
-  const own = heard(text)
+  const own = withText(text)
   const inside = found.filter((match) => match.start >= start && match.end <= end)
   const named = inside.length > 0 ? settled(own, inside) : undefined
   if (named !== undefined || isGeneric(text)) return named
-  const { id } = guessed(own, more.alone)
+  const { id } = guessed(own, penalty.alone)
   if (id !== undefined) return id
   const headed = heads
-    .map((head) => heard(head + text))
-    .filter((one) => guessed(one, more.headed).id !== undefined)
+    .map((head) => withText(head + text))
+    .filter((one) => guessed(one, penalty.headed).id !== undefined)
   const best = headed.reduce<Hearing | undefined>(
-    (a, b) => (a && a.like.score >= b.like.score ? a : b),
+    (a, b) => (a && a.similarity.score >= b.similarity.score ? a : b),
     undefined,
   )
-  return best?.like.value
+  return best?.similarity.value
 }
 
-/** The findings a list asks for; none where the sentence is no list of two or more. */
-export function listed(hearing: Hearing, found: readonly FindingMatch[]): readonly string[] {
-  const members = membersOf(hearing.read, hearing.sentence)
+/** The findings a list asks for; none where the sentence is not a list of two or more. */
+export function listed(context: Hearing, found: readonly FindingMatch[]): readonly string[] {
+  const members = splitMembers(context.read, context.sentence)
   const [first] = members
-  if (!first || members.length < 2 || members.length > most) return []
+  if (!first || members.length < 2 || members.length > maxMembers) return []
   if (members.some(({ text }) => circumstance.test(text))) return []
   const meant = members.map((member, m) =>
-    meantBy(hearing, member, m === 0 ? [] : headsOf(first.text), found),
+    matchMember(context, member, m === 0 ? [] : sharedHeads(first.text), found),
   )
-  const { ancestors } = hearing.lexicon
+  const { ancestors } = context.lexicon
   const ids = meant.filter((id, m) => {
     if (id === undefined) return false
     // "A cough, is there phlegm?" asks for the phlegm alone, "a cough or phlegm" for both.

@@ -1,4 +1,4 @@
-/** Which findings a sentence means: those it names, those it is like, or one instead of another. */
+/** Finding match of a sentence: which finding it asks about, by its named phrases and by similarity. */
 import type { Match, Normal } from '../../../text/phrase-search.js'
 import { words } from '../../../text/word-stems.js'
 import type { Language } from '../../../turn.js'
@@ -9,47 +9,48 @@ import type { Likest } from './likeness.js'
 import type { Sentence } from './sentences.js'
 
 /**
- * When the likest finding is meant, where nothing is named: a least likeness, and a least sum of the likeness
- * and twice its lead over the next value. Characters are more telling than words.
+ * Thresholds at which the most similar finding is taken where none is named: a least score, and a least sum of the
+ * score and twice its lead over the second-best value. Han characters carry more information than words.
  */
-const sure = {
+const thresholds = {
   zh: { score: 0.45, sum: 0.8 },
   en: { score: 0.15, sum: 0.95 },
 } as const
-/** How much more of both it takes where only one word says anything: "Is it serious?" is like much. */
-const oneWord = 0.4
-/** Least likeness, and least lead over what is named, at which something else is meant instead. */
-const instead = { score: 0.3, lead: 0.05 } as const
-/** What a named phrase as long as the sentence adds to its likeness. */
-const coverage = 0.15
-/** A named finding is passed over in a sentence that is less like it than this and says much besides. */
+/** Added to both thresholds where only one word is not generic: "Is it serious?" is similar to many things. */
+const oneWordPenalty = 0.4
+/** Least score, and least lead over the named finding, at which another finding is taken instead. */
+const override = { score: 0.3, lead: 0.05 } as const
+/** Added to the score of a named finding, times the share of the sentence that its phrase covers. */
+const coverageBonus = 0.15
+/** A named finding is ignored if its score and its phrase's share of the sentence are both below these. */
 const weak = { score: 0.45, share: 0.4 } as const
-/** Least likeness at which it is worth asking what was meant. */
-const nearly = 0.35
+/** Least score at which the patient asks what was meant. */
+const minNearScore = 0.35
 
-/** A finding, named. */
+/** A phrase match that names a finding. */
 export type FindingMatch = Match<Extract<Entry, { readonly kind: 'finding' }>>
 
 /** Whether a match names a finding. */
 export const isFinding = (match: Match<Entry>): match is FindingMatch =>
   match.value.kind === 'finding'
 
-/** A sentence, and all there is to judge it by. */
+/** A sentence of an utterance, with the lexicon and the similarity it is matched by. */
 export interface Hearing {
   readonly lexicon: Lexicon
+  /** The whole utterance. */
   readonly read: Normal
   readonly sentence: Sentence
-  readonly like: Likest
-  /** Whether a finding can be meant at all. */
+  readonly similarity: Likest
+  /** Whether the sentence can ask for a value: a finding, not an aside, and of the person it is about. */
   fits(id: string): boolean
 }
 
 const hanAny = /\p{Script=Han}/u
 
-/** By which language's rules a text is judged. */
+/** The language whose thresholds apply to a text: `zh` where it has any Han character. */
 export const languageOf = (text: string): Language => (hanAny.test(text) ? 'zh' : 'en')
 
-/** Drops what was read over a comma, where one of the two phrases beside it is known too. */
+/** Drops matches across a comma that overlap a neighbouring match within one clause. */
 export function apart(
   { clauses }: Normal,
   matches: readonly Match<Entry>[],
@@ -69,7 +70,7 @@ export function apart(
   })
 }
 
-/** The sentence less the matched phrases, which say what it is about and not what of it. */
+/** Removes the matched phrases from a sentence that begins at `start`, to read the rest for attributes. */
 export function without(text: string, start: number, matches: readonly Match<unknown>[]): string {
   let rest = ''
   let from = 0
@@ -80,51 +81,51 @@ export function without(text: string, start: number, matches: readonly Match<unk
   return rest + text.slice(from)
 }
 
-/** What a sentence is taken to ask about. */
+/** The finding that a sentence without a known phrase is guessed to ask about. */
 export interface Meant {
   readonly id: string | undefined
-  /** The sentence was nearly like a finding. */
+  /** The sentence was similar enough to a finding to ask what was meant. */
   readonly near: boolean
 }
 
 /**
- * What a sentence without a known phrase is like.
- * @param more how much more likeness and lead it takes
+ * Guesses the finding of a sentence without a known phrase, by similarity.
+ * @param more added to the thresholds of score and lead
  */
-export function guessed({ sentence: { text }, like, fits }: Hearing, more = 0): Meant {
-  const { value, score, next } = like
+export function guessed({ sentence: { text }, similarity, fits }: Hearing, more = 0): Meant {
+  const { value, score, next } = similarity
   if (value === undefined || !fits(value)) return { id: undefined, near: false }
   const language = languageOf(text)
   const single = language === 'en' && words(text).filter((word) => !isGeneric(word)).length < 2
-  const least = sure[language]
-  const extra = more + (single ? oneWord : 0)
+  const least = thresholds[language]
+  const extra = more + (single ? oneWordPenalty : 0)
   const means = score >= least.score + extra && score + 2 * (score - next) >= least.sum + extra
-  return { id: means ? value : undefined, near: score >= nearly }
+  return { id: means ? value : undefined, near: score >= minNearScore }
 }
 
-/** What a sentence with known phrases asks: what it names, or what the whole of it is likest to; or neither. */
+/** Chooses the finding of a sentence with known phrases: a named one, the most similar one, or none. */
 export function settled(
-  { lexicon, sentence, like, fits }: Hearing,
+  { lexicon, sentence, similarity, fits }: Hearing,
   found: readonly FindingMatch[],
 ): string | undefined {
-  const { value, score } = like
+  const { value, score } = similarity
   const { text } = sentence
   const { ancestors } = lexicon
-  const likeOf = ({ value: { id }, start, end }: FindingMatch) =>
-    like.scoreOf(id) +
-    (coverage * (end - start)) / text.length -
+  const adjustedScore = ({ value: { id }, start, end }: FindingMatch) =>
+    similarity.scoreOf(id) +
+    (coverageBonus * (end - start)) / text.length -
     (isWhole(lexicon.knowledge, id) ? 1 : 0)
   // "When you cough, is there phlegm?" asks for the phlegm.
   const nearest = found.filter(
     ({ value: { id } }) => !found.some((other) => ancestors.get(other.value.id)?.has(id)),
   )
-  const best = nearest.reduce((a, b) => (likeOf(b) > likeOf(a) ? b : a))
+  const best = nearest.reduce((a, b) => (adjustedScore(b) > adjustedScore(a) ? b : a))
   const { id } = best.value
   if (isGeneric(without(text, sentence.start, found))) return id
-  if (like.scoreOf(id) < weak.score && best.end - best.start < weak.share * text.length)
+  if (similarity.scoreOf(id) < weak.score && best.end - best.start < weak.share * text.length)
     return undefined
   if (value === undefined || value === id) return id
-  if (score < instead.score || score - like.scoreOf(id) < instead.lead) return id
+  if (score < override.score || score - similarity.scoreOf(id) < override.lead) return id
   if (!lexicon.knowledge.finding.has(value)) return undefined
   return fits(value) && !ancestors.get(id)?.has(value) ? value : id
 }
