@@ -1,9 +1,9 @@
 /**
- * Saved episodes: a file of finished consultations that can be read, scored again and trained on.
+ * Episode files: reads and writes saved episodes, to score them again or train on them.
  *
- * `.jsonl` holds one JSON object a line; `.parquet` holds the same JSON in two columns, beside flat columns
- * for whoever looks at it with other tools. Both are written under another name and renamed when closed,
- * so that a file with its proper name is whole. Neither needs the memory of more than some of its rows.
+ * `.jsonl` holds one JSON object per line; `.parquet` holds the same JSON in two columns, beside flat columns for
+ * other tools. Both are written under another name and renamed when closed, so a file with its final name is
+ * complete. Only a batch of rows is in memory at a time.
  */
 import type { FileHandle } from 'node:fs/promises'
 import { open, readdir, rename, rm, stat } from 'node:fs/promises'
@@ -18,16 +18,17 @@ import type { SavedEpisode } from './episode-schema.js'
 
 export type { SavedEpisode } from './episode-schema.js'
 
+/** A writer of one episode file. */
 export interface EpisodeWriter {
-  /** Resolves when the writer is ready for more; waiting for it bounds the memory. */
+  /** Resolves when the writer is ready for more; awaiting it bounds memory. */
   write(saved: SavedEpisode): Promise<void>
-  /** Finishes the file and gives it its name. */
+  /** Completes the file and renames it to its final name. */
   close(): Promise<void>
-  /** Leaves nothing behind of a file that was not closed. */
+  /** Removes the partial file of a writer that was not closed. */
   discard(): Promise<void>
 }
 
-/** Rows wait in memory until there are this many, or this much of their text. */
+/** Rows are buffered up to this many, or up to this much text. */
 const batch = { rows: 1000, characters: 16_000_000 }
 
 const jsonlSink = (handle: FileHandle): RowSink => ({
@@ -35,7 +36,7 @@ const jsonlSink = (handle: FileHandle): RowSink => ({
   finish: async () => {},
 })
 
-const sinkOf = (path: string): ((handle: FileHandle) => RowSink) => {
+const sinkFor = (path: string): ((handle: FileHandle) => RowSink) => {
   if (path.endsWith('.jsonl')) return jsonlSink
   if (path.endsWith('.parquet')) return parquetSink
   throw new Fault(
@@ -44,56 +45,63 @@ const sinkOf = (path: string): ((handle: FileHandle) => RowSink) => {
   )
 }
 
-/** The file under its other name: opened with the first rows, renamed or removed at the end. */
-function partialFile(path: string) {
-  const makeSink = sinkOf(path)
-  const partial = `${path}.partial`
+/** A file under a temporary name: opened on demand, and closed and removed. */
+function temporaryFile(path: string, partial: string) {
+  const makeSink = sinkFor(path)
   let opened: Promise<{ readonly handle: FileHandle; readonly sink: RowSink }> | undefined
-  /** Batches go one after another, whether or not the caller waits. */
+  return {
+    begin() {
+      opened ??= boundary('bad-input', path, async () => {
+        const handle = await open(partial, 'w')
+        return { handle, sink: makeSink(handle) }
+      })
+      opened.catch(() => {})
+      return opened
+    },
+    async remove(): Promise<void> {
+      const { handle } = (await opened?.catch(() => {})) ?? {}
+      if (!handle) return
+      await handle.close().catch(() => {})
+      await rm(partial, { force: true })
+    },
+  }
+}
+
+/** The rows of an unfinished file: sent to its temporary name, which is renamed or removed at the end. */
+function partialFile(path: string) {
+  const partial = `${path}.partial`
+  const temporary = temporaryFile(path, partial)
+  /** Batches are written one after another, whether or not the caller waits. */
   let sent = Promise.resolve()
-  const begin = () => {
-    opened ??= boundary('bad-input', path, async () => {
-      const handle = await open(partial, 'w')
-      return { handle, sink: makeSink(handle) }
-    })
-    opened.catch(() => {})
-    return opened
-  }
-  const remove = async () => {
-    const { handle } = (await opened?.catch(() => {})) ?? {}
-    if (!handle) return
-    await handle.close().catch(() => {})
-    await rm(partial, { force: true })
-  }
   return {
     send(rows: readonly Row[]): void {
-      const to = begin()
-      sent = sent.then(async () => (await to).sink.send(rows))
+      const opened = temporary.begin()
+      sent = sent.then(async () => (await opened).sink.send(rows))
       sent.catch(() => {})
     },
     settled: () => sent,
     async finish(): Promise<void> {
-      const { handle, sink } = await begin()
+      const { handle, sink } = await temporary.begin()
       try {
         await sent
         await sink.finish()
         await handle.close()
         await rename(partial, path)
       } catch (error) {
-        await remove()
+        await temporary.remove()
         throw error
       }
     },
     async drop(): Promise<void> {
       await sent.catch(() => {})
-      await remove()
+      await temporary.remove()
     },
   }
 }
 
 /**
- * Writes saved episodes to a new file, replacing one that is there when it is closed.
- * @throws Fault `bad-input` for a name of another format, or a place that cannot be written
+ * Opens a writer of saved episodes. `close` replaces an existing file.
+ * @throws Fault `bad-input` for a name of another format, or a path that cannot be written
  */
 export function episodeWriter(path: string): EpisodeWriter {
   const file = partialFile(path)
@@ -127,13 +135,13 @@ export function episodeWriter(path: string): EpisodeWriter {
   }
 }
 
-/** Loaded with the first file that is read: writing needs no schema, and zod takes long to load. */
-const reading = () => import('./episode-reader.js')
+/** Loads the reader with the first file read: writing needs no schema, and zod takes long to load. */
+const loadReader = () => import('./episode-reader.js')
 
 async function* readJsonl(path: string): AsyncGenerator<PlacedEpisode> {
-  const { fromJson, piecesOf, rowReader } = await reading()
+  const { fromJson, piecesOf, rowReader } = await loadReader()
   const read = rowReader()
-  const schemaless = (value: unknown, where: string): object => {
+  const withoutSchema = (value: unknown, where: string): object => {
     const { schema, ...saved } = typeof value === 'object' && value !== null ? Object(value) : {}
     checkSchema(schema, where)
     return saved
@@ -143,15 +151,15 @@ async function* readJsonl(path: string): AsyncGenerator<PlacedEpisode> {
     number += 1
     if (line.trim() === '') continue
     const where = `${path}:${number}`
-    const whole = () => schemaless(fromJson(line, where), where)
+    const whole = () => withoutSchema(fromJson(line, where), where)
     const pieces = piecesOf(line)
-    const rest = pieces && schemaless(pieces.rest, where)
+    const rest = pieces && withoutSchema(pieces.rest, where)
     yield { saved: read({ rest, truth: pieces?.truth, whole }, where), where }
   }
 }
 
 async function* readParquet(path: string): AsyncGenerator<PlacedEpisode> {
-  const { fromJson, rowReader } = await reading()
+  const { fromJson, rowReader } = await loadReader()
   const read = rowReader()
   let number = 0
   for await (const row of readTable(path)) {
@@ -171,11 +179,11 @@ async function* readParquet(path: string): AsyncGenerator<PlacedEpisode> {
   }
 }
 
-/** The file itself, or every `*.jsonl` and `*.parquet` file of a folder by its name. */
-async function filesOf(path: string): Promise<readonly string[]> {
-  const there = await boundary('bad-input', path, () => stat(path))
-  if (!there.isDirectory()) {
-    sinkOf(path)
+/** Lists the file itself, or the `*.jsonl` and `*.parquet` files of a folder, sorted by name. */
+async function listFiles(path: string): Promise<readonly string[]> {
+  const stats = await boundary('bad-input', path, () => stat(path))
+  if (!stats.isDirectory()) {
+    sinkFor(path) // throws for another format
     return [path]
   }
   const names = (await readdir(path)).filter((name) => /\.(jsonl|parquet)$/.test(name)).sort()
@@ -184,31 +192,31 @@ async function filesOf(path: string): Promise<readonly string[]> {
   return names.map((name) => join(path, name))
 }
 
-/** A saved episode, and where it stands: `file:line` or `file: row n`. */
+/** A saved episode with its location: `file:line` or `file: row n`. */
 export interface PlacedEpisode {
   readonly saved: SavedEpisode
   readonly where: string
 }
 
-/** Like {@link readSaved}, with the place of each. */
+/** Streams saved episodes like {@link readSavedEpisodes}, each with its location. */
 export async function* readPlaced(path: string): AsyncGenerator<PlacedEpisode> {
-  for (const file of await filesOf(path))
+  for (const file of await listFiles(path))
     yield* file.endsWith('.jsonl') ? readJsonl(file) : readParquet(file)
 }
 
 /**
- * The saved episodes of a file, or of every `*.jsonl` and `*.parquet` file of a folder in the order of
- * their names; one at a time, so that a run of any size can be read. Episodes of one case may share their truth.
+ * Streams the saved episodes of a file, or of all `*.jsonl` and `*.parquet` files of a folder in order of name, so a
+ * run of any size can be read. Episodes of one case may share their truth object.
  * @throws Fault `bad-input` naming file, row and path, or the schema found and what to do about it
  */
 export async function* readSaved(path: string): AsyncGenerator<SavedEpisode> {
   for await (const { saved } of readPlaced(path)) yield saved
 }
 
-/** How many episodes there are to read, for who shows how far reading is; lines are not looked into. */
+/** Counts the episodes of a path without parsing them, for progress displays. */
 export async function countSaved(path: string): Promise<number> {
   let count = 0
-  for (const file of await filesOf(path))
+  for (const file of await listFiles(path))
     count += file.endsWith('.jsonl') ? await countLines(file) : await countRows(file)
   return count
 }

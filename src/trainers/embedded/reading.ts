@@ -1,104 +1,108 @@
-/** What token segments amount to: features, and the weight rows that stand for them. */
+/** Features of token segments and the weight rows they map to, cached per segment. */
 import type { TokenSegment } from '../../batch.js'
 import type { Reader } from './policy.js'
 
-/** One segment, read; the same for every version of the weights, rows being kept for good. */
+/** Features of one segment; valid for every version of the weights, because a row is never removed. */
 export interface Reading {
-  /** Features: of every tick of the clock, in order, then all others in the order they became active. */
-  readonly keys: readonly number[]
-  /** How many of the features are ticks. */
-  readonly ticks: number
+  /** Features: one per clock tick, in order, then all others in the order they became active. */
+  readonly features: readonly number[]
+  /** Number of features that are clock ticks. */
+  readonly clockCount: number
   /** Weight row of each feature; -1 where no weights have one. */
   readonly rows: Int32Array
-  /** Value of each feature, the ticks apart. */
+  /** Value of each feature after the clock ticks. */
   readonly values: Float64Array
-  /** Per drawn token: its place `t`, how many features were active, which feature is the clock's. */
-  readonly places: Int32Array
-  readonly active: Int32Array
-  readonly clocks: Int32Array
-  /** Per drawn token and action: whether the move was open. */
-  readonly open: Uint8Array
+  /** Per drawn token: its index along the mask. */
+  readonly positions: Int32Array
+  /** Per drawn token: number of features, without clock ticks, that were active. */
+  readonly activeCounts: Int32Array
+  /** Per drawn token: index of the clock feature in `features`. */
+  readonly clockIndexes: Int32Array
+  /** Per drawn token and action: 1 where the action was allowed. */
+  readonly actionMask: Uint8Array
 }
 
-/** Reads segments once, for weights whose rows only ever join. */
+/** Extracts the features of each segment once, for weights that only ever gain rows. */
 export interface Readings {
-  /** The rows with one for every feature of the segments that is new, in their order. */
-  rowsFor(
+  /** `rowOf` with a new row for every feature of the segments that had none, in their order. */
+  addRows(
     segments: readonly TokenSegment[],
     rowOf: ReadonlyMap<number, number>,
   ): ReadonlyMap<number, number>
-  /** A segment with every row that `rowOf` has. */
-  of(segment: TokenSegment, rowOf: ReadonlyMap<number, number>): Reading
+  /** Features of a segment, with every row that `rowOf` has. */
+  get(segment: TokenSegment, rowOf: ReadonlyMap<number, number>): Reading
 }
 
-/** Where the segment's mask and prompt end matter too: the same tokens may be trained on with other masks. */
-interface Kept {
-  readonly reading: Reading
+/** A cache entry. Mask and prompt length are compared too: the same tokens may be trained on with other masks. */
+interface CacheEntry {
+  readonly features: Reading
   readonly mask: Uint8Array
   readonly promptLength: number
 }
 
-function readSegment(reader: Reader, { tokens, promptLength, mask }: TokenSegment): Reading {
-  const { actions } = reader
-  const state = reader.start()
+function extractFeatures(extractor: Reader, { tokens, promptLength, mask }: TokenSegment): Reading {
+  const { actions } = extractor
+  const state = extractor.initialState()
   const drawn = mask.reduce((sum, one) => sum + one, 0)
-  const places = new Int32Array(drawn)
-  const active = new Int32Array(drawn)
-  const clocks = new Int32Array(drawn)
-  const open = new Uint8Array(drawn * actions)
+  const positions = new Int32Array(drawn)
+  const activeCounts = new Int32Array(drawn)
+  const clockIndexes = new Int32Array(drawn)
+  const actionMask = new Uint8Array(drawn * actions)
   const ticks: number[] = []
   let n = 0
   tokens.forEach((token, at) => {
     const t = at - promptLength
     if (t >= 0 && mask[t] === 1) {
-      places[n] = t
-      active[n] = state.keys.length
-      clocks[n] = ticks.length - 1
-      reader.writeOpen(state, open, n * actions)
+      positions[n] = t
+      activeCounts[n] = state.features.length
+      clockIndexes[n] = ticks.length - 1
+      extractor.writeActionMask(state, actionMask, n * actions)
       n++
     }
-    reader.read(state, token)
-    if (reader.isClock(token)) ticks.push(reader.clockKey(state))
+    extractor.read(state, token)
+    if (extractor.isClock(token)) ticks.push(extractor.clockFeature(state))
   })
-  const keys = [...ticks, ...state.keys]
-  const rows = new Int32Array(keys.length).fill(-1)
+  const features = [...ticks, ...state.features]
+  const rows = new Int32Array(features.length).fill(-1)
   const values = Float64Array.from(state.values)
-  return { keys, ticks: ticks.length, rows, values, places, active, clocks, open }
+  const perToken = { positions, activeCounts, clockIndexes, actionMask }
+  return { features, clockCount: ticks.length, rows, values, ...perToken }
 }
 
-/** Starts reading for weights of one lineage; after loading others, start anew. */
-export function readings(reader: Reader): Readings {
-  // By tokens, which a segment keeps when advantages and the like are put into a copy of it.
-  const known = new WeakMap<Int32Array, Kept>()
+/** Creates an empty cache. It serves the weights of one run; after a checkpoint is loaded, create a new one. */
+export function readings(extractor: Reader): Readings {
+  // Keyed by tokens, which a copy of a segment with other advantages or log-probs keeps.
+  const cache = new WeakMap<Int32Array, CacheEntry>()
 
   const find = (segment: TokenSegment): Reading => {
     const { tokens, mask, promptLength } = segment
-    const kept = known.get(tokens)
-    if (kept && kept.mask === mask && kept.promptLength === promptLength) return kept.reading
-    const reading = readSegment(reader, segment)
-    known.set(tokens, { reading, mask, promptLength })
-    return reading
+    const entry = cache.get(tokens)
+    if (entry && entry.mask === mask && entry.promptLength === promptLength) return entry.features
+    const features = extractFeatures(extractor, segment)
+    cache.set(tokens, { features, mask, promptLength })
+    return features
   }
 
   return {
-    rowsFor(segments, rowOf) {
+    addRows(segments, rowOf) {
       const all = new Map(rowOf)
       for (const segment of segments) {
-        const { keys, rows } = find(segment)
+        const { features, rows } = find(segment)
         for (let i = 0; i < rows.length; i++) {
           if (rows[i]! >= 0) continue
-          const key = keys[i]!
-          if (!all.has(key)) all.set(key, all.size)
-          rows[i] = all.get(key)!
+          const feature = features[i]!
+          if (!all.has(feature)) all.set(feature, all.size)
+          rows[i] = all.get(feature)!
         }
       }
       return all
     },
-    of(segment, rowOf) {
-      const reading = find(segment)
-      const { keys, rows } = reading
-      for (let i = 0; i < rows.length; i++) if (rows[i]! < 0) rows[i] = rowOf.get(keys[i]!) ?? -1
-      return reading
+    get(segment, rowOf) {
+      const found = find(segment)
+      const { features, rows } = found
+      for (let i = 0; i < rows.length; i++)
+        if (rows[i]! < 0) rows[i] = rowOf.get(features[i]!) ?? -1
+      return found
     },
   }
 }

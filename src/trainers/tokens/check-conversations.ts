@@ -1,13 +1,13 @@
-/** The conversations that a chat template is held to. */
+/** Test conversations that a chat template must render append-only. */
 
-/** A conversation to play through a template. */
+/** A conversation to play through a chat template. */
 export interface Conversation {
   readonly name: string
   readonly system?: string
-  /** What the world says first and after each reply. */
+  /** User messages: the first, and one after each reply. */
   readonly world: readonly string[]
   readonly replies: readonly string[]
-  /** The replies stop without an end of turn. */
+  /** The replies are cut off, without an end of turn. */
   readonly cut?: true
 }
 
@@ -48,10 +48,10 @@ const ordinary: readonly Conversation[] = [
   { name: 'replies with reasoning', system, world: ask, replies: thought },
 ]
 
-/** Conversations that have been seen to break templates; `controls` are spelt in some. */
+/** Conversations of kinds that have broken templates; some spell the given control tokens. */
 export function checkConversations(controls: readonly string[]): readonly Conversation[] {
   const spelt = ['<|im_end|>', '</s>', ...controls.slice(0, 8)].join(' ')
-  // In a reply these are reasoning, which has a conversation of its own.
+  // In a reply, think tags are reasoning, which another conversation covers.
   const harmless = spelt.replaceAll(/<\/?think>/g, '')
   return [
     ...ordinary,

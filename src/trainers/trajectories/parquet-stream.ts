@@ -1,111 +1,48 @@
-/** A parquet file written a table at a time: bounded row groups, zstd, and its name only when it is whole. */
+/** A Parquet file under a temporary name, renamed into place when it is complete. */
 import type { FileHandle } from 'node:fs/promises'
 import { open, rename, rm } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
 import { boundary } from '../../error.js'
+import type { ParquetSink, ParquetSinkOptions } from '../../storage/parquet-files.js'
+import { createParquetSink } from '../../storage/parquet-files.js'
 
-export interface ParquetStreamOptions {
-  /** @default no metadata */
-  readonly metadata?: ReadonlyMap<string, string>
-  /** The most rows of a row group. */
-  readonly rows: number
-  /** About the most encoded bytes of a row group; it ends at whichever comes first. */
-  readonly bytes: number
-  /** Paths of columns whose values hardly repeat, such as `logprobs.list.item`. @default none */
-  readonly unique?: readonly string[]
-}
-
-/** Writes tables of one schema; they go one after another, whether or not the caller waits. */
+/** Writes tables of one schema to a new file. Calls must not overlap. */
 export interface ParquetStream {
-  /** Resolves when the table is on its way; waiting for it bounds the memory. */
+  /** Resolves once the table is on its way; awaiting it bounds the memory. */
   write(table: Arrow.Table): Promise<void>
-  /** Ends the file and gives it its name. A file without rows needs the table that says its columns. */
-  close(empty: () => Arrow.Table): Promise<void>
+  /** Completes the file and renames it into place. `empty` makes the table whose columns a file without rows gets. */
+  close(empty: () => Promise<Arrow.Table>): Promise<void>
   /** Ends without a file. */
   abort(): Promise<void>
 }
 
-/** Loads the libraries; only who writes parquet pays for them. */
-async function load() {
-  const [arrow, parquet] = await Promise.all([import('apache-arrow'), import('parquet-wasm')])
-  return { arrow, parquet }
-}
-type Libraries = Awaited<ReturnType<typeof load>>
-
-function propertiesOf(
-  { parquet }: Libraries,
-  { metadata = new Map(), rows, bytes, unique = [] }: ParquetStreamOptions,
-) {
-  const builder = new parquet.WriterPropertiesBuilder()
-    .setCompression(parquet.Compression.ZSTD)
-    .setMaxRowGroupSize(rows)
-    .setMaxRowGroupBytes(bytes)
-    .setKeyValueMetadata(new Map(metadata))
-  return unique.reduce((all, path) => all.setColumnDictionaryEnabled(path, false), builder).build()
-}
-
-/** A table in the memory of the wasm module, which owns it from then on. */
-const inWasm = ({ arrow, parquet }: Libraries, table: Arrow.Table) =>
-  parquet.Table.fromIPCStream(arrow.tableToIPC(table, 'stream'))
-
-/** The wasm module's writer, pumped into the file. */
-function encoder(libraries: Libraries, handle: FileHandle, options: ParquetStreamOptions) {
-  const { readable, writable } = new TransformStream()
-  const writer = writable.getWriter()
-  const pump = async () => {
-    const bytes: ReadableStream<Uint8Array> = await libraries.parquet.transformParquetStream(
-      readable,
-      propertiesOf(libraries, options),
-    )
-    for await (const chunk of bytes) await handle.writeFile(chunk)
-  }
-  const pumped = pump().catch(async (error: unknown) => {
-    // Who waits to write would wait for ever.
-    await writer.abort(error)
-    throw error
-  })
-  pumped.catch(() => {})
-  return { writer, pumped }
-}
-
-/** @throws Fault `bad-input` from `write` and `close` for a place that cannot be written */
-export function parquetStream(path: string, options: ParquetStreamOptions): ParquetStream {
+/**
+ * Prepares a new Parquet file at `path`, opened on the first write and replacing an existing one when closed.
+ * @throws Fault `bad-input` from `write` and `close` for a path that cannot be written
+ */
+export function parquetStream(path: string, options: ParquetSinkOptions): ParquetStream {
   const partial = `${path}.${process.pid}.partial`
-  let opened: Promise<{ readonly handle: FileHandle; readonly libraries: Libraries }> | undefined
+  let opened: Promise<{ readonly handle: FileHandle; readonly sink: ParquetSink }> | undefined
   const begin = () => {
     opened ??= boundary('bad-input', path, async () => {
       const handle = await open(partial, 'w')
-      return { handle, libraries: await load() }
+      return { handle, sink: createParquetSink(handle, options) }
     })
     return opened
   }
-  let stream: ReturnType<typeof encoder> | undefined
-  const finish = async () => {
-    await stream?.writer.close()
-    await stream?.pumped
-  }
+  const started = () => opened?.catch(() => undefined)
   const discard = async () => {
-    const { handle } = (await opened?.catch(() => undefined)) ?? {}
-    await handle?.close().catch(() => {})
+    await (await started())?.handle.close().catch(() => {})
     await rm(partial, { force: true })
   }
   return {
     async write(table) {
-      const { handle, libraries } = await begin()
-      stream ??= encoder(libraries, handle, options)
-      for (const batch of inWasm(libraries, table).recordBatches()) await stream.writer.write(batch)
+      await (await begin()).sink.write(table)
     },
     async close(empty) {
       try {
-        const { handle, libraries } = await begin()
-        if (stream) await finish()
-        else {
-          // A stream without a batch has no schema, and the wasm module does not survive it.
-          const properties = propertiesOf(libraries, options)
-          await handle.writeFile(
-            libraries.parquet.writeParquet(inWasm(libraries, empty()), properties),
-          )
-        }
+        const { handle, sink } = await begin()
+        await sink.finish(empty)
         await handle.close()
         await rename(partial, path)
       } catch (error) {
@@ -114,8 +51,7 @@ export function parquetStream(path: string, options: ParquetStreamOptions): Parq
       }
     },
     async abort() {
-      // The wasm module ends its stream in order, since one that is torn off would keep its memory.
-      await finish().catch(() => {})
+      await (await started())?.sink.abort().catch(() => {})
       await discard()
     },
   }
