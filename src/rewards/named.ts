@@ -1,4 +1,9 @@
-/** Rewards by name, for recipes and the command line. */
+/**
+ * Registry of rewards by name, for recipes and the command line.
+ *
+ * A published system's formula has two forms. *Parity* (`parity: true`, registered as `NAME-parity`) reproduces the
+ * released code, bugs included. *Fixed* (the default, no suffix) corrects those bugs.
+ */
 import { Fault } from '../error.js'
 import { loadKnowledge } from '../knowledge/load.js'
 import { nearNames } from '../platform/did-you-mean.js'
@@ -13,7 +18,7 @@ import {
   differentialF1,
   differentialSpherical,
 } from './outcome/differential.js'
-import type { Formulary } from './outcome/formulary.js'
+import type { FormularyOptions } from './outcome/formulary.js'
 import { partialCredit } from './outcome/partial-credit.js'
 import { reciprocalRank, topK } from './outcome/ranked.js'
 import { treatment } from './outcome/treatment.js'
@@ -53,15 +58,13 @@ import { redFlagRecall } from './safety/red-flags.js'
 import { safety } from './safety/safety.js'
 import { groundedClaims, noFalseClaims } from './safety/unsupported-claims.js'
 
-/** What rewards are made from; each takes what it needs. */
-export interface NamedOptions extends Omit<InformationGainOptions, 'least'> {
-  /** The diseases that can be told from their names. @default none */
-  readonly formulary?: Formulary
-  /** What judged rewards ask. @default ruleJudge, except where a release has a rule of its own */
+/** Options of all named rewards; each reads those it needs. */
+export interface NamedOptions extends Omit<InformationGainOptions, 'least'>, FormularyOptions {
+  /** The judge of judged rewards. @default ruleJudge, except where a release has a rule of its own */
   readonly judge?: Judge
 }
 
-/** This package's own: components, and what is composed of them. */
+/** This package's own rewards: presets and components. */
 const own = {
   default: defaultReward,
   'safety-first': ({ formulary = [], knowledge }) =>
@@ -105,7 +108,7 @@ const own = {
   'verified-answer': verifiedAnswer,
 } as const satisfies Record<string, (options: NamedOptions) => Reward>
 
-/** Published systems', mended; behind each name and `-parity` stands the formula as released. */
+/** Rewards of published systems, fixed; each is also registered as `NAME-parity`. */
 const published = {
   'doctor-agent-ppo': doctorAgentPpo,
   'doctor-agent-grpo': doctorAgentGrpo,
@@ -123,13 +126,14 @@ const published = {
 
 type OwnName = keyof typeof own
 type PublishedName = keyof typeof published
+/** The name of a registered reward. */
 export type RewardName = OwnName | PublishedName | `${PublishedName}-parity`
 
-type Maker = (options: NamedOptions) => Reward
+type RewardFactory = (options: NamedOptions) => Reward
 
-const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
+const factories: ReadonlyMap<string, RewardFactory> = new Map<string, RewardFactory>([
   ...Object.entries(own),
-  ...Object.entries(published).flatMap(([name, make]): [string, Maker][] => [
+  ...Object.entries(published).flatMap(([name, make]): [string, RewardFactory][] => [
     [name, make],
     [`${name}-parity`, (options) => make({ ...options, parity: true })],
   ]),
@@ -137,16 +141,16 @@ const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
 
 /** The names `namedReward` knows, in the order `rewards list` prints them. */
 // The keys of the two tables, as the type says.
-export const rewardNames = [...makers.keys()] as readonly RewardName[]
+export const rewardNames = [...factories.keys()] as readonly RewardName[]
 
-/** Whole rewards, to train on and to be audited: this package's own, and each published system's two. */
+/** Whole rewards to train on and to audit: this package's three presets, and both forms of each published system. */
 export const presetNames: readonly RewardName[] = rewardNames.filter(
   (name) =>
     ['default', 'safety-first', 'efficiency'].includes(name) ||
     Object.keys(published).includes(name.replace(/-parity$/, '')),
 )
 
-/** What to write where there is no such name: the near ones, or all there are. */
+/** Hint for an unknown reward name: the similar names, or all of them. */
 export function expectedReward(name: string): string {
   const near = nearNames(name, rewardNames).map((known) => `\`${known}\``)
   return near.length > 0
@@ -155,11 +159,11 @@ export function expectedReward(name: string): string {
 }
 
 /**
- * The reward of that name; its `rewardName`, `bounds` and `source` describe it.
- * @throws Fault `bad-input` for a name that does not exist, with those that are near it
+ * Makes the reward registered under `name`; its `rewardName`, `bounds` and `source` describe it.
+ * @throws Fault `bad-input` for an unknown name, with the similar names
  */
 export function namedReward(name: string, options: NamedOptions = {}): Reward {
-  const make = makers.get(name)
+  const make = factories.get(name)
   if (!make)
     throw new Fault(
       'bad-input',

@@ -1,14 +1,14 @@
-/** The weighted mean whose weights change while a policy is trained. */
+/** Weighted mean of rewards whose weights change over training steps (curriculum). */
 import type { Reward } from '../../reward.js'
 import type { RewardFunction, Scoring } from '../define.js'
 import { asReward, composite } from '../define.js'
 import type { Naming } from './compose.js'
 import { boundsOver, checkWeights, sourcesOf, weightedScore } from './weighing.js'
 
-/** A weight, or its values at training steps in rising order: straight lines between them, level before and after. */
+/** A weight, or its values at training steps in rising order: linear between them, constant before and after. */
 export type Weight = number | readonly (readonly [step: number, weight: number])[]
 
-/** A weight that may change, and the reward it weighs. */
+/** A weight that may change over training, and its reward. */
 export type Scheduled = readonly [weight: Weight, reward: RewardFunction]
 
 const pointsOf = (weight: Weight): readonly (readonly [step: number, weight: number])[] =>
@@ -29,7 +29,7 @@ function checkPoints(name: string, weight: Weight): void {
   })
 }
 
-/** The weight at a step; the last one where there is none. */
+/** The weight at a step, by linear interpolation; the last weight beyond the schedule. */
 function weightAt(weight: Weight, step: number): number {
   const points = pointsOf(weight)
   const next = points.findIndex(([at]) => at >= step)
@@ -43,9 +43,9 @@ function weightAt(weight: Weight, step: number): number {
 }
 
 /**
- * The weighted mean of `weigh`, with weights by training step: a form that is taught first and forgotten, a cost that
- * comes in late. The step is the context's; an episode that is evaluated or scored again has none, and is weighed as
- * at the end of the schedule, so that such scores are comparable. `weights` are the last ones too.
+ * The weighted mean of `weigh`, with weights by training step: a format reward that fades out, a cost that comes in
+ * late. The step is that of the context. An episode that is evaluated or rescored has none and gets the weights at the
+ * end of the schedule, so that such scores are comparable; `weights` are these last ones too.
  * @param name @default 'scheduled mean'
  * @throws RangeError for a weight that is negative or not finite at one of its steps, for steps that do not rise from
  * 1, or when all weights are 0 at some step

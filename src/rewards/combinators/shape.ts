@@ -1,8 +1,8 @@
 /**
- * Potential-based shaping: pays a consultation for getting on, by the difference a turn makes to a potential.
+ * Potential-based reward shaping: pays each turn for the change it makes to a potential Φ.
  *
- * After Ng, Harada and Russell (1999): r_t = γ·Φ(s_{t+1}) - Φ(s_t) with Φ = 0 at the end leaves the optimal policy what
- * it was. What is paid telescopes, so detours and repeats earn nothing.
+ * After Ng, Harada and Russell (1999): r_t = γ·Φ(s_{t+1}) - Φ(s_t) with Φ = 0 at the end leaves the optimal policy
+ * unchanged. The sum telescopes, so detours and repeats earn nothing.
  */
 import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
@@ -14,8 +14,8 @@ import { asReward, broken, checkBounds, defineReward } from '../define.js'
 import { partOf } from '../score.js'
 
 /**
- * The potential before the first turn and after every turn: one number more than there are turns. Undefined where the
- * case has none, which must not hang on what the doctor did.
+ * Computes the potential before the first turn and after every turn: one number more than there are turns. Undefined
+ * where the case has none, which must not depend on what the doctor did.
  */
 export type Potential = (
   episode: Episode,
@@ -23,27 +23,29 @@ export type Potential = (
   context: RewardContext,
 ) => readonly number[] | undefined | PromiseLike<readonly number[] | undefined>
 
+/** Options of {@link shapeReward}. */
 export interface ShapeOptions {
   /** @default 'shape' */
   readonly name?: string
   /** @default 'potential-based shaping (Ng, Harada and Russell, 1999)' */
   readonly source?: string
   /**
-   * `turn`: the score's `turns` are γ·Φ(after) - Φ(before), with Φ = 0 after the last turn. They leave what is optimal
-   * alone, and need a trainer that credits turns: their discounted sum, the total, is -Φ(before the first turn), the
-   * same for all siblings of a group. `episode`: β·(Φ_T - Φ_0), which does change what is optimal, so β is kept small.
+   * `turn`: the score's `turns` are γ·Φ(after) - Φ(before), with Φ = 0 after the last turn. This leaves the optimal
+   * policy unchanged and needs a trainer with turn-level credit: the discounted sum, the total, is -Φ(before the first
+   * turn), the same for all siblings of a group. `episode`: β·(Φ_T - Φ_0), which does change the optimal policy, so β
+   * is kept small.
    * @default 'turn'
    */
   readonly mode?: 'turn' | 'episode'
-  /** Discount a turn, from 0 to 1; of the mode `turn`. @default 1 */
+  /** Discount γ per turn, 0 to 1; for mode `turn`. @default 1 */
   readonly gamma?: number
-  /** More than 0, at most 0.1; of the mode `episode`. @default 0.1 */
+  /** Scale β, above 0 and at most 0.1; for mode `episode`. @default 0.1 */
   readonly beta?: number
-  /** Of the potential; checked when it runs. @default [0, 1] */
+  /** Bounds of the potential, checked when the reward runs. @default [0, 1] */
   readonly bounds?: readonly [low: number, high: number]
 }
 
-const mostBeta = 0.1
+const maxBeta = 0.1
 
 function checkPotentials(
   name: string,
@@ -60,47 +62,47 @@ function checkPotentials(
     throw wrong(`potential ${first} of \`${name}\` to be within [${low}, ${high}]`, given[first])
 }
 
-/** The reward of every turn out of the potentials around it. */
-const stepsOf = (potentials: readonly number[], gamma: number): number[] =>
+/** The shaping reward of every turn from the potentials around it. */
+const shapingRewards = (potentials: readonly number[], gamma: number): number[] =>
   potentials.slice(1).map((after, t) => gamma * after - potentials[t]!)
 
-/** How the potentials of a consultation are paid, and within what bounds. */
-interface Mode {
+/** How the potentials of a consultation are paid, and the bounds of the total. */
+interface ShapingMode {
   readonly bounds: readonly [low: number, high: number]
   pay(potentials: readonly number[]): { readonly total: number; readonly turns: readonly number[] }
 }
 
-const byTurn = (gamma: number, [low, high]: Mode['bounds']): Mode => ({
+const turnMode = (gamma: number, [low, high]: ShapingMode['bounds']): ShapingMode => ({
   // A consultation without turns is paid 0, whatever the potential.
   bounds: [Math.min(0, -high), Math.max(0, -low)],
   pay(potentials) {
-    const turns = stepsOf([...potentials.slice(0, -1), 0], gamma)
+    const turns = shapingRewards([...potentials.slice(0, -1), 0], gamma)
     return { total: turns.length === 0 ? 0 : 0 - potentials[0]!, turns }
   },
 })
 
-const byEpisode = (beta: number, [low, high]: Mode['bounds']): Mode => ({
+const episodeMode = (beta: number, [low, high]: ShapingMode['bounds']): ShapingMode => ({
   bounds: [-beta * (high - low), beta * (high - low)],
   pay: (potentials) => ({
     total: beta * (potentials.at(-1)! - potentials[0]!),
-    turns: stepsOf(potentials, 1).map((step) => beta * step),
+    turns: shapingRewards(potentials, 1).map((step) => beta * step),
   }),
 })
 
 /**
- * Makes a reward of a potential; not applicable where the case has none.
- * @throws RangeError for options out of range; the reward itself rejects with one for potentials that are too many,
- * too few or out of bounds
+ * Makes a shaping reward from a potential; not applicable where the case has none.
+ * @throws RangeError for options out of range; the reward itself rejects with one for a wrong number of potentials, or
+ * potentials out of bounds
  */
 export function shape(potential: Potential, options: ShapeOptions = {}): Reward {
-  const { name = 'shape', mode = 'turn', gamma = 1, beta = mostBeta, bounds = [0, 1] } = options
+  const { name = 'shape', mode = 'turn', gamma = 1, beta = maxBeta, bounds = [0, 1] } = options
   const { source = 'potential-based shaping (Ng, Harada and Russell, 1999)' } = options
   checkBounds(`the potential of ${name}`, bounds)
   if (!(gamma >= 0 && gamma <= 1))
     throw new RangeError(`Expected \`gamma\` to be within [0, 1], got ${gamma}`)
-  if (!(beta > 0 && beta <= mostBeta))
-    throw new RangeError(`Expected \`beta\` to be above 0 and at most ${mostBeta}, got ${beta}`)
-  const way = mode === 'turn' ? byTurn(gamma, bounds) : byEpisode(beta, bounds)
+  if (!(beta > 0 && beta <= maxBeta))
+    throw new RangeError(`Expected \`beta\` to be above 0 and at most ${maxBeta}, got ${beta}`)
+  const way = mode === 'turn' ? turnMode(gamma, bounds) : episodeMode(beta, bounds)
   return defineReward(
     { name, source, bounds: way.bounds },
     async (episode, truth, context): Promise<Scored> => {
@@ -116,8 +118,8 @@ export function shape(potential: Potential, options: ShapeOptions = {}): Reward 
 }
 
 /**
- * What a reward says of the consultation after every turn, the rest of the episode as it ended; of a case it does not
- * apply to, none. For rewards that apply or not by the case alone, as `historyCoverage`.
+ * The potential that is a reward's total after every turn, with the rest of the episode as it ended; undefined for a
+ * case it is not applicable to. For rewards whose applicability depends on the case alone, as `historyCoverage`.
  * @throws Fault `component-failed` where the reward is unavailable
  */
 export function progressOf(reward: RewardFunction): Potential {

@@ -1,10 +1,10 @@
-/** One reckoning for all who hold a reward. */
+/** Memoised reward: scored once for all combinators that hold it. */
 import type { Reward, Score } from '../../reward.js'
 import { composite } from '../define.js'
 
 /**
- * The same reward, reckoned once where several combinators hold it and score one episode together: the last score is
- * kept until another episode, truth or context comes. Only for rewards that give the same score again.
+ * The same reward, computed once where several combinators hold it and score one episode: the last score is kept until
+ * another episode, truth or context comes. Only for deterministic rewards.
  */
 export function shared(reward: Reward): Reward {
   let last: { readonly asked: readonly unknown[]; readonly score: Promise<Score> } | undefined

@@ -1,16 +1,19 @@
-/** The arithmetic of the combinators: weighted means over what applies, of totals and turn by turn. */
+/** Arithmetic of the combinators: weighted means over applicable parts, of totals and of turns. */
 import type { Part, Reward, Score } from '../../reward.js'
 import { partOf } from '../score.js'
 
+/** The least and the greatest total of a reward. */
 export type Bounds = readonly [low: number, high: number]
 
+/** Clips a value to bounds. */
 export const clamp = (value: number, [low, high]: Bounds): number =>
   value < low ? low : value > high ? high : value
 
+/** The different sources of some rewards, joined by `; `. */
 export const sourcesOf = (...rewards: readonly Reward[]): string =>
   [...new Set(rewards.map(({ source }) => source))].join('; ')
 
-/** Puts into `parts` what `score` amounts to, under `key`, and its own parts as `key/part`. */
+/** Adds a score to `parts`: its total as a part under `key`, and its own parts as `key/part`. Returns the first. */
 export function nest(parts: Record<string, Part>, key: string, score: Score): Part {
   const part = partOf(score)
   parts[key] = part
@@ -21,7 +24,7 @@ export function nest(parts: Record<string, Part>, key: string, score: Score): Pa
   return part
 }
 
-/** Their sum. @throws RangeError for a weight that is negative or not finite, or when all are 0 */
+/** Checks weights and returns their sum. @throws RangeError for one that is negative or not finite, or when all are 0 */
 export function checkWeights(names: readonly string[], weights: readonly number[]): number {
   weights.forEach((weight, i) => {
     if (!(Number.isFinite(weight) && weight >= 0))
@@ -32,7 +35,7 @@ export function checkWeights(names: readonly string[], weights: readonly number[
   return sum
 }
 
-/** From the lowest to the highest of what any of them can give. */
+/** Bounds that hold for all of the rewards: the lowest and the highest of theirs. */
 export const boundsOver = (rewards: readonly Reward[]): Bounds => [
   Math.min(...rewards.map(({ bounds }) => bounds[0])),
   Math.max(...rewards.map(({ bounds }) => bounds[1])),
@@ -42,8 +45,8 @@ export const boundsOver = (rewards: readonly Reward[]): Bounds => [
 export const withLast = (values: readonly number[], more: number): readonly number[] =>
   more === 0 ? values : values.map((value, t) => (t === values.length - 1 ? value + more : value))
 
-/** The series of a weighted mean, where one of what is weighed has one; the others pay at the last turn. */
-function weighedTurns(
+/** The turn rewards of a weighted mean, where a weighted score has them; scores without pay at the last turn. */
+function weightedTurns(
   scores: readonly Score[],
   parts: readonly Part[],
   shares: readonly number[],
@@ -66,8 +69,8 @@ function weighedTurns(
 }
 
 /**
- * The weighted mean of `scores` over those that apply, with their parts under `names`. No total where one that
- * weighs anything is unavailable, or none applies.
+ * The weighted mean of `scores` over those that apply, with their parts under `names`. The total is null where a score
+ * of positive weight is unavailable, or none applies.
  */
 export function weightedScore(
   names: readonly string[],
@@ -88,10 +91,10 @@ export function weightedScore(
     applied += weight
   }
   if (applied === 0) return { total: null, parts: nested }
-  // A mean of values within the bounds leaves them by rounding only.
+  // A mean of values within the bounds can leave them only by rounding.
   const total = clamp(sum / applied, bounds)
   const turns = scores.some((score) => score.turns)
-    ? weighedTurns(
+    ? weightedTurns(
         scores,
         parts,
         weights.map((weight) => weight / applied),

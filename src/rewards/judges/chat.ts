@@ -1,4 +1,4 @@
-/** The judge of any chat model: a rule for each task, and what is judged as one JSON object beside it. */
+/** Judge over a chat model: instructions for each task, and the data to judge as one JSON object. */
 import type { Chat } from '../../chat.js'
 import type { Graded, Judge, JudgeRequest } from './judge.js'
 
@@ -18,8 +18,8 @@ const graded: Readonly<Record<Graded, string>> = {
 const conduct = `"profile" is what the patient is and knows, "dialogue" the consultation so far. Count three kinds of mistakes in the patient's lines.
 extra: things of the profile told though no question was about them. missing: things asked about and in the profile but not told. opposite: things told that contradict the profile.`
 
-/** The rule of a task, apart from what it is asked about. */
-function rulesOf(request: JudgeRequest): string {
+/** The system prompt of a task. */
+function systemPrompt(request: JudgeRequest): string {
   switch (request.task) {
     case 'same-diagnosis':
       return frame(
@@ -49,8 +49,8 @@ function rulesOf(request: JudgeRequest): string {
   }
 }
 
-/** What is judged; JSON keeps every quote and line break of it inside its string. */
-function dataOf(request: JudgeRequest): string {
+/** The data to judge. JSON keeps every quote and line break of it inside its string. */
+function userPrompt(request: JudgeRequest): string {
   const { task, ...data } = request
   return JSON.stringify(
     data,
@@ -59,15 +59,16 @@ function dataOf(request: JudgeRequest): string {
   )
 }
 
+/** Options of {@link chatJudge}. */
 export interface ChatJudgeOptions {
   readonly chat: Chat
-  /** Stands in the evidence of every part it judged: the model's name. */
+  /** The model's name, shown in the evidence of every part it judged. */
   readonly name: string
 }
 
 /**
- * Asks a chat model, at temperature 0. The reply is handed on as it is written, for whoever asked to read.
- * @throws TypeError for an empty name; calls throw whatever the chat throws
+ * Makes a judge that asks a chat model, at temperature 0. The reply is returned verbatim; the caller parses it.
+ * @throws TypeError for an empty name; calls reject with any error of the chat
  */
 export function chatJudge({ chat, name }: ChatJudgeOptions): Judge {
   if (name === '') throw new TypeError('Expected the `name` of a judge, got an empty one')
@@ -77,8 +78,8 @@ export function chatJudge({ chat, name }: ChatJudgeOptions): Judge {
   ) => {
     const { text } = await chat(
       [
-        { role: 'system', content: rulesOf(request) },
-        { role: 'user', content: dataOf(request) },
+        { role: 'system', content: systemPrompt(request) },
+        { role: 'user', content: userPrompt(request) },
       ],
       { temperature: 0, seed: 0, signal },
     )

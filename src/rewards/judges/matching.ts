@@ -1,8 +1,9 @@
-/** How many names of one list stand for what names of another do, one to one. */
+/** One-to-one matching between two lists of examination names. */
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { expandPanel } from '../../knowledge/knowledge.js'
+import { perKnowledge } from '../../knowledge/per-knowledge.js'
 
-/** A name as it is compared: letters and digits in lower case, words apart; a figure keeps its point. */
+/** Normalises a name: letters and digits in lower case, words separated; a number keeps its decimal point. */
 const plain = (name: string): string =>
   name
     .normalize('NFKC')
@@ -10,28 +11,21 @@ const plain = (name: string): string =>
     .replace(/[^\p{L}\p{N}.]+|\.(?!\d)/gu, ' ')
     .trim()
 
-const indexed = new WeakMap<Knowledge, ReadonlyMap<string, readonly string[]>>()
-
-/** Every name of every examination with the canonical ids it stands for, panels expanded. */
-function examNames(knowledge: Knowledge): ReadonlyMap<string, readonly string[]> {
-  let names = indexed.get(knowledge)
-  if (!names) {
-    const index = new Map<string, readonly string[]>()
-    for (const exam of knowledge.exams) {
-      const { id, name, aliases } = exam
-      for (const text of [id, name.zh, name.en, ...aliases.zh, ...aliases.en])
-        if (!index.has(plain(text))) index.set(plain(text), expandPanel(exam))
-    }
-    names = index
-    indexed.set(knowledge, names)
+/** Canonical ids by each name of each examination, panels expanded. */
+const examNames = perKnowledge((knowledge): ReadonlyMap<string, readonly string[]> => {
+  const index = new Map<string, readonly string[]>()
+  for (const exam of knowledge.exams) {
+    const { id, name, aliases } = exam
+    for (const text of [id, name.zh, name.en, ...aliases.zh, ...aliases.en])
+      if (!index.has(plain(text))) index.set(plain(text), expandPanel(exam))
   }
-  return names
-}
+  return index
+})
 
 /**
- * The size of the largest one-to-one matching between two lists of names: a name is used once, whatever it stands
- * for. Two match where they are written alike or name the same examination of the knowledge base, or a panel and
- * one of it.
+ * The size of the largest one-to-one (bipartite) matching between two lists of names; each name is used once. Two names
+ * match where they are written alike, name the same examination of the knowledge base, or a panel and one of its
+ * examinations.
  */
 export function matched(
   items: readonly string[],

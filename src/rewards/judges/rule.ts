@@ -1,8 +1,8 @@
-/** The judge that is always there: rules over the words alone, offline, the same every time. */
+/** Rule-based judge: rules over words alone, offline and deterministic. */
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { memoizeText } from '../../platform/memoize.js'
 import { words } from '../../text/word-stems.js'
-import type { Formulary } from '../outcome/formulary.js'
+import type { FormularyOptions } from '../outcome/formulary.js'
 import { inFormulary } from '../outcome/formulary.js'
 import type { Nearness } from '../outcome/icd10.js'
 import { icd10Codes, nearest } from '../outcome/icd10.js'
@@ -12,21 +12,20 @@ import type { Judge, JudgedLine, JudgeRequest } from './judge.js'
 import { matched } from './matching.js'
 import { conductByRule } from './patient-rule.js'
 
-export interface RuleJudgeOptions {
-  /** The diseases that can be told from their names. @default none */
-  readonly formulary?: Formulary
-  /** Its examinations can be told from their names. @default none: names are compared as they are written */
+/** Options of {@link ruleJudge}. */
+export interface RuleJudgeOptions extends FormularyOptions {
+  /** Knowledge base whose examinations are recognised by name. @default none: names are compared as written */
   readonly knowledge?: Knowledge
 }
 
-/** Cases share their advice, and a policy says the same few. */
-const wordsOf = memoizeText((text): readonly string[] => words(text), { most: 1000 })
+/** The words of a text; cached, as cases share advice and a policy repeats a few texts. */
+const cachedWords = memoizeText((text): readonly string[] => words(text), { most: 1000 })
 
-/** F1 of the words of two texts, repeats counted; 0 where one of them says nothing. */
-function sharedWords(reference: string, answer: string): number {
+/** F1 of the words of two texts as multisets; 0 where they share none. */
+function wordOverlap(reference: string, answer: string): number {
   const left = new Map<string, number>()
-  const wanted = wordsOf(reference)
-  const given = wordsOf(answer)
+  const wanted = cachedWords(reference)
+  const given = cachedWords(answer)
   for (const word of wanted) left.set(word, (left.get(word) ?? 0) + 1)
   let hits = 0
   for (const word of given) {
@@ -37,8 +36,8 @@ function sharedWords(reference: string, answer: string): number {
   return hits === 0 ? 0 : (2 * hits) / (wanted.length + given.length)
 }
 
-/** How alike two different diseases of the formulary are, of 5. */
-const alike: Readonly<Record<Nearness, number>> = {
+/** Similarity of two different diseases of the formulary, 0 to 5. */
+const similarityByNearness: Readonly<Record<Nearness, number>> = {
   code: 4,
   category: 3,
   block: 2,
@@ -46,11 +45,11 @@ const alike: Readonly<Record<Nearness, number>> = {
   none: 0,
 }
 
-/** Different questions after which no more is expected of a doctor. */
+/** Number of different questions for full credit. */
 const enough = 4
 
-/** The share of the doctor's lines that ask something not asked before, in full from four of them on. */
-function questioning(dialogue: readonly JudgedLine[]): number {
+/** The share of the doctor's lines that ask a new question, scaled down below four different questions. */
+function gradeQuestions(dialogue: readonly JudgedLine[]): number {
   const lines = dialogue.filter(({ role }) => role === 'doctor')
   if (lines.length === 0) return 0
   const asked = new Set<string>()
@@ -61,12 +60,12 @@ function questioning(dialogue: readonly JudgedLine[]): number {
   return (asked.size / lines.length) * Math.min(1, asked.size / enough)
 }
 
-const shown = (value: number): string => String(Number(value.toFixed(4)))
+const formatNumber = (value: number): string => String(Number(value.toFixed(4)))
 
 /**
- * The rule judge; it reads no prose. Two diagnoses are one where the whole answer names the reference or another name
- * of the same disease of the formulary; alike by ICD-10, and recommendations by their words. A consultation is graded
- * .7 for the diagnosis and .3 for questions that end in a question mark and are not repeated.
+ * Makes the rule-based judge, which reads no prose. Two diagnoses are the same where the whole answer is the reference
+ * or another name of the same disease of the formulary. Similarity is by ICD-10 for diagnoses, and by words for
+ * recommendations. A consultation is graded .7 for the diagnosis and .3 for new questions with a question mark.
  */
 export function ruleJudge({ formulary = [], knowledge }: RuleJudgeOptions = {}): Judge {
   const verify = exactVerifier({ formulary })
@@ -85,16 +84,16 @@ export function ruleJudge({ formulary = [], knowledge }: RuleJudgeOptions = {}):
         return String(matched(request.items, request.list, knowledge))
       case 'similarity': {
         const { of, reference, answer } = request
-        if (of === 'recommendation') return String(Math.round(5 * sharedWords(reference, answer)))
+        if (of === 'recommendation') return String(Math.round(5 * wordOverlap(reference, answer)))
         if (await isSame(reference, answer)) return '5'
-        return String(alike[nearest(codesOf(answer), codesOf(reference))])
+        return String(similarityByNearness[nearest(codesOf(answer), codesOf(reference))])
       }
       case 'consultation': {
         const { grade, disease, diagnosis, dialogue } = request
-        const questions = questioning(dialogue)
-        if (grade === 'questions') return shown(questions)
+        const questions = gradeQuestions(dialogue)
+        if (grade === 'questions') return formatNumber(questions)
         const right = diagnosis !== undefined && (await isSame(disease, diagnosis))
-        return shown((right ? 0.7 : 0) + 0.3 * questions)
+        return formatNumber((right ? 0.7 : 0) + 0.3 * questions)
       }
       case 'patient-conduct':
         return JSON.stringify(conductByRule(request.profile, request.dialogue))

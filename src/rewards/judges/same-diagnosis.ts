@@ -1,4 +1,4 @@
-/** Whether the doctor's one diagnosis is the case's own: the alias table first, and a judge for what is left. */
+/** Judges whether the doctor's diagnosis is the gold one: by the alias table first, else by a judge. */
 import type { GraderView } from '../../case.js'
 import { inLanguage, primary } from '../../case.js'
 import type { Episode } from '../../episode.js'
@@ -11,20 +11,20 @@ import { mentionOf } from '../outcome/naming.js'
 import { askJudge } from './ask-judge.js'
 import type { Judge } from './judge.js'
 
-/** What was made of the diagnosis, and who or what decided it. */
+/** A judged diagnosis; the evidence says what decided it. */
 export interface JudgedDiagnosis {
-  /** Its visible text; absent where there was none, or it commits to nothing. */
+  /** Its visible text; absent where there was none, or it is evasive. */
   readonly diagnosis?: string
   readonly right: boolean
   readonly evidence: string
 }
 
-const longest = 80
+const evidenceLength = 80
 
 /**
- * Judges the visible text of the doctor's diagnosis against the primary one of the gold standard. None, a list, an
- * abstention and an essay are wrong before anybody is asked; a name of the gold standard needs no judge.
- * @throws Fault where the judge cannot be asked, or not be read twice
+ * Judges the visible text of the doctor's diagnosis against the primary one of the gold standard. No diagnosis, a list,
+ * an abstention and an essay are wrong without asking; a name of the gold standard needs no judge.
+ * @throws Fault where the judge cannot be asked, or its reply is unreadable twice
  */
 export async function judgeDiagnosis(
   episode: Episode,
@@ -36,7 +36,7 @@ export async function judgeDiagnosis(
   const diagnosis = given && visible(given.diagnosis)
   if (!diagnosis) return { right: false, evidence: 'no diagnosis' }
   const reference = inLanguage(primary(gold).name, episode.language)
-  const said = diagnosis.slice(0, longest)
+  const said = diagnosis.slice(0, evidenceLength)
   const evaded = evasion(diagnosis, reference)
   if (evaded) return { right: false, evidence: `${evaded}: ${said}` }
   const mention = mentionOf(diagnosis)

@@ -1,5 +1,6 @@
-/** Which disease each name of a doctor's list stands for, and the list as it counts: no disease twice, cut at a length. */
+/** A doctor's ranked diagnosis list, resolved to disease ids: deduplicated, at most ten places. */
 import type { Gold } from '../../case.js'
+import { memoizeByIdentity } from '../../platform/memoize.js'
 import type { Action, Considered } from '../../turn.js'
 import type { Formulary } from './formulary.js'
 import { inFormulary } from './formulary.js'
@@ -8,47 +9,41 @@ import { icd10Codes, sameCode } from './icd10.js'
 import type { Mention, Names } from './naming.js'
 import { lookUp, mentionOf, namesOf } from './naming.js'
 
-/** A disease by its id, however it was called. */
+/** A disease by its id, independent of the name used. */
 export interface Concept {
   readonly id: string
-  /** 1 is life-threatening, 5 is minor; absent where nobody says. */
+  /** 1 is life-threatening, 5 is minor; absent where unknown. */
   readonly severity?: number | undefined
 }
 
 /** One place of a doctor's list. */
 export interface Listed {
-  /** Absent where the text names no one disease that is known. */
+  /** Absent where the text does not name exactly one known disease. */
   readonly concept?: Concept | undefined
-  /** P as stated; absent where none, or no probability, was. */
+  /** Probability as stated; absent where none was stated, or it lies outside [0, 1]. */
   readonly p?: number | undefined
 }
 
+/** The action that commits to a diagnosis. */
 export type Diagnose = Extract<Action, { readonly kind: 'diagnose' }>
 
-/** The longest list that is read, the diagnosis itself included; the rest is not. */
+/** Maximum number of places read, the diagnosis included; further places are ignored. */
 export const mostListed = 10
 
-/** A list of nothing but repeats is read no further than this. */
-const mostRead = 50
+/** Maximum number of differential entries looked at, for a list of nothing but repeats. */
+const maxEntriesRead = 50
 
-const rest = new WeakMap<Gold, Names<Concept>>()
+/** The names of a case's other diseases: comorbid diagnoses by name, and its differential by id. */
+const otherNames = memoizeByIdentity((gold: Gold): Names<Concept> => {
+  const comorbid = gold.dx.flatMap(({ id, name, aliases, severity }) =>
+    [name.zh, name.en, ...aliases, id].map((text) => [text ?? '', { id, severity }] as const),
+  )
+  const considered = (gold.differential ?? []).map(({ id }) => [id, { id }] as const)
+  return namesOf<Concept>([...comorbid, ...considered])
+})
 
-/** What a case names beside its primary and acceptable diagnoses: comorbid ones, and its differential by id. */
-function otherNames(gold: Gold): Names<Concept> {
-  let names = rest.get(gold)
-  if (!names) {
-    const comorbid = gold.dx.flatMap(({ id, name, aliases, severity }) =>
-      [name.zh, name.en, ...aliases, id].map((text) => [text ?? '', { id, severity }] as const),
-    )
-    const considered = (gold.differential ?? []).map(({ id }) => [id, { id }] as const)
-    names = namesOf([...comorbid, ...considered])
-    rest.set(gold, names)
-  }
-  return names
-}
-
-/** A written code names a disease only where it is that disease's own, or of its whole category. */
-function known(formulary: Formulary, mention: Mention): Concept | undefined {
+/** The formulary's disease of a mention. A written code must be that disease's own, or of its whole category. */
+function formularyConcept(formulary: Formulary, mention: Mention): Concept | undefined {
   const { code } = mention
   const entry = inFormulary(formulary, mention)
   if (!entry || code === undefined) return entry
@@ -56,13 +51,17 @@ function known(formulary: Formulary, mention: Mention): Concept | undefined {
 }
 
 /**
- * The disease a text names, compared whole: by the case's names, then by the formulary's, then by the ids of the
- * case's differential. Undefined for a list, a denial, prose, and what nobody knows.
+ * Resolves a text to the one disease it names, compared whole: by the case's diagnoses, then the formulary, then the
+ * comorbid and differential diseases of the case. Undefined for a list, a denial, prose and an unknown name.
  */
 export function conceptOf(gold: Gold, formulary: Formulary, text: string): Concept | undefined {
   const mention = mentionOf(text)
   if (!mention) return undefined
-  return inGold(gold, mention) ?? known(formulary, mention) ?? lookUp(otherNames(gold), mention)
+  return (
+    inGold(gold, mention) ??
+    formularyConcept(formulary, mention) ??
+    lookUp(otherNames(gold), mention)
+  )
 }
 
 /** The id of the primary diagnosis. */
@@ -78,8 +77,9 @@ const probability = (p: number | undefined): number | undefined =>
   p !== undefined && p >= 0 && p <= 1 ? p : undefined
 
 /**
- * The diagnosis and the differential as one list in the doctor's order. Of two names of one disease the first
- * stays; what names none keeps its place. At most `most` places @default 10
+ * The diagnosis and the differential as one list in the doctor's order. Of two names of one disease the first is kept;
+ * an entry that names no known disease keeps its place.
+ * @param most maximum number of places @default 10
  */
 export function listOf(
   { diagnosis, confidence, differential = [] }: Diagnose,
@@ -87,7 +87,7 @@ export function listOf(
   formulary: Formulary,
   most: number = mostListed,
 ): readonly Listed[] {
-  const named: readonly Considered[] = [{ diagnosis }, ...differential.slice(0, mostRead)]
+  const named: readonly Considered[] = [{ diagnosis }, ...differential.slice(0, maxEntriesRead)]
   const seen = new Set<string>()
   const list: Listed[] = []
   for (const [place, { diagnosis: text, p }] of named.entries()) {

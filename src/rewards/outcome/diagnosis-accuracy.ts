@@ -1,4 +1,4 @@
-/** Whether the doctor's one diagnosis is the primary one of the gold standard. */
+/** Diagnosis accuracy: whether the doctor's diagnosis is the primary one of the gold standard. */
 import { diagnosisOf } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
@@ -8,7 +8,7 @@ import { mentionOf } from './naming.js'
 
 /**
  * 1 where the diagnosis is a name, alias, id or ICD-10 code of the primary gold diagnosis, compared whole
- * (`naming.ts`); 0 for any other, for a list, for a denial, and for none.
+ * (`disease-names.ts`); 0 for any other, a list, a denial or none.
  */
 export const diagnosisAccuracy = (): Reward =>
   defineReward(

@@ -1,25 +1,25 @@
 /**
- * What a doctor's free text names: one entity, compared whole.
+ * Disease-name matching: a doctor's free text names one disease, compared whole.
  *
- * Nothing is ever found *inside* a text, so that listing diseases, denying one ("not influenza") or
- * burying one in prose names none of them. Only what cannot hold a second disease comes off: a lead-in
- * ("Based on your symptoms you may have"), hedges, and an explanation at the end ("likely caused by …").
- * Clinically meaningful words (acute, chronic, mild) stay.
+ * A name is never searched *inside* a text, so that listing diseases, denying one ("not influenza") or burying one in
+ * prose names none of them. Only phrases that cannot hold a second disease are removed: a lead-in ("Based on your
+ * symptoms you may have"), hedges, and an explanation at the end ("likely caused by …"). Clinically meaningful words
+ * (acute, chronic, mild) stay.
  */
 import { memoizeText } from '../../platform/memoize.js'
 
-/** A text reduced to what may be compared. */
+/** A doctor's diagnosis in normal form, ready to be looked up. */
 export interface Mention {
   /** Keys of the text as it stands and without lead-in, hedges and explanation. */
   readonly keys: readonly string[]
-  /** The key without what stood in brackets, where something did. */
+  /** The key without the text in brackets, where there is any. */
   readonly bare?: string | undefined
-  /** The ICD-10 code, without its dot, where the text is nothing but one. */
+  /** The ICD-10 code, without its dot, where the text is nothing else. */
   readonly code?: string | undefined
 }
 
-/** No diagnosis is this long; what is, is not read. */
-const longest = 1000
+/** Maximum length of a diagnosis, in UTF-16 units; a longer text is not read. */
+const maxLength = 1000
 
 const negation =
   /\b(?:not(?! otherwise specified)|cannot|never|unlikely|improbable|doubtful|exclud\w*|rul(?:e|es|ed|ing)[ -]?out|r\/o|negative for)\b|n't\b|排除|除外|不是|不像|并非|不考虑|不支持|否认|不太?可能|可能性(?:很|较|比较)?[小低]|可能性不[大高]/
@@ -37,9 +37,9 @@ const leadWords =
 const lead = new RegExp(
   `^(?:(?:primary|principal|main|final|working|clinical|provisional|preliminary|initial) diagnosis(?: is)?|${leadWords})(?:[:\\s]+|,\\s*)`,
 )
-const grounds =
+const reason =
   /^(?:based on|given|according to|considering|judging by|in view of)\b[^,:.;]{0,200}?(?:[,:]\s*|(?=\b(?:you|it|this|he|she|they|the patient|i|we)\b))/
-const hanGrounds =
+const hanReason =
   /^(?:根据|结合|依据|综合|从|按照?)[^,:.;。]{0,80}?(?:[,:]\s*|(?=考虑|诊断|可能|怀疑|提示|判断|您|你|患者))/
 const hanLead =
   /^(?:您|你|患者|病人|孩子|宝宝|他|她|我们|我|这|该|目前|初步|最终|临床|主要|最后|首先|诊断|考虑|怀疑|判断|认为|印象|疑似|符合|属于|极?有?可能|很可能|最可能|大概|应该|高度|倾向于?|得了|患有|患了|患上|症状|提示|表现|一种|为|是|有|了|的|得|患|[:,\s])+/
@@ -52,18 +52,18 @@ const evidence =
   '(?:based on|given|as (?:evidenced|indicated|suggested) by|in view of|considering)\\b'
 const relative =
   'which (?:(?:is|are|may be|might be|could be) )?(?:(?:likely|probably|possibly|often) )?(?:causing|contributing|leading|common|linked|inflammations?|an? inflammation)\\b'
-/** Explanations that a comma or a hedge sets apart: safe to take off an authored name too. */
-const apart = new RegExp(
+/** Explanations set apart by a comma or a hedge: safe to remove from an authored name too. */
+const setApartReason = new RegExp(
   `(?:[,;.]\\s*${hedge}?|\\s${hedge})(?:${cause}|${evidence}).*$|,\\s*(?:${relative}|an? (?:mild )?inflammation of\\b).*$|(?:[,;.。]\\s*(?:可能|考虑|多)?|可能)(?:是|为)?(?:由于?|因为?|与|跟)[^,;.。]{1,60}?(?:引起|导致|所致|造成|诱发|有关|相关).*$`,
 )
-/** The same without anything between: "anaemia due to iron deficiency" is a name, so only the doctor's. */
-const running = new RegExp(`\\s(?:${cause}|${evidence}).*$`)
+/** Explanations not set apart: removed from a doctor's text only, as "anaemia due to iron deficiency" is a name. */
+const inlineReason = new RegExp(`\\s(?:${cause}|${evidence}).*$`)
 const advice =
   /[,;.]\s*(?:please|(?:i|we) (?:recommend|suggest|advise)|it is (?:recommended|advised|best)|you should|recommend|further|additional|this condition)\b.*$|[,;.。]\s*(?:建议|需要?|请|应|注意|多休息).*$/
 const trailing =
   /(?:[\s,]+(?:(?:is|seems|appears) )?(?:(?:most|very|highly) )?(?:likely|probable|possible|suspected)|[\s,]+(?:unspecified(?: organism| site)?|not otherwise specified|nos)|[,\s]*(?:未特指|未分类)的?|的?可能性(?:很|较|比较)?[大高]|的?可能)$/
 const edges = /^[\s.,:;!?"'*#。、-]+|[\s.,:;!?"'*#。、-]+$/g
-/** What stands in brackets, unless it goes on with a list: "influenza (or pneumonia)". */
+/** Text in brackets, unless it continues a list: "influenza (or pneumonia)". */
 const brackets =
   /\s*[([{【](?!\s*(?:or|and|vs|versus)\b|\s*[或和与及/&+])[^()[\]{}【】]*[)\]}】]\s*/g
 const bareCode = /^(?:icd[ -]?10(?:[ -]?cm)?(?: code)?[:\s]*)?([a-z]\d[\da-z])\.?([\da-z]{0,4})$/
@@ -81,7 +81,7 @@ const plainOf = (text: string): string =>
     .replace(/\s+/g, ' ')
     .replace(edges, '')
 
-/** Letters and digits alone, with British spellings folded: what two names are compared by. */
+/** Comparison key of a name: letters and digits alone, with British spellings folded. */
 const keyOf = (plain: string): string =>
   plain
     .replace(/\bthe\b/g, '')
@@ -93,7 +93,7 @@ function withoutLead(plain: string): string {
   let rest = plain
   for (let before = ''; before !== rest; ) {
     before = rest
-    rest = rest.replace(grounds, '').replace(lead, '').replace(hanGrounds, '').replace(hanLead, '')
+    rest = rest.replace(reason, '').replace(lead, '').replace(hanReason, '').replace(hanLead, '')
   }
   return rest.replace(edges, '') || plain
 }
@@ -108,20 +108,20 @@ function withoutTail(plain: string, tails: readonly RegExp[]): string {
   return rest || plain
 }
 
-const doctorsTails = [advice, apart, running]
+const doctorsTails = [advice, setApartReason, inlineReason]
 
-// One reward reads a diagnosis twice, and a policy says the same few: a bounded memory is enough.
-const remembered = memoizeText(read, { most: 1000 })
+// A reward reads a diagnosis twice, and a policy repeats a few texts: a bounded cache is enough.
+const readCached = memoizeText(read, { most: 1000 })
 
-/** Reads a doctor's diagnosis; undefined where it names nothing, or is too long to. */
+/** Reads a doctor's diagnosis; undefined for an empty text or one of more than 1,000 characters. */
 export const mentionOf = (text: string): Mention | undefined =>
-  text.length > longest ? undefined : remembered(text)
+  text.length > maxLength ? undefined : readCached(text)
 
 function read(text: string): Mention | undefined {
   const plain = plainOf(text)
   if (plain === '') return undefined
   const whole = keyOf(plain)
-  // A name that itself holds a "not" is still named by being written as it stands.
+  // A name that itself holds a "not" still matches when written exactly.
   if (negation.test(plain)) return { keys: [whole] }
   const lead = withoutLead(plain)
   const code = lead.match(bareCode)
@@ -137,15 +137,15 @@ function read(text: string): Mention | undefined {
   }
 }
 
-/** Names and what they stand for; of two meanings of one name the first stays. */
+/** Index from names to meanings; of two meanings of one name the first is kept. */
 export interface Names<T> {
   /** By the key of the whole name. */
   readonly whole: ReadonlyMap<string, T>
-  /** By the key of the name without what stands in brackets. */
+  /** By the key of the name without the text in brackets. */
   readonly bare: ReadonlyMap<string, T>
 }
 
-/** The keys of an authored name: whole ones, and those without what stands in brackets. */
+/** The keys of an authored name: whole ones, and those without the text in brackets. */
 interface NameKeys {
   readonly whole: readonly string[]
   readonly bare: readonly string[]
@@ -153,7 +153,7 @@ interface NameKeys {
 
 function keysOf(name: string): NameKeys {
   const plain = plainOf(name)
-  const shortened = (text: string) => keyOf(withoutTail(withoutLead(text), [apart]))
+  const shortened = (text: string) => keyOf(withoutTail(withoutLead(text), [setApartReason]))
   if (negation.test(plain)) return { whole: [keyOf(plain)], bare: [] }
   const unbracketed = plain.replace(brackets, ' ').replace(edges, '')
   return {
@@ -162,10 +162,10 @@ function keysOf(name: string): NameKeys {
   }
 }
 
-/** The keys of a name: the cases of one disease all list the same ones. */
-const rememberedKeys = memoizeText(keysOf, { most: 10_000, longest })
+/** The keys of a name; cached, as all cases of a disease list the same names. */
+const cachedKeys = memoizeText(keysOf, { most: 10_000, longest: maxLength })
 
-/** Indexes authored names, in any language, by what a doctor may call them. */
+/** Indexes authored names, in any language, by the keys of the forms a doctor may write. */
 export function namesOf<T>(entries: Iterable<readonly [name: string, meaning: T]>): Names<T> {
   const whole = new Map<string, T>()
   const bare = new Map<string, T>()
@@ -173,7 +173,7 @@ export function namesOf<T>(entries: Iterable<readonly [name: string, meaning: T]
     for (const key of keys) if (key !== '' && !map.has(key)) map.set(key, meaning)
   }
   for (const [name, meaning] of entries) {
-    const keys = rememberedKeys(name)
+    const keys = cachedKeys(name)
     put(whole, keys.whole, meaning)
     put(bare, keys.bare, meaning)
   }
@@ -181,7 +181,7 @@ export function namesOf<T>(entries: Iterable<readonly [name: string, meaning: T]
 }
 
 /**
- * What the doctor named. Brackets may be missing on one side, not different on both:
+ * Looks a mention up by name. Brackets may be missing on one side, but not differ:
  * "diabetes (type 1)" is not "diabetes (type 2)".
  */
 export function lookUp<T>(names: Names<T>, mention: Mention): T | undefined {

@@ -1,17 +1,17 @@
-/** How near the doctor's one diagnosis came. */
+/** Partial credit for a diagnosis: acceptable alternatives, then nearness in ICD-10. */
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import type { Part, Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import type { Formulary } from './formulary.js'
+import type { Formulary, FormularyOptions } from './formulary.js'
 import { inFormulary } from './formulary.js'
 import { goldOf, inGold } from './gold.js'
 import type { Nearness } from './icd10.js'
 import { icd10Codes, nearest } from './icd10.js'
 import { mentionOf } from './naming.js'
 
-/** What nearness in ICD-10 is worth. */
+/** Default credit by nearness in ICD-10. */
 const usualTiers: Readonly<Record<Nearness, number>> = {
   code: 1,
   category: 0.8,
@@ -20,13 +20,11 @@ const usualTiers: Readonly<Record<Nearness, number>> = {
   none: 0,
 }
 
-/** A disease called this many severity classes milder than it is earns nothing. */
+/** A diagnosis this many severity classes milder than the truth earns nothing. */
 const dangerous = 2
 
-interface PartialCreditOptions {
-  /** The diseases that can be told from their names. @default none */
-  readonly formulary?: Formulary
-  /** What each nearness in ICD-10 is worth, 0 to 1. @default code 1, category .8, block .4, chapter .15, none 0 */
+interface PartialCreditOptions extends FormularyOptions {
+  /** Credit by nearness in ICD-10, 0 to 1. @default code 1, category .8, block .4, chapter .15, none 0 */
   readonly tiers?: Readonly<Partial<Record<Nearness, number>>>
 }
 
@@ -52,10 +50,10 @@ function credit(
 }
 
 /**
- * 1 for the primary gold diagnosis; else the credit the case's own list of acceptable ones gives; else the
- * ICD-10 tier between the disease named (found through the formulary, or written as a code) and the gold
- * one: same code 1, category .8, block .4, chapter .15. A disease milder by two severity classes or more earns
- * nothing, listed or not: calling a heart attack indigestion is not nearly right.
+ * Partial credit for the diagnosis: 1 for the primary gold diagnosis; else the credit from the case's list of acceptable
+ * ones; else the ICD-10 tier between the disease named (through the formulary, or written as a code) and the gold one:
+ * same code 1, category .8, block .4, chapter .15. A disease milder by two severity classes or more earns nothing,
+ * listed or not: calling a heart attack indigestion is not nearly right.
  * @throws RangeError for a tier that is not within [0, 1]
  */
 export function partialCredit({

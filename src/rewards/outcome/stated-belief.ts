@@ -1,27 +1,27 @@
 /**
- * What a doctor's probabilities amount to: one distribution over diseases, and what lies elsewhere.
+ * A doctor's stated belief: a probability distribution over diseases, with the remainder `elsewhere`.
  *
- * The confidence is P(diagnosis); unstated, the diagnosis has what the differential's numbers leave, so that an
- * unqualified diagnosis is a sure one. An entry without a number has no probability: a long list of names alone
- * changes nothing. What is stated of texts that name no disease, and what is left over, is elsewhere: one place, where
- * the truth never is, so that vagueness is not paid. Numbers that add up to more than 1 are scaled down to 1.
+ * The confidence is P(diagnosis); without one, the diagnosis has the probability that the differential leaves, so that
+ * an unqualified diagnosis is a sure one. An entry without a number has probability 0: a long list of names alone
+ * changes nothing. Probability of texts that name no disease, and probability left over, goes to `elsewhere`, which
+ * never holds the truth, so that vagueness is not paid. Numbers that sum to more than 1 are scaled down to 1.
  */
 import type { Gold } from '../../case.js'
 import type { Diagnose } from './concept.js'
 import { listOf } from './concept.js'
 import type { Formulary } from './formulary.js'
 
-/** Probabilities that sum to 1. */
+/** A probability distribution over diseases; `of` and `elsewhere` sum to 1. */
 export interface StatedBelief {
-  /** By the id of the disease. */
+  /** Probability by disease id. */
   readonly of: ReadonlyMap<string, number>
-  /** On nothing that is known. */
+  /** Probability on no known disease. */
   readonly elsewhere: number
 }
 
 const nowhere: StatedBelief = { of: new Map(), elsewhere: 1 }
 
-/** The belief a diagnosis states; all of it elsewhere where there is none. */
+/** The belief that a diagnosis states; without a diagnosis all of it is elsewhere. */
 export function statedBelief(
   given: Diagnose | undefined,
   gold: Gold,

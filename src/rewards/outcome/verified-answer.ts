@@ -1,44 +1,42 @@
-/** Whether an answer is verified to be the case's own: alone a reward, and the heart of Doctor-Agent's. */
-import type { GraderView } from '../../case.js'
+/** Verified-answer reward: a verifier compares the answer with the reference. Also part of Doctor-Agent's rewards. */
 import { inLanguage, primary } from '../../case.js'
-import type { Episode } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Reward, RewardContext } from '../../reward.js'
+import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
+import type { RewardArguments } from '../define.js'
 import { defineReward } from '../define.js'
 import { evasion } from './commitment.js'
-import type { Formulary } from './formulary.js'
+import type { FormularyOptions } from './formulary.js'
 import type { Verifier } from './verifier.js'
 import { exactVerifier } from './verifier.js'
 
-export interface VerifiedOptions {
+/** Options of rewards that verify an answer. */
+export interface VerifiedOptions extends FormularyOptions {
   /** @default exactVerifier({ formulary }) */
   readonly verifier?: Verifier
-  /** An answer is right where the verifier's probability is above it. @default 0.5 */
+  /** An answer is right where the verifier's probability is above the threshold. @default 0.5 */
   readonly threshold?: number
-  /** The diseases that the exact verifier can tell from their names. @default none */
-  readonly formulary?: Formulary
 }
 
-/** What a verifier made of an answer, with its probability and the threshold in words. */
+/** A verifier's verdict on an answer; the evidence states the probability and the threshold. */
 export interface Verdict {
   readonly right: boolean
   readonly evidence: string
 }
 
-interface Asked extends Required<Omit<VerifiedOptions, 'formulary'>> {
-  /** As published: the verifier does not know the question, and no answer is refused before it is asked. */
+interface VerificationSettings extends Required<Omit<VerifiedOptions, 'formulary'>> {
+  /** As published: the verifier does not see the question, and evasive answers are sent to it too. */
   readonly blind?: boolean
 }
 
 /**
- * Has an answer verified against the case's primary diagnosis.
- * @throws Fault where the verifier cannot tell; RangeError for what is no probability
+ * Verifies an answer against the case's primary diagnosis.
+ * @throws Fault where the verifier cannot tell; RangeError where it returns no probability
  */
 export async function verdictOn(
   answer: string,
-  { verifier, threshold, blind = false }: Asked,
-  [{ language }, { complaint, gold }, { signal }]: readonly [Episode, GraderView, RewardContext],
+  { verifier, threshold, blind = false }: VerificationSettings,
+  [{ language }, { complaint, gold }, { signal }]: RewardArguments,
 ): Promise<Verdict> {
   const reference = inLanguage(primary(gold).name, language)
   const evaded = blind ? undefined : evasion(answer, reference)
@@ -54,7 +52,7 @@ export async function verdictOn(
   }
 }
 
-/** The options of a reward that verifies, complete. @throws RangeError for a threshold outside [0, 1) */
+/** Completes the options of a reward that verifies. @throws RangeError for a threshold outside [0, 1) */
 export function verifying({
   formulary = [],
   verifier = exactVerifier({ formulary }),
@@ -65,7 +63,7 @@ export function verifying({
   return { verifier, threshold }
 }
 
-/** 1 where the doctor's answer is verified, 0 where it is not, evades, or there is none. */
+/** Verified answer: 1 where the doctor's diagnosis is verified, 0 where it is not, is evasive or is missing. */
 export function verifiedAnswer(options: VerifiedOptions = {}): Reward {
   const asked = verifying(options)
   return defineReward(

@@ -1,8 +1,8 @@
-/** The efficiency reward: the right diagnosis for little money, time, trouble and talk. */
+/** The efficiency reward: the right diagnosis with little money, time, invasiveness and talk. */
 import type { Reward } from '../../reward.js'
 import { gate, otherwise, product, weigh } from '../combinators/compose.js'
 import { shared } from '../combinators/shared.js'
-import type { Formulary } from '../outcome/formulary.js'
+import type { FormularyOptions } from '../outcome/formulary.js'
 import { partialCredit } from '../outcome/partial-credit.js'
 import { efficiency } from '../process/efficiency.js'
 import { examF1 } from '../process/exam-f1.js'
@@ -13,26 +13,22 @@ import { noHarm } from '../safety/no-harm.js'
 /**
  * gate(no harm) · diagnosis · [.50 + .25·efficiency + .10·time + .05·invasiveness + .10·exams], within [0, 1].
  *
- * Nothing that is saved pays but as far as the diagnosis is right, so that a guess at once is worth what guesses are
- * worth. Where no examination is needed and none was done, `exams` is 1.
- * @param formulary the diseases that can be told from their names @default none
+ * Savings are multiplied by the diagnosis, so that an immediate guess is worth no more than a guess. Where no
+ * examination is needed and none was done, `exams` is 1.
+ * @param formulary the diseases recognised by name @default none
  */
-export function efficiencyPreset({
-  formulary = [],
-}: {
-  readonly formulary?: Formulary
-} = {}): Reward {
+export function efficiencyPreset({ formulary = [] }: FormularyOptions = {}): Reward {
   const diagnosis = shared(partialCredit({ formulary }))
-  const asFarAsRight = (reward: Reward): Reward => product(diagnosis, reward)
+  const timesDiagnosis = (reward: Reward): Reward => product(diagnosis, reward)
   return gate(
     noHarm(),
     weigh(
       {
         diagnosis: [0.5, diagnosis],
-        efficiency: [0.25, asFarAsRight(efficiency())],
-        time: [0.1, asFarAsRight(time())],
-        invasiveness: [0.05, asFarAsRight(invasiveness())],
-        exams: [0.1, asFarAsRight(otherwise(examF1(), 1))],
+        efficiency: [0.25, timesDiagnosis(efficiency())],
+        time: [0.1, timesDiagnosis(time())],
+        invasiveness: [0.05, timesDiagnosis(invasiveness())],
+        exams: [0.1, timesDiagnosis(otherwise(examF1(), 1))],
       },
       { name: 'efficiency', source: 'this package: savings that only a right diagnosis earns' },
     ),

@@ -1,18 +1,19 @@
-/** How much of the money was left. */
+/** Money reward: the share of the money budget that was left. */
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import { checkBudget, saved } from './saved.js'
 
+/** Options of {@link moneySavings}. */
 export interface CostOptions {
-  /** Money units at which nothing is left, above 0. @default the episode's budget; without end, nothing costs */
+  /** Budget in money units, above 0. @default the episode's budget; if infinite, the reward is 1 */
   readonly budget?: number
 }
 
 /**
- * 1 − money/budget, from what was charged: by canonical examination, a panel at its own price, a result that is still
- * valid at none, an order that nobody knows at a fee. By itself it pays for ordering nothing: only ever use it
- * multiplied by the diagnosis, `product(partialCredit(), cost())`.
+ * 1 − money/budget of the money charged: by canonical examination, a panel at its own price, a result that is still
+ * valid for free, an unknown order at a fee. By itself it pays for ordering nothing: always multiply it by the
+ * diagnosis, `multiply(partialCredit(), moneySavings())`.
  * @throws RangeError for a budget that is not above 0
  */
 export function cost({ budget }: CostOptions = {}): Reward {

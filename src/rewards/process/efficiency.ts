@@ -1,12 +1,12 @@
-/** How much of the money and the turns was left. */
+/** Efficiency reward: the share of the money and of the turns that was left. */
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import { saved } from './saved.js'
 
 /**
- * 1 − ½·money/budget − ½·turns/maxTurns. By itself it pays for doing nothing: only ever use it multiplied
- * by the diagnosis, `product(partialCredit(), efficiency())`.
+ * 1 − ½·money/budget − ½·turns/maxTurns. By itself it pays for doing nothing: always multiply it by the diagnosis,
+ * `multiply(partialCredit(), efficiency())`.
  */
 export const efficiency = (): Reward =>
   defineReward(

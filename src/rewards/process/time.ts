@@ -1,17 +1,18 @@
-/** How much of the time was left. */
+/** Time reward: the share of the time budget that was left. */
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import { checkBudget, saved } from './saved.js'
 
+/** Options of {@link timeSavings}. */
 export interface TimeOptions {
-  /** Minutes at which nothing is left, above 0. @default the episode's budget; without end, time does not count */
+  /** Budget in minutes, above 0. @default the episode's budget; if infinite, the reward is 1 */
   readonly budget?: number
 }
 
 /**
- * 1 − minutes/budget, from questions and the turnaround of examinations. By itself it pays for doing nothing: only ever
- * use it multiplied by the diagnosis, `product(partialCredit(), time())`.
+ * 1 − minutes/budget, with the minutes of questions and the turnaround of examinations. By itself it pays for doing
+ * nothing: always multiply it by the diagnosis, `multiply(partialCredit(), timeSavings())`.
  * @throws RangeError for a budget that is not above 0
  */
 export function time({ budget }: TimeOptions = {}): Reward {

@@ -1,21 +1,21 @@
 /**
- * How the released code of DiagAgent reads a consultation and its judge's replies: the whole transcript, the world's
- * words included, by substrings. Facts of the repository MAGIC-AI4Med/DiagGym at commit bc49719.
+ * Parity with DiagAgent's released reward (repository MAGIC-AI4Med/DiagGym, commit bc49719): how it reads a
+ * consultation and the judge's replies, by substrings of the whole transcript, the environment's words included.
  */
-import type { GraderView } from '../../case.js'
 import { inLanguage, primary } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { RewardContext } from '../../reward.js'
+import type { RewardArguments } from '../define.js'
 import type { Judge } from '../judges/judge.js'
 
-/** What ends a consultation there, and what its reward looks for. */
+/** The phrase that ends a consultation there, and that the reward searches for. */
 const finish = 'The available information is sufficient to make a diagnosis'
-/** The most replies of a doctor, and the count of turns of every consultation that ended, however it did. */
+/** Maximum number of replies of a doctor; also the turn count of every finished consultation, however it ended. */
 export const releasedTurns = 12
 
-/** A reply in the published grammar, for a doctor who acts without writing. */
-function writtenAs({ action }: EpisodeTurn): string {
+/** Writes an action in the published grammar, for a doctor who acts without text. */
+function renderReply({ action }: EpisodeTurn): string {
   switch (action.kind) {
     case 'order':
       return `Current diagnosis: …\nThe following investigation(s) should be performed: ${action.exam}\nReason: …`
@@ -29,29 +29,29 @@ function writtenAs({ action }: EpisodeTurn): string {
   }
 }
 
-/** The examination ordered: behind a marker in the second line, without any dot; undefined where there is none. */
-function orderedIn(reply: string): string | undefined {
+/** The examination ordered: the text after a marker in the second line, without dots; undefined where there is none. */
+function readOrder(reply: string): string | undefined {
   const line = reply.split('\n')[1] ?? ''
   const marker = ['needed:', 'performed:'].find((text) => line.includes(text))
   return marker && line.split(marker)[1]?.replaceAll('.', '').trim()
 }
 
-/** What the reward manager makes of an entry of the history. */
-const listedAs = (exam: string): string =>
+/** The examination as the released reward manager reads it from a history entry. */
+const readHistoryEntry = (exam: string): string =>
   (`Exam name:\n${exam}`.split('Exam results:')[0] ?? '').split('Exam name:')[1]?.trim() ?? ''
 
-/** What the reward is computed on. */
+/** The input of the released reward. */
 export interface ReleasedReading {
-  /** Every reply and every result, one behind the other. */
+  /** All replies and results, concatenated in order. */
   readonly transcript: string
   /** Every examination ordered, repeats included. */
   readonly exams: readonly string[]
 }
 
 /**
- * Reads the replies as its rollout does: until one concludes, one orders nothing that can be read, or there are
- * twelve. A reply is the text as written, or the action in the published grammar; a question that was never written
- * as text has no counterpart where there is no patient, and is passed over.
+ * Reads the replies like the released rollout: until one concludes, one has no readable order, or there are twelve. A
+ * reply is the text as written, or the action in the published grammar; a question never written as text has no
+ * counterpart there, as there is no patient, and is skipped.
  */
 export function readReleased({ turns }: Episode): ReleasedReading {
   const exams: string[] = []
@@ -59,12 +59,12 @@ export function readReleased({ turns }: Episode): ReleasedReading {
   let replies = 0
   for (const turn of turns) {
     if (turn.text === undefined && turn.action.kind === 'ask') continue
-    const reply = turn.text ?? writtenAs(turn)
+    const reply = turn.text ?? renderReply(turn)
     transcript += `${replies === 0 ? '' : 'assistant\n'}${reply}`
     replies++
-    const exam = reply.includes(`${finish}.`) ? undefined : orderedIn(reply)
+    const exam = reply.includes(`${finish}.`) ? undefined : readOrder(reply)
     if (exam === undefined) break
-    exams.push(listedAs(exam))
+    exams.push(readHistoryEntry(exam))
     const { outcome } = turn
     transcript += `user\nHere is the test result: ${outcome.kind === 'closed' ? '' : outcome.text}`
     if (replies === releasedTurns) break
@@ -72,19 +72,19 @@ export function readReleased({ turns }: Episode): ReleasedReading {
   return { transcript, exams }
 }
 
-/** No list of examinations is this long, so no count is. */
+/** Maximum plausible count of examinations in a judge's reply. */
 export const mostCounted = 1_000_000
 
-/** The first integer of a reply, whatever it counts; 0 where there is none. */
-function firstInteger(reply: string): number {
-  // Python's figures are those of any script; the full-width ones are those a judge may write.
+/** Reads the first integer of a reply, whatever it counts; 0 where there is none. */
+function readFirstInteger(reply: string): number {
+  // Python's \d matches digits of any script; a judge may write full-width ones.
   const count = Number(/\p{Nd}+/u.exec(reply)?.[0].normalize('NFKC') ?? 0)
   if (count <= mostCounted) return count
   throw new Fault('model-unreadable', `judge: expected a count of examinations, got \`${count}\``)
 }
 
-/** F1 of two counts that were judged apart; more than 1 where they exceed the lists. */
-async function countedF1(
+/** F1 from two counts judged separately; above 1 where a count exceeds its list. */
+async function computeCountF1(
   keys: readonly string[],
   exams: readonly string[],
   judge: Judge,
@@ -93,7 +93,7 @@ async function countedF1(
   if (keys.length === 0 && exams.length === 0) return 1
   if (keys.length === 0 || exams.length === 0) return 0
   const count = async (items: readonly string[], list: readonly string[]) =>
-    firstInteger(await judge({ task: 'count-matched', items, list }, context))
+    readFirstInteger(await judge({ task: 'count-matched', items, list }, context))
   const precision = (await count(exams, keys)) / exams.length
   const recall = (await count(keys, exams)) / keys.length
   return precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall)
@@ -101,22 +101,20 @@ async function countedF1(
 
 /** The three terms of the released sum. */
 export interface ReleasedTerms {
-  /** .1 where the phrase stands anywhere, with a diagnosis behind it to judge. */
+  /** .1 where the finishing phrase occurs anywhere, followed by a diagnosis to judge; else 0. */
   readonly complete: number
   readonly correct: 0 | 1
-  /** Half the F1. */
+  /** Half the F1 of the examinations. */
   readonly exams: number
 }
 
 /**
- * The released terms. A judge that is down is a fault here too, though the released code made it a 0.
- * @throws Fault where the judge cannot be asked, or counts beyond a million
+ * Computes the released terms. A judge that is down is a fault here too, though the released code scores it 0.
+ * @throws Fault where the judge cannot be asked, or counts more than a million
  */
 export async function releasedTerms(
-  episode: Episode,
-  { gold }: GraderView,
+  [episode, { gold }, context]: RewardArguments,
   judge: Judge,
-  context: RewardContext,
 ): Promise<ReleasedTerms> {
   const { transcript, exams } = readReleased(episode)
   const slice = transcript.split(`${finish}.`)[1]?.split('Reason:')[0]?.trim()
@@ -126,6 +124,6 @@ export async function releasedTerms(
     const reply = await judge({ task: 'same-diagnosis', reference, answer: slice }, context)
     correct = reply.toLowerCase().includes('correct') ? 1 : 0
   }
-  const f1 = await countedF1(gold.exams?.required ?? [], exams, judge, context)
+  const f1 = await computeCountF1(gold.exams?.required ?? [], exams, judge, context)
   return { complete: slice === undefined ? 0 : 0.1, correct, exams: 0.5 * f1 }
 }

@@ -1,19 +1,20 @@
 /**
- * What the mended rewards of DoctorAgent-RL and TakesTwo are made of.
+ * Parts of the fixed rewards of DoctorAgent-RL and TakesTwo.
  *
- * All of it is read from the facts of the turns, never from what a patient's words look like, and every gain is
- * multiplied by whether the diagnosis is right, so that nothing else can be had for itself: not by length, by listing,
- * by repeating, by guessing at advice. A wrong diagnosis and none at all are worth 0.
+ * All parts are computed from the facts of the turns, never from the patient's wording, and the total is multiplied by
+ * the correctness of the diagnosis, so that length, listing, repeating or guessed advice pay nothing by themselves. A
+ * wrong or missing diagnosis is worth 0.
  */
 import type { GraderView } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { memoizeText } from '../../platform/memoize.js'
-import type { Part, RewardContext, Score } from '../../reward.js'
+import type { Part, Score } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { visible } from '../../text/hidden-reasoning.js'
 import { words } from '../../text/word-stems.js'
+import type { RewardArguments } from '../define.js'
 import { askJudge } from '../judges/ask-judge.js'
 import type { Judge } from '../judges/judge.js'
 import { evasion } from '../outcome/commitment.js'
@@ -25,12 +26,12 @@ import { historyCoverage } from '../process/history-coverage.js'
 import { partOf } from '../score.js'
 import { goldTexts } from './doctoragent-rl-texts.js'
 
-/** Nothing was played: a sample that was given up, which is nobody's score. @throws Fault */
+/** Checks that an episode was played; one without a turn was abandoned and must not be scored. @throws Fault */
 export function checkPlayed({ id, turns }: Episode): void {
   if (turns.length === 0) throw new Fault('component-failed', `episode ${id} has no turn`)
 }
 
-/** 1 where the whole text names the primary diagnosis, else 0. */
+/** The diagnosis part: 1 where the whole text names the primary diagnosis, else 0. */
 export function rightness(
   episode: Episode,
   { gold }: GraderView,
@@ -46,45 +47,45 @@ export function rightness(
 }
 
 /**
- * What two recommendations for different diseases have in common: the F1 of their words on the package's own cases is
- * .20 to .30 on average, by language and tier.
+ * Chance level of the word F1: two recommendations for different diseases of the package's cases have .20 to .30 on
+ * average, by language and tier.
  */
 const chance = 0.3
 
-/** Cases share their advice, and a policy says the same few. */
-const wordsOf = memoizeText((text): ReadonlySet<string> => new Set(words(text)), { most: 1000 })
+/** The set of words of a text; cached, as cases share advice and a policy repeats a few texts. */
+const wordSet = memoizeText((text): ReadonlySet<string> => new Set(words(text)), { most: 1000 })
 
-/** F1 of the different words of two texts, less chance, from 0 to 1. */
+/** F1 of the sets of words of two texts, corrected for chance, from 0 to 1. */
 function likeness(given: string, gold: string): number {
-  const [said, wanted] = [wordsOf(given), wordsOf(gold)]
+  const [said, wanted] = [wordSet(given), wordSet(gold)]
   let common = 0
   for (const word of said) if (wanted.has(word)) common++
   const f1 = common === 0 ? 0 : (2 * common) / (said.size + wanted.size)
   return Math.max(0, (f1 - chance) / (1 - chance))
 }
 
-/** The longest recommendation that is read, in UTF-16 units. */
-const longest = 2000
+/** Maximum length of a recommendation, in UTF-16 units; a longer one counts as none. */
+const maxLength = 2000
 
-const adviceOf = (episode: Episode): string => {
+const adviceText = (episode: Episode): string => {
   const text = visible(diagnosisOf(episode)?.recommendation ?? '')
-  return text.length > longest ? '' : text
+  return text.length > maxLength ? '' : text
 }
 
-/** How near the recommendation is to the gold one, by words; not applicable where the case has none. */
+/** The recommendation part: similarity to the gold one, by words; not applicable where the case has none. */
 export function advice(episode: Episode, truth: GraderView): Part {
   const { recommendation } = goldTexts(truth, episode.language)
   if (recommendation === '') return notApplicable
-  const given = adviceOf(episode)
+  const given = adviceText(episode)
   return ok(likeness(given, recommendation), given.slice(0, 80) || 'no recommendation')
 }
 
-/** A judge's 0 to 5 as credit: nothing up to 2, "key details or context differ", then thirds. */
+/** Credit of a judge's similarity of 0 to 5: 0 up to 2 ("key details or context differ"), then by thirds. */
 const credit = (similarity: number): number => Math.max(0, (similarity - 2) / 3)
 
-/** How right a judge finds the diagnosis, 0 to 1; a list, an evasion or an essay it is not even asked about. */
+/** The diagnosis part by a judge, 0 to 1; a list, an evasive answer or an essay is 0 without asking. */
 export async function judgedRightness(
-  [episode, truth, context]: readonly [Episode, GraderView, RewardContext],
+  [episode, truth, context]: RewardArguments,
   judge: Judge,
 ): Promise<Part & { readonly status: 'ok' }> {
   const reference = goldTexts(truth, episode.language).diagnosis
@@ -97,14 +98,14 @@ export async function judgedRightness(
   return { status: 'ok', value: credit(similarity), evidence }
 }
 
-/** How near a judge finds the recommendation, 0 to 1; not applicable where the case has none. */
+/** The recommendation part by a judge, 0 to 1; not applicable where the case has none. */
 export async function judgedAdvice(
-  [episode, truth, context]: readonly [Episode, GraderView, RewardContext],
+  [episode, truth, context]: RewardArguments,
   judge: Judge,
 ): Promise<Part> {
   const reference = goldTexts(truth, episode.language).recommendation
   if (reference === '') return notApplicable
-  const answer = adviceOf(episode)
+  const answer = adviceText(episode)
   if (answer === '') return ok(0, 'no recommendation')
   const asked = { task: 'similarity', of: 'recommendation', reference, answer } as const
   const similarity = await askJudge(judge, asked, context)
@@ -113,11 +114,11 @@ export async function judgedAdvice(
 
 const history = historyCoverage()
 
-/** The share, by weight, of what there was to elicit; each finding once. */
+/** The history part: the weighted share of the findings worth eliciting that were elicited, each once. */
 export const elicited = async (episode: Episode, truth: GraderView): Promise<Part> =>
   partOf(await history(episode, truth))
 
-/** The share of the questions that settled a finding of the case that no turn before had; 0 without a question. */
+/** The precision part: the share of questions that newly settled a finding of the case; 0 without a question. */
 export function precision({ turns }: Episode, { findings }: GraderView): Part {
   const settled = new Set<string>()
   let asked = 0
@@ -136,7 +137,7 @@ export function precision({ turns }: Episode, { findings }: GraderView): Part {
   return ok(asked === 0 ? 0 : hits / asked, `${hits} of ${asked} questions`)
 }
 
-/** Whether a turn was the doctor's fault: no question or several, a repeat, a breach, nothing that can be done. */
+/** Whether a turn is a fault of the doctor: no question or several, a repeat, a refused or an invalid action. */
 function isFault({ action, outcome, facts }: EpisodeTurn): boolean {
   if (action.kind === 'invalid' || outcome.kind === 'rejected') return true
   if (action.kind === 'order') return facts.ordered === 'repeat'
@@ -149,25 +150,26 @@ function isFault({ action, outcome, facts }: EpisodeTurn): boolean {
 }
 
 /**
- * 1 less .2 for each turn at fault, not below 0; 0 without a diagnosis, or without a recommendation where the case has
- * one. A question that the patient cannot answer is no fault.
+ * The conduct part: 1 less .2 for each turn at fault, at least 0; 0 without a diagnosis, or without a recommendation
+ * where the case has one. A question that the patient cannot answer is not a fault.
  */
 export function conduct(episode: Episode, truth: GraderView): Part {
   const given = diagnosisOf(episode)
   if (!given) return ok(0, `no diagnosis: ${episode.stop}`)
-  if (goldTexts(truth, episode.language).recommendation !== '' && adviceOf(episode) === '')
+  if (goldTexts(truth, episode.language).recommendation !== '' && adviceText(episode) === '')
     return ok(0, 'no recommendation')
   const faults = episode.turns.filter(isFault).length
   return ok(Math.max(0, 1 - 0.2 * faults), `${faults} turns at fault`)
 }
 
-/** The share of the turns that was left. */
+/** The earliness part: the share of the turns that was left. */
 export const earliness = ({ turns, maxTurns }: Episode): Part =>
   ok(Math.max(0, 1 - turns.length / maxTurns), `${turns.length} of ${maxTurns} turns`)
 
 /**
- * right × Σ wᵢ·vᵢ / Σ wᵢ over the parts that apply, in [0, 1]; `right` is also the first of the parts, as if it were 1.
- * @param weights of the parts by name, `diagnosis` among them
+ * Combines the parts: right × Σ wᵢ·vᵢ / Σ wᵢ over those that apply, in [0, 1]. In the sum the diagnosis counts as 1.
+ * @param right the diagnosis part
+ * @param weights weights by part name, `diagnosis` among them
  */
 export function earned(
   right: Part & { readonly status: 'ok' },

@@ -1,10 +1,11 @@
-/** The three training environments of DoctorAgent-RL as released, over an episode of ours. */
+/** Parity with the three training environments of DoctorAgent-RL as released, computed from our episodes. */
 import type { GraderView } from '../../case.js'
 import { inLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { Fault } from '../../error.js'
-import type { RewardContext, Score } from '../../reward.js'
+import type { Score } from '../../reward.js'
 import { ok } from '../../reward.js'
+import type { RewardArguments } from '../define.js'
 import type { Judge } from '../judges/judge.js'
 import { bagF1 } from '../text/bag-f1.js'
 import { characterLcs } from '../text/character-lcs.js'
@@ -12,30 +13,30 @@ import type { Remembered, Rules, Step, Walked } from './doctoragent-rl-loop.js'
 import { walk } from './doctoragent-rl-loop.js'
 import { goldTexts, replyOf, strip, withinAnswer } from './doctoragent-rl-texts.js'
 
-/** A recorded question with its answer, as env.py matches against. */
+/** A recorded question with its answer, which env.py matches questions against. */
 export interface Candidate {
-  /** The finding it is about. */
+  /** The id of the finding it is about. */
   readonly finding: string
   /** Empty where none was recorded. */
   readonly question: string
   readonly answer: string
 }
 
-/** What stands in for the models behind the released environments; what they say is read as released. */
+/** Substitutes for the models behind the released environments; their replies are parsed as released. */
 export interface ReleasedModels {
   /**
-   * The judge of repeats: the question up to its second colon, and those before it, likewise. A repeat is whatever has
-   * "Sorry" in it. @default "Sorry" where the turn's facts call the question repeated
+   * The judge of repeats, given the question and earlier ones, each cut at its second colon. A reply with "Sorry" means
+   * a repeat. @default "Sorry" where the turn's facts call the question repeated
    */
   readonly repeats?: (question: string, earlier: readonly string[], turn: EpisodeTurn) => string
   /**
-   * The matcher: `<answer>` with the index of a recorded answer, or -1. @default the index of the first recorded finding
-   * that the turn told, or asked again
+   * The matcher, which replies `<answer>` with the index of a recorded answer, or -1. @default the index of the first
+   * recorded finding that the turn reported, or asked again
    */
   readonly matches?: (question: string, recorded: readonly Candidate[], turn: EpisodeTurn) => string
 }
 
-/** The parity options of the three presets. */
+/** Parity options of the three rewards. */
 export interface ReleasedOptions extends ReleasedModels {
   /**
    * Whether no other episode is in the batch. In a batch an episode at its turn limit is asked again every other step
@@ -43,13 +44,14 @@ export interface ReleasedOptions extends ReleasedModels {
    * at a repeat, and its part is unavailable. @default false
    */
   readonly alone?: boolean
-  /** The generations of the training loop; an episode's own limit beyond it never comes. @default 10 */
+  /** Number of generations of the training loop; it caps the episode's own turn limit. @default 10 */
   readonly loop?: number
 }
 
+/** Parity options with all defaults filled in. */
 export type Complete = Required<ReleasedOptions>
 
-const byFacts: Required<ReleasedModels> = {
+const factModels: Required<ReleasedModels> = {
   repeats: (_question, _earlier, { facts }) => (facts.understood === 'repeated' ? 'Sorry' : 'OK.'),
   matches: (_question, recorded, { facts }) => {
     const about = facts.told[0] ? facts.told.map(({ finding }) => finding) : facts.asked
@@ -58,20 +60,20 @@ const byFacts: Required<ReleasedModels> = {
   },
 }
 
-/** @throws RangeError for a loop of no whole turns */
+/** Completes the parity options. @throws RangeError for a `loop` that is not a positive integer */
 export function completed({
   alone = false,
   loop = 10,
-  repeats = byFacts.repeats,
-  matches = byFacts.matches,
+  repeats = factModels.repeats,
+  matches = factModels.matches,
 }: ReleasedOptions): Complete {
   if (!Number.isSafeInteger(loop) || loop < 1)
     throw new RangeError(`Expected \`loop\` to be a whole number from 1, got ${loop}`)
   return { alone, loop, repeats, matches }
 }
 
-/** Walks the episode with the answers of the world behind it. */
-function walked(
+/** Replays an episode through the released loop. */
+function replayEpisode(
   { turns, maxTurns }: Episode,
   { alone, loop }: Complete,
   rules: Rules<EpisodeTurn>,
@@ -82,21 +84,21 @@ function walked(
   return walk(steps, { alone, loop, budget: Math.min(maxTurns, loop) }, rules)
 }
 
-const scored = (parts: Readonly<Record<string, number>>): Score => ({
+const sumScore = (parts: Readonly<Record<string, number>>): Score => ({
   total: Object.values(parts).reduce((sum, value) => sum + value, 0),
   parts: Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, ok(value)])),
 })
 
-/** Only what stands behind a chat header, where one came with the answer. */
-const answerIn = (text: string): string => {
-  const [, behind] = text.split('\nassistant\n')
-  return behind === undefined ? text : strip(behind)
+/** Strips a chat header from a reply, where there is one. */
+const stripHeader = (text: string): string => {
+  const [, afterHeader] = text.split('\nassistant\n')
+  return afterHeader === undefined ? text : strip(afterHeader)
 }
 
-const heard = ({ outcome }: EpisodeTurn): string => ('text' in outcome ? outcome.text : '')
+const outcomeText = ({ outcome }: EpisodeTurn): string => ('text' in outcome ? outcome.text : '')
 
-/** What was recorded of a case: its findings with words of their own, or all that the patient knows. */
-function recordedOf({ findings }: GraderView, { language }: Episode): readonly Candidate[] {
+/** The recorded questions of a case: its findings with wordings of their own, or else all that the patient knows. */
+function recordedQuestions({ findings }: GraderView, { language }: Episode): readonly Candidate[] {
   const known = findings.filter(({ knownBy }) => knownBy === 'patient')
   const worded = known.filter(({ question, utterance }) => question ?? utterance)
   return (worded.length > 0 ? worded : known).map(({ id, question, utterance }) => ({
@@ -106,11 +108,11 @@ function recordedOf({ findings }: GraderView, { language }: Episode): readonly C
   }))
 }
 
-/** env.py asks a matcher, and pays by the recorded answers found. */
-function matching(recorded: readonly Candidate[], matches: Complete['matches']) {
+/** The question reward of env.py: by the recorded answer that the matcher finds. */
+function matcherReward(recorded: readonly Candidate[], matches: Complete['matches']) {
   const visited = new Set<number>()
   return (question: string, turn: EpisodeTurn, history: Remembered[]): number => {
-    const said = answerIn(matches(question, recorded, turn))
+    const said = stripHeader(matches(question, recorded, turn))
     const index = Number(/<answer>(-?\d+)<\/answer>/.exec(said)?.[1] ?? -1)
     const found = recorded[index]
     const last = history.at(-1)
@@ -122,88 +124,89 @@ function matching(recorded: readonly Candidate[], matches: Complete['matches']) 
   }
 }
 
-/** Recall and precision as released: the patient's answers are looked up among the recorded questions. */
-function lookedUp(history: readonly Remembered[], recorded: readonly Candidate[]): number {
+/** Recall and precision as released, which look the patient's answers up among the recorded questions. */
+function lookupReward(history: readonly Remembered[], recorded: readonly Candidate[]): number {
   const questions = new Set(recorded.map(({ question }) => question).filter(Boolean))
   const found = new Set(history.map(({ patient }) => patient).filter((text) => questions.has(text)))
   const share = (of: number): number => (of === 0 ? 0 : found.size / of)
   return 5 * share(recorded.length) + 5 * share(history.length)
 }
 
-/** env.py: matched answers, and texts compared by their characters in common order. */
+/** Released score of env.py: matched answers, and texts compared by character LCS. */
 export async function releasedMatch(
   episode: Episode,
   truth: GraderView,
   options: Complete,
 ): Promise<Score> {
-  const recorded = recordedOf(truth, episode)
-  const { turns, commitment, history } = await walked(episode, options, {
+  const recorded = recordedQuestions(truth, episode)
+  const { turns, commitment, history } = await replayEpisode(episode, options, {
     ...{ invalid: -3, oneMark: false, unlabelled: 'put', absorbing: false, remembersAll: false },
-    ask: matching(recorded, options.matches),
+    ask: matcherReward(recorded, options.matches),
   })
   const gold = goldTexts(truth, episode.language)
-  return scored({
+  return sumScore({
     turns,
-    questions: commitment ? lookedUp(history, recorded) : 0,
+    questions: commitment ? lookupReward(history, recorded) : 0,
     diagnosis: commitment ? 5 * characterLcs(commitment.diagnosis, gold.diagnosis) : 0,
     recommendation: 5 * characterLcs(commitment?.recommendation ?? '', gold.recommendation),
   })
 }
 
-/** The question as the models were shown it: what stands between the first colon and the second. */
-const shown = (text: string): string => (text.includes(':') ? (text.split(':')[1] ?? '') : text)
+/** The question as shown to the models: the text between the first colon and the second. */
+const afterColon = (text: string): string =>
+  text.includes(':') ? (text.split(':')[1] ?? '') : text
 
-/** The generative environments put a question to the judge of repeats, then to the patient. */
-function putting({ repeats, alone }: Complete, raises: boolean) {
+/** The question reward of the generative environments: by the judge of repeats, then the patient's answer. */
+function generativeReward({ repeats, alone }: Complete, raises: boolean) {
   return (question: string, turn: EpisodeTurn, history: Remembered[]): number => {
     const earlier = history
       .map(({ doctor }) => doctor)
       .filter((text) => !text.includes('</answer>'))
-    if (repeats(shown(question), earlier.map(shown), turn).includes('Sorry')) {
+    if (repeats(afterColon(question), earlier.map(afterColon), turn).includes('Sorry')) {
       if (alone && raises)
         throw new Fault(
           'component-failed',
           'the released environment raises where every question of a step is a repeat',
         )
-      // As an unaccepted reply, it is kept with its tags and never shown to the judge again.
+      // An unaccepted reply is kept with its tags and never shown to the judge again.
       return -2
     }
     history.push({ doctor: question, patient: '' })
-    return answerIn(heard(turn)).includes('Sorry') ? -1 : 1
+    return stripHeader(outcomeText(turn)).includes('Sorry') ? -1 : 1
   }
 }
 
-/** env_patient_llm.py: a generative patient, and texts compared as bags of jieba tokens. */
+/** Released score of env_patient_llm.py: a generative patient, and texts compared as bags of jieba tokens. */
 export async function releasedPatient(
   episode: Episode,
   truth: GraderView,
   options: Complete,
 ): Promise<Score> {
-  const { turns, commitment } = await walked(episode, options, {
+  const { turns, commitment } = await replayEpisode(episode, options, {
     ...{ invalid: -2, oneMark: true, unlabelled: 'question', absorbing: false, remembersAll: true },
-    ask: putting(options, true),
+    ask: generativeReward(options, true),
   })
   const gold = goldTexts(truth, episode.language)
-  return scored({
+  return sumScore({
     turns,
     diagnosis: commitment ? 5 * bagF1(commitment.diagnosis, gold.diagnosis) : 0,
     recommendation: 5 * bagF1(commitment?.recommendation ?? '', gold.recommendation),
   })
 }
 
-/** The first digit from 0 to 5 within the answer tags, or without them anywhere; 0 where there is none. */
+/** Reads a judge's similarity: the first digit from 0 to 5 in the answer tags, or without tags anywhere; else 0. */
 export const releasedSimilarity = (words: string): number =>
   Number(/[0-5]/.exec(strip(withinAnswer(words) ?? words))?.[0] ?? 0)
 
-/** env_patient_llm_rm.py: a generative patient, and a judge of meaning, asked about empty texts too. */
+/** Released score of env_patient_llm_rm.py: a generative patient, and a similarity judge, even for empty texts. */
 export async function releasedJudge(
-  [episode, truth, context]: readonly [Episode, GraderView, RewardContext],
+  [episode, truth, context]: RewardArguments,
   options: Complete,
   judge: Judge,
 ): Promise<Score> {
-  const { turns, commitment } = await walked(episode, options, {
+  const { turns, commitment } = await replayEpisode(episode, options, {
     ...{ invalid: -2, oneMark: true, unlabelled: 'nothing', absorbing: true, remembersAll: true },
-    ask: putting(options, false),
+    ask: generativeReward(options, false),
   })
   const gold = goldTexts(truth, episode.language)
   const judged = async (of: 'diagnosis' | 'recommendation'): Promise<number> => {
@@ -211,7 +214,7 @@ export async function releasedJudge(
     const request = { of, reference: gold[of], answer: commitment[of] ?? '' }
     return releasedSimilarity(await judge({ task: 'similarity', ...request }, context))
   }
-  return scored({
+  return sumScore({
     turns,
     diagnosis: await judged('diagnosis'),
     recommendation: await judged('recommendation'),

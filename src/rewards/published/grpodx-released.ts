@@ -1,13 +1,13 @@
 /**
- * How GRPODx reads a consultation and the one number of its judge: the README's code (commit 7a3666e), the sketch in
- * its specification, and the last code (c94d1bb). Facts of the repository Legionof7/GRPOdx.
+ * Parity with GRPODx (repository Legionof7/GRPOdx): how it reads a consultation and its judge's number, in the README's
+ * code (commit 7a3666e), the sketch in its specification, and the last commit (c94d1bb).
  */
 import { inLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import type { JudgedLine } from '../judges/judge.js'
 
-/** A turn as a doctor there would have written it, for one who acts without writing; there are no examinations. */
-function writtenAs({ action }: EpisodeTurn): string {
+/** Writes an action as a reply, for a doctor who acts without text. GRPODx has no examinations. */
+function renderReply({ action }: EpisodeTurn): string {
   switch (action.kind) {
     case 'ask':
     case 'invalid':
@@ -21,17 +21,17 @@ function writtenAs({ action }: EpisodeTurn): string {
   }
 }
 
-/** A consultation up to the reply that concludes it. */
+/** A consultation up to its concluding reply. */
 export interface ReleasedConsultation {
-  /** Every line as it was written, hidden reasoning included. */
+  /** All lines as written, hidden reasoning included. */
   readonly dialogue: readonly JudgedLine[]
-  /** The last reply, where it concludes. */
+  /** The concluding reply, if there is one. */
   readonly conclusion?: string
 }
 
 /**
- * The dialogue until the first reply that concludes; the world's words are the patient's, whoever said them. How many
- * turns there may be is the env's to say (five, as published).
+ * Reads the dialogue up to the first concluding reply; every outcome is the patient's line. The env limits the number of
+ * turns (five, as published).
  */
 export function readConsultation(
   { intake, language, turns }: Episode,
@@ -41,7 +41,7 @@ export function readConsultation(
   const complaint: JudgedLine = { role: 'patient', text: inLanguage(intake.complaint, language) }
   const dialogue: JudgedLine[] = opening ? [complaint] : []
   for (const turn of turns) {
-    const text = turn.text ?? writtenAs(turn)
+    const text = turn.text ?? renderReply(turn)
     dialogue.push({ role: 'doctor', text })
     if (concludes(text)) return { dialogue, conclusion: text }
     if (turn.outcome.kind !== 'closed') dialogue.push({ role: 'patient', text: turn.outcome.text })
@@ -49,40 +49,41 @@ export function readConsultation(
   return { dialogue }
 }
 
-/** A doctor's words without what stands between two tags; one that is never closed hides nothing. */
-const withoutReason = (text: string): string => text.replace(/<reason>[\s\S]*?<\/reason>/g, '')
+/** Removes closed `<reason>` segments; an unclosed one hides nothing. */
+const stripReason = (text: string): string => text.replace(/<reason>[\s\S]*?<\/reason>/g, '')
 
 const label = 'final diagnosis:'
 
-/** What of a generation's judge and reading differs. */
+/** Differences between two versions of the released code. */
 export interface Generation {
   /** Whether a reply ends the consultation. */
   readonly concludes: (reply: string) => boolean
-  /** Whether the disease was revealed, so that the judge is told of it. */
+  /** Whether the disease was revealed, so that the judge is given it. */
   readonly revealed: (consultation: ReleasedConsultation) => boolean
   /** Whether the judge is shown the patient's opening. */
   readonly opening: boolean
   readonly number: RegExp
-  /** For a reply without a number. */
+  /** The score of a reply without a number. */
   readonly unread: number
 }
 
-/** A letter, figure or underscore, of any script, as Python's `\w` is. */
+/** A letter, digit or underscore of any script, like Python's `\w`. */
 const word = String.raw`[\p{L}\p{N}_]`
 const edge = `(?:(?<=${word})(?!${word})|(?<!${word})(?=${word}))`
 
+/** The README's code and the sketch in the specification. */
 export const generations: Readonly<Record<'readme' | 'techspec', Generation>> = {
-  // A label that only the reasoning holds ends it, but nothing is revealed: the judge is told of the disease None.
+  // A label inside the reasoning ends the consultation but reveals nothing: the judge is given the disease None.
   readme: {
     concludes: (reply) => reply.toLowerCase().includes(label),
     revealed: ({ conclusion }) =>
-      conclusion !== undefined && withoutReason(conclusion).toLowerCase().includes(label),
+      conclusion !== undefined && stripReason(conclusion).toLowerCase().includes(label),
     opening: true,
     number: /[0-9]*\.[0-9]+|[0-9]+/,
     unread: 0.5,
   },
   techspec: {
-    concludes: (reply) => withoutReason(reply).includes('Final diagnosis:'),
+    concludes: (reply) => stripReason(reply).includes('Final diagnosis:'),
     revealed: () => true,
     opening: false,
     number: new RegExp(String.raw`${edge}\p{Nd}*\.?\p{Nd}+${edge}`, 'u'),
@@ -90,21 +91,21 @@ export const generations: Readonly<Record<'readme' | 'techspec', Generation>> = 
   },
 }
 
-/** The first number of a reply, held within 0 and 1; undefined where there is none. */
+/** Reads the first number of a reply, clipped to [0, 1]; undefined where there is none. */
 export function firstNumber(reply: string, number: RegExp): number | undefined {
-  // Python's figures are those of any script; the full-width ones are those a judge may write.
+  // Python's \d matches digits of any script; a judge may write full-width ones.
   const value = Number(number.exec(reply)?.[0].normalize('NFKC') ?? Number.NaN)
   return Number.isNaN(value) ? undefined : Math.min(1, Math.max(0, value))
 }
 
-/** The last code's number. */
+/** The number pattern of the last commit. */
 export const headNumber = /[0-9]*\.?[0-9]+/
 
-/** What the last code takes for the diagnosis: the rest of the line, or of the next; undefined without its label. */
+/** Reads the diagnosis as the last commit does: the rest of the line, or of the next; undefined without its label. */
 export const headGuess = (reply: string): string | undefined =>
   /Final\s*diagnosis:\s*([^\n]*)/i.exec(reply)?.[1]?.trim()
 
-/** The last code's own rule, for when no judge is there: 1, .8 where one name holds the other, else .2. */
+/** The last commit's rule without a judge: 1 for the same name, .8 where one name contains the other, else .2. */
 export function headRule(guess: string, disease: string): number {
   const [named, hidden] = [guess.toLowerCase(), disease.toLowerCase()]
   if (named === hidden) return 1

@@ -1,4 +1,4 @@
-/** The rewards of MrlX-TakesTwo as released, over an episode of ours. */
+/** Parity with the released rewards of MrlX-TakesTwo, computed from our episodes. */
 import type { GraderView } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { Fault } from '../../error.js'
@@ -8,29 +8,29 @@ import type { JudgedLine } from '../judges/judge.js'
 import { bagF1 } from '../text/bag-f1.js'
 import { countOf, goldTexts, readLabels, replyOf, strip } from './doctoragent-rl-texts.js'
 
-/** A message of the published dialogue; the doctor is the assistant, whatever came back is the user's. */
-interface Spoken {
+/** A message of the published dialogue; the doctor is the assistant, every outcome is the user's message. */
+interface DialogueMessage {
   readonly role: 'doctor' | 'patient'
   readonly text: string
 }
 
-/** The dialogue without its prompt, hidden reasoning of both sides in it; a reply ends at its first end mark. */
-export function spoken(turns: readonly EpisodeTurn[]): readonly Spoken[] {
-  return turns.flatMap((turn): Spoken[] => {
+/** The dialogue without its prompt, hidden reasoning of both sides included; a reply ends at its first `<|im_end|>`. */
+export function spoken(turns: readonly EpisodeTurn[]): readonly DialogueMessage[] {
+  return turns.flatMap((turn): DialogueMessage[] => {
     const [reply = ''] = replyOf(turn, { tagged: false }).split('<|im_end|>')
-    const said: Spoken = { role: 'doctor', text: strip(reply) }
+    const said: DialogueMessage = { role: 'doctor', text: strip(reply) }
     return turn.outcome.kind === 'closed'
       ? [said]
       : [said, { role: 'patient', text: turn.outcome.text }]
   })
 }
 
-/** The most turns that are read, so that the sum has bounds; the published loop ends at 10 or 15. */
+/** Maximum number of turns read, so that the sum has bounds; the published loop ends at 10 or 15. */
 export const mostTurns = 100
 
 /**
- * accuracy + information + compliance as `MedRewardMultiturn` adds them up. A reply that says nothing ends a sample with
- * reward 0, whatever came before.
+ * The sum accuracy + information + compliance of `MedRewardMultiturn`. An empty reply ends a sample with reward 0,
+ * whatever came before.
  * @param maxTurns the published MAX_TURNS
  */
 export function releasedDoctor(episode: Episode, truth: GraderView, maxTurns: number): Score {
@@ -60,7 +60,7 @@ export function releasedDoctor(episode: Episode, truth: GraderView, maxTurns: nu
   }
 }
 
-/** What the published judge of the patient reads: the doctor's thoughts stay, the patient's closed ones are cut. */
+/** The dialogue shown to the published judge of the patient, with the doctor's thoughts but without the patient's. */
 export function judgedDialogue(turns: readonly EpisodeTurn[]): readonly JudgedLine[] {
   const messages = spoken(turns)
   const lines = messages.at(-1)?.role === 'doctor' ? messages.slice(0, -1) : messages
@@ -71,7 +71,7 @@ export function judgedDialogue(turns: readonly EpisodeTurn[]): readonly JudgedLi
   )
 }
 
-/** The three rates: told unasked, answered what was asked, and not contradicted the profile (1 is none of it). */
+/** The three rates: not telling facts unasked, answering questions, not contradicting the profile; 1 is faultless. */
 export interface Rates {
   readonly information: number
   readonly completeness: number
@@ -84,13 +84,13 @@ const keys = {
   conflict: 'factual_conflict_rate',
 } as const
 
-const unread = (words: string): Fault =>
+const unreadable = (words: string): Fault =>
   new Fault('model-unreadable', `the released reward raises at \`${words.slice(0, 200)}\``)
 
-/** A judge's reply as an object. @throws Fault where the released code gives up and raises */
-function objectIn(words: string): Readonly<Record<string, unknown>> {
+/** Parses a judge's reply as a JSON object. @throws Fault where the released code raises */
+function readObject(words: string): Readonly<Record<string, unknown>> {
   const [first = '', second, ...more] = words.split('</think>')
-  if (more.length > 0) throw unread(words)
+  if (more.length > 0) throw unreadable(words)
   const text = strip(second ?? first).replace(/```json\n|\n```/gi, '')
   try {
     const given: unknown = JSON.parse(text)
@@ -98,21 +98,21 @@ function objectIn(words: string): Readonly<Record<string, unknown>> {
     if (typeof given === 'object' && given !== null && !Array.isArray(given))
       return given as Readonly<Record<string, unknown>>
   } catch {
-    // Told below, as what is no object is.
+    // Thrown below, as for a value that is not an object.
   }
-  throw unread(words)
+  throw unreadable(words)
 }
 
 /**
- * The rates in a judge's words as `parse_score` reads them: as they stand, however large, and 0 where one is missing.
- * Counts of faults, which a `Judge` of this package gives, become rates as the published prompt says: 1 less .2 for each.
+ * Reads the rates in a judge's reply like `parse_score`: unchecked, however large, and 0 where one is missing. Counts of
+ * faults, as given by a `Judge` of this package, become rates by the published prompt's formula: 1 less .2 for each.
  * @throws Fault `model-unreadable` where the released code raises
  */
 export function releasedRates(words: string): Rates {
-  const given = objectIn(words)
+  const given = readObject(words)
   const number = (key: string): number => {
     const value = given[key] ?? (key in given ? undefined : 0)
-    if (typeof value !== 'number' && typeof value !== 'boolean') throw unread(words)
+    if (typeof value !== 'number' && typeof value !== 'boolean') throw unreadable(words)
     return Number(value)
   }
   const counted = !Object.values(keys).some((key) => key in given) && 'extra' in given
@@ -130,7 +130,7 @@ export function releasedRates(words: string): Rates {
   }
 }
 
-/** Python's `round(value, 3)`: exact halves, which are odd sixteenths, go to the even side. */
+/** Rounds like Python's `round(value, 3)`: exact halves, which are odd sixteenths, go to the even side. */
 export function rounded(value: number): number {
   const sixteenths = value * 16
   if (!Number.isInteger(sixteenths) || sixteenths % 2 === 0) return Number(value.toFixed(3))

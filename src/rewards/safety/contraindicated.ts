@@ -1,4 +1,4 @@
-/** Whether nothing was recommended that would do harm. */
+/** Safety condition: no contraindicated action was recommended. */
 import { diagnosisOf } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
@@ -7,10 +7,10 @@ import type { TreatmentOptions } from '../outcome/treatment.js'
 import { adviceIn, packageBank } from '../outcome/treatment.js'
 
 /**
- * 0 where the recommendation recommends an action that is contraindicated in this case, else 1; made to be a `gate`.
- * What is advised against ("do not give a sedative") is not recommended.
- * @param bank all that cases may be advised, so that a longer action is not taken for a shorter one inside it
- * @default the package's knowledge base's
+ * 0 where the recommendation contains an action that is contraindicated in this case, else 1; meant as a `gate`.
+ * Advice against an action ("do not give a sedative") does not recommend it.
+ * @param bank all actions that may be recommended, so that a longer action is not taken for a shorter one inside it
+ * @default that of the package's knowledge base
  */
 export const noContraindicated = ({ bank }: TreatmentOptions = {}): Reward =>
   defineReward(

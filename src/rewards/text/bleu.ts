@@ -1,9 +1,9 @@
-/** BLEU of one n, as DoctorAgent-RL's evaluation computes it. */
+/** BLEU of a single n, as DoctorAgent-RL's evaluation computes it. */
 import { bagOf, charactersOrWords, commonCount, ngrams } from './tokens.js'
 
 /**
- * The share of the candidate's runs of n tokens that the gold text has too, in [0, 1], times e^(1 − |gold|/|candidate|)
- * where the candidate is the shorter. Of that n alone, not the mean over 1 to n that BLEU (Papineni et al. 2002) is.
+ * N-gram precision of the candidate, in [0, 1], times the brevity penalty e^(1 − |gold|/|candidate|) where the candidate
+ * is shorter. For that n alone, unlike BLEU (Papineni et al. 2002), which is a mean over 1 to n.
  * 1 where both texts are empty, 0 where one is.
  */
 export function doctorAgentBleu(candidate: string, gold: string, n: 1 | 2 | 3 | 4): number {

@@ -1,15 +1,15 @@
 /**
- * jieba-rs, twice: its native build, and its WebAssembly for the machines that have none. Both give the same tokens (a
- * test compares them), the native one at three times the speed.
+ * Chinese word segmentation with jieba-rs: its native build, or its WebAssembly where there is none. Both give the same
+ * tokens (a test compares them); the native build is three times as fast.
  */
 import { createRequire } from 'node:module'
 
-/** A text as dictionary words and, by a hidden Markov model, unknown ones; joined they are the text. */
+/** Segments a text into dictionary words and, by a hidden Markov model, unknown words; joined they are the text. */
 export type Cut = (text: string) => string[]
 
 const require = createRequire(import.meta.url)
 
-/** The native build with a dictionary of its own (about .25 s and 60 MB). @throws where npm installed none for this machine */
+/** Loads the native build and its dictionary (about .25 s, 60 MB). @throws where npm installed none for this machine */
 export function nativeJieba(): Cut {
   const { Jieba } = require('@node-rs/jieba') as typeof import('@node-rs/jieba')
   const { dict } = require('@node-rs/jieba/dict') as typeof import('@node-rs/jieba/dict')
@@ -17,7 +17,7 @@ export function nativeJieba(): Cut {
   return (text) => jieba.cut(text, true)
 }
 
-/** The WebAssembly, in an instance of its own: anybody may add words to the package's, and no reward may change by it. */
+/** Loads the WebAssembly as an instance of its own: words that other code adds to the shared one must not matter. */
 export function wasmJieba(): Cut {
   const path = require.resolve('jieba-wasm')
   const shared = require.cache[path]
@@ -31,11 +31,11 @@ export function wasmJieba(): Cut {
   }
 }
 
-function fastestJieba(): Cut {
+function loadFastestJieba(): Cut {
   try {
     return nativeJieba()
   } catch {
-    // npm leaves an optional dependency out without a word, and a library may be too old for its binary.
+    // npm skips an optional dependency silently, and the system's C library may be too old for the binary.
     return wasmJieba()
   }
 }
@@ -43,10 +43,10 @@ function fastestJieba(): Cut {
 let loaded: Cut | undefined
 
 /**
- * Cuts with jieba-rs in its accurate mode, `hmm` on. The first call loads the dictionary, once a thread.
+ * Segments with jieba-rs in accurate mode, `hmm` on. The first call loads the dictionary, once per thread.
  * @param text without lone surrogates
  */
 export const jiebaCut: Cut = (text) => {
-  loaded ??= fastestJieba()
+  loaded ??= loadFastestJieba()
   return loaded(text)
 }

@@ -1,13 +1,13 @@
-/** The text overlaps by name. */
+/** Text-overlap measures by name. */
 import { bagF1, wordF1 } from './bag-f1.js'
 import { doctorAgentBleu } from './bleu.js'
 import { characterLcs } from './character-lcs.js'
 import { doctorAgentRouge } from './rouge.js'
 
-/** How alike a candidate is to a gold text, in [0, 1]. */
+/** Similarity of a candidate to a gold text, in [0, 1]. */
 type Overlap = (candidate: string, gold: string) => number
 
-/** ROUGE and BLEU are those of DoctorAgent-RL's evaluation, ROUGE as its F1. */
+/** Text-overlap measures by name. ROUGE (as F1) and BLEU are those of DoctorAgent-RL's evaluation. */
 export const overlapMeasures = {
   'bag-f1': bagF1,
   'word-f1': wordF1,
@@ -21,14 +21,15 @@ export const overlapMeasures = {
   'bleu-4': (candidate, gold) => doctorAgentBleu(candidate, gold, 4),
 } as const satisfies Record<string, Overlap>
 
+/** The name of a text-overlap measure. */
 export type OverlapMeasure = keyof typeof overlapMeasures
 
-/** @throws RangeError for a name that none has */
+/** The text-overlap measure of that name. @throws RangeError for an unknown name */
 export function overlapMeasure(name: string): Overlap {
   if (!Object.hasOwn(overlapMeasures, name))
     throw new RangeError(
       `Expected a measure of ${Object.keys(overlapMeasures).join(', ')}, got \`${name}\``,
     )
-  // A key of the table, as was just seen.
+  // A key of the table, by the check above.
   return overlapMeasures[name as OverlapMeasure]
 }
