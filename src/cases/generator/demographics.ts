@@ -1,10 +1,10 @@
-/** Sex and age that a recorded complaint carries in brackets. */
+/** Parses the sex and age that a recorded complaint carries in brackets. */
 import type { Case } from '../../case.js'
 
 const tag =
   /\s*[（(]\s*(male|female|男性?|女性?)\s*[,，]\s*(\d{1,3})\s*-?(years?|months?|weeks?|days?|岁|个?月|周|天)?(?:\s*old)?\s*[)）]/gi
 
-/** "(male, 34 years old)" and the text without it; the last tag counts, it is the record's own. */
+/** Parses "(male, 34 years old)" and removes it from the text. Of several tags the last counts: the record's own. */
 export function demographicsOf(description: string): {
   readonly demographics: Pick<Case['demographics'], 'age' | 'sex'>
   readonly text: string

@@ -1,37 +1,40 @@
-/** Names of generated cases: an id says all that a case was made from. */
+/** Ids of generated cases: an id encodes everything the case was generated from. */
 
 import type { TierName } from '../../knowledge/tiers.js'
 import { tierNames } from '../../knowledge/tiers.js'
 import { fork } from '../../seed.js'
 import type { Change } from './draw.js'
 
+/** Which half of all case seeds a case belongs to. */
 export type Split = 'train' | 'heldout'
 
+/** Options of a sequence of generated cases. */
 export interface CaseOptions {
   /** @default 'easy' */
   readonly tier?: TierName
-  /** Which half of all case seeds to draw from. @default 'train' */
+  /** Half of all case seeds to draw from. @default 'train' */
   readonly split?: Split
-  /** Names the sequence of cases. @default 0 */
+  /** Seed of the sequence of cases. @default 0 */
   readonly seed?: number
 }
 
-/** What a generated case's id names. */
+/** Everything that a generated case's id encodes. */
 export interface CaseName extends Required<CaseOptions> {
+  /** Number of the case in its sequence. */
   readonly n: number
-  /** The groups of the part of the knowledge base it was made from; absent where that was the whole. */
+  /** Disease groups of the clinic it was generated from; absent for the whole knowledge base. */
   readonly clinic?: readonly string[]
-  /** What is otherwise than drawn, in a twin. */
+  /** Changes of a counterfactual twin. */
   readonly change?: Change
 }
 
-/** The seed of one case: even in `train`, odd in `heldout`, so that the splits can share none. */
+/** Seed of one case: even in `train` and odd in `heldout`, so that the splits share none. */
 export const caseSeed = ({ seed, split, n }: Pick<CaseName, 'seed' | 'split' | 'n'>): number =>
   ((fork(seed, split, n) & ~1) | (split === 'train' ? 0 : 1)) >>> 0
 
 const none = 'none'
 
-function changeText({ disease, companion, age, sex, findings = {} }: Change): string {
+function formatChange({ disease, companion, age, sex, findings = {} }: Change): string {
   const parts = [
     ...(disease === undefined ? [] : [`disease=${disease}`]),
     ...(companion === undefined ? [] : [`companion=${companion ?? none}`]),
@@ -44,7 +47,7 @@ function changeText({ disease, companion, age, sex, findings = {} }: Change): st
   return parts.length > 0 ? `~${parts.join(',')}` : ''
 }
 
-/** What one part of an id says; undefined where it says nothing. */
+/** Parses one `key=value` of an id; undefined where the value is invalid. */
 function parsePart(key: string, value: string): Change | undefined {
   switch (key) {
     case 'disease':
@@ -64,27 +67,27 @@ function parseChange(text: string): Change | undefined {
   let change: Change = {}
   for (const part of text.split(',')) {
     const [key = '', value = ''] = part.split('=')
-    const said = parsePart(key, value)
-    if (!said) return undefined
-    const findings = said.findings ? { findings: { ...change.findings, ...said.findings } } : {}
-    change = { ...change, ...said, ...findings }
+    const parsed = parsePart(key, value)
+    if (!parsed) return undefined
+    const findings = parsed.findings ? { findings: { ...change.findings, ...parsed.findings } } : {}
+    change = { ...change, ...parsed, ...findings }
   }
   return change
 }
 
 /**
- * `easy-heldout-0-7`; `easy-heldout-0-7@bowel+headache` in a clinic; `easy-heldout-0-7~disease=migraine,age=30`
- * for a twin.
+ * Formats a case id: `easy-heldout-0-7`; `easy-heldout-0-7@bowel+headache` in a clinic;
+ * `easy-heldout-0-7~disease=migraine,age=30` for a twin.
  */
 export const caseId = ({ tier, split, seed, n, clinic, change }: CaseName): string =>
-  `${tier}-${split}-${seed}-${n}${clinic ? `@${clinic.join('+')}` : ''}${change ? changeText(change) : ''}`
+  `${tier}-${split}-${seed}-${n}${clinic ? `@${clinic.join('+')}` : ''}${change ? formatChange(change) : ''}`
 
 const pattern = new RegExp(
   `^(${tierNames.join('|')})-(train|heldout)-(\\d{1,10})-(\\d{1,10})(?:@([a-z0-9+-]+))?` +
     '(?:~([a-z0-9-]+=[A-Za-z0-9.-]+(?:,[a-z0-9-]+=[A-Za-z0-9.-]+)*))?$',
 )
 
-/** Which case an id names, or undefined for an id that was not generated. */
+/** Parses a case id; undefined for an id that {@link caseId} cannot have written. */
 export function parseCaseId(id: string): CaseName | undefined {
   const match = pattern.exec(id)
   if (!match) return undefined

@@ -1,38 +1,35 @@
-/** Which examinations of a case were worth doing, by what their true findings add. */
+/** Labels the examinations of a case required, neutral or harmful, by the information in their true findings. */
 import type { ExamResult, Gold } from '../../case.js'
 import type { Model } from '../../inference/generative-model.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
+import { memoizeByIdentity } from '../../platform/memoize.js'
 import type { Patient } from './draw.js'
 
-/** What the choice of examinations rests on. */
+/** Inputs of the labels of examinations. */
 export interface Known {
   readonly knowledge: Knowledge
   readonly model: Model
   readonly patient: Patient
-  /** P(disease | everything the patient can tell). */
-  readonly told: Float64Array
+  /** P(disease | true states of all findings the patient knows). */
+  readonly historyPosterior: Float64Array
   readonly harmful: string[]
-  /** What the tier lets the doctor spend. */
+  /** Money units the tier lets the doctor spend. */
   readonly money: number
 }
 
-const logTables = new WeakMap<Model, readonly Float64Array[]>()
+/** Logarithm of every node's probability table. */
+const logTables = memoizeByIdentity((model: Model): readonly Float64Array[] =>
+  model.nodes.map(({ chance }) => chance.map(Math.log)),
+)
 
-/** The logarithm of every node's chances. */
-function logsOf(model: Model): readonly Float64Array[] {
-  const logs = logTables.get(model) ?? model.nodes.map(({ chance }) => chance.map(Math.log))
-  logTables.set(model, logs)
-  return logs
-}
-
-/** Adds log P(states of `nodes` | disease) to `logs`; a closed gate says nothing. */
+/** Adds log P(states of `nodes` | column) to `logs`; a node behind a closed gate adds nothing. */
 export function addEvidence(
   logs: Float64Array,
   model: Model,
   nodes: readonly number[],
   states: Int8Array,
 ): void {
-  const tables = logsOf(model)
+  const tables = logTables(model)
   for (const f of nodes) {
     const log = tables[f]!
     const state = states[f]!
@@ -42,7 +39,7 @@ export function addEvidence(
   }
 }
 
-/** Probabilities from logarithms up to a constant. */
+/** Softmax: probabilities from log weights. */
 export function normalised(logs: Float64Array): Float64Array {
   let top = Number.NEGATIVE_INFINITY
   for (let d = 0; d < logs.length; d++) if (logs[d]! > top) top = logs[d]!
@@ -57,10 +54,10 @@ export function normalised(logs: Float64Array): Float64Array {
 }
 
 /**
- * Writes into `next` the probabilities that knowing `nodes` too would make of `p`, and gives the nats by
- * which it would raise log P(diagnosis).
+ * Writes into `next` the disease probabilities `p` conditioned on the true states of `nodes`. Returns the gain in
+ * log P(diagnosis), in nats.
  */
-function learn(
+function conditionOn(
   p: Float64Array,
   model: Model,
   nodes: readonly number[],
@@ -82,33 +79,34 @@ function learn(
 }
 
 const maxRequired = 3
-const enough = 0.1
+/** Least gain in log P(diagnosis) of a useful examination, in nats. */
+const minGain = 0.1
 
 /**
- * Examinations needed once the patient has told everything, chosen greedily: at most 3, each raising
- * log P(diagnosis) by more than 0.1 nat with its true findings, together within the tier's money.
+ * Chooses the required examinations, greedily: at most 3, each raising log P(diagnosis) by more than 0.1 nat once
+ * the patient has told everything, and together within the tier's money.
  */
-function required(
-  { knowledge, model, patient, told, money }: Known,
+function chooseRequired(
+  { knowledge, model, patient, historyPosterior, money }: Known,
   exams: readonly string[],
 ): string[] {
   const chosen: string[] = []
   const known = new Set<number>()
-  const p = told.slice()
+  const p = historyPosterior.slice()
   const next = new Float64Array(p.length)
   let left = money
   const costOf = (exam: string) => knowledge.exam.get(exam)?.cost ?? 0
   const fresh = (exam: string) => (model.yields.get(exam) ?? []).filter((f) => !known.has(f))
-  while (chosen.length < maxRequired && -Math.log(p[patient.disease]!) > enough) {
+  while (chosen.length < maxRequired && -Math.log(p[patient.disease]!) > minGain) {
     let best: string | undefined
-    let most = enough
+    let most = minGain
     for (const exam of exams) {
       if (costOf(exam) > left) continue
-      const gain = learn(p, model, fresh(exam), patient, next)
+      const gain = conditionOn(p, model, fresh(exam), patient, next)
       if (gain > most) [best, most] = [exam, gain]
     }
     if (best === undefined) break
-    learn(p, model, fresh(best), patient, next)
+    conditionOn(p, model, fresh(best), patient, next)
     p.set(next)
     chosen.push(best)
     left -= costOf(best)
@@ -118,23 +116,23 @@ function required(
 }
 
 /**
- * The examinations of a case. Required: see above, a harmful or unavailable one never. Neutral: reasonable
- * to order though the answers alone would do, that is, raising log P(diagnosis) by more than 0.1 nat from
- * what is known before the first turn. Every other one is superfluous.
+ * Labels the examinations of a case. Required: chosen greedily given all answers; never a harmful or unavailable one.
+ * Neutral: reasonable to order although the answers alone would do, that is, raising log P(diagnosis) by more than
+ * 0.1 nat from what is known before the first turn. Every examination not listed is superfluous.
  */
 export function worthDoing(known: Known, exams: readonly ExamResult[]): NonNullable<Gold['exams']> {
   const { model, patient, harmful } = known
   const safe = exams.filter(({ exam }) => !harmful.includes(exam))
   const available = safe.filter((result) => !result.unavailable).map(({ exam }) => exam)
-  const needed = required(known, available)
+  const needed = chooseRequired(known, available)
   const intake = patient.prior.slice()
-  learn(patient.prior, model, [patient.complaint], patient, intake)
+  conditionOn(patient.prior, model, [patient.complaint], patient, intake)
   const next = new Float64Array(intake.length)
   const neutral: string[] = []
   for (const { exam } of safe) {
     if (needed.includes(exam)) continue
-    const gain = learn(intake, model, model.yields.get(exam) ?? [], patient, next)
-    if (gain > enough) neutral.push(exam)
+    const gain = conditionOn(intake, model, model.yields.get(exam) ?? [], patient, next)
+    if (gain > minGain) neutral.push(exam)
   }
   return { required: needed, neutral, harmful }
 }

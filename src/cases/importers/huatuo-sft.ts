@@ -1,6 +1,6 @@
 /**
- * Importer of reasoned answers in HuatuoGPT-o1's format, on which the first stage learns: `Question`, `Complex_CoT`
- * and `Response`, as finished episodes to imitate.
+ * Importer of answers with reasoning in HuatuoGPT-o1's format, the training data of its first (SFT) stage: fields
+ * `Question`, `Complex_CoT` and `Response`, as finished episodes to imitate.
  */
 import { doctorView, graderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
@@ -20,14 +20,14 @@ const names = {
   response: ['Response'],
 } as const
 
-/** Whoever wrote them, they were written to be imitated; nobody chooses among them. */
+/** Every demonstration has score 1: all are to be imitated, with no selection among them. */
 const score: Score = { total: 1, parts: { demonstration: ok(1, 'written to be imitated') } }
 
 /**
- * The episode of a row, as the `question` env would have had it. Its truth is the response itself: a row holds no
- * other answer. Its case is the one that an importer of verifiable questions makes of the same question.
+ * The episode of a row, as played in the `question` env. Its gold answer is the response itself: a row has no other.
+ * Its case id is the one that the importer of verifiable questions gives the same question.
  */
-function savedOf(row: number, question: string, text: string, answer: string): SavedEpisode {
+function toSavedEpisode(row: number, question: string, text: string, answer: string): SavedEpisode {
   const truth = questionCase(question, answer, `${questionId(question)}-response`)
   const episode: Episode = {
     id: `${truth.id}/${row}`,
@@ -49,9 +49,9 @@ function savedOf(row: number, question: string, text: string, answer: string): S
 }
 
 /**
- * Reads a JSON array or JSONL into one episode a row. A row is left out where a field is missing or blank, and where
- * its fields hold headings of their own, so that another answer would be read than was written.
- * @throws Fault `bad-input` when the file is missing or is no JSON
+ * Imports a JSON array or JSONL file as one episode per row. Skips rows with a missing or blank field, and rows whose
+ * fields contain headings of their own: parsing the reply would yield another answer than was written.
+ * @throws Fault `bad-input` when the file is missing or not JSON
  */
 export async function importHuatuoSft(path: string): Promise<Imported> {
   const rows = await readJsonRows(path)
@@ -66,7 +66,7 @@ export async function importHuatuoSft(path: string): Promise<Imported> {
     const { question, thinking, response } = read.texts
     const text = writeReasoned(thinking, response)
     const reply = readReasoned(text)
-    if (reply.form === 'whole') episodes.push(savedOf(row, question, text, reply.answer))
+    if (reply.form === 'whole') episodes.push(toSavedEpisode(row, question, text, reply.answer))
     else
       skipped.push({
         ...{ row, path: 'Complex_CoT, Response' },

@@ -1,4 +1,4 @@
-/** A vocabulary mined from recorded dialogues: what their doctors asked, and what they concluded. */
+/** Mines an action space from recorded dialogues: the questions and diagnoses of their doctors. */
 import type { Case } from '../../case.js'
 import { primary } from '../../case.js'
 import { Fault } from '../../error.js'
@@ -7,6 +7,7 @@ import { actionSpace } from '../../knowledge/action-space.js'
 import { words } from '../../text/word-stems.js'
 import type { Action, Language } from '../../turn.js'
 
+/** Language and size of a mined action space. */
 export interface MineOptions {
   readonly language: Language
   /** @default 80 */
@@ -15,25 +16,25 @@ export interface MineOptions {
   readonly maxDiagnoses?: number
 }
 
-/** Least cosine to the leader of a cluster at which a question joins it. */
-const sameQuestion = 0.6
-/** Longer questions are about one patient, not about patients. */
-const longest = 160
+/** Least cosine similarity to the leader of a cluster at which a question joins it. */
+const minSimilarity = 0.6
+/** Longer questions are specific to one patient. */
+const maxLength = 160
 
 const courtesies =
   /^(?:(?:hello|hi|okay|ok|hmm+|mhm|alright|well|yes|right|i see|oh|and|so|then|also|or|but)\b[\s,.!…]*|(?:您好|你好|嗯+|哦|好的?|那么?|请问)[\s，,。！!]*)+/iu
 
-/** The questions in a recorded utterance, one each, without the greeting before them. */
-function questionsOf(text: string): string[] {
+/** Splits a recorded utterance into its questions, without greetings. */
+function extractQuestions(text: string): string[] {
   return text
     .split(/(?<=[.?!;。？！；])\s*/)
-    .filter((sentence) => /[?？]$/.test(sentence) && sentence.length <= longest)
+    .filter((sentence) => /[?？]$/.test(sentence) && sentence.length <= maxLength)
     .map((sentence) => sentence.replace(courtesies, '').trim())
     .filter((sentence) => sentence.length > 1)
     .map((sentence) => sentence.charAt(0).toUpperCase() + sentence.slice(1))
 }
 
-/** The most frequent entry; of equals the first in code point order, so that file order decides nothing. */
+/** The most frequent entry; of equals the first in UTF-16 order, so that file order does not matter. */
 function mostFrequent(counts: ReadonlyMap<string, number>): string {
   let best = ''
   let most = 0
@@ -45,27 +46,27 @@ function mostFrequent(counts: ReadonlyMap<string, number>): string {
   return best
 }
 
-const count = (counts: Map<string, number>, key: string): Map<string, number> =>
+const increment = (counts: Map<string, number>, key: string): Map<string, number> =>
   counts.set(key, (counts.get(key) ?? 0) + 1)
 
-/** Questions of the same words. */
+/** Questions with the same set of words. */
 interface Wording {
   readonly words: readonly string[]
   readonly texts: Map<string, number>
   total: number
 }
 
-function wordingsOf(cases: readonly Case[], language: Language): Wording[] {
+function countWordings(cases: readonly Case[], language: Language): Wording[] {
   const wordings = new Map<string, Wording>()
   for (const { findings } of cases)
     for (const { question } of findings)
-      for (const text of questionsOf(question?.[language] ?? '')) {
+      for (const text of extractQuestions(question?.[language] ?? '')) {
         const bag = [...new Set(words(text))].sort()
         if (bag.length === 0) continue
         const key = bag.join('\n')
         const wording = wordings.get(key) ?? { words: bag, texts: new Map(), total: 0 }
         wordings.set(key, wording)
-        count(wording.texts, text)
+        increment(wording.texts, text)
         wording.total++
       }
   return [...wordings]
@@ -73,16 +74,16 @@ function wordingsOf(cases: readonly Case[], language: Language): Wording[] {
     .map(([, wording]) => wording)
 }
 
-/** Rare words tell questions apart better than common ones. */
-function weigher(wordings: readonly Wording[]): (word: string) => number {
+/** Inverse document frequency of a word, log(1 + N / n): rare words distinguish questions better. */
+function wordWeights(wordings: readonly Wording[]): (word: string) => number {
   const holding = new Map<string, number>()
-  for (const wording of wordings) for (const word of wording.words) count(holding, word)
+  for (const wording of wordings) for (const word of wording.words) increment(holding, word)
   return (word) => Math.log(1 + wordings.length / (holding.get(word) ?? 1))
 }
 
-/** Greedy clusters around the most frequent wordings, most asked first; each by its leader's commonest text. */
+/** Clusters wordings greedily around the most frequent ones; most asked first, each by its leader's commonest text. */
 function commonQuestions(wordings: readonly Wording[], most: number): string[] {
-  const weight = weigher(wordings)
+  const weight = wordWeights(wordings)
   const length = (list: readonly string[]) => Math.hypot(...list.map(weight))
   const clusters: { readonly leader: Wording; readonly length: number; total: number }[] = []
   const led = new Map<string, number[]>()
@@ -92,12 +93,12 @@ function commonQuestions(wordings: readonly Wording[], most: number): string[] {
     for (const word of wording.words)
       for (const c of led.get(word) ?? []) dots.set(c, (dots.get(c) ?? 0) + weight(word) ** 2)
     let nearest = -1
-    let likeness = sameQuestion
+    let similarity = minSimilarity
     for (const [c, dot] of dots) {
       const cosine = dot / (own * clusters[c]!.length)
-      if (cosine >= likeness) {
+      if (cosine >= similarity) {
         nearest = c
-        likeness = cosine
+        similarity = cosine
       }
     }
     if (nearest >= 0) {
@@ -119,11 +120,11 @@ function commonDiagnoses(cases: readonly Case[], language: Language, most: numbe
   for (const { gold } of cases) {
     const name = primary(gold).name[language]
     if (name === undefined) continue
-    count(names, name)
+    increment(names, name)
     const texts = advice.get(name) ?? new Map<string, number>()
     advice.set(name, texts)
     const recommendation = gold.recommendation?.[language]
-    if (recommendation) count(texts, recommendation)
+    if (recommendation) increment(texts, recommendation)
   }
   return [...names]
     .sort(([a, one], [b, two]) => two - one || (a < b ? -1 : 1))
@@ -137,16 +138,16 @@ function commonDiagnoses(cases: readonly Case[], language: Language, most: numbe
 }
 
 /**
- * The vocabulary of recorded dialogues: the questions their doctors asked most, one of each kind, then their
- * diagnoses with the advice given most often for each, both most frequent first; no examinations. Give it
- * training cases only. The same cases in another order make the same vocabulary.
+ * Mines the action space of recorded dialogues: the most frequent questions, one per cluster, then the diagnoses with
+ * the commonest recommendation for each, both most frequent first; no examinations. Pass training cases only. The
+ * order of the cases does not matter.
  * @throws Fault `bad-input` when no case has a diagnosis in `language`
  */
 export function mineActionSpace(
   trainCases: readonly Case[],
   { language, maxQuestions = 80, maxDiagnoses = 60 }: MineOptions,
 ): ActionSpace {
-  const questions = commonQuestions(wordingsOf(trainCases, language), maxQuestions)
+  const questions = commonQuestions(countWordings(trainCases, language), maxQuestions)
   const diagnoses = commonDiagnoses(trainCases, language, maxDiagnoses)
   if (diagnoses.length === 0)
     throw new Fault(
