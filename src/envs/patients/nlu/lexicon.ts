@@ -92,7 +92,7 @@ function byScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: str
       whole ??= make(() => true)
       return whole
     }
-    part ??= make((phrase) => latin.test(phrase))
+    part ??= make((phrase) => /^[a-z]/i.test(phrase) || latin.test(phrase))
     return part
   }
 }
@@ -124,18 +124,43 @@ function counted(words: readonly string[]): ReadonlyMap<string, number> {
   return counts
 }
 
-const wholes = (
-  knowledge: Knowledge,
+/** The first and the last letter or digit of a plain ASCII phrase; its normal form begins and ends with the same. */
+function firstAndLast(phrase: string): string {
+  let [from, to] = [0, phrase.length - 1]
+  while (from < to && !/[a-z0-9]/i.test(phrase[from]!)) from++
+  while (to > from && !/[a-z0-9]/i.test(phrase[to]!)) to--
+  return `${phrase[from] ?? ''}${phrase[to] ?? ''}`.toLowerCase()
+}
+
+/**
+ * The finding that a question of the knowledge base asks for, by the question's normal form. There are thousands of
+ * questions: they are sorted by their first and last letter, and a group is put into normal form when it is needed.
+ */
+function questionLookup(
+  { findings }: Knowledge,
   fits: (phrase: string) => boolean,
-): ReadonlyMap<string, string> => {
-  const all = new Map<string, string>()
-  for (const { id, ask } of knowledge.findings)
+): (text: string) => string | undefined {
+  const groups = new Map<string, (readonly [question: string, finding: string])[]>()
+  const known = new Map<string, ReadonlyMap<string, string>>()
+  for (const { id, ask } of findings)
     for (const question of [...ask.zh, ...ask.en]) {
       if (!fits(question)) continue
-      const text = normalText(question)
-      if (!all.has(text)) all.set(text, id)
+      const key = firstAndLast(simple.test(question) ? question : normalText(question))
+      const group = groups.get(key)
+      if (group) group.push([question, id])
+      else groups.set(key, [[question, id]])
     }
-  return all
+  return (text) => {
+    const key = firstAndLast(text)
+    let group = known.get(key)
+    if (!group) {
+      // Of two findings with the same question, the first counts.
+      const entries = [...(groups.get(key) ?? [])].reverse()
+      group = new Map(entries.map(([question, id]) => [normalText(question), id] as const))
+      known.set(key, group)
+    }
+    return group.get(text)
+  }
 }
 
 const sharedOf = ({ findings }: Knowledge): ReadonlySet<string> =>
@@ -155,14 +180,14 @@ const lexicons = new WeakMap<Knowledge, Lexicon>()
 export function lexiconOf(knowledge: Knowledge): Lexicon {
   const made = lexicons.get(knowledge)
   if (made) return made
-  const known = [...phrases(knowledge)]
-  const asked = byScript((fits) => wholes(knowledge, fits))
+  const asked = byScript((fits) => questionLookup(knowledge, fits))
   const indices = new Map<Language, Likeness>()
   const said: { [language in Language]?: ReturnType<typeof sayings> } = {}
   const sayingsIn = (language: Language) => {
     said[language] ??= sayings(knowledge, language)
     return said[language]
   }
+  let shared: ReadonlySet<string> | undefined
   let mend: ((text: string) => string) | undefined
   let sound: ((text: string) => string) | undefined
   const lexicon: Lexicon = {
@@ -179,9 +204,12 @@ export function lexiconOf(knowledge: Knowledge): Lexicon {
       )
       return sound(text)
     },
-    whole: (text) => asked(text).get(text),
-    shared: sharedOf(knowledge),
-    tree: byScript((fits) => phraseTree(known.filter(([text]) => fits(text)))),
+    whole: (text) => asked(text)(text),
+    get shared() {
+      shared ??= sharedOf(knowledge)
+      return shared
+    },
+    tree: byScript((fits) => phraseTree([...phrases(knowledge)].filter(([text]) => fits(text)))),
     alike(text) {
       const language = han.test(text) ? 'zh' : 'en'
       const index =

@@ -231,8 +231,6 @@ function interpret(lexicon: Lexicon, utterance: string): Understood {
 /** What a text asks as it is written. */
 function reading(lexicon: Lexicon, text: string): Understood {
   const read = normal(text)
-  const sentences = sentencesOf(read)
-  const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   const asked = lexicon.whole(read.text)
   if (asked !== undefined)
     return {
@@ -241,6 +239,8 @@ function reading(lexicon: Lexicon, text: string): Understood {
       loose: [],
       kind: 'finding',
     }
+  const sentences = sentencesOf(read)
+  const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   if (act.injection.test(read.text)) return { questions, topics: [], loose: [], kind: 'injection' }
   const matches = apart(read, findPhrases(lexicon.tree(read.text), read))
   const inquiring = sentences.filter(({ inquires }) => inquires)
