@@ -13,8 +13,8 @@ import {
   recordExams,
   rollout,
   rulePatient,
-  task,
   summarise,
+  task,
   tiers,
 } from '../dist/index.js'
 import { syntheticKnowledge } from './synthetic.js'

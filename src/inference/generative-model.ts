@@ -52,27 +52,40 @@ export function mixed(
   diseases: readonly Disease[],
   finding: FindingDefinition,
   atypicality: number,
+  background: readonly number[] = stateProbabilities([], finding),
 ): readonly number[] {
-  const background = stateProbabilities([], finding)
   return stateProbabilities(diseases, finding).map(
     (p, state) => (1 - atypicality) * p + atypicality * background[state]!,
   )
 }
 
-function stateTable({ diseases }: Knowledge, finding: FindingDefinition, a: number): Float64Array {
+/** P(state | disease, gate open) of every finding, at `[state * diseases + disease]`. */
+function stateTables(
+  { diseases, findings }: Knowledge,
+  index: ReadonlyMap<string, number>,
+  atypicality: number,
+): readonly Float64Array[] {
   const columns = diseases.length
-  const chance = new Float64Array(finding.states.length * columns)
+  const backgrounds = findings.map((finding) => stateProbabilities([], finding))
   // Most diseases do not list a finding: their probabilities are the background's.
-  stateProbabilities([], finding).forEach((p, state) => {
-    chance.fill(p, state * columns, (state + 1) * columns)
+  const tables = backgrounds.map((background) => {
+    const table = new Float64Array(background.length * columns)
+    background.forEach((p, state) => {
+      table.fill(p, state * columns, (state + 1) * columns)
+    })
+    return table
   })
   diseases.forEach((disease, d) => {
-    if (disease.findings[finding.id] === undefined) return
-    mixed([disease], finding, a).forEach((p, state) => {
-      chance[state * columns + d] = p
-    })
+    for (const id of Object.keys(disease.findings)) {
+      const f = index.get(id)
+      if (f === undefined) continue
+      const own = mixed([disease], findings[f]!, atypicality, backgrounds[f])
+      own.forEach((p, state) => {
+        tables[f]![state * columns + d] = p
+      })
+    }
   })
-  return chance
+  return tables
 }
 
 const mostCommon = (probabilities: readonly number[]): number =>
@@ -82,6 +95,9 @@ function buildModel(knowledge: Knowledge, atypicality: number): Model {
   const { findings } = knowledge
   const index = new Map(findings.map((finding, f) => [finding.id, f] as const))
   const parents = findings.map((f) => (f.parent ? (index.get(f.parent.finding) ?? -1) : -1))
+  const children: number[][] = findings.map(() => [])
+  for (let f = 0; f < parents.length; f++) children[parents[f]!]?.push(f)
+  const tables = stateTables(knowledge, index, atypicality)
   const roots: number[] = []
   const nodes = findings.map((finding, f): Node => {
     const parent = parents[f]!
@@ -91,12 +107,12 @@ function buildModel(knowledge: Knowledge, atypicality: number): Model {
       finding,
       parent,
       when: finding.parent ? findings[parent]!.states.indexOf(finding.parent.when) : -1,
-      children: parents.flatMap((p, child) => (p === f ? [child] : [])),
+      children: children[f]!,
       root,
       gated: finding.sex !== undefined || finding.ages !== undefined,
       closed: finding.states.length,
       normal: finding.type === 'bool' ? 0 : mostCommon(stateProbabilities([], finding)),
-      chance: stateTable(knowledge, finding, atypicality),
+      chance: tables[f]!,
     }
   })
   const nodesOf = (ids: readonly string[]) => ids.flatMap((id) => index.get(id) ?? [])

@@ -2,7 +2,6 @@
  * The action space of a scripted or embedded doctor: a fixed, ordered list of actions (whole utterances), where a
  * language model has a vocabulary of word pieces.
  */
-import { createHash } from 'node:crypto'
 import type { Action, Language } from '../turn.js'
 import type { Knowledge } from './knowledge.js'
 
@@ -18,6 +17,8 @@ export interface ActionSpace {
 export function actionSpace(language: Language, actions: readonly Action[]): ActionSpace {
   if (!actions.some((action) => action.kind === 'diagnose'))
     throw new RangeError('Expected an action space with at least one diagnosis, got none')
+  // Loaded late: it takes longer than the rest of the first step.
+  const { createHash } = process.getBuiltinModule('node:crypto')
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([language, actions]))
     .digest('hex')

@@ -15,6 +15,23 @@ const round = (n: number): number => Math.round(n * 1e4) / 1e4
 
 const weightTables = memoizeByIdentity((_model: Model): (readonly Float64Array[])[] => [])
 
+/** `weightsOf` of one disease. Plain loops: this runs unoptimised, before the first step. */
+function weightTable(base: Float64Array, { nodes, columns }: Model, disease: number) {
+  let mass = 0
+  for (let d = 0; d < columns; d++) if (d !== disease) mass += base[d]!
+  return nodes.map(({ finding, chance }) => {
+    const weights = new Float64Array(finding.states.length)
+    for (let state = 0; state < weights.length; state++) {
+      let others = 0
+      const row = state * columns
+      for (let d = 0; d < columns; d++) if (d !== disease) others += base[d]! * chance[row + d]!
+      const ratio = (chance[row + disease]! * mass) / others
+      weights[state] = mass === 0 ? 0 : Math.min(maxWeight, Math.abs(Math.log(ratio)))
+    }
+    return weights
+  })
+}
+
 /**
  * Absolute log likelihood ratio of each node's states, gate open, at most 3 nats:
  * |log P(state | disease) / P(state | other diseases, by base rate)|.
@@ -25,18 +42,10 @@ export function weightsOf(
   disease: number,
 ): readonly Float64Array[] {
   const tables = weightTables(model)
-  tables[disease] ??= model.nodes.map(({ finding, chance }) =>
-    Float64Array.from(finding.states, (_, state) => {
-      let others = 0
-      let mass = 0
-      knowledge.diseases.forEach(({ prior }, d) => {
-        if (d === disease) return
-        others += prior.base * chance[state * model.columns + d]!
-        mass += prior.base
-      })
-      const own = chance[state * model.columns + disease]!
-      return mass === 0 ? 0 : Math.min(maxWeight, Math.abs(Math.log((own * mass) / others)))
-    }),
+  tables[disease] ??= weightTable(
+    Float64Array.from(knowledge.diseases, ({ prior }) => prior.base),
+    model,
+    disease,
   )
   return tables[disease]
 }

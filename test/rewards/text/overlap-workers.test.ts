@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'tsdown'
+import { build } from 'rolldown'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { overlapTask } from '../../../src/rewards/text/overlap-worker.js'
 import { overlapWorkers } from '../../../src/rewards/text/overlap-workers.js'
-import config from '../../../tsdown.config.js'
 import { pairs } from '../../fixtures/golden-texts.js'
 
 const source = 'src/rewards/text/overlap-worker.ts'
@@ -25,8 +24,12 @@ describe('worker threads', () => {
   beforeAll(async () => {
     // Inside of the package, for the thread looks for jieba-wasm from where its file lies.
     folder = mkdtempSync(join(root, 'node_modules', '.overlap-worker-'))
-    const quiet = { dts: false, config: false, logLevel: 'silent', cwd: root } as const
-    await build({ ...quiet, entry: [join(root, source)], outDir: folder, fixedExtension: false })
+    await build({
+      input: join(root, source),
+      platform: 'node',
+      external: (id) => !/^[./]/.test(id),
+      output: { dir: folder },
+    })
     file = join(folder, 'overlap-worker.js')
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -66,7 +69,7 @@ test('below what they are worth, and where none was built, this thread computes 
 })
 
 test('the build makes the file that is looked for', () => {
-  expect(config).toMatchObject({ entry: expect.arrayContaining([source]), outDir: 'dist' })
+  expect(readFileSync(join(root, 'scripts/build.js'), 'utf8')).toContain(source)
 })
 
 test.each([0, 1.5, Number.NaN])('%s threads are refused at once', (threads) => {

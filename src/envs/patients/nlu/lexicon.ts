@@ -90,7 +90,7 @@ function lazyByScript<T>(make: (fits: (phrase: string) => boolean) => T): (text:
       whole ??= make(() => true)
       return whole
     }
-    part ??= make((phrase) => latin.test(phrase))
+    part ??= make((phrase) => /^[a-z]/i.test(phrase) || latin.test(phrase))
     return part
   }
 }
@@ -122,19 +122,43 @@ function countWords(words: readonly string[]): ReadonlyMap<string, number> {
   return counts
 }
 
-/** The finding of each authored question in normal form. */
-const questionIndex = (
-  knowledge: Knowledge,
+/** The first and the last letter or digit of a plain ASCII phrase; its normal form begins and ends with the same. */
+function firstAndLast(phrase: string): string {
+  let [from, to] = [0, phrase.length - 1]
+  while (from < to && !/[a-z0-9]/i.test(phrase[from]!)) from++
+  while (to > from && !/[a-z0-9]/i.test(phrase[to]!)) to--
+  return `${phrase[from] ?? ''}${phrase[to] ?? ''}`.toLowerCase()
+}
+
+/**
+ * The finding that a question of the knowledge base asks for, by the question's normal form. There are thousands of
+ * questions: they are sorted by their first and last letter, and a group is put into normal form when it is needed.
+ */
+function questionLookup(
+  { findings }: Knowledge,
   fits: (phrase: string) => boolean,
-): ReadonlyMap<string, string> => {
-  const all = new Map<string, string>()
-  for (const { id, ask } of knowledge.findings)
+): (text: string) => string | undefined {
+  const groups = new Map<string, (readonly [question: string, finding: string])[]>()
+  const known = new Map<string, ReadonlyMap<string, string>>()
+  for (const { id, ask } of findings)
     for (const question of [...ask.zh, ...ask.en]) {
       if (!fits(question)) continue
-      const text = normalText(question)
-      if (!all.has(text)) all.set(text, id)
+      const key = firstAndLast(plainAscii.test(question) ? question : normalText(question))
+      const group = groups.get(key)
+      if (group) group.push([question, id])
+      else groups.set(key, [[question, id]])
     }
-  return all
+  return (text) => {
+    const key = firstAndLast(text)
+    let group = known.get(key)
+    if (!group) {
+      // Of two findings with the same question, the first counts.
+      const entries = [...(groups.get(key) ?? [])].reverse()
+      group = new Map(entries.map(([question, id]) => [normalText(question), id] as const))
+      known.set(key, group)
+    }
+    return group.get(text)
+  }
 }
 
 const familyFindings = ({ findings }: Knowledge): ReadonlySet<string> =>
@@ -170,21 +194,26 @@ function correctHan({ findings }: Knowledge) {
 
 /** The lexicon of a knowledge base, built once. */
 export const lexiconOf = perKnowledge((knowledge): Lexicon => {
-  const known = [...phrases(knowledge)]
-  const questions = lazyByScript((fits) => questionIndex(knowledge, fits))
+  const questions = lazyByScript((fits) => questionLookup(knowledge, fits))
   const indices = new Map<Language, Likeness>()
   const labelled: { [language in Language]?: ReturnType<typeof labelledPhrases> } = {}
   const labelledIn = (language: Language) => {
     labelled[language] ??= labelledPhrases(knowledge, language)
     return labelled[language]
   }
+  let shared: ReadonlySet<string> | undefined
   return {
     knowledge,
     spelt: correctLatin(() => labelledIn('en')),
     sounded: correctHan(knowledge),
-    whole: (text) => questions(text).get(text),
-    shared: familyFindings(knowledge),
-    tree: lazyByScript((fits) => phraseTree(known.filter(([text]) => fits(text)))),
+    whole: (text) => questions(text)(text),
+    get shared() {
+      shared ??= familyFindings(knowledge)
+      return shared
+    },
+    tree: lazyByScript((fits) =>
+      phraseTree([...phrases(knowledge)].filter(([text]) => fits(text))),
+    ),
     alike(text) {
       const language = han.test(text) ? 'zh' : 'en'
       const index =

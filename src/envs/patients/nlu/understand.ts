@@ -258,8 +258,6 @@ function interpret(lexicon: Lexicon, utterance: string): Understood {
 /** Interprets a text as it is written. */
 function interpretText(lexicon: Lexicon, text: string): Understood {
   const read = normal(text)
-  const sentences = sentencesOf(read)
-  const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   const asked = lexicon.whole(read.text)
   if (asked !== undefined)
     return {
@@ -268,6 +266,8 @@ function interpretText(lexicon: Lexicon, text: string): Understood {
       loose: [],
       kind: 'finding',
     }
+  const sentences = sentencesOf(read)
+  const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   if (act.injection.test(read.text)) return { questions, topics: [], loose: [], kind: 'injection' }
   const matches = apart(read, findPhrases(lexicon.tree(read.text), read))
   const inquiring = sentences.filter(({ inquires }) => inquires)
