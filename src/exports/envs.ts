@@ -16,8 +16,8 @@ export type { QuestionOptions } from '../envs/question.js'
 export { question } from '../envs/question.js'
 export type { EnvId, EnvRegistry } from '../envs/register.js'
 export { register } from '../envs/register.js'
+export type { Autoreset } from '../envs/vector-types.js'
 export type {
-  Autoreset,
   VectorEnv,
   VectorizeOptions,
   VectorReset,
