@@ -1,11 +1,11 @@
-/** The part of a backend's contract about what a loss does: every objective it declares, and corrections. */
+/** Conformance checks of a backend's losses: every objective that it declares, and importance corrections. */
 import type { Loss, Objective } from '../batch.js'
 import { withCorrection } from './backend-batches.js'
 import type { Bench, BenchChecks } from './bench.js'
 import { expectAlike, numbersOf } from './bench.js'
 import { expectAnswer, expectSame, expectThat } from './expect.js'
 
-/** One objective of every kind, with bounds as in the papers; a new kind is a compile error here. */
+/** One objective of each kind, with the papers' bounds; a new kind is a compile error here. */
 const objectives: { readonly [K in Objective['kind']]: Extract<Objective, { kind: K }> } = {
   'policy-gradient': { kind: 'policy-gradient' },
   'importance-sampling': { kind: 'importance-sampling' },
@@ -16,11 +16,11 @@ const objectives: { readonly [K in Objective['kind']]: Extract<Objective, { kind
   sapo: { kind: 'sapo', tauPositive: 1, tauNegative: 1.05 },
 }
 
-/** One loss of a kind, without a bonus or a penalty. */
+/** Makes a loss of a kind, without entropy bonus or KL penalty. */
 export const lossOf = (kind: Objective['kind']): Loss => ({ ...objectives[kind], entropy: 0 })
 
-/** Steps with every loss on fresh samples; the ratio that a next step reports must be on the advantage's side of 1. */
-const expectSide = (advantage: 1 | -1) => async (b: Bench) => {
+/** Makes a check that a step with any loss moves the mean ratio of the next step to the advantage's side of 1. */
+const expectRatioSide = (advantage: 1 | -1) => async (b: Bench) => {
   const losses = await b.with(1, async ({ capabilities }) => capabilities.losses)
   expectThat(losses.length > 0, 'at least one loss among the capabilities', losses)
   for (const own of [undefined, ...losses])
@@ -36,12 +36,13 @@ const expectSide = (advantage: 1 | -1) => async (b: Bench) => {
     })
 }
 
-/** The checks of what a loss does with advantages, and of importance corrections. */
+/** Checks of the effect of advantages under each loss, and of importance corrections. */
 export const learning: BenchChecks = {
-  'a positive advantage makes the drawn tokens likelier, under every loss declared': expectSide(1),
+  'a positive advantage makes the drawn tokens likelier, under every loss declared':
+    expectRatioSide(1),
 
   'a negative advantage makes the drawn tokens less likely, under every loss declared':
-    expectSide(-1),
+    expectRatioSide(-1),
 
   'zero advantages leave the policy as it was': (b) =>
     b.with(1, async (backend) => {

@@ -1,7 +1,4 @@
-/**
- * Holds a backend to the contract of `backend.ts`: every step counted once, refusals before any gradient,
- * and a checkpoint that goes on as if nothing had happened.
- */
+/** Conformance checks of a backend (`backend.ts`): steps counted once, refusals before any gradient, exact resumes. */
 import type { Backend } from '../backend.js'
 import { drawnTokens } from '../batch.js'
 import type { Episode } from '../episode.js'
@@ -29,13 +26,13 @@ const sampling: BenchChecks = {
 
   'samples carry the policy version, before and after a step': (b) =>
     b.with(1, async (backend) => {
-      const look = async () => {
+      const checkVersions = async () => {
         for (const { policyVersion } of samplesOf(await b.play(backend)))
           expectSame('sample.policyVersion', policyVersion, backend.policyVersion)
       }
-      await look()
+      await checkVersions()
       await backend.step(await b.batch(backend))
-      await look()
+      await checkVersions()
     }),
 
   'samples carry the temperature that was asked for': (b) =>
@@ -114,9 +111,9 @@ const stepping: BenchChecks = {
 }
 
 /**
- * Every promise of the backend contract as a check; one about a part that the backend does not have says so to
- * the context that its `run` was given, and Vitest and \`node:test\` report it as skipped.
- * @param open opens the same weights at every call
+ * Lists every promise of the backend contract as a check. A check of an optional part that the backend lacks calls
+ * `skip` of the context given to `run`; Vitest and `node:test` then report it as skipped.
+ * @param open opens a backend with the same weights at every call
  */
 export function backendChecks(
   open: () => Promise<Backend>,

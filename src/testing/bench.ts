@@ -1,4 +1,4 @@
-/** What the checks of a backend share: playing, batches, and looking whether anything changed. */
+/** Test bench of a backend's checks: playing episodes, making batches, comparing behaviour. */
 import type { Agent } from '../agent.js'
 import type { Backend, StepReport } from '../backend.js'
 import type { TrainBatch } from '../batch.js'
@@ -6,43 +6,44 @@ import type { Episode, Sample } from '../episode.js'
 import type { CheckContext } from './check.js'
 import { expectRefused, expectSame, expectThat } from './expect.js'
 
-/** What a backend plays and learns with. */
+/** Inputs of `backendChecks`: how to play episodes and make batches. */
 export interface BackendMaterial {
-  /** Plays the n-th episode with an agent; the same agent and n give the same episode. */
+  /** Plays episode number `n` with an agent; the same agent and `n` give the same episode. */
   readonly play: (agent: Agent, n: number) => Promise<Episode>
-  /** Makes a batch for a policy version, one advantage per episode; its loss has entropy 0. */
+  /** Makes a batch for a policy version, with one advantage per episode and entropy bonus 0. */
   readonly toBatch: (
     episodes: readonly Episode[],
     advantages: readonly number[],
     policyVersion: number,
   ) => TrainBatch
-  /** Opens a backend of another policy shape; adds the check that its checkpoint is refused. */
+  /** Opens a backend of another policy shape; adds a check that its checkpoint is refused. */
   readonly openOther?: () => Promise<Backend>
   /** Episodes per batch. @default 4 */
   readonly episodes?: number
-  /** Numbers closer than this, absolutely and relatively, count as the same. @default 1e-5 */
+  /** Largest difference of equal numbers, relative above 1 and absolute below. @default 1e-5 */
   readonly tolerance?: number
 }
 
-/** What all checks of one backend share. */
+/** Tools shared by all checks of one backend. */
 export interface Bench {
   readonly open: () => Promise<Backend>
   readonly material: BackendMaterial
   readonly tolerance: number
-  /** Runs the work on newly opened backends and closes them. */
+  /** Runs the work on `count` newly opened backends, then closes them. */
   with<T>(count: number, work: (...backends: Backend[]) => Promise<T>): Promise<T>
+  /** Plays `material.episodes` episodes with the backend's sampler. */
   play(backend: Backend): Promise<readonly Episode[]>
-  /** A batch of new episodes of the backend, with advantages of both signs where none is given. */
+  /** Makes a batch of new episodes; without `advantage`, the advantages alternate between 1 and -1. */
   batch(backend: Backend, advantage?: number): Promise<TrainBatch>
-  /** A batch of one new episode: nothing of another one cancels its gradient. */
+  /** Makes a batch of one new episode, so that no other episode cancels its gradient. */
   single(backend: Backend, advantage: number): Promise<TrainBatch>
-  /** Says why the check at hand has nothing to check; return right after it. */
+  /** Marks the check as skipped, with a reason; return right after it. */
   skip(why: string): void
-  /** What the sampler does now: moves and log-probs of fixed episodes. */
+  /** Behaviour of the current sampler: moves, tokens and log-probs of fixed episodes. */
   behaviour(backend: Backend): Promise<readonly unknown[]>
 }
 
-/** Throws where two values differ by more than the tolerance in a number, or at all in anything else. */
+/** Throws where two values differ by more than the tolerance in a number, or at all elsewhere. */
 export function expectAlike(
   what: string,
   got: unknown,
@@ -60,7 +61,7 @@ export function expectAlike(
   } else expectSame(what, got, expected)
 }
 
-/** Every number of a report, in a fixed order; 0 for a part that it does not have. */
+/** Every number of a report in a fixed order; 0 for an absent part. */
 export const numbersOf = (report: StepReport): readonly number[] => [
   report.policyVersion,
   report.loss,
@@ -80,11 +81,15 @@ export const numbersOf = (report: StepReport): readonly number[] => [
   report.critic?.explained ?? 0,
 ]
 
-/** Every sample of some episodes. */
+/** Every sample of the episodes, in order. */
 export const samplesOf = (episodes: readonly Episode[]): readonly Sample[] =>
   episodes.flatMap(({ turns }) => turns.flatMap(({ sample }) => sample ?? []))
 
-/** The bench of one backend, for one run of a check. */
+/** Moves, tokens and log-probs of an episode, to compare. */
+const describeTurns = ({ turns }: Episode): readonly unknown[] =>
+  turns.map(({ action, sample }) => [JSON.stringify(action), sample?.tokens, sample?.logprobs])
+
+/** Makes the bench for one run of a check. */
 export const bench = (
   open: () => Promise<Backend>,
   material: BackendMaterial,
@@ -115,20 +120,11 @@ export const bench = (
     single: async (backend, advantage) =>
       toBatch([await play(backend.sampler(), 0)], [advantage], backend.policyVersion),
     skip: (why) => void context.skip?.(why),
-    async behaviour(backend) {
-      const episodes = await playWith(backend.sampler(), 1000)
-      return episodes.map(({ turns }) =>
-        turns.map(({ action, sample }) => [
-          JSON.stringify(action),
-          sample?.tokens,
-          sample?.logprobs,
-        ]),
-      )
-    },
+    behaviour: async (backend) => (await playWith(backend.sampler(), 1000)).map(describeTurns),
   }
 }
 
-/** Steps on a batch that must be refused with a RangeError, and looks whether anything was applied. */
+/** Throws unless a step on the batch is refused with a RangeError and leaves the policy unchanged. */
 export async function expectUnapplied(
   b: Bench,
   backend: Backend,
@@ -143,5 +139,5 @@ export async function expectUnapplied(
   expectAlike(`the behaviour after ${what}`, await b.behaviour(backend), before, b.tolerance)
 }
 
-/** Promises of a contract by name. */
+/** Checks of a backend by name. */
 export type BenchChecks = Readonly<Record<string, (b: Bench) => Promise<void>>>

@@ -1,4 +1,4 @@
-/** The part of a backend's contract that touches files: checkpoints that go on, damaged ones, exports. */
+/** Conformance checks of a backend's files: checkpoints that resume, damaged checkpoints, exports. */
 import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { Bench, BenchChecks } from './bench.js'
 import { expectAlike, numbersOf } from './bench.js'
 import { expectRefused, expectSame, expectThat } from './expect.js'
 
-/** Runs the work in a new folder, gone after it. */
+/** Runs the work with a new temporary folder, which is deleted afterwards. */
 export async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bedside-check-'))
   try {
@@ -18,19 +18,19 @@ export async function inFolder(work: (folder: string) => Promise<void>): Promise
   }
 }
 
-const filesOf = async (folder: string): Promise<readonly string[]> =>
+const listFiles = async (folder: string): Promise<readonly string[]> =>
   (await readdir(folder, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-/** Cuts every file of a folder to a share of its size. */
-async function damage(folder: string, share: number): Promise<void> {
-  const files = await filesOf(folder)
+/** Truncates every file of a folder to a share of its size. */
+async function truncateFiles(folder: string, share: number): Promise<void> {
+  const files = await listFiles(folder)
   expectThat(files.length > 0, 'save() to write files', 'none')
   for (const file of files) await truncate(file, Math.floor((await stat(file)).size * share))
 }
 
-/** Loads what must be refused, and looks whether the weights stayed. */
+/** Throws unless loading the folder is refused with a `bad-checkpoint` Fault and leaves the weights unchanged. */
 async function expectNotLoaded(b: Bench, backend: Backend, what: string, folder: string) {
   const before = await b.behaviour(backend)
   const version = backend.policyVersion
@@ -41,18 +41,18 @@ async function expectNotLoaded(b: Bench, backend: Backend, what: string, folder:
   expectAlike(`the behaviour after ${what}`, await b.behaviour(backend), before, b.tolerance)
 }
 
-const files: BenchChecks = {
+const fileChecks: BenchChecks = {
   'a loaded checkpoint goes on as if nothing had happened': (b) =>
     inFolder((folder) =>
       b.with(2, async (one, other) => {
         await one.step(await b.batch(one, 1))
-        // A folder that does not exist yet, as a run's `checkpoints/40` does not.
+        // A folder that does not exist yet, like a run's `checkpoints/40`.
         await one.save(join(folder, 'new'))
         await other.load(join(folder, 'new'))
         expectSame('the policy version', other.policyVersion, one.policyVersion)
         const before = await b.behaviour(one)
         expectAlike('the behaviour', await b.behaviour(other), before, b.tolerance)
-        // A step on new rollouts, so that a lost optimiser state shows.
+        // One step on new rollouts, so that a lost optimiser state shows.
         const batch = await b.batch(one)
         const expected = numbersOf(await one.step(batch))
         expectAlike('the next report', numbersOf(await other.step(batch)), expected, b.tolerance)
@@ -68,7 +68,7 @@ const files: BenchChecks = {
         const before = await b.behaviour(backend)
         const version = backend.policyVersion
         await backend.save(folder)
-        // And again over the first, as a run does that keeps one checkpoint.
+        // Again over the first, like a run that keeps one checkpoint.
         await backend.save(folder)
         expectSame('the policy version', backend.policyVersion, version)
         expectAlike('the behaviour', await b.behaviour(backend), before, b.tolerance)
@@ -80,9 +80,9 @@ const files: BenchChecks = {
       b.with(2, async (one, other) => {
         await one.step(await b.batch(one, 1))
         await one.save(folder)
-        await damage(folder, 0.5)
+        await truncateFiles(folder, 0.5)
         await expectNotLoaded(b, other, 'files cut in half', folder)
-        await damage(folder, 0)
+        await truncateFiles(folder, 0)
         await expectNotLoaded(b, other, 'empty files', folder)
       }),
     ),
@@ -108,7 +108,8 @@ const files: BenchChecks = {
     ),
 }
 
-const strange =
+/** Makes a check that a checkpoint of another policy shape is refused. */
+const refuseOtherShape =
   (openOther: () => Promise<Backend>) =>
   (b: Bench): Promise<void> =>
     inFolder((folder) =>
@@ -123,8 +124,10 @@ const strange =
       }),
     )
 
-/** The checks of saving, loading and exporting. */
+/** Lists the checks of saving, loading and exporting; `openOther` opens a backend of another policy shape. */
 export const saving = (openOther?: () => Promise<Backend>): BenchChecks => ({
-  ...files,
-  ...(openOther ? { 'a checkpoint of another policy shape is refused': strange(openOther) } : {}),
+  ...fileChecks,
+  ...(openOther
+    ? { 'a checkpoint of another policy shape is refused': refuseOtherShape(openOther) }
+    : {}),
 })

@@ -1,4 +1,4 @@
-/** Holds an env to the contract of `env.ts`: order, ends, determinism, plain data, and no leak. */
+/** Conformance checks of an env (`env.ts`): call order, episode ends, determinism, plain data, no leak. */
 import type { Case } from '../case.js'
 import type { Env, Info, Observation, Reset, Step } from '../env.js'
 import { ended } from '../env.js'
@@ -11,23 +11,23 @@ import { strings } from './plain.js'
 import type { Script } from './play.js'
 import { begin, play, playInterleaved, playToEnd, withEnv } from './play.js'
 
-/** What an env is played with. */
+/** Inputs of {@link envChecks}. */
 export interface EnvMaterial {
-  /** Played in order after `reset`; they must end the episode. */
+  /** Actions played in order after `reset`; they must end the episode. */
   readonly actions: readonly (Action | string)[]
-  /** @default 0 */
+  /** Seed of every `reset`. @default 0 */
   readonly seed?: number
-  /** Passed to every `reset`. */
+  /** Options of every `reset`. */
   readonly options?: object
-  /** The case that the seed and options play; without it nobody can tell a leak, and that check is not in the list. */
+  /** The case that the seed and options play; absent leaves out the leak check, which needs it. */
   readonly truth?: Case
-  /** Milliseconds within which an aborted step must be over. @default 1000 */
+  /** Milliseconds within which an aborted step must settle. @default 1000 */
   readonly patience?: number
 }
 
 type Make = () => Env
 
-/** A copy as JSON would carry it, so that a check of values is not one of types. */
+/** Copies a value through JSON, so that only values are compared, not types. */
 const asBytes = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 type Promises = Readonly<Record<string, (makeEnv: Make, script: Script) => Promise<void>>>
@@ -124,7 +124,7 @@ const sameness: Promises = {
     const fresh = await withEnv(makeEnv, (env) => play(env, script))
     const used = await withEnv(makeEnv, async (env) => {
       await play(env, { ...script, seed: script.seed + 1 })
-      // Left in the middle, as a caller does whose own budget is over.
+      // Left in the middle, like a caller whose own budget is spent.
       await begin(env, script)
       await env.step(script.actions[0] as Action)
       return play(env, script)
@@ -205,7 +205,7 @@ const aborting =
     })
   }
 
-/** The doctor's own words may name anything; what the world says may not. */
+/** The observation without the doctor's own words, which may name anything. */
 const worldsWords = ({ turns, ...rest }: Observation): unknown => ({
   ...rest,
   outcomes: turns.map(({ outcome }) => outcome),
@@ -234,7 +234,7 @@ const silence =
     })
 
 /**
- * Every promise of the env contract as a check. Each makes envs of its own and disposes of them.
+ * Lists every promise of the env contract as a check. Each check makes its own envs and disposes of them.
  * @param makeEnv makes a new env at every call
  */
 export function envChecks(makeEnv: () => Env, material: EnvMaterial): readonly Check[] {
@@ -254,6 +254,6 @@ export function envChecks(makeEnv: () => Env, material: EnvMaterial): readonly C
   }))
 }
 
-/** Holds an env to the contract and reports, as Gymnasium's `check_env` does. */
+/** Runs all checks of an env and reports, like Gymnasium's `check_env`. */
 export const checkEnv = (makeEnv: () => Env, material: EnvMaterial): Promise<CheckReport> =>
   runChecks(envChecks(makeEnv, material))

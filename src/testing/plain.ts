@@ -1,4 +1,4 @@
-/** Values that only carry data: whether they do, where two differ, and what they say. */
+/** Plain data: JSON safety, differences, deep freezing, and the strings inside. */
 
 const show = (value: unknown): string => {
   if (typeof value === 'string') return JSON.stringify(value)
@@ -14,7 +14,7 @@ const isPlainObject = (value: object): value is Record<string, unknown> => {
   return prototype === Object.prototype || prototype === null
 }
 
-/** The first place where a value would not come back from JSON as it went in; undefined where it would. */
+/** Describes the first place where a value does not survive JSON unchanged; undefined where all of it does. */
 export function notPlain(value: unknown, path: string): string | undefined {
   switch (typeof value) {
     case 'string':
@@ -37,7 +37,7 @@ export function notPlain(value: unknown, path: string): string | undefined {
   }
 }
 
-/** The first place where two plain values differ, with both; undefined where they are the same. */
+/** Describes the first place where two plain values differ, with both values; undefined where they are equal. */
 export function difference(got: unknown, expected: unknown, path: string): string | undefined {
   if (Object.is(got, expected)) return undefined
   const nested = (value: unknown): value is object => typeof value === 'object' && value !== null
@@ -52,7 +52,7 @@ export function difference(got: unknown, expected: unknown, path: string): strin
   return undefined
 }
 
-/** Freezes a plain value, or the values of a Map, through and through, so that writing to it throws. */
+/** Freezes a plain value, or the values of a Map, deeply, so that writing to it throws. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
   Object.freeze(value)
@@ -61,7 +61,7 @@ export function deepFreeze<T>(value: T): T {
   return value
 }
 
-/** Every string in a plain value, keys left out. */
+/** Yields every string in a plain value, without object keys. */
 export function* strings(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value
   else if (typeof value === 'object' && value !== null)

@@ -1,27 +1,27 @@
-/** Playing a script on an env: to the end, as far as it goes, or beside another. */
+/** Playing a script of actions on an env: as far as it goes, to the end, or interleaved with others. */
 import type { Env, Reset, Step } from '../env.js'
 import { ended } from '../env.js'
 import type { Action } from '../turn.js'
 import { expectThat } from './expect.js'
 
-/** What a script met. */
+/** The reset and the steps of a played script. */
 export interface Played {
   readonly start: Reset
   readonly steps: readonly Step[]
 }
 
-/** One way of playing an env. */
+/** Actions to play on an env, with the arguments of `reset`. */
 export interface Script {
   readonly actions: readonly (Action | string)[]
   readonly seed: number
   readonly options?: object | undefined
 }
 
-/** Resets as the script says. */
+/** Resets an env with the script's seed and options. */
 export const begin = (env: Env, { seed, options }: Script): Promise<Reset> =>
   env.reset(options === undefined ? { seed } : { seed, options })
 
-/** Plays as far as the script goes. */
+/** Resets the env and plays until the script or the episode ends. */
 export async function play(env: Env, script: Script): Promise<Played> {
   const start = await begin(env, script)
   const steps: Step[] = []
@@ -33,7 +33,7 @@ export async function play(env: Env, script: Script): Promise<Played> {
   return { start, steps }
 }
 
-/** Plays to the end. A script that never gets there fails, since nothing could be tested. */
+/** Plays to the end of the episode. Throws where the script does not get there, as nothing can be tested then. */
 export async function playToEnd(
   env: Env,
   script: Script,
@@ -48,7 +48,7 @@ export async function playToEnd(
   return { ...played, last }
 }
 
-/** Runs the work on a new env and disposes of it. */
+/** Runs the work on a new env, then disposes of it. */
 export async function withEnv<T>(makeEnv: () => Env, work: (env: Env) => Promise<T>): Promise<T> {
   const env = makeEnv()
   try {
@@ -58,7 +58,7 @@ export async function withEnv<T>(makeEnv: () => Env, work: (env: Env) => Promise
   }
 }
 
-/** Plays a script on each env, all taking their n-th step together. */
+/** Plays one script on each env, with all envs taking their n-th step concurrently. */
 export async function playInterleaved(
   envs: readonly Env[],
   scripts: readonly Script[],

@@ -1,40 +1,40 @@
-/** Red-team doctors whose trick is in what they conclude; they talk as the random doctor does. */
+/** Red-team policies whose trick is in the conclusion; most talk as the random doctor does. */
 import type { Move } from '../../agent.js'
 import { inLanguage } from '../../case.js'
 import { breakers, keywords, wholeForm } from './lines.js'
 import type { Diagnose, RedTeamPolicy, Repertoire } from './repertoire.js'
 import { ending, talking } from './repertoire.js'
 
-/** A conclusion that is also written as a reply. */
-const written = (diagnosis: string, recommendation: string, text: string): Move => ({
+/** Builds a diagnosis that also carries a reply text. */
+const makeDiagnosis = (diagnosis: string, recommendation: string, text: string): Move => ({
   action: { kind: 'diagnose', diagnosis, recommendation },
   text,
 })
 
-const named = ({ diagnoses, lines }: Repertoire): string =>
+const allDiagnoses = ({ diagnoses, lines }: Repertoire): string =>
   diagnoses.map(({ diagnosis }) => diagnosis).join(lines.comma)
 
-const advised = ({ diagnoses }: Repertoire): string =>
+const allAdvice = ({ diagnoses }: Repertoire): string =>
   [...new Set(diagnoses.map(({ recommendation = '' }) => recommendation))].join(' ')
 
-const differential = (guess: Diagnose, { diagnoses }: Repertoire) =>
+const fullDifferential = (guess: Diagnose, { diagnoses }: Repertoire) =>
   diagnoses
     .filter(({ diagnosis }) => diagnosis !== guess.diagnosis)
     .map(({ diagnosis }) => ({ diagnosis, p: 1 / diagnoses.length }))
 
-/** Characters of the very long answer. */
-const endless = 50_000
+/** Length of the very long answer, in UTF-16 units. */
+const endlessLength = 50_000
 
-/** Concludes in some way that no consultation led to. */
+/** Policies whose conclusion does not follow from the consultation. */
 export const concluders: readonly RedTeamPolicy[] = [
   ending('list-diseases', 'Names every disease as its diagnosis.', (_, __, own) =>
-    written(named(own), advised(own), wholeForm(named(own))),
+    makeDiagnosis(allDiagnoses(own), allAdvice(own), wholeForm(allDiagnoses(own))),
   ),
   ending('advise-everything', 'Guesses, and recommends everything there is.', (guess, _, own) => ({
-    action: { ...guess, recommendation: advised(own) },
+    action: { ...guess, recommendation: allAdvice(own) },
   })),
   ending('differential-of-all', 'Guesses, and considers every disease.', (guess, _, own) => ({
-    action: { ...guess, differential: differential(guess, own) },
+    action: { ...guess, differential: fullDifferential(guess, own) },
   })),
   ending('certain', 'Guesses, and is sure of it.', (guess) => ({
     action: { ...guess, confidence: 1, differential: [], triage: 3 },
@@ -47,27 +47,27 @@ export const concluders: readonly RedTeamPolicy[] = [
   })),
   talking('generic-answer', 'Gives everybody the same vague answer at once.', ({ lines }) => {
     const { diagnosis, recommendation } = lines.generic
-    return { end: () => written(diagnosis, recommendation, wholeForm(diagnosis)) }
+    return { end: () => makeDiagnosis(diagnosis, recommendation, wholeForm(diagnosis)) }
   }),
   ending('generic-advice', 'Guesses, and gives everybody the same advice.', (guess, _, own) => ({
     action: { ...guess, recommendation: own.lines.generic.recommendation },
   })),
   ending('copy-prompt', 'Gives the complaint back as its diagnosis.', (_, { intake, language }) => {
     const complaint = inLanguage(intake.complaint, language)
-    return written(complaint, complaint, complaint)
+    return makeDiagnosis(complaint, complaint, complaint)
   }),
   ending('whole-form', 'Guesses in every published form at once.', (guess) => ({
     action: guess,
     text: wholeForm(guess.diagnosis),
   })),
   ending('abstain', 'Says that it does not know.', (_, __, { lines: { unsure } }) =>
-    written(unsure, unsure, wholeForm(unsure)),
+    makeDiagnosis(unsure, unsure, wholeForm(unsure)),
   ),
-  ending('empty', 'Concludes with empty texts.', () => written('', '', '')),
+  ending('empty', 'Concludes with empty texts.', () => makeDiagnosis('', '', '')),
   ending('endless', 'Concludes at very great length.', (guess, _, own) => {
-    const text = `${guess.diagnosis} ${advised(own)} `
-    const long = text.repeat(Math.ceil(endless / text.length)).slice(0, endless)
-    return written(long, long, wholeForm(long))
+    const text = `${guess.diagnosis} ${allAdvice(own)} `
+    const long = text.repeat(Math.ceil(endlessLength / text.length)).slice(0, endlessLength)
+    return makeDiagnosis(long, long, wholeForm(long))
   }),
   talking('give-up', 'Gives up at once.', () => ({ end: () => ({ action: { kind: 'give-up' } }) })),
   talking('unreadable', 'Replies what nobody can read.', () => {
@@ -77,17 +77,17 @@ export const concluders: readonly RedTeamPolicy[] = [
   }),
 ]
 
-/** Speaks to whoever judges, in every field there is. */
+/** Policies that put prompt injections for the judge into every field. */
 export const injectors: readonly RedTeamPolicy[] = [
   talking('inject', 'Tells the judge what to say, from its first word to its last.', (own) => {
     const { injection } = own.lines
     return {
       talk: () => ({ action: { kind: 'ask', text: injection }, text: injection }),
-      end: () => written(injection, injection, wholeForm(injection)),
+      end: () => makeDiagnosis(injection, injection, wholeForm(injection)),
     }
   }),
   ending('inject-beside', 'Guesses, and tells the judge what to say.', (guess, _, { lines }) =>
-    written(
+    makeDiagnosis(
       `${guess.diagnosis}. ${lines.injection}`,
       `${guess.recommendation ?? ''} ${lines.injection}`,
       wholeForm(`${guess.diagnosis}\n\n${lines.injection}`),
@@ -98,10 +98,10 @@ export const injectors: readonly RedTeamPolicy[] = [
     text: `${wholeForm(guess.diagnosis)}\n${lines.injection}`,
   })),
   ending('keywords', 'Says the words that verdicts are read by.', () =>
-    written(keywords, keywords, wholeForm(keywords)),
+    makeDiagnosis(keywords, keywords, wholeForm(keywords)),
   ),
   ending('break-judge', 'Writes what parsers stumble over.', (guess) =>
-    written(
+    makeDiagnosis(
       `${guess.diagnosis} ${breakers}`,
       `${guess.recommendation ?? ''} ${breakers}`,
       wholeForm(`${guess.diagnosis} ${breakers}`),
