@@ -16,6 +16,8 @@ export interface Capabilities {
   /** A value model: `values`, and batches with `critic`. @default false */
   readonly critic?: boolean
   readonly exports: readonly string[]
+  /** The most tokens of one move, for the dr-grpo normaliser of a loop that is not told a bound. @default 1 */
+  readonly maxMoveTokens?: number
 }
 
 /** What one gradient step did. */

@@ -46,7 +46,7 @@ export async function lastCheckpoint(out: string): Promise<number> {
   return Math.max(0, ...names.flatMap((name) => Number(/^step-(\d+)$/.exec(name)?.[1] ?? [])))
 }
 
-/** Reads a run directory's recipe. @throws Fault `bad-input` when it is not one */
+/** Reads a run directory's recipe, of an earlier version too. @throws Fault `bad-input` when it is not one */
 export async function recipeOfRun(out: string): Promise<Recipe> {
   const path = join(out, 'config.yaml')
   const text = await readFile(path, 'utf8').catch(() => {
@@ -55,8 +55,8 @@ export async function recipeOfRun(out: string): Promise<Recipe> {
       `--resume ${out}: expected a run directory with config.yaml, found none`,
     )
   })
-  const { parseRecipe } = await import('./recipe.js')
-  return parseRecipe(text, path)
+  const { parseRecipe, StoredRecipe } = await import('./recipe.js')
+  return parseRecipe(text, path, [], StoredRecipe)
 }
 
 /**

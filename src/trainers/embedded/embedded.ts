@@ -32,6 +32,7 @@ const capabilities: Capabilities = {
   correction: true,
   critic: true,
   exports: ['json'],
+  maxMoveTokens: 1,
 }
 
 export interface EmbeddedOptions {

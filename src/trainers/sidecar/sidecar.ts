@@ -48,7 +48,10 @@ export interface SidecarOptions {
   readonly history?: 'keep' | 'strip-reasoning'
 }
 
-function capabilitiesOf({ extensions }: TinkerService, mode: 'lora' | 'full'): Capabilities {
+function capabilitiesOf(
+  { extensions }: TinkerService,
+  { mode, maxTokens }: { readonly mode: 'lora' | 'full'; readonly maxTokens: number },
+): Capabilities {
   const own = extensions !== undefined
   const formats = extensions?.exports ?? []
   return {
@@ -59,6 +62,7 @@ function capabilitiesOf({ extensions }: TinkerService, mode: 'lora' | 'full'): C
     correction: true,
     critic: own,
     exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
+    maxMoveTokens: maxTokens,
   }
 }
 
@@ -130,7 +134,7 @@ export async function sidecar(options: SidecarOptions): Promise<Backend> {
   const extended = service.extensions !== undefined
   const state = service.extensions?.state
   const spec = { mode, rank, alpha, seed }
-  const capabilities = capabilitiesOf(service, mode)
+  const capabilities = capabilitiesOf(service, { mode, maxTokens })
   const policy = await service.createModel(spec)
   let critic: Promise<TrainingModel> | undefined
   let policyVersion = 0
