@@ -52,7 +52,7 @@ interface Golden {
 
 const read = (name: string): Golden =>
   // The shape is the generators', in the same folder.
-  JSON.parse(readFileSync(new URL(`../golden/${name}.json`, import.meta.url), 'utf8')) as Golden
+  JSON.parse(readFileSync(new URL(`../../golden/${name}.json`, import.meta.url), 'utf8')) as Golden
 const golden = { verl: read('verl'), trl: read('trl'), slime: read('slime') }
 
 function lookUp(library: keyof typeof golden, name: string) {
