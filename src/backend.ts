@@ -29,7 +29,7 @@ export interface StepReport {
   readonly gradNorm: number
   /** Mean and largest p/p_sampler over drawn tokens, before the step. */
   readonly ratio: { readonly mean: number; readonly max: number }
-  /** Share of drawn tokens whose ratio was clipped. */
+  /** Share of drawn tokens whose gradient was clipped; one of advantage 0 has none to clip. */
   readonly clipFraction: number
   /** Share of drawn tokens that the importance correction left out. */
   readonly droppedFraction: number

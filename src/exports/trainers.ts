@@ -48,9 +48,16 @@ export type { CriticOptions, PpoOptions, PpoStep } from '../trainers/loops/ppo.j
 export { trainPpo } from '../trainers/loops/ppo.js'
 export type { SftOptions, SftStep } from '../trainers/loops/sft.js'
 export { trainSft } from '../trainers/loops/sft.js'
+export type {
+  BatchLoss,
+  BatchLossOptions,
+  LossBatch,
+  TokenRows,
+} from '../trainers/losses/batch-loss.js'
+export { batchLoss } from '../trainers/losses/batch-loss.js'
 export { correctionWeights, icepop, mis, tis } from '../trainers/losses/importance-correction.js'
 export { linearise } from '../trainers/losses/linearise.js'
-export type { SegmentLoss, TokenLoss } from '../trainers/losses/policy.js'
+export type { LossRow, SegmentLoss, TokenLoss } from '../trainers/losses/policy.js'
 export { klEstimate, segmentLoss, tokenLoss } from '../trainers/losses/policy.js'
 export type { ReadSegment, StepTotals } from '../trainers/losses/step-report.js'
 export { stepReport } from '../trainers/losses/step-report.js'
