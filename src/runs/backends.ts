@@ -46,6 +46,21 @@ interface Server extends AsyncDisposable {
   readonly lost: AbortSignal
 }
 
+/** Runs the start of something with a signal that is aborted during the start alone. */
+async function whileStarting<T>(
+  signal: AbortSignal | undefined,
+  start: (starting: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const starting = new AbortController()
+  const stop = () => starting.abort(signal?.reason)
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    return await start(starting.signal)
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
 /** Starts a sidecar whose files are under `folder` and go with it. */
 async function startServer(
   recipe: Recipe,
@@ -63,33 +78,24 @@ async function startServer(
     // Left alone where it holds anything.
     await rmdir(folder).catch(() => undefined)
   }
-  // For the start alone: what is done on Ctrl-C, keeping the last steps, needs the server.
-  const starting = new AbortController()
-  const stop = () => starting.abort(signal?.reason)
-  signal?.addEventListener('abort', stop, { once: true })
-  try {
-    tell(`starting the sidecar (${engine}) with ${model}`)
-    const server = await startSidecar({
-      ...{ model, engine, state, dtype, device },
-      ...(threads === undefined ? {} : { threads }),
-      python: python.python,
-      signal: starting.signal,
-    })
-    tell(`the sidecar listens at ${server.address}`)
-    return {
-      address: server.address,
-      token: server.token,
-      lost: server.died,
-      async [Symbol.asyncDispose]() {
-        await server[Symbol.asyncDispose]()
-        await clear()
-      },
-    }
-  } catch (error) {
+  tell(`starting the sidecar (${engine}) with ${model}`)
+  const options = { model, engine, state, dtype, device, python: python.python }
+  // What is done on Ctrl-C, keeping the last steps, needs the server: only its start can be aborted.
+  const server = await whileStarting(signal, (starting) =>
+    startSidecar({ ...options, ...(threads === undefined ? {} : { threads }), signal: starting }),
+  ).catch(async (error) => {
     await clear()
     throw error
-  } finally {
-    signal?.removeEventListener('abort', stop)
+  })
+  tell(`the sidecar listens at ${server.address}`)
+  return {
+    address: server.address,
+    token: server.token,
+    lost: server.died,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await clear()
+    },
   }
 }
 
