@@ -35,7 +35,7 @@ export function bandit(doctors: readonly Agent[]): Backend {
       batch.segments.forEach((segment, s) => {
         const [p, drawn] = [softmax(segment.temperature), segment.tokens[1]!]
         const [weight, logprobs] = [batch.normaliser.perSegment[s]!, [Math.log(p[drawn]!)]]
-        const [slope = 0] = sums.add({ segment, logprobs: Float64Array.from(logprobs), weight })
+        const [slope = 0] = sums.add({ segment, logprobs, weight })
         for (const [i, q] of p.entries())
           logits[i]! -= batch.adam.learningRate * slope * (Number(i === drawn) - q)
       })

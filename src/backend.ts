@@ -16,6 +16,8 @@ export interface Capabilities {
   /** A value model: `values`, and batches with `critic`. @default false */
   readonly critic?: boolean
   readonly exports: readonly string[]
+  /** The most tokens of one move, for the dr-grpo normaliser of a loop that is not told a bound. @default 1 */
+  readonly maxMoveTokens?: number
 }
 
 /** Metrics of one gradient step. */
@@ -27,7 +29,7 @@ export interface StepReport {
   readonly gradNorm: number
   /** Mean and largest p/p_sampler over drawn tokens, before the step. */
   readonly ratio: { readonly mean: number; readonly max: number }
-  /** Share of drawn tokens whose ratio was clipped. */
+  /** Share of drawn tokens whose gradient was clipped; one of advantage 0 has none to clip. */
   readonly clipFraction: number
   /** Share of drawn tokens dropped by the importance correction. */
   readonly droppedFraction: number

@@ -162,7 +162,7 @@ export interface TrainBatch {
 }
 
 /** Number of tokens in a segment that the policy drew. */
-export function drawnTokens(segment: TokenSegment): number {
+export function drawnTokens(segment: Pick<TokenSegment, 'mask'>): number {
   let drawn = 0
   for (let t = 0; t < segment.mask.length; t++) drawn += segment.mask[t]!
   return drawn
@@ -177,7 +177,7 @@ export function drawnTokens(segment: TokenSegment): number {
  */
 export function normalise(
   kind: NormaliserKind,
-  segments: readonly TokenSegment[],
+  segments: readonly Pick<TokenSegment, 'mask' | 'rolloutId'>[],
   { maxTokens }: { readonly maxTokens?: number } = {},
 ): Normaliser {
   const perSegment = new Float64Array(segments.length)

@@ -4,6 +4,8 @@ export type { TrainingReport, TrainingResult, TrainOptions } from '../runs/train
 export { train } from '../runs/train.js'
 export type { TokenAdvantages, ValueRow } from '../trainers/advantages/gae.js'
 export { gae, reinforcePlusPlus } from '../trainers/advantages/gae.js'
+export type { AdvantageMethod } from '../trainers/advantages/method.js'
+export { namedAdvantages } from '../trainers/advantages/method.js'
 export type { GdpoOptions } from '../trainers/advantages/per-batch.js'
 export {
   gdpoAdvantages,
@@ -39,15 +41,23 @@ export type { EmbeddedOptions } from '../trainers/embedded/embedded.js'
 export { embedded } from '../trainers/embedded/embedded.js'
 export type { AdamSchedule } from '../trainers/loops/adam-schedule.js'
 export { rateAt, settingsAt } from '../trainers/loops/adam-schedule.js'
-export type { GrpoOptions } from '../trainers/loops/grpo.js'
+export type { GrpoOptions, GrpoStep } from '../trainers/loops/grpo.js'
 export { trainGrpo } from '../trainers/loops/grpo.js'
-export type { PpoOptions } from '../trainers/loops/ppo.js'
+export type { LoopOptions, LoopSummary, StepResult, WorldOptions } from '../trainers/loops/loop.js'
+export type { CriticOptions, PpoOptions, PpoStep } from '../trainers/loops/ppo.js'
 export { trainPpo } from '../trainers/loops/ppo.js'
-export type { SftOptions } from '../trainers/loops/sft.js'
+export type { SftOptions, SftStep } from '../trainers/loops/sft.js'
 export { trainSft } from '../trainers/loops/sft.js'
+export type {
+  BatchLoss,
+  BatchLossOptions,
+  LossBatch,
+  TokenRows,
+} from '../trainers/losses/batch-loss.js'
+export { batchLoss } from '../trainers/losses/batch-loss.js'
 export { correctionWeights, icepop, mis, tis } from '../trainers/losses/importance-correction.js'
 export { linearise } from '../trainers/losses/linearise.js'
-export type { SegmentLoss, TokenLoss } from '../trainers/losses/policy.js'
+export type { LossRow, SegmentLoss, TokenLoss } from '../trainers/losses/policy.js'
 export { klEstimate, segmentLoss, tokenLoss } from '../trainers/losses/policy.js'
 export type { ReadSegment, StepTotals } from '../trainers/losses/step-report.js'
 export { stepReport } from '../trainers/losses/step-report.js'

@@ -13,6 +13,7 @@ import type { Task } from '../tasks/task.js'
 import { embedded } from '../trainers/embedded/embedded.js'
 import type { TinkerService } from '../trainers/tinker/service.js'
 import type { Recipe } from './recipe.js'
+import { policyOf } from './recipe.js'
 
 export interface OpenBackendOptions {
   /** Where a server that the run starts keeps its files while it runs: a folder of its own is made there. */
@@ -23,17 +24,18 @@ export interface OpenBackendOptions {
 }
 
 /** How a language model's replies are written. */
-export const grammarOf = ({ policy }: Recipe): Grammar =>
-  ({ labelled, brief: () => labelled({ rules: 'brief' }), huatuo })[policy.grammar]()
+export const grammarOf = (recipe: Recipe): Grammar =>
+  ({ labelled, brief: () => labelled({ rules: 'brief' }), huatuo })[policyOf(recipe).grammar]()
 
 /** The model folder of a recipe. @throws Fault `bad-input` where it names none */
-function modelOf({ policy }: Recipe): string {
-  if (policy.model === undefined)
+function modelOf(recipe: Recipe): string {
+  const { model } = policyOf(recipe)
+  if (model === undefined)
     throw new Fault(
       'bad-input',
       'policy.model: expected a model folder for the sidecar backend (`bedside sidecar tiny-model` makes a small one), got none',
     )
-  return policy.model
+  return model
 }
 
 /** A server, its address, and how it ends. */
@@ -44,6 +46,21 @@ interface Server extends AsyncDisposable {
   readonly lost: AbortSignal
 }
 
+/** Runs the start of something with a signal that is aborted during the start alone. */
+async function whileStarting<T>(
+  signal: AbortSignal | undefined,
+  start: (starting: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const starting = new AbortController()
+  const stop = () => starting.abort(signal?.reason)
+  signal?.addEventListener('abort', stop, { once: true })
+  try {
+    return await start(starting.signal)
+  } finally {
+    signal?.removeEventListener('abort', stop)
+  }
+}
+
 /** Starts a sidecar whose files are under `folder` and go with it. */
 async function startServer(
   recipe: Recipe,
@@ -51,7 +68,7 @@ async function startServer(
 ): Promise<Server> {
   const { findPython } = await import('../trainers/sidecar/environment.js')
   const { startSidecar } = await import('../trainers/sidecar/process.js')
-  const { engine, dtype, device, threads } = recipe.policy
+  const { engine, dtype, device, threads } = policyOf(recipe)
   const model = modelOf(recipe)
   const python = await findPython(engine)
   if (!python.found) throw new Fault('bad-input', `the sidecar (${engine}): ${python.reason}`)
@@ -61,33 +78,24 @@ async function startServer(
     // Left alone where it holds anything.
     await rmdir(folder).catch(() => undefined)
   }
-  // For the start alone: what is done on Ctrl-C, keeping the last steps, needs the server.
-  const starting = new AbortController()
-  const stop = () => starting.abort(signal?.reason)
-  signal?.addEventListener('abort', stop, { once: true })
-  try {
-    tell(`starting the sidecar (${engine}) with ${model}`)
-    const server = await startSidecar({
-      ...{ model, engine, state, dtype, device },
-      ...(threads === undefined ? {} : { threads }),
-      python: python.python,
-      signal: starting.signal,
-    })
-    tell(`the sidecar listens at ${server.address}`)
-    return {
-      address: server.address,
-      token: server.token,
-      lost: server.died,
-      async [Symbol.asyncDispose]() {
-        await server[Symbol.asyncDispose]()
-        await clear()
-      },
-    }
-  } catch (error) {
+  tell(`starting the sidecar (${engine}) with ${model}`)
+  const options = { model, engine, state, dtype, device, python: python.python }
+  // What is done on Ctrl-C, keeping the last steps, needs the server: only its start can be aborted.
+  const server = await whileStarting(signal, (starting) =>
+    startSidecar({ ...options, ...(threads === undefined ? {} : { threads }), signal: starting }),
+  ).catch(async (error) => {
     await clear()
     throw error
-  } finally {
-    signal?.removeEventListener('abort', stop)
+  })
+  tell(`the sidecar listens at ${server.address}`)
+  return {
+    address: server.address,
+    token: server.token,
+    lost: server.died,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await clear()
+    },
   }
 }
 
@@ -128,14 +136,15 @@ const openSidecar = (recipe: Recipe, options: OpenBackendOptions): Promise<Backe
     const { connectTinker } = await import('../trainers/tinker/service.js')
     const { openChatTokenizer } = await import('../trainers/tokens/chat-tokenizer.js')
     const { sidecar } = await import('../trainers/sidecar/sidecar.js')
-    const { url, profile, mode, rank, alpha, maxTokens, history } = recipe.policy
+    const policy = policyOf(recipe)
+    const { url, profile, mode, rank, alpha, maxTokens, history } = policy
     const tokenizer = await openChatTokenizer(modelOf(recipe))
     const server = url === undefined ? own(await startServer(recipe, options)) : undefined
     const at = server
       ? { baseUrl: server.address, token: server.token, profile: 'bedside', signal: server.lost }
       : { baseUrl: url ?? '', profile }
     const service = own(await connectTinker(at))
-    const contextLength = recipe.policy.contextLength ?? contextOf(service)
+    const contextLength = policy.contextLength ?? contextOf(service)
     const model = { mode, rank, alpha, seed: recipe.seed }
     return sidecar({
       ...{ service, tokenizer, model, maxTokens, contextLength, history },

@@ -46,7 +46,7 @@ export async function lastCheckpoint(out: string): Promise<number> {
   return Math.max(0, ...names.flatMap((name) => Number(/^step-(\d+)$/.exec(name)?.[1] ?? [])))
 }
 
-/** Reads a run directory's recipe. @throws Fault `bad-input` when it is not one */
+/** Reads a run directory's recipe, of an earlier version too. @throws Fault `bad-input` when it is not one */
 export async function recipeOfRun(out: string): Promise<Recipe> {
   const path = join(out, 'config.yaml')
   const text = await readFile(path, 'utf8').catch(() => {
@@ -55,8 +55,8 @@ export async function recipeOfRun(out: string): Promise<Recipe> {
       `--resume ${out}: expected a run directory with config.yaml, found none`,
     )
   })
-  const { parseRecipe } = await import('./recipe.js')
-  return parseRecipe(text, path)
+  const { parseRecipe, StoredRecipe } = await import('./recipe.js')
+  return parseRecipe(text, path, [], StoredRecipe)
 }
 
 /**
@@ -85,15 +85,15 @@ async function readMetrics(path: string, done: number): Promise<MetricsLine[]> {
 }
 
 /**
- * Opens the directory of a recipe's run, new or begun.
+ * Makes the folders of a run and its `config.yaml` where there is none.
  * @throws Fault `bad-input` when it holds a run of another recipe
  */
-export async function openRunDirectory(path: string, recipe: Recipe): Promise<RunDirectory> {
+async function claim(path: string, recipe: Recipe): Promise<void> {
   const config = join(path, 'config.yaml')
   const { stringify } = await import('yaml')
   const text = stringify(recipe)
   const there = await readFile(config, 'utf8').catch(() => undefined)
-  // As a recipe, not as text: a file of an earlier version lacks what has a default by now.
+  // As a recipe, not as text: a file of an earlier version lacks what has a default by now, and holds idle keys.
   const begun = there === undefined ? undefined : await recipeOfRun(path)
   if (begun !== undefined && stringify(begun) !== text)
     throw new Fault(
@@ -103,6 +103,14 @@ export async function openRunDirectory(path: string, recipe: Recipe): Promise<Ru
   await mkdir(join(path, 'checkpoints'), { recursive: true })
   await mkdir(join(path, 'episodes'), { recursive: true })
   if (there === undefined) await writeWhole(config, text)
+}
+
+/**
+ * Opens the directory of a recipe's run, new or begun.
+ * @throws Fault `bad-input` when it holds a run of another recipe
+ */
+export async function openRunDirectory(path: string, recipe: Recipe): Promise<RunDirectory> {
+  await claim(path, recipe)
   const done = await lastCheckpoint(path)
   const log = join(path, 'metrics.jsonl')
   const metrics = await readMetrics(log, done)

@@ -1,85 +1,36 @@
-/** What a recipe asks of a training run, put into the loops' own terms: estimators, losses, the course of cases. */
-import type { AdamSettings, Loss } from '../batch.js'
+/** What a recipe asks of a training run, put into the loops' own terms: estimators, the optimiser, the course of cases. */
+import type { AdamSettings } from '../batch.js'
 import type { Case } from '../case.js'
 import type { Env } from '../env.js'
 import { Fault } from '../error.js'
 import type { Task } from '../tasks/task.js'
-import {
-  gdpoAdvantages,
-  litePpoAdvantages,
-  reinforcePlusPlusAdvantages,
-  reinforcePlusPlusBaselineAdvantages,
-} from '../trainers/advantages/per-batch.js'
-import {
-  drGrpoAdvantages,
-  grpoAdvantages,
-  rlooAdvantages,
-} from '../trainers/advantages/per-group.js'
+import type { AdvantageMethod } from '../trainers/advantages/method.js'
+import { namedAdvantages } from '../trainers/advantages/method.js'
 import { rateAt } from '../trainers/loops/adam-schedule.js'
 import type { GrpoOptions } from '../trainers/loops/grpo.js'
 import type { Recipe } from './recipe.js'
+import type { GrpoTraining, Training } from './recipe-training.js'
 import { taskOf } from './task-of-recipe.js'
-
-type Training = Recipe['training']
-
-/** The loss of a recipe, with the constants of its kind alone. */
-export function lossOf({ loss }: Training): Loss {
-  const { kind, low, high, dual, tauPositive, tauNegative, entropy, kl, correction } = loss
-  const besides = { entropy, ...(kl ? { kl } : {}), ...(correction ? { correction } : {}) }
-  switch (kind) {
-    case 'ppo-clip':
-      return { kind, low, high, ...(dual === undefined ? {} : { dual }), ...besides }
-    case 'cispo':
-    case 'gspo':
-      return { kind, low, high, ...besides }
-    case 'sapo':
-      return { kind, tauPositive, tauNegative, ...besides }
-    default:
-      return { kind, ...besides }
-  }
-}
 
 /** The optimiser of a recipe, by step. */
 export function adamOf({ adam, steps }: Training): (step: number) => AdamSettings {
-  const { maxGradNorm, learningRate, warmup, decay, ...rest } = adam
-  const bounded = maxGradNorm === undefined ? rest : { ...rest, maxGradNorm }
+  const { learningRate, warmup, decay, ...rest } = adam
   return (step) => ({
-    ...bounded,
+    ...rest,
     learningRate: learningRate * rateAt(step, { steps, warmup, decay }),
   })
 }
 
-/** How a recipe's advantages are estimated. */
-export function estimatorOf({
+/** How a recipe's advantages are estimated, and who counts in a group. */
+export const advantagesOf = ({
   advantages,
-  groups: { minScored, truncated },
-}: Training): Pick<GrpoOptions, 'estimator' | 'together' | 'greedy' | 'policy'> {
-  const policy = { truncated, ...(minScored === undefined ? {} : { minScored }) }
-  const alone = { estimator: drGrpoAdvantages(), policy }
-  switch (advantages) {
-    case 'grpo':
-      return { estimator: grpoAdvantages(), policy }
-    case 'rloo':
-      return { estimator: rlooAdvantages(), policy }
-    case 'reinforce-plus-plus':
-      return {
-        ...alone,
-        together: reinforcePlusPlusAdvantages(),
-        policy: { ...policy, baseline: 'elsewhere' },
-      }
-    case 'reinforce-plus-plus-baseline':
-      return { ...alone, together: reinforcePlusPlusBaselineAdvantages() }
-    case 'lite-ppo':
-      return { ...alone, together: litePpoAdvantages() }
-    case 'gdpo':
-      // Equal totals may be made of parts that differ.
-      return { ...alone, together: gdpoAdvantages(), policy: { ...policy, baseline: 'elsewhere' } }
-    case 'remax':
-      return { ...alone, greedy: true }
-    case 'dr-grpo':
-      return alone
-  }
-}
+  groups,
+}: Pick<GrpoTraining, 'advantages' | 'groups'>): Required<Pick<GrpoOptions, 'policy'>> & {
+  readonly advantages: AdvantageMethod
+} => ({
+  advantages: namedAdvantages(advantages),
+  policy: groups,
+})
 
 /** Where training cases come from as the run goes on: easier tiers first, where the recipe says so. */
 export interface Course {

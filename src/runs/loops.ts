@@ -3,19 +3,26 @@ import { existsSync } from 'node:fs'
 import type { Backend } from '../backend.js'
 import type { Case } from '../case.js'
 import { Fault } from '../error.js'
+import type { Group } from '../group.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
 import { readSaved } from '../storage/episode-files.js'
 import type { Task } from '../tasks/task.js'
 import type { TrainingEmitter } from '../trainers/events.js'
-import type { GrpoOptions } from '../trainers/loops/grpo.js'
 import { trainGrpo } from '../trainers/loops/grpo.js'
+import type { LoopOptions, LoopSummary, StepResult } from '../trainers/loops/loop.js'
 import { trainPpo } from '../trainers/loops/ppo.js'
 import { trainSft } from '../trainers/loops/sft.js'
 import type { Demonstrations } from '../trainers/rollouts/demonstrations.js'
 import { fromAgent, rejectionSampled } from '../trainers/rollouts/demonstrations.js'
 import type { Course } from './loop-options.js'
-import { adamOf, estimatorOf, lossOf } from './loop-options.js'
+import { adamOf, advantagesOf } from './loop-options.js'
 import type { Recipe } from './recipe.js'
+import type { GrpoTraining, PpoTraining, SftTraining } from './recipe-training.js'
+
+/** What a step of any loop made; groups of a loop that forms them. */
+export interface LoopStep extends StepResult {
+  readonly groups?: readonly Group[]
+}
 
 /** What a loop is run with. */
 export interface LoopParts {
@@ -28,56 +35,54 @@ export interface LoopParts {
   readonly signal: AbortSignal | undefined
   /** Is told of every training case as it is drawn. */
   readonly drawn: (truth: Case) => void
-  readonly afterStep: NonNullable<GrpoOptions['afterStep']>
+  readonly afterStep: NonNullable<LoopOptions<LoopStep>['afterStep']>
 }
 
-/** The most tokens an episode can draw: a turn of the embedded policy is one. */
-const mostTokens = ({ backend, policy }: Recipe, { maxTurns }: Course): number =>
-  maxTurns * (backend === 'embedded' ? 1 : policy.maxTokens)
+/** The most tokens an episode can draw in the longest stage of a course. */
+const mostTokens = ({ backend, course }: LoopParts): number =>
+  course.maxTurns * (backend.capabilities.maxMoveTokens ?? 1)
 
 /** What every loop that plays is told. */
-const playing = ({ recipe, task, course, backend, drawn, ...parts }: LoopParts) => ({
-  backend,
+const playing = (parts: LoopParts, training: GrpoTraining | PpoTraining) => ({
+  backend: parts.backend,
   caseAt: (n: number, step: number): Case => {
-    const truth = course.caseAt(n, step)
-    drawn(truth)
+    const truth = parts.course.caseAt(n, step)
+    parts.drawn(truth)
     return truth
   },
-  makeEnv: course.makeEnv,
-  reward: task.reward,
-  accuracy: task.measures.accuracy,
-  loss: lossOf(recipe.training),
-  normaliser: recipe.training.normaliser,
-  adam: adamOf(recipe.training),
-  steps: recipe.training.steps,
-  seed: recipe.seed,
-  epochs: recipe.training.epochs,
-  temperature: recipe.training.temperature,
-  concurrency: recipe.training.concurrency,
-  maxTokens: mostTokens(recipe, course),
+  makeEnv: parts.course.makeEnv,
+  reward: parts.task.reward,
+  accuracy: parts.task.measures.accuracy,
+  loss: training.loss,
+  normaliser: training.normaliser,
+  adam: adamOf(training),
+  steps: training.steps,
+  seed: parts.recipe.seed,
+  epochs: training.epochs,
+  temperature: training.temperature,
+  concurrency: training.concurrency,
+  maxTokens: mostTokens(parts),
   firstStep: parts.firstStep,
   events: parts.events,
   signal: parts.signal,
   afterStep: parts.afterStep,
 })
 
-function runGrpo(parts: LoopParts): Promise<void> {
-  const { training } = parts.recipe
+function runGrpo(parts: LoopParts, training: GrpoTraining): Promise<LoopSummary> {
   const { resampleMost, groupsPerStep, groupSize, maxStaleness } = training
   return trainGrpo({
-    ...playing(parts),
-    ...estimatorOf(training),
+    ...playing(parts, training),
+    ...advantagesOf(training),
     ...{ groupsPerStep, groupSize, maxStaleness },
     ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),
   })
 }
 
-function runPpo(parts: LoopParts): Promise<void> {
-  const { learningRate, coefficient, range, rewardKl, ...ppo } = parts.recipe.training.ppo
+function runPpo(parts: LoopParts, training: PpoTraining): Promise<LoopSummary> {
+  const { learningRate, coefficient, range, ...ppo } = training.ppo
   return trainPpo({
-    ...playing(parts),
+    ...playing(parts, training),
     ...ppo,
-    ...(rewardKl ? { rewardKl } : {}),
     critic: { adam: { learningRate }, coefficient, range },
   })
 }
@@ -95,15 +100,10 @@ async function* unseen(
  * The demonstrations of a recipe, from its file or its doctor, chosen by reward where it says so.
  * @throws Fault `bad-input` for a file or a doctor there is not
  */
-async function demonstrationsOf({
-  recipe: {
-    seed,
-    training: { sft, concurrency },
-  },
-  task,
-  events,
-  signal,
-}: LoopParts): Promise<Demonstrations> {
+async function demonstrationsOf(
+  { recipe: { seed }, task, events, signal }: LoopParts,
+  { sft, concurrency }: SftTraining,
+): Promise<Demonstrations> {
   const { demonstrations: file, agent, cases, times, minReward, bestOf } = sft
   const chosen = {
     ...(minReward === undefined ? {} : { minReward }),
@@ -136,20 +136,29 @@ async function demonstrationsOf({
   return picky ? rejectionSampled(played.kept, chosen) : played
 }
 
-async function runSft(parts: LoopParts): Promise<void> {
-  const { recipe, backend, course, firstStep, events, signal, afterStep } = parts
-  const { kept } = await demonstrationsOf(parts)
-  await trainSft({
+async function runSft(parts: LoopParts, training: SftTraining): Promise<LoopSummary> {
+  const { recipe, backend, firstStep, events, signal, afterStep } = parts
+  const { kept } = await demonstrationsOf(parts, training)
+  return trainSft({
     ...{ backend, firstStep, events, signal, afterStep, seed: recipe.seed },
     demonstrations: kept.map(({ episode }) => episode),
-    normaliser: recipe.training.normaliser,
-    maxTokens: mostTokens(recipe, course),
-    adam: adamOf(recipe.training),
-    steps: recipe.training.steps,
-    episodesPerStep: recipe.training.sft.episodesPerStep,
+    normaliser: training.normaliser,
+    maxTokens: mostTokens(parts),
+    adam: adamOf(training),
+    steps: training.steps,
+    episodesPerStep: training.sft.episodesPerStep,
   })
 }
 
 /** Runs the loop that a recipe names. */
-export const runLoop = (parts: LoopParts): Promise<void> =>
-  ({ grpo: runGrpo, ppo: runPpo, sft: runSft })[parts.recipe.training.algorithm](parts)
+export function runLoop(parts: LoopParts): Promise<LoopSummary> {
+  const { training } = parts.recipe
+  switch (training.algorithm) {
+    case 'grpo':
+      return runGrpo(parts, training)
+    case 'ppo':
+      return runPpo(parts, training)
+    case 'sft':
+      return runSft(parts, training)
+  }
+}

@@ -48,33 +48,11 @@ export function hasStalled(directory: RunDirectory, recipe: Recipe): boolean {
 export const lastStep = (directory: RunDirectory, recipe: Recipe): number =>
   directory.metrics.reduce((last, { step }) => Math.max(last, step), 0) || recipe.training.steps
 
-/** The report of a run that is done. */
-export function reportOf({
-  recipe,
-  backend,
-  directory,
-  heldOut,
-  before,
-  seconds,
-}: {
-  readonly recipe: Recipe
-  readonly backend: Backend
-  readonly directory: RunDirectory
-  readonly heldOut: Evaluation
-  readonly before: Evaluation
-  readonly seconds: () => number
-}): TrainingReport {
-  const steps = directory.metrics.filter((line) => line.type === 'step')
+/** Sums over steps of what their metrics count. */
+function totalsOf(steps: readonly StepMetrics[]): Pick<TrainingReport, 'groups' | 'samples'> {
   const sum = (of: (line: StepMetrics) => number): number =>
     steps.reduce((total, line) => total + of(line), 0)
   return {
-    backend: backend.name,
-    recipe: recipe.recipe,
-    seed: recipe.seed,
-    steps: lastStep(directory, recipe),
-    policyVersion: backend.policyVersion,
-    heldOut,
-    before,
     groups: {
       drawn: sum(({ groups }) => groups.drawn),
       formed: sum(({ groups }) => groups.formed),
@@ -93,6 +71,34 @@ export function reportOf({
       unavailable: sum(({ samples }) => samples.unavailable),
       forks: sum(({ samples }) => samples.forks),
     },
+  }
+}
+
+/** The report of a run that is done. */
+export function reportOf({
+  recipe,
+  backend,
+  directory,
+  heldOut,
+  before,
+  seconds,
+}: {
+  readonly recipe: Recipe
+  readonly backend: Backend
+  readonly directory: RunDirectory
+  readonly heldOut: Evaluation
+  readonly before: Evaluation
+  readonly seconds: () => number
+}): TrainingReport {
+  return {
+    backend: backend.name,
+    recipe: recipe.recipe,
+    seed: recipe.seed,
+    steps: lastStep(directory, recipe),
+    policyVersion: backend.policyVersion,
+    heldOut,
+    before,
+    ...totalsOf(directory.metrics.filter((line) => line.type === 'step')),
     checkpoint: directory.checkpoint(lastStep(directory, recipe)),
     best: { step: 0, accuracy: 0, ...bestOf(directory), checkpoint: directory.best },
     timing: { seconds: seconds() },

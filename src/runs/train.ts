@@ -12,7 +12,7 @@ import { evaluationOf, referencesOf } from '../evaluation/report.js'
 import type { Group } from '../group.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
 import type { Task } from '../tasks/task.js'
-import type { StepMetrics, TrainingEmitter } from '../trainers/events.js'
+import type { TrainingEmitter } from '../trainers/events.js'
 import { trainingEmitter } from '../trainers/events.js'
 import { episodeTrajectories } from '../trainers/trajectories/trajectory.js'
 import { trajectoryWriter } from '../trainers/trajectories/writer.js'
@@ -22,6 +22,7 @@ import type { RunDirectory } from './directory.js'
 import { checkpointName, lastCheckpoint, openRunDirectory } from './directory.js'
 import type { Course } from './loop-options.js'
 import { courseOf } from './loop-options.js'
+import type { LoopStep } from './loops.js'
 import { runLoop } from './loops.js'
 import type { Recipe } from './recipe.js'
 import type { TrainingReport } from './report.js'
@@ -161,40 +162,25 @@ async function scoreHeldOut(run: Run, step: number): Promise<void> {
 /** The loop with everything that happens between steps: metrics, evaluations, checkpoints, episodes. */
 async function runSteps(run: Run): Promise<void> {
   const { recipe, task, course, backend, directory, events, signal } = run
-  const { steps, evaluateEvery, episodesEvery, checkpointEvery } = recipe.training
   // A run that had stopped early does not begin again.
   if (hasStalled(directory, recipe)) return
   const truths = new Map<string, GraderView>()
-  let groups: Group[] = []
-  let latest: StepMetrics | undefined
   let finished = directory.done
   let kept = finished
-  const keepGroup = (group: Group) => groups.push(group)
-  const keepMetrics = (metrics: StepMetrics) => {
-    latest = metrics
-  }
   const checkpoint = async (step: number) => {
     events.emit('checkpoint-saved', await directory.save(backend, step), step)
     kept = step
   }
-  events.on('group-formed', keepGroup)
-  events.on('step-end', keepMetrics)
   try {
     await runLoop({
       ...{ recipe, task, course, backend, events, signal, firstStep: directory.done + 1 },
       drawn: (truth) => truths.set(truth.id, graderView(truth)),
-      afterStep: async (step) => {
-        const due = (every: number) => step === steps || step % every === 0
-        if (latest) await directory.log({ type: 'step', ...latest })
-        if (due(evaluateEvery)) await scoreHeldOut(run, step)
-        if (due(episodesEvery) && groups.length > 0) {
-          await directory.saveEpisodes(checkpointName(step), savedGroups(groups, truths, step))
-          await saveTrajectories(join(directory.path, 'trajectories'), groups, step)
-        }
+      afterStep: async (made) => {
+        await keepStep(run, made, truths)
         const stalled = hasStalled(directory, recipe)
-        if (due(checkpointEvery) || stalled) await checkpoint(step)
-        finished = step
-        groups = []
+        if (isDue(recipe, made.step, recipe.training.checkpointEvery) || stalled)
+          await checkpoint(made.step)
+        finished = made.step
         truths.clear()
         return stalled ? 'stop' : undefined
       },
@@ -203,10 +189,28 @@ async function runSteps(run: Run): Promise<void> {
     // A step that was stopped has not touched the weights.
     if (signal?.aborted && finished > kept) await checkpoint(finished)
     throw error
-  } finally {
-    events.off('group-formed', keepGroup)
-    events.off('step-end', keepMetrics)
   }
+}
+
+/** Whether something that happens every so many steps, and after the last, happens after this one. */
+const isDue = ({ training }: Recipe, step: number, every: number): boolean =>
+  step === training.steps || step % every === 0
+
+/** Logs a step, and where they are due evaluates it and saves its groups. */
+async function keepStep(
+  run: Run,
+  { step, metrics, groups = [] }: LoopStep,
+  truths: ReadonlyMap<string, GraderView>,
+): Promise<void> {
+  const { recipe, directory } = run
+  const { training } = recipe
+  await directory.log({ type: 'step', ...metrics })
+  if (isDue(recipe, step, training.evaluateEvery)) await scoreHeldOut(run, step)
+  // Only GRPO forms groups.
+  if (training.algorithm !== 'grpo' || !isDue(recipe, step, training.episodesEvery)) return
+  if (groups.length === 0) return
+  await directory.saveEpisodes(checkpointName(step), savedGroups(groups, truths, step))
+  await saveTrajectories(join(directory.path, 'trajectories'), groups, step)
 }
 
 /** The tokens of a step's groups, with what they were taught by. */

@@ -1,52 +1,43 @@
 import { describe, expect, test } from 'vitest'
-import { objectiveKinds } from '../../src/batch.js'
 import { advantageNames } from '../../src/group.js'
-import { courseOf, estimatorOf, lossOf } from '../../src/runs/loop-options.js'
+import { adamOf, advantagesOf, courseOf } from '../../src/runs/loop-options.js'
 import { Recipe } from '../../src/runs/recipe.js'
+import { defaultTraining } from '../../src/runs/recipe-training.js'
 import { taskOf } from '../../src/runs/task-of-recipe.js'
 
 const recipeOf = (value: object): Recipe => Recipe.parse(value)
-const trainingOf = (training: object) => recipeOf({ training }).training
-
-describe('the loss of a recipe', () => {
-  test('has the constants of its kind, and no other', () => {
-    const plain = { entropy: 0 }
-    const bounds = { low: 0.2, high: 0.28 }
-    const losses = Object.fromEntries(
-      objectiveKinds.map((kind) => [kind, lossOf(trainingOf({ loss: { kind } }))]),
-    )
-    expect(losses).toEqual({
-      'policy-gradient': { kind: 'policy-gradient', ...plain },
-      'importance-sampling': { kind: 'importance-sampling', ...plain },
-      'cross-entropy': { kind: 'cross-entropy', ...plain },
-      'ppo-clip': { kind: 'ppo-clip', ...bounds, ...plain },
-      cispo: { kind: 'cispo', ...bounds, ...plain },
-      gspo: { kind: 'gspo', ...bounds, ...plain },
-      sapo: { kind: 'sapo', tauPositive: 1, tauNegative: 1.05, ...plain },
-    })
-  })
-
-  test('has its penalty and its correction', () => {
-    const loss = lossOf(
-      trainingOf({ loss: { dual: 3, kl: { coefficient: 0.1 }, correction: { max: 2 } } }),
-    )
-    expect(loss).toEqual({
-      ...{ kind: 'ppo-clip', low: 0.2, high: 0.28, dual: 3, entropy: 0 },
-      kl: { estimator: 'k3', coefficient: 0.1 },
-      correction: { level: 'token', mode: 'truncate', min: 0, max: 2 },
-    })
-  })
-})
 
 test('every estimator a recipe can name centres a group', () => {
-  for (const advantages of advantageNames) {
-    const { estimator, together, greedy } = estimatorOf(trainingOf({ advantages }))
+  for (const name of advantageNames) {
+    const { advantages } = advantagesOf({ ...defaultTraining(), advantages: name })
+    expect(advantages.per === 'greedy').toBe(name === 'remax')
+    if (advantages.per === 'greedy') continue
     const group = { totals: [1, 0, 0.5], parts: [{ a: 1 }, { a: 0 }, { a: 0.5 }] }
-    const [got] = together ? together([group]) : [estimator([1, 0, 0.5])]
+    const [got] =
+      advantages.per === 'batch' ? advantages.estimate([group]) : [advantages.estimate([1, 0, 0.5])]
     expect(Math.abs(got!.reduce((sum, one) => sum + one, 0))).toBeLessThan(1e-6)
     expect(got![0]).toBeGreaterThan(got![1]!)
-    expect(greedy === true).toBe(advantages === 'remax')
   }
+})
+
+test('estimators that compare with no sibling teach groups of equal totals', () => {
+  const elsewhere = advantageNames.filter((name) => {
+    const { advantages } = advantagesOf({ ...defaultTraining(), advantages: name })
+    return advantages.per !== 'greedy' && advantages.baseline === 'elsewhere'
+  })
+  expect(elsewhere).toEqual(['reinforce-plus-plus', 'gdpo'])
+})
+
+test('the optimiser has the settings of a recipe and the rate of a step', () => {
+  const { training } = recipeOf({
+    training: { steps: 10, adam: { learningRate: 0.2, maxGradNorm: 3, decay: 'linear' } },
+  })
+  const at = adamOf(training)
+  expect(at(1)).toEqual({
+    ...{ learningRate: 0.2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
+    ...{ weightDecay: 0, maxGradNorm: 3 },
+  })
+  expect(at(6).learningRate).toBeCloseTo(0.1, 12)
 })
 
 describe('the course of a recipe', () => {

@@ -10,7 +10,7 @@ import { Fault, messageOf } from '../../error.js'
 import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
 import { scoresOf } from '../../evaluation/play-cases.js'
 import type { RoleUsage } from '../../evaluation/report.js'
-import { Recipe } from '../../runs/recipe.js'
+import { StoredRecipe } from '../../runs/recipe.js'
 import { writeWhole } from '../../storage/atomic-write.js'
 import { readSaved } from '../../storage/episode-files.js'
 import { schemaName } from '../../storage/episode-row.js'
@@ -24,7 +24,7 @@ const PlanFile = z.strictObject({
   baseUrl: z.string().optional(),
   model: z.string().optional(),
   questionsOnly: z.boolean().optional(),
-  recipe: Recipe,
+  recipe: StoredRecipe,
 })
 
 const UsageFile = z.record(

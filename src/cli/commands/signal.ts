@@ -4,15 +4,23 @@ import { Fault } from '../../error.js'
 import type { SignalReport } from '../../evaluation/advantage-attribution.js'
 import { signalReport } from '../../evaluation/advantage-attribution.js'
 import type { AdvantageName, Group } from '../../group.js'
-import { estimateTogether, formGroup } from '../../group.js'
+import { formGroup } from '../../group.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import type { Reward } from '../../reward.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
-import { estimatorOf } from '../../runs/loop-options.js'
+import { advantagesOf } from '../../runs/loop-options.js'
 import { Recipe } from '../../runs/recipe.js'
+import type { GrpoTraining } from '../../runs/recipe-training.js'
+import { defaultTraining } from '../../runs/recipe-training.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
 import { readSaved } from '../../storage/episode-files.js'
 import { resolveReward } from '../../tasks/registry.js'
+import {
+  baselineOf,
+  estimateBatch,
+  groupEstimator,
+  namedAdvantages,
+} from '../../trainers/advantages/method.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { number, output, table } from '../print/output.js'
 import { accuracyFor, recipeAt } from './accuracy.js'
@@ -42,18 +50,22 @@ async function savedGroups(path: string): Promise<readonly SavedEpisode[][]> {
 }
 
 /** The groups with the advantages that an estimator gives them; of ReMax, which plays besides, those of Dr. GRPO. */
-function formed(all: readonly SavedEpisode[][], training: Recipe['training']): readonly Group[] {
-  const { estimator, together, policy } = estimatorOf(training)
+function formed(
+  all: readonly SavedEpisode[][],
+  training: Pick<GrpoTraining, 'advantages' | 'groups'>,
+): readonly Group[] {
+  const { advantages: named, policy } = advantagesOf(training)
+  const method = named.per === 'greedy' ? namedAdvantages('dr-grpo') : named
   const groups = all.map((members, g) =>
     formGroup(
       String(g),
       members.map(({ episode }) => episode),
       members.flatMap(({ score }) => score ?? []),
-      estimator,
-      policy,
+      groupEstimator(method),
+      { ...policy, baseline: baselineOf(method) },
     ),
   )
-  return together ? estimateTogether(groups, together) : groups
+  return estimateBatch(groups, method)
 }
 
 /** Whether each member of each group was right, scored again. */
@@ -108,13 +120,15 @@ export async function signalOf(
   const recipe = run ?? Recipe.parse({})
   const episodes = join(path, 'episodes')
   const all = await savedGroups(isFolder(path) && isFolder(episodes) ? episodes : path)
-  const { advantages = recipe.training.advantages } = flags
+  // A run of another algorithm has no groups of its own.
+  const training = recipe.training.algorithm === 'grpo' ? recipe.training : defaultTraining()
+  const { advantages = training.advantages } = flags
   const knowledge = loadKnowledge()
   const { weights = {}, bounds } = await resolveReward(flags.reward ?? recipe.reward, {
     knowledge,
     formulary: formularyOf(knowledge),
   })
-  const groups = formed(all, { ...recipe.training, advantages })
+  const groups = formed(all, { ...training, advantages })
   const accuracy = await rightOf(all, accuracyFor(run))
   const report = signalReport(groups, weights, { bounds, accuracy })
   await out.say(`advantages: ${advantages}\n${signalText(report)}`)

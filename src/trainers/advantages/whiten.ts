@@ -14,31 +14,70 @@ export function magnitude(values: ArrayLike<number>): number {
   return 2 ** Math.min(1023, Math.max(-1022, Math.floor(Math.log2(largest))))
 }
 
-/** Mean and variance of values in units of `scale`; the variance is 0 where fewer than two have weight. */
+/** The weighted mean of values in units of `scale`, each less `origin` and then `centre`. */
+function meanOf(
+  values: ArrayLike<number>,
+  weights: ArrayLike<number> | undefined,
+  {
+    scale,
+    origin,
+    centre,
+  }: { readonly scale: number; readonly origin: number; readonly centre: number },
+): number {
+  let [mass, sum] = [0, 0]
+  for (let i = 0; i < values.length; i++) {
+    const weight = weights ? weights[i]! : 1
+    if (weight <= 0) continue
+    mass += weight
+    sum += weight * (values[i]! / scale - origin - centre)
+  }
+  return sum / mass
+}
+
+/** Values closer together than this share of their size have deviations that a plain mean would round away. */
+const narrow = 2 ** -10
+
+interface Moments {
+  /** Taken off each value before `centre`; 0 but where the values are close together. */
+  readonly origin: number
+  /** The mean of what is left. */
+  readonly centre: number
+  readonly variance: number
+}
+
+/**
+ * The mean and the variance of values in units of `scale`; the variance is 0 where fewer than two weigh anything.
+ *
+ * Of values that are close together the least is taken off first, which is exact, and the mean of what is left is
+ * corrected by the mean of its own deviations: they sum to 0 however small they are. Elsewhere the plain mean loses
+ * nothing that matters, and its last bits are kept as they are, since runs are promised to be the same to the byte.
+ */
 function moments(
   values: ArrayLike<number>,
   weights: ArrayLike<number> | undefined,
   std: Deviation,
   scale: number,
-): { readonly centre: number; readonly variance: number } {
-  let [mass, sum, low, high] = [0, 0, Infinity, -Infinity]
+): Moments {
+  let [mass, low, high] = [0, Infinity, -Infinity]
   for (let i = 0; i < values.length; i++) {
     const weight = weights ? weights[i]! : 1
     if (weight <= 0) continue
-    const value = values[i]! / scale
     mass += weight
-    sum += weight * value
-    low = Math.min(low, value)
-    high = Math.max(high, value)
+    low = Math.min(low, values[i]! / scale)
+    high = Math.max(high, values[i]! / scale)
   }
-  // The rounded mean of equal values can differ from them.
-  const centre = low === high ? low : sum / mass
+  // A rounded mean of equal values can differ from them; they are their own mean.
+  if (!(low < high)) return { origin: 0, centre: low, variance: 0 }
+  const close = high - low < narrow * Math.max(Math.abs(low), Math.abs(high))
+  const origin = close ? low : 0
+  let centre = meanOf(values, weights, { scale, origin, centre: 0 })
+  if (close) centre += meanOf(values, weights, { scale, origin, centre })
   const free = std === 'population' ? mass : mass - 1
-  if (low >= high || free <= 0) return { centre, variance: 0 }
+  if (free <= 0) return { origin, centre, variance: 0 }
   let squares = 0
   for (let i = 0; i < values.length; i++)
-    squares += (weights ? weights[i]! : 1) * (values[i]! / scale - centre) ** 2
-  return { centre, variance: squares / free }
+    squares += (weights ? weights[i]! : 1) * (values[i]! / scale - origin - centre) ** 2
+  return { origin, centre, variance: squares / free }
 }
 
 /** Sample standard deviation (n - 1); 0 for fewer than two values. */
@@ -71,12 +110,12 @@ export function standardise(
 ): Float64Array {
   const out = new Float64Array(values.length)
   const scale = magnitude(values)
-  const { centre, variance } = moments(values, weights, std, scale)
-  // Divided twice: the square of a scale can be 0 or infinite where the scale is neither.
+  const { origin, centre, variance } = moments(values, weights, std, scale)
+  // Divided twice, because the square of a scale can be 0 or infinite where the scale is neither.
   const divisor = Math.sqrt(variance + inside / scale / scale) + outside / scale
   for (let i = 0; i < values.length; i++) {
     if (weights && weights[i]! <= 0) continue
-    const centred = values[i]! / scale - centre
+    const centred = values[i]! / scale - origin - centre
     if (centred !== 0) out[i] = std === 'none' ? centred * scale : centred / divisor
   }
   return out

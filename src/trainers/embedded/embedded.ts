@@ -35,6 +35,7 @@ const capabilities: Capabilities = {
   correction: true,
   critic: true,
   exports: ['json'],
+  maxMoveTokens: 1,
 }
 
 /** Settings of the embedded backend. */

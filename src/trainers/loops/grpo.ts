@@ -7,33 +7,38 @@
  */
 import type { Backend, StepReport } from '../../backend.js'
 import { Fault } from '../../error.js'
-import type { AdvantageEstimator, BatchEstimator, Group, GroupPolicy } from '../../group.js'
-import { estimateTogether } from '../../group.js'
+import type { AdvantageEstimator, Group, GroupPolicy } from '../../group.js'
 import { mapPool } from '../../platform/concurrency.js'
+import type { AdvantageMethod } from '../advantages/method.js'
+import { baselineOf, estimateBatch, groupEstimator, namedAdvantages } from '../advantages/method.js'
 import { remaxAdvantages } from '../advantages/per-group.js'
 import type { BatchOptions } from '../batches/group-batch.js'
 import { completed, toTrainBatch } from '../batches/group-batch.js'
-import type { StepMetrics } from '../events.js'
+import { adamDefaults, defaultLoss, grpoDefaults, loopDefaults } from '../defaults.js'
+import { trainingEmitter } from '../events.js'
 import type { RolloutQueue } from '../rollouts/async-rollouts.js'
 import { openRolloutQueue } from '../rollouts/async-rollouts.js'
 import { shouldResample } from '../rollouts/dynamic-sampling.js'
-import type { Job, Member, PlayOptions } from '../rollouts/group-rollouts.js'
+import type { Job, Member } from '../rollouts/group-rollouts.js'
 import { groupAt, jobsOf, playMember } from '../rollouts/group-rollouts.js'
+import type { LoopOptions, LoopSummary, StepResult, WorldOptions } from './loop.js'
+import { mostTokens, runSteps, unmeasured } from './loop.js'
 import type { Played } from './metrics.js'
 import { metricsOf } from './metrics.js'
 
-export interface GrpoOptions extends PlayOptions, BatchOptions {
+/** What a step of GRPO made. */
+export interface GrpoStep extends StepResult {
+  /** In the order of their places; those that teach nothing too. */
+  readonly groups: readonly Group[]
+}
+
+export interface GrpoOptions extends WorldOptions, LoopOptions<GrpoStep>, Partial<BatchOptions> {
   readonly backend: Backend
-  readonly estimator: AdvantageEstimator
-  /** Estimates over all groups of a step together, in place of `estimator`. */
-  readonly together?: BatchEstimator
-  /** Measures each member from a greedy rollout of its case, in place of `estimator` (ReMax). @default false */
-  readonly greedy?: boolean
+  /** How advantages are estimated; a function is an estimator of each group by itself. @default Dr. GRPO */
+  readonly advantages?: AdvantageMethod | AdvantageEstimator
   /** Who counts in a group, and what a group must be to teach. */
-  readonly policy?: GroupPolicy
+  readonly policy?: Omit<GroupPolicy, 'baseline'>
   readonly steps: number
-  /** The first step to run; steps before it are in the loaded checkpoint. @default 1 */
-  readonly firstStep?: number
   /** @default 32 */
   readonly groupsPerStep?: number
   /** @default 8 */
@@ -51,22 +56,48 @@ export interface GrpoOptions extends PlayOptions, BatchOptions {
   readonly temperature?: number
   /** Episodes under way at once. @default 16 */
   readonly concurrency?: number
-  /** Runs after every step, before the next begins: evaluation, checkpoints. `stop` ends the run there. */
-  readonly afterStep?: (step: number) => Promise<'stop' | undefined>
 }
 
+/** The options with their defaults. */
+function resolved({
+  advantages: given = namedAdvantages(grpoDefaults.advantages),
+  policy = {},
+  groupsPerStep = grpoDefaults.groupsPerStep,
+  groupSize = grpoDefaults.groupSize,
+  maxStaleness = grpoDefaults.maxStaleness,
+  epochs = loopDefaults.epochs,
+  temperature = loopDefaults.temperature,
+  concurrency = loopDefaults.concurrency,
+  loss = defaultLoss,
+  normaliser = loopDefaults.normaliser,
+  adam = adamDefaults,
+  accuracy = unmeasured,
+  events = trainingEmitter(),
+  ...rest
+}: GrpoOptions) {
+  const advantages: AdvantageMethod =
+    typeof given === 'function' ? { per: 'group', estimate: given } : given
+  return {
+    ...rest,
+    ...{ advantages, policy: { ...policy, baseline: baselineOf(advantages) } },
+    ...{ groupsPerStep, groupSize, maxStaleness, epochs, temperature, concurrency },
+    ...{ loss, normaliser, adam, accuracy, events },
+  }
+}
+type Settings = ReturnType<typeof resolved>
+
 /** Plays jobs at a temperature by the policy of this moment. */
-function playJobs(options: GrpoOptions, jobs: readonly Job[], temperature: number) {
-  const { backend, concurrency = 16 } = options
+function playJobs(options: Settings, jobs: readonly Job[], temperature: number) {
+  const { backend, concurrency } = options
   const by = { agent: backend.sampler({ temperature }), name: backend.name }
   return mapPool(jobs, concurrency, (job) => playMember(options, by, job))
 }
 
 /** The total of a greedy rollout at each place, where it has one. */
-async function greedyTotals(options: GrpoOptions, jobs: readonly Job[]) {
+async function greedyTotals(options: Settings, jobs: readonly Job[]) {
   const first = jobs.filter(({ member }) => member === 0)
   // A member of its own, after the last: what it draws is nobody else's.
-  const { groupSize = 8 } = options
+  const { groupSize } = options
   const played = await playJobs(
     options,
     first.map((job) => ({ ...job, member: groupSize })),
@@ -80,19 +111,18 @@ async function greedyTotals(options: GrpoOptions, jobs: readonly Job[]) {
 }
 
 /** Plays the groups at some places of a step. */
-async function playPlaces(options: GrpoOptions, step: number, places: readonly number[]) {
-  const { groupsPerStep = 32, groupSize = 8, estimator, policy, greedy, temperature = 1 } = options
-  const jobs = jobsOf(options, { step, places, groupsPerStep, groupSize })
+async function playPlaces(options: Settings, step: number, places: readonly number[]) {
+  const { advantages, policy, temperature } = options
+  const jobs = jobsOf(options, { ...options, step, places })
   const played = await playJobs(options, jobs, temperature)
-  const baselines = greedy ? await greedyTotals(options, jobs) : undefined
+  const baselines = advantages.per === 'greedy' ? await greedyTotals(options, jobs) : undefined
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const groups = places.flatMap((place) => {
     const own = members.filter((member) => member.place === place)
     const id = `${step}/${place}`
-    if (!baselines) return groupAt(id, own, estimator, policy) ?? []
+    if (!baselines) return groupAt(id, own, groupEstimator(advantages), policy) ?? []
     const total = baselines.get(place)
-    if (total === undefined) return []
-    return groupAt(id, own, remaxAdvantages(total), { ...policy, baseline: 'elsewhere' }) ?? []
+    return total === undefined ? [] : (groupAt(id, own, remaxAdvantages(total), policy) ?? [])
   })
   return { members, groups, faults: played.filter((one) => Fault.is(one)) }
 }
@@ -101,8 +131,8 @@ async function playPlaces(options: GrpoOptions, step: number, places: readonly n
  * Plays a step's groups; groups come back in the order of their places.
  * @throws Fault when every member of the first ones failed: going on would make a run of nothing
  */
-async function playStep(options: GrpoOptions, step: number): Promise<Played> {
-  const { groupsPerStep = 32, resample } = options
+async function playStep(options: Settings, step: number): Promise<Played> {
+  const { groupsPerStep, resample } = options
   const members: Member[] = []
   const groups: Group[] = []
   let [drawn, faults, wanted] = [0, 0, groupsPerStep]
@@ -128,11 +158,12 @@ async function playStep(options: GrpoOptions, step: number): Promise<Played> {
 }
 
 /** Takes a step's groups from those that are played ahead. */
-async function takeStep(options: GrpoOptions, flow: RolloutQueue): Promise<Played> {
-  const { groupsPerStep = 32, estimator, policy } = options
+async function takeStep(options: Settings, flow: RolloutQueue): Promise<Played> {
+  const { groupsPerStep, advantages, policy } = options
   const { groups: taken, lost, stale, staleGroups } = await flow.take(groupsPerStep)
   const groups = taken.flatMap(
-    ({ step, place, members }) => groupAt(`${step}/${place}`, members, estimator, policy) ?? [],
+    ({ step, place, members }) =>
+      groupAt(`${step}/${place}`, members, groupEstimator(advantages), policy) ?? [],
   )
   return {
     members: taken.flatMap(({ members }) => members),
@@ -145,68 +176,83 @@ async function takeStep(options: GrpoOptions, flow: RolloutQueue): Promise<Playe
   }
 }
 
-async function oneStep(
-  options: GrpoOptions,
-  step: number,
-  flow: RolloutQueue | undefined,
-): Promise<StepMetrics> {
-  const started = performance.now()
-  const { backend, epochs = 1, together, events, maxStaleness = 0 } = options
-  const played = flow ? await takeStep(options, flow) : await playStep(options, step)
-  const groups = together ? estimateTogether(played.groups, together) : played.groups
-  for (const group of groups) events.emit('group-formed', group)
-  const made = toTrainBatch(groups, step, backend.policyVersion, options)
+/** Gradient steps on the groups of a step; none where they teach nothing. */
+async function learn(options: Settings, step: number, groups: readonly Group[]) {
+  const { backend, epochs, maxStaleness, loss } = options
+  const episodes = groups.flatMap((group) => group.episodes)
+  const made = toTrainBatch(groups, step, backend.policyVersion, {
+    ...options,
+    maxTokens: mostTokens(options, episodes),
+  })
   let update: StepReport | undefined
-  if (made) {
-    const segments = await completed(backend, options.loss, made.batch.segments)
-    for (let epoch = 0; epoch < epochs; epoch++)
-      update = await backend.step({
-        ...made.batch,
-        segments,
-        policyVersion: backend.policyVersion,
-        maxStaleness: maxStaleness + epoch,
-      })
-  }
-  return {
-    step,
-    steps: options.steps,
-    policyVersion: backend.policyVersion,
-    ...metricsOf({ ...played, groups }, made?.forks ?? 0),
+  if (!made) return { update, forks: 0 }
+  const segments = await completed(backend, loss, made.batch.segments)
+  for (let epoch = 0; epoch < epochs; epoch++)
+    update = await backend.step({
+      ...made.batch,
+      segments,
+      policyVersion: backend.policyVersion,
+      maxStaleness: maxStaleness + epoch,
+    })
+  return { update, forks: made.forks }
+}
+
+async function oneStep(
+  options: Settings,
+  step: number,
+  queue: RolloutQueue | undefined,
+): Promise<GrpoStep> {
+  const started = performance.now()
+  const { backend, advantages, events, steps } = options
+  const played = queue ? await takeStep(options, queue) : await playStep(options, step)
+  const groups = estimateBatch(played.groups, advantages)
+  for (const group of groups) events.emit('group-formed', group)
+  const { update, forks } = await learn(options, step, groups)
+  const metrics = {
+    ...{ step, steps, policyVersion: backend.policyVersion },
+    ...metricsOf({ ...played, groups }, forks),
     ...(update ? { update } : {}),
     seconds: (performance.now() - started) / 1000,
   }
+  return { step, metrics, groups }
 }
 
-/** Runs the steps in order and tells each one's metrics as `step-end`. */
-export async function trainGrpo(options: GrpoOptions): Promise<void> {
-  const { backend, steps, firstStep = 1, groupsPerStep = 32, groupSize = 8 } = options
-  const { maxStaleness = 0, temperature = 1, concurrency = 16 } = options
-  if (groupSize < 2 && options.policy?.baseline !== 'elsewhere')
+/** @throws RangeError for options that contradict one another */
+function assertOptions({ groupSize, policy, advantages, maxStaleness }: Settings): void {
+  if (groupSize < 2 && policy.baseline === 'siblings')
     throw new RangeError(
       `Expected \`groupSize\` to be at least 2, got \`${groupSize}\`: a group of one has no baseline`,
     )
-  if (options.greedy && maxStaleness > 0)
+  if (advantages.per === 'greedy' && maxStaleness > 0)
     throw new RangeError(
       `Expected \`maxStaleness\` 0 with a greedy baseline, which is the step's own policy, got \`${maxStaleness}\``,
     )
-  const flow =
+}
+
+/**
+ * Runs the steps in order. Only the backend, the cases, the env, the reward and `steps` must be given; defaults are
+ * those of a recipe (`defaults.ts`).
+ * @throws RangeError for options that contradict one another, before any episode
+ */
+export async function trainGrpo(options: GrpoOptions): Promise<LoopSummary> {
+  const settings = resolved(options)
+  assertOptions(settings)
+  const { backend, firstStep = 1, maxStaleness, temperature } = settings
+  const queue =
     maxStaleness > 0
       ? openRolloutQueue({
-          play: options,
+          ...settings,
+          play: settings,
           sampler: () => backend.sampler({ temperature }),
           name: backend.name,
           version: () => backend.policyVersion,
-          ...{ firstStep, groupsPerStep, groupSize, concurrency, maxStaleness },
-          versionsPerStep: options.epochs ?? 1,
+          firstStep,
+          versionsPerStep: settings.epochs,
         })
       : undefined
   try {
-    for (let step = firstStep; step <= steps; step++) {
-      options.signal?.throwIfAborted()
-      options.events.emit('step-end', await oneStep(options, step, flow))
-      if ((await options.afterStep?.(step)) === 'stop') break
-    }
+    return await runSteps(settings, (step) => oneStep(settings, step, queue))
   } finally {
-    await flow?.close()
+    await queue?.close()
   }
 }

@@ -8,33 +8,51 @@
 import type { StepReport } from '../../backend.js'
 import type { TrainBatch } from '../../batch.js'
 import { normalise } from '../../batch.js'
+import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
+import type { Score } from '../../reward.js'
 import { shuffle } from '../../seed.js'
 import type { CriticExample, JudgeOptions } from '../batches/critic-batch.js'
 import { assertJudge, criticBatch } from '../batches/critic-batch.js'
 import type { BatchOptions } from '../batches/group-batch.js'
-import type { StepMetrics } from '../events.js'
-import type { PlayOptions } from '../rollouts/group-rollouts.js'
+import { adamDefaults, defaultLoss, loopDefaults, ppoDefaults } from '../defaults.js'
+import { trainingEmitter } from '../events.js'
 import { jobsOf, playMember } from '../rollouts/group-rollouts.js'
 import type { AdamSchedule } from './adam-schedule.js'
 import { settingsAt } from './adam-schedule.js'
+import type { LoopOptions, LoopSummary, StepResult, WorldOptions } from './loop.js'
+import { assertCounts, mostTokens, runSteps, unmeasured } from './loop.js'
 import { metricsOf, noGroups } from './metrics.js'
 
-export interface PpoOptions extends PlayOptions, BatchOptions, JudgeOptions {
-  readonly critic: {
-    readonly adam: AdamSchedule
-    /** Weight of the value loss beside the policy's. @default 0.1, as HuatuoGPT-o1 */
-    readonly coefficient?: number
-    /** How far a prediction may move from the one its rollout was judged by; Infinity for freely. @default 0.2 */
-    readonly range?: number
-  }
+/** What a step of PPO made. */
+export interface PpoStep extends StepResult {
+  /** Those that were played to the end, in the order of their places. */
+  readonly episodes: readonly Episode[]
+  /** One per episode. */
+  readonly scores: readonly Score[]
+}
+
+/** How the critic is trained. */
+export interface CriticOptions {
+  /** @default a learning rate of 0.05 */
+  readonly adam?: AdamSchedule
+  /** Weight of the value loss beside the policy's. @default 0.1, as HuatuoGPT-o1 */
+  readonly coefficient?: number
+  /** How far a prediction may move from the one its rollout was judged by; Infinity for freely. @default 0.2 */
+  readonly range?: number
+}
+
+export interface PpoOptions
+  extends WorldOptions,
+    LoopOptions<PpoStep>,
+    Partial<BatchOptions>,
+    Omit<JudgeOptions, 'loss'> {
+  readonly critic?: CriticOptions
   readonly steps: number
-  /** The first step to run; steps before it are in the loaded checkpoint. @default 1 */
-  readonly firstStep?: number
   /** Each plays a case of its own. @default 64 */
   readonly episodesPerStep?: number
-  /** Passes over the same rollouts; from the second gradient step on the clipped ratio is at work. @default 4 */
+  /** Passes over the same rollouts; from the second gradient step on the clipped ratio is at work. @default 1 */
   readonly epochs?: number
   /** Gradient steps of a pass, each on its share of the episodes. @default 4 */
   readonly minibatches?: number
@@ -42,16 +60,47 @@ export interface PpoOptions extends PlayOptions, BatchOptions, JudgeOptions {
   readonly temperature?: number
   /** Episodes under way at once. @default 16 */
   readonly concurrency?: number
-  /** Runs after every step, before the next begins: evaluation, checkpoints. `stop` ends the run there. */
-  readonly afterStep?: (step: number) => Promise<'stop' | undefined>
 }
+
+/** The options with their defaults. */
+function resolved({
+  critic: {
+    adam: criticAdam,
+    coefficient = ppoDefaults.coefficient,
+    range = ppoDefaults.range,
+  } = {},
+  gamma = ppoDefaults.gamma,
+  lambda = ppoDefaults.lambda,
+  episodesPerStep = ppoDefaults.episodesPerStep,
+  minibatches = ppoDefaults.minibatches,
+  epochs = loopDefaults.epochs,
+  temperature = loopDefaults.temperature,
+  concurrency = loopDefaults.concurrency,
+  loss = defaultLoss,
+  normaliser = loopDefaults.normaliser,
+  adam = adamDefaults,
+  accuracy = unmeasured,
+  events = trainingEmitter(),
+  ...rest
+}: PpoOptions) {
+  return {
+    ...rest,
+    critic: {
+      adam: criticAdam ?? { learningRate: ppoDefaults.learningRate },
+      ...{ coefficient, range },
+    },
+    ...{ gamma, lambda, episodesPerStep, minibatches, epochs, temperature, concurrency },
+    ...{ loss, normaliser, adam, accuracy, events },
+  }
+}
+type Settings = ReturnType<typeof resolved>
 
 /**
  * Plays a step's episodes.
  * @throws Fault when every one failed: going on would make a run of nothing
  */
-async function playStep(options: PpoOptions, step: number) {
-  const { backend, episodesPerStep = 64, concurrency = 16, temperature = 1 } = options
+async function playStep(options: Settings, step: number) {
+  const { backend, episodesPerStep, concurrency, temperature } = options
   const by = { agent: backend.sampler({ temperature }), name: backend.name }
   const places = Array.from({ length: episodesPerStep }, (_, place) => place)
   const jobs = jobsOf(options, { step, places, groupsPerStep: episodesPerStep, groupSize: 1 })
@@ -69,80 +118,79 @@ async function playStep(options: PpoOptions, step: number) {
 
 /** The batch of some episodes. */
 function batchOf(
-  { backend, loss, normaliser, adam, maxTokens, critic }: PpoOptions,
-  step: number,
+  { backend, loss, normaliser, adam, critic }: Settings,
+  { step, maxTokens }: { readonly step: number; readonly maxTokens: number },
   lessons: readonly CriticExample[],
 ): TrainBatch {
   const segments = lessons.flatMap((lesson) => lesson.segments)
-  const limit = maxTokens === undefined ? {} : { maxTokens }
   return {
     step,
     policyVersion: backend.policyVersion,
     segments,
-    normaliser: normalise(normaliser, segments, limit),
+    normaliser: normalise(normaliser, segments, { maxTokens }),
     loss,
     adam: settingsAt(adam, step),
     critic: {
       returns: lessons.flatMap(({ returns }) => returns),
       oldValues: lessons.flatMap(({ oldValues }) => oldValues),
-      range: critic.range ?? 0.2,
-      coefficient: critic.coefficient ?? 0.1,
+      range: critic.range,
+      coefficient: critic.coefficient,
       adam: settingsAt(critic.adam, step),
     },
   }
 }
 
 /** Passes over the lessons in shares of an order of its own; gives the last gradient step's report. */
-async function learn(options: PpoOptions, step: number, lessons: readonly CriticExample[]) {
-  const { backend, seed = 0, epochs = 4, minibatches = 4 } = options
+async function learn(
+  options: Settings,
+  at: { readonly step: number; readonly maxTokens: number },
+  lessons: readonly CriticExample[],
+) {
+  const { backend, seed = loopDefaults.seed, epochs, minibatches } = options
   const parts = Math.min(minibatches, lessons.length)
   const end = (part: number) => Math.floor((part * lessons.length) / parts)
   const drawnBy = backend.policyVersion
   let update: StepReport | undefined
   for (let epoch = 0; epoch < epochs; epoch++) {
-    const order = shuffle(lessons, seed, 'minibatch', step, epoch)
+    const order = shuffle(lessons, seed, 'minibatch', at.step, epoch)
     for (let part = 0; part < parts; part++) {
-      const batch = batchOf(options, step, order.slice(end(part), end(part + 1)))
+      const batch = batchOf(options, at, order.slice(end(part), end(part + 1)))
       update = await backend.step({ ...batch, maxStaleness: batch.policyVersion - drawnBy })
     }
   }
   return update
 }
 
-async function oneStep(options: PpoOptions, step: number): Promise<StepMetrics> {
+async function oneStep(options: Settings, step: number): Promise<PpoStep> {
   const started = performance.now()
   const { members, faults } = await playStep(options, step)
+  const episodes = members.map(({ episode }) => episode)
   const lessons = await criticBatch(options, members)
   const forks = lessons.reduce((sum, { segments }) => sum + segments.length - 1, 0)
-  const update = await learn(options, step, lessons)
+  const update = await learn(options, { step, maxTokens: mostTokens(options, episodes) }, lessons)
   const counts = { groups: [], drawn: 0, lost: 0, stale: 0, staleGroups: 0 }
   const told = metricsOf({ members, faults, ...counts }, forks)
-  return {
-    step,
-    steps: options.steps,
-    policyVersion: options.backend.policyVersion,
+  const metrics = {
+    ...{ step, steps: options.steps, policyVersion: options.backend.policyVersion },
     ...told,
     groups: noGroups,
     samples: { ...told.samples, used: lessons.length },
     ...(update ? { update } : {}),
     seconds: (performance.now() - started) / 1000,
   }
+  return { step, metrics, episodes, scores: members.map(({ score }) => score) }
 }
 
 /**
- * Runs the steps in order and tells each one's metrics as `step-end`: no groups, `samples.used` counts episodes,
- * `update` is the report of the step's last gradient step, over its share of the episodes.
+ * Runs the steps in order. Metrics have no groups, `samples.used` counts episodes, and `update` is the report of the
+ * step's last gradient step, over its share of the episodes. Only the backend, the cases, the env, the reward and
+ * `steps` must be given; defaults are those of a recipe (`defaults.ts`).
  * @throws what `assertJudge` throws, and RangeError for counts that are none: before any episode
  */
-export async function trainPpo(options: PpoOptions): Promise<void> {
-  assertJudge(options)
-  const { steps, firstStep = 1, episodesPerStep, epochs, minibatches } = options
-  for (const [name, value] of Object.entries({ episodesPerStep, epochs, minibatches }))
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1))
-      throw new RangeError(`Expected \`${name}\` to be a positive integer, got \`${value}\``)
-  for (let step = firstStep; step <= steps; step++) {
-    options.signal?.throwIfAborted()
-    options.events.emit('step-end', await oneStep(options, step))
-    if ((await options.afterStep?.(step)) === 'stop') break
-  }
+export async function trainPpo(options: PpoOptions): Promise<LoopSummary> {
+  const settings = resolved(options)
+  assertJudge(settings)
+  const { episodesPerStep, epochs, minibatches } = settings
+  assertCounts({ episodesPerStep, epochs, minibatches })
+  return runSteps(settings, (step) => oneStep(settings, step))
 }

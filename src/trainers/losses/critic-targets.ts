@@ -4,7 +4,10 @@ import { deviation } from '../advantages/whiten.js'
 import { valueLoss } from './value.js'
 
 /** @throws RangeError naming the field, the segment and the token */
-export function assertTargets(critic: CriticTargets, segments: readonly TokenSegment[]): void {
+export function assertTargets(
+  critic: CriticTargets,
+  segments: readonly Pick<TokenSegment, 'mask'>[],
+): void {
   const { range = 0, coefficient } = critic
   if (!(range >= 0)) throw new RangeError(`Expected \`critic.range\` to be >= 0, got \`${range}\``)
   if (!Number.isFinite(coefficient) || coefficient < 0)

@@ -1,5 +1,6 @@
 /** Importance corrections for tokens that another engine, precision or version drew. */
-import type { Correction, TokenSegment } from '../../batch.js'
+import type { Correction } from '../../batch.js'
+import type { LossRow } from './policy.js'
 
 /**
  * Truncated importance sampling (Yao et al. 2025, "Your Efficient RL Framework Secretly Brings You Off-Policy RL
@@ -36,7 +37,7 @@ function bounded({ mode, min = 0, max }: Correction, rho: number): number {
  */
 export function correctionWeights(
   correction: Correction | undefined,
-  { mask, logprobs, oldLogprobs }: TokenSegment,
+  { mask, logprobs, oldLogprobs }: Pick<LossRow, 'mask' | 'logprobs' | 'oldLogprobs'>,
 ): Float64Array {
   const weights = Float64Array.from(mask)
   if (!correction || !oldLogprobs) return weights

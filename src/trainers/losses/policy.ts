@@ -2,14 +2,28 @@
  * Policy losses, token by token: the value, and its exact derivative by the token's log-prob. Every backend that can
  * be told a gradient uses these, and one that cannot is sent them linearised (`linearise.ts`).
  */
-import type { KlPenalty, Loss, Objective, TokenSegment } from '../../batch.js'
+import type { KlPenalty, Loss, Objective } from '../../batch.js'
+import { objectiveKinds } from '../../batch.js'
 import { correctionWeights } from './importance-correction.js'
+
+/** What a loss reads of a segment, each a number per token after the prompt; a `TokenSegment` is one. */
+export interface LossRow {
+  /** 1 where the policy drew the token. */
+  readonly mask: ArrayLike<number>
+  /** Sampler's log-prob. */
+  readonly logprobs: ArrayLike<number>
+  /** log-prob under the weights the ratio is measured from. @default `logprobs` */
+  readonly oldLogprobs?: ArrayLike<number>
+  /** log-prob under the reference policy, for a loss with a KL penalty. */
+  readonly refLogprobs?: ArrayLike<number>
+  readonly advantages: ArrayLike<number>
+}
 
 /** A value and its derivative by the token's log-prob. */
 export interface TokenLoss {
   readonly value: number
   readonly slope: number
-  /** The gradient was cut off by a bound. */
+  /** The gradient was cut off by a bound; never of a token of advantage 0, which has none. */
   readonly clipped: boolean
 }
 
@@ -26,7 +40,7 @@ function clipped(
     return { value: -dual * advantage, slope: 0, clipped: true }
   const outside = advantage >= 0 ? ratio > 1 + high : ratio < 1 - low
   return outside
-    ? { value: -clip(ratio, low, high) * advantage, slope: 0, clipped: true }
+    ? { value: -clip(ratio, low, high) * advantage, slope: 0, clipped: advantage !== 0 }
     : { value: -ratio * advantage, slope: -ratio * advantage, clipped: false }
 }
 
@@ -40,6 +54,7 @@ const sigmoid = (x: number): number => {
  * The loss of one drawn token; entropy, penalty and correction apart.
  * @param logprob log p under the weights being trained
  * @param ratio p / p_old, of the token or, for gspo, of its segment
+ * @throws RangeError for an objective of another kind
  */
 export function tokenLoss(
   objective: Objective,
@@ -60,13 +75,17 @@ export function tokenLoss(
     case 'cispo': {
       const bounded = clip(ratio, objective.low, objective.high)
       const slope = -bounded * advantage
-      return { value: slope * logprob, slope, clipped: bounded !== ratio }
+      return { value: slope * logprob, slope, clipped: bounded !== ratio && advantage !== 0 }
     }
     case 'sapo': {
       const tau = advantage > 0 ? objective.tauPositive : objective.tauNegative
       const gate = sigmoid(tau * (ratio - 1))
       const slope = -4 * gate * (1 - gate) * ratio * advantage
       return { value: (-4 / tau) * gate * advantage, slope, clipped: false }
+    }
+    default: {
+      const { kind }: { readonly kind: unknown } = objective
+      throw new RangeError(`Expected a loss of kind ${objectiveKinds.join(', ')}, got \`${kind}\``)
     }
   }
 }
@@ -101,8 +120,21 @@ export interface SegmentLoss {
   readonly kl: Float64Array
 }
 
+const zeros = (length: number, weights: Float64Array): SegmentLoss => ({
+  values: new Float64Array(length),
+  slopes: new Float64Array(length),
+  ratios: new Float64Array(length),
+  weights,
+  clipped: new Uint8Array(length),
+  kl: new Float64Array(length),
+})
+
 /** The mean over drawn tokens of log p - log p_old, exponentiated (GSPO). */
-function sequenceRatio({ mask }: TokenSegment, logprobs: Logprobs, old: Logprobs): number {
+function sequenceRatio(
+  { mask }: Pick<LossRow, 'mask'>,
+  logprobs: ArrayLike<number>,
+  old: ArrayLike<number>,
+): number {
   let sum = 0
   let drawn = 0
   for (let t = 0; t < mask.length; t++) {
@@ -113,14 +145,16 @@ function sequenceRatio({ mask }: TokenSegment, logprobs: Logprobs, old: Logprobs
   return drawn > 0 ? Math.exp(sum / drawn) : 1
 }
 
-type Logprobs = Float64Array | Float32Array
-
 /**
  * The loss of one segment's drawn tokens.
  * @param logprobs log p of every token after the prompt under the weights being trained; masked ones are not read
  * @throws RangeError when `logprobs` is of another length, or the loss has a penalty and the segment no reference
  */
-export function segmentLoss(loss: Loss, segment: TokenSegment, logprobs: Logprobs): SegmentLoss {
+export function segmentLoss(
+  loss: Loss,
+  segment: LossRow,
+  logprobs: ArrayLike<number>,
+): SegmentLoss {
   const { mask, advantages, refLogprobs } = segment
   const length = mask.length
   if (logprobs.length !== length)
@@ -129,21 +163,13 @@ export function segmentLoss(loss: Loss, segment: TokenSegment, logprobs: Logprob
     throw new RangeError('Expected a segment with refLogprobs for a KL penalty, got none')
   const old = segment.oldLogprobs ?? segment.logprobs
   const whole = loss.kind === 'gspo' ? sequenceRatio(segment, logprobs, old) : undefined
-  const weights = correctionWeights(loss.correction, segment)
-  const out = {
-    values: new Float64Array(length),
-    slopes: new Float64Array(length),
-    ratios: new Float64Array(length),
-    weights,
-    clipped: new Uint8Array(length),
-    kl: new Float64Array(length),
-  }
+  const out = zeros(length, correctionWeights(loss.correction, segment))
   for (let t = 0; t < length; t++) {
     if (mask[t] !== 1) continue
     const logprob = logprobs[t]!
     const ratio = Math.exp(logprob - old[t]!)
     const one = tokenLoss(loss, logprob, whole ?? ratio, advantages[t]!)
-    const weight = weights[t]!
+    const weight = out.weights[t]!
     // A token left out by the correction adds nothing, however large its ratio: 0 times infinity is no number.
     out.values[t] = weight === 0 ? 0 : weight * one.value
     out.slopes[t] = weight === 0 ? 0 : weight * one.slope

@@ -1,15 +1,19 @@
 /** Adds up what a gradient step did, segment by segment, into the report every backend gives. */
 import type { StepReport } from '../../backend.js'
-import type { Loss, TokenSegment } from '../../batch.js'
+import type { Loss } from '../../batch.js'
+import type { LossRow } from './policy.js'
 import { segmentLoss } from './policy.js'
 
 /** A segment, read by the weights being trained. */
 export interface ReadSegment {
-  readonly segment: TokenSegment
+  readonly segment: LossRow & {
+    /** The policy version each token was drawn with. */
+    readonly policyVersions: ArrayLike<number>
+  }
   /** log p of every token after the prompt under these weights; masked ones are not read. */
-  readonly logprobs: Float64Array | Float32Array
+  readonly logprobs: ArrayLike<number>
   /** Of the policy at each of these tokens, in nats. @default 0 */
-  readonly entropies?: Float64Array
+  readonly entropies?: ArrayLike<number>
   /** The normaliser's multiplier. */
   readonly weight: number
 }
@@ -21,47 +25,49 @@ export interface StepTotals {
   report(policyVersion: number, gradNorm: number): StepReport
 }
 
+/** Starts the sums over drawn tokens of how far the policy has moved from its sampler. */
+function drift() {
+  let [tokens, ratio, square, maxRatio, kl] = [0, 0, 0, 0, 0]
+  let [current, gap, maxGap] = [0, 0, 0]
+  return {
+    /** Counts a token; a fresh one was drawn with the version being trained. */
+    count(sampled: number, logprob: number, fresh: boolean): void {
+      const own = Math.exp(logprob - sampled)
+      tokens++
+      ratio += own
+      square += own * own
+      if (own > maxRatio) maxRatio = own
+      kl += sampled - logprob
+      if (!fresh) return
+      const difference = Math.abs(sampled - logprob)
+      current++
+      gap += difference
+      if (difference > maxGap) maxGap = difference
+    },
+    report: () => ({
+      tokens,
+      ratio: { mean: ratio / tokens, max: maxRatio },
+      kl: kl / tokens,
+      logprobGap: { mean: current > 0 ? gap / current : 0, max: maxGap },
+      ess: (ratio * ratio) / (tokens * square),
+    }),
+  }
+}
+
 /**
  * Starts a step's sums.
  * @param version the policy version being trained: tokens drawn with it show the sampler-trainer gap
  */
 export function stepReport(loss: Loss, version: number): StepTotals {
-  let tokens = 0
-  let sum = 0
-  let ratio = 0
-  let square = 0
-  let maxRatio = 0
-  let clipped = 0
-  let dropped = 0
-  let kl = 0
-  let reference = 0
-  let entropies = 0
-  let current = 0
-  let gap = 0
-  let maxGap = 0
-
-  /** One drawn token's part of the report. */
-  const count = (sampled: number, logprob: number, fresh: boolean): void => {
-    const own = Math.exp(logprob - sampled)
-    tokens++
-    ratio += own
-    square += own * own
-    if (own > maxRatio) maxRatio = own
-    kl += sampled - logprob
-    if (!fresh) return
-    const difference = Math.abs(sampled - logprob)
-    current++
-    gap += difference
-    if (difference > maxGap) maxGap = difference
-  }
-
+  const moved = drift()
+  let [sum, clipped, dropped, reference, entropies] = [0, 0, 0, 0, 0]
   return {
     add({ segment, logprobs, entropies: spread, weight }) {
       const { mask, logprobs: sampled, policyVersions } = segment
       const made = segmentLoss(loss, segment, logprobs)
       for (let t = 0; t < mask.length; t++) {
         if (mask[t] !== 1) continue
-        count(sampled[t]!, logprobs[t]!, policyVersions[t] === version)
+        moved.count(sampled[t]!, logprobs[t]!, policyVersions[t] === version)
         const entropy = spread?.[t] ?? 0
         sum += weight * (made.values[t]! - loss.entropy * entropy)
         entropies += entropy
@@ -73,20 +79,16 @@ export function stepReport(loss: Loss, version: number): StepTotals {
       return made.slopes
     },
     report(policyVersion, gradNorm) {
+      const { tokens, ratio, kl, logprobGap, ess } = moved.report()
       if (tokens === 0) throw new RangeError('Expected a batch with drawn tokens, got none')
       return {
-        policyVersion,
-        loss: sum,
-        gradNorm,
-        ratio: { mean: ratio / tokens, max: maxRatio },
+        ...{ policyVersion, loss: sum, gradNorm, ratio },
         clipFraction: clipped / tokens,
         droppedFraction: dropped / tokens,
-        kl: kl / tokens,
+        kl,
         ...(loss.kl ? { klReference: reference / tokens } : {}),
         entropy: entropies / tokens,
-        logprobGap: { mean: current > 0 ? gap / current : 0, max: maxGap },
-        ess: (ratio * ratio) / (tokens * square),
-        tokens,
+        ...{ logprobGap, ess, tokens },
       }
     },
   }

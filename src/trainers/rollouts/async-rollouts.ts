@@ -62,6 +62,7 @@ const oldest = ({ members }: PlayedGroup): number =>
   )
 
 /** Plays on as groups are taken, as many steps ahead as the bound on staleness allows. */
+// Long because what is ready, what is running and who waits are one state, which every function in it changes.
 export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
   const { groupsPerStep, groupSize, maxStaleness, versionsPerStep, version, sampler, name } =
     options

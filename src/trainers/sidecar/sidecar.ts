@@ -50,7 +50,10 @@ export interface SidecarOptions {
   readonly history?: 'keep' | 'strip-reasoning'
 }
 
-function backendCapabilities({ extensions }: TinkerService, mode: 'lora' | 'full'): Capabilities {
+function backendCapabilities(
+  { extensions }: TinkerService,
+  { mode, maxTokens }: { readonly mode: 'lora' | 'full'; readonly maxTokens: number },
+): Capabilities {
   const own = extensions !== undefined
   const formats = extensions?.exports ?? []
   return {
@@ -61,6 +64,7 @@ function backendCapabilities({ extensions }: TinkerService, mode: 'lora' | 'full
     correction: true,
     critic: own,
     exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
+    maxMoveTokens: maxTokens,
   }
 }
 
@@ -134,7 +138,7 @@ interface ServerModels {
 async function openModels({ service, model, ...options }: SidecarOptions): Promise<ServerModels> {
   const { mode = 'lora', rank = 16, alpha = 32, seed = 0 } = model ?? {}
   const spec = { mode, rank, alpha, seed }
-  const capabilities = backendCapabilities(service, mode)
+  const capabilities = backendCapabilities(service, { mode, maxTokens: options.maxTokens })
   const policy = await service.createModel(spec)
   const models: ServerModels = {
     capabilities,

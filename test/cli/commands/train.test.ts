@@ -6,17 +6,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { TrainingReport } from '../../../src/runs/report.js'
 import { bedside, document } from '../terminal.js'
 
-/** A run of seconds: few groups, few cases, one disease group. */
-const small = [
+const trainingFlags = (...settings: readonly string[]): string[] =>
+  settings.flatMap((setting) => ['--set', `training.${setting}`])
+
+/** Few cases, one disease group: of any algorithm. */
+const few = [
   ...['--clinic', 'upper-airway', '--cases', '8'],
-  ...[
-    'groupsPerStep=4',
-    'groupSize=4',
-    'evaluateCases=4',
-    'evaluateEvery=2',
-    'checkpointEvery=100',
-  ].flatMap((task) => ['--set', `training.${task}`]),
+  ...trainingFlags('evaluateCases=4', 'checkpointEvery=100'),
 ]
+
+/** A run of seconds: few groups too. */
+const small = [...few, ...trainingFlags('groupsPerStep=4', 'groupSize=4', 'evaluateEvery=2')]
 
 let folder: string
 beforeAll(async () => {
@@ -175,12 +175,16 @@ const reportOf = async (argv: readonly string[]): Promise<TrainingReport> =>
 
 describe('train, by other loops', () => {
   const quick = [...small, '--steps', '6', '--set', 'training.evaluateEvery=3']
+  const other = (algorithm: string) => [
+    ...[...few, '--steps', '6'],
+    ...trainingFlags('evaluateEvery=3', `algorithm=${algorithm}`),
+  ]
 
   test('fine-tunes on an oracle, well above where it began', async () => {
     const out = join(folder, 'sft')
     const report = await reportOf([
-      ...['train', ...quick, '--steps', '12', '--cases', '60', '--out', out],
-      ...['--set', 'training.algorithm=sft', '--set', 'training.sft.cases=120'],
+      ...['train', ...other('sft'), '--steps', '12', '--cases', '60', '--out', out],
+      ...trainingFlags('sft.cases=120'),
     ])
     expect(report.heldOut.accuracy.mean).toBeGreaterThan((report.before.accuracy.mean ?? 1) + 0.2)
     expect(report.groups.drawn).toBe(0)
@@ -191,17 +195,15 @@ describe('train, by other loops', () => {
     const out = join(folder, 'taught')
     await document(['train', ...quick, '--steps', '2', '--out', out])
     const held = join(out, 'episodes', 'held-out.parquet')
-    const sft = ['--set', 'training.algorithm=sft', '--set', `training.sft.demonstrations=${held}`]
-    const { code, stderr } = await bedside([
-      ...['train', ...quick, ...sft, '--out', join(folder, 'peeking')],
-    ])
+    const sft = [...other('sft'), ...trainingFlags(`sft.demonstrations=${held}`)]
+    const { code, stderr } = await bedside(['train', ...sft, '--out', join(folder, 'peeking')])
     expect(code).not.toBe(0)
     expect(stderr).toMatch(/demonstration/)
   })
 
   test('goes on from where fine-tuning ended, held to it by a penalty', async () => {
     const sft = join(folder, 'first')
-    await document(['train', ...quick, '--out', sft, '--set', 'training.algorithm=sft'])
+    await document(['train', ...other('sft'), '--out', sft])
     const out = join(folder, 'second')
     const report = await reportOf([
       ...['train', ...quick, '--out', out],
@@ -224,12 +226,12 @@ describe('train, by other loops', () => {
   })
 
   test('makes PPO steps with a critic, the same when resumed', async () => {
-    const ppo = ['--set', 'training.algorithm=ppo', '--set', 'training.ppo.episodesPerStep=16']
+    const ppo = [...other('ppo'), ...trainingFlags('ppo.episodesPerStep=16')]
     const whole = join(folder, 'ppo-whole')
-    const report = await reportOf(['train', ...quick, ...ppo, '--out', whole])
+    const report = await reportOf(['train', ...ppo, '--out', whole])
     expect(report.samples.used).toBe(6 * 16)
     const out = join(folder, 'ppo-stopped')
-    const { code } = await bedside(['train', ...quick, ...ppo, '--out', out], {
+    const { code } = await bedside(['train', ...ppo, '--out', out], {
       signal: abortedAfterStep(join(out, 'metrics.jsonl'), 2),
     })
     expect(code).toBe(130)
@@ -247,6 +249,18 @@ describe('train, by other loops', () => {
     expect(report.best.step).toBe(0)
     const again = await reportOf(['train', '--resume', out])
     expect({ ...again, timing: 0 }).toEqual({ ...report, timing: 0 })
+  })
+
+  test('refuses what would have no effect under another algorithm, and begins nothing', async () => {
+    const out = join(folder, 'idle')
+    const argv = ['train', ...small, '--set', 'training.algorithm=sft', '--out', out]
+    const { code, stderr } = await bedside(argv)
+    expect(code).toBe(2)
+    expect(stderr).toContain(
+      'training.groupSize: has no effect under algorithm `sft` (it belongs to grpo), got `4`',
+    )
+    expect(stderr).not.toContain('training.ppo')
+    expect(existsSync(out)).toBe(false)
   })
 
   test('keeps trajectories that can be counted and exported', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { AdvantageEstimator } from '../../../src/group.js'
 import {
   advantageEstimators,
   drGrpoAdvantages,
@@ -61,6 +62,48 @@ describe('hand-computed groups', () => {
   test('one member of a group is not given its raw total', () => {
     for (const variant of Object.values(grpoVariants))
       expect(grpoAdvantages(variant)([0.7])).toEqual([0])
+  })
+})
+
+describe('totals that are close together for their size', () => {
+  test.each([
+    [
+      [9.999999997487844, 9.999999999986327],
+      [-Math.SQRT1_2, Math.SQRT1_2],
+    ],
+    [
+      [1e9 + 1, 1e9 + 2, 1e9 + 3],
+      [-1, 0, 1],
+    ],
+    [
+      [-7 - 2 ** -30, -7, -7 + 2 ** -30],
+      [-1, 0, 1],
+    ],
+    [
+      [1e300, 1e300 * (1 + 2 ** -50)],
+      [-Math.SQRT1_2, Math.SQRT1_2],
+    ],
+  ])('%j keep their deviations', (totals, expected) => {
+    const advantages = grpoAdvantages({ epsilon: 0 })(totals)
+    close(advantages, expected, 9)
+    expect(Math.abs(advantages.reduce((a, b) => a + b, 0))).toBeLessThan(1e-12)
+  })
+
+  test('are the same numbers as the differences alone, wherever they stand', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.integer({ min: 0, max: 1000 }), { minLength: 2, maxLength: 12 }),
+        fc.integer({ min: 2 ** 21, max: 2 ** 40 }),
+        (steps, base) => {
+          const far = steps.map((step) => base + step)
+          const exact = (estimate: AdvantageEstimator) =>
+            near(estimate(far), estimate(steps), 1e-12)
+          exact(grpoAdvantages({ epsilon: 0 }))
+          exact(drGrpoAdvantages())
+          exact(rlooAdvantages())
+        },
+      ),
+    )
   })
 })
 

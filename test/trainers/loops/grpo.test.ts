@@ -3,42 +3,53 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Backend } from '../../../src/backend.js'
+import type { Loss, TrainBatch } from '../../../src/batch.js'
 import { consultation } from '../../../src/envs/consultation.js'
 import { Fault } from '../../../src/error.js'
+import type { Group } from '../../../src/group.js'
 import type { Reward } from '../../../src/reward.js'
 import { defineReward } from '../../../src/rewards/define.js'
-import { drGrpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
+import { Recipe } from '../../../src/runs/recipe.js'
+import { drGrpoAdvantages, grpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
 import { toTrainBatch } from '../../../src/trainers/batches/group-batch.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
-import type { GrpoOptions } from '../../../src/trainers/loops/grpo.js'
+import type { GrpoOptions, GrpoStep } from '../../../src/trainers/loops/grpo.js'
 import { trainGrpo } from '../../../src/trainers/loops/grpo.js'
 import { accuracy, caseAt, patient } from '../../fixtures/tiny-training.js'
 import { words } from '../embedded/play.js'
 
-const run = async (backend: Backend, over: Partial<GrpoOptions> = {}): Promise<StepMetrics[]> => {
-  const events = over.events ?? trainingEmitter()
-  const told: StepMetrics[] = []
-  events.on('step-end', (metrics) => told.push(metrics))
-  await trainGrpo({
+const run = async (
+  backend: Backend,
+  over: Partial<GrpoOptions> = {},
+): Promise<readonly StepMetrics[]> => {
+  const { metrics } = await trainGrpo({
     backend,
     caseAt,
     makeEnv: () => consultation({ cases: caseAt, patient, maxTurns: 4 }),
     reward: accuracy,
     accuracy,
-    estimator: drGrpoAdvantages(),
-    loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
     normaliser: 'token-mean',
     adam: { learningRate: 0.1 },
     steps: 4,
     groupsPerStep: 4,
     groupSize: 6,
-    events,
     ...over,
   })
-  return told
+  return metrics
 }
+
+/** A backend that tells every batch before it steps. */
+const watched = (backend: Backend, batches: TrainBatch[]): Backend =>
+  Object.create(backend, {
+    step: {
+      value: (batch: TrainBatch) => {
+        batches.push(batch)
+        return backend.step(batch)
+      },
+    },
+  })
 
 const weightsOf = async (backend: Backend): Promise<string> => {
   const folder = join(await mkdtemp(join(tmpdir(), 'grpo-')), 'x')
@@ -233,7 +244,7 @@ describe('groups that teach nothing', () => {
 
 test('a greedy baseline makes a group of equal totals teach, and learns', async () => {
   const told = await run(embedded({ actionSpace: words }), {
-    greedy: true,
+    advantages: { per: 'greedy' },
     steps: 60,
     groupsPerStep: 6,
   })
@@ -244,7 +255,7 @@ test('a greedy baseline makes a group of equal totals teach, and learns', async 
 })
 
 test('a penalty on leaving the reference keeps the policy nearer to it', async () => {
-  const lossOf = (coefficient: number): GrpoOptions['loss'] => ({
+  const lossOf = (coefficient: number): Loss => ({
     ...{ kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
     kl: { estimator: 'k3', coefficient },
   })
@@ -266,4 +277,126 @@ test('an importance correction leaves fresh tokens alone', async () => {
   const told = await run(other, { loss: { ...plain, correction }, steps: 2 })
   expect(told.at(-1)?.update?.droppedFraction).toBe(0)
   expect(told.at(-1)?.update?.logprobGap.max).toBeLessThan(1e-6)
+})
+
+describe('what a run is told and gives back', () => {
+  const least = (backend: Backend, over: Partial<GrpoOptions> = {}) =>
+    trainGrpo({
+      ...{ backend, caseAt, reward: accuracy, steps: 2 },
+      makeEnv: () => consultation({ cases: caseAt, patient, maxTurns: 4 }),
+      ...over,
+    })
+
+  test('needs a backend, cases, an env, a reward and steps; the rest is the default recipe', async () => {
+    const batches: TrainBatch[] = []
+    const backend = watched(embedded({ actionSpace: words }), batches)
+    const { steps, metrics } = await least(backend, { steps: 1 })
+    expect(steps).toBe(1)
+    expect(metrics.map(({ groups, accuracy }) => [groups.drawn, accuracy])).toEqual([[32, null]])
+    const { training } = Recipe.parse({})
+    const [batch] = batches
+    expect(training).toMatchObject({ algorithm: 'grpo', loss: batch?.loss })
+    expect(training.adam).toMatchObject(batch?.adam ?? {})
+    // Dr. GRPO divides by episodes times their four turns of one token each.
+    const rollouts = new Set(batch?.segments.map(({ rolloutId }) => rolloutId)).size
+    expect(batch?.normaliser.kind).toBe('dr-grpo')
+    expect(batch?.normaliser.perSegment[0]).toBe(1 / (rollouts * 4))
+  })
+
+  test('makes the same weights by its defaults as by the same settings spelt out', async () => {
+    const [short, long] = [embedded({ actionSpace: words }), embedded({ actionSpace: words })]
+    await least(short)
+    await least(long, {
+      ...{ accuracy, events: trainingEmitter(), advantages: drGrpoAdvantages() },
+      loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
+      ...{ normaliser: 'dr-grpo', maxTokens: 4, adam: { learningRate: 0.05 } },
+      ...{ groupsPerStep: 32, groupSize: 8, epochs: 1, temperature: 1, concurrency: 4, seed: 0 },
+    })
+    expect(await weightsOf(long)).toBe(await weightsOf(short))
+  })
+
+  test('hands what each step made to afterStep, and returns the metrics of all', async () => {
+    const made: GrpoStep[] = []
+    const formed: string[] = []
+    const told: StepMetrics[] = []
+    const events = trainingEmitter()
+    events.on('group-formed', ({ id }) => formed.push(id))
+    events.on('step-end', (metrics) => told.push(metrics))
+    const { steps, metrics } = await least(embedded({ actionSpace: words }), {
+      ...{ groupsPerStep: 3, groupSize: 4, steps: 5, events },
+      afterStep: (one) => {
+        made.push(one)
+        return one.step === 2 ? 'stop' : undefined
+      },
+    })
+    expect(steps).toBe(2)
+    expect(made.map(({ step }) => step)).toEqual([1, 2])
+    expect(metrics).toEqual(made.map((one) => one.metrics))
+    expect(made[1]?.groups.map(({ id }) => id)).toEqual(['2/0', '2/1', '2/2'])
+    expect(made[1]?.groups.every(({ episodes }) => episodes.length === 4)).toBe(true)
+    // Onlookers see the same.
+    expect(told).toEqual(metrics)
+    expect(formed).toEqual(made.flatMap(({ groups }) => groups.map(({ id }) => id)))
+  })
+
+  test('made no step where all are done', async () => {
+    const backend = embedded({ actionSpace: words })
+    expect(await least(backend, { firstStep: 3 })).toEqual({ steps: 2, metrics: [] })
+  })
+})
+
+describe('advantages', () => {
+  /** The groups of one step. */
+  const groupsBy = async (advantages: NonNullable<GrpoOptions['advantages']>) => {
+    const groups: Group[] = []
+    await run(embedded({ actionSpace: words }), {
+      ...{ advantages, steps: 1 },
+      afterStep: (made) => {
+        groups.push(...made.groups)
+        return undefined
+      },
+    })
+    return groups
+  }
+  const scored = (groups: readonly Group[]) =>
+    groups.map(({ scores }) => scores.map(({ total }) => total ?? Number.NaN))
+
+  test('of a function are those of each group by itself', async () => {
+    const groups = await groupsBy(grpoAdvantages())
+    for (const { advantages, scores, status } of groups)
+      if (status === 'learns')
+        expect(advantages).toEqual(grpoAdvantages()(scores.map(({ total }) => total ?? 0)))
+    expect(groups).toEqual(await groupsBy({ per: 'group', estimate: grpoAdvantages() }))
+  })
+
+  test('per batch see all groups that teach at once', async () => {
+    const seen: number[][] = []
+    const groups = await groupsBy({
+      per: 'batch',
+      estimate: (all) => {
+        seen.push(...all.map(({ totals }) => [...totals]))
+        return all.map(({ totals }, g) => totals.map(() => g + 1))
+      },
+    })
+    const teaching = groups.filter(({ status }) => status === 'learns')
+    expect(seen).toEqual(scored(teaching))
+    expect(teaching.map(({ advantages }) => new Set(advantages))).toEqual(
+      teaching.map((_, g) => new Set([g + 1])),
+    )
+  })
+
+  test('with a baseline from elsewhere teach groups of equal totals and of one', async () => {
+    const raw = (totals: readonly number[]) => totals
+    const flat: Reward = Object.assign(async () => ({ total: 0.3, parts: {} }), {
+      rewardName: 'flat',
+      bounds: [0, 1] as const,
+      source: 'test',
+    })
+    const [metrics] = await run(embedded({ actionSpace: words }), {
+      advantages: { per: 'group', estimate: raw, baseline: 'elsewhere' },
+      ...{ reward: flat, groupSize: 1, steps: 1 },
+    })
+    expect(metrics?.groups.zeroVariance).toBe(0)
+    expect(metrics?.samples.used).toBe(4)
+  })
 })

@@ -7,21 +7,22 @@ import type { TrainBatch } from '../../../src/batch.js'
 import { consultation } from '../../../src/envs/consultation.js'
 import { Fault } from '../../../src/error.js'
 import type { Reward } from '../../../src/reward.js'
+import { Recipe } from '../../../src/runs/recipe.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
-import type { PpoOptions } from '../../../src/trainers/loops/ppo.js'
+import type { PpoOptions, PpoStep } from '../../../src/trainers/loops/ppo.js'
 import { trainPpo } from '../../../src/trainers/loops/ppo.js'
 import { accuracy, caseAt, patient } from '../../fixtures/tiny-training.js'
 import { words } from '../embedded/play.js'
 
 const open = () => embedded({ actionSpace: words })
 
-const run = async (backend: Backend, over: Partial<PpoOptions> = {}): Promise<StepMetrics[]> => {
-  const events = over.events ?? trainingEmitter()
-  const told: StepMetrics[] = []
-  events.on('step-end', (metrics) => told.push(metrics))
-  await trainPpo({
+const run = async (
+  backend: Backend,
+  over: Partial<PpoOptions> = {},
+): Promise<readonly StepMetrics[]> => {
+  const { metrics } = await trainPpo({
     backend,
     caseAt,
     makeEnv: () => consultation({ cases: caseAt, patient, maxTurns: 4 }),
@@ -29,16 +30,13 @@ const run = async (backend: Backend, over: Partial<PpoOptions> = {}): Promise<St
     accuracy,
     loss: { kind: 'ppo-clip', low: 0.2, high: 0.2, entropy: 0 },
     normaliser: 'token-mean',
-    adam: { learningRate: 0.05 },
-    critic: { adam: { learningRate: 0.05 } },
     steps: 4,
     episodesPerStep: 16,
     epochs: 2,
     minibatches: 2,
-    events,
     ...over,
   })
-  return told
+  return metrics
 }
 
 /** The files of a checkpoint, the critic's weights among them. */
@@ -179,8 +177,57 @@ describe('a step', () => {
   })
 
   test('ends the run where it is told to', async () => {
-    const told = await run(open(), { afterStep: async (step) => (step === 2 ? 'stop' : undefined) })
+    const told = await run(open(), { afterStep: ({ step }) => (step === 2 ? 'stop' : undefined) })
     expect(told.map(({ step }) => step)).toEqual([1, 2])
+  })
+})
+
+describe('what a run is told and gives back', () => {
+  const least = (backend: Backend, over: Partial<PpoOptions> = {}) =>
+    trainPpo({
+      ...{ backend, caseAt, reward: accuracy, steps: 1 },
+      makeEnv: () => consultation({ cases: caseAt, patient, maxTurns: 4 }),
+      ...over,
+    })
+
+  test('needs a backend, cases, an env, a reward and steps; the rest is the default recipe', async () => {
+    const batches: TrainBatch[] = []
+    const { steps, metrics } = await least(watched(open(), batches))
+    expect([steps, metrics.length]).toEqual([1, 1])
+    const { training } = Recipe.parse({ training: { algorithm: 'ppo' } })
+    if (training.algorithm !== 'ppo') throw new TypeError('another algorithm')
+    const { ppo, loss, adam, epochs } = training
+    expect(metrics[0]?.samples.used).toBe(ppo.episodesPerStep)
+    expect(batches).toHaveLength(epochs * ppo.minibatches)
+    for (const batch of batches) {
+      expect(batch.loss).toEqual(loss)
+      expect(adam).toMatchObject(batch.adam)
+      expect(batch.critic).toMatchObject({
+        ...{ range: ppo.range, coefficient: ppo.coefficient },
+        adam: { learningRate: ppo.learningRate },
+      })
+      expect(batch.normaliser).toMatchObject({ kind: 'dr-grpo' })
+      expect(batch.normaliser.perSegment[0]).toBe(1 / (16 * 4))
+    }
+  })
+
+  test('hands the episodes and scores of a step to afterStep', async () => {
+    const made: PpoStep[] = []
+    const { metrics } = await least(open(), {
+      ...{ episodesPerStep: 5, steps: 3 },
+      afterStep: (one) => {
+        made.push(one)
+        return one.step === 2 ? 'stop' : undefined
+      },
+    })
+    expect(made.map((one) => one.metrics)).toEqual(metrics)
+    expect(made.map(({ step, episodes }) => [step, episodes.length])).toEqual([
+      [1, 5],
+      [2, 5],
+    ])
+    const [first] = made
+    expect(first?.episodes.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4].map((n) => `1/${n}/0`))
+    expect(average(first?.scores.map(({ total }) => total) ?? [])).toBe(metrics[0]?.reward)
   })
 })
 

@@ -22,10 +22,10 @@ import {
 import { tiers } from '../../../src/knowledge/tiers.js'
 import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
 import { rollout } from '../../../src/rollout.js'
+import { Recipe } from '../../../src/runs/recipe.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
-import { trainingEmitter } from '../../../src/trainers/events.js'
-import type { SftOptions } from '../../../src/trainers/loops/sft.js'
+import type { SftOptions, SftStep } from '../../../src/trainers/loops/sft.js'
 import { trainSft } from '../../../src/trainers/loops/sft.js'
 import { fromAgent } from '../../../src/trainers/rollouts/demonstrations.js'
 import type { Action } from '../../../src/turn.js'
@@ -71,19 +71,17 @@ const oracleEpisodes = async (count: number, concurrency = 16): Promise<readonly
   return kept.map(({ episode }) => episode)
 }
 
-const run = async (backend: Backend, over: Partial<SftOptions> = {}): Promise<StepMetrics[]> => {
-  const events = over.events ?? trainingEmitter()
-  const told: StepMetrics[] = []
-  events.on('step-end', (metrics) => told.push(metrics))
-  await trainSft({
+const run = async (
+  backend: Backend,
+  over: Partial<SftOptions> = {},
+): Promise<readonly StepMetrics[]> => {
+  const { metrics } = await trainSft({
     backend,
     demonstrations: shown,
-    adam: { learningRate: 0.05 },
     episodesPerStep: 16,
     ...over,
-    events,
   })
-  return told
+  return metrics
 }
 
 const saved = async (backend: Backend): Promise<string> => {
@@ -182,7 +180,7 @@ describe('the same weights', () => {
         epochs: 3,
         seed: 5,
         signal: abort.signal,
-        afterStep: async (step) => {
+        afterStep: async ({ step }) => {
           if (step === stop) abort.abort(new Error('enough'))
         },
       })
@@ -356,6 +354,38 @@ describe('metrics', () => {
     expect(idle).toHaveLength(1)
     expect(idle[0]?.samples).toEqual({ used: 0, unavailable: 4, stale: 0, forks: 0 })
     expect(backend.policyVersion).toBe(7)
+  })
+})
+
+describe('what a run is told and gives back', () => {
+  test('needs a backend and demonstrations', async () => {
+    const { backend, batches } = watched()
+    const { steps, metrics } = await trainSft({ backend, demonstrations: tiny })
+    expect([steps, metrics.length, batches.length]).toEqual([1, 1, 1])
+    expect(Recipe.parse({}).training.adam).toMatchObject(batches[0]?.adam ?? {})
+    expect(batches[0]?.normaliser.kind).toBe('token-mean')
+  })
+
+  test('bounds an episode by its turns, for a normaliser that asks', async () => {
+    const { backend, batches } = watched()
+    await trainSft({ backend, demonstrations: tiny, normaliser: 'dr-grpo' })
+    const longest = Math.max(...tiny.map(({ maxTurns }) => maxTurns))
+    expect(batches[0]?.normaliser.perSegment[0]).toBe(1 / (tiny.length * longest))
+  })
+
+  test('hands what a step was shown to afterStep', async () => {
+    const made: SftStep[] = []
+    const { steps, metrics } = await trainSft({
+      ...{ backend: watched().backend, demonstrations: tiny, episodesPerStep: 3, steps: 9 },
+      afterStep: (one) => {
+        made.push(one)
+        return one.step === 4 ? 'stop' : undefined
+      },
+    })
+    expect(steps).toBe(4)
+    expect(made.map((one) => one.metrics)).toEqual(metrics)
+    const ids = (some: readonly Episode[]) => some.map(({ id }) => id).sort()
+    expect(ids(made.slice(0, 3).flatMap(({ episodes }) => episodes))).toEqual(ids(tiny))
   })
 })
 

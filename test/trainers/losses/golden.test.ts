@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Loss, NormaliserKind, TokenSegment } from '../../../src/batch.js'
 import { drawnTokens, normalise } from '../../../src/batch.js'
-import { segmentLoss } from '../../../src/trainers/losses/policy.js'
+import { batchLoss } from '../../../src/trainers/losses/batch-loss.js'
 import { valueLoss } from '../../../src/trainers/losses/value.js'
 import type { GoldenCase, GoldenKey } from '../../fixtures/golden.js'
 import { golden, rowsOf } from '../../fixtures/golden.js'
@@ -172,19 +172,25 @@ function slimeWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly 
   return by('rollout-mean', rows)
 }
 
-/** Our loss of a batch and its derivative by every log-prob, given what the loss is. */
+/** Our loss of a batch of plain arrays and its derivative by every log-prob, given what the loss is. */
 function judged(
   one: GoldenCase,
   rows: readonly TokenSegment[],
   { loss, weights }: Exclude<Ours, string>,
 ) {
-  const made = rows.map((row, i) =>
-    segmentLoss(loss, row, Float64Array.from(one.inputs.log_prob[i]!)),
+  const plain = (of: (row: TokenSegment) => ArrayLike<number> | undefined) =>
+    rows.map((row) => Array.from(of(row) ?? row.logprobs))
+  return batchLoss(
+    {
+      logprobs: one.inputs.log_prob,
+      oldLogprobs: plain(({ oldLogprobs }) => oldLogprobs),
+      samplerLogprobs: plain(({ logprobs }) => logprobs),
+      refLogprobs: plain(({ refLogprobs }) => refLogprobs),
+      advantages: plain(({ advantages }) => advantages),
+      mask: one.inputs.response_mask,
+    },
+    { loss, normaliser: weights },
   )
-  return {
-    loss: sum(made.map(({ values }, i) => weights[i]! * sum([...values]))),
-    gradient: made.map(({ slopes }, i) => [...slopes].map((slope) => weights[i]! * slope)),
-  }
 }
 
 /** Inputs are kept in single precision, so that what is large is off by as much. */
@@ -245,7 +251,7 @@ describe.each(['verl', 'trl', 'slime'] as const)('the losses of %s', (source) =>
     // Numbers, by the README of the golden files.
     const theirs = one.outputs as { loss: number; gradient: readonly (readonly number[])[] }
     expect(near(mine.loss, theirs.loss), `${mine.loss} for ${theirs.loss}`).toBe(true)
-    mine.gradient.forEach((row, i) => {
+    mine.gradients.forEach((row, i) => {
       const far = row.findIndex((slope, t) => !near(slope, theirs.gradient[i]![t]!))
       expect(far, `row ${i}: ${row[far]} for ${theirs.gradient[i]![far]}`).toBe(-1)
     })

@@ -4,7 +4,7 @@ import type { Loss, Objective } from '../../../src/batch.js'
 import { icepop, mis, tis } from '../../../src/trainers/losses/importance-correction.js'
 import { klEstimate, segmentLoss, tokenLoss } from '../../../src/trainers/losses/policy.js'
 import { valueLoss } from '../../../src/trainers/losses/value.js'
-import { anyLoss, drawnSegments } from '../../fixtures/segments.js'
+import { anyLoss, drawnSegments, objectives } from '../../fixtures/segments.js'
 
 const clip: Objective = { kind: 'ppo-clip', low: 0.2, high: 0.28 }
 
@@ -30,6 +30,20 @@ describe('ppo-clip', () => {
     expect(tokenLoss(dual, 0, 2.9, -1).slope).toBeCloseTo(2.9, 12)
     expect(tokenLoss(dual, 0, 5, 1).value).toBeCloseTo(-1.28, 12)
   })
+})
+
+test('a token of advantage 0 is never clipped, whatever its ratio', () => {
+  for (const objective of objectives)
+    for (const ratio of [0.01, 1, 1.5, 100])
+      expect(tokenLoss(objective, Math.log(ratio), ratio, 0).clipped, objective.kind).toBe(false)
+  expect(tokenLoss(clip, Math.log(1.5), 1.5, 1e-9).clipped).toBe(true)
+})
+
+test('an objective of unknown kind is refused by its name', () => {
+  const unknown = { kind: 'dpo' } as unknown as Objective // as one who writes JavaScript could
+  expect(() => tokenLoss(unknown, 0, 1, 1)).toThrow(
+    /^Expected a loss of kind policy-gradient, .*, sapo, got `dpo`$/,
+  )
 })
 
 describe('the other objectives at ratio 1.5', () => {
@@ -154,9 +168,8 @@ test('what is masked is not read', () => {
 })
 
 test('refuses log-probs of another length, and a penalty without a reference', () => {
-  const [{ segment, logprobs }] = fc.sample(drawnSegments(1), { numRuns: 1, seed: 1 })[0]! as [
-    { segment: Parameters<typeof segmentLoss>[1]; logprobs: Float64Array },
-  ]
+  const [drawn] = fc.sample(drawnSegments(1), { numRuns: 1, seed: 1 })[0]!
+  const { segment, logprobs } = drawn!
   const loss: Loss = { kind: 'policy-gradient', entropy: 0 }
   expect(() => segmentLoss(loss, segment, logprobs.subarray(1))).toThrow(RangeError)
   const { refLogprobs: _, ...without } = segment

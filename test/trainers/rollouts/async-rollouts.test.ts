@@ -4,7 +4,6 @@ import { consultation } from '../../../src/envs/consultation.js'
 import { Fault } from '../../../src/error.js'
 import type { Patient } from '../../../src/patient.js'
 import type { Reward } from '../../../src/reward.js'
-import { drGrpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
@@ -31,20 +30,14 @@ async function run(
   patient: Patient,
   over: Partial<GrpoOptions> = {},
 ): Promise<readonly StepMetrics[]> {
-  const events = over.events ?? trainingEmitter()
-  const told: StepMetrics[] = []
-  events.on('step-end', (metrics) => told.push(metrics))
-  await trainGrpo({
-    ...{ backend: embedded({ actionSpace: words }), caseAt, reward, accuracy: reward, events },
+  const { metrics } = await trainGrpo({
+    ...{ backend: embedded({ actionSpace: words }), caseAt, reward },
     makeEnv: () => consultation({ cases: caseAt, patient, maxTurns: 4 }),
-    estimator: drGrpoAdvantages(),
-    loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
     normaliser: 'token-mean',
-    adam: { learningRate: 0.05 },
     ...{ steps: 6, groupsPerStep: 4, groupSize: 4, maxStaleness: 2, concurrency: 8 },
     ...over,
   })
-  return told
+  return metrics
 }
 
 describe('consultations played ahead', () => {
@@ -129,6 +122,6 @@ describe('consultations played ahead', () => {
   })
 
   test("have no greedy baseline, which is the step's own", async () => {
-    await expect(run(yes, { greedy: true })).rejects.toThrow(/maxStaleness/)
+    await expect(run(yes, { advantages: { per: 'greedy' } })).rejects.toThrow(/maxStaleness/)
   })
 })

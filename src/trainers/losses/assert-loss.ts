@@ -1,0 +1,54 @@
+/** Checks a loss that somebody wrote by hand. */
+import type { Correction, KlPenalty, Loss } from '../../batch.js'
+import { objectiveKinds } from '../../batch.js'
+
+/** @throws RangeError naming a number that is not at least `least` */
+function assertAtLeast(name: string, value: number | undefined, least: number): void {
+  if (typeof value !== 'number' || !(value >= least))
+    throw new RangeError(`Expected \`${name}\` to be at least ${least}, got \`${value}\``)
+}
+
+/** @throws RangeError naming a number that is not finite and above `bound` */
+function assertAbove(name: string, value: number | undefined, bound: number): void {
+  if (typeof value !== 'number' || !(value > bound && value < Infinity))
+    throw new RangeError(`Expected \`${name}\` to be finite and above ${bound}, got \`${value}\``)
+}
+
+/** @throws RangeError naming a word that is none of the known ones */
+function assertOneOf(name: string, value: string, known: readonly string[]): void {
+  if (!known.includes(value))
+    throw new RangeError(`Expected \`${name}\` to be ${known.join(', ')}, got \`${value}\``)
+}
+
+function assertPenalty({ estimator, coefficient }: KlPenalty): void {
+  assertOneOf('loss.kl.estimator', estimator, ['k1', 'k2', 'k3'])
+  assertAtLeast('loss.kl.coefficient', coefficient, 0)
+}
+
+function assertCorrection({ level, mode, min = 0, max }: Correction): void {
+  assertOneOf('loss.correction.level', level, ['token', 'sequence'])
+  assertOneOf('loss.correction.mode', mode, ['truncate', 'mask'])
+  assertAtLeast('loss.correction.min', min, 0)
+  assertAtLeast('loss.correction.max', max, min)
+}
+
+/**
+ * Checks a loss: its kind, bounds that are not negative, temperatures above 0, and what goes with it.
+ * @throws RangeError naming the constant and its value
+ */
+export function assertLoss(loss: Loss): void {
+  assertOneOf('loss.kind', loss.kind, objectiveKinds)
+  assertAtLeast('loss.entropy', loss.entropy, 0)
+  if (loss.kind === 'ppo-clip' || loss.kind === 'cispo' || loss.kind === 'gspo') {
+    assertAtLeast('loss.low', loss.low, 0)
+    // A weight of cispo without a lower bound may be held below 1, as TRL's is.
+    assertAtLeast('loss.high', loss.high, loss.kind === 'cispo' && loss.low >= 1 ? -1 : 0)
+  }
+  if (loss.kind === 'ppo-clip' && loss.dual !== undefined) assertAbove('loss.dual', loss.dual, 1)
+  if (loss.kind === 'sapo') {
+    assertAbove('loss.tauPositive', loss.tauPositive, 0)
+    assertAbove('loss.tauNegative', loss.tauNegative, 0)
+  }
+  if (loss.kl) assertPenalty(loss.kl)
+  if (loss.correction) assertCorrection(loss.correction)
+}

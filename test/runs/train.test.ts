@@ -1,0 +1,74 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { parseRecipe } from '../../src/runs/recipe.js'
+import { train } from '../../src/runs/train.js'
+import { trainingEmitter } from '../../src/trainers/events.js'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bedside-runs-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+/** A run of seconds. */
+const recipeOf = (training: object) =>
+  parseRecipe(
+    stringify({
+      cases: { clinic: ['upper-airway'], heldOut: 4 },
+      training: { evaluateCases: 4, evaluateEvery: 2, ...training },
+    }),
+    'small.yaml',
+  )
+const small = { groupsPerStep: 3, groupSize: 4 }
+
+/** The lines of a run's metrics, without the time they took. */
+const metricsIn = async (run: string) =>
+  (await readFile(join(run, 'metrics.jsonl'), 'utf8'))
+    .trimEnd()
+    .split('\n')
+    .map((line) => ({ ...JSON.parse(line), seconds: 0 }))
+
+test('keeps the same metrics, episodes and trajectories when nobody can hear its events', async () => {
+  const recipe = recipeOf({ ...small, steps: 3, episodesEvery: 2 })
+  const heard: number[] = []
+  const events = trainingEmitter()
+  events.on('step-end', ({ step }) => heard.push(step))
+  const [loud, silent] = [join(folder, 'loud'), join(folder, 'silent')]
+  await train(recipe, { out: loud, events })
+  const deaf = trainingEmitter()
+  deaf.emit = () => false
+  await train(recipe, { out: silent, events: deaf })
+  expect(heard).toEqual([1, 2, 3])
+  const metrics = await metricsIn(silent)
+  expect(metrics).toEqual(await metricsIn(loud))
+  expect(metrics.filter(({ type }) => type === 'step').map(({ step }) => step)).toEqual([1, 2, 3])
+  for (const [part, files] of [
+    ['episodes', ['held-out.parquet', 'step-000002.parquet', 'step-000003.parquet']],
+    ['trajectories', ['step-000002.parquet', 'step-000003.parquet']],
+  ] as const)
+    for (const run of [loud, silent]) expect((await readdir(join(run, part))).sort()).toEqual(files)
+})
+
+test('goes on with a run that an earlier version began, whose recipe holds keys without effect', async () => {
+  const [old, fresh] = [join(folder, 'old'), join(folder, 'fresh')]
+  const recipe = recipeOf({ algorithm: 'sft', steps: 4, checkpointEvery: 2, sft: { cases: 20 } })
+  await train(recipe, { out: fresh })
+  const stop = new AbortController()
+  const events = trainingEmitter()
+  events.on('checkpoint-saved', () => stop.abort())
+  await expect(train(recipe, { out: old, events, signal: stop.signal })).rejects.toThrow()
+  const config = join(old, 'config.yaml')
+  const { training, ...rest } = parse(await readFile(config, 'utf8'))
+  const everything = {
+    ...{ ...rest, policy: { engine: 'peft', rank: 16 } },
+    training: { ...training, groupSize: 16, loss: { kind: 'ppo-clip', tauPositive: 1 }, ppo: {} },
+  }
+  await writeFile(config, stringify(everything))
+  await train(recipe, { out: old })
+  expect(await metricsIn(old)).toEqual(await metricsIn(fresh))
+  const other = recipeOf({ algorithm: 'sft', steps: 5, sft: { cases: 20 } })
+  await expect(train(other, { out: old })).rejects.toThrow('a run of another recipe')
+})
