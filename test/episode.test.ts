@@ -25,7 +25,11 @@ describe('finishedEpisode', () => {
     caseId: 'tiny-lung',
     seed: 7,
     language: 'en',
-    intake: { complaint: { en: 'cough', zh: '咳嗽' }, demographics: { speaker: 'self' } },
+    intake: {
+      view: 'doctor',
+      complaint: { en: 'cough', zh: '咳嗽' },
+      demographics: { speaker: 'self' },
+    },
     turns: [],
     stop: 'diagnosed',
     maxTurns: 5,
