@@ -12,12 +12,12 @@ import { clinic } from '../../knowledge/knowledge.js'
 import { tiers } from '../../knowledge/tiers.js'
 import { drawPersona } from '../../persona.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
-import { uniform } from '../../seed.js'
+import { generatedCaseSeed, uniform } from '../../seed.js'
 import type { Change, Patient } from './draw.js'
 import { drawPatient } from './draw.js'
 import { goldOf, weightOf, weightsOf } from './gold.js'
 import type { CaseName, CaseOptions, Split } from './name.js'
-import { caseId, caseSeed, parseCaseId } from './name.js'
+import { caseId, parseCaseId } from './name.js'
 import type { Both } from './opening.js'
 import { opening, speakerOf } from './opening.js'
 
@@ -162,7 +162,7 @@ export function generateCase(knowledge: Knowledge, options: GenerateOptions = {}
   const { clinic: groups } = knowledge
   const parts = { tier, split, seed, n, ...(groups ? { clinic: groups } : {}) }
   const name: CaseName = change ? { ...parts, change } : parts
-  const root = caseSeed(name)
+  const root = generatedCaseSeed(seed, split, n)
   const { atypicality, noise, personas } = tiers[tier]
   const model = modelOf(knowledge, atypicality)
   const patient = drawPatient(knowledge, model, tiers[tier], root, change)

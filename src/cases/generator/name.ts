@@ -2,7 +2,6 @@
 
 import type { TierName } from '../../knowledge/tiers.js'
 import { tierNames } from '../../knowledge/tiers.js'
-import { fork } from '../../seed.js'
 import type { Change } from './draw.js'
 
 /** Which half of all case seeds a case belongs to. */
@@ -27,10 +26,6 @@ export interface CaseName extends Required<CaseOptions> {
   /** Changes of a counterfactual twin. */
   readonly change?: Change
 }
-
-/** Seed of one case: even in `train` and odd in `heldout`, so that the splits share none. */
-export const caseSeed = ({ seed, split, n }: Pick<CaseName, 'seed' | 'split' | 'n'>): number =>
-  ((fork(seed, split, n) & ~1) | (split === 'train' ? 0 : 1)) >>> 0
 
 const none = 'none'
 
