@@ -1,11 +1,12 @@
 /** Case files: JSONL, one case a line, read and written as a stream, packed where the name ends in .gz or .br. */
-import { createWriteStream } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import type { Case } from '../case.js'
 import { boundary, Fault, messageOf } from '../error.js'
+import type { NewFile } from './atomic-write.js'
+import { newFile } from './atomic-write.js'
 import type { caseSchema } from './case-schema.js'
 import { linesOf, packerFor } from './compressed-lines.js'
 
@@ -127,7 +128,7 @@ async function* toLines(cases: Iterable<Case> | AsyncIterable<Case>, count: () =
 }
 
 /**
- * Writes a case file whole or not at all: under a temporary name beside it, then renamed.
+ * Writes a case file whole or not at all; links are followed, and a FIFO or device is streamed to.
  * @returns how many cases were written
  * @throws Fault `bad-input` when the place cannot be written; whatever the source of the cases throws
  */
@@ -135,20 +136,24 @@ export async function writeCases(
   path: string,
   cases: Iterable<Case> | AsyncIterable<Case>,
 ): Promise<number> {
-  const temporary = `${path}.${process.pid}.partial`
+  let file: NewFile | undefined
   let written = 0
   try {
+    const to = await newFile(path)
+    file = to
     const lines = Readable.from(
       toLines(cases, () => {
         written++
       }),
     )
     const packer = packerFor(path)
-    const file = createWriteStream(temporary)
-    await (packer ? pipeline(lines, packer, file) : pipeline(lines, file))
-    await rename(temporary, path)
+    const append = async (chunks: AsyncIterable<string | Uint8Array>) => {
+      for await (const chunk of chunks) await to.write(chunk)
+    }
+    await (packer ? pipeline(lines, packer, append) : pipeline(lines, append))
+    await to.close()
   } catch (error) {
-    await rm(temporary, { force: true })
+    await file?.discard()
     // What the cases' own source throws is not a matter of the place they are written to.
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new Fault('bad-input', `${path}: cannot be written: ${messageOf(error)}`, {

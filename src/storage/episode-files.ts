@@ -4,11 +4,13 @@
  * `.jsonl` holds one JSON object a line; `.parquet` holds the same JSON in two columns, beside flat columns
  * for whoever looks at it with other tools. Both are written under another name and renamed when closed,
  * so that a file with its proper name is whole. Neither needs the memory of more than some of its rows.
+ * What is streamed to (a FIFO, a standard stream) gets JSON lines, unless its name says otherwise.
  */
-import type { FileHandle } from 'node:fs/promises'
-import { open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { boundary, Fault } from '../error.js'
+import type { NewFile } from './atomic-write.js'
+import { isStreamed, newFile } from './atomic-write.js'
 import { countLines, linesOf } from './compressed-lines.js'
 import type { RowSink } from './episode-parquet.js'
 import { countRows, parquetSink, readTable } from './episode-parquet.js'
@@ -30,40 +32,33 @@ export interface EpisodeWriter {
 /** Rows wait in memory until there are this many, or this much of their text. */
 const batch = { rows: 1000, characters: 16_000_000 }
 
-const jsonlSink = (handle: FileHandle): RowSink => ({
-  send: (rows) => handle.writeFile(rows.map(toLine).join('')),
+const jsonlSink = (file: NewFile): RowSink => ({
+  send: (rows) => file.write(rows.map(toLine).join('')),
   finish: async () => {},
 })
 
-const sinkOf = (path: string): ((handle: FileHandle) => RowSink) => {
-  if (path.endsWith('.jsonl')) return jsonlSink
+const sinkOf = (path: string): ((file: NewFile) => RowSink) => {
   if (path.endsWith('.parquet')) return parquetSink
+  if (path.endsWith('.jsonl') || isStreamed(path)) return jsonlSink
   throw new Fault(
     'bad-input',
     `Expected a file of episodes named *.jsonl or *.parquet, got \`${path}\``,
   )
 }
 
-/** The file under its other name: opened with the first rows, renamed or removed at the end. */
+/** The file behind a writer: begun with the first rows, named or removed at the end. */
 function partialFile(path: string) {
   const makeSink = sinkOf(path)
-  const partial = `${path}.partial`
-  let opened: Promise<{ readonly handle: FileHandle; readonly sink: RowSink }> | undefined
+  let opened: Promise<{ readonly file: NewFile; readonly sink: RowSink }> | undefined
   /** Batches go one after another, whether or not the caller waits. */
   let sent = Promise.resolve()
   const begin = () => {
     opened ??= boundary('bad-input', path, async () => {
-      const handle = await open(partial, 'w')
-      return { handle, sink: makeSink(handle) }
+      const file = await newFile(path)
+      return { file, sink: makeSink(file) }
     })
     opened.catch(() => {})
     return opened
-  }
-  const remove = async () => {
-    const { handle } = (await opened?.catch(() => {})) ?? {}
-    if (!handle) return
-    await handle.close().catch(() => {})
-    await rm(partial, { force: true })
   }
   return {
     send(rows: readonly Row[]): void {
@@ -73,20 +68,20 @@ function partialFile(path: string) {
     },
     settled: () => sent,
     async finish(): Promise<void> {
-      const { handle, sink } = await begin()
+      const { file, sink } = await begin()
       try {
         await sent
         await sink.finish()
-        await handle.close()
-        await rename(partial, path)
+        await file.close()
       } catch (error) {
-        await remove()
+        await file.discard()
         throw error
       }
     },
     async drop(): Promise<void> {
       await sent.catch(() => {})
-      await remove()
+      const { file } = (await opened?.catch(() => {})) ?? {}
+      await file?.discard()
     },
   }
 }

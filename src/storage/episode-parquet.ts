@@ -1,8 +1,8 @@
 /** Saved episodes as a parquet table: the flat columns people look at, and the JSON that is read back. */
-import type { FileHandle } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
 import type * as Parquet from 'parquet-wasm'
 import { boundary } from '../error.js'
+import type { NewFile } from './atomic-write.js'
 import type { Row } from './episode-row.js'
 import { checkSchema, schemaName } from './episode-row.js'
 
@@ -90,7 +90,7 @@ async function load() {
 }
 
 /** Writes batches as row groups, zstd-compressed, as they come. */
-export function parquetSink(handle: FileHandle): RowSink {
+export function parquetSink(file: NewFile): RowSink {
   let libraries: ReturnType<typeof load> | undefined
   let stream:
     | { readonly writer: WritableStreamDefaultWriter; readonly pumped: Promise<void> }
@@ -103,7 +103,7 @@ export function parquetSink(handle: FileHandle): RowSink {
         readable,
         properties(),
       )
-      for await (const chunk of bytes) await handle.writeFile(chunk)
+      for await (const chunk of bytes) await file.write(chunk)
     }
     const pumped = pump().catch(async (error: unknown) => {
       // Who waits to write would wait for ever.
@@ -128,7 +128,7 @@ export function parquetSink(handle: FileHandle): RowSink {
       }
       // A stream without a batch has no schema, and the wasm module does not survive it.
       const { parquet, properties, table } = await (libraries ?? load())
-      await handle.writeFile(parquet.writeParquet(table([]), properties()))
+      await file.write(parquet.writeParquet(table([]), properties()))
     },
   }
 }

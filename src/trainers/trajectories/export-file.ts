@@ -1,7 +1,7 @@
 /** Rows of plain objects to a `.jsonl` or `.parquet` file, which has its name only when it is whole. */
-import { open, rename, rm } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
 import { boundary, Fault } from '../../error.js'
+import { isStreamed, newFile } from '../../storage/atomic-write.js'
 import { parquetStream } from './parquet-stream.js'
 
 /** A column's type: a list has one item, a struct has names. Integers are bigint and have 64 bits. */
@@ -81,35 +81,26 @@ function parquetTarget(path: string, shape: Readonly<Record<string, Shape>>): Ta
 }
 
 function jsonlTarget(path: string): Target {
-  const partial = `${path}.${process.pid}.partial`
-  let opened: ReturnType<typeof open> | undefined
+  let opened: ReturnType<typeof newFile> | undefined
   const begin = () => {
-    opened ??= boundary('bad-input', path, () => open(partial, 'w'))
+    opened ??= boundary('bad-input', path, () => newFile(path))
     return opened
   }
-  const abort = async () => {
-    const handle = await opened?.catch(() => undefined)
-    await handle?.close().catch(() => {})
-    await rm(partial, { force: true })
-  }
   return {
-    send: async (_, lines) => (await begin()).writeFile(lines.map((line) => `${line}\n`).join('')),
-    async close() {
-      await (await begin()).close()
-      await rename(partial, path)
-    },
-    abort,
+    send: async (_, lines) => (await begin()).write(lines.map((line) => `${line}\n`).join('')),
+    close: async () => (await begin()).close(),
+    abort: async () => (await opened?.catch(() => undefined))?.discard(),
   }
 }
 
 /**
- * A new file of rows of one shape, replacing one that is there when it is closed.
+ * A new file of rows of one shape, replacing one that is there when it is closed; what is streamed to gets JSON lines.
  * @throws Fault `bad-input` for a name of another format, or a place that cannot be written
  */
 export function rowFile(path: string, shape: Readonly<Record<string, Shape>>): RowFile {
-  if (!/\.(jsonl|parquet)$/.test(path))
+  if (!/\.(jsonl|parquet)$/.test(path) && !isStreamed(path))
     throw new Fault('bad-input', `Expected a file named *.jsonl or *.parquet, got \`${path}\``)
-  const target = path.endsWith('.jsonl') ? jsonlTarget(path) : parquetTarget(path, shape)
+  const target = path.endsWith('.parquet') ? parquetTarget(path, shape) : jsonlTarget(path)
   let rows: object[] = []
   let lines: string[] = []
   let characters = 0

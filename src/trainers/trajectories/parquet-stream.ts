@@ -1,8 +1,8 @@
 /** A parquet file written a table at a time: bounded row groups, zstd, and its name only when it is whole. */
-import type { FileHandle } from 'node:fs/promises'
-import { open, rename, rm } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
 import { boundary } from '../../error.js'
+import type { NewFile } from '../../storage/atomic-write.js'
+import { newFile } from '../../storage/atomic-write.js'
 
 export interface ParquetStreamOptions {
   /** @default no metadata */
@@ -49,7 +49,7 @@ const inWasm = ({ arrow, parquet }: Libraries, table: Arrow.Table) =>
   parquet.Table.fromIPCStream(arrow.tableToIPC(table, 'stream'))
 
 /** The wasm module's writer, pumped into the file. */
-function encoder(libraries: Libraries, handle: FileHandle, options: ParquetStreamOptions) {
+function encoder(libraries: Libraries, file: NewFile, options: ParquetStreamOptions) {
   const { readable, writable } = new TransformStream()
   const writer = writable.getWriter()
   const pump = async () => {
@@ -57,7 +57,7 @@ function encoder(libraries: Libraries, handle: FileHandle, options: ParquetStrea
       readable,
       propertiesOf(libraries, options),
     )
-    for await (const chunk of bytes) await handle.writeFile(chunk)
+    for await (const chunk of bytes) await file.write(chunk)
   }
   const pumped = pump().catch(async (error: unknown) => {
     // Who waits to write would wait for ever.
@@ -70,12 +70,11 @@ function encoder(libraries: Libraries, handle: FileHandle, options: ParquetStrea
 
 /** @throws Fault `bad-input` from `write` and `close` for a place that cannot be written */
 export function parquetStream(path: string, options: ParquetStreamOptions): ParquetStream {
-  const partial = `${path}.${process.pid}.partial`
-  let opened: Promise<{ readonly handle: FileHandle; readonly libraries: Libraries }> | undefined
+  let opened: Promise<{ readonly file: NewFile; readonly libraries: Libraries }> | undefined
   const begin = () => {
     opened ??= boundary('bad-input', path, async () => {
-      const handle = await open(partial, 'w')
-      return { handle, libraries: await load() }
+      const file = await newFile(path)
+      return { file, libraries: await load() }
     })
     return opened
   }
@@ -85,29 +84,25 @@ export function parquetStream(path: string, options: ParquetStreamOptions): Parq
     await stream?.pumped
   }
   const discard = async () => {
-    const { handle } = (await opened?.catch(() => undefined)) ?? {}
-    await handle?.close().catch(() => {})
-    await rm(partial, { force: true })
+    const { file } = (await opened?.catch(() => undefined)) ?? {}
+    await file?.discard()
   }
   return {
     async write(table) {
-      const { handle, libraries } = await begin()
-      stream ??= encoder(libraries, handle, options)
+      const { file, libraries } = await begin()
+      stream ??= encoder(libraries, file, options)
       for (const batch of inWasm(libraries, table).recordBatches()) await stream.writer.write(batch)
     },
     async close(empty) {
       try {
-        const { handle, libraries } = await begin()
+        const { file, libraries } = await begin()
         if (stream) await finish()
         else {
           // A stream without a batch has no schema, and the wasm module does not survive it.
           const properties = propertiesOf(libraries, options)
-          await handle.writeFile(
-            libraries.parquet.writeParquet(inWasm(libraries, empty()), properties),
-          )
+          await file.write(libraries.parquet.writeParquet(inWasm(libraries, empty()), properties))
         }
-        await handle.close()
-        await rename(partial, path)
+        await file.close()
       } catch (error) {
         await discard()
         throw error
