@@ -8,7 +8,7 @@ import { boundary, Fault, messageOf } from '../error.js'
 import type { NewFile } from './atomic-write.js'
 import { newFile } from './atomic-write.js'
 import type { caseSchema } from './case-schema.js'
-import { linesOf, packerFor } from './compressed-lines.js'
+import { linesOf, packerFor, refuseArray } from './compressed-lines.js'
 
 /** A line that is not a case. */
 export interface BrokenLine {
@@ -69,7 +69,7 @@ export interface StreamCasesOptions {
 /**
  * Reads a case file one case at a time; blank lines are ignored and memory stays flat but for the ids.
  * @throws Fault `bad-input` as `path:line: …` for a broken line or a second case of one id, and for a file
- *   that is missing or holds no line at all
+ *   that is missing, holds no line at all, is one JSON array, or is not in UTF-8
  */
 export async function* streamCases(
   path: string,
@@ -91,7 +91,7 @@ export async function* streamCases(
     line++
     const trimmed = text.trim()
     if (trimmed === '') continue
-    filled++
+    if (filled++ === 0) refuseArray(trimmed, 'case', path)
     const read = parseLine(trimmed, schema)
     if ('wrong' in read) {
       broken({ line, message: read.wrong })

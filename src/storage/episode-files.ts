@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { boundary, Fault } from '../error.js'
 import type { NewFile } from './atomic-write.js'
 import { isStreamed, newFile } from './atomic-write.js'
-import { countLines, linesOf } from './compressed-lines.js'
+import { countLines, linesOf, refuseArray } from './compressed-lines.js'
 import type { RowSink } from './episode-parquet.js'
 import { countRows, parquetSink, readTable } from './episode-parquet.js'
 import type { Row } from './episode-row.js'
@@ -134,9 +134,11 @@ async function* readJsonl(path: string): AsyncGenerator<PlacedEpisode> {
     return saved
   }
   let number = 0
+  let filled = 0
   for await (const line of linesOf(path)) {
     number += 1
     if (line.trim() === '') continue
+    if (filled++ === 0) refuseArray(line.trimStart(), 'episode', path)
     const where = `${path}:${number}`
     const whole = () => schemaless(fromJson(line, where), where)
     const pieces = piecesOf(line)

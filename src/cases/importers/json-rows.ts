@@ -16,15 +16,13 @@ function rowOf(line: string): JsonRow {
 
 /**
  * Reads every row; blank lines are none, and a line that is not JSON is a broken row.
- * @throws Fault `bad-input` for a file that is missing, not packed as its name says, or an array that breaks off
+ * @throws Fault `bad-input` for a file that is missing, not in UTF-8, not packed as its name says, or an array that breaks off
  */
 export const readJsonRows = (path: string): Promise<readonly JsonRow[]> =>
   boundary('bad-input', path, async () => {
     if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
     const lines: string[] = []
     for await (const line of linesOf(path)) if (line.trim() !== '') lines.push(line)
-    // Editors of other systems put a mark before the first byte.
-    if (lines[0]) lines[0] = lines[0].replace(/^\uFEFF/, '')
     if (!lines[0]?.trimStart().startsWith('[')) return lines.map(rowOf)
     const rows: unknown[] = JSON.parse(lines.join('\n'))
     return rows.map((value) => ({ value }))
