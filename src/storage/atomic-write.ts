@@ -114,6 +114,9 @@ export async function newFile(path: string): Promise<NewFile> {
   }
 }
 
+/** Whether a path names this process's standard output. */
+export const isStandardOutput = (path: string): boolean => descriptorOf(path) === 1
+
 /** Whether bytes go straight to what a path names: a pipe, a device, a standard stream. */
 export function isStreamed(path: string): boolean {
   if (descriptorOf(path) !== undefined) return true
