@@ -11,6 +11,7 @@ import { Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import { firstLines } from '../../platform/bounded-list.js'
 import { readCases, streamCases, writeCases } from '../../storage/case-files.js'
 import type { Language } from '../../turn.js'
 import type { WorldFlags } from '../flags/flags.js'
@@ -131,8 +132,10 @@ export async function checkCases(flags: WorldFlags, terminal: Terminal): Promise
   const report = await checked(flags, terminal)
   const { cases, leaks: found, invalid } = report
   const { file } = flags.cases ?? {}
-  for (const { line, message } of invalid) await out.say(`${file}:${line}: ${message}`)
-  for (const leak of found) await out.say(`${leak.case}: ${leak.where}: names ${leak.phrase}`)
+  const broken = invalid.map(({ line, message }) => `${file}:${line}: ${message}`)
+  const told = found.map((leak) => `${leak.case}: ${leak.where}: names ${leak.phrase}`)
+  for (const lines of [broken, told])
+    for (const line of firstLines(lines, 'all of them with --json')) await out.say(line)
   await out.say(`${cases} cases, ${found.length} leaks, ${invalid.length} broken lines`)
   if (flags.json) await out.document(report)
   return found.length + invalid.length > 0 ? 1 : 0
