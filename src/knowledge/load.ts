@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type * as Yaml from 'yaml'
 import type * as Zod from 'zod'
 import { Fault, messageOf } from '../error.js'
+import { firstLines } from '../platform/bounded-list.js'
 import { packageFolder } from '../platform/package-root.js'
 import { problemsOf } from './check.js'
 import type { Knowledge } from './knowledge.js'
@@ -106,7 +107,7 @@ function load(folder: string, trusted: boolean): Knowledge {
   const problems = (trusted ? [] : [...problemsOf(knowledge)]).map(
     ({ id, why, other }) => `${place(id)}: ${why}${other ? `, at ${place(other)}` : ''}`,
   )
-  if (problems.length > 0) throw new Fault('bad-input', problems.join('\n'))
+  if (problems.length > 0) throw new Fault('bad-input', firstLines(problems).join('\n'))
   cache.set(key, knowledge)
   return knowledge
 }

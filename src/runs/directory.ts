@@ -8,6 +8,7 @@ import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend } from '../backend.js'
 import { boundary, Fault } from '../error.js'
+import { readText } from '../platform/utf8.js'
 import { writeWhole } from '../storage/atomic-write.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
 import { episodeWriter } from '../storage/episode-files.js'
@@ -65,7 +66,7 @@ export async function recipeOfRun(out: string): Promise<Recipe> {
  * @throws Fault `bad-input` naming file, line, path, and what was expected
  */
 export async function readRecipe(path: string, overrides: readonly string[] = []): Promise<Recipe> {
-  const text = await boundary('bad-input', path, () => readFile(path, 'utf8'))
+  const text = await boundary('bad-input', path, () => readText(path))
   const { parseRecipe } = await import('./recipe.js')
   return parseRecipe(text, path, overrides)
 }

@@ -1,13 +1,14 @@
 /** Case files: streamed JSONL, one case per line, compressed where the name ends in .gz or .br. */
-import { createWriteStream } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import type { Case } from '../case.js'
 import { boundary, Fault, messageOf } from '../error.js'
+import type { NewFile } from './atomic-write.js'
+import { newFile } from './atomic-write.js'
 import type { caseSchema } from './case-schema.js'
-import { linesOf, packerFor } from './compressed-lines.js'
+import { linesOf, packerFor, refuseArray } from './compressed-lines.js'
 
 /** A line that is not a case. */
 export interface BrokenLine {
@@ -69,7 +70,7 @@ export interface StreamCasesOptions {
 /**
  * Streams a case file; blank lines are ignored, and memory grows only with the ids.
  * @throws Fault `bad-input` as `path:line: …` for a broken line or a second case of one id, and for a file
- *   that is missing or holds no line at all
+ *   that is missing, holds no line at all, is one JSON array, or is not in UTF-8
  */
 export async function* streamCases(
   path: string,
@@ -91,7 +92,7 @@ export async function* streamCases(
     line++
     const trimmed = text.trim()
     if (trimmed === '') continue
-    filled++
+    if (filled++ === 0) refuseArray(trimmed, 'case', path)
     const read = parseLine(trimmed, schema)
     if ('wrong' in read) {
       broken({ line, message: read.wrong })
@@ -128,7 +129,7 @@ async function* toLines(cases: Iterable<Case> | AsyncIterable<Case>, count: () =
 }
 
 /**
- * Writes a case file atomically: under a temporary name beside it, then renamed.
+ * Writes a case file atomically. Links are followed, and a FIFO or device is streamed to.
  * @returns how many cases were written
  * @throws Fault `bad-input` when the path cannot be written; errors of the case source pass unchanged
  */
@@ -136,20 +137,24 @@ export async function writeCases(
   path: string,
   cases: Iterable<Case> | AsyncIterable<Case>,
 ): Promise<number> {
-  const temporary = `${path}.${process.pid}.partial`
+  let file: NewFile | undefined
   let written = 0
   try {
+    const to = await newFile(path)
+    file = to
     const lines = Readable.from(
       toLines(cases, () => {
         written++
       }),
     )
     const packer = packerFor(path)
-    const file = createWriteStream(temporary)
-    await (packer ? pipeline(lines, packer, file) : pipeline(lines, file))
-    await rename(temporary, path)
+    const append = async (chunks: AsyncIterable<string | Uint8Array>) => {
+      for await (const chunk of chunks) await to.write(chunk)
+    }
+    await (packer ? pipeline(lines, packer, append) : pipeline(lines, append))
+    await to.close()
   } catch (error) {
-    await rm(temporary, { force: true })
+    await file?.discard()
     // An error of the case source is no fault of the path.
     if (!(error instanceof Error && 'syscall' in error)) throw error
     throw new Fault('bad-input', `${path}: cannot be written: ${messageOf(error)}`, {

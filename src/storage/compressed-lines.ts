@@ -10,14 +10,20 @@ import {
   createGzip,
 } from 'node:zlib'
 import { Fault } from '../error.js'
+import { decodeUtf8 } from '../platform/utf8.js'
 
-/** Splits text at line feeds; `readline` would also split at a U+2028 inside a JSON string. */
+/**
+ * Splits bytes at line feeds; `readline` would also split at a U+2028 inside a JSON string.
+ * @param name of the file, for messages
+ * @throws Fault `bad-input` for bytes that are not UTF-8
+ */
 export async function* linesIn(
   chunks: AsyncIterable<unknown>,
+  name: string,
 ): AsyncGenerator<string, void, undefined> {
   let rest = ''
-  for await (const chunk of chunks) {
-    const [first = '', ...lines] = `${chunk}`.split('\n')
+  for await (const chunk of decodeUtf8(chunks, name)) {
+    const [first = '', ...lines] = chunk.split('\n')
     // Only the chunk is split, so a line of any length, such as a whole JSON array, is scanned once.
     rest += first
     for (const line of lines) {
@@ -48,22 +54,44 @@ const chunkSize = 1 << 19
 
 /**
  * Reads a file line by line, decompressed where its name ends in `.gz` or `.br`.
- * @throws Fault `bad-input` for a file whose compression does not match its name
+ * @throws Fault `bad-input` for a file whose compression does not match its name, and for one that is not in UTF-8
  */
 export async function* linesOf(path: string): AsyncGenerator<string, void, undefined> {
   const unpacker = unpackerFor(path)
   if (!unpacker) {
-    yield* linesIn(createReadStream(path, { encoding: 'utf8', highWaterMark: chunkSize }))
+    yield* linesIn(createReadStream(path, { highWaterMark: chunkSize }), path)
     return
   }
   // A read error of the file ends the unpacker and is thrown there.
   const text = pipeline(createReadStream(path), unpacker, () => {})
   try {
-    yield* linesIn(text.setEncoding('utf8'))
+    yield* linesIn(text, path)
   } catch (error) {
     const broken = error instanceof Error && 'errno' in error && !('syscall' in error)
     throw broken ? new Fault('bad-input', `${path}: cannot be unpacked: ${error.message}`) : error
   }
+}
+
+/** The shell's words that unpack a file, for hints. */
+function unpacked(path: string): string | undefined {
+  if (path.endsWith('.gz')) return `gzip -dc ${path}`
+  return path.endsWith('.br') ? `brotli -dc ${path}` : undefined
+}
+
+/**
+ * Names a JSON array for what it is, where every line should be a value of its own.
+ * @param text of the first line that is not blank
+ * @param one what a line holds
+ * @throws Fault `bad-input` with a command that turns the array into lines
+ */
+export function refuseArray(text: string, one: string, path: string): void {
+  if (!text.startsWith('[')) return
+  const reading = unpacked(path)
+  const command = reading ? `${reading} | jq -c '.[]'` : `jq -c '.[]' ${path}`
+  throw new Fault(
+    'bad-input',
+    `${path}: expected JSON lines (one ${one} a line), got a JSON array; \`${command}\` turns it into lines`,
+  )
 }
 
 const lineFeed = 10

@@ -4,12 +4,14 @@
  * `.jsonl` holds one JSON object per line; `.parquet` holds the same JSON in two columns, beside flat columns for
  * other tools. Both are written under another name and renamed when closed, so a file with its final name is
  * complete. Only a batch of rows is in memory at a time.
+ * A FIFO or a standard stream gets JSON lines, unless its name says otherwise.
  */
-import type { FileHandle } from 'node:fs/promises'
-import { open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { boundary, Fault } from '../error.js'
-import { countLines, linesOf } from './compressed-lines.js'
+import type { NewFile } from './atomic-write.js'
+import { isStreamed, newFile } from './atomic-write.js'
+import { countLines, linesOf, refuseArray } from './compressed-lines.js'
 import type { RowSink } from './episode-parquet.js'
 import { countRows, parquetSink, readTable } from './episode-parquet.js'
 import type { Row } from './episode-row.js'
@@ -31,70 +33,56 @@ export interface EpisodeWriter {
 /** Rows are buffered up to this many, or up to this much text. */
 const batch = { rows: 1000, characters: 16_000_000 }
 
-const jsonlSink = (handle: FileHandle): RowSink => ({
-  send: (rows) => handle.writeFile(rows.map(toLine).join('')),
+const jsonlSink = (file: NewFile): RowSink => ({
+  send: (rows) => file.write(rows.map(toLine).join('')),
   finish: async () => {},
 })
 
-const sinkFor = (path: string): ((handle: FileHandle) => RowSink) => {
-  if (path.endsWith('.jsonl')) return jsonlSink
+const sinkFor = (path: string): ((file: NewFile) => RowSink) => {
   if (path.endsWith('.parquet')) return parquetSink
+  if (path.endsWith('.jsonl') || isStreamed(path)) return jsonlSink
   throw new Fault(
     'bad-input',
     `Expected a file of episodes named *.jsonl or *.parquet, got \`${path}\``,
   )
 }
 
-/** A file under a temporary name: opened on demand, and closed and removed. */
-function temporaryFile(path: string, partial: string) {
-  const makeSink = sinkFor(path)
-  let opened: Promise<{ readonly handle: FileHandle; readonly sink: RowSink }> | undefined
-  return {
-    begin() {
-      opened ??= boundary('bad-input', path, async () => {
-        const handle = await open(partial, 'w')
-        return { handle, sink: makeSink(handle) }
-      })
-      opened.catch(() => {})
-      return opened
-    },
-    async remove(): Promise<void> {
-      const { handle } = (await opened?.catch(() => {})) ?? {}
-      if (!handle) return
-      await handle.close().catch(() => {})
-      await rm(partial, { force: true })
-    },
-  }
-}
-
-/** The rows of an unfinished file: sent to its temporary name, which is renamed or removed at the end. */
+/** The file behind a writer: opened with the first rows, named or discarded at the end. */
 function partialFile(path: string) {
-  const partial = `${path}.partial`
-  const temporary = temporaryFile(path, partial)
-  /** Batches are written one after another, whether or not the caller waits. */
+  const makeSink = sinkFor(path)
+  let opened: Promise<{ readonly file: NewFile; readonly sink: RowSink }> | undefined
+  /** Batches go one after another, whether or not the caller waits. */
   let sent = Promise.resolve()
+  const begin = () => {
+    opened ??= boundary('bad-input', path, async () => {
+      const file = await newFile(path)
+      return { file, sink: makeSink(file) }
+    })
+    opened.catch(() => {})
+    return opened
+  }
   return {
     send(rows: readonly Row[]): void {
-      const opened = temporary.begin()
-      sent = sent.then(async () => (await opened).sink.send(rows))
+      const opening = begin()
+      sent = sent.then(async () => (await opening).sink.send(rows))
       sent.catch(() => {})
     },
     settled: () => sent,
     async finish(): Promise<void> {
-      const { handle, sink } = await temporary.begin()
+      const { file, sink } = await begin()
       try {
         await sent
         await sink.finish()
-        await handle.close()
-        await rename(partial, path)
+        await file.close()
       } catch (error) {
-        await temporary.remove()
+        await file.discard()
         throw error
       }
     },
     async drop(): Promise<void> {
       await sent.catch(() => {})
-      await temporary.remove()
+      const { file } = (await opened?.catch(() => {})) ?? {}
+      await file?.discard()
     },
   }
 }
@@ -147,9 +135,11 @@ async function* readJsonl(path: string): AsyncGenerator<PlacedEpisode> {
     return saved
   }
   let number = 0
+  let filled = 0
   for await (const line of linesOf(path)) {
     number += 1
     if (line.trim() === '') continue
+    if (filled++ === 0) refuseArray(line.trimStart(), 'episode', path)
     const where = `${path}:${number}`
     const whole = () => withoutSchema(fromJson(line, where), where)
     const pieces = piecesOf(line)

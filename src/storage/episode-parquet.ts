@@ -1,6 +1,6 @@
 /** Saved episodes as a Parquet table: flat columns for people to look at, and JSON columns to read back. */
-import type { FileHandle } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
+import type { NewFile } from './atomic-write.js'
 import type { Row } from './episode-row.js'
 import { checkSchema, schemaName } from './episode-row.js'
 import { createParquetSink, openParquet } from './parquet-files.js'
@@ -71,8 +71,8 @@ async function episodeTable(rows: readonly Row[]): Promise<Arrow.Table> {
 }
 
 /** Makes a sink that writes batches of saved episodes as Parquet row groups, in order. */
-export function parquetSink(handle: FileHandle): RowSink {
-  const sink = createParquetSink(handle, {
+export function parquetSink(file: NewFile): RowSink {
+  const sink = createParquetSink(file, {
     ...rowGroup,
     metadata: new Map([[metadataKey, schemaName]]),
     plain: ['episode'],

@@ -1,7 +1,7 @@
 /** Parquet files: a sink that writes Arrow tables as zstd row groups, and a reader of one row group at a time. */
-import type { FileHandle } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
 import { boundary } from '../error.js'
+import type { NewFile } from './atomic-write.js'
 
 /** Settings of a Parquet file. A row group ends at `rows` or `bytes`, whichever comes first. */
 export interface ParquetSinkOptions {
@@ -53,7 +53,11 @@ const copyToWasm = ({ arrow, parquet }: Libraries, table: Arrow.Table) =>
   parquet.Table.fromIPCStream(arrow.tableToIPC(table, 'stream'))
 
 /** Starts the wasm encoder; `pumped` resolves when all of its output is in the file. */
-function startEncoder(libraries: Libraries, handle: FileHandle, options: ParquetSinkOptions) {
+function startEncoder(
+  libraries: Libraries,
+  file: Pick<NewFile, 'write'>,
+  options: ParquetSinkOptions,
+) {
   const { readable, writable } = new TransformStream()
   const writer = writable.getWriter()
   const pump = async () => {
@@ -61,7 +65,7 @@ function startEncoder(libraries: Libraries, handle: FileHandle, options: Parquet
       readable,
       writerProperties(libraries, options),
     )
-    for await (const chunk of bytes) await handle.writeFile(chunk)
+    for await (const chunk of bytes) await file.write(chunk)
   }
   const pumped = pump().catch(async (error: unknown) => {
     // A pending write would otherwise never settle.
@@ -72,8 +76,11 @@ function startEncoder(libraries: Libraries, handle: FileHandle, options: Parquet
   return { writer, pumped }
 }
 
-/** Creates a sink that writes zstd-compressed Parquet to `handle`. Opening and closing the file is the caller's. */
-export function createParquetSink(handle: FileHandle, options: ParquetSinkOptions): ParquetSink {
+/** Creates a sink that writes zstd-compressed Parquet to `file`. Opening and closing the file is the caller's. */
+export function createParquetSink(
+  file: Pick<NewFile, 'write'>,
+  options: ParquetSinkOptions,
+): ParquetSink {
   let loading: Promise<Libraries> | undefined
   let encoder: ReturnType<typeof startEncoder> | undefined
   const load = () => {
@@ -87,7 +94,7 @@ export function createParquetSink(handle: FileHandle, options: ParquetSinkOption
   return {
     async write(table) {
       const libraries = await load()
-      encoder ??= startEncoder(libraries, handle, options)
+      encoder ??= startEncoder(libraries, file, options)
       for (const batch of copyToWasm(libraries, table).recordBatches())
         await encoder.writer.write(batch)
     },
@@ -97,7 +104,7 @@ export function createParquetSink(handle: FileHandle, options: ParquetSinkOption
       // A stream without a batch has no schema, and the wasm module does not survive it.
       const table = copyToWasm(libraries, await empty())
       const properties = writerProperties(libraries, options)
-      await handle.writeFile(libraries.parquet.writeParquet(table, properties))
+      await file.write(libraries.parquet.writeParquet(table, properties))
     },
     abort: end,
   }

@@ -299,6 +299,20 @@ describe('a file that is wrong says where', () => {
     await expect(load(path)).rejects.toThrow(path)
   })
 
+  test('lines in another encoding, and a JSON array in the place of lines', async () => {
+    const path = fresh('jsonl')
+    writeFileSync(path, Buffer.concat([Buffer.from(`${right}\n`), Buffer.from([0x7b, 0xff])]))
+    await expect(load(path)).rejects.toMatchObject({
+      code: 'bad-input',
+      message: `${path}: expected UTF-8, got byte 0xff at offset ${Buffer.byteLength(right) + 2}`,
+    })
+    writeFileSync(path, `[${right}]`)
+    await expect(load(path)).rejects.toMatchObject({
+      code: 'bad-input',
+      message: `${path}: expected JSON lines (one episode a line), got a JSON array; \`jq -c '.[]' ${path}\` turns it into lines`,
+    })
+  })
+
   test('a parquet file of something else', async () => {
     const path = fresh('parquet')
     const table = Table.fromIPCStream(tableToIPC(tableFromArrays({ id: ['a'] }), 'stream'))

@@ -16,15 +16,13 @@ function parseRow(line: string): JsonRow {
 
 /**
  * Reads every row. Blank lines are skipped; a line that is not JSON becomes a broken row.
- * @throws Fault `bad-input` for a file that is missing, not compressed as its name says, or a truncated array
+ * @throws Fault `bad-input` for a file that is missing, not in UTF-8, not compressed as its name says, or a truncated array
  */
 export const readJsonRows = (path: string): Promise<readonly JsonRow[]> =>
   boundary('bad-input', path, async () => {
     if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
     const lines: string[] = []
     for await (const line of linesOf(path)) if (line.trim() !== '') lines.push(line)
-    // Some editors write a byte order mark.
-    if (lines[0]) lines[0] = lines[0].replace(/^\uFEFF/, '')
     if (!lines[0]?.trimStart().startsWith('[')) return lines.map(parseRow)
     const rows: unknown[] = JSON.parse(lines.join('\n'))
     return rows.map((value) => ({ value }))

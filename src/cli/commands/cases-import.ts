@@ -3,6 +3,7 @@
 import type { Imported, ImportReport } from '../../cases/importers/import.js'
 import { importers } from '../../cases/importers/import.js'
 import { Fault } from '../../error.js'
+import { firstLines } from '../../platform/bounded-list.js'
 import { writeCases } from '../../storage/case-files.js'
 import { episodeWriter } from '../../storage/episode-files.js'
 import type { WorldFlags } from '../flags/flags.js'
@@ -16,10 +17,8 @@ export interface ImportFlags extends WorldFlags {
 
 function importText(what: string, report: ImportReport): string {
   const { ok, rows, skipped, warnings, leaks: found, licence, redistributable } = report
-  const some = <T>(list: readonly T[], text: (item: T) => string): string[] => [
-    ...list.slice(0, 10).map((item) => `  ${text(item)}`),
-    ...(list.length > 10 ? [`  … ${list.length - 10} more (all of them with --json)`] : []),
-  ]
+  const some = <T>(list: readonly T[], text: (item: T) => string): string[] =>
+    firstLines(list.map(text), 'all of them with --json').map((line) => `  ${line}`)
   return [
     table([
       ['rows read', `${rows}`],

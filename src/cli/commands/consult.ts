@@ -9,6 +9,7 @@ import { parseCaseId } from '../../cases/generator/name.js'
 import { Fault } from '../../error.js'
 import { play } from '../../rollout.js'
 import { below, evaluationSeeds } from '../../seed.js'
+import { isStreamed } from '../../storage/atomic-write.js'
 import { episodeWriter } from '../../storage/episode-files.js'
 import type { WorldFlags } from '../flags/flags.js'
 import { closingText, openingText, outcomeText, turnText } from '../print/consultation-text.js'
@@ -31,7 +32,7 @@ function checkSave(file: string | undefined): void {
   if (file === undefined) return
   if (!isFolder(dirname(file)))
     throw new Fault('bad-input', `--save: expected a file in a folder that exists, got \`${file}\``)
-  if (!formats.includes(extname(file)))
+  if (!formats.includes(extname(file)) && !isStreamed(file))
     throw new Fault(
       'bad-input',
       `--save: expected a file name ending in ${formats.join(' or ')}, got \`${file}\``,
@@ -144,10 +145,10 @@ async function hold(
 export async function consult(given: ConsultFlags, terminal: Terminal): Promise<number> {
   checkSave(given.save)
   const { agent = 'human', ...flags } = withCase(given)
-  const { signal, stdin, stdout, stderr } = terminal
-  const out = output(terminal, flags)
+  const { signal, stdin } = terminal
+  const out = output(terminal, { ...flags, out: given.save })
   const plan = await onePlan({ ...flags, agent })
-  const screen = { input: stdin, output: flags.json ? stderr : stdout }
+  const screen = { input: stdin, output: out.people }
   const human =
     agent === 'human' ? humanDoctor({ ...screen, language: plan.recipe.language }) : undefined
   // A doctor that learned from some of a file's cases keeps to the split; any other may see them all.

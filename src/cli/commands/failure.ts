@@ -9,15 +9,20 @@ const badInput: readonly string[] = ['bad-input', 'bad-checkpoint']
 /** What the operating system says of a path that cannot be what a flag says it is. */
 const badPath = ['ENOENT', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EACCES', 'EPERM', 'EROFS']
 
-const systemCode = (error: unknown): string | undefined =>
+const systemCodeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined
+
+/** Whether the reader of a pipe has seen enough (`--out /dev/stdout | head`), which is no failure. */
+const readerLeft = (error: unknown): boolean =>
+  Fault.is(error) && error.code === 'bad-input' && systemCodeOf(error.cause) === 'EPIPE'
 
 /** Writes what went wrong, one message, and gives the exit code. */
 export function failed(error: unknown, { stderr, env, signal }: Terminal): number {
   // Commander has written its own message; help and the version are no failures.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   const paint = paintFor(stderr, env)
-  const system = systemCode(error)
+  if (readerLeft(error)) return 0
+  const system = systemCodeOf(error)
   if (signal.aborted) {
     stderr.write('Stopped.\n')
     return 130

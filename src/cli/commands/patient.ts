@@ -78,7 +78,7 @@ function readingOf(knowledge: Knowledge, text: string): Reading {
 /** The utterances on stdin, one `{"text": …}` a line. */
 async function* utterances({ stdin }: Terminal): AsyncGenerator<string> {
   let number = 0
-  for await (const line of linesIn(stdin)) {
+  for await (const line of linesIn(stdin, 'stdin')) {
     number++
     if (line.trim() === '') continue
     let json: unknown

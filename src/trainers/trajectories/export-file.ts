@@ -1,7 +1,7 @@
 /** Writes rows of plain objects to a `.jsonl` or `.parquet` file, renamed into place when it is complete. */
-import { open, rename, rm } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
 import { boundary, Fault } from '../../error.js'
+import { isStreamed, newFile } from '../../storage/atomic-write.js'
 import { parquetStream } from './parquet-stream.js'
 
 /** Type of a column: `[item]` is a list, an object a struct. Integers are 64-bit and given as bigint. */
@@ -79,35 +79,27 @@ function parquetWriter(path: string, shape: Readonly<Record<string, Shape>>): Fo
 }
 
 function jsonlWriter(path: string): FormatWriter {
-  const partial = `${path}.${process.pid}.partial`
-  let opened: ReturnType<typeof open> | undefined
+  let opened: ReturnType<typeof newFile> | undefined
   const begin = () => {
-    opened ??= boundary('bad-input', path, () => open(partial, 'w'))
+    opened ??= boundary('bad-input', path, () => newFile(path))
     return opened
   }
-  const abort = async () => {
-    const handle = await opened?.catch(() => undefined)
-    await handle?.close().catch(() => {})
-    await rm(partial, { force: true })
-  }
   return {
-    send: async (_, lines) => (await begin()).writeFile(lines.map((line) => `${line}\n`).join('')),
-    async close() {
-      await (await begin()).close()
-      await rename(partial, path)
-    },
-    abort,
+    send: async (_, lines) => (await begin()).write(lines.map((line) => `${line}\n`).join('')),
+    close: async () => (await begin()).close(),
+    abort: async () => (await opened?.catch(() => undefined))?.discard(),
   }
 }
 
 /**
- * Opens a new file of rows with the given columns; it replaces an existing file when it is closed.
+ * Opens a new file of rows with the given columns; it replaces an existing file when it is closed. A FIFO or a
+ * standard stream gets JSON lines.
  * @throws Fault `bad-input` for a name of another format, or a path that cannot be written
  */
 export function rowFile(path: string, shape: Readonly<Record<string, Shape>>): RowFile {
-  if (!/\.(jsonl|parquet)$/.test(path))
+  if (!/\.(jsonl|parquet)$/.test(path) && !isStreamed(path))
     throw new Fault('bad-input', `Expected a file named *.jsonl or *.parquet, got \`${path}\``)
-  const writer = path.endsWith('.jsonl') ? jsonlWriter(path) : parquetWriter(path, shape)
+  const writer = path.endsWith('.parquet') ? parquetWriter(path, shape) : jsonlWriter(path)
   let rows: object[] = []
   let lines: string[] = []
   let characters = 0

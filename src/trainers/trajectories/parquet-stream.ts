@@ -1,8 +1,8 @@
 /** A Parquet file under a temporary name, renamed into place when it is complete. */
-import type { FileHandle } from 'node:fs/promises'
-import { open, rename, rm } from 'node:fs/promises'
 import type * as Arrow from 'apache-arrow'
 import { boundary } from '../../error.js'
+import type { NewFile } from '../../storage/atomic-write.js'
+import { newFile } from '../../storage/atomic-write.js'
 import type { ParquetSink, ParquetSinkOptions } from '../../storage/parquet-files.js'
 import { createParquetSink } from '../../storage/parquet-files.js'
 
@@ -21,19 +21,17 @@ export interface ParquetStream {
  * @throws Fault `bad-input` from `write` and `close` for a path that cannot be written
  */
 export function parquetStream(path: string, options: ParquetSinkOptions): ParquetStream {
-  const partial = `${path}.${process.pid}.partial`
-  let opened: Promise<{ readonly handle: FileHandle; readonly sink: ParquetSink }> | undefined
+  let opened: Promise<{ readonly file: NewFile; readonly sink: ParquetSink }> | undefined
   const begin = () => {
     opened ??= boundary('bad-input', path, async () => {
-      const handle = await open(partial, 'w')
-      return { handle, sink: createParquetSink(handle, options) }
+      const file = await newFile(path)
+      return { file, sink: createParquetSink(file, options) }
     })
     return opened
   }
   const started = () => opened?.catch(() => undefined)
   const discard = async () => {
-    await (await started())?.handle.close().catch(() => {})
-    await rm(partial, { force: true })
+    await (await started())?.file.discard()
   }
   return {
     async write(table) {
@@ -41,10 +39,9 @@ export function parquetStream(path: string, options: ParquetSinkOptions): Parque
     },
     async close(empty) {
       try {
-        const { handle, sink } = await begin()
+        const { file, sink } = await begin()
         await sink.finish(empty)
-        await handle.close()
-        await rename(partial, path)
+        await file.close()
       } catch (error) {
         await discard()
         throw error

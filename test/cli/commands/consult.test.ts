@@ -17,6 +17,28 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
+describe('colours', () => {
+  const argv = ['consult', '--agent', 'random', '--case', 'easy-heldout-0-0']
+  const forced = { env: { FORCE_COLOR: '1' } }
+
+  test('are there with FORCE_COLOR=1, and go with --no-color wherever it stands', async () => {
+    expect((await bedside(argv, forced)).stdout).toContain('\u001b[')
+    const plain = (await bedside(argv)).stdout
+    expect(plain).not.toContain('\u001b[')
+    for (const given of [
+      [...argv, '--no-color'],
+      ['--no-color', ...argv],
+    ])
+      expect((await bedside(given, forced)).stdout).toBe(plain)
+  })
+
+  test('of an error follow the same rules', async () => {
+    const wrong = ['consult', '--agent', 'random', '--case', 'seven']
+    expect((await bedside(wrong, forced)).stderr).toContain('\u001b[31merror:')
+    expect((await bedside([...wrong, '--no-color'], forced)).stderr).toMatch(/^error: /m)
+  })
+})
+
 describe('at the keyboard', () => {
   test('questions, orders and a diagnosis are typed, and the truth and the score come last', async () => {
     const input = 'Do you have a fever?\norder full blood count\ndiagnose influenza\nrest\n'
