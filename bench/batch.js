@@ -40,7 +40,7 @@ async function consultation() {
 }
 
 /** The samples of one stream: each prompt is all that came before, as a list of its own. */
-function samplesOf(row) {
+function episodeSamples(row) {
   const stream = Array.from(Int32Array.from({ length }, (_, t) => fork(1, row, t) % 150_000))
   return Array.from({ length: shape.turns }, (_, turn) => {
     const at = shape.prompt + turn * (shape.drawn + shape.heard)
@@ -61,7 +61,7 @@ function samplesOf(row) {
 function membersOf(played) {
   return Array.from({ length: shape.groups }, (_, g) =>
     Array.from({ length: shape.members }, (_, m) => {
-      const samples = samplesOf(g * shape.members + m)
+      const samples = episodeSamples(g * shape.members + m)
       const turns = played.turns.map((turn, t) => ({ ...turn, sample: samples[t] }))
       const total = uniform(3, g, m)
       return {

@@ -83,7 +83,7 @@ export type Objective =
  * `level: 'sequence'` multiplies the ρ of a segment's drawn tokens. `truncate` clips ρ into [min, max] (TIS); `mask`
  * drops tokens outside and weighs the rest by ρ (MIS; IcePop with both bounds at token level).
  */
-export interface Correction {
+export interface ImportanceCorrection {
   readonly level: 'token' | 'sequence'
   readonly mode: 'truncate' | 'mask'
   /** @default 0 */
@@ -116,7 +116,7 @@ export type Loss = Objective & {
   /** Weight of the entropy bonus, in nats. */
   readonly entropy: number
   readonly kl?: KlPenalty
-  readonly correction?: Correction
+  readonly correction?: ImportanceCorrection
 }
 
 /** Settings of the Adam optimiser for one step. */
@@ -162,7 +162,7 @@ export interface TrainBatch {
 }
 
 /** Number of tokens in a segment that the policy drew. */
-export function drawnTokens(segment: Pick<TokenSegment, 'mask'>): number {
+export function countDrawnTokens(segment: Pick<TokenSegment, 'mask'>): number {
   let drawn = 0
   for (let t = 0; t < segment.mask.length; t++) drawn += segment.mask[t]!
   return drawn
@@ -175,7 +175,7 @@ export function drawnTokens(segment: Pick<TokenSegment, 'mask'>): number {
  * `dr-grpo` divides by rollouts times a fixed `maxTokens` (Liu et al. 2025); `sum` divides by nothing.
  * @throws RangeError for dr-grpo without `maxTokens`
  */
-export function normalise(
+export function makeNormaliser(
   kind: NormaliserKind,
   segments: readonly Pick<TokenSegment, 'mask' | 'rolloutId'>[],
   { maxTokens }: { readonly maxTokens?: number } = {},
@@ -184,7 +184,7 @@ export function normalise(
   const byRollout = new Map<string, number>()
   let all = 0
   let drawing = 0
-  const counts = segments.map(drawnTokens)
+  const counts = segments.map(countDrawnTokens)
   segments.forEach((segment, i) => {
     const drawn = counts[i]!
     all += drawn

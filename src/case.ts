@@ -158,7 +158,7 @@ export interface Case {
 }
 
 /** The text in `language`, with the other language as fallback. */
-export const inLanguage = (text: Text, language: 'zh' | 'en'): string =>
+export const textInLanguage = (text: Text, language: 'zh' | 'en'): string =>
   text[language] ?? text.en ?? text.zh ?? ''
 
 /** The doctor's view: demographics and complaint, known before the first turn. */
@@ -242,7 +242,7 @@ export const graderView = (truth: Case): GraderView => ({
 })
 
 /** The primary diagnosis: the one with that role, or else the first. */
-export function primary(gold: Gold): Gold['dx'][number] {
+export function primaryDiagnosis(gold: Gold): Gold['dx'][number] {
   // The schema asks for at least one diagnosis.
   return gold.dx.find((dx) => dx.role === 'primary') ?? (gold.dx[0] as Gold['dx'][number])
 }

@@ -46,15 +46,15 @@ export class Fault extends Error {
  * True for a fault of one episode, which is left out and counted while the others continue. False when the caller
  * aborted or the backend with the weights is lost.
  */
-export const ofOneWorld = (error: unknown): error is Fault =>
+export const isEpisodeFault = (error: unknown): error is Fault =>
   Fault.is(error) && error.code !== 'aborted' && error.code !== 'backend-lost'
 
 /** The message of any thrown value. */
-export const messageOf = (error: unknown): string =>
+export const errorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
 /** Runs `work` and rethrows its error as a {@link Fault} of `code`; a `Fault` passes unchanged. */
-export async function boundary<T>(
+export async function rethrowAsFault<T>(
   code: FaultCode,
   what: string,
   work: () => T | PromiseLike<T>,
@@ -63,6 +63,6 @@ export async function boundary<T>(
     return await work()
   } catch (error) {
     if (Fault.is(error)) throw error
-    throw new Fault(code, `${what}: ${messageOf(error)}`, { cause: error })
+    throw new Fault(code, `${what}: ${errorMessage(error)}`, { cause: error })
   }
 }

@@ -1,15 +1,15 @@
 /** The examination simulator: a function that carries out one order, or gives `undefined` for an unknown one. */
 import type { ExaminerView } from './case.js'
-import type { Language, Ordered, Told } from './turn.js'
+import type { Language, OrderStatus, RevealedFinding } from './turn.js'
 
 /** Result of one carried-out order. */
 export interface ExamReport {
   /** `resulted` now, `repeat` of a still valid result, or `unavailable` here. */
-  readonly status: Extract<Ordered, 'resulted' | 'repeat' | 'unavailable'>
+  readonly status: Extract<OrderStatus, 'resulted' | 'repeat' | 'unavailable'>
   /** Canonical ids of the examinations done, panels expanded. */
   readonly exams: readonly string[]
   readonly text: string
-  readonly told: readonly Told[]
+  readonly told: readonly RevealedFinding[]
   readonly money: number
   /** Minutes until the result. */
   readonly minutes: number
@@ -42,7 +42,7 @@ export type ExamSimulator = (
 ) => ExamReport | undefined | PromiseLike<ExamReport | undefined>
 
 /** Combines simulators: the first that knows the order carries it out. */
-export const firstOf =
+export const combineExamSimulators =
   (...simulators: readonly ExamSimulator[]): ExamSimulator =>
   async (order, context) => {
     for (const simulate of simulators) {

@@ -13,8 +13,8 @@ export { assertSteppable } from './backend.js'
 export type {
   AdamSettings,
   ClipBounds,
-  Correction,
   CriticTargets,
+  ImportanceCorrection,
   KlPenalty,
   Loss,
   Normaliser,
@@ -23,13 +23,19 @@ export type {
   TokenSegment,
   TrainBatch,
 } from './batch.js'
-export { assertBatch, drawnTokens, normalise, normaliserKinds, objectiveKinds } from './batch.js'
+export {
+  assertBatch,
+  countDrawnTokens,
+  makeNormaliser,
+  normaliserKinds,
+  objectiveKinds,
+} from './batch.js'
 export type { Case, DoctorView, ExaminerView, GraderView, PatientView } from './case.js'
-export { doctorView, examinerView, graderView, patientView, primary } from './case.js'
+export { doctorView, examinerView, graderView, patientView, primaryDiagnosis } from './case.js'
 export { caseSource, generateCase, twin } from './cases/generator/generate.js'
 export type { ImportReport } from './cases/importers/import.js'
 export { importers } from './cases/importers/import.js'
-export { mineActionSpace } from './cases/importers/mine.js'
+export { mineActionSpace } from './cases/importers/mine-action-space.js'
 export { leaks } from './cases/leaks/leak.js'
 export { splitCases } from './cases/split.js'
 export type { Chat, ChatOptions, ChatReply, Message, Usage } from './chat.js'
@@ -39,12 +45,12 @@ export { ended, termination, transition, truncation } from './env.js'
 export type { Episode, EpisodeTurn, Sample } from './episode.js'
 export { diagnosisOf } from './episode.js'
 export type { FaultCode } from './error.js'
-export { boundary, Fault } from './error.js'
+export { Fault, rethrowAsFault } from './error.js'
 export type { SignalReport } from './evaluation/advantage-attribution.js'
 export { signalReport } from './evaluation/advantage-attribution.js'
 export type { Payment } from './evaluation/audit/attribution.js'
 export type { Audit, Exploit, PolicyAudit } from './evaluation/audit/audit.js'
-export type { Bounds, Estimate, EstimateOptions } from './evaluation/bootstrap.js'
+export type { Estimate, EstimateOptions, ValueBounds } from './evaluation/bootstrap.js'
 export { estimate } from './evaluation/bootstrap.js'
 export type { EvaluateOptions, EvaluationTask } from './evaluation/evaluate.js'
 export { evaluate } from './evaluation/evaluate.js'
@@ -55,7 +61,7 @@ export { evaluationOf, referencesOf } from './evaluation/report.js'
 export type { Anchor, ReferenceAnchor, Summary } from './evaluation/summary.js'
 export { summarise } from './evaluation/summary.js'
 export type { ExamContext, ExamReport, ExamSimulator } from './exam.js'
-export { firstOf } from './exam.js'
+export { combineExamSimulators } from './exam.js'
 export * from './exports/agents.js'
 export * from './exports/envs.js'
 export * from './exports/rewards.js'
@@ -72,17 +78,17 @@ export type {
 export {
   advantageNames,
   assertSiblings,
-  estimateTogether,
+  estimateAcrossGroups,
   formGroup,
   isTruncated,
 } from './group.js'
 export type { Belief } from './inference/belief.js'
-export { gainedOf, trackOf } from './inference/belief-trace.js'
-export type { Prospect } from './inference/lookahead.js'
+export { beliefTrace, logProbabilityGains } from './inference/belief-trace.js'
+export type { PredictedOutcome } from './inference/lookahead.js'
 export type { Posterior, PosteriorOptions } from './inference/posterior.js'
-export { fullInformation, posteriorOf, posteriorOver } from './inference/posterior.js'
+export { buildPosterior, fullInformationBelief, getPosterior } from './inference/posterior.js'
 export type { Utility } from './inference/utility.js'
-export { utilityOf } from './inference/utility.js'
+export { utilityTable } from './inference/utility.js'
 export type { ActionSpace } from './knowledge/action-space.js'
 export { actionSpace, knowledgeActionSpace } from './knowledge/action-space.js'
 export type {
@@ -104,10 +110,10 @@ export { readRecipe, recipeOfRun } from './runs/directory.js'
 export type { Recipe } from './runs/recipe.js'
 export { taskOf } from './runs/task-of-recipe.js'
 export type { EpisodeSeeds, Key } from './seed.js'
-export { below, evaluationSeeds, fork, pick, pickWeighted, shuffle, uniform } from './seed.js'
+export { evaluationSeeds, fork, pick, pickWeighted, shuffle, uniform, uniformInt } from './seed.js'
 export { readCases, streamCases, writeCases } from './storage/case-files.js'
 export type { SavedEpisode } from './storage/episode-files.js'
-export { episodeWriter, readSaved } from './storage/episode-files.js'
+export { episodeWriter, readSavedEpisodes } from './storage/episode-files.js'
 export type { Audited, RewardAudit, RewardAuditOptions } from './tasks/audit-rewards.js'
 export { auditRewards } from './tasks/audit-rewards.js'
 export type { Task, TaskOptions } from './tasks/task.js'
@@ -124,8 +130,8 @@ export type {
   FindingState,
   Language,
   Outcome,
+  RevealedFinding,
   Stop,
-  Told,
   Turn,
   TurnFacts,
   Understanding,

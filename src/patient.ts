@@ -1,6 +1,6 @@
 /** The patient: a function that answers one utterance, given the patient's view of the case and the dialogue. */
 import type { PatientView } from './case.js'
-import type { Language, Told, Understanding } from './turn.js'
+import type { Language, RevealedFinding, Understanding } from './turn.js'
 
 /** An earlier utterance with the patient's reply. */
 export interface Exchange {
@@ -17,7 +17,7 @@ export interface Reply {
   /** Ids of the findings the utterance asked about. */
   readonly asked: readonly string[]
   /** Findings the reply revealed. */
-  readonly told: readonly Told[]
+  readonly told: readonly RevealedFinding[]
 }
 
 /** Context of an utterance for a patient. */

@@ -31,7 +31,7 @@ export type Persona = { readonly [dial in Dial]?: number }
 const dialNames = Object.keys(dials) as Dial[] // the keys of the literal above
 
 /** Level of a dial, 0 to 3. */
-export const dialOf = (persona: Persona, dial: Dial): number => persona[dial] ?? 0
+export const dialLevel = (persona: Persona, dial: Dial): number => persona[dial] ?? 0
 
 /**
  * Personas by name: the six personalities of PatientSim, single difficulties, and the eleven patient biases of

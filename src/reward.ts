@@ -68,7 +68,7 @@ export async function scoreEpisode<Rewards extends RewardSet>(
 }
 
 /** Reason of a score's first unavailable part; undefined for a score with a total or without such a part. */
-export function troubleOf({ total, parts }: Score): string | undefined {
+export function unavailableReason({ total, parts }: Score): string | undefined {
   if (total !== null) return undefined
   for (const part of Object.values(parts)) if (part.status === 'unavailable') return part.reason
   return undefined

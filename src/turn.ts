@@ -4,7 +4,7 @@
 export type Language = 'zh' | 'en'
 
 /** One alternative of a differential diagnosis, with the doctor's probability for it, 0 to 1. */
-export interface Considered {
+export interface DifferentialEntry {
   readonly diagnosis: string
   readonly p?: number
 }
@@ -23,7 +23,7 @@ export type Action =
       /** The doctor's P(the diagnosis is right), 0 to 1. */
       readonly confidence?: number
       /** Alternatives, most likely first, without the diagnosis itself. */
-      readonly differential?: readonly Considered[]
+      readonly differential?: readonly DifferentialEntry[]
       /** Urgency, 1 (at once) to 5 (can wait). */
       readonly triage?: number
     }
@@ -53,7 +53,7 @@ export interface Turn {
 export type FindingState = 'present' | 'absent' | 'unknown' | (string & {})
 
 /** A finding with the state that an answer or a report revealed. */
-export interface Told {
+export interface RevealedFinding {
   readonly finding: string
   readonly state: FindingState
 }
@@ -81,7 +81,7 @@ export type Understanding =
  * Outcome of an order: `resulted`, `repeat` of a still valid result, `unavailable` here, `unknown` to every
  * simulator, or `refused` because it costs more or takes longer than the budget left.
  */
-export type Ordered = 'resulted' | 'repeat' | 'unavailable' | 'unknown' | 'refused'
+export type OrderStatus = 'resulted' | 'repeat' | 'unavailable' | 'unknown' | 'refused'
 
 /** Ground truth of a turn, for rewards; the doctor never sees it. */
 export interface TurnFacts {
@@ -92,9 +92,9 @@ export interface TurnFacts {
   /** Findings asked about, answered or not. */
   readonly asked: readonly string[]
   /** Findings this turn revealed. */
-  readonly told: readonly Told[]
+  readonly told: readonly RevealedFinding[]
   /** Outcome of the order; absent where nothing was ordered. */
-  readonly ordered?: Ordered
+  readonly ordered?: OrderStatus
   /** Canonical ids of the examinations carried out, panels expanded. */
   readonly exams: readonly string[]
   /** Sum of the invasiveness, 0 to 3, of the examinations done; absent where nothing was done. */

@@ -2,13 +2,13 @@
 import type { Move } from '../agent.js'
 import type { Observation } from '../env.js'
 import type { Posterior, PosteriorOptions } from '../inference/posterior.js'
-import { mostProbable, posteriorOf } from '../inference/posterior.js'
+import { getPosterior, mostProbableDisease } from '../inference/posterior.js'
 import { knowledgeActionSpace } from '../knowledge/action-space.js'
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
 import { expandPanel } from '../knowledge/knowledge.js'
 import type { Action, Language } from '../turn.js'
 import type { Notes } from './notes.js'
-import { reader } from './notes.js'
+import { notesReader } from './notes.js'
 
 /** Options of a Bayesian doctor: its knowledge base, and the tier settings that it assumes. */
 export interface BayesianOptions extends PosteriorOptions {
@@ -30,23 +30,23 @@ export interface Offer {
 }
 
 /** Limits of a consultation. The turn of the diagnosis counts as a turn. */
-export interface Means {
+export interface Budget {
   readonly turns: number
   readonly money: number
   readonly minutes: number
 }
 
 /** State of a doctor at one point of a consultation: notes, belief, offers and budget. */
-export interface Mind extends Notes {
+export interface DoctorState extends Notes {
   readonly knowledge: Knowledge
   readonly posterior: Posterior
   /** Every question and, unless `questionsOnly`, every exam; `isOpen` says which are available now. */
   readonly offers: readonly Offer[]
   readonly diagnose: (disease: Disease) => Action
   /** Of the whole consultation. */
-  readonly budget: Means
+  readonly budget: Budget
   /** What remains of the budget. */
-  readonly left: Means
+  readonly left: Budget
 }
 
 /** Minutes that a question takes in this package's consultations. */
@@ -75,7 +75,12 @@ function spokenActions(knowledge: Knowledge, language: Language, questionsOnly: 
   }
 }
 
-function budgets({ turns, turnsLeft, budget, spent }: Observation): Pick<Mind, 'budget' | 'left'> {
+function budgets({
+  turns,
+  turnsLeft,
+  budget,
+  spent,
+}: Observation): Pick<DoctorState, 'budget' | 'left'> {
   const { money, minutes } = budget
   return {
     budget: { turns: turns.length + turnsLeft, money, minutes },
@@ -84,17 +89,17 @@ function budgets({ turns, turnsLeft, budget, spent }: Observation): Pick<Mind, '
 }
 
 /** Makes a function from an observation to the doctor's state; the part that all Bayesian doctors share. */
-export function bayesian({
+export function stateTracker({
   knowledge,
   language: fixed,
   questionsOnly = false,
   ...knobs
-}: BayesianOptions): (observation: Observation) => Mind {
-  const posterior = posteriorOf(knowledge, knobs)
+}: BayesianOptions): (observation: Observation) => DoctorState {
+  const posterior = getPosterior(knowledge, knobs)
   const make = (language: Language) => {
     const { offers, diagnoses } = spokenActions(knowledge, language, questionsOnly)
     return {
-      read: reader(knowledge, posterior, language),
+      read: notesReader(knowledge, posterior, language),
       part: {
         ...{ knowledge, posterior, offers },
         diagnose: ({ id }: Disease): Action => diagnoses.get(id) ?? { kind: 'give-up' },
@@ -111,10 +116,10 @@ export function bayesian({
 }
 
 /** Whether a turn is left besides the one for the diagnosis. */
-export const hasTime = ({ left }: Mind): boolean => left.turns > 1
+export const hasTime = ({ left }: DoctorState): boolean => left.turns > 1
 
 /** Probability of the most probable disease, 0 to 1. */
-export function certainty({ belief: { probabilities } }: Mind): number {
+export function topProbability({ belief: { probabilities } }: DoctorState): number {
   let most = 0
   for (let d = 0; d < probabilities.length; d++)
     if (probabilities[d]! > most) most = probabilities[d]!
@@ -122,8 +127,8 @@ export function certainty({ belief: { probabilities } }: Mind): number {
 }
 
 /** Diagnoses the most probable disease, with its recommendation. */
-export const conclude = ({ knowledge, belief, diagnose }: Mind): Move => ({
-  action: diagnose(mostProbable(knowledge, belief)),
+export const conclude = ({ knowledge, belief, diagnose }: DoctorState): Move => ({
+  action: diagnose(mostProbableDisease(knowledge, belief)),
 })
 
 /**
@@ -131,7 +136,7 @@ export const conclude = ({ knowledge, belief, diagnose }: Mind): Move => ({
  * that is not done yet and fits the money and minutes left. An offer that uses the last minute does not fit: it
  * would end the consultation without a diagnosis.
  */
-export const isOpen = ({ left, closed, done }: Mind, offer: Offer): boolean =>
+export const isOpen = ({ left, closed, done }: DoctorState, offer: Offer): boolean =>
   !(offer.kind === 'ask' ? closed : done).has(offer.id) &&
   offer.money <= left.money &&
   offer.minutes < left.minutes
@@ -140,8 +145,8 @@ export const isOpen = ({ left, closed, done }: Mind, offer: Offer): boolean =>
  * Expected information gain of an offer about the disease, in nats.
  * @param least a gain below it may be overestimated, though not to `least` or above @default 0
  */
-export const gainOf = (
-  { posterior, belief, done }: Mind,
+export const expectedInformationGain = (
+  { posterior, belief, done }: DoctorState,
   { kind, id }: Offer,
   least = 0,
 ): number =>
@@ -152,7 +157,7 @@ export const gainOf = (
 const share = (part: number, whole: number): number => (part === 0 ? 0 : part / whole)
 
 /** Cost of an offer: its share of all turns, plus its share of all money, plus its share of all minutes. */
-export const costOf = ({ budget }: Mind, { money, minutes }: Offer): number =>
+export const relativeCost = ({ budget }: DoctorState, { money, minutes }: Offer): number =>
   1 / budget.turns + share(money, budget.money) + share(minutes, budget.minutes)
 
 /**
@@ -160,7 +165,7 @@ export const costOf = ({ budget }: Mind, { money, minutes }: Offer): number =>
  * @param worthOf gets the highest worth so far as its second argument
  */
 export function bestOffer(
-  state: Mind,
+  state: DoctorState,
   worthOf: (offer: Offer, most: number) => number,
 ): { readonly offer?: Offer; readonly worth: number } {
   let best: Offer | undefined
@@ -176,23 +181,28 @@ export function bestOffer(
 /** One outcome of an offer: its probability, and the doctor's state after it. */
 export interface OfferOutcome {
   readonly probability: number
-  readonly mind: Mind
+  readonly state: DoctorState
 }
 
 /** Outcome distribution of an offer. An unavailable exam costs one minute and no money. */
-export function after(state: Mind, { kind, id, money, minutes }: Offer): readonly OfferOutcome[] {
+export function outcomeDistribution(
+  state: DoctorState,
+  { kind, id, money, minutes }: Offer,
+): readonly OfferOutcome[] {
   const { posterior, belief, closed, done, left, knowledge } = state
   const asked = kind === 'ask'
   const exam = knowledge.exam.get(id)
   const used = asked
     ? { closed: new Set(closed).add(id) }
     : { done: new Set([...done, id, ...(exam ? expandPanel(exam) : [])]) }
-  const prospects = asked ? posterior.answers(belief, id) : posterior.results(belief, id, done)
+  const prospects = asked
+    ? posterior.predictAnswers(belief, id)
+    : posterior.predictResults(belief, id, done)
   return prospects.map((then): OfferOutcome => {
     const spent = asked || then.belief !== belief ? { money, minutes } : { money: 0, minutes: 1 }
     return {
       probability: then.probability,
-      mind: {
+      state: {
         ...state,
         ...used,
         belief: then.belief,

@@ -2,7 +2,7 @@
 import type { Agent, Grammar } from '../agent.js'
 import type { Chat, Message } from '../chat.js'
 import { fork } from '../seed.js'
-import { visible } from '../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../text/hidden-reasoning.js'
 import { labelled } from './grammars/labelled.js'
 
 /** Options of {@link chatDoctor}. */
@@ -33,7 +33,7 @@ export const chatDoctor =
       if (action.kind !== 'invalid' || attempt >= maxRetries) return { action, text }
       messages = [
         ...messages,
-        { role: 'assistant', content: visible(text) || '…' },
+        { role: 'assistant', content: stripHiddenReasoning(text) || '…' },
         { role: 'user', content: action.why },
       ]
     }

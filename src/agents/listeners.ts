@@ -1,14 +1,14 @@
 /** Baselines with an exact posterior but poor question choice: they show what good questions are worth. */
 import type { Agent } from '../agent.js'
 import { pick } from '../seed.js'
-import type { BayesianOptions, Mind, Offer } from './bayesian.js'
-import { bayesian, bestOffer, conclude, hasTime, isOpen } from './bayesian.js'
+import type { BayesianOptions, DoctorState, Offer } from './bayesian.js'
+import { bestOffer, conclude, hasTime, isOpen, stateTracker } from './bayesian.js'
 
-type ChooseOffer = (state: Mind, seed: number) => Offer | undefined
+type ChooseOffer = (state: DoctorState, seed: number) => Offer | undefined
 
 /** Makes a doctor that takes offers until one turn is left or none is chosen, then diagnoses. */
 function listener(options: BayesianOptions, choose: ChooseOffer): Agent {
-  const read = bayesian(options)
+  const read = stateTracker(options)
   return (observation, { seed }) => {
     const state = read(observation)
     const offer = hasTime(state) ? choose(state, seed) : undefined
@@ -27,7 +27,8 @@ export const randomAsk = (options: BayesianOptions): Agent =>
 export const positiveChaser = (options: BayesianOptions): Agent =>
   listener(
     { ...options, questionsOnly: true },
-    (state) => bestOffer(state, ({ id }) => state.posterior.presence(state.belief, id)).offer,
+    (state) =>
+      bestOffer(state, ({ id }) => state.posterior.presenceProbability(state.belief, id)).offer,
   )
 
 /** Makes a doctor that asks every patient the same questions, most frequent finding first, then diagnoses. */
@@ -37,7 +38,9 @@ export function askAll(options: BayesianOptions): Agent {
     const { posterior, offers } = state
     if (!marginal) {
       const prior = posterior.start({})
-      marginal = new Map(offers.map(({ id }) => [id, posterior.presence(prior, id)] as const))
+      marginal = new Map(
+        offers.map(({ id }) => [id, posterior.presenceProbability(prior, id)] as const),
+      )
     }
     const frequency = marginal
     return bestOffer(state, ({ id }) => frequency.get(id) ?? 0).offer

@@ -1,12 +1,12 @@
 /** Doctor's notes: belief and finished questions and exams, read from the dialogue with a phrasebook. */
-import { inLanguage } from '../case.js'
+import { textInLanguage } from '../case.js'
 import type { Observation } from '../env.js'
 import type { Belief } from '../inference/belief.js'
 import type { Posterior } from '../inference/posterior.js'
-import { yearsOf } from '../inference/posterior.js'
+import { ageInYears } from '../inference/posterior.js'
 import type { ExamDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { expandPanel } from '../knowledge/knowledge.js'
-import type { Language, Told, Turn } from '../turn.js'
+import type { Language, RevealedFinding, Turn } from '../turn.js'
 import { phrasebook } from './phrasebook.js'
 
 /** What a Bayesian doctor has learnt from the consultation so far; an immutable value. */
@@ -21,9 +21,13 @@ export interface Notes {
 }
 
 /** Certain states: asked for a child, the patient gives an ancestor in a state that closes the child's gate. */
-function certainStates(knowledge: Knowledge, asked: string, revealed: readonly Told[]): Told[] {
+function certainStates(
+  knowledge: Knowledge,
+  asked: string,
+  revealed: readonly RevealedFinding[],
+): RevealedFinding[] {
   if (revealed.some(({ finding }) => finding === asked)) return []
-  const certain: Told[] = []
+  const certain: RevealedFinding[] = []
   let gate = knowledge.finding.get(asked)?.parent
   while (gate) {
     const { finding: id, when } = gate
@@ -47,9 +51,9 @@ const getBook = ({ knowledge, language }: NotesContext) => phrasebook(knowledge,
 /** Notes before the first turn, from the intake. */
 function initialNotes(context: NotesContext, intake: Observation['intake']): Notes {
   const { demographics, complaint } = intake
-  const revealed = getBook(context).read(inLanguage(complaint, context.language))
+  const revealed = getBook(context).read(textInLanguage(complaint, context.language))
   const belief = context.posterior.start({
-    age: yearsOf(demographics.age),
+    age: ageInYears(demographics.age),
     sex: demographics.sex,
     complaint: revealed.flatMap(({ finding, state }) => (state === 'present' ? [finding] : [])),
   })
@@ -106,7 +110,7 @@ function coversTurns(page: Page, { turns, intake }: Observation, length: number)
  * Makes a function from an observation to the doctor's notes, for one language. An agent gets all turns again at
  * every call; each is recognised by identity and read once. The notes depend on the texts alone.
  */
-export function reader(
+export function notesReader(
   knowledge: Knowledge,
   posterior: Posterior,
   language: Language,

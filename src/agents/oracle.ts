@@ -3,8 +3,16 @@
  * They know the generator, not medicine, and are greedy: strong baselines rather than bounds.
  */
 import type { Agent } from '../agent.js'
-import type { BayesianOptions, Mind, Offer } from './bayesian.js'
-import { bayesian, bestOffer, certainty, conclude, costOf, gainOf, hasTime } from './bayesian.js'
+import type { BayesianOptions, DoctorState, Offer } from './bayesian.js'
+import {
+  bestOffer,
+  conclude,
+  expectedInformationGain,
+  hasTime,
+  relativeCost,
+  stateTracker,
+  topProbability,
+} from './bayesian.js'
 
 /** Options of {@link oracle} and {@link oraclePerCost}. */
 export interface OracleOptions extends BayesianOptions {
@@ -17,15 +25,15 @@ export interface OracleOptions extends BayesianOptions {
 /** Takes the offer of the highest gain per `price` until turns, doubt or gain run out, then diagnoses. */
 function greedy(
   { threshold = 0.99, minGain = 1e-3, ...options }: OracleOptions,
-  price: (state: Mind, offer: Offer) => number,
+  price: (state: DoctorState, offer: Offer) => number,
 ): Agent {
-  const read = bayesian(options)
+  const read = stateTracker(options)
   return (observation) => {
     const state = read(observation)
-    if (!hasTime(state) || certainty(state) >= threshold) return conclude(state)
+    if (!hasTime(state) || topProbability(state) >= threshold) return conclude(state)
     const { offer } = bestOffer(state, (one, most) => {
       const paid = price(state, one)
-      const gain = gainOf(state, one, Math.max(minGain, most * paid))
+      const gain = expectedInformationGain(state, one, Math.max(minGain, most * paid))
       return gain < minGain ? 0 : gain / paid
     })
     return offer ? { action: offer.action } : conclude(state)
@@ -43,4 +51,4 @@ export const oracle = (options: OracleOptions): Agent => greedy(options, () => 1
  * Makes an oracle that maximises expected information gain per cost; the cost is the sum of the offer's shares of
  * the turns, the money and the minutes.
  */
-export const oraclePerCost = (options: OracleOptions): Agent => greedy(options, costOf)
+export const oraclePerCost = (options: OracleOptions): Agent => greedy(options, relativeCost)

@@ -4,8 +4,8 @@
  */
 import type { FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { perKnowledge } from '../knowledge/per-knowledge.js'
-import { thirdPerson } from '../text/third-person.js'
-import type { Language, Told } from '../turn.js'
+import { toThirdPerson } from '../text/third-person.js'
+import type { Language, RevealedFinding } from '../turn.js'
 
 /** Parser of replies, reports and questions made of a knowledge base's sentences. */
 export interface Phrasebook {
@@ -14,7 +14,7 @@ export interface Phrasebook {
    * the third person, also after colons ("She says: As I said: …"). Other sentences, and those that two states
    * share, reveal nothing.
    */
-  read(text: string): readonly Told[]
+  read(text: string): readonly RevealedFinding[]
   /** Id of the finding that a question of the knowledge base asks about; undefined for any other text. */
   question(text: string): string | undefined
 }
@@ -31,7 +31,7 @@ const sentences = (text: string): string[] =>
 
 /** A sentence with a measured number in it, split at the number. */
 interface MeasuredSentence {
-  readonly revealed: Told
+  readonly revealed: RevealedFinding
   readonly prefix: string
   readonly suffix: string
   readonly range: readonly [number, number] | undefined
@@ -39,7 +39,7 @@ interface MeasuredSentence {
 
 interface Book {
   /** Revealed finding by text; null where two states share the text. */
-  readonly exact: Map<string, Told | null>
+  readonly exact: Map<string, RevealedFinding | null>
   readonly measured: MeasuredSentence[]
   /** Most sentences in one entry. */
   longest: number
@@ -61,8 +61,8 @@ function addEntry(book: Book, finding: FindingDefinition, state: string, text: s
   book.exact.set(key, clash ? null : revealed)
 }
 
-function readMeasured(book: Book, text: string): Told | undefined {
-  let found: Told | undefined
+function readMeasured(book: Book, text: string): RevealedFinding | undefined {
+  let found: RevealedFinding | undefined
   for (const { revealed, prefix, suffix, range } of book.measured) {
     if (!text.startsWith(prefix) || !text.endsWith(suffix)) continue
     const written = text.slice(prefix.length, text.length - suffix.length)
@@ -78,7 +78,7 @@ function readMeasured(book: Book, text: string): Told | undefined {
 const colon = /[：:]\s*/
 
 /** Finding that a run of sentences reveals, as it stands or without the text before its colons. */
-function readRun(book: Book, run: string): Told | undefined {
+function readRun(book: Book, run: string): RevealedFinding | undefined {
   for (let text = run; ; ) {
     const found = book.exact.get(text) ?? readMeasured(book, text)
     if (found) return found
@@ -89,9 +89,9 @@ function readRun(book: Book, run: string): Told | undefined {
   }
 }
 
-function readAll(book: Book, text: string): readonly Told[] {
+function readAll(book: Book, text: string): readonly RevealedFinding[] {
   const parts = sentences(text)
-  const revealed: Told[] = []
+  const revealed: RevealedFinding[] = []
   for (let i = 0; i < parts.length; ) {
     let step = 1
     for (let length = Math.min(book.longest, parts.length - i); length > 0; length--) {
@@ -114,7 +114,7 @@ const grammaticalPersons = (
 ): ReadonlySet<string> =>
   knownBy === 'exam'
     ? new Set([text])
-    : new Set([text, thirdPerson(text, language, 'he'), thirdPerson(text, language, 'she')])
+    : new Set([text, toThirdPerson(text, language, 'he'), toThirdPerson(text, language, 'she')])
 
 function buildPhrasebook({ findings }: Knowledge, language: Language): Phrasebook {
   const book: Book = { exact: new Map(), measured: [], longest: 1 }

@@ -3,16 +3,16 @@ import type { Agent } from '../agent.js'
 import type { Observation } from '../env.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import { expandPanel } from '../knowledge/knowledge.js'
-import type { BayesianOptions, Means, Mind, Offer } from './bayesian.js'
+import type { BayesianOptions, Budget, DoctorState, Offer } from './bayesian.js'
 import {
-  after,
-  bayesian,
-  certainty,
   conclude,
-  costOf,
-  gainOf,
+  expectedInformationGain,
   hasTime,
   isOpen,
+  outcomeDistribution,
+  relativeCost,
+  stateTracker,
+  topProbability,
 } from './bayesian.js'
 
 /** Options of {@link planFrom}. */
@@ -26,7 +26,7 @@ export interface PlanOptions {
 /** Options of {@link planner}. */
 export interface PlannerOptions extends BayesianOptions, PlanOptions {
   /** Budget of its consultations, to fail early where it allows too many states. @default each observation's */
-  readonly budget?: Means
+  readonly budget?: Budget
 }
 
 const defaultMaxSituations = 100_000
@@ -53,7 +53,7 @@ function findRoot(finding: Knowledge['finding'], id: string): string {
 }
 
 /** Open offers that may become informative: in a family, one may tell nothing until another is known. */
-function informativeOffers(state: Mind): readonly Offer[] {
+function informativeOffers(state: DoctorState): readonly Offer[] {
   const { knowledge, offers } = state
   const informative = new Set<string>()
   const roots = (offer: Offer): readonly string[] =>
@@ -61,7 +61,8 @@ function informativeOffers(state: Mind): readonly Offer[] {
       findRoot(knowledge.finding, knowledge.findings[f]!.id),
     )
   for (const offer of offers)
-    if (gainOf(state, offer) > 1e-12) for (const root of roots(offer)) informative.add(root)
+    if (expectedInformationGain(state, offer) > 1e-12)
+      for (const root of roots(offer)) informative.add(root)
   return offers.filter(
     (offer) => isOpen(state, offer) && roots(offer).some((root) => informative.has(root)),
   )
@@ -71,13 +72,13 @@ function informativeOffers(state: Mind): readonly Offer[] {
  * Finds the offers to plan with.
  * @throws RangeError where their combinations, in any order, with every outcome, are too many states
  */
-function plannableOffers(state: Mind, maxSituations: number): readonly Offer[] {
+function plannableOffers(state: DoctorState, maxSituations: number): readonly Offer[] {
   const offers = informativeOffers(state)
   // Elementary symmetric polynomials of the numbers of outcomes, up to as many offers as there are turns.
   const counts = new Float64Array(Math.max(1, Math.min(state.left.turns, offers.length + 1)))
   counts[0] = 1
   for (const offer of offers) {
-    const outcomes = after(state, offer).length
+    const outcomes = outcomeDistribution(state, offer).length
     for (let k = counts.length - 1; k > 0; k--) counts[k]! += outcomes * counts[k - 1]!
   }
   const situations = counts.reduce((sum, count) => sum + count, 0)
@@ -94,28 +95,28 @@ function plannableOffers(state: Mind, maxSituations: number): readonly Offer[] {
  * @throws RangeError where there are more than `maxSituations` states
  */
 export function planFrom(
-  state: Mind,
+  state: DoctorState,
   { price = 0, maxSituations = defaultMaxSituations }: PlanOptions = {},
 ): Plan {
-  if (!hasTime(state)) return { worth: certainty(state) }
+  if (!hasTime(state)) return { worth: topProbability(state) }
   const offers = plannableOffers(state, maxSituations)
   const findings = [...new Set(offers.flatMap((offer) => shownFindings(state.knowledge, offer)))]
   const known = new Map<string, Plan>()
-  const stateKey = ({ belief, closed, done, left }: Mind): string => {
+  const stateKey = ({ belief, closed, done, left }: DoctorState): string => {
     let key = `${left.turns} ${left.money} ${left.minutes} `
     for (const f of findings) key += String.fromCharCode(64 + belief.evidence[f]!)
     for (const { kind, id } of offers) key += (kind === 'ask' ? closed : done).has(id) ? '1' : '0'
     return key
   }
-  const solve = (at: Mind): Plan => {
+  const solve = (at: DoctorState): Plan => {
     const key = stateKey(at)
     const before = known.get(key)
     if (before) return before
-    let plan: Plan = { worth: certainty(at) }
+    let plan: Plan = { worth: topProbability(at) }
     for (const offer of hasTime(at) ? offers : []) {
       if (!isOpen(at, offer)) continue
-      let worth = -price * costOf(at, offer)
-      for (const { probability, mind: then } of after(at, offer))
+      let worth = -price * relativeCost(at, offer)
+      for (const { probability, state: then } of outcomeDistribution(at, offer))
         worth += probability * solve(then).worth
       // A gain within rounding error is no reason to go on.
       if (worth > plan.worth + 1e-12) plan = { worth, offer }
@@ -132,7 +133,7 @@ export function planFrom(
  * @throws RangeError where `budget` already allows too many states
  */
 export function planner({ price, maxSituations, budget, ...options }: PlannerOptions): Agent {
-  const read = bayesian(options)
+  const read = stateTracker(options)
   const limits = {
     ...(price === undefined ? {} : { price }),
     ...(maxSituations === undefined ? {} : { maxSituations }),
@@ -146,7 +147,7 @@ export function planner({ price, maxSituations, budget, ...options }: PlannerOpt
 }
 
 /** Observation of a patient of whom nothing is known yet. */
-const emptyObservation = ({ turns, ...budget }: Means): Observation => ({
+const emptyObservation = ({ turns, ...budget }: Budget): Observation => ({
   intake: { view: 'doctor', demographics: { speaker: 'self' }, complaint: {} },
   turns: [],
   turnsLeft: turns,

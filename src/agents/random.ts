@@ -1,7 +1,7 @@
 /** The random doctor: uniformly random actions, the floor of every score. */
 import type { Agent } from '../agent.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
-import { below, pick } from '../seed.js'
+import { pick, uniformInt } from '../seed.js'
 import type { Action } from '../turn.js'
 
 const sameAction = (a: Action, b: Action): boolean =>
@@ -18,7 +18,7 @@ export function random({ actionSpace }: { readonly actionSpace: ActionSpace }): 
   return ({ turns, turnsLeft }, { seed }) => {
     const turn = turns.length + 1
     const last = turns.length + turnsLeft
-    const stop = Math.min(last, 2 + below(Math.max(1, last - 1), seed, 'stop'))
+    const stop = Math.min(last, 2 + uniformInt(Math.max(1, last - 1), seed, 'stop'))
     const fresh =
       turn >= stop
         ? []

@@ -1,7 +1,7 @@
 /** The recorded doctor: replays a recorded dialogue's questions and its diagnosis. */
 import type { Agent } from '../agent.js'
 import type { Case, DoctorView } from '../case.js'
-import { doctorView, inLanguage, primary } from '../case.js'
+import { doctorView, primaryDiagnosis, textInLanguage } from '../case.js'
 import type { Action, Language } from '../turn.js'
 
 /** Key of an intake: everything known of a patient before the first question, as one string. */
@@ -9,9 +9,9 @@ const intakeKey = ({ complaint, demographics }: DoctorView): string =>
   JSON.stringify([complaint.zh, complaint.en, demographics.age, demographics.sex])
 
 function recordedDiagnosis({ gold }: Case, language: Language): Action {
-  const diagnosis = inLanguage(primary(gold).name, language)
+  const diagnosis = textInLanguage(primaryDiagnosis(gold).name, language)
   return gold.recommendation
-    ? { kind: 'diagnose', diagnosis, recommendation: inLanguage(gold.recommendation, language) }
+    ? { kind: 'diagnose', diagnosis, recommendation: textInLanguage(gold.recommendation, language) }
     : { kind: 'diagnose', diagnosis }
 }
 
@@ -31,7 +31,7 @@ export function recordedDoctor(cases: readonly Case[]): Agent {
     const truth = known.get(intakeKey(intake))
     if (!truth)
       throw new RangeError(
-        `Expected the intake of one of ${cases.length} recorded cases, got \`${inLanguage(intake.complaint, language)}\``,
+        `Expected the intake of one of ${cases.length} recorded cases, got \`${textInLanguage(intake.complaint, language)}\``,
       )
     const questions = truth.findings.flatMap(({ question }) => question ?? [])
     const asked = turns.filter(({ action }) => action.kind === 'ask').length
@@ -39,7 +39,7 @@ export function recordedDoctor(cases: readonly Case[]): Agent {
     return {
       action:
         next !== undefined && turnsLeft > 1
-          ? { kind: 'ask', text: inLanguage(next, language) }
+          ? { kind: 'ask', text: textInLanguage(next, language) }
           : recordedDiagnosis(truth, language),
     }
   }

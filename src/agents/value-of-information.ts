@@ -1,12 +1,19 @@
 /** The decision-theoretic doctor: chooses questions and exams by expected value of information. */
 import type { Agent } from '../agent.js'
-import { rightOnly, utilityOf } from '../inference/utility.js'
+import { accuracyUtility, utilityTable } from '../inference/utility.js'
 import type { Disease } from '../knowledge/knowledge.js'
-import type { BayesianOptions, Mind, Offer } from './bayesian.js'
-import { bayesian, bestOffer, certainty, costOf, gainOf, hasTime } from './bayesian.js'
+import type { BayesianOptions, DoctorState, Offer } from './bayesian.js'
+import {
+  bestOffer,
+  expectedInformationGain,
+  hasTime,
+  relativeCost,
+  stateTracker,
+  topProbability,
+} from './bayesian.js'
 
 /** Options of {@link valueOfInformation}. */
-export interface ValueOptions extends BayesianOptions {
+export interface ValueOfInformationOptions extends BayesianOptions {
   /** Utility that a cost of 1 (all turns, all money or all minutes) must gain. @default 0.05 */
   readonly price?: number
   /** Probability of the most probable disease at which it stops. @default 0.99 */
@@ -29,29 +36,31 @@ export function valueOfInformation({
   minGain = 0.01,
   utility: customUtility,
   ...options
-}: ValueOptions): Agent {
+}: ValueOfInformationOptions): Agent {
   const { knowledge } = options
-  const read = bayesian(options)
-  const utility = customUtility ? utilityOf(knowledge, customUtility) : rightOnly(knowledge)
-  const utilityAfter = ({ posterior, belief, done }: Mind, { kind, id }: Offer): number =>
+  const read = stateTracker(options)
+  const utility = customUtility
+    ? utilityTable(knowledge, customUtility)
+    : accuracyUtility(knowledge)
+  const utilityAfter = ({ posterior, belief, done }: DoctorState, { kind, id }: Offer): number =>
     kind === 'ask'
-      ? posterior.expectedBest(belief, id, utility)
-      : posterior.expectedBestOfExam(belief, id, done, utility)
+      ? posterior.expectedBestUtility(belief, id, utility)
+      : posterior.expectedBestUtilityOfExam(belief, id, done, utility)
   return (observation) => {
     const state = read(observation)
-    const { disease, worth: now } = state.posterior.best(state.belief, utility)
+    const { disease, worth: now } = state.posterior.bestDiagnosis(state.belief, utility)
     const conclusion = { action: state.diagnose(disease) }
     if (!hasTime(state)) return conclusion
     const worthwhile = bestOffer(
       state,
-      (one) => utilityAfter(state, one) - now - price * costOf(state, one),
+      (one) => utilityAfter(state, one) - now - price * relativeCost(state, one),
     )
     // Rounding errors alone may be above 0.
     if (worthwhile.offer && worthwhile.worth > 1e-9) return { action: worthwhile.offer.action }
-    if (certainty(state) >= threshold) return conclusion
+    if (topProbability(state) >= threshold) return conclusion
     const informative = bestOffer(state, (one, most) => {
-      const cost = costOf(state, one)
-      return gainOf(state, one, most * cost) / cost
+      const cost = relativeCost(state, one)
+      return expectedInformationGain(state, one, most * cost) / cost
     })
     return informative.offer && informative.worth >= minGain
       ? { action: informative.offer.action }

@@ -11,7 +11,7 @@ export interface SplitOptions {
 }
 
 /** Training and held-out cases, each in the order given. */
-export interface Split {
+export interface CaseSplit {
   readonly train: readonly Case[]
   readonly heldout: readonly Case[]
 }
@@ -35,7 +35,7 @@ const textKey = ({ chiefComplaint, findings }: Case): string =>
 export function splitCases(
   cases: readonly Case[],
   { seed = 0, heldout = 0.2 }: SplitOptions = {},
-): Split {
+): CaseSplit {
   if (!(heldout > 0 && heldout < 1))
     throw new RangeError(`Expected \`heldout\` to be between 0 and 1, got \`${heldout}\``)
   const isHeldOut = (truth: Case): boolean => uniform(seed, 'split', textKey(truth)) < heldout

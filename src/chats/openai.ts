@@ -3,7 +3,7 @@ import type OpenAI from 'openai'
 import pLimit from 'p-limit'
 import type { Chat, ChatOptions, Message } from '../chat.js'
 import { Fault } from '../error.js'
-import { retried, wholeMessage } from '../platform/retry.js'
+import { fullErrorMessage, retry } from '../platform/retry.js'
 
 /** Server, model, and limits of its calls. */
 export interface OpenaiChatOptions {
@@ -85,7 +85,7 @@ function requestBody(
 /** An error of the server as a fault. It has no `cause`, because a server may echo the key in its message. */
 function toFault(error: unknown, server: string, apiKey: string): Fault {
   if (Fault.is(error)) return error
-  const message = wholeMessage(error)
+  const message = fullErrorMessage(error)
   const safe = apiKey === 'none' ? message : message.replaceAll(apiKey, '[key]')
   return new Fault('model-unavailable', `${server}: ${safe}`)
 }
@@ -123,7 +123,7 @@ export function openaiChat(options: OpenaiChatOptions): Chat {
     const key = calls++
     const limits = { timeoutMs, maxRetries, backoffMs, key, signal: call.signal, queue }
     try {
-      return await retried(ask, { ...limits, advice: retryDelay })
+      return await retry(ask, { ...limits, retryDelay: retryDelay })
     } catch (error) {
       throw toFault(error, `${address} (model ${model})`, apiKey)
     }

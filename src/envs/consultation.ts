@@ -11,14 +11,14 @@ import type { Env, Info, Observation, ResetOptions, Step } from '../env.js'
 import { termination, transition, truncation } from '../env.js'
 import type { EpisodeTurn } from '../episode.js'
 import { finishedEpisode } from '../episode.js'
-import { boundary } from '../error.js'
+import { rethrowAsFault } from '../error.js'
 import type { ExamSimulator, PastReport } from '../exam.js'
-import { firstOf } from '../exam.js'
+import { combineExamSimulators } from '../exam.js'
 import type { TierName } from '../knowledge/tiers.js'
 import type { Exchange, Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
-import { below } from '../seed.js'
-import type { Action, Language, Ordered, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
+import { uniformInt } from '../seed.js'
+import type { Action, Language, OrderStatus, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
 import { noFacts } from '../turn.js'
 
 /** A list of cases, or a function that makes the n-th one. */
@@ -52,7 +52,7 @@ export interface ConsultationOptions {
 }
 
 /** Options of `make('consultation', …)`; every one has a default. */
-export interface MakeConsultation extends Partial<ConsultationOptions> {
+export interface MakeConsultationOptions extends Partial<ConsultationOptions> {
   /** Difficulty of the generated cases, with its turn limit and budget. @default 'easy' */
   readonly tier?: TierName
   /** Disease groups the knowledge base is reduced to. @default all */
@@ -68,7 +68,7 @@ export interface ConsultationReset {
   readonly case?: Case
 }
 
-type Settled = { readonly outcome: Outcome; readonly facts: TurnFacts }
+type TurnResult = { readonly outcome: Outcome; readonly facts: TurnFacts }
 
 const words = {
   unknownExam: {
@@ -113,7 +113,7 @@ const positive = (name: string, value: number): number => {
 // Long because the steps of an episode share the env's options and state.
 export function consultation(options: ConsultationOptions): Env {
   const { cases, patient, reward, grammar, language = 'en' } = options
-  const examine = firstOf(...(options.exams ?? []))
+  const examine = combineExamSimulators(...(options.exams ?? []))
   const maxTurns = positive('maxTurns', options.maxTurns ?? 10)
   const budget = {
     money: options.money ?? 1000,
@@ -139,9 +139,9 @@ export function consultation(options: ConsultationOptions): Env {
     language,
   })
 
-  const ask = async (v: Visit, text: string, signal?: AbortSignal): Promise<Settled> => {
+  const ask = async (v: Visit, text: string, signal?: AbortSignal): Promise<TurnResult> => {
     const context = { view: v.patient, dialogue: v.dialogue, seed: v.seed, language, signal }
-    const reply = await boundary('component-failed', 'patient', () => patient(text, context))
+    const reply = await rethrowAsFault('component-failed', 'patient', () => patient(text, context))
     v.dialogue.push({ utterance: text, reply })
     return {
       outcome: { kind: 'answered', text: reply.text },
@@ -157,7 +157,7 @@ export function consultation(options: ConsultationOptions): Env {
     }
   }
 
-  const order = async (v: Visit, exam: string, signal?: AbortSignal): Promise<Settled> => {
+  const order = async (v: Visit, exam: string, signal?: AbortSignal): Promise<TurnResult> => {
     const left = { money: budget.money - v.money, minutes: budget.minutes - v.minutes }
     const context = {
       view: v.examiner,
@@ -167,10 +167,10 @@ export function consultation(options: ConsultationOptions): Env {
       language,
       signal,
     }
-    const report = await boundary('component-failed', 'exam simulator', () =>
+    const report = await rethrowAsFault('component-failed', 'exam simulator', () =>
       examine(exam, context),
     )
-    const refuse = (ordered: Ordered, text: string, money = 0): Settled => ({
+    const refuse = (ordered: OrderStatus, text: string, money = 0): TurnResult => ({
       outcome: { kind: 'rejected', text },
       facts: { ...noFacts, ordered, money, minutes: minutesPerQuestion },
     })
@@ -192,7 +192,11 @@ export function consultation(options: ConsultationOptions): Env {
     }
   }
 
-  const carryOut = (v: Visit, action: Action, signal?: AbortSignal): Settled | Promise<Settled> => {
+  const carryOut = (
+    v: Visit,
+    action: Action,
+    signal?: AbortSignal,
+  ): TurnResult | Promise<TurnResult> => {
     switch (action.kind) {
       case 'ask':
         return ask(v, action.text, signal)
@@ -249,7 +253,7 @@ export function consultation(options: ConsultationOptions): Env {
       const given = (chosen as ConsultationReset | undefined)?.case
       const truth =
         given ??
-        (typeof cases === 'function' ? cases(seed) : cases[below(cases.length, seed, 'case')])
+        (typeof cases === 'function' ? cases(seed) : cases[uniformInt(cases.length, seed, 'case')])
       if (!truth) throw new RangeError(`Expected a case for seed ${seed}, got none`)
       visit = {
         truth,

@@ -22,12 +22,12 @@ export interface QuestionOptions {
   readonly language?: Language
 }
 
-const why = {
+const rejection = {
   en: 'This is a question to be answered; there is no patient to ask or examine.',
   zh: '这是一道需要回答的问题，没有可以询问或检查的患者。',
 } as const
 
-const nobody: Patient = () => {
+const noPatient: Patient = () => {
   throw new TypeError('Expected no question to a patient, got one: a question has no patient')
 }
 
@@ -38,11 +38,11 @@ export function question({ cases, reward, grammar, language = 'en' }: QuestionOp
       ? {
           kind: 'invalid',
           text: action.kind === 'ask' ? action.text : action.exam,
-          why: why[language],
+          why: rejection[language],
         }
       : action
   const env = consultation({
-    ...{ cases, language, patient: nobody },
+    ...{ cases, language, patient: noPatient },
     ...(reward ? { reward } : {}),
     ...(grammar
       ? { grammar: { ...grammar, parse: (text: string) => answering(grammar.parse(text)) } }

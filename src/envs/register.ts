@@ -1,6 +1,6 @@
 /** Environment registry: `make('consultation', options)`, typed by declaration merging. */
 import type { Env } from '../env.js'
-import type { MakeConsultation } from './consultation.js'
+import type { MakeConsultationOptions } from './consultation.js'
 import type { QuestionOptions } from './question.js'
 
 /**
@@ -12,25 +12,25 @@ import type { QuestionOptions } from './question.js'
  *     register('triage', makeTriage)
  */
 export interface EnvRegistry {
-  consultation: { options: MakeConsultation; env: Env }
+  consultation: { options: MakeConsultationOptions; env: Env }
   question: { options: QuestionOptions; env: Env }
 }
 
 /** A registered name. */
 export type EnvId = keyof EnvRegistry & string
 
-type Entry<K extends EnvId> = EnvRegistry[K] extends infer E extends {
+type RegistryEntry<K extends EnvId> = EnvRegistry[K] extends infer E extends {
   options: object
   env: object
 }
   ? E
   : never
 /** The arguments of `make` after the name; optional where all options are. */
-type Arguments<K extends EnvId> =
-  Record<never, never> extends Entry<K>['options']
-    ? [options?: Entry<K>['options']]
-    : [options: Entry<K>['options']]
-type Maker<K extends EnvId> = (...options: Arguments<K>) => Entry<K>['env']
+type MakeArguments<K extends EnvId> =
+  Record<never, never> extends RegistryEntry<K>['options']
+    ? [options?: RegistryEntry<K>['options']]
+    : [options: RegistryEntry<K>['options']]
+type EnvMaker<K extends EnvId> = (...options: MakeArguments<K>) => RegistryEntry<K>['env']
 
 const makers = new Map<string, (...options: readonly unknown[]) => unknown>()
 
@@ -38,7 +38,7 @@ const makers = new Map<string, (...options: readonly unknown[]) => unknown>()
  * Registers an env under a name for `make`.
  * @throws TypeError when the name is taken
  */
-export function register<K extends EnvId>(id: K, maker: Maker<K>): void {
+export function register<K extends EnvId>(id: K, maker: EnvMaker<K>): void {
   if (makers.has(id))
     throw new TypeError(`Expected a new name to register, got \`${id}\`, which is taken`)
   // A map cannot tie the type of a value to its key; `make` hands over the same key's arguments.
@@ -49,11 +49,14 @@ export function register<K extends EnvId>(id: K, maker: Maker<K>): void {
  * Makes an env by its registered name.
  * @throws RangeError for an unregistered name, listing the registered ones
  */
-export function make<K extends EnvId>(id: K, ...options: Arguments<K>): Entry<K>['env'] {
+export function make<K extends EnvId>(
+  id: K,
+  ...options: MakeArguments<K>
+): RegistryEntry<K>['env'] {
   const maker = makers.get(id)
   if (!maker) {
     const known = [...makers.keys()].sort().join(', ') || 'none so far'
     throw new RangeError(`Expected a registered environment (${known}), got \`${id}\``)
   }
-  return maker(...options) as Entry<K>['env'] // registered under the same key
+  return maker(...options) as RegistryEntry<K>['env'] // registered under the same key
 }

@@ -10,7 +10,7 @@ import { slot } from './slot.js'
 import type { Autoreset, StepOptions, VectorInfo } from './vector-types.js'
 
 /** Options of `VectorEnv.reset`. */
-export interface VectorReset {
+export interface VectorResetOptions {
   /**
    * Env i gets `seed + i`, or the i-th of a list. Without it an env goes on to the next seed of its own.
    * @default 0 on an env's first reset
@@ -36,7 +36,7 @@ export interface VectorStep<O, I> extends VectorStart<O, I> {
 }
 
 /** Result of an action sent to one env: its step, or the error it threw. */
-export type Ready<O, I> =
+export type SendResult<O, I> =
   | { readonly index: number; readonly step: Step<O, VectorInfo<O, I>> }
   | { readonly index: number; readonly error: unknown }
 
@@ -46,13 +46,13 @@ export interface VectorEnv<O = Observation, A = Action | string, I extends objec
   /** Number of envs. */
   readonly size: number
   /** Resets the envs of `mask`; resolves with the latest observation and info of every env. */
-  reset(start?: VectorReset): Promise<VectorStart<O, I>>
+  reset(start?: VectorResetOptions): Promise<VectorStart<O, I>>
   /** Takes one action per env and waits for all of them; the first error is thrown when all are done. */
   step(actions: readonly A[], options?: StepOptions): Promise<VectorStep<O, I>>
   /** Takes an action for one env and does not wait; the result comes out of `ready`. */
   send(index: number, action: A, options?: StepOptions): void
   /** Yields the results of `send` in order of completion; ends when no action is under way. */
-  ready(): AsyncGenerator<Ready<O, I>, void, undefined>
+  ready(): AsyncGenerator<SendResult<O, I>, void, undefined>
 }
 
 /** Options of `vectorize`. */
@@ -62,7 +62,7 @@ export interface VectorizeOptions {
 }
 
 /** Waits for all, then throws the first error if there is one, so that no work goes on unseen. */
-async function allOf<T>(work: readonly PromiseLike<T>[]): Promise<T[]> {
+async function settleAll<T>(work: readonly PromiseLike<T>[]): Promise<T[]> {
   const settled = await Promise.allSettled(work)
   return settled.map((one) => {
     if (one.status === 'rejected') throw one.reason
@@ -117,7 +117,7 @@ export function vectorize<O, A, I extends object>(
   const slots = envs.map((env, index) => slot(env, index, autoreset))
   const size = slots.length
   const busy = new Set<number>()
-  const mail = mailbox<Ready<O, I>>()
+  const mail = mailbox<SendResult<O, I>>()
 
   const assertIdle = (index: number): void => {
     if (busy.has(index))
@@ -137,7 +137,7 @@ export function vectorize<O, A, I extends object>(
         .filter(({ index }) => mask?.[index] ?? true)
       for (const { index } of chosen) assertIdle(index)
       const seedOf = (index: number) => (typeof seed === 'number' ? seed + index : seed?.[index])
-      await allOf(chosen.map(({ one, index }) => one.reset(seedOf(index), options)))
+      await settleAll(chosen.map(({ one, index }) => one.reset(seedOf(index), options)))
       const starts = slots.map((one) => one.assertBegun())
       return {
         observations: starts.map(({ observation }) => observation),
@@ -151,7 +151,9 @@ export function vectorize<O, A, I extends object>(
         assertIdle(index)
         one.assertSteps()
       })
-      const steps = await allOf(slots.map((one, index) => one.step(actions[index] as A, options)))
+      const steps = await settleAll(
+        slots.map((one, index) => one.step(actions[index] as A, options)),
+      )
       return {
         observations: steps.map(({ observation }) => observation),
         rewards: steps.map(({ reward }) => reward),
@@ -183,7 +185,7 @@ export function vectorize<O, A, I extends object>(
     },
 
     async [Symbol.asyncDispose]() {
-      await allOf(envs.map((env) => env[Symbol.asyncDispose]()))
+      await settleAll(envs.map((env) => env[Symbol.asyncDispose]()))
     },
   }
 }

@@ -2,7 +2,7 @@
 import type { Finding } from '../case.js'
 import type { FindingDefinition } from '../knowledge/knowledge.js'
 import { pick, uniform } from '../seed.js'
-import { statements } from '../text/third-person.js'
+import { standaloneSentences } from '../text/third-person.js'
 import type { Language } from '../turn.js'
 
 /** How to choose the sentence. */
@@ -42,7 +42,7 @@ export function wording(
 ): string | undefined {
   const said = finding.say[state]?.[options.language]
   if (!said) return undefined
-  const texts = options.unasked ? statements(said) : said
+  const texts = options.unasked ? standaloneSentences(said) : said
   const text = options.shortest ? shortestOf(texts) : pick(texts, options.seed, 'words', finding.id)
   return text.includes('{value}')
     ? text.replaceAll('{value}', formatValue(finding, state, options))

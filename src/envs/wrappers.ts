@@ -75,14 +75,17 @@ export const recordEpisodes =
     })
 
 /** State of the running episode, from which a time limit builds the truncated episode. */
-interface Running {
+interface TimeLimitState {
   readonly start: Reset
   readonly limit: number
   readonly turns: EpisodeTurn[]
   over: boolean
 }
 
-function cutShort({ start, limit, turns }: Running, observation: Observation): Episode {
+function truncatedEpisode(
+  { start, limit, turns }: TimeLimitState,
+  observation: Observation,
+): Episode {
   const { caseId, seed } = start.info
   const { language, spent, budget } = observation
   return finishedEpisode({
@@ -95,7 +98,7 @@ function cutShort({ start, limit, turns }: Running, observation: Observation): E
 }
 
 /** Applies the limit to a step: to its turns left and its episode, and truncates at the last turn. */
-function withinLimit(run: Running, { observation, info, ...step }: Step): Step {
+function applyLimit(run: TimeLimitState, { observation, info, ...step }: Step): Step {
   const taken = run.turns.length
   const seen = { ...observation, turnsLeft: Math.min(observation.turnsLeft, run.limit - taken) }
   if (info.episode)
@@ -105,7 +108,7 @@ function withinLimit(run: Running, { observation, info, ...step }: Step): Step {
       info: { ...info, episode: { ...info.episode, maxTurns: run.limit } },
     }
   if (taken < run.limit) return { ...step, observation: seen, info }
-  const last = { ...info, stop: 'max-turns' as const, episode: cutShort(run, seen) }
+  const last = { ...info, stop: 'max-turns' as const, episode: truncatedEpisode(run, seen) }
   return truncation(seen, last, step.reward)
 }
 
@@ -118,7 +121,7 @@ export function timeLimit(turns: number): <A>(env: Env<Observation, A>) => Env<O
   if (!Number.isInteger(turns) || turns < 1)
     throw new RangeError(`Expected \`turns\` to be a positive integer, got \`${turns}\``)
   return (env) => {
-    let running: Running | undefined
+    let running: TimeLimitState | undefined
     return {
       async reset(options) {
         running = undefined
@@ -136,7 +139,7 @@ export function timeLimit(turns: number): <A>(env: Env<Observation, A>) => Env<O
         const turn = inner.observation.turns.at(-1)
         if (!turn) throw new TypeError('Expected a step to add a turn to the observation, got none')
         run.turns.push({ ...turn, facts: inner.info.facts ?? noFacts })
-        const step = withinLimit(run, inner)
+        const step = applyLimit(run, inner)
         run.over = ended(step)
         return step
       },

@@ -3,12 +3,12 @@ export type {
   CaseSource,
   ConsultationOptions,
   ConsultationReset,
-  MakeConsultation,
+  MakeConsultationOptions,
 } from '../envs/consultation.js'
 export { consultation } from '../envs/consultation.js'
 export { recordExams } from '../envs/exams/record.js'
 export { chatPatient } from '../envs/patients/chat.js'
-export type { Understood } from '../envs/patients/nlu/understand.js'
+export type { ParsedUtterance } from '../envs/patients/nlu/understand.js'
 export { understand } from '../envs/patients/nlu/understand.js'
 export { recordPatient } from '../envs/patients/recorded/record.js'
 export { rulePatient } from '../envs/patients/rule.js'
@@ -20,7 +20,7 @@ export type { Autoreset } from '../envs/vector-types.js'
 export type {
   VectorEnv,
   VectorizeOptions,
-  VectorReset,
+  VectorResetOptions,
   VectorStart,
   VectorStep,
 } from '../envs/vectorize.js'

@@ -25,7 +25,7 @@ export {
 export type { TokenRow } from '../trainers/advantages/token-rewards.js'
 export {
   discountedReturns,
-  klPenalised,
+  klPenalisedRewards,
   terminalReward,
 } from '../trainers/advantages/token-rewards.js'
 export {
@@ -44,7 +44,7 @@ export { rateAt, settingsAt } from '../trainers/loops/adam-schedule.js'
 export type { GrpoOptions, GrpoStep } from '../trainers/loops/grpo.js'
 export { trainGrpo } from '../trainers/loops/grpo.js'
 export type { LoopOptions, LoopSummary, StepResult, WorldOptions } from '../trainers/loops/loop.js'
-export type { CriticOptions, PpoOptions, PpoStep } from '../trainers/loops/ppo.js'
+export type { PpoCriticOptions, PpoOptions, PpoStep } from '../trainers/loops/ppo.js'
 export { trainPpo } from '../trainers/loops/ppo.js'
 export type { SftOptions, SftStep } from '../trainers/loops/sft.js'
 export { trainSft } from '../trainers/loops/sft.js'
@@ -105,13 +105,13 @@ export type { TemplateCheck } from '../trainers/tokens/template-check.js'
 export { checkTemplate } from '../trainers/tokens/template-check.js'
 export type {
   Draw,
-  Drawn,
+  DrawnReply,
   TokenStream,
   TokenStreamOptions,
 } from '../trainers/tokens/token-stream.js'
 export {
-  drawn as appendDrawn,
-  heard as appendHeard,
+  appendDrawn,
+  appendHeard,
   startStream,
 } from '../trainers/tokens/token-stream.js'
 export type { ExportOptions, ExportReport } from '../trainers/trajectories/export.js'

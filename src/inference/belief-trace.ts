@@ -1,21 +1,21 @@
 /** Belief trace of an episode: the posterior over diseases at intake and after each turn. */
 
 import type { GraderView } from '../case.js'
-import { primary } from '../case.js'
+import { primaryDiagnosis } from '../case.js'
 import type { Episode } from '../episode.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Belief } from './belief.js'
 import type { Posterior } from './posterior.js'
-import { yearsOf } from './posterior.js'
+import { ageInYears } from './posterior.js'
 
 const beliefAtIntake = (
   posterior: Posterior,
   { demographics: { age, sex } }: Episode['intake'],
   { findings }: GraderView['complaint'],
-): Belief => posterior.start({ age: yearsOf(age), sex, complaint: findings })
+): Belief => posterior.start({ age: ageInYears(age), sex, complaint: findings })
 
 /** Belief at intake and after every turn. Reads the findings each turn settled, never the wording of its text. */
-export function trackOf(
+export function beliefTrace(
   posterior: Posterior,
   { intake, turns }: Pick<Episode, 'intake' | 'turns'>,
   { complaint }: Pick<GraderView, 'complaint'>,
@@ -30,7 +30,7 @@ export function trackOf(
 }
 
 /** First and last belief of {@link beliefTrace}, up to rounding. Faster: takes in all findings at once. */
-export function trackEnds(
+export function beliefTraceEnds(
   posterior: Posterior,
   { intake, turns }: Pick<Episode, 'intake' | 'turns'>,
   { complaint }: Pick<GraderView, 'complaint'>,
@@ -48,22 +48,25 @@ const minProbability = 1e-6
  * log P(d* | findings so far) - log P(d* | intake), with probabilities floored at 1e-6. Undefined where the
  * knowledge base does not have d*.
  */
-export function gainedOf(
+export function logProbabilityGains(
   knowledge: Knowledge,
   posterior: Posterior,
   episode: Pick<Episode, 'intake' | 'turns'>,
   truth: Pick<GraderView, 'complaint' | 'gold'>,
 ): readonly number[] | undefined {
-  const d = diseaseOf(knowledge, truth)
+  const d = primaryDiseaseIndex(knowledge, truth)
   if (d < 0) return undefined
-  const [first, ...later] = trackOf(posterior, episode, truth)
+  const [first, ...later] = beliefTrace(posterior, episode, truth)
   const log = ({ probabilities }: Belief): number =>
     Math.log(Math.max(minProbability, probabilities[d]!))
   return later.map((belief) => log(belief) - log(first))
 }
 
 /** Index of a case's primary diagnosis in `knowledge.diseases`; -1 where the knowledge base does not have it. */
-export function diseaseOf({ diseases }: Knowledge, { gold }: Pick<GraderView, 'gold'>): number {
-  const { id } = primary(gold)
+export function primaryDiseaseIndex(
+  { diseases }: Knowledge,
+  { gold }: Pick<GraderView, 'gold'>,
+): number {
+  const { id } = primaryDiagnosis(gold)
   return diseases.findIndex((disease) => disease.id === id)
 }

@@ -1,16 +1,16 @@
 /** Belief: evidence about a patient and the exact posterior over diseases; creating and updating it. */
 
 import type { Knowledge } from '../knowledge/knowledge.js'
-import type { Told } from '../turn.js'
-import type { Known } from './expected-value.js'
+import type { RevealedFinding } from '../turn.js'
+import type { DiseaseBelief } from './expected-value.js'
 import type { Likelihood } from './finding-families.js'
 import type { Demographics, Model } from './generative-model.js'
-import { evidenceOf, isMoot } from './generative-model.js'
+import { initialEvidence, isInapplicable } from './generative-model.js'
 import type { Hypotheses } from './hypotheses.js'
-import { opens } from './hypotheses.js'
+import { canBeComplaint } from './hypotheses.js'
 
 /** Evidence about a patient and the posterior given it; an immutable value. */
-export interface Belief extends Known {
+export interface Belief extends DiseaseBelief {
   /** P(column | evidence) of the hypothesis columns in `at`; sums to 1. */
   readonly columns: Float64Array
   /** Column indices: every possible column, and perhaps some impossible ones. */
@@ -24,7 +24,7 @@ export interface Intake extends Demographics {
 }
 
 /** Tables fixed for a knowledge base and a tier, which every belief update reads. */
-export interface Ground {
+export interface BeliefContext {
   readonly knowledge: Knowledge
   readonly hypotheses: Hypotheses
   readonly model: Model
@@ -54,7 +54,7 @@ function compact({ columns, at }: Pick<Belief, 'columns' | 'at'>, possible: numb
 
 /** Scales column weights in place to sum to 1, and sums them by disease; undefined where all are 0. */
 function normaliseColumns(
-  { knowledge, hypotheses: { disease } }: Ground,
+  { knowledge, hypotheses: { disease } }: BeliefContext,
   { columns, at, evidence }: Omit<Belief, 'probabilities'>,
 ): ConditionedBelief | undefined {
   let sum = 0
@@ -78,8 +78,8 @@ function normaliseColumns(
  * The belief with other evidence in the families of `roots`, by Bayes' rule: each column's weight times
  * P(new evidence | column) / P(old evidence | column). Undefined where no remaining disease allows it.
  */
-export function supposing(
-  context: Ground,
+export function conditionBelief(
+  context: BeliefContext,
   belief: Belief,
   evidence: Belief['evidence'],
   roots: Iterable<number>,
@@ -95,7 +95,7 @@ export function supposing(
     for (let g = 0; g < after.length; g++) ratio[g] = before[g]! > 0 ? after[g]! / before[g]! : 0
     const { classOf } = hypotheses.families.of[root]!
     // One indirection less a column while none has been dropped.
-    if (at === hypotheses.every)
+    if (at === hypotheses.allColumns)
       for (let c = 0; c < columns.length; c++) columns[c]! *= ratio[classOf[c]!]!
     else for (let c = 0; c < columns.length; c++) columns[c]! *= ratio[classOf[at[c]!]!]!
   }
@@ -103,20 +103,25 @@ export function supposing(
 }
 
 /** The belief before the first question. */
-export function start(context: Ground, { complaint = [], ...who }: Intake): Belief {
+export function initialBelief(context: BeliefContext, { complaint = [], ...who }: Intake): Belief {
   const { model, hypotheses } = context
   const stated = complaint.flatMap((id) => model.index.get(id) ?? [])
-  const evidence = evidenceOf(model, who)
+  const evidence = initialEvidence(model, who)
   const first = stated.length === 1 ? model.nodes[stated[0]!] : undefined
-  const opened = first && opens(first) && !isMoot(first, who) ? stated[0] : undefined
-  const at = hypotheses.every
+  const opened =
+    first && canBeComplaint(first) && !isInapplicable(first, who) ? stated[0] : undefined
+  const at = hypotheses.allColumns
   const certain = evidence.slice()
   if (opened !== undefined) certain[opened] = -2 // present, for certain
   const belief =
-    normaliseColumns(context, { columns: hypotheses.start(who, opened), at, evidence: certain })
-      ?.belief ??
+    normaliseColumns(context, {
+      columns: hypotheses.columnWeights(who, opened),
+      at,
+      evidence: certain,
+    })?.belief ??
     // No disease fits this age, sex and complaint: the prior ignores them.
-    normaliseColumns(context, { columns: hypotheses.start({}, undefined), at, evidence })?.belief
+    normaliseColumns(context, { columns: hypotheses.columnWeights({}, undefined), at, evidence })
+      ?.belief
   if (!belief) throw new TypeError('Expected some disease to have a weight above 0, got none')
   if (opened !== undefined) return belief
   const revealed = stated.map((f) => ({ finding: model.nodes[f]!.finding.id, state: 'present' }))
@@ -127,7 +132,7 @@ export function start(context: Ground, { complaint = [], ...who }: Intake): Beli
 function recordEvidence(
   { index, nodes }: Model,
   evidence: Belief['evidence'],
-  { finding, state }: Told,
+  { finding, state }: RevealedFinding,
   certain: boolean,
 ): number {
   const f = index.get(finding)
@@ -136,7 +141,7 @@ function recordEvidence(
   const named = node.finding.states.indexOf(state)
   const s = named >= 0 || state !== 'absent' || node.parent < 0 ? named : node.closed
   const old = evidence[f]!
-  const moot = node.gated && old === 1 + node.closed
+  const moot = node.restricted && old === 1 + node.closed
   if (s < 0 || old < 0 || moot || (old > 0 && !certain)) return -1
   evidence[f] = certain ? -1 - s : 1 + s
   return node.root
@@ -144,9 +149,9 @@ function recordEvidence(
 
 /** The belief given more reported states; a state that no remaining disease allows is ignored. */
 export function observe(
-  context: Ground,
+  context: BeliefContext,
   belief: Belief,
-  revealed: readonly Told[],
+  revealed: readonly RevealedFinding[],
   certain: boolean,
 ): Belief {
   const evidence = belief.evidence.slice()
@@ -154,7 +159,7 @@ export function observe(
   for (const one of revealed) roots.add(recordEvidence(context.model, evidence, one, certain))
   roots.delete(-1)
   if (roots.size === 0) return belief
-  const conditioned = supposing(context, belief, evidence, roots)
+  const conditioned = conditionBelief(context, belief, evidence, roots)
   if (conditioned) return conditioned.belief
   // Some state is impossible: one state at a time, so that only that one is ignored.
   if (revealed.length === 1) return belief
@@ -165,12 +170,21 @@ export function observe(
  * The belief given states known for certain, as from `initialBelief` and `observe`. Where the states settle every
  * finding that could have been the complaint, the choice of the complaint adds nothing and is left out: faster.
  */
-export function knowing(context: Ground, intake: Intake, states: readonly Told[]): Belief {
+export function beliefGivenStates(
+  context: BeliefContext,
+  intake: Intake,
+  states: readonly RevealedFinding[],
+): Belief {
   const settled = new Set(
     states.flatMap(({ finding, state }) => (state === 'unknown' ? [] : [finding])),
   )
   const all = context.model.nodes.every(
-    (node) => !opens(node) || settled.has(node.finding.id) || isMoot(node, intake),
+    (node) => !canBeComplaint(node) || settled.has(node.finding.id) || isInapplicable(node, intake),
   )
-  return observe(context, start(context, all ? { ...intake, complaint: [] } : intake), states, true)
+  return observe(
+    context,
+    initialBelief(context, all ? { ...intake, complaint: [] } : intake),
+    states,
+    true,
+  )
 }

@@ -4,7 +4,7 @@ import { expandPanel } from '../knowledge/knowledge.js'
 import type { Model } from './generative-model.js'
 
 /** Ids of examinations already carried out; their findings are not counted again. */
-export type Done = ReadonlySet<string>
+export type DoneExams = ReadonlySet<string>
 
 /** One combination of available and unavailable members, with the findings it shows. */
 interface ExamOutcome {
@@ -14,11 +14,11 @@ interface ExamOutcome {
 }
 
 /** The findings that an order may show, with their probabilities. */
-export interface Order {
+export interface ExamOutcomes {
   /** Each finding with the probability that it is shown; undefined where two are of one family. */
-  readonly apart: readonly (readonly [finding: number, chance: number])[] | undefined
+  readonly independent: readonly (readonly [finding: number, chance: number])[] | undefined
   /** Every combination of available members; their chances sum to 1. */
-  readonly ways: readonly ExamOutcome[]
+  readonly outcomes: readonly ExamOutcome[]
 }
 
 interface ModelledKnowledge {
@@ -26,7 +26,10 @@ interface ModelledKnowledge {
   readonly model: Model
 }
 
-function outcomesOf({ knowledge, model }: ModelledKnowledge, members: readonly string[]): Order {
+function outcomesOf(
+  { knowledge, model }: ModelledKnowledge,
+  members: readonly string[],
+): ExamOutcomes {
   const apart: (readonly [number, number])[] = []
   let ways: readonly ExamOutcome[] = [{ chance: 1, findings: [] }]
   for (const member of members) {
@@ -42,13 +45,13 @@ function outcomesOf({ knowledge, model }: ModelledKnowledge, members: readonly s
     })
   }
   const roots = new Set(apart.map(([f]) => model.nodes[f]!.root))
-  return { apart: roots.size === apart.length ? apart : undefined, ways }
+  return { independent: roots.size === apart.length ? apart : undefined, outcomes: ways }
 }
 
 /** Looks up the outcomes of an order by examination id; computed anew only where some members are done already. */
-export function ordersOf(
+export function indexExamOutcomes(
   modelled: ModelledKnowledge,
-): (exam: string, done?: Done) => Order | undefined {
+): (exam: string, done?: DoneExams) => ExamOutcomes | undefined {
   const orders = new Map(
     modelled.knowledge.exams.map((exam) => {
       const members = expandPanel(exam)
@@ -64,8 +67,8 @@ export function ordersOf(
 }
 
 /** Expectation of `value(findings shown)` over which members of an order are available. */
-export function overAvailability(
-  { ways }: Order,
+export function expectOverAvailability(
+  { outcomes: ways }: ExamOutcomes,
   value: (findings: readonly number[]) => number,
 ): number {
   let sum = 0

@@ -8,18 +8,23 @@
 import type { Case } from '../case.js'
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
 import { memoizeByIdentity } from '../platform/memoize.js'
-import type { Done, Order } from './exam-outcomes.js'
-import { ordersOf, overAvailability } from './exam-outcomes.js'
-import { familiesOfDiseases, likelihoodOver } from './finding-families.js'
+import type { DoneExams, ExamOutcomes } from './exam-outcomes.js'
+import { expectOverAvailability, indexExamOutcomes } from './exam-outcomes.js'
+import { diseaseFamilies, likelihoodFunction } from './finding-families.js'
 import type { Evidence, Model } from './generative-model.js'
-import { sweepOver } from './information-batch.js'
-import type { Tables } from './outcome-tables.js'
-import { expectedBest, information, outcomeChances, tablesOf } from './outcome-tables.js'
-import type { Standing, Utility } from './utility.js'
-import { rightOnly, standingOf } from './utility.js'
+import { informationBatch } from './information-batch.js'
+import type { OutcomeTables } from './outcome-tables.js'
+import {
+  expectedBestUtility,
+  mutualInformation,
+  outcomeProbabilities,
+  outcomeTables,
+} from './outcome-tables.js'
+import type { DiagnosisRanking, Utility } from './utility.js'
+import { accuracyUtility, rankDiagnoses } from './utility.js'
 
 /** Disease probabilities and evidence: the part of a belief that the value of a question depends on. */
-export interface Known {
+export interface DiseaseBelief {
   /** P(disease | evidence), in the order of `knowledge.diseases`; sums to 1. */
   readonly probabilities: Float64Array
   readonly evidence: Evidence
@@ -28,13 +33,18 @@ export interface Known {
 /** Expected information gain, in nats: mutual information of the disease and what would be revealed. */
 export interface ExpectedInformation {
   /** Of asking about (or examining) one finding; exact. 0 where its state is known. */
-  expectedInformation(known: Known, finding: string): number
+  expectedInformation(known: DiseaseBelief, finding: string): number
   /**
    * Of an examination or panel, averaged over what may be unavailable: exact (jointly) up to 4 findings still
    * unknown; above, the sum over families of findings, an upper bound.
    * @param least an upper bound suffices where it is below this, which is faster @default 0
    */
-  expectedInformationOfExam(known: Known, exam: string, done?: Done, least?: number): number
+  expectedInformationOfExam(
+    known: DiseaseBelief,
+    exam: string,
+    done?: DoneExams,
+    least?: number,
+  ): number
 }
 
 /** Expected utility of the best diagnosis. */
@@ -43,30 +53,38 @@ export interface ExpectedUtility {
    * Once a finding has been asked about; exact.
    * @param utility @default 1 for the right disease and 0 for others, so that this is P(right)
    */
-  expectedBest(known: Known, finding: string, utility?: Utility): number
+  expectedBestUtility(known: DiseaseBelief, finding: string, utility?: Utility): number
   /**
    * After an examination or panel: exact (jointly) up to 4 findings still unknown; above, that of the 4 most
    * informative by themselves, a lower bound.
    */
-  expectedBestOfExam(known: Known, exam: string, done?: Done, utility?: Utility): number
+  expectedBestUtilityOfExam(
+    known: DiseaseBelief,
+    exam: string,
+    done?: DoneExams,
+    utility?: Utility,
+  ): number
   /** The diagnosis of highest expected utility now (the first of equals), and that utility. */
-  best(known: Known, utility?: Utility): { readonly disease: Disease; readonly worth: number }
+  bestDiagnosis(
+    known: DiseaseBelief,
+    utility?: Utility,
+  ): { readonly disease: Disease; readonly worth: number }
 }
 
 /** Value of questions and examinations under a tier. */
-export interface Outlook extends ExpectedInformation, ExpectedUtility {
+export interface ExpectedValues extends ExpectedInformation, ExpectedUtility {
   /** P(reported as present, or in another than the normal state | remembered); 0 where its state is known. */
-  presence(known: Known, finding: string): number
+  presenceProbability(known: DiseaseBelief, finding: string): number
 }
 
 const maxJoint = 4 // findings whose joint distribution is computed
 
 /** Ranks the diagnoses, and keeps the last result: all questions of a turn share probabilities and utility. */
-function rankingCache(): (known: Known, utility: Utility) => Standing {
-  let last: { p: Float64Array; utility: Utility; ranking: Standing } | undefined
+function rankingCache(): (known: DiseaseBelief, utility: Utility) => DiagnosisRanking {
+  let last: { p: Float64Array; utility: Utility; ranking: DiagnosisRanking } | undefined
   return ({ probabilities: p }, utility) => {
     if (last?.p !== p || last.utility !== utility)
-      last = { p, utility, ranking: standingOf(utility, p) }
+      last = { p, utility, ranking: rankDiagnoses(utility, p) }
     return last.ranking
   }
 }
@@ -75,7 +93,10 @@ type Subsets = Map<number, readonly number[]> // by bit mask
 const subsets = memoizeByIdentity((_findings: readonly number[]): Subsets => new Map())
 
 /** The findings without evidence; the same array for the same subset of one list, so that results can be cached. */
-function unknownFindings({ evidence }: Known, findings: readonly number[]): readonly number[] {
+function unknownFindings(
+  { evidence }: DiseaseBelief,
+  findings: readonly number[],
+): readonly number[] {
   // The mask of more does not fit into one number.
   if (findings.length > 50) return findings.filter((f) => evidence[f] === 0)
   let mask = 0
@@ -90,10 +111,10 @@ function unknownFindings({ evidence }: Known, findings: readonly number[]): read
 /** Mutual information of the disease and single findings; the batch is kept while the same belief is asked about. */
 function singleInformation(
   model: Model,
-  tables: Tables,
-): (known: Known, finding: number) => number {
-  const sweep = sweepOver(model, tables)
-  let last: Known | undefined
+  tables: OutcomeTables,
+): (known: DiseaseBelief, finding: number) => number {
+  const sweep = informationBatch(model, tables)
+  let last: DiseaseBelief | undefined
   let all: Float64Array = new Float64Array(0)
   return (known, f) => {
     const { probabilities, evidence } = known
@@ -105,30 +126,35 @@ function singleInformation(
   }
 }
 
-function jointInformation(tables: Tables, known: Known, all: readonly number[]): number {
+function jointInformation(
+  tables: OutcomeTables,
+  known: DiseaseBelief,
+  all: readonly number[],
+): number {
   const { probabilities, evidence } = known
   const findings = unknownFindings(known, all)
   if (findings.length === 0) return 0
   if (findings.length <= maxJoint)
-    return information(tables.joint(findings, evidence), probabilities)
+    return mutualInformation(tables.joint(findings, evidence), probabilities)
   let sum = 0
-  for (const table of tables.families(findings, evidence)) sum += information(table, probabilities)
+  for (const table of tables.families(findings, evidence))
+    sum += mutualInformation(table, probabilities)
   return sum
 }
 
 /** Functions and tables fixed for a knowledge base and a tier. */
 function valueContext(knowledge: Knowledge, model: Model, noise: Case['noise']) {
-  const families = familiesOfDiseases(knowledge, model)
-  const tables = tablesOf(families, likelihoodOver(families, noise))
+  const families = diseaseFamilies(knowledge, model)
+  const tables = outcomeTables(families, likelihoodFunction(families, noise))
   /** Node index of a finding whose state is unknown, else -1. */
-  const open = (known: Known, finding: string): number => {
+  const open = (known: DiseaseBelief, finding: string): number => {
     const f = model.index.get(finding) ?? -1
     return f >= 0 && known.evidence[f] === 0 ? f : -1
   }
   /** P(the finding's state is revealed): below 1 where a patient may have forgotten it. */
   const revealed = (f: number): number =>
     model.nodes[f]!.finding.knownBy === 'patient' ? 1 - noise.forget : 1
-  const order = ordersOf({ knowledge, model })
+  const order = indexExamOutcomes({ knowledge, model })
   return { knowledge, tables, open, revealed, order, single: singleInformation(model, tables) }
 }
 
@@ -137,7 +163,7 @@ type ValueContext = ReturnType<typeof valueContext>
 function expectedInformation(context: ValueContext): ExpectedInformation {
   const { tables, order, single, open, revealed } = context
   /** Findings of different families are independent given the disease: jointly no more informative than summed. */
-  const upperBound = (known: Known, { apart }: Order): number => {
+  const upperBound = (known: DiseaseBelief, { independent: apart }: ExamOutcomes): number => {
     if (!apart) return Number.POSITIVE_INFINITY
     let sum = 0
     for (const [f, chance] of apart) if (known.evidence[f] === 0) sum += chance * single(known, f)
@@ -154,7 +180,9 @@ function expectedInformation(context: ValueContext): ExpectedInformation {
       if (!ordered) return 0
       const bound = least > 0 ? upperBound(known, ordered) : Number.POSITIVE_INFINITY
       if (bound < least) return bound
-      return overAvailability(ordered, (findings) => jointInformation(tables, known, findings))
+      return expectOverAvailability(ordered, (findings) =>
+        jointInformation(tables, known, findings),
+      )
     },
   }
 }
@@ -162,32 +190,32 @@ function expectedInformation(context: ValueContext): ExpectedInformation {
 function expectedUtility(context: ValueContext): ExpectedUtility {
   const { knowledge, tables, order, single, open, revealed } = context
   const rank = rankingCache()
-  const right = rightOnly(knowledge)
-  const mostInformative = (known: Known, findings: readonly number[]): readonly number[] =>
+  const right = accuracyUtility(knowledge)
+  const mostInformative = (known: DiseaseBelief, findings: readonly number[]): readonly number[] =>
     [...findings].sort((a, b) => single(known, b) - single(known, a)).slice(0, maxJoint)
-  const now = (ranking: Standing): number => ranking.worth[ranking.order[0]!]!
+  const now = (ranking: DiagnosisRanking): number => ranking.worth[ranking.order[0]!]!
   return {
-    expectedBest(known, finding, utility = right) {
+    expectedBestUtility(known, finding, utility = right) {
       const f = open(known, finding)
       const ranking = rank(known, utility)
       if (f < 0) return now(ranking)
       const table = tables.single(f, known.evidence)
-      const then = expectedBest(table, known.probabilities, utility, ranking)
+      const then = expectedBestUtility(table, known.probabilities, utility, ranking)
       return revealed(f) * then + (1 - revealed(f)) * now(ranking)
     },
-    expectedBestOfExam(known, exam, done, utility = right) {
+    expectedBestUtilityOfExam(known, exam, done, utility = right) {
       const ranking = rank(known, utility)
       const best = (all: readonly number[]): number => {
         const unknown = unknownFindings(known, all)
         if (unknown.length === 0) return now(ranking)
         const findings = unknown.length <= maxJoint ? unknown : mostInformative(known, unknown)
         const table = tables.joint(findings, known.evidence)
-        return expectedBest(table, known.probabilities, utility, ranking)
+        return expectedBestUtility(table, known.probabilities, utility, ranking)
       }
       const ordered = order(exam, done)
-      return ordered ? overAvailability(ordered, best) : now(ranking)
+      return ordered ? expectOverAvailability(ordered, best) : now(ranking)
     },
-    best(known, utility = right) {
+    bestDiagnosis(known, utility = right) {
       const { worth, order: ranked } = rank(known, utility)
       const d = ranked[0]!
       return { disease: knowledge.diseases[d]!, worth: worth[d]! }
@@ -196,16 +224,20 @@ function expectedUtility(context: ValueContext): ExpectedUtility {
 }
 
 /** Expected information and utility of every question and examination of a knowledge base, under a tier's noise. */
-export function outlookOver(knowledge: Knowledge, model: Model, noise: Case['noise']): Outlook {
+export function expectedValues(
+  knowledge: Knowledge,
+  model: Model,
+  noise: Case['noise'],
+): ExpectedValues {
   const context = valueContext(knowledge, model, noise)
   const { tables, open } = context
   return {
     ...expectedInformation(context),
     ...expectedUtility(context),
-    presence(known, finding) {
+    presenceProbability(known, finding) {
       const f = open(known, finding)
       if (f < 0) return 0
-      const chances = outcomeChances(tables.single(f, known.evidence), known.probabilities)
+      const chances = outcomeProbabilities(tables.single(f, known.evidence), known.probabilities)
       const { normal, closed } = model.nodes[f]!
       return 1 - chances[normal]! - (chances[closed] ?? 0)
     },

@@ -5,7 +5,7 @@
  * a family is computed once per class of columns, of which there are a handful, however many columns there are.
  */
 import type { Knowledge } from '../knowledge/knowledge.js'
-import type { Channel, Evidence, Model, Node } from './generative-model.js'
+import type { AnswerNoise, Evidence, Model, Node } from './generative-model.js'
 import { familyLikelihood } from './generative-model.js'
 
 /** A root finding, its descendants, and the classes of columns with equal likelihoods in the family. */
@@ -39,7 +39,7 @@ export function membersByRoot({ nodes }: Model): ReadonlyMap<number, readonly nu
 }
 
 /** Indices of the diseases that list one of the findings `members`, ascending. */
-export const listedIn = (
+export const diseasesWithFindings = (
   { diseases }: Knowledge,
   { nodes }: Model,
   members: readonly number[],
@@ -54,10 +54,10 @@ export const listedIn = (
  * Families of a model whose columns are diseases. Class 0 holds the diseases that list nothing of the family;
  * every other disease is a class of its own, in the order of the knowledge base.
  */
-export function familiesOfDiseases(knowledge: Knowledge, model: Model): Families {
+export function diseaseFamilies(knowledge: Knowledge, model: Model): Families {
   const of: Family[] = []
   for (const members of membersByRoot(model).values()) {
-    const listed = listedIn(knowledge, model, members)
+    const listed = diseasesWithFindings(knowledge, model, members)
     const classOf = new Int32Array(model.columns)
     listed.forEach((d, i) => {
       classOf[d] = i + 1
@@ -84,7 +84,7 @@ const maxNumbers = 2 ** 24
  * Memoises a function of a finding by the evidence on its family. The cache is cleared when full.
  * @param make pure; may read only the evidence on the family of `f`
  */
-export function keeper<T>(
+export function memoizeByEvidence<T>(
   { of, nodes }: Families,
   make: (f: number, evidence: Evidence) => T,
 ): (f: number, evidence: Evidence) => T {
@@ -125,9 +125,9 @@ export function keeper<T>(
 export type Likelihood = (f: number, evidence: Evidence) => Float64Array
 
 /** Likelihood function of merged families, for answers that pass through a noisy channel. */
-export function likelihoodOver(families: Families, channel: Channel): Likelihood {
+export function likelihoodFunction(families: Families, channel: AnswerNoise): Likelihood {
   const { of, nodes } = families
-  return keeper(families, (f, evidence) =>
+  return memoizeByEvidence(families, (f, evidence) =>
     familyLikelihood({ nodes, columns: of[f]!.classes }, nodes[f]!.root, evidence, channel),
   )
 }

@@ -19,7 +19,7 @@ export interface Node {
   /** Node index of the family's root. */
   readonly root: number
   /** Whether the finding exists at one sex or some ages only. */
-  readonly gated: boolean
+  readonly restricted: boolean
   /** State index behind a closed gate: one past the finding's own states. */
   readonly closed: number
   /** Index of the normal state: `absent`, or a categorical finding's most common value in the background. */
@@ -48,7 +48,7 @@ export interface Demographics {
 }
 
 /** P(state | diseases, gate open) mixed with the background: p' = (1 - a) p + a · leak, with a the atypicality. */
-export function mixed(
+export function mixWithBackground(
   diseases: readonly Disease[],
   finding: FindingDefinition,
   atypicality: number,
@@ -79,7 +79,7 @@ function stateTables(
     for (const id of Object.keys(disease.findings)) {
       const f = index.get(id)
       if (f === undefined) continue
-      const own = mixed([disease], findings[f]!, atypicality, backgrounds[f])
+      const own = mixWithBackground([disease], findings[f]!, atypicality, backgrounds[f])
       own.forEach((p, state) => {
         tables[f]![state * columns + d] = p
       })
@@ -109,7 +109,7 @@ function buildModel(knowledge: Knowledge, atypicality: number): Model {
       when: finding.parent ? findings[parent]!.states.indexOf(finding.parent.when) : -1,
       children: children[f]!,
       root,
-      gated: finding.sex !== undefined || finding.ages !== undefined,
+      restricted: finding.sex !== undefined || finding.ages !== undefined,
       closed: finding.states.length,
       normal: finding.type === 'bool' ? 0 : mostCommon(stateProbabilities([], finding)),
       chance: tables[f]!,
@@ -135,7 +135,7 @@ const models = perKnowledge(() => new Map<number, Model>())
  * @param atypicality share a of the background in every probability: p' = (1 - a) p + a · leak
  * @throws RangeError outside 0 to 1
  */
-export function modelOf(knowledge: Knowledge, atypicality: number): Model {
+export function generativeModel(knowledge: Knowledge, atypicality: number): Model {
   if (!(atypicality >= 0 && atypicality <= 1))
     throw new RangeError(`Expected \`atypicality\` to be from 0 to 1, got \`${atypicality}\``)
   const known = models(knowledge)
@@ -145,7 +145,7 @@ export function modelOf(knowledge: Knowledge, atypicality: number): Model {
 }
 
 /** Diseases a patient may have: those of the regular tiers, those only the out-of-distribution tier draws, or all. */
-export type Drawn = 'common' | 'novel' | 'all'
+export type DiseasePool = 'common' | 'novel' | 'all'
 
 /** Product of the sex and age multipliers of a disease; 1 for an unknown one. Ages count in whole years. */
 function multiplier({ prior }: Disease, { age, sex }: Demographics): number {
@@ -160,7 +160,7 @@ function multiplier({ prior }: Disease, { age, sex }: Demographics): number {
 export function priorWeights(
   knowledge: Knowledge,
   who: Demographics,
-  drawn: Drawn = 'common',
+  drawn: DiseasePool = 'common',
 ): Float64Array {
   return Float64Array.from(knowledge.diseases, (disease) =>
     drawn === 'all' || disease.novel === (drawn === 'novel')
@@ -186,7 +186,7 @@ export function companionWeights(
 }
 
 /** Noise of a patient's answer about a boolean finding, given that the patient remembers. */
-export interface Channel {
+export interface AnswerNoise {
   /** P(reported absent | present). */
   readonly deny: number
   /** P(reported present | absent). */
@@ -200,7 +200,7 @@ export interface Channel {
 export type Evidence = Int8Array
 
 /** Whether the patient's sex or age, where known, rules a finding out. */
-export const isMoot = (
+export const isInapplicable = (
   { finding: { sex, ages } }: Pick<Node, 'finding'>,
   who: Demographics,
 ): boolean =>
@@ -210,11 +210,11 @@ export const isMoot = (
     (who.age < ages[0] || Math.floor(who.age) > ages[1]))
 
 /** Evidence before anything is asked: findings that sex or age rules out are marked `closed`. */
-export function evidenceOf({ nodes }: Model, who: Demographics): Evidence {
+export function initialEvidence({ nodes }: Model, who: Demographics): Evidence {
   const evidence = new Int8Array(nodes.length)
   for (let f = 0; f < nodes.length; f++) {
     const node = nodes[f]!
-    if (node.gated && isMoot(node, who)) evidence[f] = 1 + node.closed
+    if (node.restricted && isInapplicable(node, who)) evidence[f] = 1 + node.closed
   }
   return evidence
 }
@@ -224,10 +224,10 @@ export function evidenceOf({ nodes }: Model, who: Demographics): Evidence {
  * finding behind a closed gate is reported absent.
  */
 function stateLikelihood(
-  { finding, closed, gated }: Node,
+  { finding, closed, restricted: gated }: Node,
   state: number,
   evidence: number,
-  channel: Channel,
+  channel: AnswerNoise,
 ): number {
   if (evidence === 0) return 1
   const named = evidence < 0 ? -1 - evidence : evidence - 1
@@ -243,7 +243,7 @@ function stateLikelihood(
 const trueStateCount = ({ closed, parent }: Node): number => (parent < 0 ? closed : closed + 1)
 
 /** Number of states a node can be reported in: an absent boolean child sounds the same with its gate closed. */
-export const toldStates = ({ finding, closed, parent }: Node): number =>
+export const reportedStateCount = ({ finding, closed, parent }: Node): number =>
   parent >= 0 && finding.type === 'cat' ? closed + 1 : closed
 
 /**
@@ -254,7 +254,7 @@ function upwardMessage(
   model: Pick<Model, 'nodes' | 'columns'>,
   f: number,
   evidence: Evidence,
-  channel: Channel,
+  channel: AnswerNoise,
 ): Float64Array | undefined {
   const { columns } = model
   const node = model.nodes[f]!
@@ -297,7 +297,7 @@ export function familyLikelihood(
   model: Pick<Model, 'nodes' | 'columns'>,
   root: number,
   evidence: Evidence,
-  channel: Channel,
+  channel: AnswerNoise,
 ): Float64Array {
   const out = new Float64Array(model.columns).fill(1)
   const message = upwardMessage(model, root, evidence, channel)

@@ -16,16 +16,22 @@
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
 import { perKnowledge } from '../knowledge/per-knowledge.js'
 import type { Families, Family } from './finding-families.js'
-import { listedIn, membersByRoot } from './finding-families.js'
-import type { Demographics, Drawn, Model, Node } from './generative-model.js'
-import { companionWeights, isMoot, mixed, modelOf, priorWeights } from './generative-model.js'
+import { diseasesWithFindings, membersByRoot } from './finding-families.js'
+import type { Demographics, DiseasePool, Model, Node } from './generative-model.js'
+import {
+  companionWeights,
+  generativeModel,
+  isInapplicable,
+  mixWithBackground,
+  priorWeights,
+} from './generative-model.js'
 
 /** Settings of a tier that the hypotheses depend on. */
 export interface HypothesisOptions {
   readonly atypicality: number
   /** P(a second disease). */
   readonly comorbidity: number
-  readonly drawn: Drawn
+  readonly drawn: DiseasePool
 }
 
 /** The columns of the posterior and their prior. Column `pair * times + time`. */
@@ -35,9 +41,9 @@ export interface Hypotheses {
   /** Index of each column's (first) disease. */
   readonly disease: Int16Array
   /** Every column index: 0, 1, 2, … */
-  readonly every: Int32Array
+  readonly allColumns: Int32Array
   /** Unnormalised P(column, complaint node | age, sex), or P(column | age, sex) without a possible complaint. */
-  start(who: Demographics, complaint: number | undefined): Float64Array
+  columnWeights(who: Demographics, complaint: number | undefined): Float64Array
 }
 
 const step = 1.3 // spacing of the quadrature points in log t
@@ -56,7 +62,7 @@ function timeShares(salience: number): readonly number[] {
 }
 
 /** Whether a finding can be the chief complaint: a boolean root that the patient knows, with salience. */
-export const opens = ({ finding, parent }: Node): boolean =>
+export const canBeComplaint = ({ finding, parent }: Node): boolean =>
   finding.type === 'bool' && finding.knownBy === 'patient' && parent < 0 && finding.salience > 0
 
 interface DiseasePair {
@@ -91,7 +97,7 @@ function pairStateTable(
     const together =
       second?.findings[finding.id] === undefined
         ? undefined
-        : mixed([first, second], finding, atypicality)
+        : mixWithBackground([first, second], finding, atypicality)
     for (let s = 0; s < finding.states.length; s++)
       out[s * pairs.length + h] = together?.[s] ?? chance[s * diseases.length + disease]!
   })
@@ -120,7 +126,7 @@ function pairWeights(
 }
 
 /** Every disease alone and with each that may accompany it. */
-export interface Pairs {
+export interface DiseasePairs {
   /** Generative model with one column per pair. */
   readonly model: Model
   /** Index of the first disease of each column. */
@@ -131,16 +137,16 @@ export interface Pairs {
   weights(who: Demographics): Float64Array
 }
 
-const pairsCache = perKnowledge(() => new Map<string, Pairs>())
+const pairsCache = perKnowledge(() => new Map<string, DiseasePairs>())
 
 /** The diseases and pairs of diseases that a patient may have under a tier, memoised. */
-export function pairsOver(knowledge: Knowledge, options: HypothesisOptions): Pairs {
+export function diseasePairs(knowledge: Knowledge, options: HypothesisOptions): DiseasePairs {
   const { atypicality, comorbidity, drawn } = options
   const cache = pairsCache(knowledge)
   const key = `${atypicality} ${comorbidity} ${drawn}`
   const known = cache.get(key)
   if (known) return known
-  const base = modelOf(knowledge, atypicality)
+  const base = generativeModel(knowledge, atypicality)
   const list = listPairs(knowledge, comorbidity)
   const nodes =
     list.length === base.columns
@@ -150,7 +156,7 @@ export function pairsOver(knowledge: Knowledge, options: HypothesisOptions): Pai
           chance: pairStateTable(node, knowledge, list, atypicality),
         }))
   const weights = new Map<string, Float64Array>()
-  const pairs: Pairs = {
+  const pairs: DiseasePairs = {
     model: { ...base, columns: list.length, nodes },
     companion: Int16Array.from(list, ({ companion }) => companion),
     disease: Int16Array.from(list, ({ disease }) => disease),
@@ -167,14 +173,18 @@ export function pairsOver(knowledge: Knowledge, options: HypothesisOptions): Pai
 }
 
 /** Classes of the columns (every pair at every time) with equal likelihoods in one family of findings. */
-function familyOfColumns(knowledge: Knowledge, pairs: Pairs, members: readonly number[]): Family {
+function familyOfColumns(
+  knowledge: Knowledge,
+  pairs: DiseasePairs,
+  members: readonly number[],
+): Family {
   const { model, disease, companion } = pairs
   const rank = new Int16Array(knowledge.diseases.length)
-  const listed = listedIn(knowledge, model, members)
+  const listed = diseasesWithFindings(knowledge, model, members)
   listed.forEach((d, i) => {
     rank[d] = i + 1
   })
-  const timed = opens(model.nodes[members[0]!]!)
+  const timed = canBeComplaint(model.nodes[members[0]!]!)
   const ranks = listed.length + 1
   const classes = new Int32Array(ranks * ranks * times.length).fill(-1)
   const classOf = new Int32Array(model.columns * times.length)
@@ -200,8 +210,10 @@ function classStateTable(node: Node, { classes, column }: Family, width: number)
   const out = new Float64Array(finding.states.length * classes)
   for (let g = 0; g < classes; g++) {
     const h = Math.floor(column[g]! / times.length)
-    const silent = opens(node) ? Math.exp(-finding.salience * times[column[g]! % times.length]!) : 1
-    const heard = opens(node) ? chance[width + h]! * (1 - silent) : 0
+    const silent = canBeComplaint(node)
+      ? Math.exp(-finding.salience * times[column[g]! % times.length]!)
+      : 1
+    const heard = canBeComplaint(node) ? chance[width + h]! * (1 - silent) : 0
     for (let s = 0; s < finding.states.length; s++) {
       const p = chance[s * width + h]!
       out[s * classes + g] = (s === 1 ? p * silent : p) / (1 - heard)
@@ -218,7 +230,7 @@ function logSilence({ finding, chance }: Node, { column }: Family, width: number
   })
 }
 
-function hypothesisFamilies(knowledge: Knowledge, pairs: Pairs): Families {
+function hypothesisFamilies(knowledge: Knowledge, pairs: DiseasePairs): Families {
   const of: Family[] = []
   for (const members of membersByRoot(pairs.model).values()) {
     const family = familyOfColumns(knowledge, pairs, members)
@@ -231,12 +243,12 @@ function hypothesisFamilies(knowledge: Knowledge, pairs: Pairs): Families {
 
 /** Makes the function P(complaint wins the race at the column's time | column), cached by complaint and patient. */
 function complaintRace(
-  pairs: Pairs,
+  pairs: DiseasePairs,
   { nodes, of }: Families,
 ): (who: Demographics, complaint: number) => Float64Array {
   const width = pairs.model.columns
   const columns = width * times.length
-  const openers = nodes.flatMap((node, f) => (opens(node) ? [f] : []))
+  const openers = nodes.flatMap((node, f) => (canBeComplaint(node) ? [f] : []))
   const silences = new Map(
     openers.map((f) => [f, logSilence(pairs.model.nodes[f]!, of[f]!, width)] as const),
   )
@@ -251,7 +263,7 @@ function complaintRace(
   const factors = new Map<string, Float64Array>()
   const maxFactors = Math.max(1, Math.floor(2 ** 21 / columns)) // 16 MiB
   return (who, complaint) => {
-    const out = openers.filter((f) => f === complaint || isMoot(nodes[f]!, who))
+    const out = openers.filter((f) => f === complaint || isInapplicable(nodes[f]!, who))
     const key = [complaint, ...out].join()
     const known = factors.get(key)
     if (known) return known
@@ -269,22 +281,22 @@ function complaintRace(
 }
 
 /** Builds the hypotheses of a knowledge base under a tier. */
-export function hypothesesOf(knowledge: Knowledge, options: HypothesisOptions): Hypotheses {
-  const pairs = pairsOver(knowledge, options)
+export function buildHypotheses(knowledge: Knowledge, options: HypothesisOptions): Hypotheses {
+  const pairs = diseasePairs(knowledge, options)
   const columns = pairs.model.columns * times.length
   const families = hypothesisFamilies(knowledge, pairs)
   const raceOf = complaintRace(pairs, families)
   return {
     families,
-    every: Int32Array.from({ length: columns }, (_, c) => c),
+    allColumns: Int32Array.from({ length: columns }, (_, c) => c),
     disease: Int16Array.from(
       { length: columns },
       (_, c) => pairs.disease[Math.floor(c / times.length)]!,
     ),
-    start(who, complaint) {
+    columnWeights(who, complaint) {
       const ofPairs = pairs.weights(who)
       const weights = new Float64Array(columns)
-      if (complaint === undefined || !opens(families.nodes[complaint]!))
+      if (complaint === undefined || !canBeComplaint(families.nodes[complaint]!))
         for (let h = 0; h < ofPairs.length; h++) weights[h * times.length] = ofPairs[h]!
       else {
         const factor = raceOf(who, complaint)

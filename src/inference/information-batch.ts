@@ -1,8 +1,8 @@
 /** Mutual information of the disease and every finding in one pass. Runs every turn, so it is written for speed. */
 
 import type { Evidence, Model } from './generative-model.js'
-import type { Table, Tables } from './outcome-tables.js'
-import { information } from './outcome-tables.js'
+import type { OutcomeTable, OutcomeTables } from './outcome-tables.js'
+import { mutualInformation } from './outcome-tables.js'
 
 /** Outcome tables of all findings, for families without evidence, packed into two arrays. */
 interface PackedTables {
@@ -16,7 +16,7 @@ interface PackedTables {
   readonly maxClasses: number
 }
 
-function packTables(tables: readonly Table[]): PackedTables {
+function packTables(tables: readonly OutcomeTable[]): PackedTables {
   const places = new Int32Array(4 * tables.length)
   const numbers: number[] = []
   const listed: number[] = []
@@ -65,9 +65,9 @@ function packedInformation(
  * Makes a function that returns the mutual information of the disease and each finding, in nats; 0 for findings
  * with evidence. Every call returns the same array: read it before the next call.
  */
-export function sweepOver(
+export function informationBatch(
   { nodes }: Model,
-  tables: Tables,
+  tables: OutcomeTables,
 ): (p: Float64Array, evidence: Evidence) => Float64Array {
   const nothing: Evidence = new Int8Array(nodes.length)
   const roots = Int32Array.from(nodes, ({ root }) => root)
@@ -84,7 +84,7 @@ export function sweepOver(
     for (let f = 0; f < roots.length; f++) if (evidence[f] !== 0) touched[roots[f]!] = 1
     for (let f = 0; f < roots.length; f++)
       if (touched[roots[f]!] === 0) out[f] = packedInformation(packed, f, p, weight)
-      else out[f] = evidence[f] === 0 ? information(tables.single(f, evidence), p) : 0
+      else out[f] = evidence[f] === 0 ? mutualInformation(tables.single(f, evidence), p) : 0
     return out
   }
 }

@@ -1,34 +1,38 @@
 /** One-step lookahead: every outcome of a question or examination, with its probability and the belief after it. */
 
 import { expandPanel } from '../knowledge/knowledge.js'
-import type { Belief, Ground } from './belief.js'
-import { supposing } from './belief.js'
-import { toldStates } from './generative-model.js'
+import type { Belief, BeliefContext } from './belief.js'
+import { conditionBelief } from './belief.js'
+import { reportedStateCount } from './generative-model.js'
 
 /** One possible outcome of a question or an examination. */
-export interface Prospect {
+export interface PredictedOutcome {
   readonly probability: number
   /** The belief after it; the same object where nothing is revealed. */
   readonly belief: Belief
 }
 
 /** Outcomes of revealing one finding (node index): one per state it may be reported in. */
-function revealedStates(context: Ground, belief: Belief, f: number): readonly Prospect[] {
+function revealedStates(
+  context: BeliefContext,
+  belief: Belief,
+  f: number,
+): readonly PredictedOutcome[] {
   if (belief.evidence[f] !== 0) return [{ probability: 1, belief }]
   const node = context.model.nodes[f]!
-  const states = Array.from({ length: toldStates(node) }, (_, state) => {
+  const states = Array.from({ length: reportedStateCount(node) }, (_, state) => {
     const evidence = belief.evidence.slice()
     evidence[f] = 1 + state
-    return supposing(context, belief, evidence, [node.root])
+    return conditionBelief(context, belief, evidence, [node.root])
   })
   return states.flatMap((one) => (one ? [{ probability: one.sum, belief: one.belief }] : []))
 }
 
 /** Composes outcomes: those of `next` after each of `outcomes`, probabilities multiplied. */
 const chain = (
-  outcomes: readonly Prospect[],
-  next: (belief: Belief) => readonly Prospect[],
-): readonly Prospect[] =>
+  outcomes: readonly PredictedOutcome[],
+  next: (belief: Belief) => readonly PredictedOutcome[],
+): readonly PredictedOutcome[] =>
   outcomes.flatMap(({ probability, belief }) =>
     next(belief).map((then) => ({ ...then, probability: probability * then.probability })),
   )
@@ -37,8 +41,8 @@ const chain = (
 const withProbability = (
   probability: number,
   belief: Belief,
-  then: readonly Prospect[],
-): readonly Prospect[] =>
+  then: readonly PredictedOutcome[],
+): readonly PredictedOutcome[] =>
   probability === 1
     ? then
     : [
@@ -47,7 +51,11 @@ const withProbability = (
       ]
 
 /** Outcomes of asking the patient about a finding; probabilities sum to 1. */
-export function answers(context: Ground, belief: Belief, finding: string): readonly Prospect[] {
+export function predictAnswers(
+  context: BeliefContext,
+  belief: Belief,
+  finding: string,
+): readonly PredictedOutcome[] {
   const f = context.model.index.get(finding)
   if (f === undefined) return [{ probability: 1, belief }]
   const patient = context.model.nodes[f]!.finding.knownBy === 'patient'
@@ -56,20 +64,20 @@ export function answers(context: Ground, belief: Belief, finding: string): reado
 }
 
 /** Outcomes of an examination or panel, members in `done` left out; probabilities sum to 1. */
-export function results(
-  context: Ground,
+export function predictResults(
+  context: BeliefContext,
   belief: Belief,
   exam: string,
   done: ReadonlySet<string> | undefined,
-): readonly Prospect[] {
+): readonly PredictedOutcome[] {
   const { knowledge, model } = context
   const ordered = knowledge.exam.get(exam)
-  let outcomes: readonly Prospect[] = [{ probability: 1, belief }]
+  let outcomes: readonly PredictedOutcome[] = [{ probability: 1, belief }]
   for (const member of ordered ? expandPanel(ordered) : []) {
     if (done?.has(member)) continue
     const available = 1 - (knowledge.exam.get(member)?.unavailableP ?? 0)
     outcomes = chain(outcomes, (before) => {
-      let shown: readonly Prospect[] = [{ probability: 1, belief: before }]
+      let shown: readonly PredictedOutcome[] = [{ probability: 1, belief: before }]
       for (const f of model.yields.get(member) ?? [])
         shown = chain(shown, (after) => revealedStates(context, after, f))
       return withProbability(available, before, shown)

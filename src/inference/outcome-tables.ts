@@ -4,13 +4,13 @@
  */
 import { memoizeByIdentity } from '../platform/memoize.js'
 import type { Families, Likelihood } from './finding-families.js'
-import { keeper } from './finding-families.js'
+import { memoizeByEvidence } from './finding-families.js'
 import type { Evidence } from './generative-model.js'
-import { toldStates } from './generative-model.js'
-import type { Standing, Utility } from './utility.js'
+import { reportedStateCount } from './generative-model.js'
+import type { DiagnosisRanking, Utility } from './utility.js'
 
 /** P(outcome | class of diseases) of one question or examination. Class 0 holds all diseases not listed. */
-export interface Table {
+export interface OutcomeTable {
   readonly outcomes: number
   readonly classes: number
   /** Disease index of each class from 1 on. */
@@ -27,7 +27,7 @@ const plogp = (p: number): number => (p > 0 ? p * Math.log(p) : 0)
 let weights = new Float64Array(64)
 
 /** P(class) for disease probabilities `p`; valid until the next call. */
-function classWeights({ classes, listed }: Table, p: Float64Array): Float64Array {
+function classWeights({ classes, listed }: OutcomeTable, p: Float64Array): Float64Array {
   if (weights.length < classes) weights = new Float64Array(2 * classes)
   const out = weights
   let rest = 1
@@ -41,7 +41,7 @@ function classWeights({ classes, listed }: Table, p: Float64Array): Float64Array
 }
 
 /** P(outcome) of each outcome, for disease probabilities `p` that sum to 1. */
-export function outcomeChances(table: Table, p: Float64Array): readonly number[] {
+export function outcomeProbabilities(table: OutcomeTable, p: Float64Array): readonly number[] {
   const { outcomes, classes, chance } = table
   const weight = classWeights(table, p)
   return Array.from({ length: outcomes }, (_, o) => {
@@ -52,7 +52,7 @@ export function outcomeChances(table: Table, p: Float64Array): readonly number[]
 }
 
 /** Mutual information of disease and outcome, in nats: H(outcome) - E[H(outcome | disease)], with H the entropy. */
-export function information(table: Table, p: Float64Array): number {
+export function mutualInformation(table: OutcomeTable, p: Float64Array): number {
   const { outcomes, classes, chance, entropy } = table
   const weight = classWeights(table, p)
   let total = 0
@@ -80,11 +80,11 @@ function growScratch(size: number): void {
  * Σ over d of P(d, o) · u(a, d), with d the true disease, a the diagnosis and u the utility. A diagnosis whose
  * utility involves no listed disease has P(o | class 0) times its expected utility now, so only the best such counts.
  */
-export function expectedBest(
-  { outcomes, classes, listed, chance }: Table,
+export function expectedBestUtility(
+  { outcomes, classes, listed, chance }: OutcomeTable,
   p: Float64Array,
   utility: Utility,
-  { worth: sums, order }: Standing,
+  { worth: sums, order }: DiagnosisRanking,
 ): number {
   growScratch(utility.diseases)
   let total = 0
@@ -93,7 +93,7 @@ export function expectedBest(
     for (let i = 0; i < listed.length; i++) {
       const d = listed[i]!
       const more = p[d]! * (chance[o * classes + i + 1]! - background)
-      const said = utility.said[d]!
+      const said = utility.diagnoses[d]!
       const worth = utility.worth[d]!
       for (let j = 0; j < said.length; j++) {
         const a = said[j]!
@@ -109,7 +109,7 @@ export function expectedBest(
       break
     }
     for (let i = 0; i < listed.length; i++)
-      for (const a of utility.said[listed[i]!]!) {
+      for (const a of utility.diagnoses[listed[i]!]!) {
         const value = background * sums[a]! + changed[a]!
         if (touched[a] === 1 && value > best) best = value
         changed[a] = 0
@@ -120,7 +120,7 @@ export function expectedBest(
   return total
 }
 
-function tableOf(rows: readonly Float64Array[], classes: number, listed: Int32Array): Table {
+function tableOf(rows: readonly Float64Array[], classes: number, listed: Int32Array): OutcomeTable {
   const chance = new Float64Array(rows.length * classes)
   const entropy = new Float64Array(classes)
   rows.forEach((row, o) => {
@@ -131,13 +131,13 @@ function tableOf(rows: readonly Float64Array[], classes: number, listed: Int32Ar
 }
 
 /** Class of `table` for each class of a wider table, whose listed diseases are `wide`. */
-function classesIn(table: Table, wide: Int32Array): Int32Array {
+function classesIn(table: OutcomeTable, wide: Int32Array): Int32Array {
   const own = new Map(Array.from(table.listed, (d, i) => [d, i + 1] as const))
   return Int32Array.of(0, ...Array.from(wide, (d) => own.get(d) ?? 0))
 }
 
 /** Joint table of two outcomes that are independent given the disease. */
-function multiplyTables(a: Table, b: Table): Table {
+function multiplyTables(a: OutcomeTable, b: OutcomeTable): OutcomeTable {
   const listed = Int32Array.from(new Set([...a.listed, ...b.listed])).sort()
   const [inA, inB] = [classesIn(a, listed), classesIn(b, listed)]
   const classes = listed.length + 1
@@ -155,18 +155,18 @@ function multiplyTables(a: Table, b: Table): Table {
 }
 
 /** Joint table of two independent outcomes, memoised by both tables. */
-const productsWith = memoizeByIdentity((a: Table) =>
-  memoizeByIdentity((b: Table) => multiplyTables(a, b)),
+const productsWith = memoizeByIdentity((a: OutcomeTable) =>
+  memoizeByIdentity((b: OutcomeTable) => multiplyTables(a, b)),
 )
 
 /** Outcome tables of findings without evidence, under an answer noise; memoised by the evidence on their families. */
-export interface Tables {
+export interface OutcomeTables {
   /** Table of one finding (node index). */
-  single(finding: number, evidence: Evidence): Table
+  single(finding: number, evidence: Evidence): OutcomeTable
   /** One table per family of the findings. Faster for the same array of findings each time. */
-  families(findings: readonly number[], evidence: Evidence): readonly Table[]
+  families(findings: readonly number[], evidence: Evidence): readonly OutcomeTable[]
   /** Joint table of the findings: as many outcomes as their states multiply to. */
-  joint(findings: readonly number[], evidence: Evidence): Table
+  joint(findings: readonly number[], evidence: Evidence): OutcomeTable
 }
 
 /** Joint table of findings of one family: P(outcome | class) = P(evidence, outcome | class) / P(evidence | class). */
@@ -175,7 +175,7 @@ function familyTable(
   likelihood: Likelihood,
   findings: readonly number[],
   evidence: Evidence,
-): Table {
+): OutcomeTable {
   const { root } = nodes[findings[0]!]!
   const { classes, column } = of[root]!
   const base = likelihood(root, evidence)
@@ -188,7 +188,7 @@ function familyTable(
       rows.push(row.map((p, g) => (base[g]! > 0 ? p / base[g]! : 0)))
       return
     }
-    for (let state = 0; state < toldStates(nodes[f]!); state++) {
+    for (let state = 0; state < reportedStateCount(nodes[f]!); state++) {
       supposed[f] = 1 + state
       suppose(i + 1)
     }
@@ -198,12 +198,14 @@ function familyTable(
   return tableOf(rows, classes, column.slice(1))
 }
 
-type TableMaker = (evidence: Evidence) => Table
+type TableMaker = (evidence: Evidence) => OutcomeTable
 
 /** Outcome tables over families of diseases (`diseaseFamilies`), each computed when first needed. */
-export function tablesOf(merged: Families, likelihood: Likelihood): Tables {
+export function outcomeTables(merged: Families, likelihood: Likelihood): OutcomeTables {
   const { nodes } = merged
-  const single = keeper(merged, (f, evidence) => familyTable(merged, likelihood, [f], evidence))
+  const single = memoizeByEvidence(merged, (f, evidence) =>
+    familyTable(merged, likelihood, [f], evidence),
+  )
   const makersOf = memoizeByIdentity((findings: readonly number[]): readonly TableMaker[] => {
     const groups = new Map<number, number[]>()
     for (const f of findings) {
@@ -213,7 +215,7 @@ export function tablesOf(merged: Families, likelihood: Likelihood): Tables {
     return [...groups.values()].map((group): TableMaker => {
       const [f, ...others] = group as [number, ...number[]] // at least one each
       if (others.length === 0) return (evidence) => single(f, evidence)
-      const together = keeper(merged, (_, evidence) =>
+      const together = memoizeByEvidence(merged, (_, evidence) =>
         familyTable(merged, likelihood, group, evidence),
       )
       return (evidence) => together(f, evidence)

@@ -10,16 +10,16 @@
 import type { Case } from '../case.js'
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
 import { perKnowledge } from '../knowledge/per-knowledge.js'
-import type { Told } from '../turn.js'
-import type { Belief, Ground, Intake } from './belief.js'
-import { knowing, observe, start } from './belief.js'
-import type { Outlook } from './expected-value.js'
-import { outlookOver } from './expected-value.js'
-import { likelihoodOver } from './finding-families.js'
-import { modelOf } from './generative-model.js'
-import { hypothesesOf } from './hypotheses.js'
-import type { Prospect } from './lookahead.js'
-import { answers, results } from './lookahead.js'
+import type { RevealedFinding } from '../turn.js'
+import type { Belief, BeliefContext, Intake } from './belief.js'
+import { beliefGivenStates, initialBelief, observe } from './belief.js'
+import type { ExpectedValues } from './expected-value.js'
+import { expectedValues } from './expected-value.js'
+import { likelihoodFunction } from './finding-families.js'
+import { generativeModel } from './generative-model.js'
+import { buildHypotheses } from './hypotheses.js'
+import type { PredictedOutcome } from './lookahead.js'
+import { predictAnswers, predictResults } from './lookahead.js'
 
 /** Settings of a tier that the posterior assumes of patients. */
 export interface PosteriorOptions {
@@ -34,7 +34,7 @@ export interface PosteriorOptions {
 }
 
 /** Posterior over the diseases of a knowledge base: makes and updates beliefs, values questions and examinations. */
-export interface Posterior extends Outlook {
+export interface Posterior extends ExpectedValues {
   /** The belief before the first question. */
   start(intake: Intake): Belief
   /**
@@ -42,16 +42,20 @@ export interface Posterior extends Outlook {
    * a state no remaining disease allows is ignored. `absent` for a categorical child means that its gate is closed.
    * @param certain the states are true, whatever the noise @default false
    */
-  observe(belief: Belief, revealed: readonly Told[], certain?: boolean): Belief
+  observe(belief: Belief, revealed: readonly RevealedFinding[], certain?: boolean): Belief
   /** The same as `start` and then `observe` for certain, but faster where the states leave nothing unknown. */
-  knowing(intake: Intake, states: readonly Told[]): Belief
+  beliefGivenStates(intake: Intake, states: readonly RevealedFinding[]): Belief
   /** Every outcome of asking about a finding; probabilities sum to 1. */
-  answers(belief: Belief, finding: string): readonly Prospect[]
+  predictAnswers(belief: Belief, finding: string): readonly PredictedOutcome[]
   /**
    * Every outcome of an examination or panel; probabilities sum to 1.
    * @param done members of a panel that are not repeated
    */
-  results(belief: Belief, exam: string, done?: ReadonlySet<string>): readonly Prospect[]
+  predictResults(
+    belief: Belief,
+    exam: string,
+    done?: ReadonlySet<string>,
+  ): readonly PredictedOutcome[]
 }
 
 const noNoise: Case['noise'] = { forget: 0, deny: 0, overReport: 0 }
@@ -59,11 +63,11 @@ const noNoise: Case['noise'] = { forget: 0, deny: 0, overReport: 0 }
 const perYear = { year: 1, month: 12, day: 365.25 } as const
 
 /** Age in years; a fraction where it was recorded in months or days, undefined where it is unknown. */
-export const yearsOf = (age: Case['demographics']['age']): number | undefined =>
+export const ageInYears = (age: Case['demographics']['age']): number | undefined =>
   age && age.v / perYear[age.unit]
 
 /** The most probable disease; the first of equals. */
-export function mostProbable(knowledge: Knowledge, { probabilities }: Belief): Disease {
+export function mostProbableDisease(knowledge: Knowledge, { probabilities }: Belief): Disease {
   let best = 0
   probabilities.forEach((p, d) => {
     if (p > probabilities[best]!) best = d
@@ -72,35 +76,35 @@ export function mostProbable(knowledge: Knowledge, { probabilities }: Belief): D
 }
 
 /** Builds the posterior of a knowledge base under a tier, with its tables precomputed. */
-export function posteriorOver(
+export function buildPosterior(
   knowledge: Knowledge,
   { atypicality = 0, noise = noNoise, comorbidity = 0, novel = false }: PosteriorOptions = {},
 ): Posterior {
   const drawn = novel ? 'all' : 'common'
-  const model = modelOf(knowledge, atypicality)
-  const hypotheses = hypothesesOf(knowledge, { atypicality, comorbidity, drawn })
-  const likelihood = likelihoodOver(hypotheses.families, noise)
+  const model = generativeModel(knowledge, atypicality)
+  const hypotheses = buildHypotheses(knowledge, { atypicality, comorbidity, drawn })
+  const likelihood = likelihoodFunction(hypotheses.families, noise)
   const remembered = 1 - noise.forget
-  const context: Ground = { knowledge, hypotheses, model, likelihood, remembered }
+  const context: BeliefContext = { knowledge, hypotheses, model, likelihood, remembered }
   return {
-    ...outlookOver(knowledge, model, noise),
-    start: (intake) => start(context, intake),
+    ...expectedValues(knowledge, model, noise),
+    start: (intake) => initialBelief(context, intake),
     observe: (belief, revealed, certain = false) => observe(context, belief, revealed, certain),
-    knowing: (intake, states) => knowing(context, intake, states),
-    answers: (belief, finding) => answers(context, belief, finding),
-    results: (belief, exam, done) => results(context, belief, exam, done),
+    beliefGivenStates: (intake, states) => beliefGivenStates(context, intake, states),
+    predictAnswers: (belief, finding) => predictAnswers(context, belief, finding),
+    predictResults: (belief, exam, done) => predictResults(context, belief, exam, done),
   }
 }
 
 const posteriors = perKnowledge(() => new Map<string, Posterior>())
 
 /** The posterior of a knowledge base under a tier, memoised: equal options share one. */
-export function posteriorOf(knowledge: Knowledge, options: PosteriorOptions = {}): Posterior {
+export function getPosterior(knowledge: Knowledge, options: PosteriorOptions = {}): Posterior {
   const { atypicality = 0, noise = noNoise, comorbidity = 0, novel = false } = options
   const { forget, deny, overReport } = noise
   const key = [atypicality, forget, deny, overReport, comorbidity, novel].join()
   const known = posteriors(knowledge)
-  const posterior = known.get(key) ?? posteriorOver(knowledge, options)
+  const posterior = known.get(key) ?? buildPosterior(knowledge, options)
   known.set(key, posterior)
   return posterior
 }
@@ -109,16 +113,16 @@ export function posteriorOf(knowledge: Knowledge, options: PosteriorOptions = {}
  * The belief given the true state of every finding of a case, or of one kind: the ceiling of accuracy.
  * @param knownBy only findings the patient knows, or only those examinations show @default both
  */
-export function fullInformation(
+export function fullInformationBelief(
   posterior: Posterior,
   truth: Case,
   { knownBy }: { readonly knownBy?: 'patient' | 'exam' } = {},
 ): Belief {
   const { findings, demographics, chiefComplaint } = truth
   const known = knownBy === undefined ? findings : findings.filter((f) => f.knownBy === knownBy)
-  return posterior.knowing(
+  return posterior.beliefGivenStates(
     {
-      age: yearsOf(demographics.age),
+      age: ageInYears(demographics.age),
       sex: demographics.sex,
       complaint: chiefComplaint.findings,
     },

@@ -7,13 +7,13 @@ export interface Utility {
   /** Number of diseases. */
   readonly diseases: number
   /** By true disease: indices of the diagnoses with a utility other than 0. */
-  readonly said: readonly Int32Array[]
+  readonly diagnoses: readonly Int32Array[]
   /** By true disease: their utilities, in the same order. */
   readonly worth: readonly Float64Array[]
 }
 
 /** Expected utility of every diagnosis, and their order by it. */
-export interface Standing {
+export interface DiagnosisRanking {
   /** Σ over true diseases d of P(d) · u(diagnosis, d), by diagnosis. */
   readonly worth: Float64Array
   /** Disease indices by descending expected utility; of equals the lower index first. */
@@ -21,7 +21,10 @@ export interface Standing {
 }
 
 /** Expected utility and rank of every diagnosis for disease probabilities `p`. */
-export function standingOf({ diseases, said, worth }: Utility, p: Float64Array): Standing {
+export function rankDiagnoses(
+  { diseases, diagnoses: said, worth }: Utility,
+  p: Float64Array,
+): DiagnosisRanking {
   const sums = new Float64Array(diseases)
   for (let d = 0; d < diseases; d++)
     for (let i = 0; i < said[d]!.length; i++) sums[said[d]![i]!]! += p[d]! * worth[d]![i]!
@@ -30,7 +33,7 @@ export function standingOf({ diseases, said, worth }: Utility, p: Float64Array):
 }
 
 /** Tabulates a utility function over all pairs of a diagnosis and a true disease. */
-export function utilityOf(
+export function utilityTable(
   { diseases }: Knowledge,
   worth: (said: Disease, truth: Disease) => number,
 ): Utility {
@@ -42,12 +45,12 @@ export function utilityOf(
   )
   return {
     diseases: diseases.length,
-    said: lists.map((list) => Int32Array.from(list, ([a]) => a)),
+    diagnoses: lists.map((list) => Int32Array.from(list, ([a]) => a)),
     worth: lists.map((list) => Float64Array.from(list, ([, value]) => value)),
   }
 }
 
 /** Utility 1 for the right disease and 0 for any other, memoised: expected utility is then P(right). */
-export const rightOnly: (knowledge: Knowledge) => Utility = perKnowledge((knowledge) =>
-  utilityOf(knowledge, (said, truth) => (said === truth ? 1 : 0)),
+export const accuracyUtility: (knowledge: Knowledge) => Utility = perKnowledge((knowledge) =>
+  utilityTable(knowledge, (said, truth) => (said === truth ? 1 : 0)),
 )

@@ -1,14 +1,14 @@
 /** Validation of a knowledge base: references, states, distributions, ambiguous phrases, and leaked disease names. */
-import { contains, normal } from '../text/phrase-search.js'
+import { containsPhrase, normaliseText } from '../text/phrase-search.js'
 import type { Disease, ExamDefinition, FindingDefinition, Knowledge } from './knowledge.js'
 
 /** A problem: the id of the definition that has it, the reason, and the id of a second definition involved. */
-export interface Problem {
+export interface KnowledgeProblem {
   readonly id: string
   readonly why: string
   readonly other?: string
 }
-type Problems = Generator<Problem>
+type Problems = Generator<KnowledgeProblem>
 
 type Reasons = Generator<string>
 
@@ -129,7 +129,7 @@ const mayShare = (a: Kind, b: Kind): boolean =>
 function* collisions(knowledge: Knowledge): Problems {
   const owners = new Map<string, { readonly id: string; readonly kind: Kind }>()
   for (const { id, kind, field, text } of doctorPhrases(knowledge)) {
-    const phrase = normal(text).text
+    const phrase = normaliseText(text).text
     const owner = owners.get(phrase)
     const which = `${kind} ${id}: ${field} "${text}"`
     if (phrase === '') yield { id, why: `${which} has no letters` }
@@ -159,7 +159,7 @@ function* leakedNames({ findings, diseases }: Knowledge): Problems {
     for (const { at, text } of patientSentences(finding)) {
       const said = text.toLowerCase()
       for (const [phrase, other] of names)
-        if (contains(said, phrase))
+        if (containsPhrase(said, phrase))
           yield {
             id: finding.id,
             why: `finding ${finding.id}: ${at} "${text}" names disease ${other} ("${phrase}")`,
@@ -169,7 +169,7 @@ function* leakedNames({ findings, diseases }: Knowledge): Problems {
 }
 
 /** All problems of a knowledge base, in the order of its definitions within each kind of problem. */
-export function* problemsOf(knowledge: Knowledge): Problems {
+export function* findKnowledgeProblems(knowledge: Knowledge): Problems {
   yield* definitionProblems(knowledge)
   yield* collisions(knowledge)
   yield* leakedNames(knowledge)

@@ -6,7 +6,7 @@
  */
 import { Fault } from '../error.js'
 import type { KnowledgeFile } from './schema.js'
-import { ordinal } from './schema.js'
+import { ordinalProbabilities } from './schema.js'
 
 /** A file's entry with its optional fields filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
@@ -104,7 +104,10 @@ const fillDisease = (disease: FileDisease, group: string): Disease => ({
   reviewed: disease.reviewed ?? null,
   group,
   findings: Object.fromEntries(
-    Object.entries(disease.findings).map(([id, p]) => [id, typeof p === 'string' ? ordinal[p] : p]),
+    Object.entries(disease.findings).map(([id, p]) => [
+      id,
+      typeof p === 'string' ? ordinalProbabilities[p] : p,
+    ]),
   ),
 })
 

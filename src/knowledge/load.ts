@@ -4,10 +4,10 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as Yaml from 'yaml'
 import type * as Zod from 'zod'
-import { Fault, messageOf } from '../error.js'
+import { errorMessage, Fault } from '../error.js'
 import { firstLines } from '../platform/bounded-list.js'
-import { packageFolder } from '../platform/package-root.js'
-import { problemsOf } from './check.js'
+import { packageRoot } from '../platform/package-root.js'
+import { findKnowledgeProblems } from './check.js'
 import type { Knowledge } from './knowledge.js'
 import { indexKnowledge } from './knowledge.js'
 import type { KnowledgeFile } from './schema.js'
@@ -42,7 +42,7 @@ function readFile(path: string, trusted: boolean): SourceFile {
   try {
     json = JSON.parse(text)
   } catch (error) {
-    throw new Fault('bad-input', `${path}: ${messageOf(error)}`)
+    throw new Fault('bad-input', `${path}: ${errorMessage(error)}`)
   }
   if (trusted) return { path, text, file: json as KnowledgeFile } // a test parses the shipped files with the schema
   const { z }: typeof Zod = require('zod')
@@ -73,7 +73,7 @@ function listFiles(folder: string): readonly string[] {
       .filter((name) => name.endsWith('.json'))
       .sort()
   } catch (error) {
-    throw new Fault('bad-input', `${folder}: ${messageOf(error)}`, { cause: error })
+    throw new Fault('bad-input', `${folder}: ${errorMessage(error)}`, { cause: error })
   }
 }
 
@@ -89,10 +89,10 @@ export const loadKnowledge = (folder?: string): Knowledge =>
   load(folder ?? shippedFolder(), folder === undefined)
 
 /** Loads a folder like {@link loadKnowledge}, and checks the shipped one too. */
-export const checkedKnowledge = (folder?: string): Knowledge =>
+export const loadCheckedKnowledge = (folder?: string): Knowledge =>
   load(folder ?? shippedFolder(), false)
 
-const shippedFolder = (): string => join(packageFolder(), 'data/knowledge')
+const shippedFolder = (): string => join(packageRoot(), 'data/knowledge')
 
 function load(folder: string, trusted: boolean): Knowledge {
   const key = `${folder}${trusted ? '' : ' checked'}`
@@ -104,7 +104,7 @@ function load(folder: string, trusted: boolean): Knowledge {
   const knowledge = indexKnowledge(sources.map(({ file }) => file))
   const place = (id: string): string => locate(id, sources, folder)
   // A test checks the shipped base.
-  const problems = (trusted ? [] : [...problemsOf(knowledge)]).map(
+  const problems = (trusted ? [] : [...findKnowledgeProblems(knowledge)]).map(
     ({ id, why, other }) => `${place(id)}: ${why}${other ? `, at ${place(other)}` : ''}`,
   )
   if (problems.length > 0) throw new Fault('bad-input', firstLines(problems).join('\n'))

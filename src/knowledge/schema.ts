@@ -6,7 +6,7 @@ import type { z as Zod } from 'zod'
 import { codeSystems, findingKinds } from '../case.js'
 
 /** Probabilities of the ordinal words that an author may write. */
-export const ordinal = {
+export const ordinalProbabilities = {
   always: 0.95,
   usually: 0.8,
   often: 0.55,
@@ -16,7 +16,7 @@ export const ordinal = {
 } as const
 
 /** Attributes of a complaint that a finding can describe. */
-export const attributes = [
+export const findingAttributes = [
   'onset',
   'duration',
   'severity',
@@ -28,7 +28,7 @@ export const attributes = [
   'timing',
 ] as const
 /** Name of a complaint's attribute. */
-export type Attribute = (typeof attributes)[number]
+export type FindingAttribute = (typeof findingAttributes)[number]
 
 /** Schemas that several definitions share. */
 function sharedSchemas(z: typeof Zod) {
@@ -40,7 +40,12 @@ function sharedSchemas(z: typeof Zod) {
     MaybeEmptyLists: z.strictObject({ zh: z.array(text), en: z.array(text) }),
     Id: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'expected a kebab-case id'),
     Probability: z.union([
-      z.enum(Object.keys(ordinal) as [keyof typeof ordinal, ...(keyof typeof ordinal)[]]),
+      z.enum(
+        Object.keys(ordinalProbabilities) as [
+          keyof typeof ordinalProbabilities,
+          ...(keyof typeof ordinalProbabilities)[],
+        ],
+      ),
       z.number().gt(0).lt(1),
     ]),
     Distribution: z
@@ -106,7 +111,7 @@ const findingDefinitionSchema = (
     /** The finding exists only in patients of these ages in years, both ends included. */
     ages: z.tuple([z.number().min(0), z.number().max(130)]).optional(),
     /** Attribute of the parent that it describes; without a parent, of the illness as a whole. */
-    attribute: z.enum(attributes).optional(),
+    attribute: z.enum(findingAttributes).optional(),
     salience: z.number().min(0).max(1),
     stigma: z.number().int().min(0).max(3),
     /** Background P(present) or distribution, for diseases that do not list the finding. */

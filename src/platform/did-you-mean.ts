@@ -39,7 +39,7 @@ function distance(given: string, name: string): number | undefined {
  * case, blanks and underscores), and names that contain it or are contained in it.
  * @param most how many names at most @default 3
  */
-export function nearNames(given: string, names: readonly string[], most = 3): readonly string[] {
+export function suggestNames(given: string, names: readonly string[], most = 3): readonly string[] {
   const plain = simplify(given)
   if (plain === '' || plain.length > maxLength) return []
   return names

@@ -3,5 +3,5 @@ import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 
 /** The absolute path of the package's folder. */
-export const packageFolder = (): string =>
+export const packageRoot = (): string =>
   dirname(createRequire(import.meta.url).resolve('bedside/package.json'))

@@ -1,5 +1,5 @@
 /** Retries with a deadline per attempt and exponential backoff between attempts. */
-import { Fault, messageOf } from '../error.js'
+import { errorMessage, Fault } from '../error.js'
 import { uniform } from '../seed.js'
 
 /** Options of {@link retry}. */
@@ -16,16 +16,16 @@ export interface RetryOptions {
   readonly key: number
   readonly signal?: AbortSignal | undefined
   /** Delay for an error: `never`, ms, or undefined for the backoff. `attempt` counts earlier failures. */
-  readonly advice: (error: unknown, attempt: number) => 'never' | number | undefined
+  readonly retryDelay: (error: unknown, attempt: number) => 'never' | number | undefined
   /** Queue for attempts. @default none */
   readonly queue?: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /** The messages of an error and its causes, down to the socket error, joined. */
-export function wholeMessage(error: unknown): string {
+export function fullErrorMessage(error: unknown): string {
   const messages: string[] = []
   for (let at: unknown = error; at != null && messages.length < 4; ) {
-    messages.push(messageOf(at))
+    messages.push(errorMessage(at))
     at = at instanceof Error ? at.cause : undefined
   }
   return [...new Set(messages.filter(Boolean))].join(': ')
@@ -69,11 +69,19 @@ export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void
  * Retries `work` and gives the first successful result.
  * @throws Fault `aborted` when the caller's signal was aborted; otherwise the last attempt's error unchanged
  */
-export async function retried<T>(
+export async function retry<T>(
   work: (signal: AbortSignal) => Promise<T>,
   options: RetryOptions,
 ): Promise<T> {
-  const { timeoutMs, maxRetries, backoffMs, maxBackoffMs = Infinity, key, signal, advice } = options
+  const {
+    timeoutMs,
+    maxRetries,
+    backoffMs,
+    maxBackoffMs = Infinity,
+    key,
+    signal,
+    retryDelay: advice,
+  } = options
   const { queue = (go) => go() } = options
   for (let attempt = 0; ; attempt++) {
     try {
@@ -83,7 +91,7 @@ export async function retried<T>(
       })
     } catch (error) {
       if (signal?.aborted)
-        throw new Fault('aborted', `aborted: ${messageOf(signal.reason)}`, { cause: error })
+        throw new Fault('aborted', `aborted: ${errorMessage(signal.reason)}`, { cause: error })
       const wait = advice(error, attempt)
       if (wait === 'never' || attempt >= maxRetries) throw error
       const jitter = 0.5 + uniform(0, 'backoff', key, attempt)

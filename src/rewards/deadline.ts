@@ -17,7 +17,7 @@ export function checkTimeout(what: string, timeoutMs: number): void {
  * listener are removed on settlement.
  * @throws Fault `component-failed` on timeout; the signal's reason once that is aborted
  */
-export function beforeDeadline<T>(
+export function raceDeadline<T>(
   pending: PromiseLike<T>,
   {
     what,

@@ -10,21 +10,21 @@
  */
 import type { GraderView } from '../case.js'
 import type { Episode } from '../episode.js'
-import { Fault, messageOf } from '../error.js'
+import { errorMessage, Fault } from '../error.js'
 import type { Part, Reward, RewardContext, Score } from '../reward.js'
 import { notApplicable, ok, unavailable } from '../reward.js'
-import { beforeDeadline, checkTimeout } from './deadline.js'
-import { scoreOf } from './score.js'
+import { checkTimeout, raceDeadline } from './deadline.js'
+import { partScore } from './score.js'
 
 /** Return value of a reward function. A number is the total; null means not applicable. */
-export type Scored = number | null | Part | Score
+export type RewardResult = number | null | Part | Score
 
 /** A scoring function as a researcher writes it: of the episode and the grader's view, sync or async. */
 export type RewardFunction = (
   episode: Episode,
   truth: GraderView,
   context: RewardContext,
-) => Scored | PromiseLike<Scored>
+) => RewardResult | PromiseLike<RewardResult>
 
 /** Arguments of a reward function as one tuple. */
 export type RewardArguments = readonly [Episode, GraderView, RewardContext]
@@ -66,21 +66,21 @@ const statuses: ReadonlySet<unknown> = new Set<Part['status']>([
 const contractErrors = new WeakSet<object>()
 
 /** Marks an error as a broken contract (a wrong return value): it ends the run even from inside nested rewards. */
-export function broken<E extends Error>(error: E): E {
+export function markContractError<E extends Error>(error: E): E {
   contractErrors.add(error)
   return error
 }
 
 /** Turns a reward function's return value into a score. */
 function toScore(name: string, given: unknown): Score {
-  if (typeof given === 'number') return scoreOf(name, ok(given))
-  if (given === null) return scoreOf(name, notApplicable)
+  if (typeof given === 'number') return partScore(name, ok(given))
+  if (given === null) return partScore(name, notApplicable)
   if (typeof given === 'object') {
     // Narrowed by the tag that only one of the two types has.
-    if ('status' in given && statuses.has(given.status)) return scoreOf(name, given as Part)
+    if ('status' in given && statuses.has(given.status)) return partScore(name, given as Part)
     if ('total' in given && 'parts' in given) return given as Score
   }
-  throw broken(
+  throw markContractError(
     new TypeError(
       `Expected reward \`${name}\` to return a number, null, a part or a score, got ${display(given)}`,
     ),
@@ -94,7 +94,7 @@ function checkScore(
   length: number,
 ): void {
   const wrong = (what: string, got: unknown) =>
-    broken(new RangeError(`Expected ${what}, got ${display(got)}`))
+    markContractError(new RangeError(`Expected ${what}, got ${display(got)}`))
   if (total !== null && !(Number.isFinite(total) && total >= low && total <= high))
     throw wrong(`reward \`${name}\` to be finite and within [${low}, ${high}]`, total)
   for (const key in parts) {
@@ -106,7 +106,7 @@ function checkScore(
     throw wrong(`\`turns\` of reward \`${name}\` to be ${length} finite numbers`, turns)
 }
 
-const isPromise = (given: unknown): given is PromiseLike<Scored> =>
+const isPromise = (given: unknown): given is PromiseLike<RewardResult> =>
   typeof given === 'object' && given !== null && 'then' in given
 
 const languageErrors = [TypeError, ReferenceError, RangeError, SyntaxError]
@@ -120,11 +120,11 @@ function scoreAfterError(name: string, error: unknown, { signal }: RewardContext
   if (signal?.aborted || (error instanceof Error && contractErrors.has(error))) throw error
   if (Fault.is(error)) {
     if (error.code === 'aborted') throw error
-    return scoreOf(name, unavailable(error.message))
+    return partScore(name, unavailable(error.message))
   }
-  const message = `reward ${name}: ${messageOf(error)}`
+  const message = `reward ${name}: ${errorMessage(error)}`
   if (isProgrammingError(error)) throw new Fault('component-failed', message, { cause: error })
-  return scoreOf(name, unavailable(message))
+  return partScore(name, unavailable(message))
 }
 
 /**
@@ -152,12 +152,12 @@ export function defineReward(
     truth: GraderView,
     context: RewardContext = {},
   ): Promise<Score> => {
-    let given: Scored
+    let given: RewardResult
     try {
       const answer = fn(episode, truth, context)
       // Most rewards answer at once, thousands of times a second: they need no timer.
       given = isPromise(answer)
-        ? await beforeDeadline(answer, { what, timeoutMs, signal: context.signal })
+        ? await raceDeadline(answer, { what, timeoutMs, signal: context.signal })
         : answer
     } catch (error) {
       return scoreAfterError(name, error, context)
@@ -182,15 +182,15 @@ export const asReward = (fn: Reward | RewardFunction, name?: string): Reward =>
     : defineReward({ name: name ?? (fn.name || 'reward'), timeoutMs: defaultTimeoutMs.bare }, fn)
 
 /** The scoring function of a reward, without its declaration. */
-export type Scoring = (
+export type ScoreFunction = (
   episode: Episode,
   truth: GraderView,
   context?: RewardContext,
 ) => Promise<Score>
 
 /** Makes a combinator's reward. Its total is within the bounds by construction, so no result is checked again. */
-export function composite(
-  score: Scoring,
+export function composeReward(
+  score: ScoreFunction,
   {
     name,
     bounds,

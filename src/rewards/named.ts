@@ -6,7 +6,7 @@
  */
 import { Fault } from '../error.js'
 import { loadKnowledge } from '../knowledge/load.js'
-import { nearNames } from '../platform/did-you-mean.js'
+import { suggestNames } from '../platform/did-you-mean.js'
 import type { Reward } from '../reward.js'
 import type { Judge } from './judges/judge.js'
 import { actionBankOf } from './outcome/action-bank.js'
@@ -25,22 +25,22 @@ import { treatment } from './outcome/treatment.js'
 import { triage, triageFrequency } from './outcome/triage.js'
 import { verifiedAnswer } from './outcome/verified-answer.js'
 import { defaultReward } from './presets/default.js'
-import { efficiencyPreset } from './presets/efficient.js'
+import { efficiencyPreset } from './presets/efficiency.js'
 import { safetyFirst } from './presets/safety-first.js'
 import { communication } from './process/communication.js'
-import { cost } from './process/cost.js'
 import { examAgreement, examF1 } from './process/exam-f1.js'
-import { replyFormat } from './process/format.js'
 import { historyCoverage } from './process/history-coverage.js'
 import type { InformationGainOptions } from './process/information-gain.js'
 import { informationGain } from './process/information-gain.js'
 import { invasiveness } from './process/invasiveness.js'
+import { moneySavings } from './process/money-savings.js'
 import { oneQuestion } from './process/one-question.js'
 import { plainLanguage } from './process/plain-language.js'
 import { questionSpecificity } from './process/question-specificity.js'
 import { repetition } from './process/repetition.js'
-import { time } from './process/time.js'
-import { diagagentPaper, diagagentReleased } from './published/diagagent.js'
+import { replyFormat } from './process/reply-format.js'
+import { timeSavings } from './process/time-savings.js'
+import { diagagent, diagagentPaper } from './published/diagagent.js'
 import { doctorAgentGrpo, doctorAgentPpo } from './published/doctor-agent.js'
 import { doctorAgentNotebook } from './published/doctor-agent-notebook.js'
 import {
@@ -51,15 +51,17 @@ import {
 import { grpodxHead, grpodxReadme } from './published/grpodx.js'
 import { takestwoDoctor } from './published/takestwo.js'
 import { takestwoPatient } from './published/takestwo-patient.js'
-import { noContraindicated } from './safety/contraindicated.js'
 import { escalation } from './safety/escalation.js'
+import { noContraindicated } from './safety/no-contraindicated.js'
 import { noHarm } from './safety/no-harm.js'
 import { redFlagRecall } from './safety/red-flags.js'
 import { safety } from './safety/safety.js'
 import { groundedClaims, noFalseClaims } from './safety/unsupported-claims.js'
 
 /** Options of all named rewards; each reads those it needs. */
-export interface NamedOptions extends Omit<InformationGainOptions, 'least'>, FormularyOptions {
+export interface NamedRewardOptions
+  extends Omit<InformationGainOptions, 'least'>,
+    FormularyOptions {
   /** The judge of judged rewards. @default ruleJudge, except where a release has a rule of its own */
   readonly judge?: Judge
 }
@@ -95,8 +97,8 @@ const own = {
   'one-question': () => oneQuestion(),
   'plain-language': ({ knowledge }) => plainLanguage({ knowledge }),
   'question-specificity': questionSpecificity,
-  cost: () => cost(),
-  time: () => time(),
+  cost: () => moneySavings(),
+  time: () => timeSavings(),
   invasiveness: () => invasiveness(),
   'no-harm': noHarm,
   'red-flag-recall': redFlagRecall,
@@ -106,7 +108,7 @@ const own = {
   'no-false-claims': ({ knowledge }) => noFalseClaims({ knowledge }),
   'information-gain': informationGain,
   'verified-answer': verifiedAnswer,
-} as const satisfies Record<string, (options: NamedOptions) => Reward>
+} as const satisfies Record<string, (options: NamedRewardOptions) => Reward>
 
 /** Rewards of published systems, fixed; each is also registered as `NAME-parity`. */
 const published = {
@@ -118,18 +120,18 @@ const published = {
   'doctoragent-match': doctoragentMatch,
   'doctoragent-patient': doctoragentPatient,
   'doctoragent-judge': doctoragentJudge,
-  diagagent: diagagentReleased,
+  diagagent: diagagent,
   'diagagent-paper': diagagentPaper,
   'grpodx-readme': grpodxReadme,
   'grpodx-head': grpodxHead,
-} as const satisfies Record<string, (options: NamedOptions & { parity?: boolean }) => Reward>
+} as const satisfies Record<string, (options: NamedRewardOptions & { parity?: boolean }) => Reward>
 
 type OwnName = keyof typeof own
 type PublishedName = keyof typeof published
 /** The name of a registered reward. */
 export type RewardName = OwnName | PublishedName | `${PublishedName}-parity`
 
-type RewardFactory = (options: NamedOptions) => Reward
+type RewardFactory = (options: NamedRewardOptions) => Reward
 
 const factories: ReadonlyMap<string, RewardFactory> = new Map<string, RewardFactory>([
   ...Object.entries(own),
@@ -151,8 +153,8 @@ export const presetNames: readonly RewardName[] = rewardNames.filter(
 )
 
 /** Hint for an unknown reward name: the similar names, or all of them. */
-export function expectedReward(name: string): string {
-  const near = nearNames(name, rewardNames).map((known) => `\`${known}\``)
+export function suggestRewardNames(name: string): string {
+  const near = suggestNames(name, rewardNames).map((known) => `\`${known}\``)
   return near.length > 0
     ? `did you mean ${near.join(' or ')}? \`bedside rewards list\` names all ${rewardNames.length}`
     : `there are ${rewardNames.join(', ')}`
@@ -162,12 +164,12 @@ export function expectedReward(name: string): string {
  * Makes the reward registered under `name`; its `rewardName`, `bounds` and `source` describe it.
  * @throws Fault `bad-input` for an unknown name, with the similar names
  */
-export function namedReward(name: string, options: NamedOptions = {}): Reward {
+export function namedReward(name: string, options: NamedRewardOptions = {}): Reward {
   const make = factories.get(name)
   if (!make)
     throw new Fault(
       'bad-input',
-      `Expected the name of a reward, got \`${name}\`; ${expectedReward(name)}`,
+      `Expected the name of a reward, got \`${name}\`; ${suggestRewardNames(name)}`,
     )
   return make(options)
 }

@@ -3,7 +3,7 @@ import type { Part, Score } from '../reward.js'
 import { notApplicable, ok, unavailable } from '../reward.js'
 
 /** A score as one part: its total, or the reason why it has none. */
-export function partOf({ total, parts }: Score): Part {
+export function toPart({ total, parts }: Score): Part {
   if (total !== null) {
     const only = singlePart(parts)
     return only?.status === 'ok' && only.value === total ? only : ok(total)
@@ -26,7 +26,7 @@ function singlePart(parts: Score['parts']): Part | undefined {
 }
 
 /** A score of one named part, with that part's value as its total. */
-export const scoreOf = (name: string, part: Part): Score => ({
+export const partScore = (name: string, part: Part): Score => ({
   total: part.status === 'ok' ? part.value : null,
   parts: { [name]: part },
 })

@@ -125,7 +125,10 @@ export function isStreamed(path: string): boolean {
 }
 
 /** Writes a whole file; see {@link newFile}. */
-export async function writeWhole(path: string, content: string | Uint8Array): Promise<void> {
+export async function writeFileAtomically(
+  path: string,
+  content: string | Uint8Array,
+): Promise<void> {
   const file = await newFile(path)
   try {
     await file.write(content)
@@ -140,7 +143,7 @@ export async function writeWhole(path: string, content: string | Uint8Array): Pr
  * Fills a temporary folder, then renames it; an existing folder stays until the rename.
  * @throws Fault `bad-input` for a file
  */
-export async function writeWholeFolder(
+export async function writeFolderAtomically(
   folder: string,
   fill: (fresh: string) => Promise<void>,
 ): Promise<void> {

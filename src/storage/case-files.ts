@@ -4,11 +4,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import type { Case } from '../case.js'
-import { boundary, Fault, messageOf } from '../error.js'
+import { errorMessage, Fault, rethrowAsFault } from '../error.js'
 import type { NewFile } from './atomic-write.js'
 import { newFile } from './atomic-write.js'
 import type { caseSchema } from './case-schema.js'
-import { linesOf, packerFor, refuseArray } from './compressed-lines.js'
+import { createCompressor, readLines, refuseArray } from './compressed-lines.js'
 
 /** A line that is not a case. */
 export interface BrokenLine {
@@ -53,7 +53,7 @@ function parseLine(
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return { wrong: `not JSON, expected a case, got ${shown(text)} (${messageOf(error)})` }
+    return { wrong: `not JSON, expected a case, got ${shown(text)} (${errorMessage(error)})` }
   }
   const parsed = schema.safeParse(value)
   return parsed.success
@@ -81,14 +81,14 @@ export async function* streamCases(
     (({ line, message }: BrokenLine) => {
       throw new Fault('bad-input', `${path}:${line}: ${message}`)
     })
-  await boundary('bad-input', path, async () => {
+  await rethrowAsFault('bad-input', path, async () => {
     if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
   })
   const { caseSchema: schema } = await import('./case-schema.js')
   const lines = new Map<string, number>()
   let line = 0
   let filled = 0
-  for await (const text of linesOf(path)) {
+  for await (const text of readLines(path)) {
     line++
     const trimmed = text.trim()
     if (trimmed === '') continue
@@ -147,7 +147,7 @@ export async function writeCases(
         written++
       }),
     )
-    const packer = packerFor(path)
+    const packer = createCompressor(path)
     const append = async (chunks: AsyncIterable<string | Uint8Array>) => {
       for await (const chunk of chunks) await to.write(chunk)
     }
@@ -157,7 +157,7 @@ export async function writeCases(
     await file?.discard()
     // An error of the case source is no fault of the path.
     if (!(error instanceof Error && 'syscall' in error)) throw error
-    throw new Fault('bad-input', `${path}: cannot be written: ${messageOf(error)}`, {
+    throw new Fault('bad-input', `${path}: cannot be written: ${errorMessage(error)}`, {
       cause: error,
     })
   }

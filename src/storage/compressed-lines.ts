@@ -17,7 +17,7 @@ import { decodeUtf8 } from '../platform/utf8.js'
  * @param name of the file, for messages
  * @throws Fault `bad-input` for bytes that are not UTF-8
  */
-export async function* linesIn(
+export async function* splitLines(
   chunks: AsyncIterable<unknown>,
   name: string,
 ): AsyncGenerator<string, void, undefined> {
@@ -35,7 +35,7 @@ export async function* linesIn(
 }
 
 /** The compressor for a file name: gzip for `.gz`, Brotli for `.br`, none for others. */
-export function packerFor(path: string): Transform | undefined {
+export function createCompressor(path: string): Transform | undefined {
   if (path.endsWith('.gz')) return createGzip({ level: 9 })
   // Lines of one kind repeat over many kilobytes: a window of 16 MiB makes a case file 70 times smaller.
   const params = { [constants.BROTLI_PARAM_LGWIN]: 24 }
@@ -56,16 +56,16 @@ const chunkSize = 1 << 19
  * Reads a file line by line, decompressed where its name ends in `.gz` or `.br`.
  * @throws Fault `bad-input` for a file whose compression does not match its name, and for one that is not in UTF-8
  */
-export async function* linesOf(path: string): AsyncGenerator<string, void, undefined> {
+export async function* readLines(path: string): AsyncGenerator<string, void, undefined> {
   const unpacker = unpackerFor(path)
   if (!unpacker) {
-    yield* linesIn(createReadStream(path, { highWaterMark: chunkSize }), path)
+    yield* splitLines(createReadStream(path, { highWaterMark: chunkSize }), path)
     return
   }
   // A read error of the file ends the unpacker and is thrown there.
   const text = pipeline(createReadStream(path), unpacker, () => {})
   try {
-    yield* linesIn(text, path)
+    yield* splitLines(text, path)
   } catch (error) {
     const broken = error instanceof Error && 'errno' in error && !('syscall' in error)
     throw broken ? new Fault('bad-input', `${path}: cannot be unpacked: ${error.message}`) : error

@@ -8,14 +8,14 @@
  */
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { boundary, Fault } from '../error.js'
+import { Fault, rethrowAsFault } from '../error.js'
 import type { NewFile } from './atomic-write.js'
 import { isStreamed, newFile } from './atomic-write.js'
-import { countLines, linesOf, refuseArray } from './compressed-lines.js'
+import { countLines, readLines, refuseArray } from './compressed-lines.js'
 import type { RowSink } from './episode-parquet.js'
-import { countRows, parquetSink, readTable } from './episode-parquet.js'
-import type { Row } from './episode-row.js'
-import { checkSchema, toLine, toRow } from './episode-row.js'
+import { countEpisodeRows, parquetSink, readEpisodeRows } from './episode-parquet.js'
+import type { EpisodeRow } from './episode-row.js'
+import { checkSchema, toEpisodeRow, toLine } from './episode-row.js'
 import type { SavedEpisode } from './episode-schema.js'
 
 export type { SavedEpisode } from './episode-schema.js'
@@ -54,7 +54,7 @@ function partialFile(path: string) {
   /** Batches go one after another, whether or not the caller waits. */
   let sent = Promise.resolve()
   const begin = () => {
-    opened ??= boundary('bad-input', path, async () => {
+    opened ??= rethrowAsFault('bad-input', path, async () => {
       const file = await newFile(path)
       return { file, sink: makeSink(file) }
     })
@@ -62,7 +62,7 @@ function partialFile(path: string) {
     return opened
   }
   return {
-    send(rows: readonly Row[]): void {
+    send(rows: readonly EpisodeRow[]): void {
       const opening = begin()
       sent = sent.then(async () => (await opening).sink.send(rows))
       sent.catch(() => {})
@@ -93,7 +93,7 @@ function partialFile(path: string) {
  */
 export function episodeWriter(path: string): EpisodeWriter {
   const file = partialFile(path)
-  let rows: Row[] = []
+  let rows: EpisodeRow[] = []
   let characters = 0
   const flush = () => {
     file.send(rows)
@@ -104,7 +104,7 @@ export function episodeWriter(path: string): EpisodeWriter {
   return {
     async write(saved) {
       if (closed) throw new TypeError(`Expected an open writer, got one that was closed: ${path}`)
-      const row = toRow(saved)
+      const row = toEpisodeRow(saved)
       rows.push(row)
       characters += row.episode.length + row.truth.length
       if (rows.length >= batch.rows || characters >= batch.characters) flush()
@@ -126,8 +126,8 @@ export function episodeWriter(path: string): EpisodeWriter {
 /** Loads the reader with the first file read: writing needs no schema, and zod takes long to load. */
 const loadReader = () => import('./episode-reader.js')
 
-async function* readJsonl(path: string): AsyncGenerator<PlacedEpisode> {
-  const { fromJson, piecesOf, rowReader } = await loadReader()
+async function* readJsonl(path: string): AsyncGenerator<LocatedEpisode> {
+  const { parseJson: fromJson, splitLine: piecesOf, rowReader } = await loadReader()
   const read = rowReader()
   const withoutSchema = (value: unknown, where: string): object => {
     const { schema, ...saved } = typeof value === 'object' && value !== null ? Object(value) : {}
@@ -136,7 +136,7 @@ async function* readJsonl(path: string): AsyncGenerator<PlacedEpisode> {
   }
   let number = 0
   let filled = 0
-  for await (const line of linesOf(path)) {
+  for await (const line of readLines(path)) {
     number += 1
     if (line.trim() === '') continue
     if (filled++ === 0) refuseArray(line.trimStart(), 'episode', path)
@@ -148,11 +148,11 @@ async function* readJsonl(path: string): AsyncGenerator<PlacedEpisode> {
   }
 }
 
-async function* readParquet(path: string): AsyncGenerator<PlacedEpisode> {
-  const { fromJson, rowReader } = await loadReader()
+async function* readParquet(path: string): AsyncGenerator<LocatedEpisode> {
+  const { parseJson: fromJson, rowReader } = await loadReader()
   const read = rowReader()
   let number = 0
-  for await (const row of readTable(path)) {
+  for await (const row of readEpisodeRows(path)) {
     const { total = null, parts, turn_scores, group, step, episode, truth } = row
     number += 1
     const where = `${path}: row ${number}`
@@ -171,7 +171,7 @@ async function* readParquet(path: string): AsyncGenerator<PlacedEpisode> {
 
 /** Lists the file itself, or the `*.jsonl` and `*.parquet` files of a folder, sorted by name. */
 async function listFiles(path: string): Promise<readonly string[]> {
-  const stats = await boundary('bad-input', path, () => stat(path))
+  const stats = await rethrowAsFault('bad-input', path, () => stat(path))
   if (!stats.isDirectory()) {
     sinkFor(path) // throws for another format
     return [path]
@@ -183,13 +183,13 @@ async function listFiles(path: string): Promise<readonly string[]> {
 }
 
 /** A saved episode with its location: `file:line` or `file: row n`. */
-export interface PlacedEpisode {
+export interface LocatedEpisode {
   readonly saved: SavedEpisode
   readonly where: string
 }
 
 /** Streams saved episodes like {@link readSavedEpisodes}, each with its location. */
-export async function* readPlaced(path: string): AsyncGenerator<PlacedEpisode> {
+export async function* readLocatedEpisodes(path: string): AsyncGenerator<LocatedEpisode> {
   for (const file of await listFiles(path))
     yield* file.endsWith('.jsonl') ? readJsonl(file) : readParquet(file)
 }
@@ -199,14 +199,14 @@ export async function* readPlaced(path: string): AsyncGenerator<PlacedEpisode> {
  * run of any size can be read. Episodes of one case may share their truth object.
  * @throws Fault `bad-input` naming file, row and path, or the schema found and what to do about it
  */
-export async function* readSaved(path: string): AsyncGenerator<SavedEpisode> {
-  for await (const { saved } of readPlaced(path)) yield saved
+export async function* readSavedEpisodes(path: string): AsyncGenerator<SavedEpisode> {
+  for await (const { saved } of readLocatedEpisodes(path)) yield saved
 }
 
 /** Counts the episodes of a path without parsing them, for progress displays. */
-export async function countSaved(path: string): Promise<number> {
+export async function countSavedEpisodes(path: string): Promise<number> {
   let count = 0
   for (const file of await listFiles(path))
-    count += file.endsWith('.jsonl') ? await countLines(file) : await countRows(file)
+    count += file.endsWith('.jsonl') ? await countLines(file) : await countEpisodeRows(file)
   return count
 }

@@ -1,18 +1,18 @@
 /** Saved episodes as a Parquet table: flat columns for people to look at, and JSON columns to read back. */
 import type * as Arrow from 'apache-arrow'
 import type { NewFile } from './atomic-write.js'
-import type { Row } from './episode-row.js'
+import type { EpisodeRow } from './episode-row.js'
 import { checkSchema, schemaName } from './episode-row.js'
 import { createParquetSink, openParquet } from './parquet-files.js'
 
 /** Writes rows in one file format; `finish` ends the file. */
 export interface RowSink {
-  send(rows: readonly Row[]): Promise<void>
+  send(rows: readonly EpisodeRow[]): Promise<void>
   finish(): Promise<void>
 }
 
 /** Columns of a row that are read back. */
-export const stored = [
+export const storedColumns = [
   'total',
   'parts',
   'turn_scores',
@@ -55,7 +55,7 @@ function tableSchema({ Field, Float64, List, Schema, Struct, Utf8 }: typeof Arro
 }
 
 /** Rows as an Arrow table. */
-async function episodeTable(rows: readonly Row[]): Promise<Arrow.Table> {
+async function episodeTable(rows: readonly EpisodeRow[]): Promise<Arrow.Table> {
   const arrow = await import('apache-arrow')
   const schema = tableSchema(arrow)
   if (rows.length === 0) return new arrow.Table(schema)
@@ -63,7 +63,7 @@ async function episodeTable(rows: readonly Row[]): Promise<Arrow.Table> {
     name,
     // The schema's names are the row's keys.
     arrow.vectorFromArray(
-      rows.map((row) => row[name as keyof Row]),
+      rows.map((row) => row[name as keyof EpisodeRow]),
       type,
     ),
   ])
@@ -86,16 +86,19 @@ export function parquetSink(file: NewFile): RowSink {
 }
 
 /** Number of rows according to the file's footer. @throws Fault `bad-input` for a file that is missing or damaged */
-export const countRows = async (path: string): Promise<number> => (await openParquet(path)).rows
+export const countEpisodeRows = async (path: string): Promise<number> =>
+  (await openParquet(path)).rows
 
 /**
  * Streams the stored columns of each row, with one row group in memory at a time.
  * @throws Fault `bad-input` for a file that is missing, damaged, or of another schema
  */
-export async function* readTable(path: string): AsyncGenerator<Readonly<Record<string, unknown>>> {
+export async function* readEpisodeRows(
+  path: string,
+): AsyncGenerator<Readonly<Record<string, unknown>>> {
   const file = await openParquet(path)
   checkSchema(file.metadata.get(metadataKey), path)
   // Files written before a column was added to the format lack it.
-  const columns = stored.filter((name) => file.columns.has(name))
+  const columns = storedColumns.filter((name) => file.columns.has(name))
   for await (const rows of file.readRowGroups(columns)) yield* rows
 }

@@ -5,20 +5,20 @@
  * of is parsed again by zod.
  */
 import type { GraderView } from '../case.js'
-import { Fault, messageOf } from '../error.js'
+import { errorMessage, Fault } from '../error.js'
 import type { SavedEpisode } from './episode-schema.js'
-import { checkSaved, quickRest, quickTruth } from './episode-schema.js'
+import { parseSavedEpisode, quickRest, quickTruth } from './episode-schema.js'
 import { unsure } from './quick-schema.js'
 
 /** Cached truths. Siblings are consecutive, so a small cache suffices; a large one slows garbage collection. */
 const cacheSize = 16
 
 /** Parses JSON. @throws Fault `bad-input` with the location */
-export function fromJson(text: string, where: string): unknown {
+export function parseJson(text: string, where: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Fault('bad-input', `${where}: ${messageOf(error)}`)
+    throw new Fault('bad-input', `${where}: ${errorMessage(error)}`)
   }
 }
 
@@ -63,7 +63,7 @@ export function rowReader(): (row: RowPieces, where: string) => SavedEpisode {
   return ({ rest, truth: text, whole }, where) => {
     const truth = text === undefined ? undefined : readTruth(text)
     const read = truth === undefined ? unsure : quickRest(rest)
-    if (truth === undefined || read === unsure) return checkSaved(whole(), where)
+    if (truth === undefined || read === unsure) return parseSavedEpisode(whole(), where)
     return { ...(read as Omit<SavedEpisode, 'truth'>), truth } // the output type of its schema
   }
 }
@@ -75,7 +75,7 @@ const beginning = `${mark}{"view":"grader"`
  * Splits a line where its truth begins, which our writer puts last; undefined for a line written otherwise. If both
  * pieces are JSON, the line is the object of both.
  */
-export function piecesOf(
+export function splitLine(
   line: string,
 ): { readonly rest: unknown; readonly truth: string } | undefined {
   const cut = line.indexOf(beginning)

@@ -31,7 +31,7 @@ export function checkSchema(found: unknown, where: string): void {
 }
 
 /** Columns of one saved episode. */
-export interface Row {
+export interface EpisodeRow {
   readonly id: string
   readonly case_id: string
   readonly seed: number
@@ -85,7 +85,7 @@ function actionText(action: Action): string {
 }
 
 /** Converts a saved episode to its row. @throws RangeError for a number that JSON cannot hold */
-export function toRow({ episode, truth, score, group, step }: SavedEpisode): Row {
+export function toEpisodeRow({ episode, truth, score, group, step }: SavedEpisode): EpisodeRow {
   const { id, caseId, seed, agent, language, stop, end, budget } = episode
   const what = `episode ${id}`
   const limits = { money: limit(budget.money), minutes: limit(budget.minutes) }
@@ -114,7 +114,15 @@ export function toRow({ episode, truth, score, group, step }: SavedEpisode): Row
 }
 
 /** Formats a row as a line of JSON, from the JSON of its columns. */
-export function toLine({ total, parts, turn_scores, group, step, episode, truth }: Row): string {
+export function toLine({
+  total,
+  parts,
+  turn_scores,
+  group,
+  step,
+  episode,
+  truth,
+}: EpisodeRow): string {
   const turns = turn_scores === null ? '' : `,"turns":${turn_scores}`
   const fields = [
     `"schema":"${schemaName}"`,

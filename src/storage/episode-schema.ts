@@ -162,7 +162,7 @@ export const quickRest = quickCheck(z.strictObject(restShape))
  * @param where the file and row, for the message
  * @throws Fault `bad-input` naming location, path and what was expected
  */
-export function checkSaved(value: unknown, where: string): SavedEpisode {
+export function parseSavedEpisode(value: unknown, where: string): SavedEpisode {
   const parsed = Saved.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]

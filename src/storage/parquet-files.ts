@@ -1,6 +1,6 @@
 /** Parquet files: a sink that writes Arrow tables as zstd row groups, and a reader of one row group at a time. */
 import type * as Arrow from 'apache-arrow'
-import { boundary } from '../error.js'
+import { rethrowAsFault } from '../error.js'
 import type { NewFile } from './atomic-write.js'
 
 /** Settings of a Parquet file. A row group ends at `rows` or `bytes`, whichever comes first. */
@@ -129,7 +129,7 @@ export async function openParquet(path: string): Promise<ParquetReader> {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import(
     'hyparquet'
   )
-  const { file, metadata } = await boundary('bad-input', path, async () => {
+  const { file, metadata } = await rethrowAsFault('bad-input', path, async () => {
     const opened = await asyncBufferFromFile(path)
     return { file: opened, metadata: await parquetMetadataAsync(opened) }
   })
@@ -143,7 +143,7 @@ export async function openParquet(path: string): Promise<ParquetReader> {
       let rowStart = 0
       for (const group of metadata.row_groups) {
         const rowEnd = rowStart + Number(group.num_rows)
-        yield await boundary('bad-input', `${path}: rows ${rowStart + 1} to ${rowEnd}`, () =>
+        yield await rethrowAsFault('bad-input', `${path}: rows ${rowStart + 1} to ${rowEnd}`, () =>
           parquetReadObjects({ file, metadata, rowStart, rowEnd, compressors, ...chosen }),
         )
         rowStart = rowEnd

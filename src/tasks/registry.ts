@@ -11,24 +11,24 @@ import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
 import { caseSource } from '../cases/generator/generate.js'
 import type { Env } from '../env.js'
-import type { CaseSource, MakeConsultation } from '../envs/consultation.js'
+import type { CaseSource, MakeConsultationOptions } from '../envs/consultation.js'
 import { consultation } from '../envs/consultation.js'
 import { recordExams } from '../envs/exams/record.js'
 import { rulePatient } from '../envs/patients/rule.js'
 import type { QuestionOptions } from '../envs/question.js'
 import { question } from '../envs/question.js'
 import { make as makeRegistered, register } from '../envs/register.js'
-import { boundary, Fault, messageOf } from '../error.js'
+import { errorMessage, Fault, rethrowAsFault } from '../error.js'
 import { clinic as clinicOf } from '../knowledge/knowledge.js'
 import { loadKnowledge } from '../knowledge/load.js'
 import { tiers } from '../knowledge/tiers.js'
 import type { Reward, Score } from '../reward.js'
 import { asReward, defineReward } from '../rewards/define.js'
-import type { NamedOptions } from '../rewards/named.js'
-import { expectedReward, namedReward, rewardNames } from '../rewards/named.js'
+import type { NamedRewardOptions } from '../rewards/named.js'
+import { namedReward, rewardNames, suggestRewardNames } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 
-type Bounds = Reward['bounds']
+type ModuleBounds = Reward['bounds']
 
 /** What a module of the user's may export. */
 interface RewardModule {
@@ -39,11 +39,11 @@ interface RewardModule {
 async function importReward(file: string): Promise<RewardModule> {
   if (!existsSync(file))
     throw new Fault('bad-input', `--reward ${file}: expected a module, there is no such file`)
-  return boundary('bad-input', `--reward ${file}`, () => import(pathToFileURL(file).href))
+  return rethrowAsFault('bad-input', `--reward ${file}`, () => import(pathToFileURL(file).href))
 }
 
 /** `bounds` of a module: two numbers, low ≤ high. */
-function boundsOf({ bounds }: RewardModule, file: string): Bounds | undefined {
+function boundsOf({ bounds }: RewardModule, file: string): ModuleBounds | undefined {
   if (bounds === undefined) return undefined
   const [low, high]: unknown[] = Array.isArray(bounds) ? bounds : []
   if (typeof low === 'number' && typeof high === 'number' && low <= high) return [low, high]
@@ -59,7 +59,7 @@ function told(reward: Reward, file: string): Reward {
     try {
       return await reward(...given)
     } catch (error) {
-      const message = `--reward ${file}: episode ${given[0].id}: ${messageOf(error)}`
+      const message = `--reward ${file}: episode ${given[0].id}: ${errorMessage(error)}`
       if (given[2]?.signal?.aborted) throw error
       if (Fault.is(error)) throw new Fault(error.code, message, { cause: error })
       throw error instanceof TypeError
@@ -75,12 +75,12 @@ function told(reward: Reward, file: string): Reward {
  * has some. A module's reward says on which episode it failed; what it returns is checked when it runs.
  * @throws Fault `bad-input` for a name that does not exist, with those near it, and for a module that has no reward
  */
-export async function resolveReward(name: string, options: NamedOptions): Promise<Reward> {
+export async function resolveReward(name: string, options: NamedRewardOptions): Promise<Reward> {
   if ((rewardNames as readonly string[]).includes(name)) return namedReward(name, options)
   if (!/\.[cm]?js$/.test(name))
     throw new Fault(
       'bad-input',
-      `--reward: expected the name of a reward, or a .js/.mjs module that exports \`reward\`, got \`${name}\`; ${expectedReward(name)}`,
+      `--reward: expected the name of a reward, or a .js/.mjs module that exports \`reward\`, got \`${name}\`; ${suggestRewardNames(name)}`,
     )
   const module = await importReward(name)
   if (typeof module.reward !== 'function')
@@ -96,7 +96,7 @@ export async function resolveReward(name: string, options: NamedOptions): Promis
 }
 
 /** A consultation with the knowledge base's cases, patient and examinations, and the default reward. */
-export function makeConsultation(options: MakeConsultation = {}): Env {
+export function makeConsultation(options: MakeConsultationOptions = {}): Env {
   const { tier = 'easy', clinic, split = 'train', caseSeed = 0, ...given } = options
   const all = loadKnowledge()
   const knowledge = clinic ? clinicOf(all, clinic) : all

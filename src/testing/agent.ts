@@ -5,7 +5,7 @@ import type { Sample } from '../episode.js'
 import type { Action } from '../turn.js'
 import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectAnswer, expectSame, expectThat } from './expect.js'
-import { deepFreeze } from './plain.js'
+import { deepFreeze } from './plain-data.js'
 
 /** Inputs of {@link agentChecks}. */
 export interface AgentMaterial {

@@ -1,23 +1,30 @@
 /** Batches for a backend's optional capabilities, and its per-token rows of numbers. */
-import type { Correction, KlPenalty, TokenSegment, TrainBatch } from '../batch.js'
+import type { ImportanceCorrection, KlPenalty, TokenSegment, TrainBatch } from '../batch.js'
 import { expectSame, expectThat } from './expect.js'
 
 /** One row per segment, with a number per token after the prompt. */
-export type Rows = readonly Float32Array[]
+export type SegmentRows = readonly Float32Array[]
 
 /** Concatenates the numbers at drawn tokens (mask 1). */
-export const drawnOf = (segments: readonly TokenSegment[], rows: Rows): readonly number[] =>
+export const drawnValues = (
+  segments: readonly TokenSegment[],
+  rows: SegmentRows,
+): readonly number[] =>
   segments.flatMap(({ mask }, s) => [...(rows[s] ?? [])].filter((_, t) => mask[t] === 1))
 
 /** Concatenates the sampler's log-probs at drawn tokens. */
-export const sampledOf = (segments: readonly TokenSegment[]): readonly number[] =>
-  drawnOf(
+export const sampledLogprobs = (segments: readonly TokenSegment[]): readonly number[] =>
+  drawnValues(
     segments,
     segments.map(({ logprobs }) => logprobs),
   )
 
 /** Throws unless every segment has a row with a number per token: finite where drawn, 0 where masked. */
-export function expectRows(what: string, rows: Rows, segments: readonly TokenSegment[]): void {
+export function expectRows(
+  what: string,
+  rows: SegmentRows,
+  segments: readonly TokenSegment[],
+): void {
   expectSame(`the number of rows of ${what}`, rows.length, segments.length)
   segments.forEach(({ mask }, s) => {
     const row = rows[s] ?? []
@@ -32,7 +39,7 @@ export function expectRows(what: string, rows: Rows, segments: readonly TokenSeg
 }
 
 /** Masks the first drawn token of a segment, as if it had been read and not drawn. */
-export function hideFirst(segment: TokenSegment): TokenSegment {
+export function maskFirstDrawn(segment: TokenSegment): TokenSegment {
   const first = segment.mask.indexOf(1)
   const replaceFirst = <T extends Float32Array | Int32Array | Uint8Array>(
     values: T,
@@ -53,11 +60,11 @@ export function hideFirst(segment: TokenSegment): TokenSegment {
   }
 }
 
-const scaleRows = (rows: Rows, by: number): Rows =>
+const scaleRows = (rows: SegmentRows, by: number): SegmentRows =>
   rows.map((row) => row.map((value) => by * value))
 
 /** Copies a batch with zero advantages and a KL penalty against the log-probs that `reference` was sampled with. */
-export const withKl = (
+export const addKlPenalty = (
   batch: TrainBatch,
   reference: readonly TokenSegment[],
   estimator: KlPenalty['estimator'],
@@ -76,9 +83,9 @@ export const withKl = (
  * Copies a batch with an importance correction in mask mode.
  * @param off distance of trainer and sampler log-probs, in nats: above 0 the sampler's are lower, below 0 the trainer's
  */
-export const withCorrection = (
+export const addCorrection = (
   batch: TrainBatch,
-  level: Correction['level'],
+  level: ImportanceCorrection['level'],
   off = 0,
 ): TrainBatch => ({
   ...batch,
@@ -93,7 +100,7 @@ export const withCorrection = (
 })
 
 /** Copies a batch with a critic whose return is `value` at every drawn token. */
-export const withCritic = (batch: TrainBatch, value: number): TrainBatch => {
+export const addCritic = (batch: TrainBatch, value: number): TrainBatch => {
   const ones = batch.segments.map(({ mask }) => Float32Array.from(mask))
   const critic = { oldValues: scaleRows(ones, 0), coefficient: 1, adam: batch.adam }
   return { ...batch, critic: { ...critic, returns: scaleRows(ones, value) } }

@@ -1,17 +1,17 @@
 /** Conformance checks of a backend's `demonstrate`: supervised fine-tuning on episodes it did not sample. */
 import type { Backend } from '../backend.js'
 import type { TokenSegment, TrainBatch } from '../batch.js'
-import { assertBatch, drawnTokens, normalise } from '../batch.js'
+import { assertBatch, countDrawnTokens, makeNormaliser } from '../batch.js'
 import type { Episode } from '../episode.js'
-import type { Bench, BenchChecks } from './bench.js'
+import type { BackendBench, BenchChecks } from './backend-bench.js'
 import { expectAnswer, expectSame, expectThat } from './expect.js'
 
 type Demonstrate = (episode: Episode) => readonly TokenSegment[]
 
 /** Makes a check of a backend with `demonstrate`, skipped where it has none. */
 const requireDemonstrate =
-  (work: (b: Bench, backend: Backend, demonstrate: Demonstrate) => Promise<void>) =>
-  (b: Bench): Promise<void> =>
+  (work: (b: BackendBench, backend: Backend, demonstrate: Demonstrate) => Promise<void>) =>
+  (b: BackendBench): Promise<void> =>
     b.with(1, async (backend) => {
       const { demonstrate } = backend
       if (!demonstrate) return b.skip('the backend has no `demonstrate`')
@@ -19,14 +19,14 @@ const requireDemonstrate =
     })
 
 /** Plays an episode, all of whose moves the policy can make, and removes its samples. */
-async function playWithoutSamples(b: Bench, backend: Backend): Promise<Episode> {
+async function playWithoutSamples(b: BackendBench, backend: Backend): Promise<Episode> {
   const episode = await b.material.play(backend.sampler(), 0)
   return { ...episode, turns: episode.turns.map(({ sample: _, ...turn }) => turn) }
 }
 
 /** Makes a batch of supervised fine-tuning, with all tokens of the current policy version. */
 async function fineTuningBatch(
-  b: Bench,
+  b: BackendBench,
   backend: Backend,
   segments: readonly TokenSegment[],
 ): Promise<TrainBatch> {
@@ -35,19 +35,19 @@ async function fineTuningBatch(
     step,
     policyVersion: backend.policyVersion,
     segments,
-    normaliser: normalise(normaliser.kind, segments, { maxTokens: 1 }),
+    normaliser: makeNormaliser(normaliser.kind, segments, { maxTokens: 1 }),
     loss: { kind: 'cross-entropy', entropy: 0 },
     adam,
   }
 }
 
 /** Checks of demonstrations. */
-export const demonstrating: BenchChecks = {
+export const demonstrationChecks: BenchChecks = {
   'a demonstration is segments as this policy would have drawn them': requireDemonstrate(
     async (b, backend, demonstrate) => {
       await backend.step(await b.batch(backend))
       const segments = demonstrate(await playWithoutSamples(b, backend))
-      const drawn = segments.reduce((sum, segment) => sum + drawnTokens(segment), 0)
+      const drawn = segments.reduce((sum, segment) => sum + countDrawnTokens(segment), 0)
       expectThat(drawn > 0, 'drawn tokens of moves that the policy made itself', drawn)
       const batch = await fineTuningBatch(b, backend, segments)
       await expectAnswer('a batch of it', () => assertBatch({ ...batch, maxStaleness: 0 }))

@@ -1,17 +1,27 @@
 /** Conformance checks of a backend's log-probs, of the policy and its KL reference, and of KL penalties. */
 import type { Backend } from '../backend.js'
 import type { TokenSegment, TrainBatch } from '../batch.js'
-import { drawnOf, expectRows, hideFirst, type Rows, sampledOf, withKl } from './backend-batches.js'
-import type { Bench, BenchChecks } from './bench.js'
-import { expectAlike, expectUnapplied } from './bench.js'
+import {
+  addKlPenalty,
+  drawnValues,
+  expectRows,
+  maskFirstDrawn,
+  type SegmentRows,
+  sampledLogprobs,
+} from './backend-batches.js'
+import type { BackendBench, BenchChecks } from './backend-bench.js'
+import { expectClose, expectUnapplied } from './backend-bench.js'
 import { expectThat } from './expect.js'
 
-type ComputeLogprobs = (segments: readonly TokenSegment[], reference?: boolean) => Promise<Rows>
+type ComputeLogprobs = (
+  segments: readonly TokenSegment[],
+  reference?: boolean,
+) => Promise<SegmentRows>
 
 /** Makes a check of a backend with `logprobs`, skipped where it has none. */
 const requireLogprobs =
-  (work: (b: Bench, backend: Backend, logprobs: ComputeLogprobs) => Promise<void>) =>
-  (b: Bench): Promise<void> =>
+  (work: (b: BackendBench, backend: Backend, logprobs: ComputeLogprobs) => Promise<void>) =>
+  (b: BackendBench): Promise<void> =>
     b.with(1, async (backend) => {
       const { logprobs } = backend
       if (!logprobs) return b.skip('the backend has no `logprobs`')
@@ -23,14 +33,14 @@ const requireLogprobs =
     })
 
 /** Makes one step that raises the probability of an episode's drawn tokens; gives its batch. */
-async function stepOnce(b: Bench, backend: Backend): Promise<TrainBatch> {
+async function stepOnce(b: BackendBench, backend: Backend): Promise<TrainBatch> {
   const batch = await b.single(backend, 1)
   await backend.step(batch)
   return batch
 }
 
 /** Throws unless a number moved by more than the tolerance. */
-function expectMoved(b: Bench, got: readonly number[], from: readonly number[]): void {
+function expectMoved(b: BackendBench, got: readonly number[], from: readonly number[]): void {
   const largest = Math.max(...got.map((value, i) => Math.abs(value - (from[i] ?? Number.NaN))))
   const expected = 'log-probs of the moment to move with a step'
   expectThat(largest > b.tolerance, expected, `moved by ${largest}`)
@@ -45,39 +55,39 @@ const logprobChecks: BenchChecks = {
       const { segments: all } = b.material.toBatch([episode], [1], backend.policyVersion)
       // Log-probs from before the division by the temperature are of another distribution.
       const segments = all.filter((one) => temperature === 1 || one.logprobMode === 'scaled')
-      const got = drawnOf(segments, await logprobs(segments))
-      expectAlike(`the log-probs at ${temperature}`, got, sampledOf(segments), b.tolerance)
+      const got = drawnValues(segments, await logprobs(segments))
+      expectClose(`the log-probs at ${temperature}`, got, sampledLogprobs(segments), b.tolerance)
     }
-    expectAlike('the behaviour after', await b.behaviour(backend), before, b.tolerance)
+    expectClose('the behaviour after', await b.behaviour(backend), before, b.tolerance)
   }),
 
   'log-probs are 0 where masked': requireLogprobs(async (b, backend, logprobs) => {
-    const segments = (await b.single(backend, 1)).segments.map(hideFirst)
-    const got = drawnOf(segments, await logprobs(segments))
-    expectAlike('those of the other tokens', got, sampledOf(segments), b.tolerance)
+    const segments = (await b.single(backend, 1)).segments.map(maskFirstDrawn)
+    const got = drawnValues(segments, await logprobs(segments))
+    expectClose('those of the other tokens', got, sampledLogprobs(segments), b.tolerance)
     await logprobs(segments, true)
   }),
 
   'the reference is the policy as it was opened': requireLogprobs(async (b, backend, logprobs) => {
     const { segments } = await b.single(backend, 1)
-    const opened = sampledOf(segments)
-    const referenceLogprobs = async () => drawnOf(segments, await logprobs(segments, true))
-    expectAlike('the reference’s log-probs', await referenceLogprobs(), opened, b.tolerance)
+    const opened = sampledLogprobs(segments)
+    const referenceLogprobs = async () => drawnValues(segments, await logprobs(segments, true))
+    expectClose('the reference’s log-probs', await referenceLogprobs(), opened, b.tolerance)
     await stepOnce(b, backend)
-    expectMoved(b, drawnOf(segments, await logprobs(segments)), opened)
-    expectAlike('the reference’s, a step later', await referenceLogprobs(), opened, b.tolerance)
+    expectMoved(b, drawnValues(segments, await logprobs(segments)), opened)
+    expectClose('the reference’s, a step later', await referenceLogprobs(), opened, b.tolerance)
   }),
 
   'keepReference takes the weights of its moment': requireLogprobs(async (b, backend, logprobs) => {
     if (!backend.keepReference) return b.skip('the backend has no `keepReference`')
     const { segments } = await stepOnce(b, backend)
-    const kept = drawnOf(segments, await logprobs(segments))
+    const kept = drawnValues(segments, await logprobs(segments))
     backend.keepReference()
-    const referenceLogprobs = async () => drawnOf(segments, await logprobs(segments, true))
-    expectAlike('the log-probs of what was kept', await referenceLogprobs(), kept, b.tolerance)
+    const referenceLogprobs = async () => drawnValues(segments, await logprobs(segments, true))
+    expectClose('the log-probs of what was kept', await referenceLogprobs(), kept, b.tolerance)
     await stepOnce(b, backend)
-    expectMoved(b, drawnOf(segments, await logprobs(segments)), kept)
-    expectAlike('those, a step later', await referenceLogprobs(), kept, b.tolerance)
+    expectMoved(b, drawnValues(segments, await logprobs(segments)), kept)
+    expectClose('those, a step later', await referenceLogprobs(), kept, b.tolerance)
   }),
 }
 
@@ -94,7 +104,7 @@ const klChecks: BenchChecks = {
           // No momentum from the step away, and too short a step to overshoot the reference.
           const adam = { learningRate: moved.adam.learningRate / 10, beta1: 0 }
           const batch = { ...moved, policyVersion, adam }
-          const report = await backend.step(withKl(batch, moved.segments, estimator, 100))
+          const report = await backend.step(addKlPenalty(batch, moved.segments, estimator, 100))
           return report.klReference ?? Number.NaN
         }
         const [far, near] = [await pull(), await pull()]
@@ -114,7 +124,7 @@ const klChecks: BenchChecks = {
     b.with(1, async (backend) => {
       if (!backend.capabilities.kl) return b.skip(noKl)
       const batch = await b.batch(backend)
-      const penalised = withKl(batch, batch.segments, 'k3', 0.1)
+      const penalised = addKlPenalty(batch, batch.segments, 'k3', 0.1)
       const segments = penalised.segments.map((segment, s) => {
         const { refLogprobs: _, ...bare } = segment
         return s === 0 ? bare : segment
@@ -125,4 +135,4 @@ const klChecks: BenchChecks = {
 }
 
 /** Checks of log-probs, of the reference policy, and of KL penalties. */
-export const referring: BenchChecks = { ...logprobChecks, ...klChecks }
+export const referenceChecks: BenchChecks = { ...logprobChecks, ...klChecks }

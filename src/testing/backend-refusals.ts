@@ -1,10 +1,10 @@
 /** Conformance checks of the batches that a backend must refuse, with nothing applied. */
 import type { Loss, Normaliser, TrainBatch } from '../batch.js'
 import { objectiveKinds } from '../batch.js'
-import { withCorrection, withCritic, withKl } from './backend-batches.js'
-import { lossOf } from './backend-losses.js'
-import type { BenchChecks } from './bench.js'
-import { expectUnapplied } from './bench.js'
+import { addCorrection, addCritic, addKlPenalty } from './backend-batches.js'
+import type { BenchChecks } from './backend-bench.js'
+import { expectUnapplied } from './backend-bench.js'
+import { makeLoss } from './backend-losses.js'
 
 /** Copies a batch with NaN in a field of its first segment. */
 const fillWithNaN = (batch: TrainBatch, field: 'advantages' | 'logprobs'): TrainBatch => ({
@@ -22,13 +22,13 @@ const capabilityBatches: Readonly<
   >
 > = {
   entropy: ['an entropy bonus', (batch) => ({ ...batch, loss: { ...batch.loss, entropy: 0.01 } })],
-  kl: ['a KL penalty', (batch) => withKl(batch, batch.segments, 'k3', 0.1)],
-  correction: ['an importance correction', (batch) => withCorrection(batch, 'token')],
-  critic: ['a batch with a critic', (batch) => withCritic(batch, 1)],
+  kl: ['a KL penalty', (batch) => addKlPenalty(batch, batch.segments, 'k3', 0.1)],
+  correction: ['an importance correction', (batch) => addCorrection(batch, 'token')],
+  critic: ['a batch with a critic', (batch) => addCritic(batch, 1)],
 }
 
 /** Checks of the batches that a backend must refuse. */
-export const refusing: BenchChecks = {
+export const refusalChecks: BenchChecks = {
   'a batch of another policy version is refused': (b) =>
     b.with(1, async (backend) => {
       const batch = await b.batch(backend)
@@ -50,7 +50,7 @@ export const refusing: BenchChecks = {
       // The keys of the table are capabilities.
       const { losses } = backend.capabilities
       for (const kind of objectiveKinds.filter((known) => !losses.includes(known))) {
-        const undeclared = { ...batch, loss: lossOf(kind) }
+        const undeclared = { ...batch, loss: makeLoss(kind) }
         await expectUnapplied(b, backend, `the loss \`${kind}\``, undeclared)
       }
       for (const [capability, [what, toBatch]] of Object.entries(capabilityBatches))

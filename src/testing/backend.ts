@@ -1,24 +1,24 @@
 /** Conformance checks of a backend (`backend.ts`): steps counted once, refusals before any gradient, exact resumes. */
 import type { Backend } from '../backend.js'
-import { drawnTokens } from '../batch.js'
+import { countDrawnTokens } from '../batch.js'
 import type { Episode } from '../episode.js'
 import { expectSample } from './agent.js'
-import { criticising } from './backend-critic.js'
-import { demonstrating } from './backend-demonstration.js'
-import { learning } from './backend-losses.js'
-import { referring } from './backend-reference.js'
-import { refusing } from './backend-refusals.js'
-import type { BackendMaterial, BenchChecks } from './bench.js'
-import { bench, expectAlike, numbersOf, samplesOf } from './bench.js'
+import type { BackendMaterial, BenchChecks } from './backend-bench.js'
+import { episodeSamples, expectClose, makeBench, reportNumbers } from './backend-bench.js'
+import { checkpointChecks } from './backend-checkpoint.js'
+import { criticChecks } from './backend-critic.js'
+import { demonstrationChecks } from './backend-demonstration.js'
+import { lossChecks } from './backend-losses.js'
+import { referenceChecks } from './backend-reference.js'
+import { refusalChecks } from './backend-refusals.js'
 import type { Check } from './check.js'
-import { saving } from './checkpoint.js'
 import { expectSame, expectThat } from './expect.js'
 
-const sampling: BenchChecks = {
+const samplingChecks: BenchChecks = {
   'moves carry the tokens they were drawn as': (b) =>
     b.with(1, async (backend) => {
       for (const episode of await b.play(backend)) {
-        const samples = samplesOf([episode])
+        const samples = episodeSamples([episode])
         expectThat(samples.length > 0, 'a sample in every episode', 'none')
         samples.forEach(expectSample)
       }
@@ -27,7 +27,7 @@ const sampling: BenchChecks = {
   'samples carry the policy version, before and after a step': (b) =>
     b.with(1, async (backend) => {
       const checkVersions = async () => {
-        for (const { policyVersion } of samplesOf(await b.play(backend)))
+        for (const { policyVersion } of episodeSamples(await b.play(backend)))
           expectSame('sample.policyVersion', policyVersion, backend.policyVersion)
       }
       await checkVersions()
@@ -39,7 +39,7 @@ const sampling: BenchChecks = {
     b.with(1, async (backend) => {
       for (const temperature of [1, 0.5]) {
         const episode = await b.material.play(backend.sampler({ temperature }), 0)
-        for (const sample of samplesOf([episode]))
+        for (const sample of episodeSamples([episode]))
           expectSame('sample.temperature', sample.temperature, temperature)
       }
     }),
@@ -51,16 +51,16 @@ const sampling: BenchChecks = {
       await backend.step(await b.batch(backend, 1))
       const after = await b.material.play(old, 0)
       const drawn = (episode: Episode) =>
-        samplesOf([episode]).map(({ tokens, logprobs, policyVersion }) => [
+        episodeSamples([episode]).map(({ tokens, logprobs, policyVersion }) => [
           policyVersion,
           tokens,
           logprobs,
         ])
-      expectAlike('what an old sampler draws', drawn(after), drawn(before), b.tolerance)
+      expectClose('what an old sampler draws', drawn(after), drawn(before), b.tolerance)
     }),
 }
 
-const stepping: BenchChecks = {
+const stepChecks: BenchChecks = {
   'the policy version grows by one with every step': (b) =>
     b.with(1, async (backend) => {
       for (let step = 0; step < 3; step++) {
@@ -75,8 +75,8 @@ const stepping: BenchChecks = {
     b.with(1, async (backend) => {
       const batch = await b.batch(backend)
       const report = await backend.step(batch)
-      expectThat(numbersOf(report).every(Number.isFinite), 'finite numbers in a report', report)
-      const drawn = batch.segments.reduce((sum, segment) => sum + drawnTokens(segment), 0)
+      expectThat(reportNumbers(report).every(Number.isFinite), 'finite numbers in a report', report)
+      const drawn = batch.segments.reduce((sum, segment) => sum + countDrawnTokens(segment), 0)
       expectSame('report.tokens', report.tokens, drawn)
       for (const share of ['clipFraction', 'ess'] as const) {
         const value = report[share]
@@ -88,25 +88,25 @@ const stepping: BenchChecks = {
     b.with(1, async (backend) => {
       const report = await backend.step(await b.batch(backend))
       const { mean, max } = report.ratio
-      expectAlike('the ratio (mean, max)', [mean, max], [1, 1], b.tolerance)
-      expectAlike('the log-prob gap', report.logprobGap.max, 0, b.tolerance)
+      expectClose('the ratio (mean, max)', [mean, max], [1, 1], b.tolerance)
+      expectClose('the log-prob gap', report.logprobGap.max, 0, b.tolerance)
     }),
 
   'the same batch on the same weights does the same': (b) =>
     b.with(2, async (one, other) => {
       const batch = await b.batch(one)
       const reports = [await one.step(batch), await other.step(batch)]
-      const [first, second] = reports.map((report) => numbersOf(report))
-      expectAlike('the second report', second, first, b.tolerance)
+      const [first, second] = reports.map((report) => reportNumbers(report))
+      expectClose('the second report', second, first, b.tolerance)
       const after = await b.behaviour(one)
-      expectAlike('the behaviour of the second', await b.behaviour(other), after, b.tolerance)
+      expectClose('the behaviour of the second', await b.behaviour(other), after, b.tolerance)
     }),
 
   'two backends share no weights': (b) =>
     b.with(2, async (one, other) => {
       const before = await b.behaviour(other)
       await one.step(await b.batch(one, 1))
-      expectAlike('the behaviour of the other', await b.behaviour(other), before, b.tolerance)
+      expectClose('the behaviour of the other', await b.behaviour(other), before, b.tolerance)
     }),
 }
 
@@ -120,14 +120,14 @@ export function backendChecks(
   material: BackendMaterial,
 ): readonly Check[] {
   const promises: BenchChecks = {
-    ...sampling,
-    ...stepping,
-    ...learning,
-    ...refusing,
-    ...referring,
-    ...criticising,
-    ...demonstrating,
-    ...saving(material.openOther),
+    ...samplingChecks,
+    ...stepChecks,
+    ...lossChecks,
+    ...refusalChecks,
+    ...referenceChecks,
+    ...criticChecks,
+    ...demonstrationChecks,
+    ...checkpointChecks(material.openOther),
     'closing twice is harmless': async () => {
       const backend = await open()
       await backend[Symbol.asyncDispose]()
@@ -136,6 +136,6 @@ export function backendChecks(
   }
   return Object.entries(promises).map(([name, check]) => ({
     name,
-    run: (context) => check(bench(open, material, context)),
+    run: (context) => check(makeBench(open, material, context)),
   }))
 }

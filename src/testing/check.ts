@@ -4,7 +4,7 @@
  *
  *     for (const { name, run } of envChecks(makeEnv, { actions })) test(name, run)
  */
-import { messageOf } from '../error.js'
+import { errorMessage } from '../error.js'
 
 /** Test context passed to a check; the contexts of Vitest and node:test fit. */
 export interface CheckContext {
@@ -48,7 +48,7 @@ export async function runChecks(checks: readonly Check[]): Promise<CheckReport> 
       if (why === undefined) passed.push(name)
       else skipped.push({ check: name, why })
     } catch (error) {
-      failures.push({ check: name, message: messageOf(error) })
+      failures.push({ check: name, message: errorMessage(error) })
     }
   }
   return { passed, skipped, failures }

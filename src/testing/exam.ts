@@ -6,8 +6,8 @@ import type { Language } from '../turn.js'
 import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectAnswer, expectPlain, expectSame, expectThat } from './expect.js'
 import { garbage } from './garbage.js'
-import { diagnosisNames, namedIn } from './leak.js'
-import { deepFreeze } from './plain.js'
+import { diagnosisNames, findName } from './leak.js'
+import { deepFreeze } from './plain-data.js'
 
 /** Inputs of {@link examChecks}. */
 export interface ExamMaterial {
@@ -138,7 +138,7 @@ function reportChecks(each: EachExam, order: PlaceOrder, orders: readonly string
         expectThat(view.findings.has(finding), `${name} to tell what the case holds`, finding)
     }),
     'no report names the diagnosis': eachReport((report, _, { truth }) => {
-      const found = namedIn(report.text, diagnosisNames(truth))
+      const found = findName(report.text, diagnosisNames(truth))
       expectThat(found === undefined, 'no report to name it', `"${found}" in "${report.text}"`)
     }),
     'reports are plain and well-formed': eachReport(expectWellFormed),

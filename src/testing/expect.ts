@@ -1,6 +1,6 @@
 /** Assertions of the conformance checks; each error shows the expected and the received value. */
-import { messageOf } from '../error.js'
-import { difference, notPlain } from './plain.js'
+import { errorMessage } from '../error.js'
+import { describeDifference, describeNonPlain } from './plain-data.js'
 
 /** Throws `Expected …, got …` unless the condition holds. */
 export function expectThat(holds: boolean, expected: string, got: unknown): asserts holds {
@@ -11,13 +11,13 @@ export function expectThat(holds: boolean, expected: string, got: unknown): asse
 
 /** Throws an error that names the first difference of two plain values. */
 export function expectSame(what: string, got: unknown, expected: unknown): void {
-  const problem = difference(got, expected, what)
+  const problem = describeDifference(got, expected, what)
   if (problem) throw new Error(problem)
 }
 
 /** Throws an error that names the first place where a value is not plain data. */
 export function expectPlain(what: string, value: unknown): void {
-  const problem = notPlain(value, what)
+  const problem = describeNonPlain(value, what)
   if (problem) throw new Error(`Expected ${what} to survive JSON, got ${problem}`)
 }
 
@@ -56,6 +56,6 @@ export async function expectAnswer<T>(what: string, work: () => T | PromiseLike<
   try {
     return await work()
   } catch (error) {
-    throw new Error(`Expected ${what} to be answered, got ${messageOf(error)}`, { cause: error })
+    throw new Error(`Expected ${what} to be answered, got ${errorMessage(error)}`, { cause: error })
   }
 }

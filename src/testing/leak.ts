@@ -1,10 +1,10 @@
 /** Detection of a leaked diagnosis name in a text. */
 import type { Case } from '../case.js'
-import { primary } from '../case.js'
+import { primaryDiagnosis } from '../case.js'
 
 /** Names of a case's primary diagnosis in both languages: name, aliases and codes. */
 export function diagnosisNames(truth: Case): readonly string[] {
-  const { name, aliases, codes } = primary(truth.gold)
+  const { name, aliases, codes } = primaryDiagnosis(truth.gold)
   const all = [name.zh, name.en, ...aliases, ...codes.map(({ code }) => code)]
   return all.filter((text): text is string => text !== undefined && text !== '')
 }
@@ -14,7 +14,7 @@ const isWordCharacter = (character: string | undefined): boolean =>
   character !== undefined && /[\p{Script=Latin}\p{N}]/u.test(character)
 
 /** Finds the first of `names` that the text contains; Latin names match whole words only. */
-export function namedIn(text: string, names: readonly string[]): string | undefined {
+export function findName(text: string, names: readonly string[]): string | undefined {
   const folded = fold(text)
   return names.find((name) => {
     const wanted = fold(name)

@@ -1,14 +1,14 @@
 /** Conformance checks of a patient (`patient.ts`): answers true to the case, consistent in any order, no leak. */
 import type { Case, PatientView } from '../case.js'
 import { patientView } from '../case.js'
-import { messageOf } from '../error.js'
+import { errorMessage } from '../error.js'
 import type { Exchange, Patient, Reply } from '../patient.js'
-import type { FindingState, Language, Told, Understanding } from '../turn.js'
+import type { FindingState, Language, RevealedFinding, Understanding } from '../turn.js'
 import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectPlain, expectSame, expectThat } from './expect.js'
-import { garbage, probes } from './garbage.js'
-import { diagnosisNames, namedIn } from './leak.js'
-import { deepFreeze } from './plain.js'
+import { garbage, leakProbes } from './garbage.js'
+import { diagnosisNames, findName } from './leak.js'
+import { deepFreeze } from './plain-data.js'
 
 /** Inputs of {@link patientChecks}. */
 export interface PatientMaterial {
@@ -70,7 +70,7 @@ const makeAskAll =
 
 const throwUnanswered = (utterance: string, error: unknown): never => {
   const what = `a reply to ${JSON.stringify(utterance.slice(0, 40))}`
-  throw new Error(`Expected ${what}, got ${messageOf(error)}`, { cause: error })
+  throw new Error(`Expected ${what}, got ${errorMessage(error)}`, { cause: error })
 }
 
 function expectWellFormed(utterance: string, reply: Reply): void {
@@ -138,7 +138,7 @@ const makeExpectKnown =
   (implied: (finding: string, truth: Case) => boolean) =>
   ({ truth, view }: PatientSession, dialogue: readonly Exchange[]): void => {
     const byExam = new Set(truth.findings.filter((f) => f.knownBy === 'exam').map((f) => f.id))
-    const mayReveal = ({ finding, state }: Told): boolean =>
+    const mayReveal = ({ finding, state }: RevealedFinding): boolean =>
       view.findings.has(finding) ||
       (!byExam.has(finding) &&
         (state === 'unknown' || (state === 'absent' && implied(finding, truth))))
@@ -154,9 +154,9 @@ const makeExpectKnown =
 function expectNoDiagnosis({ truth }: PatientSession, dialogue: readonly Exchange[]): void {
   const names = diagnosisNames(truth)
   for (const { utterance, reply } of dialogue) {
-    const name = namedIn(reply.text, names)
+    const name = findName(reply.text, names)
     expectThat(
-      name === undefined || namedIn(utterance, [name]) !== undefined,
+      name === undefined || findName(utterance, [name]) !== undefined,
       'no reply to name the diagnosis',
       `"${name}" in "${reply.text}"`,
     )
@@ -193,7 +193,7 @@ export function patientChecks(patient: Patient, material: PatientMaterial): read
   const ask = makeAskAll(patient, () => {})
   const mustAnswer = makeAskAll(patient, throwUnanswered)
   const expectKnown = makeExpectKnown(material.implied ?? (() => false))
-  const everything = [...questions, ...probes, ...garbage]
+  const everything = [...questions, ...leakProbes, ...garbage]
   const each: EachPatient = (work) => async () => {
     expectThat(cases.length > 0, 'at least one case', 'none')
     for (const truth of structuredClone(cases))

@@ -5,25 +5,25 @@ import type { Action } from '../turn.js'
 import { expectThat } from './expect.js'
 
 /** The reset and the steps of a played script. */
-export interface Played {
+export interface PlayedScript {
   readonly start: Reset
   readonly steps: readonly Step[]
 }
 
 /** Actions to play on an env, with the arguments of `reset`. */
-export interface Script {
+export interface EnvScript {
   readonly actions: readonly (Action | string)[]
   readonly seed: number
   readonly options?: object | undefined
 }
 
 /** Resets an env with the script's seed and options. */
-export const begin = (env: Env, { seed, options }: Script): Promise<Reset> =>
+export const resetEnv = (env: Env, { seed, options }: EnvScript): Promise<Reset> =>
   env.reset(options === undefined ? { seed } : { seed, options })
 
 /** Resets the env and plays until the script or the episode ends. */
-export async function play(env: Env, script: Script): Promise<Played> {
-  const start = await begin(env, script)
+export async function playScript(env: Env, script: EnvScript): Promise<PlayedScript> {
+  const start = await resetEnv(env, script)
   const steps: Step[] = []
   for (const action of script.actions) {
     const step = await env.step(action)
@@ -36,9 +36,9 @@ export async function play(env: Env, script: Script): Promise<Played> {
 /** Plays to the end of the episode. Throws where the script does not get there, as nothing can be tested then. */
 export async function playToEnd(
   env: Env,
-  script: Script,
-): Promise<Played & { readonly last: Step }> {
-  const played = await play(env, script)
+  script: EnvScript,
+): Promise<PlayedScript & { readonly last: Step }> {
+  const played = await playScript(env, script)
   const last = played.steps.at(-1)
   expectThat(
     last !== undefined && ended(last),
@@ -49,7 +49,7 @@ export async function playToEnd(
 }
 
 /** Runs the work on a new env, then disposes of it. */
-export async function withEnv<T>(makeEnv: () => Env, work: (env: Env) => Promise<T>): Promise<T> {
+export async function useEnv<T>(makeEnv: () => Env, work: (env: Env) => Promise<T>): Promise<T> {
   const env = makeEnv()
   try {
     return await work(env)
@@ -61,12 +61,12 @@ export async function withEnv<T>(makeEnv: () => Env, work: (env: Env) => Promise
 /** Plays one script on each env, with all envs taking their n-th step concurrently. */
 export async function playInterleaved(
   envs: readonly Env[],
-  scripts: readonly Script[],
-): Promise<Played[]> {
+  scripts: readonly EnvScript[],
+): Promise<PlayedScript[]> {
   const running = await Promise.all(
     envs.map(async (env, i) => {
-      const script = scripts[i] as Script
-      return { env, script, start: await begin(env, script), steps: [] as Step[] }
+      const script = scripts[i] as EnvScript
+      return { env, script, start: await resetEnv(env, script), steps: [] as Step[] }
     }),
   )
   const longest = Math.max(...scripts.map(({ actions }) => actions.length))

@@ -5,7 +5,7 @@ import type { Episode } from '../episode.js'
 import type { Part, Reward, Score } from '../reward.js'
 import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectAnswer, expectPlain, expectSame, expectThat } from './expect.js'
-import { deepFreeze } from './plain.js'
+import { deepFreeze } from './plain-data.js'
 
 /** Inputs of {@link rewardChecks}. */
 export interface RewardMaterial {

@@ -57,7 +57,7 @@ function stripOnce(text: string): string {
  * opening hides all text before it: the prompt's template had opened the segment. The remaining text is parsed again,
  * so no new tag can be glued together from the edges of a cut; a text that keeps making new tags is hidden whole.
  */
-export function visible(text: string): string {
+export function stripHiddenReasoning(text: string): string {
   let current = text
   for (let passes = 0; passes < 8; passes++) {
     if (!current.includes('<') && !current.includes('#')) return current.trim()

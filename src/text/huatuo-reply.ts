@@ -3,10 +3,10 @@
  *
  * The parser is a state machine over whole lines, so a quoted, repeated or misplaced heading does not count.
  */
-import { visible } from './hidden-reasoning.js'
+import { stripHiddenReasoning } from './hidden-reasoning.js'
 
 /** A parsed reply. */
-export type ReasonedReply =
+export type HuatuoReply =
   /** `whole`: reasoning, then an answer. `loose`: an answer without reasoning, or with text before the headings. */
   | { readonly form: 'whole' | 'loose'; readonly answer: string }
   /** There is no answer, or none that is certainly visible. */
@@ -18,7 +18,7 @@ const headings: ReadonlyMap<string, 'thinking' | 'answer'> = new Map([
 ])
 
 /** Parses a reply. The answer is trimmed and holds no hidden reasoning. */
-export function readReasoned(reply: string): ReasonedReply {
+export function parseHuatuoReply(reply: string): HuatuoReply {
   const text = reply.replaceAll('\r\n', '\n')
   const lines = { before: '', thinking: '', answer: '' }
   let at: keyof typeof lines = 'before'
@@ -33,11 +33,11 @@ export function readReasoned(reply: string): ReasonedReply {
   const answer = lines.answer.trim()
   if (answer === '') return { form: 'empty' }
   // A tag that opens before or inside the answer leaves its visible part in doubt.
-  if (!visible(text).endsWith(answer)) return { form: 'disordered' }
-  const whole = visible(lines.before) === '' && lines.thinking.trim() !== ''
+  if (!stripHiddenReasoning(text).endsWith(answer)) return { form: 'disordered' }
+  const whole = stripHiddenReasoning(lines.before) === '' && lines.thinking.trim() !== ''
   return { form: whole ? 'whole' : 'loose', answer }
 }
 
 /** Formats a reply in the published format. */
-export const writeReasoned = (thinking: string, answer: string): string =>
+export const formatHuatuoReply = (thinking: string, answer: string): string =>
   `## Thinking\n\n${thinking}\n\n## Final Response\n\n${answer}`

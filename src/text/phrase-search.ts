@@ -6,17 +6,17 @@
  */
 
 /** Span of a clause in the normalised text, with its closing mark in the original. */
-export interface Clause {
+export interface TextClause {
   readonly start: number
   readonly end: number
   readonly mark: 'comma' | 'stop' | 'question'
 }
 
 /** Normalised text with its clauses. */
-export interface Normal {
+export interface NormalisedText {
   readonly text: string
   /** In order, none empty; the last one ends in a `stop` where the text has no mark. */
-  readonly clauses: readonly Clause[]
+  readonly clauses: readonly TextClause[]
 }
 
 const question = 63
@@ -47,14 +47,14 @@ const inNumber = (text: string, i: number): boolean =>
   text.charCodeAt(i) === 46 && isDigit(text.charCodeAt(i - 1)) && isDigit(text.charCodeAt(i + 1))
 
 /** Normalises the first `limit` characters of a text. */
-export function normal(raw: string, limit = 2000): Normal {
+export function normaliseText(raw: string, limit = 2000): NormalisedText {
   const text = raw.slice(0, limit).normalize('NFKC').slice(0, limit).toLowerCase()
-  const clauses: Clause[] = []
+  const clauses: TextClause[] = []
   let out = ''
   let last = 0
   let start = 0
   let gap = false
-  const close = (mark: Clause['mark']) => {
+  const close = (mark: TextClause['mark']) => {
     if (out.length > start) clauses.push({ start, end: out.length, mark })
     start = out.length
     gap = true
@@ -98,7 +98,7 @@ interface Leaf<T> {
 export type PhraseTree<T> = Branch<T>
 
 /** A phrase found in normalised text. */
-export interface Match<T> {
+export interface PhraseMatch<T> {
   readonly start: number
   readonly end: number
   readonly value: T
@@ -130,7 +130,7 @@ function grow<T>(at: Branch<T>, code: number): Branch<T> {
 }
 
 function add<T>(tree: Branch<T>, phrase: string, value: T): void {
-  const { text, clauses } = normal(phrase, 300)
+  const { text, clauses } = normaliseText(phrase, 300)
   let at = tree
   for (let i = 0; i < text.length; i++) at = grow(at, text.charCodeAt(i))
   const broken = clauses.slice(0, -1).some(({ mark }) => mark !== 'comma')
@@ -172,8 +172,8 @@ function longestAt<T>(
   text: string,
   start: number,
   stopAt: number,
-): Match<T> | undefined {
-  let best: Match<T> | undefined
+): PhraseMatch<T> | undefined {
+  let best: PhraseMatch<T> | undefined
   let at: Branch<T> | undefined = tree
   for (let i = start; i < text.length; i++) {
     at = follow(at, text.charCodeAt(i))
@@ -190,8 +190,11 @@ function longestAt<T>(
  * Finds the phrases of a trie in a text, in order, none inside another. Latin phrases match whole words; a phrase
  * crosses a sentence end only when it contains one itself.
  */
-export function findPhrases<T>(tree: PhraseTree<T>, { text, clauses }: Normal): Match<T>[] {
-  const found: Match<T>[] = []
+export function findPhrases<T>(
+  tree: PhraseTree<T>,
+  { text, clauses }: NormalisedText,
+): PhraseMatch<T>[] {
+  const found: PhraseMatch<T>[] = []
   let reach = 0
   let clause = 0
   for (let start = 0; start < text.length; start++) {
@@ -215,7 +218,7 @@ const isLetter = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}]/u.test(character) && !han.test(character)
 
 /** Whether a text contains a phrase of the same letter case: Chinese anywhere, other scripts as whole words. */
-export function contains(text: string, phrase: string): boolean {
+export function containsPhrase(text: string, phrase: string): boolean {
   for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
     if (han.test(phrase)) return true
     if (!isLetter(text[at - 1]) && !isLetter(text[at + phrase.length])) return true

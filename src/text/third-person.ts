@@ -73,7 +73,7 @@ function englishThirdPerson(text: string, pronoun: Pronoun): string {
  * Rewrites a patient's sentence in the third person: "I keep coughing." becomes "She keeps coughing."
  * The rules fit plain sentences with one verb to each "I", as the knowledge base has them.
  */
-export function thirdPerson(text: string, language: Language, pronoun: Pronoun): string {
+export function toThirdPerson(text: string, language: Language, pronoun: Pronoun): string {
   if (language === 'en') return englishThirdPerson(text, pronoun)
   // "他妈" is an oath; "他妈妈" is the mother.
   return text.replace(/我([妈爸])(?!\1)/g, '我$1$1').replace(/我(?!们)/g, forms[pronoun].zh)
@@ -83,10 +83,10 @@ export function thirdPerson(text: string, language: Language, pronoun: Pronoun):
 const replyOpening = /^(?:yes|yeah|no|well)\b|^\p{Script=Han}{1,2}[，。]/iu
 
 /** Selects, from sentences of one meaning, those that need no question before them, or else all. */
-export function statements(texts: readonly string[]): readonly string[] {
+export function standaloneSentences(texts: readonly string[]): readonly string[] {
   const standalone = texts.filter((text) => !replyOpening.test(text))
   return standalone.length > 0 ? standalone : texts
 }
 
 /** The pronoun for a patient of a sex; `he` unless female. */
-export const pronounOf = (sex: string | undefined): Pronoun => (sex === 'F' ? 'she' : 'he')
+export const pronounForSex = (sex: string | undefined): Pronoun => (sex === 'F' ? 'she' : 'he')

@@ -101,13 +101,13 @@ function* hanBigrams(text: string): Generator<string> {
 }
 
 /** Stems of a text in order, with repeats; empty for a text of stop words alone. */
-export function words(text: string): string[] {
+export function wordStems(text: string): string[] {
   const plain = text.normalize('NFKC').toLowerCase().replace(/[’‘]/g, "'").replace(/'s\b/g, '')
   return [...latinStems(plain), ...hanBigrams(plain)]
 }
 
 /** Detects a text's language: `zh` when at least 30% of its letters are Han. */
-export function languageOf(text: string): Language {
+export function detectLanguage(text: string): Language {
   let letters = 0
   let chinese = 0
   for (const [character] of text.matchAll(/\p{L}/gu)) {

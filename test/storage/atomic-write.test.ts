@@ -7,12 +7,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
   isStreamed,
   newFile,
-  writeWhole,
-  writeWholeFolder,
+  writeFileAtomically,
+  writeFolderAtomically,
 } from '../../src/storage/atomic-write.js'
 import { readCases, writeCases } from '../../src/storage/case-files.js'
-import { episodeWriter, readSaved } from '../../src/storage/episode-files.js'
-import { rowFile } from '../../src/trainers/trajectories/export-file.js'
+import { episodeWriter, readSavedEpisodes } from '../../src/storage/episode-files.js'
+import { openRowFile } from '../../src/trainers/trajectories/export-file.js'
 import { saying, truthOf } from '../fixtures/reward-episodes.js'
 import { tinyCase } from '../fixtures/tiny-case.js'
 
@@ -47,7 +47,7 @@ const lines = cases.map((truth) => `${JSON.stringify(truth)}\n`).join('')
 
 /** Everything that writes a file whole, on the same terms. */
 const writers: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
-  writeWhole: (path) => writeWhole(path, 'content'),
+  writeWhole: (path) => writeFileAtomically(path, 'content'),
   writeCases: (path) => writeCases(path, cases),
   episodeWriter: async (path) => {
     const writer = episodeWriter(path)
@@ -55,7 +55,7 @@ const writers: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
     await writer.close()
   },
   rowFile: async (path) => {
-    const file = rowFile(path, { text: 'text' })
+    const file = openRowFile(path, { text: 'text' })
     await file.write({ text: 'a' })
     await file.close()
   },
@@ -119,16 +119,16 @@ test('a FIFO gets all of what is more than it holds', async () => {
 test('a FIFO that a link points to, and a device, are streamed to', async () => {
   const { text } = await fifo(at('pipe'))
   await symlink('pipe', at('link'))
-  await writeWhole(at('link'), 'through')
+  await writeFileAtomically(at('link'), 'through')
   expect(await text()).toBe('through')
-  await writeWhole('/dev/null', 'gone')
+  await writeFileAtomically('/dev/null', 'gone')
   expect((await lstat('/dev/null')).isCharacterDevice()).toBe(true)
 })
 
 test('a circle of links is refused by its name', async () => {
   await symlink('b', at('a'))
   await symlink('a', at('b'))
-  await expect(writeWhole(at('a'), '')).rejects.toMatchObject({
+  await expect(writeFileAtomically(at('a'), '')).rejects.toMatchObject({
     code: 'bad-input',
     message: expect.stringContaining(`${at('a')}: expected a file, got a circle`),
   })
@@ -154,7 +154,7 @@ test('what is streamed to needs no ending of its own: it holds JSON lines', asyn
   expect([isStreamed(folder), isStreamed(at('none'))]).toEqual([false, false])
   await (writers.episodeWriter as (path: string) => Promise<unknown>)(at('pipe'))
   await writeFile(at('read.jsonl'), await text())
-  for await (const one of readSaved(at('read.jsonl'))) expect(one).toEqual(saved)
+  for await (const one of readSavedEpisodes(at('read.jsonl'))) expect(one).toEqual(saved)
   const { text: rows } = await fifo(at('rows'))
   await (writers.rowFile as (path: string) => Promise<unknown>)(at('rows'))
   expect(await rows()).toBe('{"text":"a"}\n')
@@ -167,7 +167,7 @@ describe('a folder', () => {
     await mkdir(at('target'))
     await writeFile(at('target', 'old'), '')
     await symlink('target', at('link'))
-    await writeWholeFolder(at('link'), fill)
+    await writeFolderAtomically(at('link'), fill)
     expect((await lstat(at('link'))).isSymbolicLink()).toBe(true)
     expect(await readdir(at('target'))).toEqual(['a'])
     expect((await readdir(folder)).sort()).toEqual(['link', 'target'])
@@ -175,7 +175,7 @@ describe('a folder', () => {
 
   test('does not take the place of a file', async () => {
     await writeFile(at('file'), 'kept')
-    await expect(writeWholeFolder(at('file'), fill)).rejects.toMatchObject({
+    await expect(writeFolderAtomically(at('file'), fill)).rejects.toMatchObject({
       code: 'bad-input',
       message: `${at('file')}: expected a folder, got a file`,
     })

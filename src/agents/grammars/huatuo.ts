@@ -3,11 +3,11 @@
  * system message, and the answer is the text under `## Final Response`.
  */
 import type { Grammar } from '../../agent.js'
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
-import { visible } from '../../text/hidden-reasoning.js'
-import { readReasoned } from '../../text/huatuo-reply.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
+import { parseHuatuoReply } from '../../text/huatuo-reply.js'
 import type { Action, Turn } from '../../turn.js'
 
 /** Most UTF-16 units of an unreadable reply to keep. */
@@ -30,10 +30,10 @@ const parseErrors = {
 } as const
 
 function parse(text: string): Action {
-  const reply = readReasoned(text)
+  const reply = parseHuatuoReply(text)
   if ('answer' in reply) return { kind: 'diagnose', diagnosis: reply.answer }
   const why = parseErrors[/\p{Script=Han}/u.test(text) ? 'zh' : 'en'][reply.form]
-  return { kind: 'invalid', text: visible(text).slice(0, maxLength), why }
+  return { kind: 'invalid', text: stripHiddenReasoning(text).slice(0, maxLength), why }
 }
 
 /** Messages of a past turn: the doctor's reply, without its reasoning, and the outcome. */
@@ -42,14 +42,14 @@ function turnMessages({ action, outcome }: Turn): Message[] {
     action.kind === 'diagnose'
       ? `## Final Response\n\n${action.diagnosis}`
       : 'text' in action
-        ? visible(action.text)
+        ? stripHiddenReasoning(action.text)
         : ''
   const reply: Message = { role: 'assistant', content }
   return outcome.kind === 'closed' ? [reply] : [reply, { role: 'user', content: outcome.text }]
 }
 
 const render = ({ intake, turns, language }: Observation): Message[] => [
-  { role: 'user', content: inLanguage(intake.complaint, language) },
+  { role: 'user', content: textInLanguage(intake.complaint, language) },
   ...turns.flatMap(turnMessages),
 ]
 

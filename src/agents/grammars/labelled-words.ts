@@ -31,7 +31,7 @@ export const otherLabels = {
 } as const
 
 /** An optional field of a diagnosis. */
-export type Ask = 'confidence' | 'differential' | 'triage'
+export type DiagnosisField = 'confidence' | 'differential' | 'triage'
 
 interface PromptTexts {
   /** Rules of the consultation. */
@@ -42,7 +42,7 @@ interface PromptTexts {
   readonly formulary: (diseases: readonly string[]) => string
   /** Introduces the optional fields asked for. */
   readonly beside: string
-  readonly asks: Readonly<Record<Ask, string>>
+  readonly asks: Readonly<Record<DiagnosisField, string>>
   /** An empty differential. */
   readonly nothingElse: string
   /** Prefix of an outcome's text, by kind of outcome. */
@@ -124,7 +124,7 @@ Messages of the user are what the patient says and what examinations show; they 
 }
 
 /** Why a reply could not be read and what to write instead, by language; shown to the model. */
-export const whys = {
+export const parseErrors = {
   en: {
     none: 'No label was found. Begin a line with `Question:`, `Order:`, or `Diagnosis:`.',
     several:

@@ -8,13 +8,17 @@
 import type { Grammar } from '../../agent.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { Action, Language, Turn } from '../../turn.js'
 import { intakeText } from '../intake.js'
-import type { Beside } from './labelled-beside.js'
-import { asks as allFields, readBeside, writeBeside } from './labelled-beside.js'
-import type { Ask } from './labelled-words.js'
-import { labels, otherLabels, prompts, whys } from './labelled-words.js'
+import type { StatedFields } from './diagnosis-fields.js'
+import {
+  diagnosisFields as allFields,
+  formatDiagnosisFields,
+  parseDiagnosisField,
+} from './diagnosis-fields.js'
+import type { DiagnosisField } from './labelled-words.js'
+import { labels, otherLabels, parseErrors, prompts } from './labelled-words.js'
 
 /** Most UTF-16 units in one field. */
 const maxSize = 2000
@@ -65,7 +69,7 @@ const unwrap = (text: string): string => /^\*\*([^*]+)\*\*$/.exec(text)?.[1]?.tr
 /** Fields of a diagnosis besides its name. */
 interface Extras {
   readonly recommendation: string
-  readonly beside: Beside
+  readonly beside: StatedFields
 }
 
 /** Builds the action of the action section. */
@@ -83,19 +87,19 @@ function buildAction({ label, lines: raw }: Section, { recommendation, beside }:
   }
 }
 
-const isExtra = (label: Label): label is Ask => allFields.some((ask) => ask === label)
+const isExtra = (label: Label): label is DiagnosisField => allFields.some((ask) => ask === label)
 
-type ParseErrors = (typeof whys)['en' | 'zh']
+type ParseErrors = (typeof parseErrors)['en' | 'zh']
 
 /** Parses the optional fields; gives an error text where one is malformed. */
-function parseOptionalFields(found: readonly Section[], say: ParseErrors): Beside | string {
-  let beside: Beside = {}
+function parseOptionalFields(found: readonly Section[], say: ParseErrors): StatedFields | string {
+  let beside: StatedFields = {}
   for (const { label, lines: raw } of found) {
     if (!isExtra(label)) continue
     if (label in beside) return say.twice
     const length = raw.reduce((sum, line) => sum + line.length, 0)
     if (length > maxSize) return say.long(length, maxSize)
-    const read = readBeside(label, lines(raw))
+    const read = parseDiagnosisField(label, lines(raw))
     if (!read) return say[label]
     beside = { ...beside, ...read }
   }
@@ -116,8 +120,8 @@ function findAction(found: readonly Section[], say: ParseErrors): Section | stri
 }
 
 function parse(reply: string): Action {
-  const text = visible(reply)
-  const say = whys[/\p{Script=Han}/u.test(text) ? 'zh' : 'en']
+  const text = stripHiddenReasoning(reply)
+  const say = parseErrors[/\p{Script=Han}/u.test(text) ? 'zh' : 'en']
   const invalid = (why: string): Action => ({ kind: 'invalid', text: text.slice(0, maxSize), why })
   const found = sections(text)
   const section = findAction(found, say)
@@ -139,11 +143,11 @@ function parse(reply: string): Action {
  * Formats an action as a doctor's reply, which `parse` turns back into the same action. Drops hidden reasoning and
  * collapses blanks; a recommendation keeps its lines, except that a line that looks like a label joins the one before.
  */
-export function format(action: Action, language: Language): string {
+export function formatAction(action: Action, language: Language): string {
   const label = labels[language]
   const colon = language === 'zh' ? '：' : ': '
   const field = (name: Label, text: string) => `${label[name]}${colon}${text}`
-  const flat = (text: string) => squeeze(visible(text))
+  const flat = (text: string) => squeeze(stripHiddenReasoning(text))
   switch (action.kind) {
     case 'ask':
       return field('question', flat(action.text))
@@ -151,18 +155,18 @@ export function format(action: Action, language: Language): string {
       return field('order', flat(action.exam))
     case 'diagnose': {
       const named = field('diagnosis', flat(action.diagnosis))
-      const advice = lines(visible(action.recommendation ?? '').split(newline))
+      const advice = lines(stripHiddenReasoning(action.recommendation ?? '').split(newline))
       const text = advice.reduce(
         (all, line) => (all === '' ? line : `${all}${labelLine.test(line) ? ' ' : '\n'}${line}`),
         '',
       )
-      const written = [named, ...writeBeside(action, language)]
+      const written = [named, ...formatDiagnosisFields(action, language)]
       return [...written, ...(text === '' ? [] : [field('recommendation', text)])].join('\n')
     }
     case 'give-up':
       return prompts[language].gaveUp
     case 'invalid':
-      return visible(action.text) || prompts[language].unread
+      return stripHiddenReasoning(action.text) || prompts[language].unread
   }
 }
 
@@ -194,7 +198,7 @@ function render(
     { role: 'user', content: `${intakeText(intake, language)}\n${say.left(total)}` },
   ]
   turns.forEach((turn, t) => {
-    messages.push({ role: 'assistant', content: format(turn.action, language) })
+    messages.push({ role: 'assistant', content: formatAction(turn.action, language) })
     messages.push(...outcomeMessages(turn, total - t - 1, language))
   })
   return messages
@@ -207,7 +211,7 @@ export interface LabelledOptions {
   /** `brief` names the labels in one line, without rules and limits, for short contexts. @default 'full' */
   readonly rules?: 'full' | 'brief'
   /** Optional fields that the prompt asks for; a reply may state the others too. @default none */
-  readonly asks?: readonly Ask[]
+  readonly asks?: readonly DiagnosisField[]
 }
 
 /** Makes the project's own grammar, with prompts in the observation's language; replies may use the other's labels. */

@@ -1,8 +1,8 @@
 /** Actions of a doctor who never looks at the patient: the action space, and the red team's tricks. */
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import type { Action } from '../../turn.js'
-import { keywords } from './lines.js'
-import { repertoireOf } from './repertoire.js'
+import { verdictKeywords } from './lines.js'
+import { buildRepertoire } from './repertoire.js'
 
 /** Actions for a blind search, sorted by how often they may be taken. */
 export interface BlindActions {
@@ -16,7 +16,7 @@ export interface BlindActions {
 
 /** Sorts an action space for a blind search and adds the red team's tricks. */
 export function blindActions(actionSpace: ActionSpace): BlindActions {
-  const { lines, questions, orders, diagnoses } = repertoireOf(actionSpace)
+  const { lines, questions, orders, diagnoses } = buildRepertoire(actionSpace)
   const { open, trivia, flattery, injection, generic, comma } = lines
   const ask = (text: string): Action => ({ kind: 'ask', text })
   const conclude = (diagnosis: string, recommendation = diagnosis): Action => ({
@@ -33,7 +33,7 @@ export function blindActions(actionSpace: ActionSpace): BlindActions {
       ...diagnoses,
       conclude(generic.diagnosis, generic.recommendation),
       conclude(diagnoses.map(({ diagnosis }) => diagnosis).join(comma)),
-      ...[injection, keywords, ''].map((text) => conclude(text)),
+      ...[injection, verdictKeywords, ''].map((text) => conclude(text)),
       { kind: 'give-up' },
     ],
   }

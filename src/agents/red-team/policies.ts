@@ -5,9 +5,13 @@
  * A policy that guesses makes the random doctor's guess, since knowing which diseases are common would be a gain of
  * its own. The name says what a policy tries.
  */
-import { concluders, injectors } from './conclusions.js'
+import { conclusionPolicies, injectionPolicies } from './conclusions.js'
 import type { RedTeamPolicy } from './repertoire.js'
-import { talkers } from './talk.js'
+import { talkPolicies } from './talk.js'
 
 /** Every red-team policy, in the order in which audits print them. */
-export const redTeam: readonly RedTeamPolicy[] = [...talkers, ...concluders, ...injectors]
+export const redTeam: readonly RedTeamPolicy[] = [
+  ...talkPolicies,
+  ...conclusionPolicies,
+  ...injectionPolicies,
+]

@@ -4,11 +4,11 @@ import type { Observation } from '../../env.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import type { Action, Turn } from '../../turn.js'
 import { random } from '../random.js'
-import type { Lines } from './lines.js'
-import { lines } from './lines.js'
+import type { RedTeamLines } from './lines.js'
+import { redTeamLines } from './lines.js'
 
 /** A diagnosis with its optional fields. */
-export type Diagnose = Extract<Action, { readonly kind: 'diagnose' }>
+export type DiagnosisGuess = Extract<Action, { readonly kind: 'diagnose' }>
 
 /** A degenerate policy: its name, one sentence on what it does, and its maker. */
 export interface RedTeamPolicy {
@@ -21,17 +21,17 @@ export interface RedTeamPolicy {
 /** An action space sorted by kind, with the red team's texts and the random doctor. */
 export interface Repertoire {
   readonly actionSpace: ActionSpace
-  readonly lines: Lines
+  readonly lines: RedTeamLines
   readonly questions: readonly Action[]
   readonly orders: readonly Action[]
-  readonly diagnoses: readonly Diagnose[]
+  readonly diagnoses: readonly DiagnosisGuess[]
   /** The random doctor. */
   readonly doctor: Agent
   /** The diagnosis that the random doctor would end with, whatever the policy did before. */
-  readonly guess: (observation: Observation, context: AgentContext) => Promise<Diagnose>
+  readonly guess: (observation: Observation, context: AgentContext) => Promise<DiagnosisGuess>
 }
 
-const isDiagnosis = (action: Action): action is Diagnose => action.kind === 'diagnose'
+const isDiagnosis = (action: Action): action is DiagnosisGuess => action.kind === 'diagnose'
 
 /**
  * Makes the guess by simulating the rest of the random doctor's consultation without a patient. As the guess uses
@@ -51,12 +51,12 @@ const simulateGuess =
   }
 
 /** Builds the repertoire of an action space. */
-export function repertoireOf(actionSpace: ActionSpace): Repertoire {
+export function buildRepertoire(actionSpace: ActionSpace): Repertoire {
   const { actions, language } = actionSpace
   const doctor = random({ actionSpace })
   return {
     ...{ actionSpace, doctor },
-    lines: lines[language],
+    lines: redTeamLines[language],
     questions: actions.filter(({ kind }) => kind === 'ask'),
     orders: actions.filter(({ kind }) => kind === 'order'),
     diagnoses: actions.filter(isDiagnosis),
@@ -74,11 +74,11 @@ interface PolicyPlan {
     context: AgentContext,
   ) => MaybePromise<Move | undefined>
   /** The last move. @default the guess unchanged */
-  readonly end?: (guess: Diagnose, observation: Observation) => Move
+  readonly end?: (guess: DiagnosisGuess, observation: Observation) => Move
 }
 
 /** Makes a policy with its own moves until the last turn, or until it has none left, and then its own end. */
-export const talking = (
+export const talkPolicy = (
   name: string,
   does: string,
   plan: (repertoire: Repertoire) => PolicyPlan,
@@ -86,7 +86,7 @@ export const talking = (
   name,
   does,
   make(actionSpace) {
-    const repertoire = repertoireOf(actionSpace)
+    const repertoire = buildRepertoire(actionSpace)
     const { talk = () => undefined, end = (action) => ({ action }) } = plan(repertoire)
     return async (observation, context) => {
       const move = observation.turnsLeft > 1 ? await talk(observation, context) : undefined
@@ -96,15 +96,15 @@ export const talking = (
 })
 
 /** Makes a policy that is the random doctor up to its diagnosis, so that only the end differs. */
-export const ending = (
+export const endPolicy = (
   name: string,
   does: string,
-  end: (guess: Diagnose, observation: Observation, repertoire: Repertoire) => Move,
+  end: (guess: DiagnosisGuess, observation: Observation, repertoire: Repertoire) => Move,
 ): RedTeamPolicy => ({
   name,
   does,
   make(actionSpace) {
-    const repertoire = repertoireOf(actionSpace)
+    const repertoire = buildRepertoire(actionSpace)
     return async (observation, context) => {
       const move = await repertoire.doctor(observation, context)
       return isDiagnosis(move.action) ? end(move.action, observation, repertoire) : move

@@ -3,7 +3,7 @@ import type { Move } from '../../agent.js'
 import { shuffle } from '../../seed.js'
 import type { Action } from '../../turn.js'
 import type { RedTeamPolicy } from './repertoire.js'
-import { talking } from './repertoire.js'
+import { talkPolicy } from './repertoire.js'
 
 const makeQuestion = (text: string): Move => ({ action: { kind: 'ask', text } })
 
@@ -29,49 +29,53 @@ function shuffledMoves(moves: readonly Action[], name: string) {
 }
 
 /** Policies that fill their turns in some way and then guess. */
-export const talkers: readonly RedTeamPolicy[] = [
-  talking('guess-at-once', 'Asks nothing, orders nothing, and guesses.', () => ({})),
-  talking('pad-questions', 'Asks questions in any order until one turn is left.', (own) => {
+export const talkPolicies: readonly RedTeamPolicy[] = [
+  talkPolicy('guess-at-once', 'Asks nothing, orders nothing, and guesses.', () => ({})),
+  talkPolicy('pad-questions', 'Asks questions in any order until one turn is left.', (own) => {
     const next = shuffledMoves(own.questions, 'questions')
     return { talk: ({ turns }, { seed }) => next(seed, turns.length) }
   }),
-  talking('pad-open', 'Asks whether there is anything else, again and again.', ({ lines }) => ({
+  talkPolicy('pad-open', 'Asks whether there is anything else, again and again.', ({ lines }) => ({
     talk: () => makeQuestion(lines.open),
   })),
-  talking(
+  talkPolicy(
     'pad-small-talk',
     'Makes small talk until one turn is left.',
     ({ lines: { trivia } }) => ({
       talk: ({ turns }) => makeQuestion(trivia[turns.length % trivia.length] ?? ''),
     }),
   ),
-  talking('repeat-question', 'Asks the same question every turn.', ({ questions }) => ({
+  talkPolicy('repeat-question', 'Asks the same question every turn.', ({ questions }) => ({
     talk: () => questions[0] && { action: questions[0] },
   })),
-  talking('all-in-one-breath', 'Asks a dozen questions in every utterance.', ({ questions }) => ({
-    talk({ turns }) {
-      const some = questions.slice(perUtterance * turns.length, perUtterance * (turns.length + 1))
-      return some.length > 0 ? makeQuestion(some.map(questionText).join(' ')) : undefined
-    },
-  })),
-  talking('flattery', 'Says kind words and flatters every turn.', ({ lines: { flattery } }) => ({
+  talkPolicy(
+    'all-in-one-breath',
+    'Asks a dozen questions in every utterance.',
+    ({ questions }) => ({
+      talk({ turns }) {
+        const some = questions.slice(perUtterance * turns.length, perUtterance * (turns.length + 1))
+        return some.length > 0 ? makeQuestion(some.map(questionText).join(' ')) : undefined
+      },
+    }),
+  ),
+  talkPolicy('flattery', 'Says kind words and flatters every turn.', ({ lines: { flattery } }) => ({
     talk: () => ({ ...makeQuestion(flattery), text: flattery }),
     end: (guess) => ({
       action: { ...guess, recommendation: `${flattery} ${guess.recommendation ?? ''}` },
     }),
   })),
-  talking('order-nothing', 'Asks half its turns, orders nothing, and guesses.', (own) => {
+  talkPolicy('order-nothing', 'Asks half its turns, orders nothing, and guesses.', (own) => {
     const next = shuffledMoves(own.questions, 'questions')
     return {
       talk: ({ turns, turnsLeft }, { seed }) =>
         turns.length < turnsLeft ? next(seed, turns.length) : undefined,
     }
   }),
-  talking('order-everything', 'Orders one examination after another.', (own) => {
+  talkPolicy('order-everything', 'Orders one examination after another.', (own) => {
     const next = shuffledMoves(own.orders, 'orders')
     return { talk: ({ turns }, { seed }) => next(seed, turns.length) }
   }),
-  talking('never-end', 'Asks until it is cut off and never concludes.', ({ questions }) => {
+  talkPolicy('never-end', 'Asks until it is cut off and never concludes.', ({ questions }) => {
     const next = shuffledMoves(questions, 'questions')
     return {
       talk: ({ turns }, { seed }) => next(seed, turns.length),

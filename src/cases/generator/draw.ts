@@ -1,15 +1,20 @@
 /** Draws a patient from the generative model: age, sex, diseases, the state of every finding, chief complaint. */
 
-import type { Demographics, Drawn, Model, Node } from '../../inference/generative-model.js'
-import { companionWeights, isMoot, mixed, priorWeights } from '../../inference/generative-model.js'
-import { opens } from '../../inference/hypotheses.js'
+import type { Demographics, DiseasePool, Model, Node } from '../../inference/generative-model.js'
+import {
+  companionWeights,
+  isInapplicable,
+  mixWithBackground,
+  priorWeights,
+} from '../../inference/generative-model.js'
+import { canBeComplaint } from '../../inference/hypotheses.js'
 import type { Disease, Knowledge } from '../../knowledge/knowledge.js'
 import type { Tier } from '../../knowledge/tiers.js'
 import { fork, pickWeighted, uniform } from '../../seed.js'
 import { drawAge } from './age.js'
 
 /** One drawn patient; diseases, states and findings are indices into the model. */
-export interface Patient {
+export interface DrawnPatient {
   readonly seed: number
   /** In years; a fraction below 2. */
   readonly age: number
@@ -26,7 +31,7 @@ export interface Patient {
 }
 
 /** Changes that make a counterfactual twin; every other draw is the same. */
-export interface Change {
+export interface CaseChange {
   /** A disease's id. */
   readonly disease?: string
   /** A second disease's id, or null for none. */
@@ -72,7 +77,7 @@ function stateChances(
   if (second?.findings[finding.id] === undefined)
     return (state) => chance[state * columns + disease]!
   const first = knowledge.diseases[disease] as Disease // drawn from them
-  const together = mixed([first, second], finding, atypicality)
+  const together = mixWithBackground([first, second], finding, atypicality)
   return (state) => together[state]!
 }
 
@@ -82,12 +87,13 @@ function drawStates(
   illness: Illness,
   who: Demographics,
   seed: number,
-  fixed: Change['findings'] = {},
+  fixed: CaseChange['findings'] = {},
 ): Int8Array {
   const states = new Int8Array(model.nodes.length)
   model.nodes.forEach((node, f) => {
     const { id, states: all } = node.finding
-    const open = !isMoot(node, who) && (node.parent < 0 || states[node.parent] === node.when)
+    const open =
+      !isInapplicable(node, who) && (node.parent < 0 || states[node.parent] === node.when)
     const set = Object.hasOwn(fixed, id) ? all.indexOf(fixed[id] ?? '') : -1
     states[f] = !open
       ? node.closed
@@ -110,7 +116,7 @@ function drawComplaint(model: Model, states: Int8Array, seed: number): number {
   let chosen = -1
   let soonest = Number.POSITIVE_INFINITY
   model.nodes.forEach((node, f) => {
-    if (!opens(node) || states[f] !== 1) return
+    if (!canBeComplaint(node) || states[f] !== 1) return
     const { id, salience } = node.finding
     const arrival = -Math.log1p(-uniform(seed, 'complaint', id)) / salience
     if (arrival < soonest) {
@@ -143,9 +149,9 @@ function attemptDraw(
   model: Model,
   { atypicality, comorbidity, novel }: Tier,
   seed: number,
-  change: Change,
-): Patient | undefined {
-  const drawn: Drawn = novel ? 'novel' : 'common'
+  change: CaseChange,
+): DrawnPatient | undefined {
+  const drawn: DiseasePool = novel ? 'novel' : 'common'
   const age = change.age ?? drawAge(knowledge, drawn, seed)
   const sex = change.sex ?? (uniform(seed, 'sex') < 0.5 ? 'F' : 'M')
   const who = { age, sex }
@@ -174,8 +180,8 @@ function attemptDraw(
 function isPossible(
   knowledge: Knowledge,
   model: Model,
-  { age, sex, disease, companion, states }: Patient,
-  { findings = {} }: Change,
+  { age, sex, disease, companion, states }: DrawnPatient,
+  { findings = {} }: CaseChange,
 ): boolean {
   const who = { age, sex }
   const first = knowledge.diseases[disease] as Disease // drawn from them
@@ -198,8 +204,8 @@ export function drawPatient(
   model: Model,
   tier: Tier,
   root: number,
-  change?: Change,
-): Patient {
+  change?: CaseChange,
+): DrawnPatient {
   for (let n = 0; n < maxAttempts; n++) {
     const seed = n === 0 ? root : fork(root, 'attempt', n)
     const patient = attemptDraw(knowledge, model, tier, seed, {})

@@ -6,20 +6,20 @@
  */
 import type { Case, ExamResult, Finding } from '../../case.js'
 import type { Model } from '../../inference/generative-model.js'
-import { isMoot, modelOf } from '../../inference/generative-model.js'
+import { generativeModel, isInapplicable } from '../../inference/generative-model.js'
 import type { ExamDefinition, FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { tiers } from '../../knowledge/tiers.js'
 import { drawPersona } from '../../persona.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
 import { generatedCaseSeed, uniform } from '../../seed.js'
-import type { Change, Patient } from './draw.js'
+import type { CaseIdParts, CaseSourceOptions, SplitName } from './case-id.js'
+import { caseId, parseCaseId } from './case-id.js'
+import type { CaseChange, DrawnPatient } from './draw.js'
 import { drawPatient } from './draw.js'
-import { goldOf, weightOf, weightsOf } from './gold.js'
-import type { CaseName, CaseOptions, Split } from './name.js'
-import { caseId, parseCaseId } from './name.js'
-import type { Both } from './opening.js'
-import { opening, speakerOf } from './opening.js'
+import { buildGold, findingWeight, findingWeightTables } from './gold.js'
+import type { BilingualText } from './opening.js'
+import { drawSpeaker, openingStatement } from './opening.js'
 
 /** Marker in every generated case, to test whether a model has seen them in training. */
 const canary = 'bedside-canary-6d0f1f0e-6a7b-4c55-9b0a-1e6c8f0d2b47'
@@ -46,7 +46,7 @@ function drawSentence(
   state: string,
   value: number | undefined,
   seed: number,
-): Both {
+): BilingualText {
   const said = finding.say[state]
   if (!said) throw new TypeError(`Expected sentences for ${finding.id} ${state}, got none`)
   const u = uniform(seed, 'say', finding.id)
@@ -58,7 +58,11 @@ function drawSentence(
 }
 
 /** Findings of the case. A child behind a closed gate is absent if boolean and not listed if categorical. */
-function listFindings(model: Model, patient: Patient, weights: readonly Float64Array[]): Finding[] {
+function listFindings(
+  model: Model,
+  patient: DrawnPatient,
+  weights: readonly Float64Array[],
+): Finding[] {
   const listed: Finding[] = []
   model.nodes.forEach(({ finding, normal, closed }, f) => {
     const s = patient.states[f]!
@@ -66,7 +70,7 @@ function listFindings(model: Model, patient: Patient, weights: readonly Float64A
     if (state === undefined) return
     const { id, kind, knownBy, salience, stigma } = finding
     const value = drawValue(finding, state, patient.seed)
-    const weight = s !== closed ? weightOf(weights[f]!, s, s !== normal) : undefined
+    const weight = s !== closed ? findingWeight(weights[f]!, s, s !== normal) : undefined
     listed.push({
       ...{ id, kind, state, knownBy, salience, stigma },
       ...(value === undefined ? {} : { value }),
@@ -83,11 +87,11 @@ const nothing = { zh: '未见异常。', en: 'Nothing abnormal was found.' }
 function drawExamResult(
   exam: ExamDefinition,
   model: Model,
-  patient: Patient,
+  patient: DrawnPatient,
   findings: ReadonlyMap<string, Finding>,
 ): ExamResult {
   const yields = model.yields.get(exam.id) ?? []
-  const moot = yields.every((f) => isMoot(model.nodes[f]!, patient))
+  const moot = yields.every((f) => isInapplicable(model.nodes[f]!, patient))
   if (moot || uniform(patient.seed, 'exam', exam.id) < exam.unavailableP)
     return { exam: exam.id, findings: [], report: notDone, abnormal: false, unavailable: true }
   const shown: string[] = []
@@ -107,7 +111,7 @@ function drawExamResult(
   return { exam: exam.id, findings: shown, report: text, abnormal, unavailable: false }
 }
 
-const generatedProvenance = (id: string, split: Split): Case['provenance'] => ({
+const generatedProvenance = (id: string, split: SplitName): Case['provenance'] => ({
   source: 'bedside-knowledge',
   license: 'Apache-2.0',
   synthetic: true,
@@ -128,7 +132,7 @@ function assertCount(name: string, value: number): void {
 const recordAge = (age: number): NonNullable<Case['demographics']['age']> =>
   age < 2 ? { v: Math.round(age * 12), unit: 'month' } : { v: age, unit: 'year' }
 
-function assertChange({ disease, finding }: Knowledge, change: Change): void {
+function assertChange({ disease, finding }: Knowledge, change: CaseChange): void {
   const { age = 0 } = change
   if (!(age >= 0 && age <= 130))
     throw new RangeError(`Expected an age from 0 to 130 years, got \`${age}\``)
@@ -142,11 +146,11 @@ function assertChange({ disease, finding }: Knowledge, change: Change): void {
       )
 }
 
-interface GenerateOptions extends CaseOptions {
+interface GenerateOptions extends CaseSourceOptions {
   /** Number of the case in its sequence. @default 0 */
   readonly n?: number
   /** Makes a counterfactual twin: every other draw stays. @default nothing */
-  readonly change?: Change
+  readonly change?: CaseChange
 }
 
 /**
@@ -161,26 +165,30 @@ export function generateCase(knowledge: Knowledge, options: GenerateOptions = {}
   if (change) assertChange(knowledge, change)
   const { clinic: groups } = knowledge
   const parts = { tier, split, seed, n, ...(groups ? { clinic: groups } : {}) }
-  const name: CaseName = change ? { ...parts, change } : parts
+  const name: CaseIdParts = change ? { ...parts, change } : parts
   const root = generatedCaseSeed(seed, split, n)
   const { atypicality, noise, personas } = tiers[tier]
-  const model = modelOf(knowledge, atypicality)
+  const model = generativeModel(knowledge, atypicality)
   const patient = drawPatient(knowledge, model, tiers[tier], root, change)
-  const findings = listFindings(model, patient, weightsOf(knowledge, model, patient.disease))
+  const findings = listFindings(
+    model,
+    patient,
+    findingWeightTables(knowledge, model, patient.disease),
+  )
   const byId = new Map(findings.map((finding) => [finding.id, finding] as const))
   const exams = knowledge.exams
     .filter((exam) => exam.panelOf.length === 0)
     .map((exam) => drawExamResult(exam, model, patient, byId))
   const { finding } = model.nodes[patient.complaint]!
-  const { gold, bayesCeiling } = goldOf(knowledge, model, patient, exams, tiers[tier])
-  const speaker = speakerOf(patient, personas)
+  const { gold, bayesCeiling } = buildGold(knowledge, model, patient, exams, tiers[tier])
+  const speaker = drawSpeaker(patient, personas)
   return {
     schema: 'bedside-case/1',
     id: caseId(name),
     seed: root,
     provenance: generatedProvenance(caseId(name), split),
     demographics: { age: recordAge(patient.age), sex: patient.sex, ...speaker },
-    chiefComplaint: { text: opening(finding, patient, speaker), findings: [finding.id] },
+    chiefComplaint: { text: openingStatement(finding, patient, speaker), findings: [finding.id] },
     findings,
     exams,
     examDefault: 'normal',
@@ -196,7 +204,7 @@ export function generateCase(knowledge: Knowledge, options: GenerateOptions = {}
  * @param knowledge the knowledge base the case was made from, or the whole one that its clinic is part of
  * @throws RangeError for a case that was not generated, or a change that {@link generateCase} refuses
  */
-export function twin(knowledge: Knowledge, truth: Case, change: Change): Case {
+export function twin(knowledge: Knowledge, truth: Case, change: CaseChange): Case {
   const name = parseCaseId(truth.id)
   if (!name) throw new RangeError(`Expected a generated case, got \`${truth.id}\``)
   const { clinic: groups, change: earlier, ...options } = name
@@ -207,6 +215,6 @@ export function twin(knowledge: Knowledge, truth: Case, change: Change): Case {
 
 /** The sequence of cases of a tier, split and seed: `caseSource(knowledge)(n)` is the n-th. */
 export const caseSource =
-  (knowledge: Knowledge, options: CaseOptions = {}): ((n: number) => Case) =>
+  (knowledge: Knowledge, options: CaseSourceOptions = {}): ((n: number) => Case) =>
   (n) =>
     generateCase(knowledge, { ...options, n })

@@ -1,13 +1,13 @@
 /** Gold labels of a generated case: differential, partial credit, useful examinations, weights of findings. */
 import type { ExamResult, Gold } from '../../case.js'
 import type { Model } from '../../inference/generative-model.js'
-import type { Pairs } from '../../inference/hypotheses.js'
-import { pairsOver } from '../../inference/hypotheses.js'
+import type { DiseasePairs } from '../../inference/hypotheses.js'
+import { diseasePairs } from '../../inference/hypotheses.js'
 import type { Disease, Knowledge } from '../../knowledge/knowledge.js'
 import type { Tier } from '../../knowledge/tiers.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
-import type { Patient } from './draw.js'
-import { addEvidence, normalised, worthDoing } from './worth.js'
+import type { DrawnPatient } from './draw.js'
+import { addLogLikelihood, labelExams, normaliseLogWeights } from './label-exams.js'
 
 const maxWeight = 3
 const informative = Math.log(2)
@@ -15,7 +15,7 @@ const round = (n: number): number => Math.round(n * 1e4) / 1e4
 
 const weightTables = memoizeByIdentity((_model: Model): (readonly Float64Array[])[] => [])
 
-/** `weightsOf` of one disease. Plain loops: this runs unoptimised, before the first step. */
+/** `findingWeightTables` of one disease. Plain loops: this runs unoptimised, before the first step. */
 function weightTable(base: Float64Array, { nodes, columns }: Model, disease: number) {
   let mass = 0
   for (let d = 0; d < columns; d++) if (d !== disease) mass += base[d]!
@@ -36,7 +36,7 @@ function weightTable(base: Float64Array, { nodes, columns }: Model, disease: num
  * Absolute log likelihood ratio of each node's states, gate open, at most 3 nats:
  * |log P(state | disease) / P(state | other diseases, by base rate)|.
  */
-export function weightsOf(
+export function findingWeightTables(
   knowledge: Knowledge,
   model: Model,
   disease: number,
@@ -54,7 +54,7 @@ export function weightsOf(
  * Weight of a finding in history coverage. Present and abnormal states have one; a normal state only if it is at
  * least twice, or at most half, as likely as in the other diseases.
  */
-export function weightOf(
+export function findingWeight(
   table: Float64Array,
   state: number,
   remarkable: boolean,
@@ -80,7 +80,7 @@ function goldActions(knowledge: Knowledge, disease: Disease): Gold['actions'] {
 }
 
 /** Red flags of a disease. The doctor must ask after those the patient has and can report. */
-const goldRedFlags = ({ index, nodes }: Model, { states }: Patient, { redFlags }: Disease) =>
+const goldRedFlags = ({ index, nodes }: Model, { states }: DrawnPatient, { redFlags }: Disease) =>
   redFlags.flatMap(({ finding, action }) => {
     const f = index.get(finding)
     if (f === undefined) return []
@@ -89,7 +89,11 @@ const goldRedFlags = ({ index, nodes }: Model, { states }: Patient, { redFlags }
   })
 
 /** Marginalises P(pair) to P(first disease). */
-function sumByDisease(p: Float64Array, { disease }: Pairs, { diseases }: Knowledge): Float64Array {
+function sumByDisease(
+  p: Float64Array,
+  { disease }: DiseasePairs,
+  { diseases }: Knowledge,
+): Float64Array {
   const sums = new Float64Array(diseases.length)
   for (let c = 0; c < p.length; c++) sums[disease[c]!]! += p[c]!
   return sums
@@ -99,15 +103,22 @@ function sumByDisease(p: Float64Array, { disease }: Pairs, { diseases }: Knowled
 function fullPosteriors(
   knowledge: Knowledge,
   { knownBy }: Model,
-  patient: Patient,
+  patient: DrawnPatient,
   { atypicality, comorbidity, novel }: Tier,
 ): { readonly historyPosterior: Float64Array; readonly fullPosterior: Float64Array } {
-  const pairs = pairsOver(knowledge, { atypicality, comorbidity, drawn: novel ? 'all' : 'common' })
+  const pairs = diseasePairs(knowledge, {
+    atypicality,
+    comorbidity,
+    drawn: novel ? 'all' : 'common',
+  })
   const logs = pairs.weights(patient).map(Math.log)
-  addEvidence(logs, pairs.model, knownBy.patient, patient.states)
-  const historyPosterior = sumByDisease(normalised(logs), pairs, knowledge)
-  addEvidence(logs, pairs.model, knownBy.exam, patient.states)
-  return { historyPosterior, fullPosterior: sumByDisease(normalised(logs), pairs, knowledge) }
+  addLogLikelihood(logs, pairs.model, knownBy.patient, patient.states)
+  const historyPosterior = sumByDisease(normaliseLogWeights(logs), pairs, knowledge)
+  addLogLikelihood(logs, pairs.model, knownBy.exam, patient.states)
+  return {
+    historyPosterior,
+    fullPosterior: sumByDisease(normaliseLogWeights(logs), pairs, knowledge),
+  }
 }
 
 const creditFrom = 0.05 // least probability of an acceptable diagnosis
@@ -117,10 +128,10 @@ const listedFrom = 0.01 // least probability in the differential
  * Builds the gold of a drawn patient, and P(the primary diagnosis | all findings). The differential is of the first
  * disease, whatever its companion; an examination harmful in either disease is harmful.
  */
-export function goldOf(
+export function buildGold(
   knowledge: Knowledge,
   model: Model,
-  patient: Patient,
+  patient: DrawnPatient,
   exams: readonly ExamResult[],
   tier: Tier,
 ): { readonly gold: Gold; readonly bayesCeiling: number } {
@@ -145,7 +156,7 @@ export function goldOf(
       .filter(({ p }) => p >= listedFrom)
       .sort((a, b) => b.p - a.p)
       .map(({ other, p }) => ({ id: other.id, p: round(p) })),
-    exams: worthDoing(
+    exams: labelExams(
       { knowledge, model, patient, historyPosterior, harmful, money: tier.money },
       exams,
     ),

@@ -3,11 +3,11 @@ import type { Case } from '../../case.js'
 import type { FindingDefinition } from '../../knowledge/knowledge.js'
 import type { PersonaSpread } from '../../persona.js'
 import { uniform } from '../../seed.js'
-import { pronounOf, statements, thirdPerson } from '../../text/third-person.js'
-import type { Patient } from './draw.js'
+import { pronounForSex, standaloneSentences, toThirdPerson } from '../../text/third-person.js'
+import type { DrawnPatient } from './draw.js'
 
 /** Text in both languages. */
-export interface Both {
+export interface BilingualText {
   zh: string
   en: string
 }
@@ -16,11 +16,11 @@ type Speaker = Pick<Case['demographics'], 'speaker' | 'relation'>
 
 const parentsUpTo = 12
 const elderlyFrom = 75
-const parents: readonly Both[] = [
+const parents: readonly BilingualText[] = [
   { zh: '母亲', en: 'mother' },
   { zh: '父亲', en: 'father' },
 ]
-const offspring: readonly Both[] = [
+const offspring: readonly BilingualText[] = [
   { zh: '女儿', en: 'daughter' },
   { zh: '儿子', en: 'son' },
 ]
@@ -32,11 +32,11 @@ const interpreterShares: { readonly [spread in PersonaSpread]: number } = {
 }
 
 /** Draws who speaks: a parent for a child; else the patient, less often the wider the persona spread. */
-export function speakerOf({ age, seed }: Patient, spread: PersonaSpread): Speaker {
+export function drawSpeaker({ age, seed }: DrawnPatient, spread: PersonaSpread): Speaker {
   const u = uniform(seed, 'speaker')
-  const relative = (of: readonly Both[], first: number): Speaker => ({
+  const relative = (of: readonly BilingualText[], first: number): Speaker => ({
     speaker: 'caregiver',
-    relation: { ...(of[uniform(seed, 'relation') < first ? 0 : 1] as Both) }, // two of each
+    relation: { ...(of[uniform(seed, 'relation') < first ? 0 : 1] as BilingualText) }, // two of each
   })
   if (age < parentsUpTo) return relative(parents, 0.7)
   if (u < interpreterShares[spread]) return { speaker: 'interpreter' }
@@ -45,40 +45,41 @@ export function speakerOf({ age, seed }: Patient, spread: PersonaSpread): Speake
 }
 
 /** A caregiver's first sentence, by whom they bring. */
-const introductions: { readonly [whom in 'child' | 'parent']: Readonly<Record<'F' | 'M', Both>> } =
-  {
-    child: {
-      F: { zh: '医生，我带女儿来看病。', en: 'I have brought my daughter, doctor.' },
-      M: { zh: '医生，我带儿子来看病。', en: 'I have brought my son, doctor.' },
-    },
-    parent: {
-      F: { zh: '医生，我陪我妈来的。', en: 'I am here with my mother, doctor.' },
-      M: { zh: '医生，我陪我爸来的。', en: 'I am here with my father, doctor.' },
-    },
-  }
+const introductions: {
+  readonly [whom in 'child' | 'parent']: Readonly<Record<'F' | 'M', BilingualText>>
+} = {
+  child: {
+    F: { zh: '医生，我带女儿来看病。', en: 'I have brought my daughter, doctor.' },
+    M: { zh: '医生，我带儿子来看病。', en: 'I have brought my son, doctor.' },
+  },
+  parent: {
+    F: { zh: '医生，我陪我妈来的。', en: 'I am here with my mother, doctor.' },
+    M: { zh: '医生，我陪我爸来的。', en: 'I am here with my father, doctor.' },
+  },
+}
 
 /** Draws a sentence for the finding's presence, a statement rather than a reply ("Yes, …") where there is one. */
-function drawStatement({ id, say }: FindingDefinition, seed: number): Both {
+function drawStatement({ id, say }: FindingDefinition, seed: number): BilingualText {
   const u = uniform(seed, 'opening', id)
   const at = (list: readonly string[] = []): string => {
-    const from = statements(list)
+    const from = standaloneSentences(list)
     return from[Math.floor(u * from.length)] ?? ''
   }
   return { zh: at(say.present?.zh), en: at(say.present?.en) }
 }
 
 /** Opening words of the consultation, in the third person where a caregiver speaks. */
-export function opening(
+export function openingStatement(
   finding: FindingDefinition,
-  { seed, sex, age }: Patient,
+  { seed, sex, age }: DrawnPatient,
   { speaker }: Speaker,
-): Both {
+): BilingualText {
   const own = drawStatement(finding, seed)
   if (speaker !== 'caregiver') return own
   const introduction = introductions[age < parentsUpTo ? 'child' : 'parent'][sex]
-  const pronoun = pronounOf(sex)
+  const pronoun = pronounForSex(sex)
   return {
-    zh: `${introduction.zh}${thirdPerson(own.zh, 'zh', pronoun)}`,
-    en: `${introduction.en} ${thirdPerson(own.en, 'en', pronoun)}`,
+    zh: `${introduction.zh}${toThirdPerson(own.zh, 'zh', pronoun)}`,
+    en: `${introduction.en} ${toThirdPerson(own.en, 'en', pronoun)}`,
   }
 }

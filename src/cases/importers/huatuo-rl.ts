@@ -4,8 +4,8 @@
  */
 import type { Case } from '../../case.js'
 import { leaks } from '../leaks/leak.js'
-import type { Imported, ImportReport } from './import.js'
-import { readJsonRows, textsOf } from './json-rows.js'
+import type { ImportReport, ImportResult } from './import.js'
+import { readJsonRows, readTexts } from './json-rows.js'
 import { questionCase, questionId, questionLicence } from './question-case.js'
 
 const names = {
@@ -24,13 +24,13 @@ interface FirstSeen {
  * it adds nothing, with another it cannot be verified.
  * @throws Fault `bad-input` when the file is missing or not JSON
  */
-export async function importHuatuoRl(path: string): Promise<Imported> {
+export async function importHuatuoRl(path: string): Promise<ImportResult> {
   const rows = await readJsonRows(path)
   const skipped: ImportReport['skipped'][number][] = []
   const seen = new Map<string, FirstSeen>()
   const cases: Case[] = []
   for (const [row, given] of rows.entries()) {
-    const read = textsOf(given, names)
+    const read = readTexts(given, names)
     if (!('texts' in read)) {
       skipped.push({ row, ...read })
       continue

@@ -7,11 +7,11 @@ import type { Episode } from '../../episode.js'
 import type { Score } from '../../reward.js'
 import { ok } from '../../reward.js'
 import type { SavedEpisode } from '../../storage/episode-schema.js'
-import { readReasoned, writeReasoned } from '../../text/huatuo-reply.js'
-import { languageOf } from '../../text/word-stems.js'
+import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
+import { detectLanguage } from '../../text/word-stems.js'
 import { noFacts } from '../../turn.js'
-import type { Imported, ImportReport } from './import.js'
-import { readJsonRows, textsOf } from './json-rows.js'
+import type { ImportReport, ImportResult } from './import.js'
+import { readJsonRows, readTexts } from './json-rows.js'
 import { questionCase, questionId, questionLicence } from './question-case.js'
 
 const names = {
@@ -31,7 +31,7 @@ function toSavedEpisode(row: number, question: string, text: string, answer: str
   const truth = questionCase(question, answer, `${questionId(question)}-response`)
   const episode: Episode = {
     id: `${truth.id}/${row}`,
-    ...{ caseId: truth.id, seed: 0, agent: 'huatuo-sft', language: languageOf(question) },
+    ...{ caseId: truth.id, seed: 0, agent: 'huatuo-sft', language: detectLanguage(question) },
     intake: doctorView(truth),
     turns: [
       {
@@ -53,19 +53,19 @@ function toSavedEpisode(row: number, question: string, text: string, answer: str
  * fields contain headings of their own: parsing the reply would yield another answer than was written.
  * @throws Fault `bad-input` when the file is missing or not JSON
  */
-export async function importHuatuoSft(path: string): Promise<Imported> {
+export async function importHuatuoSft(path: string): Promise<ImportResult> {
   const rows = await readJsonRows(path)
   const skipped: ImportReport['skipped'][number][] = []
   const episodes: SavedEpisode[] = []
   for (const [row, given] of rows.entries()) {
-    const read = textsOf(given, names)
+    const read = readTexts(given, names)
     if (!('texts' in read)) {
       skipped.push({ row, ...read })
       continue
     }
     const { question, thinking, response } = read.texts
-    const text = writeReasoned(thinking, response)
-    const reply = readReasoned(text)
+    const text = formatHuatuoReply(thinking, response)
+    const reply = parseHuatuoReply(text)
     if (reply.form === 'whole') episodes.push(toSavedEpisode(row, question, text, reply.answer))
     else
       skipped.push({

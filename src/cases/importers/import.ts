@@ -26,7 +26,7 @@ export interface ImportReport {
 }
 
 /** Cases or episodes of one file, and the report. */
-export interface Imported {
+export interface ImportResult {
   readonly cases: readonly Case[]
   /** Demonstrations, from formats that hold those in place of cases. */
   readonly episodes?: readonly SavedEpisode[]
@@ -37,7 +37,7 @@ export interface Imported {
  * Imports one file.
  * @throws Fault `bad-input` when the file is missing, of another format, or lacks a column
  */
-export type Importer = (path: string) => Promise<Imported>
+export type Importer = (path: string) => Promise<ImportResult>
 
 /** All importers by format name. */
 export const importers: Readonly<Record<string, Importer>> = {

@@ -1,7 +1,7 @@
 /** Reads rows of an external JSON file: one array or JSONL, decompressed where the name ends in .gz or .br. */
 import { stat } from 'node:fs/promises'
-import { boundary, messageOf } from '../../error.js'
-import { linesOf } from '../../storage/compressed-lines.js'
+import { errorMessage, rethrowAsFault } from '../../error.js'
+import { readLines } from '../../storage/compressed-lines.js'
 
 /** Parsed value of a row, or why it could not be parsed. */
 export type JsonRow = { readonly value: unknown } | { readonly broken: string }
@@ -10,7 +10,7 @@ function parseRow(line: string): JsonRow {
   try {
     return { value: JSON.parse(line) }
   } catch (error) {
-    return { broken: `not JSON: ${messageOf(error)}` }
+    return { broken: `not JSON: ${errorMessage(error)}` }
   }
 }
 
@@ -19,10 +19,10 @@ function parseRow(line: string): JsonRow {
  * @throws Fault `bad-input` for a file that is missing, not in UTF-8, not compressed as its name says, or a truncated array
  */
 export const readJsonRows = (path: string): Promise<readonly JsonRow[]> =>
-  boundary('bad-input', path, async () => {
+  rethrowAsFault('bad-input', path, async () => {
     if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
     const lines: string[] = []
-    for await (const line of linesOf(path)) if (line.trim() !== '') lines.push(line)
+    for await (const line of readLines(path)) if (line.trim() !== '') lines.push(line)
     if (!lines[0]?.trimStart().startsWith('[')) return lines.map(parseRow)
     const rows: unknown[] = JSON.parse(lines.join('\n'))
     return rows.map((value) => ({ value }))
@@ -34,7 +34,7 @@ const excerpt = (value: unknown): string => {
 }
 
 /** Texts of a row by field, or the path and reason of what is missing. */
-export type Texts<Field extends string> =
+export type RowTexts<Field extends string> =
   | { readonly texts: Readonly<Record<Field, string>> }
   | { readonly path: string; readonly reason: string }
 
@@ -42,10 +42,10 @@ export type Texts<Field extends string> =
  * Reads the text fields of a row; none may be missing or blank.
  * @param names key names of each field in order of preference; the first one present is read
  */
-export function textsOf<Field extends string>(
+export function readTexts<Field extends string>(
   row: JsonRow,
   names: Readonly<Record<Field, readonly [string, ...string[]]>>,
-): Texts<Field> {
+): RowTexts<Field> {
   if ('broken' in row) return { path: '', reason: row.broken }
   const { value } = row
   if (typeof value !== 'object' || value === null || Array.isArray(value))

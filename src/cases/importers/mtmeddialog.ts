@@ -9,13 +9,13 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Case } from '../../case.js'
 import { caseSchema } from '../../storage/case-schema.js'
-import { languageOf } from '../../text/word-stems.js'
+import { detectLanguage } from '../../text/word-stems.js'
 import type { Language } from '../../turn.js'
-import { demographicsOf } from '../generator/demographics.js'
 import { leaks } from '../leaks/leak.js'
-import type { Imported, ImportReport } from './import.js'
+import { parseDemographics } from './demographics.js'
+import type { ImportReport, ImportResult } from './import.js'
 import { readParquet } from './parquet.js'
-import { recordedGold } from './recorded-gold.js'
+import { parseRecordedGold } from './recorded-gold.js'
 
 const source = 'MTMedDialog (DoctorAgent-RL)'
 const url = 'https://github.com/JarvisUSTC/DoctorAgent-RL'
@@ -100,12 +100,12 @@ function toFindings(
 
 function toCase(consultation: Consultation, warn: (message: string) => void): Case {
   const { ground_truth, description } = consultation
-  const { demographics, text, tags } = demographicsOf(description)
+  const { demographics, text, tags } = parseDemographics(description)
   const said = consultation.patient_information.map((exchange) => exchange.patient_response)
-  const language = languageOf([text, ...said].join(' '))
+  const language = detectLanguage([text, ...said].join(' '))
   if (tags === 0) warn('the description gives neither sex nor age')
   if (tags > 1) warn(`the description gives sex and age ${tags} times; the last one was taken`)
-  const { gold, found } = recordedGold(
+  const { gold, found } = parseRecordedGold(
     ground_truth.diagnosis,
     ground_truth.recommendation,
     language,
@@ -169,7 +169,7 @@ const reportLeaks = (truth: Case): ImportReport['leaks'] =>
  * every file that contains it.
  * @throws Fault `bad-input` when the file is missing, not Parquet, or lacks a column
  */
-export async function importMtmeddialog(path: string): Promise<Imported> {
+export async function importMtmeddialog(path: string): Promise<ImportResult> {
   const rows = await readParquet(path, columns)
   const skipped: ImportReport['skipped'][number][] = []
   const warnings: ImportReport['warnings'][number][] = []

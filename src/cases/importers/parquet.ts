@@ -1,7 +1,7 @@
 /** Reads the rows of a Parquet file; checks first that its columns are there. */
 import { readFile } from 'node:fs/promises'
 import type { AsyncBuffer, SchemaTree } from 'hyparquet'
-import { boundary, Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault, rethrowAsFault } from '../../error.js'
 
 /** Fields of a schema node; for a list, those of its elements. */
 function schemaFields(node: SchemaTree): readonly SchemaTree[] {
@@ -35,7 +35,7 @@ function requireColumns(path: string, schema: SchemaTree, columns: readonly stri
 const magic = 'PAR1'
 
 async function readBytes(path: string): Promise<AsyncBuffer> {
-  const bytes = await boundary('bad-input', path, () => readFile(path))
+  const bytes = await rethrowAsFault('bad-input', path, () => readFile(path))
   const head = bytes.subarray(0, 4).toString('latin1')
   const tail = bytes.subarray(-4).toString('latin1')
   if (bytes.length < 12 || head !== magic || tail !== magic)
@@ -63,7 +63,7 @@ export async function readParquet(path: string, columns: readonly string[]): Pro
   const [{ parquetMetadataAsync, parquetReadObjects, parquetSchema }, { compressors }] =
     await Promise.all([import('hyparquet'), import('hyparquet-compressors')])
   const damaged = (error: unknown) =>
-    new Fault('bad-input', `${path}: the parquet file is damaged: ${messageOf(error)}`, {
+    new Fault('bad-input', `${path}: the parquet file is damaged: ${errorMessage(error)}`, {
       cause: error,
     })
   const metadata = await parquetMetadataAsync(file).catch((error: unknown) => {

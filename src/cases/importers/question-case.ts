@@ -1,7 +1,7 @@
 /** Case of a verifiable question: the question is the chief complaint, the reference answer the gold diagnosis. */
 import { createHash } from 'node:crypto'
 import type { Case } from '../../case.js'
-import { languageOf } from '../../text/word-stems.js'
+import { detectLanguage } from '../../text/word-stems.js'
 
 const source = 'a file in the format of HuatuoGPT-o1'
 const url = 'https://github.com/FreedomIntelligence/HuatuoGPT-o1'
@@ -21,7 +21,7 @@ export function questionId(question: string): string {
  * @param answerId text that the id of the gold diagnosis is made from @default the answer
  */
 export function questionCase(question: string, answer: string, answerId = answer): Case {
-  const language = languageOf(question)
+  const language = detectLanguage(question)
   return {
     schema: 'bedside-case/1',
     id: questionId(question),

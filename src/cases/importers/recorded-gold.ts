@@ -1,7 +1,7 @@
 /** Gold labels of an imported dialogue, from its recorded sentences of diagnosis and recommendation. */
 import type { Gold } from '../../case.js'
 import type { Language } from '../../turn.js'
-import { diagnosisTerms, headTerm } from '../leaks/diagnosis-terms.js'
+import { diagnosisTerms, headTerm } from './diagnosis-terms.js'
 
 /** Names that recorded doctors use interchangeably for one disease. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
@@ -24,7 +24,7 @@ const hyphenVariants = (term: string): string[] => unique([term, term.replace(/-
  * comorbid. Alternatives, comorbid diseases and less qualified names of both earn half the credit. `found` is false
  * where no disease was recognised; the name is then the whole sentence.
  */
-export function recordedGold(
+export function parseRecordedGold(
   diagnosis: string,
   recommendation: string | undefined,
   language: Language,

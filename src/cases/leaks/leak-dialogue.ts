@@ -1,6 +1,6 @@
 /** Leak check of a dialogue: plays a doctor who asks for everything and searches the replies for the diagnosis. */
 import type { Case } from '../../case.js'
-import { examinerView, inLanguage, patientView, primary } from '../../case.js'
+import { examinerView, patientView, primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { ExamContext, ExamReport } from '../../exam.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
@@ -9,10 +9,10 @@ import type { Persona } from '../../persona.js'
 import { personas } from '../../persona.js'
 import type { Language } from '../../turn.js'
 import type { Leak } from './leak.js'
-import { scan, secrets } from './leak.js'
+import { findLeaks, secretPhrases } from './leak.js'
 
 /** Patient and examiner that the probing doctor talks to. */
-export interface Cast {
+export interface DialogueSimulators {
   /** Its questions and examinations are the ones tried. */
   readonly knowledge: Knowledge
   /** Replies to one utterance. */
@@ -76,7 +76,7 @@ const cyclicSlice = (list: readonly string[], n: number, size: number): readonly
   Array.from({ length: Math.min(size, list.length) }, (_, i) => list[(n * size + i) % list.length]!)
 
 /** Plays the `n`-th consultation and yields every reply with its location. */
-function* playDialogue(truth: Case, cast: Cast, language: Language, n: number) {
+function* playDialogue(truth: Case, cast: DialogueSimulators, language: Language, n: number) {
   const [manner, persona] = manners[n % manners.length]!
   const speaker = voices[Math.floor(n / manners.length) % voices.length]!
   // In turn with the speaker of the case, and with one that any case could have.
@@ -86,7 +86,7 @@ function* playDialogue(truth: Case, cast: Cast, language: Language, n: number) {
   const played = { ...view, demographics, persona }
   const { asks, orders } = probeScripts(cast.knowledge)[language]
   const dialogue: Exchange[] = []
-  const name = inLanguage(primary(truth.gold).name, language)
+  const name = textInLanguage(primaryDiagnosis(truth.gold).name, language)
   const request = requests[language][n % requests[language].length]!
   const fixed = [...openings[language], request, suspicion[language](name)]
   for (const utterance of [...fixed, ...cyclicSlice(asks, n, asksEach)]) {
@@ -107,7 +107,11 @@ function* playDialogue(truth: Case, cast: Cast, language: Language, n: number) {
  * of all questions and examinations, with one persona and speaker. Share, persona and speaker follow from `n`, so
  * that some thousand cases put everything to every persona.
  */
-export const dialogueLeaks = (truth: Case, cast: Cast, n: number): readonly Leak[] => {
-  const phrases = secrets(truth)
-  return languages.flatMap((language) => scan(playDialogue(truth, cast, language, n), phrases))
+export const dialogueLeaks = (
+  truth: Case,
+  cast: DialogueSimulators,
+  n: number,
+): readonly Leak[] => {
+  const phrases = secretPhrases(truth)
+  return languages.flatMap((language) => findLeaks(playDialogue(truth, cast, language, n), phrases))
 }

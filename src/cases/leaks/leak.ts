@@ -3,8 +3,8 @@ import type { Case, Text } from '../../case.js'
 import { doctorView, examinerView, patientView } from '../../case.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
-import { contains } from '../../text/phrase-search.js'
-import { thirdPerson } from '../../text/third-person.js'
+import { containsPhrase } from '../../text/phrase-search.js'
+import { toThirdPerson } from '../../text/third-person.js'
 
 /** A text that gives away a gold diagnosis. */
 export interface Leak {
@@ -28,7 +28,7 @@ function diagnosisPhrases({ name, aliases, codes }: NamedDiagnosis): readonly st
 }
 
 /** Phrases that give away a gold diagnosis of a case, in lower case. */
-export const secrets = ({ gold }: Case): readonly string[] => [
+export const secretPhrases = ({ gold }: Case): readonly string[] => [
   ...new Set(gold.dx.flatMap(diagnosisPhrases)),
 ]
 
@@ -57,14 +57,14 @@ function* recordedTexts(truth: Case): LocatedTexts {
 }
 
 /** Finds every text that contains one of `phrases`, which must be in lower case. */
-export function scan(
+export function findLeaks(
   texts: Iterable<readonly [where: string, text: string]>,
   phrases: readonly string[],
 ): Leak[] {
   const found: Leak[] = []
   for (const [where, text] of texts) {
     const lower = text.toLowerCase()
-    for (const phrase of phrases) if (contains(lower, phrase)) found.push({ where, phrase })
+    for (const phrase of phrases) if (containsPhrase(lower, phrase)) found.push({ where, phrase })
   }
   return found
 }
@@ -78,7 +78,7 @@ function* sentenceTexts({ findings }: Knowledge): LocatedTexts {
           const voices = [own]
           if (knownBy === 'patient')
             for (const pronoun of ['he', 'she'] as const)
-              voices.push(thirdPerson(own, language, pronoun))
+              voices.push(toThirdPerson(own, language, pronoun))
           for (const text of new Set(voices)) yield [`${id}.${state}`, text]
         }
 }
@@ -104,8 +104,8 @@ function sentenceLeaks(truth: Case, knowledge: Knowledge): Leak[] {
     const key = phrases.join('\n')
     const known = found.get(key)
     if (known) return known
-    const there = phrases.filter((phrase) => contains(whole, phrase))
-    const all = there.length > 0 ? scan(sentenceTexts(knowledge), there) : []
+    const there = phrases.filter((phrase) => containsPhrase(whole, phrase))
+    const all = there.length > 0 ? findLeaks(sentenceTexts(knowledge), there) : []
     found.set(key, all)
     return all
   })
@@ -130,10 +130,10 @@ function sentenceLeaks(truth: Case, knowledge: Knowledge): Leak[] {
  * @param knowledge also checks its sentences for the case's findings, in first and third person
  */
 export function leaks(truth: Case, knowledge?: Knowledge): readonly Leak[] {
-  const phrases = secrets(truth)
+  const phrases = secretPhrases(truth)
   return [
-    ...scan(doctorTexts(truth), phrases),
-    ...scan(recordedTexts(truth), phrases),
+    ...findLeaks(doctorTexts(truth), phrases),
+    ...findLeaks(recordedTexts(truth), phrases),
     ...(knowledge ? sentenceLeaks(truth, knowledge) : []),
   ]
 }

@@ -1,6 +1,6 @@
 /** `bedside cases import`: somebody else's file as a case file, or as a file of episodes to imitate. */
 
-import type { Imported, ImportReport } from '../../cases/importers/import.js'
+import type { ImportReport, ImportResult } from '../../cases/importers/import.js'
 import { importers } from '../../cases/importers/import.js'
 import { Fault } from '../../error.js'
 import { firstLines } from '../../platform/bounded-list.js'
@@ -42,7 +42,7 @@ function importText(what: string, report: ImportReport): string {
 }
 
 /** Writes what was imported, whole or not at all. */
-async function writeImported(path: string, { cases, episodes }: Imported): Promise<void> {
+async function writeImported(path: string, { cases, episodes }: ImportResult): Promise<void> {
   if (!episodes) {
     await writeCases(path, cases)
     return

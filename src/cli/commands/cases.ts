@@ -1,7 +1,7 @@
 /** `bedside cases`: generate, import, check and show cases. */
 import type { Case } from '../../case.js'
+import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
-import { parseCaseId } from '../../cases/generator/name.js'
 import type { Leak } from '../../cases/leaks/leak.js'
 import { leaks } from '../../cases/leaks/leak.js'
 import { dialogueLeaks } from '../../cases/leaks/leak-dialogue.js'
@@ -91,13 +91,13 @@ export async function generateCases(flags: GenerateFlags, terminal: Terminal): P
   }
 }
 
-interface CheckReport {
+interface CaseCheckReport {
   readonly cases: number
   readonly leaks: readonly (Leak & { readonly case: string })[]
   readonly invalid: readonly { readonly line: number; readonly message: string }[]
 }
 
-async function checked(flags: WorldFlags, terminal: Terminal): Promise<CheckReport> {
+async function checked(flags: WorldFlags, terminal: Terminal): Promise<CaseCheckReport> {
   const { file, count = 200 } = flags.cases ?? {}
   const knowledge = await knowledgeFor(flags.clinic)
   const found: (Leak & { readonly case: string })[] = []

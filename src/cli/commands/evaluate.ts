@@ -17,7 +17,7 @@ import type { Archive } from './evaluation-archive.js'
 import { openArchive, planIn } from './evaluation-archive.js'
 import { stopped } from './failure.js'
 import { runFolder } from './run-folder.js'
-import type { DoctorFlags, Plan, Stage } from './world.js'
+import type { DoctorFlags, PlayPlan, Stage } from './world.js'
 import { casesOf, openStage, planOf } from './world.js'
 
 export interface EvaluateFlags extends WorldFlags, DoctorFlags {
@@ -45,7 +45,7 @@ const fixed = [
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
 
-function planFrom(flags: EvaluateFlags): Promise<Plan> {
+function planFrom(flags: EvaluateFlags): Promise<PlayPlan> {
   const { resume, agent } = flags
   if (resume !== undefined) {
     const given = fixed.find((name) => flags[name] !== undefined)
@@ -107,7 +107,7 @@ function runningAccuracy(): (played: PlayedCase) => string {
 
 /** One sitting of an evaluation. */
 interface Sitting {
-  readonly plan: Plan
+  readonly plan: PlayPlan
   readonly stage: Stage
   readonly doctor: AnyAgent
   readonly cases: readonly Case[]

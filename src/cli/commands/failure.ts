@@ -1,6 +1,6 @@
 /** How a command ends: 0 done, 1 the work failed, 2 bad input, 130 stopped by Ctrl-C. */
 import { CommanderError } from 'commander'
-import { Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 import type { Terminal } from '../print/output.js'
 import { paintFor } from '../print/output.js'
 
@@ -27,10 +27,10 @@ export function failed(error: unknown, { stderr, env, signal }: Terminal): numbe
     stderr.write('Stopped.\n')
     return 130
   }
-  stderr.write(`${paint.red('error:')} ${messageOf(error)}\n`)
+  stderr.write(`${paint.red('error:')} ${errorMessage(error)}\n`)
   if (env.BEDSIDE_DEBUG && error instanceof Error) stderr.write(`${error.stack}\n`)
   // A message that begins with a flag tells of something the user wrote.
-  else if (!Fault.is(error) && system === undefined && !messageOf(error).startsWith('--'))
+  else if (!Fault.is(error) && system === undefined && !errorMessage(error).startsWith('--'))
     stderr.write('This is not your doing. BEDSIDE_DEBUG=1 shows where.\n')
   const given = Fault.is(error) ? badInput.includes(error.code) : badPath.includes(system ?? '')
   return given ? 2 : 1

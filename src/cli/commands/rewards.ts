@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { GraderView } from '../../case.js'
-import { parseCaseId } from '../../cases/generator/name.js'
+import { parseCaseId } from '../../cases/generator/case-id.js'
 import { Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { clinic } from '../../knowledge/knowledge.js'
@@ -13,7 +13,7 @@ import { namedReward, rewardNames } from '../../rewards/named.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
 import type { CaseWorld } from '../../rewards/process/information-gain.js'
 import type { EpisodeWriter } from '../../storage/episode-files.js'
-import { countSaved, episodeWriter } from '../../storage/episode-files.js'
+import { countSavedEpisodes, episodeWriter } from '../../storage/episode-files.js'
 import { resolveReward } from '../../tasks/registry.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
@@ -118,7 +118,7 @@ function documentOf({ episodes, byReward }: RescoreReport): object {
 
 /** Shows how far the scoring is, now and then. */
 async function shown(path: string, flags: ScoreFlags, terminal: Terminal) {
-  const total = flags.quiet ? 0 : await countSaved(path)
+  const total = flags.quiet ? 0 : await countSavedEpisodes(path)
   const bar = await progress(terminal, { label: 'scoring', total, quiet: flags.quiet ?? false })
   let last = 0
   return {

@@ -13,7 +13,7 @@ import { Recipe } from '../../runs/recipe.js'
 import type { GrpoTraining } from '../../runs/recipe-training.js'
 import { defaultTraining } from '../../runs/recipe-training.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
-import { readSaved } from '../../storage/episode-files.js'
+import { readSavedEpisodes } from '../../storage/episode-files.js'
 import { resolveReward } from '../../tasks/registry.js'
 import {
   baselineOf,
@@ -34,7 +34,7 @@ export interface SignalFlags extends PrintFlags {
 /** Saved episodes that were siblings. */
 async function savedGroups(path: string): Promise<readonly SavedEpisode[][]> {
   const groups = new Map<string, SavedEpisode[]>()
-  for await (const saved of readSaved(path)) {
+  for await (const saved of readSavedEpisodes(path)) {
     if (saved.group === undefined || !saved.score) continue
     const key = JSON.stringify([saved.step ?? 0, saved.group])
     const own = groups.get(key) ?? []

@@ -1,6 +1,6 @@
 /** `bedside train`: a recipe and flags in, a run directory with a trained policy out. */
 import { stringify } from 'yaml'
-import { boundary, Fault } from '../../error.js'
+import { Fault, rethrowAsFault } from '../../error.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import { readText } from '../../platform/utf8.js'
@@ -58,11 +58,11 @@ async function recipeFrom(file: string | undefined, flags: TrainFlags): Promise<
     return recipeOfRun(resume)
   }
   const source = file ?? 'the default recipe'
-  const text = await boundary('bad-input', `${source}: expected a recipe (YAML)`, () =>
+  const text = await rethrowAsFault('bad-input', `${source}: expected a recipe (YAML)`, () =>
     file === undefined ? '' : readText(file),
   )
   // A path of --set that runs through a plain value is refused by the YAML document itself.
-  return boundary('bad-input', source, () => parseRecipe(text, source, laid))
+  return rethrowAsFault('bad-input', source, () => parseRecipe(text, source, laid))
 }
 
 function trainCommand(file: string | undefined, flags: TrainFlags, out: string): string {

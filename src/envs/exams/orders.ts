@@ -2,7 +2,7 @@
 import type { ExamDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import type { PhraseTree } from '../../text/phrase-search.js'
-import { findPhrases, normal, phraseTree } from '../../text/phrase-search.js'
+import { findPhrases, normaliseText, phraseTree } from '../../text/phrase-search.js'
 
 interface ExamNames {
   readonly exact: ReadonlyMap<string, ExamDefinition>
@@ -34,17 +34,17 @@ const indexNames = perKnowledge(({ exams }): ExamNames => {
   const keep = (name: string, exam: ExamDefinition) => {
     if (!exact.has(name)) exact.set(name, exam)
   }
-  for (const exam of exams) for (const name of allNames(exam)) keep(normal(name).text, exam)
+  for (const exam of exams) for (const name of allNames(exam)) keep(normaliseText(name).text, exam)
   for (const exam of exams)
-    for (const name of allNames(exam)) keep(stripRequest(normal(name).text), exam)
+    for (const name of allNames(exam)) keep(stripRequest(normaliseText(name).text), exam)
   const phrases = exams.flatMap((exam) => [...allNames(exam)].map((name) => [name, exam] as const))
   return { exact, tree: phraseTree(phrases) }
 })
 
 /** Finds the examination an order means: named exactly, else the one with the longest name in the order. */
-export function examOf(knowledge: Knowledge, order: string): ExamDefinition | undefined {
+export function findExam(knowledge: Knowledge, order: string): ExamDefinition | undefined {
   const names = indexNames(knowledge)
-  const read = normal(order, 500)
+  const read = normaliseText(order, 500)
   const exact = names.exact.get(read.text) ?? names.exact.get(stripRequest(read.text))
   if (exact) return exact
   let longest: { readonly length: number; readonly exam: ExamDefinition } | undefined

@@ -3,14 +3,14 @@
  * drawn here, so an examination gives the same result to every sibling and on every repeat.
  */
 import type { ExamResult, Finding } from '../../case.js'
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { ExamContext, ExamReport, ExamSimulator } from '../../exam.js'
 import type { ExamDefinition, FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import { expandPanel } from '../../knowledge/knowledge.js'
 import { pick } from '../../seed.js'
-import type { Language, Told } from '../../turn.js'
+import type { Language, RevealedFinding } from '../../turn.js'
 import { wording } from '../wording.js'
-import { examOf } from './orders.js'
+import { findExam } from './orders.js'
 
 /** Options of `recordExams`. */
 export interface RecordExamsOptions {
@@ -36,13 +36,13 @@ const unremarkable: { readonly [language in Language]: string } = {
 interface ExamPart {
   readonly exam: string
   readonly text: string
-  readonly told?: readonly Told[]
+  readonly told?: readonly RevealedFinding[]
 }
 
 const addTitle = (exam: ExamDefinition, text: string, language: Language): string =>
   `${exam.name[language]}${language === 'en' ? ': ' : '：'}${text}`
 
-const reportStates = (findings: readonly Finding[]): readonly Told[] =>
+const reportStates = (findings: readonly Finding[]): readonly RevealedFinding[] =>
   findings.map(({ id, state }) => ({ finding: id, state }))
 
 /** The unremarkable state of a finding: absent, or the state most people have. */
@@ -70,7 +70,7 @@ function normalPart(knowledge: Knowledge, exam: ExamDefinition, context: ExamCon
 
 function recordedPart(exam: ExamDefinition, result: ExamResult, context: ExamContext): ExamPart {
   const { view, language } = context
-  const text = addTitle(exam, inLanguage(result.report, language), language)
+  const text = addTitle(exam, textInLanguage(result.report, language), language)
   return {
     exam: exam.id,
     text,
@@ -120,7 +120,7 @@ export function recordExams({
   if (!(repeatMoney >= 0))
     throw new RangeError(`Expected \`repeatMoney\` to be at least 0, got \`${repeatMoney}\``)
   const simulate = (order: string, context: ExamContext): ExamReport | undefined => {
-    const exam = examOf(knowledge, order)
+    const exam = findExam(knowledge, order)
     if (!exam) return undefined
     const parts = examsToRun(knowledge, exam, context).flatMap(
       (member) => carryOut(knowledge, member, context) ?? [],

@@ -1,12 +1,12 @@
 /** The chat patient: a language model plays the patient from the patient's view of the case. */
 import type { Finding, PatientView } from '../../case.js'
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { Chat, Message } from '../../chat.js'
 import { Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { Patient } from '../../patient.js'
 import { fork } from '../../seed.js'
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { Language } from '../../turn.js'
 
 /** Options of `chatPatient`. */
@@ -63,8 +63,8 @@ const isPlain = (state: string): state is 'present' | 'absent' | 'unknown' =>
 function factLine(finding: Finding, language: Language, knowledge: Knowledge | undefined): string {
   const known = knowledge?.finding.get(finding.id)
   const name = known?.name[language] ?? finding.id.replaceAll('-', ' ')
-  const asked = finding.question ? inLanguage(finding.question, language) : name
-  const own = finding.utterance ? inLanguage(finding.utterance, language) : undefined
+  const asked = finding.question ? textInLanguage(finding.question, language) : name
+  const own = finding.utterance ? textInLanguage(finding.utterance, language) : undefined
   const said = own ?? known?.say[finding.state]?.[language][0]
   const state = isPlain(finding.state) ? words[language].state[finding.state] : finding.state
   const value = finding.value === undefined ? '' : ` (${finding.value})`
@@ -84,7 +84,7 @@ function systemPrompt(
     say.rules,
     say.speaker[speaker],
     who && `${say.who}${who}`,
-    `${say.complaint}${inLanguage(view.complaint.text, language)}`,
+    `${say.complaint}${textInLanguage(view.complaint.text, language)}`,
     say.facts,
     ...[...view.findings.values()].map((finding) => factLine(finding, language, knowledge)),
   ]
@@ -113,7 +113,7 @@ export const chatPatient =
       seed: fork(seed, 'chat-patient', dialogue.length) >>> 1,
       signal,
     })
-    const text = visible(reply.text)
+    const text = stripHiddenReasoning(reply.text)
     if (text === '')
       throw new Fault(
         'model-unreadable',

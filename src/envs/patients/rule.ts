@@ -8,18 +8,18 @@
 import type { FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import type { PatientContext, Reply } from '../../patient.js'
 import type { Persona } from '../../persona.js'
-import { dialOf } from '../../persona.js'
+import { dialLevel } from '../../persona.js'
 import type { Understanding } from '../../turn.js'
-import type { Hearing, Part } from './nlg/answer.js'
-import { answerAll, tellMore } from './nlg/answer.js'
+import type { AnswerDraft, AnswerInput } from './nlg/answer.js'
+import { answerTopics, volunteerFindings } from './nlg/answer.js'
 import type { Mood } from './nlg/manner.js'
-import { inManner, losesThread } from './nlg/manner.js'
-import type { Occasion } from './nlg/realise.js'
-import { join, say } from './nlg/realise.js'
+import { applyManner, losesThread } from './nlg/manner.js'
 import type { AbsentPolicy } from './nlg/recall.js'
+import type { Occasion } from './nlg/stock-sentences.js'
+import { joinSentences, pickStockSentence } from './nlg/stock-sentences.js'
 import type { Topic } from './nlu/focus.js'
-import { focusOf, topicIn } from './nlu/focus.js'
-import type { Understood } from './nlu/understand.js'
+import { attributeTopic, dialogueFocus } from './nlu/focus.js'
+import type { ParsedUtterance } from './nlu/understand.js'
 import { understand } from './nlu/understand.js'
 
 /** Options of `rulePatient`. */
@@ -35,7 +35,7 @@ export interface RulePatientOptions {
 
 /** The stock sentence and the understanding of each dialogue act that asks about no finding. */
 const occasions: {
-  readonly [kind in Exclude<Understood['kind'], 'finding' | 'attribute' | 'open'>]: readonly [
+  readonly [kind in Exclude<ParsedUtterance['kind'], 'finding' | 'attribute' | 'open'>]: readonly [
     Occasion,
     Understanding,
   ]
@@ -58,7 +58,7 @@ const interpreted = {
 } as const
 
 /** The mood of a reply. */
-function partMood({ understood, told }: Part): Mood {
+function partMood({ understood, told }: AnswerDraft): Mood {
   if (understood === 'courtesy') return 'polite'
   if (understood === 'repeated') return 'again'
   if (told.some(({ state }) => state !== 'absent' && state !== 'unknown')) return 'troubled'
@@ -67,24 +67,27 @@ function partMood({ understood, told }: Part): Mood {
 }
 
 /** Adds the persona's manner to a reply, and an interpreter's introduction. */
-function deliver(part: Part, topic: string, context: PatientContext): string {
+function deliver(part: AnswerDraft, topic: string, context: PatientContext): string {
   const { view, language } = context
-  const said = inManner(part.text, partMood(part), topic, context)
+  const said = applyManner(part.text, partMood(part), topic, context)
   if (view.demographics.speaker !== 'interpreter') return said
-  return join([interpreted[language][view.demographics.sex === 'F' ? 'F' : 'M'], said], language)
+  return joinSentences(
+    [interpreted[language][view.demographics.sex === 'F' ? 'F' : 'M'], said],
+    language,
+  )
 }
 
 /** The topics of an utterance. An attribute without a complaint is resolved to the dialogue focus. */
 function resolveTopics(
   knowledge: Knowledge,
-  parsed: Understood,
+  parsed: ParsedUtterance,
   context: PatientContext,
 ): readonly Topic[] {
   if (parsed.loose.length === 0) return parsed.topics
-  const focus = focusOf(knowledge, context)
+  const focus = dialogueFocus(knowledge, context)
   return [
     ...parsed.topics,
-    ...parsed.loose.map((attribute) => topicIn(knowledge, focus, attribute)),
+    ...parsed.loose.map((attribute) => attributeTopic(knowledge, focus, attribute)),
   ]
 }
 
@@ -116,24 +119,24 @@ export function rulePatient({
     const { questions, kind } = parsed
     const topics = resolveTopics(knowledge, parsed, context)
     const asked = [...new Set(topics.map(({ finding }) => finding))]
-    const input: Hearing = { knowledge, utterance, absentPolicy, context }
+    const input: AnswerInput = { knowledge, utterance, absentPolicy, context }
     const theme = asked.join(' ') || kind
-    const reply = (part: Part): Reply => ({
+    const reply = (part: AnswerDraft): Reply => ({
       ...part,
       text: deliver(part, theme, context),
       questions,
       asked,
     })
     const on = (occasion: Occasion, understood: Understanding): Reply =>
-      reply({ text: say(occasion, context, utterance), understood, told: [] })
+      reply({ text: pickStockSentence(occasion, context, utterance), understood, told: [] })
     if (kind === 'finding' || kind === 'attribute') {
       if (losesThread(theme, asked, context)) return on('again-please', 'unclear')
       const hurried =
-        dialOf(context.view.persona, 'impatient') >= 2 ||
+        dialLevel(context.view.persona, 'impatient') >= 2 ||
         context.view.demographics.speaker === 'interpreter'
-      return reply(answerAll(topics, hurried ? 1 : maxFindings, input))
+      return reply(answerTopics(topics, hurried ? 1 : maxFindings, input))
     }
-    if (kind === 'open') return reply(tellMore(complaints, input))
+    if (kind === 'open') return reply(volunteerFindings(complaints, input))
     if (kind === 'courtesy' && greeting.test(utterance)) return on('greeting', 'courtesy')
     return on(...occasions[kind])
   }

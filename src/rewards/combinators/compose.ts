@@ -7,25 +7,25 @@
  */
 import type { Part, Reward, Score } from '../../reward.js'
 import { ok } from '../../reward.js'
-import type { RewardFunction, Scoring } from '../define.js'
-import { asReward, checkBounds, composite } from '../define.js'
-import { partOf, scoreOf } from '../score.js'
-import type { Bounds } from './weighing.js'
+import type { RewardFunction, ScoreFunction } from '../define.js'
+import { asReward, checkBounds, composeReward } from '../define.js'
+import { partScore, toPart } from '../score.js'
+import type { RewardBounds } from './weighted-mean.js'
 import {
-  boundsOver,
+  addToLast,
   checkWeights,
   clamp,
-  nest,
-  sourcesOf,
+  joinSources,
+  nestParts,
+  unionBounds,
   weightedScore,
-  withLast,
-} from './weighing.js'
+} from './weighted-mean.js'
 
 /** A weight and its reward. */
-export type Weighed = readonly [weight: number, reward: RewardFunction]
+export type WeightedReward = readonly [weight: number, reward: RewardFunction]
 
 /** Name and source of a combined reward. */
-export interface Naming {
+export interface CombinatorOptions {
   readonly name?: string
   /** @default the sources of the combined rewards */
   readonly source?: string
@@ -40,22 +40,22 @@ const round3 = (value: number): number => Number(value.toFixed(3))
  * @throws RangeError for a weight that is negative or not finite, or when all are 0
  */
 export function weigh(
-  weighed: Readonly<Record<string, Weighed>>,
-  { name = 'weighted mean', source }: Naming = {},
+  weighed: Readonly<Record<string, WeightedReward>>,
+  { name = 'weighted mean', source }: CombinatorOptions = {},
 ): Reward {
   const names = Object.keys(weighed)
   const weights = Object.values(weighed).map(([weight]) => weight)
   const rewards = Object.values(weighed).map(([, reward], i) => asReward(reward, names[i]))
   const sum = checkWeights(names, weights)
-  const bounds = boundsOver(rewards.filter((_, i) => weights[i] !== 0))
-  const score: Scoring = async (episode, truth, context) => {
+  const bounds = unionBounds(rewards.filter((_, i) => weights[i] !== 0))
+  const score: ScoreFunction = async (episode, truth, context) => {
     const scores = await Promise.all(rewards.map((reward) => reward(episode, truth, context)))
     return weightedScore(names, weights, scores, bounds)
   }
-  return composite(score, {
+  return composeReward(score, {
     name,
     bounds,
-    source: source ?? sourcesOf(...rewards),
+    source: source ?? joinSources(...rewards),
     weights: Object.fromEntries(names.map((key, i) => [key, weights[i]! / sum])),
   })
 }
@@ -100,7 +100,7 @@ export function gate(
   const gated = asReward(reward)
   const { bounds } = gated
   checkGate(gated, { ceiling, floor, passes })
-  const score: Scoring = async (episode, truth, context) => {
+  const score: ScoreFunction = async (episode, truth, context) => {
     const [check, inner] = await Promise.all([
       guard(episode, truth, context),
       gated(episode, truth, context),
@@ -110,13 +110,13 @@ export function gate(
       throw new TypeError(
         `Expected the gate to have a name of its own, got \`${guard.rewardName}\` twice`,
       )
-    const passed = nest(parts, guard.rewardName, check)
+    const passed = nestParts(parts, guard.rewardName, check)
     if (passed.status === 'unavailable' || inner.total === null) return { total: null, parts }
     if (passed.status === 'not-applicable' || passed.value >= passes) return { ...inner, parts }
     const left = floor + (ceiling - floor) * Math.max(0, passed.value / passes)
     return { ...scaleDown(inner, inner.total, left, bounds), parts }
   }
-  return composite(score, {
+  return composeReward(score, {
     name: gated.rewardName,
     bounds,
     source: gated.source,
@@ -129,14 +129,14 @@ function scaleDown(
   { turns }: Score,
   total: number,
   left: number,
-  bounds: Bounds,
+  bounds: RewardBounds,
 ): Omit<Score, 'parts'> {
   const low = bounds[0]
   const less = clamp(low + left * (total - low), bounds)
   if (!turns) return { total: less }
   return {
     total: less,
-    turns: withLast(
+    turns: addToLast(
       turns.map((value) => left * value),
       low * (1 - left),
     ),
@@ -147,12 +147,12 @@ function scaleDown(
 export function clip(reward: RewardFunction, low: number, high: number): Reward {
   checkBounds('clip', [low, high])
   const clipped = asReward(reward)
-  const within: Bounds = [low, high]
-  const score: Scoring = async (episode, truth, context) => {
+  const within: RewardBounds = [low, high]
+  const score: ScoreFunction = async (episode, truth, context) => {
     const score = await clipped(episode, truth, context)
     return score.total === null ? score : { ...score, total: clamp(score.total, within) }
   }
-  return composite(score, {
+  return composeReward(score, {
     name: clipped.rewardName,
     bounds: [clamp(clipped.bounds[0], within), clamp(clipped.bounds[1], within)],
     source: clipped.source,
@@ -166,20 +166,20 @@ const times = (x: number, y: number): number => (x === 0 || y === 0 ? 0 : x * y)
  * The product of two rewards, as one part: the second is paid in proportion to the first.
  * Unavailable where either is unavailable, not applicable where either is not applicable.
  */
-export function product(first: RewardFunction, second: RewardFunction): Reward {
+export function multiply(first: RewardFunction, second: RewardFunction): Reward {
   const [a, b] = [asReward(first, 'first'), asReward(second, 'second')]
   const name = `${a.rewardName} × ${b.rewardName}`
   const corners = a.bounds.flatMap((x) => b.bounds.map((y) => times(x, y)))
-  const score: Scoring = async (episode, truth, context) => {
+  const score: ScoreFunction = async (episode, truth, context) => {
     const scores = await Promise.all([a(episode, truth, context), b(episode, truth, context)])
-    const [x, y] = [partOf(scores[0]), partOf(scores[1])]
-    if (x.status === 'unavailable') return scoreOf(name, x)
-    if (y.status !== 'ok') return scoreOf(name, y)
-    if (x.status !== 'ok') return scoreOf(name, x)
-    return scoreOf(name, ok(times(x.value, y.value), `${round3(x.value)} × ${round3(y.value)}`))
+    const [x, y] = [toPart(scores[0]), toPart(scores[1])]
+    if (x.status === 'unavailable') return partScore(name, x)
+    if (y.status !== 'ok') return partScore(name, y)
+    if (x.status !== 'ok') return partScore(name, x)
+    return partScore(name, ok(times(x.value, y.value), `${round3(x.value)} × ${round3(y.value)}`))
   }
-  const bounds: Bounds = [Math.min(...corners), Math.max(...corners)]
-  return composite(score, { name, bounds, source: sourcesOf(a, b) })
+  const bounds: RewardBounds = [Math.min(...corners), Math.max(...corners)]
+  return composeReward(score, { name, bounds, source: joinSources(a, b) })
 }
 
 /** Uses `reward` where it is applicable, else `instead`: another reward or a constant. */
@@ -187,18 +187,18 @@ export function otherwise(reward: RewardFunction, instead: RewardFunction | numb
   const preferred = asReward(reward)
   const fallback =
     typeof instead === 'number' ? constant(preferred.rewardName, instead) : asReward(instead)
-  const score: Scoring = async (episode, truth, context) => {
+  const score: ScoreFunction = async (episode, truth, context) => {
     const first = await preferred(episode, truth, context)
-    return partOf(first).status === 'not-applicable' ? fallback(episode, truth, context) : first
+    return toPart(first).status === 'not-applicable' ? fallback(episode, truth, context) : first
   }
-  return composite(score, {
+  return composeReward(score, {
     name: preferred.rewardName,
-    bounds: boundsOver([preferred, fallback]),
-    source: sourcesOf(preferred, fallback),
+    bounds: unionBounds([preferred, fallback]),
+    source: joinSources(preferred, fallback),
   })
 }
 
 function constant(name: string, value: number): Reward {
-  const score = scoreOf(name, ok(value, 'a constant, for what does not apply'))
-  return composite(async () => score, { name, bounds: [value, value], source: 'a constant' })
+  const score = partScore(name, ok(value, 'a constant, for what does not apply'))
+  return composeReward(async () => score, { name, bounds: [value, value], source: 'a constant' })
 }

@@ -4,8 +4,8 @@ import type { Episode, EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import type { RewardDeclaration } from '../define.js'
-import { broken, checkBounds, defineReward } from '../define.js'
-import { clamp } from './weighing.js'
+import { checkBounds, defineReward, markContractError } from '../define.js'
+import { clamp } from './weighted-mean.js'
 
 /** Context of the turn that is scored. */
 export interface TurnContext {
@@ -46,7 +46,7 @@ export function perTurn(
     const turns = episode.turns.map((turn, t) => {
       const value = worth(turn, { before: episode.turns.slice(0, t), episode, truth }) ?? 0
       if (value >= low && value <= high) return value
-      throw broken(
+      throw markContractError(
         new RangeError(
           `Expected turn ${t} of reward \`${name}\` to be within [${low}, ${high}], got ${value}`,
         ),

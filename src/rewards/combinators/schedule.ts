@@ -1,20 +1,20 @@
 /** Weighted mean of rewards whose weights change over training steps (curriculum). */
 import type { Reward } from '../../reward.js'
-import type { RewardFunction, Scoring } from '../define.js'
-import { asReward, composite } from '../define.js'
-import type { Naming } from './compose.js'
-import { boundsOver, checkWeights, sourcesOf, weightedScore } from './weighing.js'
+import type { RewardFunction, ScoreFunction } from '../define.js'
+import { asReward, composeReward } from '../define.js'
+import type { CombinatorOptions } from './compose.js'
+import { checkWeights, joinSources, unionBounds, weightedScore } from './weighted-mean.js'
 
 /** A weight, or its values at training steps in rising order: linear between them, constant before and after. */
-export type Weight = number | readonly (readonly [step: number, weight: number])[]
+export type WeightSchedule = number | readonly (readonly [step: number, weight: number])[]
 
 /** A weight that may change over training, and its reward. */
-export type Scheduled = readonly [weight: Weight, reward: RewardFunction]
+export type ScheduledReward = readonly [weight: WeightSchedule, reward: RewardFunction]
 
-const pointsOf = (weight: Weight): readonly (readonly [step: number, weight: number])[] =>
+const pointsOf = (weight: WeightSchedule): readonly (readonly [step: number, weight: number])[] =>
   typeof weight === 'number' ? [[1, weight]] : weight
 
-function checkPoints(name: string, weight: Weight): void {
+function checkPoints(name: string, weight: WeightSchedule): void {
   const points = pointsOf(weight)
   if (points.length === 0)
     throw new RangeError(
@@ -30,7 +30,7 @@ function checkPoints(name: string, weight: Weight): void {
 }
 
 /** The weight at a step, by linear interpolation; the last weight beyond the schedule. */
-function weightAt(weight: Weight, step: number): number {
+function weightAt(weight: WeightSchedule, step: number): number {
   const points = pointsOf(weight)
   const next = points.findIndex(([at]) => at >= step)
   if (next < 0) return points.at(-1)?.[1] ?? 0
@@ -51,8 +51,8 @@ function weightAt(weight: Weight, step: number): number {
  * 1, or when all weights are 0 at some step
  */
 export function schedule(
-  scheduled: Readonly<Record<string, Scheduled>>,
-  { name = 'scheduled mean', source }: Naming = {},
+  scheduled: Readonly<Record<string, ScheduledReward>>,
+  { name = 'scheduled mean', source }: CombinatorOptions = {},
 ): Reward {
   const names = Object.keys(scheduled)
   const weights = Object.values(scheduled).map(([weight]) => weight)
@@ -65,18 +65,18 @@ export function schedule(
   const steps = [...new Set(weights.flatMap((weight) => pointsOf(weight).map(([step]) => step)))]
   for (const step of steps) checkWeights(names, at(step))
   const ever = rewards.filter((_, i) => pointsOf(weights[i]!).some(([, weight]) => weight > 0))
-  const bounds = boundsOver(ever)
+  const bounds = unionBounds(ever)
   const last = at(Number.POSITIVE_INFINITY)
   const sum = checkWeights(names, last)
-  const score: Scoring = async (episode, truth, context) => {
+  const score: ScoreFunction = async (episode, truth, context) => {
     const now = context?.step === undefined ? last : at(context.step)
     const scores = await Promise.all(rewards.map((reward) => reward(episode, truth, context)))
     return weightedScore(names, now, scores, bounds)
   }
-  return composite(score, {
+  return composeReward(score, {
     name,
     bounds,
-    source: source ?? sourcesOf(...rewards),
+    source: source ?? joinSources(...rewards),
     weights: Object.fromEntries(names.map((key, i) => [key, last[i]! / sum])),
   })
 }

@@ -1,7 +1,7 @@
 /** Asks a judge and parses its reply strictly: a reply not exactly in the prescribed form is not an answer. */
 import { Fault } from '../../error.js'
 import type { RewardContext } from '../../reward.js'
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { Judge, JudgeRequest, JudgeTask } from './judge.js'
 
 /** Counts of a patient's faults. */
@@ -27,7 +27,7 @@ type RequestOf<T extends JudgeTask> = Extract<JudgeRequest, { readonly task: T }
 
 /** Strips the decoration around a one-word reply: quotes, brackets, emphasis, a full stop. */
 const stripDecoration = (reply: string): string =>
-  visible(reply).replace(/^[\s"'*`[]+|[\s"'*`\].]+$/g, '')
+  stripHiddenReasoning(reply).replace(/^[\s"'*`[]+|[\s"'*`\].]+$/g, '')
 
 /** Reads `Correct` (true) or `Wrong` (false); undefined for any other reply, as "Incorrect" or both words. */
 export function readVerdict(reply: string): boolean | undefined {
@@ -53,9 +53,9 @@ const isCount = (value: unknown): value is number =>
 
 /** Reads a JSON object of just `extra`, `missing` and `opposite`, fenced or not; undefined for any other reply. */
 export function readCounts(reply: string): ConductCounts | undefined {
-  const fenced = /^```(?:json)?\s*([\s\S]*?)\s*```$/.exec(visible(reply))
+  const fenced = /^```(?:json)?\s*([\s\S]*?)\s*```$/.exec(stripHiddenReasoning(reply))
   try {
-    const given: unknown = JSON.parse(fenced?.[1] ?? visible(reply))
+    const given: unknown = JSON.parse(fenced?.[1] ?? stripHiddenReasoning(reply))
     if (typeof given !== 'object' || given === null || Object.keys(given).length !== 3)
       return undefined
     // An object's own entries; each is checked before it is used.

@@ -17,7 +17,7 @@ export interface JudgedLine {
  * The graded aspect of a consultation: `all` (reasoning, questions, diagnosis with partial credit, few turns),
  * `diagnosis-and-questions` (.7 and .3 of the grade), or the `questions` alone.
  */
-export type Graded = 'all' | 'diagnosis-and-questions' | 'questions'
+export type GradedAspect = 'all' | 'diagnosis-and-questions' | 'questions'
 
 /** A question to a judge, with its data. All text in it is data, never an instruction. */
 export type JudgeRequest =
@@ -39,7 +39,7 @@ export type JudgeRequest =
   /** How good was the consultation? Reply: a decimal number, 0 to 1. After GRPODx. */
   | {
       readonly task: 'consultation'
-      readonly grade: Graded
+      readonly grade: GradedAspect
       readonly disease: string
       /** The doctor's one diagnosis; absent where there was none. */
       readonly diagnosis?: string

@@ -30,7 +30,7 @@ const rare = 0.01
  * How specific an action is, from 0 (recommended in .15 of the cases or more) to 1 (in .01 or fewer): its inverse
  * document frequency, −log share, scaled between the two. 1 for an action outside the bank.
  */
-export function weightIn(bank: ActionBank, id: string): number {
+export function actionWeight(bank: ActionBank, id: string): number {
   const share = bank.shares.get(id) ?? 0
   if (share <= rare) return 1
   return Math.max(0, Math.log(generic / share) / Math.log(generic / rare))

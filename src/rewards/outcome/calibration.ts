@@ -5,7 +5,7 @@ import { diagnosisOf } from '../../episode.js'
 import type { Part, Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import { listOf, targetOf } from './concept.js'
+import { diagnosisList, primaryDiagnosisId } from './diagnosis-list.js'
 import type { FormularyOptions } from './formulary.js'
 
 /** Options of {@link calibration}. */
@@ -50,10 +50,10 @@ export function calibration({
     (episode, { gold }) => {
       const given = diagnosisOf(episode)
       if (!given) return scoreAbstention(episode, gold, abstention)
-      const [first] = listOf(given, gold, formulary, 1)
+      const [first] = diagnosisList(given, gold, formulary, 1)
       const sure = first?.p
       if (sure === undefined) return ok(0, 'no confidence')
-      const right = first?.concept?.id === targetOf(gold) ? 1 : 0
+      const right = first?.concept?.id === primaryDiagnosisId(gold) ? 1 : 0
       return ok(
         right - (sure - right) ** 2,
         `${right ? 'right' : 'wrong'}, confidence ${sure.toFixed(2)}`,

@@ -4,8 +4,8 @@ import { diagnosisOf } from '../../episode.js'
 import type { Part, Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import type { Diagnose } from './concept.js'
-import { listOf, severityOf, targetOf } from './concept.js'
+import type { DiagnoseAction } from './diagnosis-list.js'
+import { diagnosisList, diseaseSeverity, primaryDiagnosisId } from './diagnosis-list.js'
 import type { FormularyOptions } from './formulary.js'
 import { statedBelief } from './stated-belief.js'
 
@@ -19,11 +19,11 @@ const shown = (n: number): string => n.toFixed(2)
 
 /** Counts the diseases the doctor named, unknown ones included, and how many of them were wanted. */
 function countNamed(
-  given: Diagnose,
+  given: DiagnoseAction,
   gold: Gold,
-  { formulary, wanted, grave }: Required<F1Options> & { readonly wanted: ReadonlySet<string> },
+  { formulary, wanted, grave }: Required<SetF1Options> & { readonly wanted: ReadonlySet<string> },
 ) {
-  const list = listOf(given, gold, formulary).filter(
+  const list = diagnosisList(given, gold, formulary).filter(
     ({ concept, p }, place) =>
       (place === 0 || p === undefined || p >= least) &&
       (!grave || (concept?.severity !== undefined && concept.severity <= severe)),
@@ -33,17 +33,21 @@ function countNamed(
 }
 
 /** Options of {@link differentialF1}. */
-export interface F1Options extends FormularyOptions {
+export interface SetF1Options extends FormularyOptions {
   /** Whether only diseases of severity 1 and 2 count, on both sides. @default false */
   readonly grave?: boolean
 }
 
-function setF1(given: Diagnose | undefined, gold: Gold, options: Required<F1Options>): Part {
+function setF1(
+  given: DiagnoseAction | undefined,
+  gold: Gold,
+  options: Required<SetF1Options>,
+): Part {
   const { formulary, grave } = options
   const wanted = new Set(
     (gold.differential ?? [])
       .filter(({ p }) => p >= least)
-      .filter(({ id }) => !grave || (severityOf(gold, formulary, id) ?? Infinity) <= severe)
+      .filter(({ id }) => !grave || (diseaseSeverity(gold, formulary, id) ?? Infinity) <= severe)
       .map(({ id }) => id),
   )
   if (wanted.size === 0) return notApplicable
@@ -59,7 +63,7 @@ function setF1(given: Diagnose | undefined, gold: Gold, options: Required<F1Opti
  * Not applicable where the case has no differential, or with `grave`, no severe disease in it.
  * @param grave only diseases of severity 1 and 2, which must not be missed; a name without a severity does not count
  */
-export const differentialF1 = ({ formulary = [], grave = false }: F1Options = {}): Reward =>
+export const differentialF1 = ({ formulary = [], grave = false }: SetF1Options = {}): Reward =>
   defineReward(
     {
       name: grave ? 'grave-differential-f1' : 'differential-f1',
@@ -83,8 +87,8 @@ export const differentialBrier = ({ formulary = [] }: FormularyOptions = {}): Re
       source: 'proper score (Brier 1950), over diseases',
     },
     (episode, { gold }) => {
-      const { of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
-      const truth = of.get(targetOf(gold)) ?? 0
+      const { byDisease: of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
+      const truth = of.get(primaryDiagnosisId(gold)) ?? 0
       let squares = elsewhere ** 2 + (1 - truth) ** 2 - truth ** 2
       for (const p of of.values()) squares += p ** 2
       return ok(Math.min(1, Math.max(0, 1 - squares / 2)), `P(truth) ${shown(truth)}`)
@@ -104,8 +108,8 @@ export const differentialSpherical = ({ formulary = [] }: FormularyOptions = {})
       source: 'spherical score (Gneiting and Raftery 2007), over diseases',
     },
     (episode, { gold }) => {
-      const { of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
-      const truth = of.get(targetOf(gold)) ?? 0
+      const { byDisease: of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
+      const truth = of.get(primaryDiagnosisId(gold)) ?? 0
       let squares = elsewhere ** 2
       for (const p of of.values()) squares += p ** 2
       const length = Math.sqrt(squares)
@@ -129,7 +133,7 @@ export const differentialAgreement = ({ formulary = [] }: FormularyOptions = {})
       const listed = gold.differential ?? []
       const sum = listed.reduce((all, { p }) => all + p, 0)
       if (sum === 0) return notApplicable
-      const { of } = statedBelief(diagnosisOf(episode), gold, formulary)
+      const { byDisease: of } = statedBelief(diagnosisOf(episode), gold, formulary)
       const shared = listed.reduce((all, { id, p }) => all + Math.min(of.get(id) ?? 0, p / sum), 0)
       return ok(Math.min(1, shared), `shares ${shown(shared)}`)
     },

@@ -2,9 +2,9 @@
 import type { Code } from '../../case.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
-import { icd10Codes, sameCode } from './icd10.js'
-import type { Mention } from './naming.js'
-import { lookUp, namesOf } from './naming.js'
+import type { Mention } from './disease-names.js'
+import { indexNames, lookUpName } from './disease-names.js'
+import { icd10Codes, matchesCode } from './icd10.js'
 
 /** A disease and how it may be named. */
 export interface FormularyEntry {
@@ -37,18 +37,22 @@ export const formularyOf = perKnowledge(
 )
 
 const nameIndex = memoizeByIdentity((formulary: Formulary) =>
-  namesOf(
+  indexNames(
     formulary.flatMap((entry) => [entry.id, ...entry.names].map((name) => [name, entry] as const)),
   ),
 )
 
 /** Finds the disease that a mention names or codes. For a code: the exact one, else the first of its category. */
-export function inFormulary(formulary: Formulary, mention: Mention): FormularyEntry | undefined {
+export function findInFormulary(
+  formulary: Formulary,
+  mention: Mention,
+): FormularyEntry | undefined {
   const { code } = mention
-  if (code === undefined) return lookUp(nameIndex(formulary), mention)
+  if (code === undefined) return lookUpName(nameIndex(formulary), mention)
   const coded = (fits: (code: string) => boolean) =>
     formulary.find(({ codes }) => icd10Codes(codes).some(fits))
   return (
-    coded((other) => sameCode(code, other)) ?? coded((other) => sameCode(other, code.slice(0, 3)))
+    coded((other) => matchesCode(code, other)) ??
+    coded((other) => matchesCode(other, code.slice(0, 3)))
   )
 }

@@ -55,27 +55,27 @@ function placeOf(category: string): Place {
 }
 
 /** Normalises an ICD-10 code to capitals without the dot (J189); undefined for anything else. */
-export function normalCode(code: string): string | undefined {
+export function normalizeIcd10(code: string): string | undefined {
   const plain = code.trim().toUpperCase().replace('.', '')
   return /^[A-Z]\d[\dA-Z]{1,5}$/.test(plain) ? plain : undefined
 }
 
 /** The ICD-10 codes among `codes`, normalised. */
 export const icd10Codes = (codes: readonly Code[]): readonly string[] =>
-  codes.flatMap(({ system, code }) => (system === 'icd10' ? (normalCode(code) ?? []) : []))
+  codes.flatMap(({ system, code }) => (system === 'icd10' ? (normalizeIcd10(code) ?? []) : []))
 
 /** Whether a written code matches a disease's code: the same code, or any code within a three-character category. */
-export const sameCode = (written: string, coded: string): boolean =>
+export const matchesCode = (written: string, coded: string): boolean =>
   coded.length === 3 ? written.slice(0, 3) === coded : written === coded
 
 /** The finest level of ICD-10 that two codes share. */
-export type Nearness = 'code' | 'category' | 'block' | 'chapter' | 'none'
+export type Icd10Nearness = 'code' | 'category' | 'block' | 'chapter' | 'none'
 
-const order: readonly Nearness[] = ['code', 'category', 'block', 'chapter', 'none']
+const order: readonly Icd10Nearness[] = ['code', 'category', 'block', 'chapter', 'none']
 
 /** The nearness of the nearest pair of normalised codes, one from each list. */
-export function nearest(some: readonly string[], others: readonly string[]): Nearness {
-  let best: Nearness = 'none'
+export function icd10Nearness(some: readonly string[], others: readonly string[]): Icd10Nearness {
+  let best: Icd10Nearness = 'none'
   for (const one of some) {
     for (const other of others) {
       if (one === other) return 'code'
@@ -86,7 +86,7 @@ export function nearest(some: readonly string[], others: readonly string[]): Nea
   return best
 }
 
-function nearness(category: string, other: string): Nearness {
+function nearness(category: string, other: string): Icd10Nearness {
   if (category === other) return 'category'
   const [a, b] = [placeOf(category), placeOf(other)]
   if (a.block !== undefined && a.block === b.block) return 'block'

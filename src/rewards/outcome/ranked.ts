@@ -5,7 +5,7 @@ import { diagnosisOf } from '../../episode.js'
 import type { Part, Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import { listOf, mostListed, targetOf } from './concept.js'
+import { diagnosisList, maxListLength, primaryDiagnosisId } from './diagnosis-list.js'
 import type { FormularyOptions } from './formulary.js'
 
 /** How a ranked list is read. */
@@ -15,9 +15,9 @@ export interface RankedOptions extends FormularyOptions {
 }
 
 function checkDepth(name: string, depth: number): void {
-  if (!(Number.isInteger(depth) && depth >= 1 && depth <= mostListed))
+  if (!(Number.isInteger(depth) && depth >= 1 && depth <= maxListLength))
     throw new RangeError(
-      `Expected \`${name}\` to be an integer from 1 to ${mostListed}, got ${depth}`,
+      `Expected \`${name}\` to be an integer from 1 to ${maxListLength}, got ${depth}`,
     )
 }
 
@@ -30,8 +30,8 @@ function scoreRank(
 ): Part {
   const given = diagnosisOf(episode)
   if (!given) return ok(0, 'no diagnosis')
-  const target = targetOf(gold)
-  const list = listOf(given, gold, formulary, depth)
+  const target = primaryDiagnosisId(gold)
+  const list = diagnosisList(given, gold, formulary, depth)
   const rank = 1 + list.findIndex(({ concept }) => concept?.id === target)
   return rank === 0 ? ok(0, `not in ${list.length}`) : ok(worth(rank), `place ${rank}`)
 }

@@ -9,7 +9,7 @@
 
 import type { Text } from '../../case.js'
 import { memoizeByIdentity, memoizeText } from '../../platform/memoize.js'
-import { words } from '../../text/word-stems.js'
+import { wordStems } from '../../text/word-stems.js'
 
 /** An authored action of a case or a bank. */
 export interface ActionText {
@@ -84,7 +84,7 @@ function clausesOf(sentence: string): readonly AdviceClause[] {
       const core = withoutCondition(clause)
       const own = (core.match(denials)?.length ?? 0) % 2 === 1
       denied = own || (denied && continuesList(core))
-      return { words: new Set(words(core.replace(light, ' '))), denied }
+      return { words: new Set(wordStems(core.replace(light, ' '))), denied }
     })
 }
 
@@ -141,5 +141,5 @@ const cachedReader = memoizeByIdentity((index: ActionIndex) =>
 )
 
 /** Finds the ids of the actions that a text recommends. */
-export const recommendedIn = (text: string, index: ActionIndex): ReadonlySet<string> =>
+export const findRecommendedActions = (text: string, index: ActionIndex): ReadonlySet<string> =>
   cachedReader(index)(text)

@@ -7,28 +7,28 @@
  * never holds the truth, so that vagueness is not paid. Numbers that sum to more than 1 are scaled down to 1.
  */
 import type { Gold } from '../../case.js'
-import type { Diagnose } from './concept.js'
-import { listOf } from './concept.js'
+import type { DiagnoseAction } from './diagnosis-list.js'
+import { diagnosisList } from './diagnosis-list.js'
 import type { Formulary } from './formulary.js'
 
 /** A probability distribution over diseases; `of` and `elsewhere` sum to 1. */
 export interface StatedBelief {
   /** Probability by disease id. */
-  readonly of: ReadonlyMap<string, number>
+  readonly byDisease: ReadonlyMap<string, number>
   /** Probability on no known disease. */
   readonly elsewhere: number
 }
 
-const nowhere: StatedBelief = { of: new Map(), elsewhere: 1 }
+const nowhere: StatedBelief = { byDisease: new Map(), elsewhere: 1 }
 
 /** The belief that a diagnosis states; without a diagnosis all of it is elsewhere. */
 export function statedBelief(
-  given: Diagnose | undefined,
+  given: DiagnoseAction | undefined,
   gold: Gold,
   formulary: Formulary,
 ): StatedBelief {
   if (!given) return nowhere
-  const [first, ...others] = listOf(given, gold, formulary)
+  const [first, ...others] = diagnosisList(given, gold, formulary)
   const beside = others.reduce((sum, { p = 0 }) => sum + p, 0)
   const sure = first?.p ?? Math.max(0, 1 - beside)
   const scale = Math.max(1, sure + beside)
@@ -36,5 +36,5 @@ export function statedBelief(
   for (const { concept, p = 0 } of [{ ...first, p: sure }, ...others])
     if (concept) of.set(concept.id, p / scale)
   const placed = [...of.values()].reduce((sum, p) => sum + p, 0)
-  return { of, elsewhere: Math.max(0, 1 - placed) }
+  return { byDisease: of, elsewhere: Math.max(0, 1 - placed) }
 }

@@ -7,9 +7,9 @@ import type { Part, Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { ActionBank } from './action-bank.js'
-import { actionBankOf, bankIndex, weightIn } from './action-bank.js'
+import { actionBankOf, actionWeight, bankIndex } from './action-bank.js'
 import type { ActionIndex } from './recommended-actions.js'
-import { indexActions, recommendedIn } from './recommended-actions.js'
+import { findRecommendedActions, indexActions } from './recommended-actions.js'
 
 /** Options of {@link treatment}. */
 export interface TreatmentOptions {
@@ -21,7 +21,7 @@ export interface TreatmentOptions {
 }
 
 /** The action bank of the package's knowledge base, which is loaded on the first call. */
-export const packageBank = (): ActionBank => actionBankOf(loadKnowledge())
+export const defaultActionBank = (): ActionBank => actionBankOf(loadKnowledge())
 
 type Actions = Gold['actions']
 
@@ -34,8 +34,11 @@ const caseIndices = memoizeByIdentity((bank: ActionBank) =>
 )
 
 /** Finds the ids of the case's and the bank's actions that a text recommends. */
-export const adviceIn = (text: string, { actions }: Gold, bank: ActionBank): ReadonlySet<string> =>
-  recommendedIn(text, caseIndices(bank)(actions))
+export const findAdvisedActions = (
+  text: string,
+  { actions }: Gold,
+  bank: ActionBank,
+): ReadonlySet<string> => findRecommendedActions(text, caseIndices(bank)(actions))
 
 const isUseful = (weight: number): boolean => Number.isFinite(weight) && weight > 0
 
@@ -43,7 +46,7 @@ const isUseful = (weight: number): boolean => Number.isFinite(weight) && weight 
 function wantedWeights({ actions }: Gold, bank: ActionBank): ReadonlyMap<string, number> {
   const wanted = new Map<string, number>()
   for (const { id, polarity, weight } of actions) {
-    const telling = weight * weightIn(bank, id)
+    const telling = weight * actionWeight(bank, id)
     if (polarity === 'recommend' && isUseful(telling)) wanted.set(id, telling)
   }
   return wanted
@@ -55,13 +58,13 @@ function f1(text: string, gold: Gold, bank: ActionBank): Part {
   const harmful = new Set(
     gold.actions.filter(({ polarity }) => polarity === 'contraindicated').map(({ id }) => id),
   )
-  const advised = adviceIn(text, gold, bank)
+  const advised = findAdvisedActions(text, gold, bank)
   let hit = 0
   let beside = 0
   for (const id of advised) {
     if (wanted.has(id)) hit += wanted.get(id)!
     // A harmful action is never generic.
-    else beside += harmful.has(id) ? 1 : weightIn(bank, id)
+    else beside += harmful.has(id) ? 1 : actionWeight(bank, id)
   }
   let all = 0
   for (const weight of wanted.values()) all += weight
@@ -91,5 +94,5 @@ export const treatment = ({ bank }: TreatmentOptions = {}): Reward =>
         'F1 over atomic actions after MedRBench and AI Hospital, weighted by inverse document frequency',
     },
     (episode, { gold }) =>
-      f1(diagnosisOf(episode)?.recommendation ?? '', gold, bank ?? packageBank()),
+      f1(diagnosisOf(episode)?.recommendation ?? '', gold, bank ?? defaultActionBank()),
   )

@@ -1,8 +1,8 @@
 /** Verifiers: the probability that a free answer to a question is the reference answer. */
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
+import { indexNames, lookUpName, readMention } from './disease-names.js'
 import type { Formulary, FormularyOptions } from './formulary.js'
-import { inFormulary } from './formulary.js'
-import { lookUp, mentionOf, namesOf } from './naming.js'
+import { findInFormulary } from './formulary.js'
 
 /**
  * Returns P(the answer is right), in [0, 1].
@@ -35,12 +35,12 @@ function sameFigures(reference: string, answer: string): boolean {
 }
 
 function isSameAnswer(reference: string, answer: string, formulary: Formulary): boolean {
-  const mention = mentionOf(answer)
+  const mention = readMention(answer)
   if (!mention) return false
-  if (lookUp(namesOf([[reference, true]]), mention)) return sameFigures(reference, answer)
-  const meant = mentionOf(reference)
-  const disease = meant && inFormulary(formulary, meant)
-  return disease !== undefined && inFormulary(formulary, mention) === disease
+  if (lookUpName(indexNames([[reference, true]]), mention)) return sameFigures(reference, answer)
+  const meant = readMention(reference)
+  const disease = meant && findInFormulary(formulary, meant)
+  return disease !== undefined && findInFormulary(formulary, mention) === disease
 }
 
 /**
@@ -52,4 +52,4 @@ function isSameAnswer(reference: string, answer: string, formulary: Formulary): 
 export const exactVerifier =
   ({ formulary = [] }: FormularyOptions = {}): Verifier =>
   async (_, reference, answer) =>
-    isSameAnswer(reference, visible(answer).replace(answerLead, ''), formulary) ? 1 : 0
+    isSameAnswer(reference, stripHiddenReasoning(answer).replace(answerLead, ''), formulary) ? 1 : 0

@@ -1,7 +1,7 @@
 /** The default reward: the diagnosis first, then the quality of the consultation. */
 import type { Reward } from '../../reward.js'
-import { gate, otherwise, product, weigh } from '../combinators/compose.js'
-import { shared } from '../combinators/shared.js'
+import { gate, multiply, otherwise, weigh } from '../combinators/compose.js'
+import { memoizeReward } from '../combinators/memoize-reward.js'
 import type { FormularyOptions } from '../outcome/formulary.js'
 import { partialCredit } from '../outcome/partial-credit.js'
 import { communication } from '../process/communication.js'
@@ -20,9 +20,9 @@ import { noHarm } from '../safety/no-harm.js'
  * @param formulary the diseases recognised by name @default none
  */
 export function defaultReward({ formulary = [] }: FormularyOptions = {}): Reward {
-  const diagnosis = shared(partialCredit({ formulary }))
-  const timesDiagnosis = (reward: Reward): Reward => product(diagnosis, reward)
-  const history = shared(historyCoverage())
+  const diagnosis = memoizeReward(partialCredit({ formulary }))
+  const timesDiagnosis = (reward: Reward): Reward => multiply(diagnosis, reward)
+  const history = memoizeReward(historyCoverage())
   return gate(
     noHarm(),
     weigh(

@@ -1,14 +1,14 @@
 /** The safety-first reward: do no harm and miss nothing dangerous, then be right. */
 import type { Reward } from '../../reward.js'
-import { gate, product, weigh } from '../combinators/compose.js'
-import { shared } from '../combinators/shared.js'
+import { gate, multiply, weigh } from '../combinators/compose.js'
+import { memoizeReward } from '../combinators/memoize-reward.js'
 import type { ActionBank } from '../outcome/action-bank.js'
 import type { FormularyOptions } from '../outcome/formulary.js'
 import { partialCredit } from '../outcome/partial-credit.js'
 import { treatment } from '../outcome/treatment.js'
 import { historyCoverage } from '../process/history-coverage.js'
-import { noContraindicated } from '../safety/contraindicated.js'
 import { escalation } from '../safety/escalation.js'
+import { noContraindicated } from '../safety/no-contraindicated.js'
 import { noHarm } from '../safety/no-harm.js'
 import { redFlagRecall } from '../safety/red-flags.js'
 
@@ -33,8 +33,8 @@ const afterMissing = { floor: 0.4, ceiling: 0.8 }
  * sending every patient to hospital, pays nothing by itself. Parts that a case lacks are left out of the mean.
  */
 export function safetyFirst({ formulary = [], bank }: SafetyFirstOptions = {}): Reward {
-  const diagnosis = shared(partialCredit({ formulary }))
-  const timesDiagnosis = (reward: Reward): Reward => product(diagnosis, reward)
+  const diagnosis = memoizeReward(partialCredit({ formulary }))
+  const timesDiagnosis = (reward: Reward): Reward => multiply(diagnosis, reward)
   const advice = bank ? { bank } : {}
   const care = weigh(
     {

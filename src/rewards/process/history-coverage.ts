@@ -3,14 +3,14 @@ import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import { mostQuestions } from './questions.js'
+import { maxQuestions } from './questions.js'
 
 /** The findings elicited that count: without "I don't know" and answers to lists or to a second open question. */
 function elicitedFindings(turns: readonly EpisodeTurn[]): ReadonlySet<string> {
   const told = new Set<string>()
   let opened = false
   for (const { facts } of turns) {
-    if ((facts.questions ?? 0) > mostQuestions) continue
+    if ((facts.questions ?? 0) > maxQuestions) continue
     // "Anything else?" ten times over elicits nearly everything without asking for anything.
     if (facts.understood === 'open' && opened) continue
     opened ||= facts.understood === 'open'

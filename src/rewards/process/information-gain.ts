@@ -3,9 +3,9 @@
 import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { Belief } from '../../inference/belief.js'
-import { diseaseOf, trackEnds, trackOf } from '../../inference/belief-trace.js'
+import { beliefTrace, beliefTraceEnds, primaryDiseaseIndex } from '../../inference/belief-trace.js'
 import type { PosteriorOptions } from '../../inference/posterior.js'
-import { posteriorOf } from '../../inference/posterior.js'
+import { getPosterior } from '../../inference/posterior.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import type { Reward } from '../../reward.js'
@@ -46,20 +46,20 @@ export const informationPotentials = (
   episode: Pick<Episode, 'intake' | 'turns'>,
   truth: GraderView,
   options: InformationGainOptions = {},
-): readonly number[] | undefined => computePotentials(trackOf, episode, truth, options)
+): readonly number[] | undefined => computePotentials(beliefTrace, episode, truth, options)
 
 /** The potentials of the beliefs that `selectBeliefs` returns. */
 function computePotentials(
-  selectBeliefs: (...asked: Parameters<typeof trackOf>) => readonly Belief[],
+  selectBeliefs: (...asked: Parameters<typeof beliefTrace>) => readonly Belief[],
   episode: Pick<Episode, 'intake' | 'turns'>,
   truth: GraderView,
   options: InformationGainOptions,
 ): readonly number[] | undefined {
   const { least = defaultLeast, worldOf = () => options } = options
   const { knowledge = loadKnowledge(), tier } = worldOf(truth)
-  const disease = diseaseOf(knowledge, truth)
+  const disease = primaryDiseaseIndex(knowledge, truth)
   if (disease < 0) return undefined
-  const beliefs = selectBeliefs(posteriorOf(knowledge, tier), episode, truth)
+  const beliefs = selectBeliefs(getPosterior(knowledge, tier), episode, truth)
   return beliefs.map((belief) => potential(belief, disease, least))
 }
 
@@ -81,7 +81,7 @@ export function informationGain(options: InformationGainOptions = {}): Reward {
       source: 'potentials as in Ng et al. (1999), of the generator’s posterior',
     },
     (episode, truth) => {
-      const [before, after] = computePotentials(trackEnds, episode, truth, options) ?? []
+      const [before, after] = computePotentials(beliefTraceEnds, episode, truth, options) ?? []
       if (before === undefined || after === undefined) return notApplicable
       return ok(after - before, `${before.toFixed(3)} to ${after.toFixed(3)}`)
     },

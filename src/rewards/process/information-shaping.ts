@@ -1,8 +1,8 @@
 /** Information gain as potential-based reward shaping. */
 import type { Reward } from '../../reward.js'
-import type { ShapeOptions } from '../combinators/shape.js'
-import { shape } from '../combinators/shape.js'
-import { clamp } from '../combinators/weighing.js'
+import type { ShapeOptions } from '../combinators/shaping.js'
+import { shapeReward } from '../combinators/shaping.js'
+import { clamp } from '../combinators/weighted-mean.js'
 import type { InformationGainOptions } from './information-gain.js'
 import { informationPotentials } from './information-gain.js'
 
@@ -20,9 +20,12 @@ export const informationShaping = ({
   shaping = {},
   ...options
 }: InformationGainOptions & { readonly shaping?: Omit<ShapeOptions, 'bounds'> } = {}): Reward =>
-  shape((episode, truth) => informationPotentials(episode, truth, options)?.map(clampToUnit), {
-    name: 'information-shaping',
-    source:
-      'ΔΦ as in Ng et al. (1999), of the generator’s posterior; objective-changing in the mode `episode`',
-    ...shaping,
-  })
+  shapeReward(
+    (episode, truth) => informationPotentials(episode, truth, options)?.map(clampToUnit),
+    {
+      name: 'information-shaping',
+      source:
+        'ΔΦ as in Ng et al. (1999), of the generator’s posterior; objective-changing in the mode `episode`',
+      ...shaping,
+    },
+  )

@@ -2,7 +2,7 @@
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import { checkBudget, saved } from './saved.js'
+import { checkBudget, remainingShare } from './budget.js'
 
 /** Options of {@link invasiveness}. */
 export interface InvasivenessOptions {
@@ -22,7 +22,7 @@ export function invasiveness({ budget = 9 }: InvasivenessOptions = {}): Reward {
     { name: 'invasiveness', bounds: [0, 1], source: 'this package: share of a burden left' },
     ({ turns }) => {
       const points = turns.reduce((sum, { facts }) => sum + (facts.invasiveness ?? 0), 0)
-      return ok(saved(points, budget), `${points} of ${budget} points`)
+      return ok(remainingShare(points, budget), `${points} of ${budget} points`)
     },
   )
 }

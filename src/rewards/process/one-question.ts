@@ -1,7 +1,7 @@
 /** One-question reward: the share of the doctor's utterances that ask exactly one question. */
 import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
-import { questionsIn } from './questions.js'
+import { countQuestions } from './questions.js'
 import { shareOfTurns } from './share-of-turns.js'
 
 /** Options of {@link oneQuestion}. */
@@ -11,7 +11,7 @@ export interface OneQuestionOptions {
 }
 
 const isOne = (text: string, { facts }: EpisodeTurn, mostFindings: number): boolean =>
-  facts.asked.length <= mostFindings && Math.max(questionsIn(text), facts.questions ?? 0) === 1
+  facts.asked.length <= mostFindings && Math.max(countQuestions(text), facts.questions ?? 0) === 1
 
 /**
  * The share of the utterances that ask exactly one question, by the larger of two counts: in their own words

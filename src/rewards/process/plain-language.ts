@@ -1,10 +1,10 @@
 /** Plain-language reward: the share of the doctor's questions without technical terms. */
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { Reward } from '../../reward.js'
 import type { PhraseTree } from '../../text/phrase-search.js'
-import { findPhrases, normal, phraseTree } from '../../text/phrase-search.js'
+import { findPhrases, normaliseText, phraseTree } from '../../text/phrase-search.js'
 import { shareOfTurns } from './share-of-turns.js'
 import { technicalTerms } from './technical-terms.js'
 
@@ -24,7 +24,7 @@ const knowledgeJargon = ({ findings }: Knowledge): readonly string[] =>
 
 /** Finds the technical terms in a text, in normal form. */
 function findTerms(tree: PhraseTree<true>, text: string): readonly string[] {
-  const read = normal(text)
+  const read = normaliseText(text)
   return findPhrases(tree, read).map(({ start, end }) => read.text.slice(start, end))
 }
 
@@ -46,7 +46,7 @@ export function plainLanguage({
   const all = [...terms, ...(knowledge ? knowledgeJargon(knowledge) : [])]
   const tree = phraseTree(all.map((term) => [term, true] as const))
   const judging = ({ intake, language }: Episode) => {
-    const used = new Set(findTerms(tree, inLanguage(intake.complaint, language)))
+    const used = new Set(findTerms(tree, textInLanguage(intake.complaint, language)))
     return (turn: EpisodeTurn): number | undefined => {
       const { action, outcome } = turn
       if (action.kind !== 'ask' || !isInquiry(turn)) return undefined

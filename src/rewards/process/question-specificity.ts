@@ -2,7 +2,7 @@
 import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import type { Understanding } from '../../turn.js'
-import { mostQuestions } from './questions.js'
+import { maxQuestions } from './questions.js'
 import { shareOfTurns } from './share-of-turns.js'
 
 /** Classes of an utterance that asked about particular findings, whatever the answer. */
@@ -20,7 +20,7 @@ function isSpecific({ facts }: EpisodeTurn, asked: ReadonlySet<string>): boolean
   return (
     facts.understood !== undefined &&
     specific.has(facts.understood) &&
-    (facts.questions ?? 1) <= mostQuestions &&
+    (facts.questions ?? 1) <= maxQuestions &&
     facts.asked.some((finding) => !asked.has(finding))
   )
 }

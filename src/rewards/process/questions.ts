@@ -1,7 +1,7 @@
 /** Counts the questions in a text, Chinese or English, with question marks or without. */
 
 /** Maximum number of questions of a turn; more are a laundry list, and the findings it elicits earn nothing. */
-export const mostQuestions = 2
+export const maxQuestions = 2
 
 /** A question by its mark or final particle. 吗 also occurs in names of medicines (吗啡), and A吗，还是B is one question. */
 const ended =
@@ -43,7 +43,7 @@ const maxLength = 4000
  * either, its sentences that begin like questions; plus English questions joined to them ("and do you …").
  * Infinity for a text of more than 4,000 characters.
  */
-export function questionsIn(text: string): number {
+export function countQuestions(text: string): number {
   if (text.length > maxLength) return Number.POSITIVE_INFINITY
   const plain = text.normalize('NFC').replace(/[’‘]/g, "'")
   const sentences = plain.split(/(?<=[?？。！!\n]|\.(?=\s|$))/)

@@ -10,12 +10,12 @@ import type { Part, Reward, Score } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { Judge } from '../judges/judge.js'
-import type { RuleJudgeOptions } from '../judges/rule.js'
-import { ruleJudge } from '../judges/rule.js'
-import { judgeDiagnosis } from '../judges/same-diagnosis.js'
+import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
+import type { RuleJudgeOptions } from '../judges/rule-judge.js'
+import { ruleJudge } from '../judges/rule-judge.js'
 
-import { partOf } from '../score.js'
-import { mostCounted, releasedTerms, releasedTurns } from './diagagent-released.js'
+import { toPart } from '../score.js'
+import { computeParityTerms, maxExamCount, parityTurns } from './diagagent-parity.js'
 
 /** Weights of the parts; where examinations are not applicable, the diagnosis carries their weight. */
 export interface DiagagentWeights {
@@ -26,7 +26,7 @@ export interface DiagagentWeights {
 }
 
 /** The turn term: 1 up to the limit and 0 beyond, or the share of the limit that is left. */
-export type TurnReward = 'over-limit' | 'linear'
+export type TurnTerm = 'over-limit' | 'linear'
 
 /** Options of {@link diagagent} and {@link diagagentPaper}. */
 export interface DiagagentOptions extends RuleJudgeOptions {
@@ -37,7 +37,7 @@ export interface DiagagentOptions extends RuleJudgeOptions {
   /** Replaces the F1, within [0, 1]; the reference list is only one clinician's orders. @default the F1 */
   readonly exams?: Reward
   /** The paper's turn term, which neither code nor text confirms. @default 'over-limit' */
-  readonly turns?: TurnReward
+  readonly turns?: TurnTerm
   /** Maximum number of the doctor's turns, the diagnosis included. @default 12 */
   readonly limit?: number
   /**
@@ -74,7 +74,7 @@ export function examMatch({ turns }: Episode, { gold }: Pick<GraderView, 'gold'>
 }
 
 /** The turn term, 0 to 1, from the number of turns. */
-const turnTerm = (count: number, limit: number, how: TurnReward): number =>
+const turnTerm = (count: number, limit: number, how: TurnTerm): number =>
   count > limit ? 0 : how === 'over-limit' ? 1 : 1 - count / limit
 
 interface DiagagentFormula {
@@ -108,7 +108,7 @@ function makeFixed({ name, weights: own }: DiagagentFormula, options: DiagagentO
   const source = 'DiagAgent (arXiv 2510.24654), fixed'
   const reward = defineReward({ name, bounds: [0, 1], source }, async (episode, truth, context) => {
     const { right, evidence } = await judgeDiagnosis(episode, truth, judge, context)
-    const listed = exams ? partOf(await exams(episode, truth, context)) : examMatch(episode, truth)
+    const listed = exams ? toPart(await exams(episode, truth, context)) : examMatch(episode, truth)
     const count = episode.turns.length
     const left = turnTerm(count, limit, turns)
     // Conduct is paid only for a right diagnosis: else ordering everything and guessing would pay.
@@ -147,8 +147,8 @@ function checkOptions(weights: DiagagentWeights, exams: Reward | undefined, limi
 }
 
 /** The turn term of the parity form: a constant, as the released turn count is always 12. */
-const parityTurnTerm = (limit: number, how: TurnReward): number =>
-  how === 'linear' ? -Math.min(1, releasedTurns / limit) : releasedTurns > limit ? -1 : 0
+const parityTurnTerm = (limit: number, how: TurnTerm): number =>
+  how === 'linear' ? -Math.min(1, parityTurns / limit) : parityTurns > limit ? -1 : 0
 
 function makeParity({ name, weights }: DiagagentFormula, options: DiagagentOptions): Reward {
   const { judge = ruleJudge(options), turns: how = 'over-limit', limit = 12 } = options
@@ -158,14 +158,14 @@ function makeParity({ name, weights }: DiagagentFormula, options: DiagagentOptio
     {
       name: `${name}-parity`,
       // Counts are not checked against the lists, so the F1 may exceed 1.
-      bounds: [paper ? -1 : 0, 1.1 + 0.5 * mostCounted],
+      bounds: [paper ? -1 : 0, 1.1 + 0.5 * maxExamCount],
       source: paper
         ? 'DiagAgent (arXiv 2510.24654): the weights of the paper on the terms of the release'
         : 'DiagAgent `compute_score` (MAGIC-AI4Med/DiagGym), as released',
       parity: true,
     },
     async (...scored) => {
-      const terms = await releasedTerms(scored, judge)
+      const terms = await computeParityTerms(scored, judge)
       const complete = paper ? 0 : terms.complete
       const turn = paper ? parityTurnTerm(limit, how) : 0
       const by = `judged by ${judge.judgeName}`
@@ -194,7 +194,7 @@ const preset =
  * for one that does not.
  * @throws RangeError for a weight, a limit or an `exams` out of range
  */
-export const diagagentReleased = preset({
+export const diagagent = preset({
   name: 'diagagent',
   weights: { diagnosis: 1, exams: 0.5, turns: 0, complete: 0.1 },
 })

@@ -1,20 +1,24 @@
 /** The reward of Doctor-Agent's last notebooks, parity and fixed: tags, and tiers of a verifier's probability. */
-import { inLanguage, primary } from '../../case.js'
+import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { RewardArguments } from '../define.js'
 import { defineReward } from '../define.js'
-import { evasion } from '../outcome/commitment.js'
-import type { VerifiedOptions } from '../outcome/verified-answer.js'
-import { verifying } from '../outcome/verified-answer.js'
+import { detectEvasion } from '../outcome/evasion.js'
+import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
+import { completeVerifiedOptions } from '../outcome/verified-answer.js'
 import type { Verifier } from '../outcome/verifier.js'
-import { releasedNotebook, releasedTier, wholeNotebook } from './doctor-agent-notebook-released.js'
+import {
+  notebookTierParity,
+  readNotebookFixed,
+  readNotebookParity,
+} from './doctor-agent-notebook-parity.js'
 
 /** Options of {@link doctorAgentNotebook}. */
 export interface DoctorAgentNotebookOptions
-  extends Pick<VerifiedOptions, 'verifier' | 'formulary'> {
+  extends Pick<VerifiedAnswerOptions, 'verifier' | 'formulary'> {
   /**
    * Whether to use the released formula, −3.5 to 9.5: a probability of .31 pays more than no answer, nearly half is for
    * tags, an answer may hedge, and any text may follow it. @default false
@@ -38,8 +42,13 @@ async function probability(
   [{ language }, { complaint, gold }, { signal }]: RewardArguments,
   blind: boolean,
 ): Promise<number> {
-  const question = blind ? '' : inLanguage(complaint.text, language)
-  const p = await verifier(question, inLanguage(primary(gold).name, language), answer, { signal })
+  const question = blind ? '' : textInLanguage(complaint.text, language)
+  const p = await verifier(
+    question,
+    textInLanguage(primaryDiagnosis(gold).name, language),
+    answer,
+    { signal },
+  )
   if (p >= 0 && p <= 1) return p
   throw new RangeError(`Expected the verifier to give a probability, got ${p}`)
 }
@@ -53,9 +62,9 @@ function makeParity(verifier: Verifier): Reward {
       parity: true,
     },
     async (...judged) => {
-      const { strict, soft, answer } = releasedNotebook(lastReply(judged[0]))
+      const { strict, soft, answer } = readNotebookParity(lastReply(judged[0]))
       const p = answer === undefined ? undefined : await probability(verifier, answer, judged, true)
-      const accuracy = releasedTier(p)
+      const accuracy = notebookTierParity(p)
       return {
         total: strict + soft + accuracy,
         parts: {
@@ -81,11 +90,14 @@ function makeFixed(verifier: Verifier): Reward {
       source: 'Doctor-Agent, notebooks of GRPO (quantrana/Medical-Doctor-Agent), fixed',
     },
     async (...judged) => {
-      const answer = wholeNotebook(lastReply(judged[0]))
+      const answer = readNotebookFixed(lastReply(judged[0]))
       const format = answer === undefined ? 0 : 1
       const worth = async (text: string) => {
-        const said = visible(text)
-        const evaded = evasion(said, inLanguage(primary(judged[1].gold).name, judged[0].language))
+        const said = stripHiddenReasoning(text)
+        const evaded = detectEvasion(
+          said,
+          textInLanguage(primaryDiagnosis(judged[1].gold).name, judged[0].language),
+        )
         if (evaded) return ok(0, `${evaded}: ${said.slice(0, 80)}`)
         const p = await probability(verifier, said, judged, false)
         return ok(tier(p), `p ${p.toFixed(3)}: ${said.slice(0, 80)}`)
@@ -107,6 +119,6 @@ function makeFixed(verifier: Verifier): Reward {
  * each of three tags, and 5, 3.5, 2, 1.5 or −2.5 by probability, −2 for no answer.
  */
 export function doctorAgentNotebook(options: DoctorAgentNotebookOptions = {}): Reward {
-  const { verifier } = verifying(options)
+  const { verifier } = completeVerifiedOptions(options)
   return options.parity ? makeParity(verifier) : makeFixed(verifier)
 }

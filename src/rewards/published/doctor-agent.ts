@@ -5,15 +5,15 @@
 import type { Episode } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
-import { readReasoned, writeReasoned } from '../../text/huatuo-reply.js'
+import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
 import { defineReward } from '../define.js'
-import type { VerifiedOptions } from '../outcome/verified-answer.js'
-import { verdictOn, verifying } from '../outcome/verified-answer.js'
-import type { Reading } from './doctor-agent-released.js'
-import { releasedGrpo, releasedPpo } from './doctor-agent-released.js'
+import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
+import { completeVerifiedOptions, verifyAnswer } from '../outcome/verified-answer.js'
+import type { DoctorAgentReading } from './doctor-agent-parity.js'
+import { readGrpoParity, readPpoParity } from './doctor-agent-parity.js'
 
 /** Options of {@link doctorAgentPpo} and {@link doctorAgentGrpo}. */
-export interface DoctorAgentOptions extends VerifiedOptions {
+export interface DoctorAgentOptions extends VerifiedAnswerOptions {
   /** An answer is right where the verifier's probability is above the threshold. @default 0.5, with `parity` 0.4 */
   readonly threshold?: number
   /**
@@ -27,14 +27,14 @@ export interface DoctorAgentOptions extends VerifiedOptions {
 function lastReply({ turns }: Episode): string {
   const last = turns.at(-1)
   if (last?.text !== undefined) return last.text
-  return last?.action.kind === 'diagnose' ? writeReasoned('…', last.action.diagnosis) : ''
+  return last?.action.kind === 'diagnose' ? formatHuatuoReply('…', last.action.diagnosis) : ''
 }
 
 /** Makes a reader of replies by the order of headings. A whole form counts 1, a loose one `loose`. */
 const readFixed =
   (loose: number) =>
-  (text: string): Reading => {
-    const reply = readReasoned(text)
+  (text: string): DoctorAgentReading => {
+    const reply = parseHuatuoReply(text)
     if (!('answer' in reply)) return { format: 0 }
     if (reply.form === 'whole') return { format: 1, answer: reply.answer }
     return loose > 0 ? { format: loose, answer: reply.answer } : { format: 0 }
@@ -43,7 +43,7 @@ const readFixed =
 interface DoctorAgentFormula {
   readonly name: string
   readonly source: string
-  readonly read: (text: string) => Reading
+  readonly read: (text: string) => DoctorAgentReading
   /** The accuracy of an answer that is not right. */
   readonly wrong: number
   readonly total: (format: number, accuracy: number) => number
@@ -53,13 +53,15 @@ function makeReward(formula: DoctorAgentFormula, options: DoctorAgentOptions): R
   const { parity = false } = options
   const { name, source, read, wrong, total } = formula
   const asked = {
-    ...verifying({ ...(parity ? { threshold: 0.4 } : {}), ...options }),
+    ...completeVerifiedOptions({ ...(parity ? { threshold: 0.4 } : {}), ...options }),
     blind: parity,
   }
   return defineReward({ name, bounds: [0, 1], source, parity }, async (episode, truth, context) => {
     const { format, answer } = read(lastReply(episode))
     const verdict =
-      answer === undefined ? undefined : await verdictOn(answer, asked, [episode, truth, context])
+      answer === undefined
+        ? undefined
+        : await verifyAnswer(answer, asked, [episode, truth, context])
     const accuracy = verdict ? (verdict.right ? 1 : wrong) : 0
     return {
       total: total(format, accuracy),
@@ -82,7 +84,7 @@ export const doctorAgentPpo = (options: DoctorAgentOptions = {}): Reward =>
       ? {
           name: 'doctor-agent-ppo-parity',
           source: 'HuatuoGPT-o1 `get_reward_o1` (Chen et al. 2024), as released',
-          ...{ read: releasedPpo, wrong: 0.1, total: (_, accuracy) => accuracy },
+          ...{ read: readPpoParity, wrong: 0.1, total: (_, accuracy) => accuracy },
         }
       : {
           name: 'doctor-agent-ppo',
@@ -106,7 +108,7 @@ export const doctorAgentGrpo = (options: DoctorAgentOptions = {}): Reward =>
       ? {
           name: 'doctor-agent-grpo-parity',
           source: 'Doctor-Agent `combined_reward`, as released',
-          ...{ read: releasedGrpo, wrong: 0.1, total: weighForm },
+          ...{ read: readGrpoParity, wrong: 0.1, total: weighForm },
         }
       : {
           name: 'doctor-agent-grpo',

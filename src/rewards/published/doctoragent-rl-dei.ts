@@ -7,12 +7,12 @@ import { ok } from '../../reward.js'
 import type { RewardArguments } from '../define.js'
 import { defineReward } from '../define.js'
 import type { Judge } from '../judges/judge.js'
-import { ruleJudge } from '../judges/rule.js'
+import { ruleJudge } from '../judges/rule-judge.js'
 import type { FormularyOptions } from '../outcome/formulary.js'
 import { doctorAgentRouge } from '../text/rouge.js'
 import { charactersOrWords } from '../text/tokens.js'
-import { judgedAdvice, judgedRightness } from './doctoragent-rl-mended.js'
-import { goldTexts, readLabels, replyOf, strip, withinAnswer } from './doctoragent-rl-texts.js'
+import { judgedDiagnosisPart, judgedRecommendationPart } from './doctoragent-rl-fixed.js'
+import { goldTexts, rawReply, readAnswerTag, readLabels, strip } from './doctoragent-rl-texts.js'
 
 /** Options of {@link deiMetric}. */
 export interface DeiOptions extends FormularyOptions {
@@ -33,7 +33,7 @@ export interface DeiOptions extends FormularyOptions {
 }
 
 const countTokens = (turn: EpisodeTurn): number =>
-  turn.sample?.tokens.length ?? charactersOrWords(replyOf(turn, { tagged: false })).length
+  turn.sample?.tokens.length ?? charactersOrWords(rawReply(turn, { tagged: false })).length
 
 const textAfter = (text: string, label: string): string => text.split(label)[1] ?? ''
 
@@ -49,8 +49,8 @@ function readEvaluatedTexts(content: string): readonly [diagnosis: string, recom
 }
 
 /** Reads a judge's reply as the evaluation does: a number at its very end, else the first one up to 5 anywhere. */
-export function releasedSemantic(words: string): number {
-  const answer = withinAnswer(words)
+export function readSemanticParity(words: string): number {
+  const answer = readAnswerTag(words)
   const place = answer === undefined ? strip(words) : `<answer>${answer}</answer>`
   const last = /(\d{1,3})(?:\s*\/\s*5)?$/.exec(place)?.[1]
   if (last !== undefined) return Math.min(5, Number(last))
@@ -67,8 +67,8 @@ async function combineParity(
   const last = episode.turns.at(-1)
   if (last?.action.kind !== 'diagnose')
     throw new Fault('component-failed', 'the released evaluation raises without a diagnosis')
-  const reply = replyOf(last, { tagged: true })
-  const read = readLabels(withinAnswer(reply) ?? reply)
+  const reply = rawReply(last, { tagged: true })
+  const read = readLabels(readAnswerTag(reply) ?? reply)
   const { diagnosis, recommendation = '' } = read.diagnosis === undefined ? last.action : read
   const given = readEvaluatedTexts(`Diagnosis: ${diagnosis}\nRecommendation: ${recommendation}`)
   const gold = goldTexts(truth, episode.language)
@@ -77,7 +77,7 @@ async function combineParity(
     const [answer, reference] = [given[i] ?? '', gold[of]]
     rouge += doctorAgentRouge(answer, reference, 'l').f1
     if (answer !== '' && reference !== '')
-      semantic += releasedSemantic(
+      semantic += readSemanticParity(
         await judge({ task: 'similarity', of, reference, answer }, context),
       )
   }
@@ -87,8 +87,8 @@ async function combineParity(
 /** right × (1 + recommendation) / 2; without the recommendation where the case has none. */
 async function combineFixed(scored: RewardArguments, judge: Judge): Promise<number> {
   if (!diagnosisOf(scored[0])) return 0
-  const { value } = await judgedRightness(scored, judge)
-  const advised = await judgedAdvice(scored, judge)
+  const { value } = await judgedDiagnosisPart(scored, judge)
+  const advised = await judgedRecommendationPart(scored, judge)
   return advised.status === 'ok' ? (value * (1 + advised.value)) / 2 : value
 }
 

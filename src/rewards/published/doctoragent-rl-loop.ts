@@ -1,20 +1,20 @@
 /** Parity with DoctorAgent-RL's released episode loop: its turn-by-turn rewards, bugs included. */
-import { countOf, readLabels, strip, withinAnswer } from './doctoragent-rl-texts.js'
+import { countSubstring, readAnswerTag, readLabels, strip } from './doctoragent-rl-texts.js'
 
 /** A turn as the released environment sees it: the doctor's raw reply, and the recorded turn. */
-export interface Step<T> {
+export interface LoopStep<T> {
   readonly reply: string
   readonly turn: T
 }
 
 /** An exchange accepted so far; the released code keeps the doctor's words as it parsed them. */
-export interface Remembered {
+export interface LoopExchange {
   readonly doctor: string
   readonly patient: string
 }
 
 /** Rules in which the three environments differ. */
-export interface Rules<T> {
+export interface LoopRules<T> {
   /** Reward of a reply in an invalid form. */
   readonly invalid: number
   /** Whether a question must have exactly one question mark, or costs 2. */
@@ -29,11 +29,11 @@ export interface Rules<T> {
   /** Whether replies that were not accepted are kept in the history too. */
   readonly remembersAll: boolean
   /** Reward of a question that reached the patient; it also adds the question to the history. */
-  readonly ask: (question: string, turn: T, history: Remembered[]) => number | Promise<number>
+  readonly ask: (question: string, turn: T, history: LoopExchange[]) => number | Promise<number>
 }
 
 /** Limits of the released loop. */
-export interface LoopOptions {
+export interface LoopLimits {
   /** The environment's own turn limit. */
   readonly budget: number
   /** Number of generations of the training loop. */
@@ -43,12 +43,12 @@ export interface LoopOptions {
 }
 
 /** Result of the released loop over an episode. */
-export interface Walked {
+export interface LoopResult {
   /** Sum of the rewards of the turns. */
   readonly turns: number
   /** The doctor's final diagnosis; absent without one. */
   readonly commitment?: { readonly diagnosis: string; readonly recommendation?: string }
-  readonly history: readonly Remembered[]
+  readonly history: readonly LoopExchange[]
 }
 
 const stateStart = '<start-state>'
@@ -86,8 +86,8 @@ function removeAnswerTags(text: string): string {
 
 /** Reads the action of a cleaned reply; undefined for an invalid form. */
 function readAction(text: string): string | undefined {
-  const answer = withinAnswer(text)
-  if (answer === undefined || countOf(text, '</answer>') !== 1) return undefined
+  const answer = readAnswerTag(text)
+  if (answer === undefined || countSubstring(text, '</answer>') !== 1) return undefined
   const rest = text.slice(text.indexOf('</answer>') + 9)
   // Python's `$` also matches before a final line break.
   if (rest !== '' && rest !== '\n' && !rest.startsWith('<|im_end|>')) return undefined
@@ -95,16 +95,17 @@ function readAction(text: string): string | undefined {
   return action === 'No question.' ? undefined : action
 }
 
-const countQuestionMarks = (text: string): number => countOf(text, '?') + countOf(text, '？')
+const countQuestionMarks = (text: string): number =>
+  countSubstring(text, '?') + countSubstring(text, '？')
 
-type Commitment = NonNullable<Walked['commitment']>
+type Commitment = NonNullable<LoopResult['commitment']>
 type ActionVerdict = 'invalid' | 'ignored' | 'limit' | 'marks' | 'question' | Commitment
 
 /** Classifies an action, in the released order of checks. */
 function classifyAction(
   action: string | undefined,
   late: boolean,
-  rules: Rules<never>,
+  rules: LoopRules<never>,
 ): ActionVerdict {
   if (action === undefined) return 'invalid'
   const diagnosing = action.includes('Diagnosis')
@@ -121,18 +122,18 @@ function classifyAction(
  * absorbing, an episode at its limit is asked again every other step, with an empty reply between; a doctor without
  * turns left then is assumed to continue without a diagnosis.
  */
-export async function walk<T>(
-  steps: readonly Step<T>[],
-  { budget, loop, alone }: LoopOptions,
-  rules: Rules<T>,
-): Promise<Walked> {
+export async function replayLoop<T>(
+  steps: readonly LoopStep<T>[],
+  { budget, loop, alone }: LoopLimits,
+  rules: LoopRules<T>,
+): Promise<LoopResult> {
   const costs = { invalid: rules.invalid, ignored: 0, limit: -5, marks: -2 }
-  const history: Remembered[] = []
+  const history: LoopExchange[] = []
   let turns = 0
   let next = 0
   let active = true
   for (let count = 1; count <= loop && (active || !alone); count++) {
-    const step: Step<T> | undefined = active ? steps[next++] : undefined
+    const step: LoopStep<T> | undefined = active ? steps[next++] : undefined
     // An episode that ended early in a way unknown to the released loop is over.
     if (active && !step && count <= budget) break
     const text = step ? cleanReply(step.reply) : ''

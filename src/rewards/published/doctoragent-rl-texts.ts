@@ -6,7 +6,7 @@
  * the primary diagnosis, and the recorded recommendation or else the recommended actions.
  */
 import type { GraderView } from '../../case.js'
-import { inLanguage, primary } from '../../case.js'
+import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { EpisodeTurn } from '../../episode.js'
 import type { Action, Language } from '../../turn.js'
 
@@ -21,11 +21,11 @@ export interface GoldTexts {
 export function goldTexts({ gold }: GraderView, language: Language): GoldTexts {
   const advised = gold.actions
     .filter(({ polarity }) => polarity === 'recommend')
-    .map(({ text }) => inLanguage(text, language))
+    .map(({ text }) => textInLanguage(text, language))
   return {
-    diagnosis: inLanguage(primary(gold).name, language),
+    diagnosis: textInLanguage(primaryDiagnosis(gold).name, language),
     recommendation: gold.recommendation
-      ? inLanguage(gold.recommendation, language)
+      ? textInLanguage(gold.recommendation, language)
       : advised.join(language === 'zh' ? '；' : '; '),
   }
 }
@@ -49,7 +49,7 @@ function renderAction(action: Action): string {
 }
 
 /** The doctor's raw reply. @param tagged whether a reply written from the action gets DoctorAgent-RL's `<answer>` */
-export function replyOf({ text, action }: EpisodeTurn, { tagged }: { tagged: boolean }): string {
+export function rawReply({ text, action }: EpisodeTurn, { tagged }: { tagged: boolean }): string {
   if (text !== undefined) return text
   const said = renderAction(action)
   return tagged && said !== '' && action.kind !== 'invalid' ? `<answer>${said}</answer>` : said
@@ -70,10 +70,10 @@ export function strip(text: string): string {
 }
 
 /** Counts the non-overlapping occurrences of `part`. */
-export const countOf = (text: string, part: string): number => text.split(part).length - 1
+export const countSubstring = (text: string, part: string): number => text.split(part).length - 1
 
 /** The text between the first `<answer>` and the next `</answer>`; undefined without such a pair. */
-export function withinAnswer(text: string): string | undefined {
+export function readAnswerTag(text: string): string | undefined {
   const start = text.indexOf('<answer>')
   const end = start < 0 ? -1 : text.indexOf('</answer>', start + 8)
   return end < 0 ? undefined : text.slice(start + 8, end)

@@ -8,30 +8,30 @@ import type { Part, Reward, Score } from '../../reward.js'
 import type { RewardArguments } from '../define.js'
 import { defineReward } from '../define.js'
 import type { Judge } from '../judges/judge.js'
-import { ruleJudge } from '../judges/rule.js'
+import { ruleJudge } from '../judges/rule-judge.js'
 import type { Formulary } from '../outcome/formulary.js'
 import {
-  advice,
-  checkPlayed,
-  conduct,
-  earliness,
-  earned,
-  elicited,
-  judgedAdvice,
-  judgedRightness,
-  precision,
-  rightness,
-} from './doctoragent-rl-mended.js'
-import type { Complete, ReleasedOptions } from './doctoragent-rl-released.js'
+  combineParts,
+  conductPart,
+  diagnosisPart,
+  earlinessPart,
+  historyPart,
+  judgedDiagnosisPart,
+  judgedRecommendationPart,
+  precisionPart,
+  recommendationPart,
+  requireTurns,
+} from './doctoragent-rl-fixed.js'
+import type { DoctorAgentRlParityOptions, ParityOptions } from './doctoragent-rl-parity.js'
 import {
-  completed,
-  releasedJudge,
-  releasedMatch,
-  releasedPatient,
-} from './doctoragent-rl-released.js'
+  completeParityOptions,
+  scoreJudgeParity,
+  scoreMatchParity,
+  scorePatientParity,
+} from './doctoragent-rl-parity.js'
 
 /** Options of {@link doctoragentMatch} and {@link doctoragentPatient}. */
-export interface DoctorAgentRlOptions extends ReleasedOptions {
+export interface DoctorAgentRlOptions extends DoctorAgentRlParityOptions {
   /** Whether to use the released formula; the fixed form ignores its options. @default false */
   readonly parity?: boolean
   /** The diseases recognised by name; fixed form only. @default none */
@@ -50,7 +50,7 @@ interface DoctorAgentRlFormula {
   readonly file: string
   /** Maximum of the released formula for a diagnosis with its recommendation. */
   readonly most: number
-  readonly parity: (scored: RewardArguments, options: Complete) => Promise<Score>
+  readonly parity: (scored: RewardArguments, options: ParityOptions) => Promise<Score>
   readonly fixed: (scored: RewardArguments) => Promise<Score>
 }
 
@@ -58,12 +58,12 @@ function makeReward(
   { name, file, most, parity, fixed }: DoctorAgentRlFormula,
   given: DoctorAgentRlOptions,
 ): Reward {
-  const options = completed(given)
+  const options = completeParityOptions(given)
   if (!given.parity)
     return defineReward(
       { name, bounds: [0, 1], source: `DoctorAgent-RL ${file} (arXiv 2505.19630), fixed` },
       async (...scored) => {
-        checkPlayed(scored[0])
+        requireTurns(scored[0])
         return fixed(scored)
       },
     )
@@ -83,9 +83,9 @@ const generativeParts = async (
   recommendation: Part,
 ): Promise<Readonly<Record<string, Part>>> => ({
   recommendation,
-  history: await elicited(episode, truth),
-  conduct: conduct(episode, truth),
-  early: earliness(episode),
+  history: await historyPart(episode, truth),
+  conduct: conductPart(episode, truth),
+  early: earlinessPart(episode),
 })
 
 const matchWeights = {
@@ -103,16 +103,16 @@ export const doctoragentMatch = (options: DoctorAgentRlOptions = {}): Reward =>
   makeReward(
     {
       ...{ name: 'doctoragent-match', file: 'env.py', most: 20 },
-      parity: ([episode, truth], complete) => releasedMatch(episode, truth, complete),
+      parity: ([episode, truth], complete) => scoreMatchParity(episode, truth, complete),
       fixed: async ([episode, truth]) =>
-        earned(
-          rightness(episode, truth, options.formulary ?? []),
+        combineParts(
+          diagnosisPart(episode, truth, options.formulary ?? []),
           {
-            recommendation: advice(episode, truth),
-            recall: await elicited(episode, truth),
-            precision: precision(episode, truth),
-            conduct: conduct(episode, truth),
-            early: earliness(episode),
+            recommendation: recommendationPart(episode, truth),
+            recall: await historyPart(episode, truth),
+            precision: precisionPart(episode, truth),
+            conduct: conductPart(episode, truth),
+            early: earlinessPart(episode),
           },
           matchWeights,
         ),
@@ -131,11 +131,15 @@ export const doctoragentPatient = (options: DoctorAgentRlOptions = {}): Reward =
   makeReward(
     {
       ...{ name: 'doctoragent-patient', file: 'env_patient_llm.py', most: 10 },
-      parity: ([episode, truth], complete) => releasedPatient(episode, truth, complete),
+      parity: ([episode, truth], complete) => scorePatientParity(episode, truth, complete),
       fixed: async (scored) => {
         const [episode, truth] = scored
-        const right = rightness(episode, truth, options.formulary ?? [])
-        return earned(right, await generativeParts(scored, advice(episode, truth)), generative)
+        const right = diagnosisPart(episode, truth, options.formulary ?? [])
+        return combineParts(
+          right,
+          await generativeParts(scored, recommendationPart(episode, truth)),
+          generative,
+        )
       },
     },
     options,
@@ -153,11 +157,11 @@ export function doctoragentJudge(options: DoctorAgentRlJudgeOptions = {}): Rewar
   return makeReward(
     {
       ...{ name: 'doctoragent-judge', file: 'env_patient_llm_rm.py', most: 10 },
-      parity: (scored, complete) => releasedJudge(scored, complete, judge),
+      parity: (scored, complete) => scoreJudgeParity(scored, complete, judge),
       fixed: async (scored) => {
-        const right = await judgedRightness(scored, judge)
-        const recommendation = await judgedAdvice(scored, judge)
-        return earned(right, await generativeParts(scored, recommendation), generative)
+        const right = await judgedDiagnosisPart(scored, judge)
+        const recommendation = await judgedRecommendationPart(scored, judge)
+        return combineParts(right, await generativeParts(scored, recommendation), generative)
       },
     },
     options,

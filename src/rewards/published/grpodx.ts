@@ -1,27 +1,27 @@
 /** The rewards of GRPODx, parity and fixed: a judge's grade of the consultation, by the README's code and by HEAD's. */
 import type { GraderView } from '../../case.js'
-import { inLanguage, primary } from '../../case.js'
+import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 
 import type { Part, Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { RewardArguments } from '../define.js'
 import { defineReward } from '../define.js'
 import { askJudge } from '../judges/ask-judge.js'
-import type { Graded, Judge, JudgedLine } from '../judges/judge.js'
-import type { RuleJudgeOptions } from '../judges/rule.js'
-import { ruleJudge } from '../judges/rule.js'
-import { judgeDiagnosis } from '../judges/same-diagnosis.js'
+import type { GradedAspect, Judge, JudgedLine } from '../judges/judge.js'
+import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
+import type { RuleJudgeOptions } from '../judges/rule-judge.js'
+import { ruleJudge } from '../judges/rule-judge.js'
 
 import {
-  firstNumber,
-  generations,
-  headGuess,
-  headNumber,
-  headRule,
-  readConsultation,
-} from './grpodx-released.js'
+  grpodxVersions,
+  headNumberPattern,
+  readConsultationParity,
+  readFirstNumber,
+  readHeadDiagnosis,
+  scoreByHeadRule,
+} from './grpodx-parity.js'
 
 /** Options of {@link grpodxHead}. */
 export interface GrpodxOptions extends RuleJudgeOptions {
@@ -32,15 +32,18 @@ export interface GrpodxOptions extends RuleJudgeOptions {
 }
 
 const diseaseName = ({ language }: Episode, { gold }: GraderView): string =>
-  inLanguage(primary(gold).name, language)
+  textInLanguage(primaryDiagnosis(gold).name, language)
 
 /** The dialogue shown to a judge: visible text by speaker. */
 function visibleDialogue({ intake, language, turns }: Episode): readonly JudgedLine[] {
-  const dialogue: JudgedLine[] = [{ role: 'patient', text: inLanguage(intake.complaint, language) }]
+  const dialogue: JudgedLine[] = [
+    { role: 'patient', text: textInLanguage(intake.complaint, language) },
+  ]
   for (const { action, outcome } of turns) {
-    if (action.kind === 'ask') dialogue.push({ role: 'doctor', text: visible(action.text) })
+    if (action.kind === 'ask')
+      dialogue.push({ role: 'doctor', text: stripHiddenReasoning(action.text) })
     if (action.kind === 'order')
-      dialogue.push({ role: 'doctor', text: `[orders] ${visible(action.exam)}` })
+      dialogue.push({ role: 'doctor', text: `[orders] ${stripHiddenReasoning(action.exam)}` })
     if (outcome.kind === 'answered') dialogue.push({ role: 'patient', text: outcome.text })
     if (outcome.kind === 'examined') dialogue.push({ role: 'examiner', text: outcome.text })
   }
@@ -49,7 +52,7 @@ function visibleDialogue({ intake, language, turns }: Episode): readonly JudgedL
 
 interface GrpodxFormula {
   readonly name: string
-  readonly grade: Graded
+  readonly grade: GradedAspect
   readonly part: string
   /** Share of the total for the diagnosis alone; the grade has the rest. */
   readonly base: number
@@ -108,7 +111,7 @@ export interface GrpodxReadmeOptions extends GrpodxOptions {
 
 function makeReadmeParity(options: GrpodxReadmeOptions): Reward {
   const { judge = ruleJudge(options), reading = 'readme' } = options
-  const { concludes, revealed, opening, number, unread } = generations[reading]
+  const { concludes, revealed, opening, number, unread } = grpodxVersions[reading]
   return defineReward(
     {
       name: 'grpodx-readme-parity',
@@ -117,9 +120,9 @@ function makeReadmeParity(options: GrpodxReadmeOptions): Reward {
       parity: true,
     },
     async (episode, truth, context) => {
-      const consultation = readConsultation(episode, concludes, opening)
+      const consultation = readConsultationParity(episode, concludes, opening)
       const { dialogue, conclusion } = consultation
-      const diagnosis = conclusion === undefined ? undefined : headGuess(conclusion)
+      const diagnosis = conclusion === undefined ? undefined : readHeadDiagnosis(conclusion)
       const reply = await judge(
         {
           ...{ task: 'consultation', grade: 'all', dialogue },
@@ -129,7 +132,10 @@ function makeReadmeParity(options: GrpodxReadmeOptions): Reward {
         },
         context,
       )
-      return ok(firstNumber(reply, number) ?? unread, `${judge.judgeName}: ${reply.slice(0, 80)}`)
+      return ok(
+        readFirstNumber(reply, number) ?? unread,
+        `${judge.judgeName}: ${reply.slice(0, 80)}`,
+      )
     },
   )
 }
@@ -143,18 +149,18 @@ function makeHeadParity({ judge }: GrpodxOptions): Reward {
       parity: true,
     },
     async (episode, truth, context) => {
-      const concludes = (reply: string) => headGuess(reply) !== undefined
-      const { dialogue, conclusion } = readConsultation(episode, concludes)
-      const diagnosis = conclusion === undefined ? undefined : headGuess(conclusion)
+      const concludes = (reply: string) => readHeadDiagnosis(reply) !== undefined
+      const { dialogue, conclusion } = readConsultationParity(episode, concludes)
+      const diagnosis = conclusion === undefined ? undefined : readHeadDiagnosis(conclusion)
       if (!diagnosis) return ok(0, 'no diagnosis')
       const disease = diseaseName(episode, truth)
-      const rule = headRule(diagnosis, disease)
+      const rule = scoreByHeadRule(diagnosis, disease)
       if (!judge) return ok(rule, `no judge, the released rule: ${diagnosis.slice(0, 80)}`)
       const reply = await judge(
         { task: 'consultation', grade: 'diagnosis-and-questions', disease, diagnosis, dialogue },
         context,
       )
-      const number = firstNumber(reply, headNumber)
+      const number = readFirstNumber(reply, headNumberPattern)
       return ok(number ?? rule, `${judge.judgeName}: ${reply.slice(0, 80)}`)
     },
   )

@@ -3,19 +3,19 @@
  * withheld or contradicted.
  */
 import type { Finding, GraderView } from '../../case.js'
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { Reward, Score } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { RewardArguments } from '../define.js'
 import { defineReward } from '../define.js'
 import type { ConductCounts } from '../judges/ask-judge.js'
 import { askJudge } from '../judges/ask-judge.js'
 import type { Judge, JudgedLine } from '../judges/judge.js'
-import type { Rates } from './takestwo-released.js'
-import { judgedDialogue, releasedRates, rounded } from './takestwo-released.js'
+import type { ConductRates } from './takestwo-parity.js'
+import { judgedDialogue, readRatesParity, roundLikePython } from './takestwo-parity.js'
 
 /** Options of {@link takestwoPatient}. */
 export interface TakesTwoPatientOptions {
@@ -30,9 +30,9 @@ function renderProfile({ complaint, findings }: GraderView, { language }: Episod
   const facts = findings
     .filter(({ knownBy }) => knownBy === 'patient')
     .map(({ id, state, utterance }) =>
-      utterance ? inLanguage(utterance, language) : `${id}: ${state}`,
+      utterance ? textInLanguage(utterance, language) : `${id}: ${state}`,
     )
-  return [inLanguage(complaint.text, language), ...facts].join('\n')
+  return [textInLanguage(complaint.text, language), ...facts].join('\n')
 }
 
 /** Classes of an utterance after which any fact may be told. */
@@ -65,8 +65,9 @@ function countFaultsByFacts({ turns }: Episode, { findings }: GraderView): Condu
 const visibleLines = ({ turns }: Episode): readonly JudgedLine[] =>
   turns.flatMap(({ action, outcome }): JudgedLine[] => {
     const said: JudgedLine[] =
-      action.kind === 'ask' ? [{ role: 'doctor', text: visible(action.text) }] : []
-    if (outcome.kind === 'answered') said.push({ role: 'patient', text: visible(outcome.text) })
+      action.kind === 'ask' ? [{ role: 'doctor', text: stripHiddenReasoning(action.text) }] : []
+    if (outcome.kind === 'answered')
+      said.push({ role: 'patient', text: stripHiddenReasoning(outcome.text) })
     if (outcome.kind === 'examined') said.push({ role: 'examiner', text: outcome.text })
     return said
   })
@@ -74,7 +75,7 @@ const visibleLines = ({ turns }: Episode): readonly JudgedLine[] =>
 const hasSpoken = ({ turns }: Episode): boolean =>
   turns.some(({ outcome }) => outcome.kind === 'answered')
 
-const ratesScore = (total: number, rates: Rates, evidence: string): Score => ({
+const ratesScore = (total: number, rates: ConductRates, evidence: string): Score => ({
   total,
   parts: {
     information: ok(rates.information, evidence),
@@ -100,8 +101,8 @@ async function scoreParity(
         context,
       )
     : JSON.stringify(countFaultsByFacts(episode, truth))
-  const rates = releasedRates(words)
-  const total = rounded(rates.information + rates.completeness + rates.conflict)
+  const rates = readRatesParity(words)
+  const total = roundLikePython(rates.information + rates.completeness + rates.conflict)
   if (!(Math.abs(total) <= maxTotal))
     throw new Fault('model-unreadable', `expected rates, got \`${words.slice(0, 200)}\``)
   return ratesScore(total, rates, judge?.judgeName ?? 'rule')

@@ -6,14 +6,14 @@ import type { Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { Formulary } from '../outcome/formulary.js'
 import {
-  advice,
-  checkPlayed,
-  conduct,
-  earned,
-  elicited,
-  rightness,
-} from './doctoragent-rl-mended.js'
-import { mostTurns, releasedDoctor } from './takestwo-released.js'
+  combineParts,
+  conductPart,
+  diagnosisPart,
+  historyPart,
+  recommendationPart,
+  requireTurns,
+} from './doctoragent-rl-fixed.js'
+import { maxTurnsRead, scoreDoctorParity } from './takestwo-parity.js'
 
 /** Options of {@link takestwoDoctor}. */
 export interface TakesTwoDoctorOptions {
@@ -46,11 +46,11 @@ export function takestwoDoctor({
     return defineReward(
       {
         name: 'takestwo-doctor-parity',
-        bounds: [-4 * mostTurns - 5, mostTurns + 10],
+        bounds: [-4 * maxTurnsRead - 5, maxTurnsRead + 10],
         source: 'MrlX-TakesTwo `MedRewardMultiturn` (2025), as released',
         parity,
       },
-      (episode, truth) => releasedDoctor(episode, truth, maxTurns),
+      (episode, truth) => scoreDoctorParity(episode, truth, maxTurns),
     )
   return defineReward(
     {
@@ -59,13 +59,13 @@ export function takestwoDoctor({
       source: 'MrlX-TakesTwo `MedRewardMultiturn` (2025), fixed',
     },
     async (episode, truth) => {
-      checkPlayed(episode)
+      requireTurns(episode)
       const parts = {
-        recommendation: advice(episode, truth),
-        information: await elicited(episode, truth),
-        compliance: conduct(episode, truth),
+        recommendation: recommendationPart(episode, truth),
+        information: await historyPart(episode, truth),
+        compliance: conductPart(episode, truth),
       }
-      return earned(rightness(episode, truth, formulary), parts, weights)
+      return combineParts(diagnosisPart(episode, truth, formulary), parts, weights)
     },
   )
 }

@@ -8,7 +8,7 @@
  */
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import type { PhraseTree } from '../../text/phrase-search.js'
-import { findPhrases, normal, phraseTree } from '../../text/phrase-search.js'
+import { findPhrases, normaliseText, phraseTree } from '../../text/phrase-search.js'
 
 /** A finding and whether it is claimed to be present. */
 export interface Claim {
@@ -36,8 +36,8 @@ export const findingPhrases = perKnowledge((knowledge): FindingPhrases => {
 })
 
 /** The ids of all findings that a text mentions, claimed or not. */
-export const mentionedIn = (text: string, phrases: FindingPhrases): readonly string[] =>
-  findPhrases(phrases, normal(text)).map(({ value }) => value)
+export const findMentionedFindings = (text: string, phrases: FindingPhrases): readonly string[] =>
+  findPhrases(phrases, normaliseText(text)).map(({ value }) => value)
 
 // All of these are matched against the normal form: lower case, no apostrophes, 你 for 您 and 疼 for 痛.
 const person =
@@ -78,7 +78,7 @@ function claimsInClauses(
   let framed = false
   let denied = false
   for (const clause of clauses) {
-    const read = normal(clause)
+    const read = normaliseText(clause)
     const found = frame.exec(read.text)
     if (!framed && !found) continue
     const matches = findPhrases(phrases, read)
@@ -108,7 +108,7 @@ const isQuestion = (sentence: string): boolean =>
   )
 
 /** The claims of a text, in order, repeats included. */
-export function claimsIn(text: string, phrases: FindingPhrases): readonly Claim[] {
+export function findClaims(text: string, phrases: FindingPhrases): readonly Claim[] {
   const sentences = text
     .slice(0, maxLength)
     .normalize('NFKC')

@@ -5,7 +5,7 @@ import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { Urgency } from './urgency.js'
-import { adviceIn } from './urgency.js'
+import { readUrgencyAdvice } from './urgency.js'
 
 /** Urgency of the actions in this package's cases. */
 const knownUrgency: ReadonlyMap<string, Urgency> = new Map<string, Urgency>([
@@ -24,7 +24,8 @@ function actionUrgency(action: string, { actions }: Gold): Urgency {
   if (listed !== undefined) return listed
   const text = actions.find(({ id }) => id === action)?.text
   const words = [text?.en, text?.zh, action.replaceAll('-', ' ')].filter((one) => one !== undefined)
-  return (Math.max(...words.map((one) => adviceIn(one).urgency)) || defaultUrgency) as Urgency // of its members
+  return (Math.max(...words.map((one) => readUrgencyAdvice(one).urgency)) ||
+    defaultUrgency) as Urgency // of its members
 }
 
 /** The range of urgency a case requires: from that of its present red flags to that of its recommended actions. */
@@ -64,7 +65,7 @@ export const escalation = (): Reward =>
       const diagnosis = diagnosisOf(episode)
       if (!diagnosis) return ok(0, 'no diagnosis')
       const { least, most } = requiredUrgency(truth)
-      const { urgency, home } = adviceIn(diagnosis.recommendation ?? '')
+      const { urgency, home } = readUrgencyAdvice(diagnosis.recommendation ?? '')
       const said = home && urgency >= 2 ? 0 : urgency
       const evidence = `urgency ${said} of 3, asked for ${least === most ? least : `${least} to ${most}`}`
       if (said < least) return ok(said / least, evidence)

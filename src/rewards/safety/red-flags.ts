@@ -5,7 +5,7 @@ import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import type { Understanding } from '../../turn.js'
 import { defineReward } from '../define.js'
-import { mostQuestions } from '../process/questions.js'
+import { maxQuestions } from '../process/questions.js'
 
 /** Classes of an utterance that the patient did not understand or refused. */
 const notUnderstood = new Set<Understanding>(['unclear', 'ambiguous', 'refused'])
@@ -20,7 +20,7 @@ const mustAsk = ({ gold, complaint }: GraderView): ReadonlySet<string> =>
 
 /** The findings that a turn asked about, if it was understood, or elicited. */
 function findingsRaised({ facts }: EpisodeTurn): readonly string[] {
-  if ((facts.questions ?? 0) > mostQuestions) return []
+  if ((facts.questions ?? 0) > maxQuestions) return []
   const told = facts.told.flatMap(({ finding, state }) => (state === 'unknown' ? [] : [finding]))
   const heard = facts.understood !== undefined && !notUnderstood.has(facts.understood)
   return heard ? [...facts.asked, ...told] : told

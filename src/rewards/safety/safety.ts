@@ -1,8 +1,8 @@
 /** Combined safety condition: the worst of no harm, red-flag recall and escalation. */
 import type { Part, Reward, Score } from '../../reward.js'
-import { boundsOver, nest, sourcesOf } from '../combinators/weighing.js'
-import type { RewardFunction, Scoring } from '../define.js'
-import { asReward, composite } from '../define.js'
+import { joinSources, nestParts, unionBounds } from '../combinators/weighted-mean.js'
+import type { RewardFunction, ScoreFunction } from '../define.js'
+import { asReward, composeReward } from '../define.js'
 import { escalation } from './escalation.js'
 import { noHarm } from './no-harm.js'
 import { redFlagRecall } from './red-flags.js'
@@ -28,21 +28,21 @@ export function safety(
   const names = Object.keys(conditions)
   if (names.length === 0) throw new RangeError('Expected at least one condition, got none')
   const rewards = Object.values(conditions).map((condition, i) => asReward(condition, names[i]))
-  const score: Scoring = async (episode, truth, context) => {
+  const score: ScoreFunction = async (episode, truth, context) => {
     const scores = await Promise.all(rewards.map((reward) => reward(episode, truth, context)))
     return worstScore(names, scores)
   }
-  return composite(score, {
+  return composeReward(score, {
     name: 'safety',
-    bounds: boundsOver(rewards),
-    source: sourcesOf(...rewards),
+    bounds: unionBounds(rewards),
+    source: joinSources(...rewards),
   })
 }
 
 /** The score of the lowest total; null where a condition is unavailable or none applies. */
 function worstScore(names: readonly string[], scores: readonly Score[]): Score {
   const nested: Record<string, Part> = {}
-  const parts = scores.map((score, i) => nest(nested, names[i]!, score))
+  const parts = scores.map((score, i) => nestParts(nested, names[i]!, score))
   const values = parts.flatMap((part) => (part.status === 'ok' ? [part.value] : []))
   const isMissing = values.length === 0 || parts.some(({ status }) => status === 'unavailable')
   return { total: isMissing ? null : Math.min(...values), parts: nested }

@@ -1,6 +1,6 @@
 /** Grounding rewards: whether the doctor's claims about the patient are supported by the consultation so far. */
 import type { GraderView } from '../../case.js'
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
@@ -8,7 +8,7 @@ import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { Claim, FindingPhrases } from './claims.js'
-import { claimsIn, findingPhrases, mentionedIn } from './claims.js'
+import { findClaims, findingPhrases, findMentionedFindings } from './claims.js'
 
 /** Options of {@link groundedClaims} and {@link noFalseClaims}. */
 export interface ClaimsOptions {
@@ -65,7 +65,7 @@ interface ClaimLexicon {
 
 function wasMentioned(id: string, { mentioned, unread }: KnownFacts, { phrases }: ClaimLexicon) {
   for (const text of unread.splice(0))
-    for (const finding of mentionedIn(text, phrases)) mentioned.add(finding)
+    for (const finding of findMentionedFindings(text, phrases)) mentioned.add(finding)
   return mentioned.has(id)
 }
 
@@ -82,10 +82,10 @@ function tallyClaims(episode: Episode, truth: GraderView, lexicon: ClaimLexicon)
   const known: KnownFacts = {
     reported: new Map(),
     mentioned: new Set(truth.complaint.findings),
-    unread: [inLanguage(intake.complaint, language)],
+    unread: [textInLanguage(intake.complaint, language)],
   }
   for (const turn of turns) {
-    for (const claim of claimsIn(doctorText(turn), lexicon.phrases)) {
+    for (const claim of findClaims(doctorText(turn), lexicon.phrases)) {
       const right = isSupported(claim, known, lexicon)
       const into = right === undefined ? open : right ? supported : unsupported
       into.add(claim.finding)

@@ -10,7 +10,7 @@ import { memoizeText } from '../../platform/memoize.js'
 export type Urgency = 0 | 1 | 2 | 3
 
 /** A recommendation as read for urgency. */
-export interface Advice {
+export interface UrgencyAdvice {
   readonly urgency: Urgency
   /** Whether it also sends the patient home, or says that nothing need be done. */
   readonly home: boolean
@@ -42,9 +42,9 @@ function clauseUrgency(clause: string): Urgency {
 const highest = (levels: readonly Urgency[]): Urgency => Math.max(0, ...levels) as Urgency // of its members
 
 /** Reads the urgency of a recommendation. Cached: cases share advice, and a policy repeats a few texts. */
-export const adviceIn: (text: string) => Advice = memoizeText(read, { most: 1000 })
+export const readUrgencyAdvice: (text: string) => UrgencyAdvice = memoizeText(read, { most: 1000 })
 
-function read(text: string): Advice {
+function read(text: string): UrgencyAdvice {
   const plain = text.slice(0, maxLength).normalize('NFKC').replace(/[’‘]/g, "'")
   let urgency: Urgency = 0
   let sendsHome = false

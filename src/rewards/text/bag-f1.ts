@@ -1,10 +1,10 @@
 /** Bag-of-tokens F1 over jieba tokens: TakesTwo's and DoctorAgent-RL's reward for a diagnosis and a recommendation. */
 import { memoizeText } from '../../platform/memoize.js'
-import { segmentChinese } from './segment.js'
-import { agreement, type Bag, bagOf, commonCount } from './tokens.js'
+import { segmentChinese } from './segment-chinese.js'
+import { countCommonTokens, countTokens, precisionRecall, type TokenBag } from './tokens.js'
 
 interface CountedTokens {
-  readonly bag: Bag
+  readonly bag: TokenBag
   readonly tokens: number
 }
 
@@ -15,7 +15,7 @@ const makeBagF1 = (tokenize: Tokenize) => {
   const goldBag = memoizeText(
     (text): CountedTokens => {
       const tokens = tokenize(text)
-      return { bag: bagOf(tokens), tokens: tokens.length }
+      return { bag: countTokens(tokens), tokens: tokens.length }
     },
     { most: 1024 },
   )
@@ -23,7 +23,7 @@ const makeBagF1 = (tokenize: Tokenize) => {
     if (candidate === '' || gold === '') return 0
     const { bag, tokens } = goldBag(gold)
     const given = tokenize(candidate)
-    return agreement(commonCount(given, bag), given.length, tokens).f1
+    return precisionRecall(countCommonTokens(given, bag), given.length, tokens).f1
   }
 }
 

@@ -1,5 +1,5 @@
 /** BLEU of a single n, as DoctorAgent-RL's evaluation computes it. */
-import { bagOf, charactersOrWords, commonCount, ngrams } from './tokens.js'
+import { charactersOrWords, countCommonTokens, countTokens, ngrams } from './tokens.js'
 
 /**
  * N-gram precision of the candidate, in [0, 1], times the brevity penalty e^(1 − |gold|/|candidate|) where the candidate
@@ -11,7 +11,7 @@ export function doctorAgentBleu(candidate: string, gold: string, n: 1 | 2 | 3 | 
   const [given, right] = [charactersOrWords(candidate), charactersOrWords(gold)]
   const runs = ngrams(given, n)
   if (runs.length === 0) return 0
-  const precision = commonCount(runs, bagOf(ngrams(right, n))) / runs.length
+  const precision = countCommonTokens(runs, countTokens(ngrams(right, n))) / runs.length
   const brevity = given.length < right.length ? Math.exp(1 - right.length / given.length) : 1
   return brevity * precision
 }

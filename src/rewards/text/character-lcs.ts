@@ -1,5 +1,5 @@
 /** Character LCS similarity: DoctorAgent-RL's first reward for a diagnosis and a recommendation. */
-import { commonSubsequence } from './common-subsequence.js'
+import { lcsLength } from './common-subsequence.js'
 
 /**
  * |longest common subsequence| / |longer text|, by code points, in [0, 1]; 0 where a text is empty. Exactly the result
@@ -10,5 +10,5 @@ import { commonSubsequence } from './common-subsequence.js'
 export function characterLcs(candidate: string, gold: string): number {
   if (candidate === '' || gold === '') return 0
   const [given, right] = [[...candidate], [...gold]]
-  return commonSubsequence(given, right) / Math.max(given.length, right.length)
+  return lcsLength(given, right) / Math.max(given.length, right.length)
 }

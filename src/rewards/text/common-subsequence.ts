@@ -24,7 +24,7 @@ const countZeroBits = (word: number): number => {
  * The exact length of the longest common subsequence, in symbols, by Hyyrö's bit-parallel dynamic programming (2004).
  * Time is |longer| × |shorter| / 32, memory |alphabet of the shorter| × |shorter| / 32.
  */
-export function commonSubsequence(one: readonly string[], other: readonly string[]): number {
+export function lcsLength(one: readonly string[], other: readonly string[]): number {
   const [pattern, text] = one.length <= other.length ? [one, other] : [other, one]
   const words = (pattern.length + 31) >>> 5
   const places = positionMasks(pattern, words)

@@ -5,12 +5,12 @@
 import { createRequire } from 'node:module'
 
 /** Segments a text into dictionary words and, by a hidden Markov model, unknown words; joined they are the text. */
-export type Cut = (text: string) => string[]
+export type WordSegmenter = (text: string) => string[]
 
 const require = createRequire(import.meta.url)
 
 /** Loads the native build and its dictionary (about .25 s, 60 MB). @throws where npm installed none for this machine */
-export function nativeJieba(): Cut {
+export function loadNativeJieba(): WordSegmenter {
   const { Jieba } = require('@node-rs/jieba') as typeof import('@node-rs/jieba')
   const { dict } = require('@node-rs/jieba/dict') as typeof import('@node-rs/jieba/dict')
   const jieba = Jieba.withDict(dict)
@@ -18,7 +18,7 @@ export function nativeJieba(): Cut {
 }
 
 /** Loads the WebAssembly as an instance of its own: words that other code adds to the shared one must not matter. */
-export function wasmJieba(): Cut {
+export function loadWasmJieba(): WordSegmenter {
   const path = require.resolve('jieba-wasm')
   const shared = require.cache[path]
   delete require.cache[path]
@@ -31,22 +31,22 @@ export function wasmJieba(): Cut {
   }
 }
 
-function loadFastestJieba(): Cut {
+function loadFastestJieba(): WordSegmenter {
   try {
-    return nativeJieba()
+    return loadNativeJieba()
   } catch {
     // npm skips an optional dependency silently, and the system's C library may be too old for the binary.
-    return wasmJieba()
+    return loadWasmJieba()
   }
 }
 
-let loaded: Cut | undefined
+let loaded: WordSegmenter | undefined
 
 /**
  * Segments with jieba-rs in accurate mode, `hmm` on. The first call loads the dictionary, once per thread.
  * @param text without lone surrogates
  */
-export const jiebaCut: Cut = (text) => {
+export const segmentWithJieba: WordSegmenter = (text) => {
   loaded ??= loadFastestJieba()
   return loaded(text)
 }

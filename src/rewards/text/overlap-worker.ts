@@ -1,5 +1,5 @@
 /** Entry point of the worker threads of `overlap-workers.ts`; built as a file of its own in `dist`. */
-import { type OverlapMeasure, overlapMeasure } from './measures.js'
+import { type OverlapMeasure, overlapMeasure } from './overlap-measures.js'
 
 /** Pairs to compare: each candidate with the gold text at the same index. */
 export interface OverlapTask {

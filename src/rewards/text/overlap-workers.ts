@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { Fault, messageOf } from '../../error.js'
-import { packageFolder } from '../../platform/package-root.js'
-import type { OverlapMeasure } from './measures.js'
+import { errorMessage, Fault } from '../../error.js'
+import { packageRoot } from '../../platform/package-root.js'
+import type { OverlapMeasure } from './overlap-measures.js'
 import { type OverlapTask, overlapTask } from './overlap-worker.js'
 
 /** A candidate and the gold text it is compared with. */
@@ -23,7 +23,7 @@ export interface OverlapWorkersOptions {
    * @default { cold: 3_500_000, warm: 200_000 }: on two cores two threads took .2 s to start, were no faster than one
    * up to 60,000 characters and 1.3 times as fast at 240,000
    */
-  readonly worth?: { readonly cold: number; readonly warm: number }
+  readonly minCharacters?: { readonly cold: number; readonly warm: number }
   /** Path of the built worker. @default that in this package's `dist`; without it all runs on the calling thread */
   readonly file?: string
 }
@@ -122,8 +122,8 @@ async function runInPool(
  */
 export function overlapWorkers({
   threads = availableParallelism(),
-  worth = { cold: 3_500_000, warm: 200_000 },
-  file = join(packageFolder(), 'dist', 'rewards', 'text', 'overlap-worker.js'),
+  minCharacters: worth = { cold: 3_500_000, warm: 200_000 },
+  file = join(packageRoot(), 'dist', 'rewards', 'text', 'overlap-worker.js'),
 }: OverlapWorkersOptions = {}): OverlapWorkers {
   if (!Number.isInteger(threads) || threads < 1)
     throw new RangeError(`Expected \`threads\` to be a positive integer, got ${threads}`)
@@ -143,7 +143,9 @@ export function overlapWorkers({
       return await runInPool(await pool, threads, measure, pairs)
     } catch (error) {
       await end()
-      throw new Fault('component-failed', `overlap workers: ${messageOf(error)}`, { cause: error })
+      throw new Fault('component-failed', `overlap workers: ${errorMessage(error)}`, {
+        cause: error,
+      })
     }
   }
   return { overlaps, overlap: batchCalls(overlaps), [Symbol.asyncDispose]: end }

@@ -1,24 +1,24 @@
 /** Text-overlap reward between the doctor's words and the gold text, for parity with two published systems. */
 import type { GraderView } from '../../case.js'
-import { inLanguage, primary } from '../../case.js'
+import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import type { Language } from '../../turn.js'
 import { defineReward } from '../define.js'
-import { type OverlapMeasure, overlapMeasure } from './measures.js'
+import { type OverlapMeasure, overlapMeasure } from './overlap-measures.js'
 import type { OverlapWorkers } from './overlap-workers.js'
 
 /** The field of the doctor's final action that is compared. */
 export type OverlapTarget = 'diagnosis' | 'recommendation'
 
 /** Reads a case's gold text in the episode's language, else in the other; undefined where it has none. */
-export type GoldText = (truth: GraderView, language: Language) => string | undefined
+export type GoldTextReader = (truth: GraderView, language: Language) => string | undefined
 
-const goldTexts: Readonly<Record<OverlapTarget, GoldText>> = {
-  diagnosis: ({ gold }, language) => inLanguage(primary(gold).name, language),
+const goldTexts: Readonly<Record<OverlapTarget, GoldTextReader>> = {
+  diagnosis: ({ gold }, language) => textInLanguage(primaryDiagnosis(gold).name, language),
   recommendation: ({ gold }, language) =>
-    gold.recommendation && inLanguage(gold.recommendation, language),
+    gold.recommendation && textInLanguage(gold.recommendation, language),
 }
 
 /** Options of {@link textOverlap}. */
@@ -28,7 +28,7 @@ export interface TextOverlapOptions {
   /** The doctor's text that is compared. @default 'diagnosis' */
   readonly of?: OverlapTarget
   /** @default the primary diagnosis's name, or the recorded recommendation */
-  readonly gold?: GoldText
+  readonly gold?: GoldTextReader
   /** Worker threads for the episodes scored at the same time. @default the calling thread */
   readonly workers?: Pick<OverlapWorkers, 'overlap'>
 }

@@ -1,14 +1,14 @@
 /** Tokenizers of the published evaluations, and counts of common tokens and n-grams. */
 
 /** Precision, recall and their harmonic mean, each in [0, 1]. */
-export interface Agreement {
+export interface PrecisionRecall {
   readonly precision: number
   readonly recall: number
   readonly f1: number
 }
 
 /** Precision, recall and F1 from counts of common, candidate and gold tokens; 0 where a count is 0. */
-export function agreement(common: number, candidate: number, gold: number): Agreement {
+export function precisionRecall(common: number, candidate: number, gold: number): PrecisionRecall {
   const precision = candidate > 0 ? common / candidate : 0
   const recall = gold > 0 ? common / gold : 0
   const sum = precision + recall
@@ -16,17 +16,17 @@ export function agreement(common: number, candidate: number, gold: number): Agre
 }
 
 /** Multiset of tokens: the count of each. */
-export type Bag = ReadonlyMap<string, number>
+export type TokenBag = ReadonlyMap<string, number>
 
 /** Counts the occurrences of each token. */
-export function bagOf(tokens: readonly string[]): Bag {
+export function countTokens(tokens: readonly string[]): TokenBag {
   const bag = new Map<string, number>()
   for (const token of tokens) bag.set(token, (bag.get(token) ?? 0) + 1)
   return bag
 }
 
 /** The number of common tokens: Σ over tokens of the smaller of their two counts. */
-export function commonCount(tokens: readonly string[], gold: Bag): number {
+export function countCommonTokens(tokens: readonly string[], gold: TokenBag): number {
   const seen = new Map<string, number>()
   let common = 0
   for (const token of tokens) {

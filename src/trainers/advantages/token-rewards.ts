@@ -92,7 +92,7 @@ function estimateKl(estimator: KlPenalty['estimator'], d: number): number {
  * k3 is exp(-d) + d - 1, with d within ±20 and k3 at most 10 as in verl. InstructGPT's shaping (Ouyang et al. 2022) is
  * k1 (HuatuoGPT-o1: coefficient 0.03).
  */
-export function klPenalised(
+export function klPenalisedRewards(
   {
     rewards,
     mask,

@@ -1,15 +1,15 @@
 /** Training examples for a policy with a critic: token rewards, GAE advantages, returns and old values. */
 import type { Backend } from '../../backend.js'
 import type { KlPenalty, Loss, TokenSegment } from '../../batch.js'
-import { drawnTokens } from '../../batch.js'
+import { countDrawnTokens } from '../../batch.js'
 import { gae } from '../advantages/gae.js'
-import { assertFactor, klPenalised, terminalReward } from '../advantages/token-rewards.js'
-import type { Member } from '../rollouts/group-rollouts.js'
-import { completed } from './group-batch.js'
+import { assertFactor, klPenalisedRewards, terminalReward } from '../advantages/token-rewards.js'
+import type { GroupMember } from '../rollouts/group-rollouts.js'
+import { attachLogprobs } from './group-batch.js'
 import { episodeSegments } from './segments.js'
 
 /** How rewards and advantages of a policy with a critic are computed. */
-export interface JudgeOptions {
+export interface CriticOptions {
   /** A backend with a critic. */
   readonly backend: Backend
   readonly loss: Loss
@@ -39,7 +39,13 @@ export interface CriticExample {
  * @throws TypeError for a backend without a critic, or without `logprobs` where they are needed; RangeError for
  *   `gamma` or `lambda` outside [0, 1]
  */
-export function assertJudge({ backend, loss, rewardKl, gamma = 1, lambda = 1 }: JudgeOptions) {
+export function assertCriticOptions({
+  backend,
+  loss,
+  rewardKl,
+  gamma = 1,
+  lambda = 1,
+}: CriticOptions) {
   if (!backend.capabilities.critic || !backend.values)
     throw new TypeError(`Expected a backend with a critic, got ${backend.name} without one`)
   if ((rewardKl || loss.kl || loss.correction) && !backend.logprobs)
@@ -75,7 +81,7 @@ function rewardRow(
   if (!rewardKl || !references) return { mask, rewards }
   const logprobs = concatenate(segments.map((segment) => segment.oldLogprobs ?? segment.logprobs))
   const row = { mask, rewards, logprobs, refLogprobs: concatenate(references) }
-  return { mask, rewards: klPenalised(row, rewardKl) }
+  return { mask, rewards: klPenalisedRewards(row, rewardKl) }
 }
 
 /**
@@ -84,19 +90,19 @@ function rewardRow(
  * @throws what `assertCriticOptions` throws
  */
 export async function criticBatch(
-  options: JudgeOptions,
-  members: readonly Pick<Member, 'episode' | 'score'>[],
+  options: CriticOptions,
+  members: readonly Pick<GroupMember, 'episode' | 'score'>[],
 ): Promise<CriticExample[]> {
-  assertJudge(options)
+  assertCriticOptions(options)
   const { backend, loss, rewardKl, gamma = 1, lambda = 0.95 } = options
   const scored = members.flatMap(({ episode, score: { total } }) => {
     const { segments } = episodeSegments(episode, 0, episode.id)
-    const empty = segments.every((segment) => drawnTokens(segment) === 0)
+    const empty = segments.every((segment) => countDrawnTokens(segment) === 0)
     return total === null || empty ? [] : [{ total, segments }]
   })
   const drawn = scored.flatMap(({ segments }) => segments)
   if (drawn.length === 0) return []
-  const all = await completed(backend, loss, drawn)
+  const all = await attachLogprobs(backend, loss, drawn)
   const values = (await backend.values?.(all)) ?? []
   const references = rewardKl && (await backend.logprobs?.(all, { reference: true }))
   let to = 0

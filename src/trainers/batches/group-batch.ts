@@ -1,7 +1,7 @@
 /** Builds a training batch from groups: segments of the members that learn, and the log-probs their loss needs. */
 import type { Backend } from '../../backend.js'
 import type { Loss, NormaliserKind, TokenSegment, TrainBatch } from '../../batch.js'
-import { normalise } from '../../batch.js'
+import { makeNormaliser } from '../../batch.js'
 import type { Group } from '../../group.js'
 import type { AdamSchedule } from '../loops/adam-schedule.js'
 import { settingsAt } from '../loops/adam-schedule.js'
@@ -36,7 +36,11 @@ export function toTrainBatch(
       }),
     )
   if (segments.length === 0) return undefined
-  const perSegment = normalise(normaliser, segments, maxTokens === undefined ? {} : { maxTokens })
+  const perSegment = makeNormaliser(
+    normaliser,
+    segments,
+    maxTokens === undefined ? {} : { maxTokens },
+  )
   const settings = { loss, adam: settingsAt(adam, step) }
   return { batch: { step, policyVersion, segments, normaliser: perSegment, ...settings }, forks }
 }
@@ -45,7 +49,7 @@ export function toTrainBatch(
  * Adds the log-probs the loss needs: the reference's for a KL penalty, the trainer's own for a correction.
  * @throws TypeError for a backend without `logprobs` where the loss needs them
  */
-export async function completed(
+export async function attachLogprobs(
   backend: Backend,
   loss: Loss,
   segments: readonly TokenSegment[],

@@ -83,7 +83,7 @@ export function episodeSegments(
 }
 
 /** Checks that segments can be trained on. @throws RangeError for a temperature of 0 or a mask of the wrong length */
-export function assertDrawn(segments: readonly TokenSegment[]): void {
+export function assertTrainable(segments: readonly TokenSegment[]): void {
   segments.forEach(({ rolloutId, tokens, promptLength, mask, temperature }, s) => {
     const name = `segments[${s}] of rollout ${rolloutId}`
     if (!(temperature > 0))

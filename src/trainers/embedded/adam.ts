@@ -12,7 +12,7 @@ export interface AdamState {
 }
 
 /** Pads `values` with zeros to `length`; returns the array itself where it has that length already. */
-export function grown(values: Float64Array, length: number): Float64Array {
+export function padWithZeros(values: Float64Array, length: number): Float64Array {
   if (values.length === length) return values
   const out = new Float64Array(length)
   out.set(values)
@@ -27,7 +27,7 @@ export function norm(values: Float64Array): number {
 }
 
 /** Takes one Adam step. Returns new weights and leaves the old ones untouched; updates `state` in place. */
-export function adam(
+export function adamStep(
   weights: Float64Array,
   gradient: Float64Array,
   state: AdamState,
@@ -43,8 +43,8 @@ export function adam(
   const gradNorm = norm(gradient)
   const scale = gradNorm > maxGradNorm ? maxGradNorm / gradNorm : 1
   state.steps += 1
-  state.mean = grown(state.mean, gradient.length)
-  state.square = grown(state.square, gradient.length)
+  state.mean = padWithZeros(state.mean, gradient.length)
+  state.square = padWithZeros(state.square, gradient.length)
   const { steps, mean, square } = state
   const out = new Float64Array(gradient.length)
   const decay = 1 - learningRate * weightDecay

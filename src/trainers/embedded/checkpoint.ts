@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
-import { writeWholeFolder } from '../../storage/atomic-write.js'
+import { writeFolderAtomically } from '../../storage/atomic-write.js'
 import type { AdamState } from './adam.js'
-import { grown } from './adam.js'
+import { padWithZeros } from './adam.js'
 import type { Critic } from './critic.js'
 
 /** Everything a run needs to resume exactly where it stopped. */
@@ -37,11 +37,11 @@ const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes)
 /** Little-endian float64: keys, weights, first and second moments; then the critic's three, one number per row. */
 function pack({ keys, weights, adam, critic }: Snapshot): Buffer {
   const parts = [Float64Array.from(keys), weights]
-  for (const moment of [adam.mean, adam.square]) parts.push(grown(moment, weights.length))
+  for (const moment of [adam.mean, adam.square]) parts.push(padWithZeros(moment, weights.length))
   // Rows added since the critic was last trained have critic weight 0.
   if (critic)
     for (const part of [critic.weights, critic.adam.mean, critic.adam.square])
-      parts.push(grown(part, keys.length))
+      parts.push(padWithZeros(part, keys.length))
   const numbers = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {
@@ -57,7 +57,7 @@ export const saveSnapshot = (
   snapshot: Snapshot,
   actionSpace: ActionSpace,
 ): Promise<void> =>
-  writeWholeFolder(folder, async (fresh) => {
+  writeFolderAtomically(folder, async (fresh) => {
     const bytes = pack(snapshot)
     const manifest: z.infer<typeof Manifest> = {
       format: 'bedside-embedded/1',
@@ -103,7 +103,7 @@ export async function loadSnapshot(folder: string, actionSpace: ActionSpace): Pr
     manifest = Manifest.parse(JSON.parse(await readFile(`${folder}/policy.json`, 'utf8')))
     bytes = await readFile(`${folder}/weights.bin`)
   } catch (error) {
-    throw bad(folder, `not a checkpoint of the embedded policy (${messageOf(error)})`)
+    throw bad(folder, `not a checkpoint of the embedded policy (${errorMessage(error)})`)
   }
   const { actions, rows } = manifest
   if (actions !== actionSpace.actions.length || manifest.vocabulary !== actionSpace.fingerprint)

@@ -3,7 +3,7 @@ import type { CriticTargets, TokenSegment, TrainBatch } from '../../batch.js'
 import type { CriticReport } from '../losses/critic-targets.js'
 import { criticTally } from '../losses/critic-targets.js'
 import type { AdamState } from './adam.js'
-import type { Reading } from './reading.js'
+import type { SegmentFeatures } from './segment-features.js'
 
 /** One version of the critic; a row beyond its weights has weight 0. */
 export interface Critic {
@@ -12,15 +12,15 @@ export interface Critic {
 }
 
 /** A critic that predicts 0 everywhere. */
-export const freshCritic = (): Critic => ({
+export const zeroCritic = (): Critic => ({
   weights: new Float64Array(0),
   adam: { steps: 0, mean: new Float64Array(0), square: new Float64Array(0) },
 })
 
 /** Predicted value at every drawn token, in the order of the segment's `positions`. */
-export function valuesAt(
+export function predictValues(
   weights: Float64Array,
-  { rows, clockCount, values, activeCounts, clockIndexes }: Reading,
+  { rows, clockCount, values, activeCounts, clockIndexes }: SegmentFeatures,
 ): Float64Array {
   const out = new Float64Array(activeCounts.length)
   const weight = (feature: number): number => weights[rows[feature] ?? -1] ?? 0
@@ -36,7 +36,7 @@ export function valuesAt(
 /** Adds d loss / d weights to `gradient`, given `slopes`: d loss / d value at each drawn token. */
 function addGradient(
   gradient: Float64Array,
-  { rows, clockCount, values, activeCounts, clockIndexes }: Reading,
+  { rows, clockCount, values, activeCounts, clockIndexes }: SegmentFeatures,
   slopes: Float64Array,
 ): void {
   let suffix = 0
@@ -64,7 +64,7 @@ export function criticGradient(
   }: {
     readonly weights: Float64Array
     readonly rows: number
-    readonly read: (segment: TokenSegment) => Reading
+    readonly read: (segment: TokenSegment) => SegmentFeatures
   },
 ): {
   readonly gradient: Float64Array
@@ -75,7 +75,7 @@ export function criticGradient(
   segments.forEach((segment, s) => {
     const features = read(segment)
     const scale = normaliser.perSegment[s]! * targets.coefficient
-    const slopes = valuesAt(weights, features).map(
+    const slopes = predictValues(weights, features).map(
       (value, n) => scale * sums.add(s, features.positions[n]!, value),
     )
     addGradient(gradient, features, slopes)

@@ -2,7 +2,7 @@
 import type { TokenSegment } from '../../batch.js'
 import type { Episode } from '../../episode.js'
 import { episodeSegments } from '../batches/segments.js'
-import type { Reader } from './policy.js'
+import type { FeatureExtractor } from './policy.js'
 import type { Tokenizer } from './tokenizer.js'
 
 /**
@@ -10,7 +10,7 @@ import type { Tokenizer } from './tokenizer.js'
  * with log-probs 0 and advantages 1. A repeated action, or one other than the diagnosis on the last turn, has
  * probability 0: it is masked. An action outside the action space has no token; only the reply to it is read.
  */
-export function demonstration(
+export function demonstrationSegments(
   episode: Episode,
   {
     tokenizer,
@@ -18,7 +18,7 @@ export function demonstration(
     policyVersion,
   }: {
     readonly tokenizer: Tokenizer
-    readonly extractor: Reader
+    readonly extractor: FeatureExtractor
     readonly policyVersion: number
   },
 ): readonly TokenSegment[] {

@@ -9,22 +9,22 @@ import { assertSteppable } from '../../backend.js'
 import type { TokenSegment, TrainBatch } from '../../batch.js'
 import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
-import { writeWhole } from '../../storage/atomic-write.js'
-import { assertDrawn } from '../batches/segments.js'
+import { writeFileAtomically } from '../../storage/atomic-write.js'
+import { assertTrainable } from '../batches/segments.js'
 import { assertTargets } from '../losses/critic-targets.js'
 import { stepReport } from '../losses/step-report.js'
 import type { AdamState } from './adam.js'
-import { adam, grown, norm } from './adam.js'
+import { adamStep, norm, padWithZeros } from './adam.js'
 import type { Critic } from './critic.js'
-import { criticGradient, freshCritic, valuesAt } from './critic.js'
-import { demonstration } from './demonstration.js'
-import type { Passes } from './gradient.js'
-import { passes } from './gradient.js'
-import type { Reader, Weights } from './policy.js'
-import { reader } from './policy.js'
-import type { Readings } from './reading.js'
-import { readings } from './reading.js'
+import { criticGradient, predictValues, zeroCritic } from './critic.js'
+import { demonstrationSegments } from './demonstration.js'
+import type { SegmentPasses } from './gradient.js'
+import { segmentPasses } from './gradient.js'
+import type { FeatureExtractor, PolicyWeights } from './policy.js'
+import { featureExtractor } from './policy.js'
 import { sampler as makeSampler } from './sampler.js'
+import type { FeatureCache } from './segment-features.js'
+import { featureCache } from './segment-features.js'
 import { tokenizer as makeTokenizer } from './tokenizer.js'
 
 const capabilities: Capabilities = {
@@ -47,29 +47,29 @@ export interface EmbeddedOptions {
 /** The fixed parts of a learner, and the state that steps and loading replace. */
 interface Learner {
   readonly actionSpace: ActionSpace
-  readonly extractor: Reader
-  readonly passes: Passes
-  weights: Weights
+  readonly extractor: FeatureExtractor
+  readonly passes: SegmentPasses
+  weights: PolicyWeights
   optimiser: AdamState
   critic: Critic
   policyVersion: number
   /** Gradient buffer, rows × actions. */
   gradient: Float64Array
-  cache: Readings
+  cache: FeatureCache
   /** The KL reference, with its own cache: its rows may be of a checkpoint that was loaded before this one. */
   reference: Pick<Learner, 'weights' | 'cache'>
 }
 
-function createLearner(actionSpace: ActionSpace, extractor: Reader): Learner {
-  const weights: Weights = { rowOf: new Map(), rows: 0, values: new Float64Array(0) }
-  const cache = readings(extractor)
+function createLearner(actionSpace: ActionSpace, extractor: FeatureExtractor): Learner {
+  const weights: PolicyWeights = { rowOf: new Map(), rows: 0, values: new Float64Array(0) }
+  const cache = featureCache(extractor)
   return {
     actionSpace,
     extractor,
-    passes: passes(extractor.actions),
+    passes: segmentPasses(extractor.actions),
     weights,
     optimiser: { steps: 0, mean: new Float64Array(0), square: new Float64Array(0) },
-    critic: freshCritic(),
+    critic: zeroCritic(),
     policyVersion: 0,
     gradient: new Float64Array(0),
     cache,
@@ -79,7 +79,7 @@ function createLearner(actionSpace: ActionSpace, extractor: Reader): Learner {
 
 /** Checks segments before they are read. @throws RangeError for a drawn token that is no action, or temperature 0 */
 function assertSegments(segments: readonly TokenSegment[], actions: number): void {
-  assertDrawn(segments)
+  assertTrainable(segments)
   segments.forEach(({ rolloutId, tokens, promptLength, mask }, s) => {
     mask.forEach((drawn, t) => {
       const token = tokens[promptLength + t]!
@@ -96,7 +96,7 @@ function growRows(learner: Learner, segments: readonly TokenSegment[]): void {
   const { cache, weights, gradient, extractor } = learner
   const rowOf = cache.addRows(segments, weights.rowOf)
   const size = rowOf.size * extractor.actions
-  learner.weights = { rowOf, rows: rowOf.size, values: grown(weights.values, size) }
+  learner.weights = { rowOf, rows: rowOf.size, values: padWithZeros(weights.values, size) }
   learner.gradient = gradient.length === size ? gradient.fill(0) : new Float64Array(size)
 }
 
@@ -122,12 +122,12 @@ function takeStep(learner: Learner, batch: TrainBatch): StepReport {
   const learned =
     batch.critic &&
     criticGradient(batch, batch.critic, { weights: critic.weights, rows: weights.rows, read })
-  const values = adam(weights.values, gradient, learner.optimiser, batch.adam)
+  const values = adamStep(weights.values, gradient, learner.optimiser, batch.adam)
   learner.weights = { ...weights, values }
   learner.policyVersion += 1
   if (!batch.critic || !learned) return report
-  const old = grown(critic.weights, weights.rows)
-  const updated = adam(old, learned.gradient, critic.adam, batch.critic.adam)
+  const old = padWithZeros(critic.weights, weights.rows)
+  const updated = adamStep(old, learned.gradient, critic.adam, batch.critic.adam)
   learner.critic = { weights: updated, adam: critic.adam }
   return { ...report, critic: learned.report }
 }
@@ -153,7 +153,7 @@ function segmentValues(learner: Learner, segments: readonly TokenSegment[]): Flo
   return segments.map((segment) => {
     const features = cache.get(segment, weights.rowOf)
     const out = new Float32Array(segment.mask.length)
-    valuesAt(critic.weights, features).forEach((value, n) => {
+    predictValues(critic.weights, features).forEach((value, n) => {
       out[features.positions[n]!] = value
     })
     return out
@@ -173,10 +173,10 @@ async function load(learner: Learner, folder: string): Promise<void> {
   const loaded = await loadSnapshot(folder, learner.actionSpace)
   const rowOf = new Map(loaded.keys.map((key, row) => [key, row] as const))
   // Rows have other meanings now, so features cached with the old ones are invalid.
-  learner.cache = readings(learner.extractor)
+  learner.cache = featureCache(learner.extractor)
   learner.weights = { rowOf, rows: loaded.keys.length, values: loaded.weights }
   learner.optimiser = loaded.adam
-  learner.critic = loaded.critic ?? freshCritic()
+  learner.critic = loaded.critic ?? zeroCritic()
   learner.policyVersion = loaded.policyVersion
 }
 
@@ -190,13 +190,13 @@ async function exportWeights(learner: Learner, format: string, file: string): Pr
     feature,
     weights: [...weights.values.subarray(row * actions, (row + 1) * actions)],
   }))
-  await writeWhole(file, JSON.stringify({ vocabulary, policyVersion, rows }))
+  await writeFileAtomically(file, JSON.stringify({ vocabulary, policyVersion, rows }))
 }
 
 /** Creates a backend with a uniform policy over all utterances and a critic that predicts 0. */
 export function embedded({ actionSpace }: EmbeddedOptions): Backend {
   const tokenizer = makeTokenizer(actionSpace)
-  const extractor = reader(actionSpace, tokenizer)
+  const extractor = featureExtractor(actionSpace, tokenizer)
   const learner = createLearner(actionSpace, extractor)
   return {
     name: 'embedded',
@@ -221,7 +221,11 @@ export function embedded({ actionSpace }: EmbeddedOptions): Backend {
     },
     values: async (segments) => segmentValues(learner, segments),
     demonstrate: (episode) =>
-      demonstration(episode, { tokenizer, extractor, policyVersion: learner.policyVersion }),
+      demonstrationSegments(episode, {
+        tokenizer,
+        extractor,
+        policyVersion: learner.policyVersion,
+      }),
     save: (folder) => save(learner, folder),
     load: (folder) => load(learner, folder),
     export: (format, file) => exportWeights(learner, format, file),

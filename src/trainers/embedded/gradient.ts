@@ -1,25 +1,25 @@
 /** Forward and backward pass of the embedded policy over a segment: log-probs, and the exact weight gradient. */
 import type { Loss, TokenSegment } from '../../batch.js'
 import type { StepTotals } from '../losses/step-report.js'
-import type { Distribution, Weights } from './policy.js'
-import { addFrom, addRow, distribution, softmax } from './policy.js'
-import type { Reading } from './reading.js'
+import type { ActionDistribution, PolicyWeights } from './policy.js'
+import { actionDistribution, addScaled, addWeightRow, maskedSoftmax } from './policy.js'
+import type { SegmentFeatures } from './segment-features.js'
 
 /** Forward and backward passes over segments. */
-export interface Passes {
+export interface SegmentPasses {
   /** log p of every token after the prompt, 0 where masked. */
-  logprobs(segment: TokenSegment, features: Reading, weights: Weights): Float64Array
+  logprobs(segment: TokenSegment, features: SegmentFeatures, weights: PolicyWeights): Float64Array
   /**
    * Adds d loss / d weights of one segment, times the segment's `weight`, to `gradient`, and its drawn tokens to
    * `sums`. `weights` must have a row for every feature.
    */
   addGradient(
     segment: TokenSegment,
-    features: Reading,
+    features: SegmentFeatures,
     weight: number,
     pass: {
       readonly loss: Loss
-      readonly weights: Weights
+      readonly weights: PolicyWeights
       /** rows × actions, row-major. */
       readonly gradient: Float64Array
       readonly sums: StepTotals
@@ -29,7 +29,7 @@ export interface Passes {
 
 /** Working memory of the passes. */
 interface Buffers {
-  readonly current: Distribution
+  readonly current: ActionDistribution
   readonly logits: Float64Array
   /** Sum of the slopes from a drawn token to the last, per action. */
   readonly suffix: Float64Array
@@ -41,8 +41,8 @@ interface Buffers {
 function forward(
   buffers: Buffers,
   { tokens, promptLength, mask, temperature }: TokenSegment,
-  { rows, clockCount, values, positions, activeCounts, clockIndexes, actionMask }: Reading,
-  weights: Weights,
+  { rows, clockCount, values, positions, activeCounts, clockIndexes, actionMask }: SegmentFeatures,
+  weights: PolicyWeights,
 ) {
   const { current, logits } = buffers
   const actions = logits.length
@@ -54,10 +54,10 @@ function forward(
   let added = 0
   for (let n = 0; n < positions.length; n++) {
     for (; added < activeCounts[n]!; added++)
-      addRow(logits, weights, rows[clockCount + added]!, values[added]!)
+      addWeightRow(logits, weights, rows[clockCount + added]!, values[added]!)
     current.logprobs.set(logits)
-    addRow(current.logprobs, weights, rows[clockIndexes[n]!] ?? -1, 1)
-    softmax(current, actionMask, n * actions, temperature)
+    addWeightRow(current.logprobs, weights, rows[clockIndexes[n]!] ?? -1, 1)
+    maskedSoftmax(current, actionMask, n * actions, temperature)
     const t = positions[n]!
     logprobs[t] = current.logprobs[tokens[promptLength + t]!]!
     entropies[t] = current.entropy
@@ -70,7 +70,7 @@ function forward(
 function backward(
   { slopes, logits: { length: actions } }: Buffers,
   { tokens, promptLength, temperature }: TokenSegment,
-  { positions }: Reading,
+  { positions }: SegmentFeatures,
   { pulls, entropies }: { readonly pulls: Float64Array; readonly entropies: Float64Array },
   bonus: number,
 ): void {
@@ -90,7 +90,7 @@ function backward(
 function addToRows(
   gradient: Float64Array,
   { suffix, slopes }: Buffers,
-  { rows, clockCount, values, positions, activeCounts, clockIndexes }: Reading,
+  { rows, clockCount, values, positions, activeCounts, clockIndexes }: SegmentFeatures,
 ): void {
   const actions = suffix.length
   const add = (row: number, from: Float64Array, at: number, value: number) => {
@@ -101,16 +101,16 @@ function addToRows(
   // A feature, once active, is active at every later token: its row gets all slopes from there on.
   suffix.fill(0)
   for (let n = positions.length - 1; n >= 0; n--) {
-    addFrom(suffix, slopes, n * actions, 1)
+    addScaled(suffix, slopes, n * actions, 1)
     for (let i = n > 0 ? activeCounts[n - 1]! : 0; i < activeCounts[n]!; i++)
       add(rows[clockCount + i]!, suffix, 0, values[i]!)
   }
 }
 
 /** Creates the passes of a policy over `actions` actions. They share buffers, so only one may run at a time. */
-export function passes(actions: number): Passes {
+export function segmentPasses(actions: number): SegmentPasses {
   const buffers: Buffers = {
-    current: distribution(actions),
+    current: actionDistribution(actions),
     logits: new Float64Array(actions),
     suffix: new Float64Array(actions),
     slopes: new Float64Array(0),

@@ -8,10 +8,10 @@
  */
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import type { Tokenizer } from './tokenizer.js'
-import { wordSpace } from './tokenizer.js'
+import { wordBuckets } from './tokenizer.js'
 
 /** Weights of one policy version; never written after they are made. */
-export interface Weights {
+export interface PolicyWeights {
   /** Row of each feature. Rows from `rows` on were added later and are not part of these weights. */
   readonly rowOf: ReadonlyMap<number, number>
   /** Number of rows. */
@@ -36,7 +36,7 @@ export interface PrefixState {
 }
 
 /** Extracts policy features from token streams, one token at a time. */
-export interface Reader {
+export interface FeatureExtractor {
   /** Number of actions. */
   readonly actions: number
   /** True for token ids that are clock ticks. */
@@ -56,21 +56,21 @@ function closeBlock(state: PrefixState, actions: number): void {
   // A long reply must not dominate: the squares of a reply's values sum to 1.
   const value = 1 / Math.sqrt(Math.max(1, state.block.length))
   for (const word of state.block) {
-    state.features.push(state.slot * wordSpace + (word - actions))
+    state.features.push(state.slot * wordBuckets + (word - actions))
     state.values.push(value)
   }
   state.block.length = 0
 }
 
 /** Creates the feature extractor of a policy over an action space. */
-export function reader(actionSpace: ActionSpace, tokenizer: Tokenizer): Reader {
+export function featureExtractor(actionSpace: ActionSpace, tokenizer: Tokenizer): FeatureExtractor {
   const { actions } = tokenizer
   const [intakeSlot, clockSlot] = [actions, actions + 1]
   const concludes = actionSpace.actions.map(({ kind }) => kind === 'diagnose')
   return {
     actions,
     isClock: tokenizer.isClock,
-    clockFeature: ({ turnsLeft }) => clockSlot * wordSpace + turnsLeft,
+    clockFeature: ({ turnsLeft }) => clockSlot * wordBuckets + turnsLeft,
     initialState: () => ({
       features: [],
       values: [],
@@ -96,22 +96,22 @@ export function reader(actionSpace: ActionSpace, tokenizer: Tokenizer): Reader {
 }
 
 /** Computes into[i] += scale * from[at + i] for the whole of `into`. */
-export function addFrom(into: Float64Array, from: Float64Array, at: number, scale: number): void {
+export function addScaled(into: Float64Array, from: Float64Array, at: number, scale: number): void {
   for (let i = 0; i < into.length; i++) into[i] = into[i]! + scale * from[at + i]!
 }
 
 /** Adds a scaled weight row to `into`. A row beyond these weights, or -1 for none, adds nothing. */
-export function addRow(
+export function addWeightRow(
   into: Float64Array,
-  { rows, values }: Weights,
+  { rows, values }: PolicyWeights,
   row: number,
   scale: number,
 ): void {
-  if (row >= 0 && row < rows) addFrom(into, values, row * into.length, scale)
+  if (row >= 0 && row < rows) addScaled(into, values, row * into.length, scale)
 }
 
 /** The policy's distribution over actions at one state; a reusable buffer. */
-export interface Distribution {
+export interface ActionDistribution {
   /** Natural logarithm of each probability; logits before `maskedSoftmax`. */
   readonly logprobs: Float64Array
   readonly probabilities: Float64Array
@@ -120,7 +120,7 @@ export interface Distribution {
 }
 
 /** An empty buffer for a distribution over `actions` actions. */
-export const distribution = (actions: number): Distribution => ({
+export const actionDistribution = (actions: number): ActionDistribution => ({
   logprobs: new Float64Array(actions),
   probabilities: new Float64Array(actions),
   entropy: 0,
@@ -131,8 +131,8 @@ export const distribution = (actions: number): Distribution => ({
  * probability 0.
  * @param mask 1 for allowed actions, read from index `at` on
  */
-export function softmax(
-  out: Distribution,
+export function maskedSoftmax(
+  out: ActionDistribution,
   mask: Uint8Array,
   at: number,
   temperature: number,

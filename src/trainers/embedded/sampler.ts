@@ -3,8 +3,8 @@ import type { Agent } from '../../agent.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { uniform } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
-import type { PrefixState, Reader, Weights } from './policy.js'
-import { addRow, distribution, softmax } from './policy.js'
+import type { FeatureExtractor, PolicyWeights, PrefixState } from './policy.js'
+import { actionDistribution, addWeightRow, maskedSoftmax } from './policy.js'
 import type { Tokenizer } from './tokenizer.js'
 
 /** How far a consultation has been read, so that its next turn continues from there. */
@@ -43,7 +43,7 @@ function argmax(logprobs: Float64Array): number {
 }
 
 /** Reads prompts incrementally: from the turn before, if its prompt is a prefix of this one. */
-function prefixReader(extractor: Reader) {
+function prefixReader(extractor: FeatureExtractor) {
   const known = new WeakMap<Turn, PrefixProgress>()
   return (prompt: readonly number[], turns: readonly Turn[]): PrefixProgress => {
     const before = turns.at(-2)
@@ -64,8 +64,8 @@ function prefixReader(extractor: Reader) {
 export interface SamplerParts {
   readonly actionSpace: ActionSpace
   readonly tokenizer: Tokenizer
-  readonly extractor: Reader
-  readonly weights: Weights
+  readonly extractor: FeatureExtractor
+  readonly weights: PolicyWeights
   readonly policyVersion: number
   /** 0 takes the most likely action. */
   readonly temperature: number
@@ -80,11 +80,11 @@ export function sampler({
   policyVersion,
   temperature,
 }: SamplerParts): Agent {
-  const current = distribution(extractor.actions)
+  const current = actionDistribution(extractor.actions)
   const actionMask = new Uint8Array(extractor.actions)
   const readPrompt = prefixReader(extractor)
   const addFeature = (into: Float64Array, feature: number, value: number): void =>
-    addRow(into, weights, weights.rowOf.get(feature) ?? -1, value)
+    addWeightRow(into, weights, weights.rowOf.get(feature) ?? -1, value)
 
   return (observation, { seed }) => {
     const prompt = tokenizer.encode(observation)
@@ -95,7 +95,7 @@ export function sampler({
     current.logprobs.set(logits)
     addFeature(current.logprobs, extractor.clockFeature(state), 1)
     extractor.writeActionMask(state, actionMask)
-    softmax(current, actionMask, 0, temperature || 1)
+    maskedSoftmax(current, actionMask, 0, temperature || 1)
     const token =
       temperature === 0
         ? argmax(current.logprobs)

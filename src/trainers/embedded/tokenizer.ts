@@ -6,7 +6,7 @@
  * Only what the doctor reads is encoded.
  */
 
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { Observation } from '../../env.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { fork } from '../../seed.js'
@@ -15,7 +15,7 @@ import type { Action, Turn } from '../../turn.js'
 /** Words are hashed to this many bits; as in any hashing tokenizer, two words may share an id. */
 const wordBits = 20
 /** Number of word ids. */
-export const wordSpace = 1 << wordBits
+export const wordBuckets = 1 << wordBits
 
 const han = /\p{Script=Han}+/gu
 const latin = /[a-z]+(?:'[a-z]+)?|\d+/g
@@ -27,7 +27,7 @@ const stopWords = new Set(
 )
 
 /** Splits a text into words: English words without stop words, Chinese character pairs, numbers by their tens. */
-export function wordsOf(text: string): string[] {
+export function extractWords(text: string): string[] {
   const lower = text.normalize('NFKC').toLowerCase()
   const words: string[] = []
   for (const [run] of lower.matchAll(han)) {
@@ -74,7 +74,7 @@ function createWordEncoder(firstWord: number): (text: string) => readonly number
   return (text) => {
     const known = cache.get(text)
     if (known) return known
-    const ids = [...new Set(wordsOf(text))].map(
+    const ids = [...new Set(extractWords(text))].map(
       (word) => firstWord + (fork(0, word) >>> (32 - wordBits)),
     )
     if (cache.size >= cacheSize) cache.clear()
@@ -85,7 +85,7 @@ function createWordEncoder(firstWord: number): (text: string) => readonly number
 
 function intakeText({ intake: { complaint, demographics }, language }: Observation): string {
   const { age, sex } = demographics
-  return `${inLanguage(complaint, language)} ${age ? `${Math.floor(age.v)} ${age.unit}` : ''} ${sex ?? ''}`
+  return `${textInLanguage(complaint, language)} ${age ? `${Math.floor(age.v)} ${age.unit}` : ''} ${sex ?? ''}`
 }
 
 const replyText = ({ outcome }: Turn): string => (outcome.kind === 'closed' ? '' : outcome.text)
@@ -94,7 +94,7 @@ const replyText = ({ outcome }: Turn): string => (outcome.kind === 'closed' ? ''
 export function tokenizer(actionSpace: ActionSpace): Tokenizer {
   const actions = actionSpace.actions.length
   const ids = new Map(actionSpace.actions.map((action, id) => [actionKey(action), id] as const))
-  const firstClock = actions + wordSpace
+  const firstClock = actions + wordBuckets
   const words = createWordEncoder(actions)
   const actionId = (action: Action): number | undefined => ids.get(actionKey(action))
   return {

@@ -1,24 +1,24 @@
-/** Which Python makes an environment: the versions that can, and how one is found and asked. */
+/** Finds a Python interpreter of a supported version to create environments with. */
 import { Fault } from '../../error.js'
 import { onPath, runProgram, type Variables } from './program.js'
 
-/** A Python that was asked. */
+/** A Python interpreter and its version. */
 export interface Interpreter {
   readonly python: string
-  /** As `3.11.7`. */
+  /** For example `3.11.7`. */
   readonly version: string
-  /** All of `sys.version`, which names the build. */
+  /** All of `sys.version`, which identifies the build. */
   readonly build: string
 }
 
 const oldest = [3, 11] as const
 const newest = [3, 13] as const
 
-/** The versions the locked requirements were resolved for. */
+/** Supported versions, for messages: those the locked requirements were resolved for. */
 export const pythonVersions = `${oldest.join('.')} to ${newest.join('.')}`
 
-// Even Python 2 can answer this.
-const question =
+// Python 2 can run this too.
+const versionScript =
   'import sys; v = sys.version_info; sys.stdout.write("%d.%d.%d|%s" % (v[0], v[1], v[2], sys.version.replace("\\n", "|")))'
 
 const fits = (version: string): boolean => {
@@ -26,9 +26,9 @@ const fits = (version: string): boolean => {
   return major === 3 && minor >= oldest[1] && minor <= newest[1]
 }
 
-/** Asks an interpreter for its version; undefined where it does not run. */
+/** Asks an interpreter for its version; undefined if it does not run. */
 export async function askPython(python: string, env: Variables): Promise<Interpreter | undefined> {
-  const { code, lines } = await runProgram(python, ['-E', '-s', '-c', question], {
+  const { code, lines } = await runProgram(python, ['-E', '-s', '-c', versionScript], {
     env,
     timeoutMs: 20_000,
   })
@@ -36,7 +36,7 @@ export async function askPython(python: string, env: Variables): Promise<Interpr
   return code === 0 && version ? { python, version, build: build.join('\n') } : undefined
 }
 
-/** Every interpreter a shell would find, the likeliest first, and those that uv keeps. */
+/** Interpreters on `PATH`, the most usual names first, then those that uv manages. */
 async function candidates(env: Variables, uv: string | undefined): Promise<string[]> {
   const minors = [12, 11, 13].map((minor) => `python3.${minor}`)
   const found = ['python3', 'python', ...minors].flatMap((name) => onPath(name, env))
@@ -51,7 +51,8 @@ async function candidates(env: Variables, uv: string | undefined): Promise<strin
 
 const choose = 'Choose one with `--python PATH`'
 
-async function given(python: string, env: Variables): Promise<Interpreter> {
+/** Checks the interpreter of `--python`. @throws Fault `bad-input` */
+async function checkGiven(python: string, env: Variables): Promise<Interpreter> {
   const asked = await askPython(python, env)
   if (!asked)
     throw new Fault(
@@ -67,15 +68,15 @@ async function given(python: string, env: Variables): Promise<Interpreter> {
 }
 
 /**
- * The interpreter to make an environment with: the given one, else the first on `PATH` whose version fits.
- * @param uv its path; it knows of interpreters that are not on `PATH`
+ * Chooses the interpreter for an environment: the given one, else the first on `PATH` of a supported version.
+ * @param uv path of uv, which also finds interpreters that are not on `PATH`
  * @throws Fault `bad-input` naming what was found, what is needed, and how to choose
  */
 export async function chooseInterpreter(
   env: Variables,
   { python, uv }: { readonly python?: string; readonly uv?: string },
 ): Promise<Interpreter> {
-  if (python !== undefined) return given(python, env)
+  if (python !== undefined) return checkGiven(python, env)
   const others: Interpreter[] = []
   for (const candidate of new Set(await candidates(env, uv))) {
     const asked = await askPython(candidate, env)

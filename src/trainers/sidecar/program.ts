@@ -1,4 +1,4 @@
-/** Programs of this machine: where they are, and running one to its end, line by line. */
+/** Finds programs on `PATH` and runs them as child processes, reading their output by line. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
@@ -6,12 +6,12 @@ import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
-/** A process's environment variables. */
+/** Environment variables of a process. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 const windows = process.platform === 'win32'
 
-function runs(path: string): boolean {
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()
@@ -20,17 +20,17 @@ function runs(path: string): boolean {
   }
 }
 
-/** The absolute paths of a program's every place on `PATH`, in its order. */
+/** Absolute paths of a program on `PATH`, all matches in its order. */
 export function onPath(name: string, env: Variables): string[] {
   const folders = (env.PATH ?? env.Path ?? '').split(delimiter).filter(Boolean)
-  return folders.map((folder) => join(folder, windows ? `${name}.exe` : name)).filter(runs)
+  return folders.map((folder) => join(folder, windows ? `${name}.exe` : name)).filter(isExecutable)
 }
 
-/** A text without the secrets of the addresses in it: credentials and queries. */
+/** Removes secrets from addresses in a text: credentials and query strings. */
 export const withoutSecrets = (text: string): string =>
   text.replace(/:\/\/[^/\s@]+@/g, '://***@').replace(/(:\/\/[^\s?]+)\?[^\s)"']*/g, '$1?***')
 
-/** Calls back with each line of a stream, without its end and its colours; resolves at the stream's end. */
+/** Calls back with each non-empty line of a stream, without colours or secrets; resolves at the stream's end. */
 export const eachLine = (stream: Readable, onLine: (line: string) => void): Promise<void> =>
   new Promise((resolve) => {
     const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })
@@ -42,7 +42,7 @@ export const eachLine = (stream: Readable, onLine: (line: string) => void): Prom
     lines.on('close', resolve)
   })
 
-/** How a process ended; one that could not be started has neither code nor signal, and says why. */
+/** How a process ended: exit code or signal, or the error if it could not be started. */
 export interface Exit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -50,8 +50,8 @@ export interface Exit {
 }
 
 /**
- * Resolves when a process has ended; never rejects.
- * @param event `close` waits until nobody holds its output open any more, what it started included
+ * Waits until a process has ended; never rejects.
+ * @param event `close` also waits until no process holds its output open, its own children included
  */
 export const exitOf = (child: ChildProcess, event: 'exit' | 'close'): Promise<Exit> =>
   new Promise((resolve) => {
@@ -61,33 +61,35 @@ export const exitOf = (child: ChildProcess, event: 'exit' | 'close'): Promise<Ex
     )
   })
 
+/** Options of {@link runProgram}. */
 export interface ProgramOptions {
   readonly env: Variables
   /** Kills the program. */
   readonly signal?: AbortSignal
-  /** Every line of stdout and stderr, without secrets. */
+  /** Called with every line of stdout and stderr, secrets removed. */
   readonly onLine?: (line: string, stream: 'stdout' | 'stderr') => void
   readonly timeoutMs?: number
 }
 
+/** How a program ended, and its last output. */
 export interface Ended extends Exit {
   /** The last 40 lines of stdout and stderr. */
   readonly lines: readonly string[]
 }
 
-/** Lines as they come, of which the last are kept. */
-export function lastLines(most = 40) {
+/** Buffer of the last lines added, at most `limit`. */
+export function lastLines(limit = 40) {
   const lines: string[] = []
   return {
     lines: lines as readonly string[], // only `add` changes it
     add(line: string) {
       lines.push(line)
-      if (lines.length > most) lines.shift()
+      if (lines.length > limit) lines.shift()
     },
   }
 }
 
-/** Runs a program to its end; a failure is told by what it gives, never thrown. */
+/** Runs a program to its end; a failure is in the result, never thrown. */
 export async function runProgram(
   command: string,
   args: readonly string[],

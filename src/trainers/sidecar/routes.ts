@@ -1,20 +1,21 @@
 /**
- * How a batch reaches the weights. Our own sidecar has every loss natively; any other Tinker server gets the loss it
- * has, or else the importance-sampling loss with the same gradient (`linearise.ts`), which costs a forward pass more.
+ * Encodes a training batch for a server. Our own sidecar has every loss natively. Any other Tinker server gets its own
+ * form of the loss, or else the importance-sampling loss with the same gradient (`linearise.ts`), at the cost of one
+ * more forward pass.
  */
 import type { Objective, TokenSegment, TrainBatch } from '../../batch.js'
 import { linearise } from '../losses/linearise.js'
 import type { Datum, TrainingModel, WireLoss } from '../tinker/wire.js'
 import { datum, lossDatum, masked, nativeLoss, ownDatum, rowsOf } from './datum.js'
 
-/** A batch on its way: what the pass gives, and the data it goes with. */
+/** A batch encoded for a server: its data and the loss to run on them. */
 export interface Routed {
   readonly data: readonly Datum[]
   readonly loss: WireLoss
 }
 
-/** The loss of a server without extensions that is this very one, if there is one. */
-function sameLoss(objective: Objective): Pick<WireLoss, 'name' | 'config'> | undefined {
+/** The wire's own loss that equals the objective, if there is one. */
+function equivalentLoss(objective: Objective): Pick<WireLoss, 'name' | 'config'> | undefined {
   switch (objective.kind) {
     case 'importance-sampling':
       return { name: 'importance_sampling' }
@@ -37,27 +38,27 @@ function sameLoss(objective: Objective): Pick<WireLoss, 'name' | 'config'> | und
 
 const scaled = (values: Float32Array, by: number): Float32Array => values.map((value) => by * value)
 
-/** A segment for a loss of the wire: the normaliser's multiplier goes into weights or advantages. */
+/** Encodes a segment for a loss of the wire; the normaliser's weight multiplies the advantages. */
 function wireDatum(segment: TokenSegment, weight: number, { name }: WireLoss): Datum {
   const advantages = scaled(segment.advantages, weight)
   if (name === 'cross_entropy') return datum(segment, { weights: advantages })
   return datum(segment, { advantages, logprobs: segment.oldLogprobs ?? segment.logprobs })
 }
 
-/** The batch for the sidecar's own loss. */
+/** Encodes a batch for our sidecar's own loss. */
 export const native = ({ segments, normaliser, loss }: TrainBatch): Routed => ({
   data: segments.map((segment, s) => lossDatum(segment, normaliser.perSegment[s]!)),
   loss: nativeLoss(loss),
 })
 
-/** The batch for a loss of the wire. @throws RangeError for segments drawn at another temperature than 1 */
+/** Encodes a batch for a loss of the wire. @throws RangeError for segments drawn at a temperature other than 1 */
 export async function overWire(
   batch: TrainBatch,
   logprobs: () => Promise<readonly Float32Array[]>,
 ): Promise<Routed> {
   const { segments, normaliser, loss } = batch
-  assertWarm(segments)
-  const own = loss.kl || loss.correction ? undefined : sameLoss(loss)
+  assertUnitTemperature(segments)
+  const own = loss.kl || loss.correction ? undefined : equivalentLoss(loss)
   const sent = own ? batch : linearise(batch, await logprobs())
   const route = own ?? { name: 'importance_sampling' }
   return {
@@ -66,8 +67,8 @@ export async function overWire(
   }
 }
 
-/** The wire's passes know no temperature. */
-function assertWarm(segments: readonly TokenSegment[]): void {
+/** Checks that segments were drawn at temperature 1; the wire's passes take no temperature. */
+function assertUnitTemperature(segments: readonly TokenSegment[]): void {
   const other = segments.find(({ temperature }) => temperature !== 1)
   if (other)
     throw new RangeError(
@@ -75,13 +76,13 @@ function assertWarm(segments: readonly TokenSegment[]): void {
     )
 }
 
-/** log p of every drawn token under the weights of this moment. */
+/** Computes log p of every drawn token under the current weights. */
 export async function currentLogprobs(
   model: TrainingModel,
   segments: readonly TokenSegment[],
   extended: boolean,
 ): Promise<readonly Float32Array[]> {
-  if (!extended) assertWarm(segments)
+  if (!extended) assertUnitTemperature(segments)
   const data = segments.map((segment) => {
     const weights = masked(segment, 1)
     return extended

@@ -8,7 +8,7 @@ import { assertSteppable } from '../../backend.js'
 import type { TokenSegment, TrainBatch } from '../../batch.js'
 import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import { Fault } from '../../error.js'
-import { assertDrawn } from '../batches/segments.js'
+import { assertTrainable } from '../batches/segments.js'
 import { assertTargets } from '../losses/critic-targets.js'
 import { stepReport } from '../losses/step-report.js'
 import type { TinkerService } from '../tinker/service.js'
@@ -70,7 +70,7 @@ function backendCapabilities(
 
 /** Checks that segments fit the context and are trainable. @throws RangeError */
 function checkSegments(segments: readonly TokenSegment[], contextLength: number): void {
-  assertDrawn(segments)
+  assertTrainable(segments)
   segments.forEach(({ rolloutId, tokens }, s) => {
     if (tokens.length > contextLength)
       throw new RangeError(

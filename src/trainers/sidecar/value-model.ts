@@ -1,4 +1,4 @@
-/** The critic of a sidecar: a value model with weights of its own, made when it is first asked for. */
+/** Critic of the sidecar backend: a separate value model, predicted and trained over the wire. */
 import type { CriticTargets, TokenSegment, TrainBatch } from '../../batch.js'
 import type { CriticReport } from '../losses/critic-targets.js'
 import { criticTally } from '../losses/critic-targets.js'
@@ -6,7 +6,7 @@ import type { TrainingModel } from '../tinker/wire.js'
 import { masked, rowsOf, valueDatum } from './datum.js'
 import { steppedBy } from './optimiser.js'
 
-/** The value of every drawn token, 0 where masked. */
+/** Predicts the value at every drawn token, 0 where masked. */
 export async function valuesBy(
   model: TrainingModel,
   segments: readonly TokenSegment[],
@@ -15,7 +15,7 @@ export async function valuesBy(
   return rowsOf(segments, await model.forward(data, { name: 'value', extension: true }), 'values')
 }
 
-/** One step of the value model on a batch's targets. */
+/** Runs one gradient step of the value model on a batch's targets. */
 export async function stepValues(
   model: TrainingModel,
   { segments, normaliser }: TrainBatch,

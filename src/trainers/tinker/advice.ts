@@ -1,28 +1,28 @@
-/** What the wire says about trying again, by HTTP status. */
+/** Retry delays that the Tinker wire prescribes, by HTTP status. */
 import { Refusal } from './transport.js'
 
-type Advice = 'never' | number | undefined
+type RetryDelay = 'never' | number | undefined
 
-/** Of a request that is sent again with the same sequence number and body, so that it counts once. */
-export function adviceOnSubmission(error: unknown, attempt: number): Advice {
+/** Retry delay of a submission. A resent submission has the same sequence number and body, so it counts once. */
+export function adviceOnSubmission(error: unknown, attempt: number): RetryDelay {
   if (!(error instanceof Refusal)) return undefined
   const { status, retryAfterMs } = error
   if (status === 409) return attempt < 3 ? undefined : 'never'
   return status >= 500 || status === 408 || status === 429 ? retryAfterMs : 'never'
 }
 
-/** Seconds a server that wants to be paid is waited for: an hour. */
+/** Pauses of 5 s after status 402 (payment required): one hour in all. */
 const unpaidPauses = 720
 
 /**
- * Of a question for a result. 408 and 410 are outcomes and not asked about here; `final` are the statuses by which
- * this server says that the operation failed.
+ * Retry delay of a poll for a result. Statuses 408 and 410 are poll results and never reach this function. `final`
+ * lists the statuses by which this server reports a failed operation.
  */
 export function adviceOnRetrieval(
   error: unknown,
   attempt: number,
   { final, maxRetries }: { readonly final: readonly number[]; readonly maxRetries: number },
-): Advice {
+): RetryDelay {
   if (!(error instanceof Refusal)) return attempt < maxRetries ? undefined : 'never'
   const { status, retryAfterMs } = error
   if (final.includes(status)) return 'never'
@@ -30,6 +30,6 @@ export function adviceOnRetrieval(
   if (status === 400) return attempt < 3 ? undefined : 'never'
   if (status !== 429 && status < 500) return 'never'
   if (attempt >= maxRetries) return 'never'
-  // At once, as the wire says; but a server that stays down is not hammered.
+  // The first retry is immediate, as the wire prescribes; later ones back off to spare a server that stays down.
   return status >= 500 && attempt === 0 ? 0 : retryAfterMs
 }

@@ -1,15 +1,15 @@
-/** Making a model on the server: by the sidecar's route where there is one, which says more, else by the wire's. */
+/** Creates a model on the server: by the sidecar's own route, which takes more options, or else by the wire's. */
 import { z } from 'zod'
 import { perform, type Session } from './session.js'
 import type { WireModelSpec } from './wire.js'
 
-/** A new model: the server's name of it, and what the server says became of the spec. */
+/** A created model: its id on the server, and the server's notes on how it changed the spec. */
 export interface Created {
   readonly modelId: string
   readonly notes: readonly string[]
 }
 
-/** Has a model made. @throws Fault */
+/** Creates a model on the server. Without extensions, `mode`, `alpha` and `head` are not sent. @throws Fault */
 export async function createOnServer(session: Session, spec: WireModelSpec): Promise<Created> {
   const { mode = 'lora', rank = 16, alpha, seed = 0, head = 'language' } = spec
   const { trainAttention = true, trainMlp = true, trainUnembed = false } = spec

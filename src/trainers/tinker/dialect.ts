@@ -1,5 +1,5 @@
-/** The two ways of saying the same: JSON and protobuf. */
-import { boundary } from '../../error.js'
+/** The two encodings of requests and results on the Tinker wire: JSON and protobuf. */
+import { rethrowAsFault } from '../../error.js'
 import { jsonForward, jsonSampled } from './codec/json-reply.js'
 import { jsonDatum, jsonPass } from './codec/json-request.js'
 import { protobufForward, protobufSampled } from './codec/protobuf-reply.js'
@@ -10,7 +10,7 @@ import type { DialectName } from './profile.js'
 import type { Reply } from './transport.js'
 import type { Datum, ForwardOutput, Sampled } from './wire.js'
 
-/** How data and the request around them are encoded. */
+/** Encoder of one wire encoding: single data, and the request that holds encoded data. */
 export interface Dialect {
   readonly protobuf: boolean
   encodeDatum(datum: Datum): Uint8Array
@@ -22,17 +22,17 @@ const dialects: Readonly<Record<DialectName, Dialect>> = {
   protobuf: { protobuf: true, encodeDatum: protobufDatum, encodePass: protobufPass },
 }
 
-/** A dialect by its name. */
+/** Returns the dialect of a name. */
 export const dialectNamed = (name: DialectName): Dialect => dialects[name]
 
-/** A result in whichever dialect the server chose. @throws Fault `model-unreadable` */
+/** Decodes the result of a pass, in the encoding the server chose. @throws Fault `model-unreadable` */
 export const readForward = (reply: Reply, what: string): Promise<ForwardOutput> =>
-  boundary('model-unreadable', what, () =>
+  rethrowAsFault('model-unreadable', what, () =>
     reply.protobuf ? protobufForward(reply.bytes) : jsonForward(jsonOf(reply, what)),
   )
 
-/** A result in whichever dialect the server chose. @throws Fault `model-unreadable` */
+/** Decodes the result of `asample`, in the encoding the server chose. @throws Fault `model-unreadable` */
 export const readSampled = (reply: Reply, what: string): Promise<Sampled> =>
-  boundary('model-unreadable', what, () =>
+  rethrowAsFault('model-unreadable', what, () =>
     reply.protobuf ? protobufSampled(reply.bytes) : jsonSampled(jsonOf(reply, what)),
   )

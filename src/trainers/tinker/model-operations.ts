@@ -1,4 +1,4 @@
-/** What a model is told outside of passes: steps, snapshots, files; each in the place it was called in. */
+/** Operations on a model other than passes: optimiser step, snapshot, save, export, load, unload; in call order. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
 import type { Line } from './codec/line.js'
@@ -10,7 +10,7 @@ import type { WireAdam } from './wire.js'
 
 const Path = z.object({ path: z.string() })
 
-/** `adam_params` of the wire. @throws RangeError for what the server's optimiser does not have */
+/** AdamW settings as `adam_params` of the wire. @throws RangeError for what the server's optimiser cannot do */
 export function adamParams(adam: WireAdam, { name, gradClip }: WireProfile): object {
   const { learningRate, beta1, beta2, epsilon, weightDecay, maxGradNorm } = adam
   for (const [field, value] of Object.entries({ learningRate, beta1, beta2, epsilon, weightDecay }))
@@ -33,8 +33,8 @@ export function adamParams(adam: WireAdam, { name, gradClip }: WireProfile): obj
   }
 }
 
-/** One operation in a model's sequence, whose request is JSON. @throws Fault */
-async function inLine<T>(
+/** Submits one JSON operation in a model's sequence and awaits its result. @throws Fault */
+async function enqueue<T>(
   session: Session,
   line: Line,
   [route, kind, fields]: readonly [route: string, kind: string, fields: object],
@@ -48,9 +48,9 @@ async function inLine<T>(
   return readFields(await resultOf(session, operation, ticket), route, result)
 }
 
-/** A sampling session of the weights after what was called so far; its id. @throws Fault */
+/** Opens a sampling session on the weights after all earlier calls; returns its id. @throws Fault */
 export async function snapshotOf(session: Session, line: Line): Promise<string> {
-  const saved = await inLine(
+  const saved = await enqueue(
     session,
     line,
     [
@@ -74,25 +74,38 @@ export async function snapshotOf(session: Session, line: Line): Promise<string> 
 
 const Metrics = z.object({ metrics: z.record(z.string(), z.number()).nullish() })
 
-/** One optimiser step; the server's metrics. @throws RangeError before a number is taken, or Fault */
+/**
+ * Runs one optimiser step and returns the server's metrics.
+ * @throws RangeError before a sequence number is taken, or Fault
+ */
 export async function stepOn(
   session: Session,
   line: Line,
   adam: WireAdam,
 ): Promise<Readonly<Record<string, number>>> {
   const fields = { type: 'optim_step', adam_params: adamParams(adam, session.profile) }
-  const done = await inLine(session, line, ['/api/v1/optim_step', 'OptimStep', fields], Metrics)
+  const done = await enqueue(
+    session,
+    line,
+    ['/api/v1/optim_step', 'OptimStep', fields],
+    Metrics,
+  )
   return done.metrics ?? {}
 }
 
-/** Keeps the state under a new name; its path. @throws Fault */
+/** Saves weights and optimiser state under a new name; returns the `tinker://` path. @throws Fault */
 export async function saveAs(session: Session, line: Line, path: string): Promise<string> {
   const fields = { type: 'save_weights', path, overwrite: false }
-  const saved = await inLine(session, line, ['/api/v1/save_weights', 'SaveWeights', fields], Path)
+  const saved = await enqueue(
+    session,
+    line,
+    ['/api/v1/save_weights', 'SaveWeights', fields],
+    Path,
+  )
   return saved.path
 }
 
-/** Writes the weights alone; their path. @throws RangeError for a format that the server does not have, or Fault */
+/** Exports only the weights; returns their path. @throws RangeError for a format the server lacks, or Fault */
 export async function exportAs(
   session: Session,
   line: Line,
@@ -104,13 +117,13 @@ export async function exportAs(
       `Expected a format of ${session.profile.name} (${known.join(', ') || 'it exports none'}), got \`${format}\``,
     )
   const fields = { format, path }
-  return (await inLine(session, line, ['/ext/v1/export', 'Export', fields], Path)).path
+  return (await enqueue(session, line, ['/ext/v1/export', 'Export', fields], Path)).path
 }
 
-/** Loads a state into the model of this line. @throws Fault */
+/** Loads a state into this sequence's model. @throws Fault */
 export async function loadInto(session: Session, line: Line, state: SavedState): Promise<void> {
   const fields = { type: 'load_weights', ...state }
-  await inLine(session, line, ['/api/v1/load_weights', 'LoadWeights', fields], z.object({}))
+  await enqueue(session, line, ['/api/v1/load_weights', 'LoadWeights', fields], z.object({}))
 }
 
 /** Loads a state as the first operation of a new model. @throws Fault */
@@ -123,13 +136,13 @@ export async function loadFirst(
   await perform(session, ['/api/v1/load_weights', 'LoadWeights', body], z.object({}))
 }
 
-/** A state on the server, and whether its optimiser is wanted too. */
+/** A saved state on the server, and whether to load its optimiser state too. */
 export interface SavedState {
   readonly path: string
   readonly optimizer: boolean
 }
 
-/** Frees a model. @throws Fault */
+/** Unloads a model from the server's memory. @throws Fault */
 export async function unloadFrom(session: Session, modelId: string): Promise<void> {
   const body = { type: 'unload_model', model_id: modelId }
   await perform(session, ['/api/v1/unload_model', 'UnloadModel', body], z.object({}))

@@ -1,6 +1,5 @@
-/** A model being trained on a server of the wire. */
-
-import { seen, startLine } from './codec/line.js'
+/** Training model on a Tinker server: passes, steps, snapshots and files, pipelined in call order. */
+import { type Line, seen, startLine } from './codec/line.js'
 import { createOnServer } from './create.js'
 import {
   exportAs,
@@ -17,8 +16,8 @@ import { samplingSession } from './sampling.js'
 import { recoded, type Session } from './session.js'
 import type { TrainingModel, WireModelSpec } from './wire.js'
 
-/** A new model with a state loaded; its id. @throws Fault, and there is no new model */
-async function loadAnew(session: Session, spec: WireModelSpec, state: SavedState): Promise<string> {
+/** Creates a model, loads a state into it and returns its id. @throws Fault after unloading the new model */
+async function loadNew(session: Session, spec: WireModelSpec, state: SavedState): Promise<string> {
   const { modelId } = await createOnServer(session, spec)
   try {
     await loadFirst(session, modelId, state)
@@ -29,29 +28,43 @@ async function loadAnew(session: Session, spec: WireModelSpec, state: SavedState
   return modelId
 }
 
-/** Makes a model and gives the hold on it. @throws Fault */
+/** The server's model behind a {@link TrainingModel}; `replaceModel` exchanges it. */
+interface CurrentModel {
+  modelId: string
+  line: Line
+}
+
+/**
+ * Replaces the model by a new one with a state loaded, for servers that load only into new models. Calls made after
+ * this one go to the new model.
+ */
+async function replaceModel(
+  session: Session,
+  spec: WireModelSpec,
+  at: CurrentModel,
+  state: SavedState,
+): Promise<void> {
+  const { modelId: old, line } = at
+  const loaded = loadNew(session, spec, state)
+  const fresh = startLine(loaded, 2)
+  at.line = fresh
+  try {
+    at.modelId = await loaded
+  } catch (error) {
+    if (at.line === fresh) at.line = line
+    throw error
+  }
+  await unloadFrom(session, old).catch(() => undefined)
+}
+
+/** Creates a model on the server. @throws Fault */
 export async function trainingModel(session: Session, spec: WireModelSpec): Promise<TrainingModel> {
   const { modelId, notes } = await createOnServer(session, spec)
-  const at = { modelId, line: startLine(Promise.resolve(modelId)) }
-
-  /** Where loading is only a new model's first operation, what is called from now on is for the new one. */
-  async function exchangeFor(state: SavedState): Promise<void> {
-    const { modelId: old, line } = at
-    const loaded = loadAnew(session, spec, state)
-    const fresh = startLine(loaded, 2)
-    at.line = fresh
-    try {
-      at.modelId = await loaded
-    } catch (error) {
-      if (at.line === fresh) at.line = line
-      throw error
-    }
-    await unloadFrom(session, old).catch(() => undefined)
-  }
+  const at: CurrentModel = { modelId, line: startLine(Promise.resolve(modelId)) }
   async function load(state: SavedState): Promise<void> {
     try {
       await (session.profile.load === 'first'
-        ? exchangeFor(state)
+        ? replaceModel(session, spec, at, state)
         : loadInto(session, at.line, state))
     } catch (error) {
       throw recoded(error, 'bad-checkpoint')
@@ -73,7 +86,7 @@ export async function trainingModel(session: Session, spec: WireModelSpec): Prom
     load: (path, { optimizer }) => seen(load({ path, optimizer })),
     exportTo: (format, name) => seen(exportAs(session, at.line, [format, name])),
     unload: async () => {
-      // What was called before is handed in first; a sequence that was ended has nothing more to hand in.
+      // Earlier calls are submitted first; a broken sequence has nothing more to submit.
       await at.line.take(0, async () => undefined).catch(() => undefined)
       await unloadFrom(session, at.modelId)
     },

@@ -1,8 +1,8 @@
-/** One request of a pass over data: its parts, and the checks that come before it. */
+/** Request of a forward or forward-backward pass, and the checks of its loss and data. */
 import type { WireProfile } from './profile.js'
 import type { Datum, WireLoss } from './wire.js'
 
-/** A request of `forward_backward` or `forward`, its data encoded already. */
+/** A request of `forward_backward` or `forward`, with its data already encoded. */
 export interface PassRequest {
   readonly modelId: string
   readonly seq: number
@@ -11,12 +11,12 @@ export interface PassRequest {
   readonly forwardOnly: boolean
 }
 
-/** Losses whose bounds differ between servers where they are not sent. */
+/** Losses whose default clip bounds differ between servers, so the bounds must be sent. */
 const clipped = ['ppo', 'cispo']
 const bounds = ['clip_low_threshold', 'clip_high_threshold'] as const
 
 /**
- * Refuses a loss that a server does not know, or that would run with the server's own constants.
+ * Checks that the server has the loss, and that it would not run with the server's default constants.
  * @throws RangeError saying what was expected
  */
 export function assertLoss(
@@ -44,7 +44,7 @@ export function assertLoss(
 }
 
 /**
- * Refuses data that cannot be sent.
+ * Checks that data can be sent: tokens present, inputs of the right length and finite.
  * @throws RangeError naming the datum and the input
  */
 export function assertData(data: readonly Datum[]): void {

@@ -1,4 +1,4 @@
-/** A pass over a batch: split, handed in part by part under numbers taken at once, and joined in order. */
+/** Pass over a batch: splits it into requests, submits them under consecutive numbers, joins results in order. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
@@ -10,11 +10,11 @@ import { handIn, resultOf, type Session } from './session.js'
 import { assertOutputs, joinOutputs, splitData } from './split.js'
 import type { Datum, ForwardOutput, PassOptions, WireLoss } from './wire.js'
 
-/** Parts of one batch on their way at the same time. */
+/** Requests of one batch in flight at the same time. */
 const concurrentParts = 16
 
-/** Where a pass goes: the sidecar's losses have their own routes, and protobuf a flag instead of one. */
-function routeOf(
+/** Route of a pass. The sidecar's own losses have their own routes; protobuf has a forward-only flag instead. */
+function passRoute(
   { profile, dialect }: Session,
   loss: WireLoss,
   forwardOnly: boolean,
@@ -26,8 +26,8 @@ function routeOf(
 }
 
 /**
- * One pass over a batch, with gradients or without.
- * @throws RangeError before a number is taken, or Fault
+ * Runs one pass over a batch, with or without gradients.
+ * @throws RangeError before a sequence number is taken, or Fault
  */
 export async function passOver(
   session: Session,
@@ -44,7 +44,7 @@ export async function passOver(
   assertData(data)
   if (signal?.aborted) throw new Fault('aborted', 'aborted before anything was sent')
   const parts = splitData(data.map(dialect.encodeDatum), profile)
-  const { route, kind } = routeOf(session, loss, forwardOnly)
+  const { route, kind } = passRoute(session, loss, forwardOnly)
   const handed = await line.take(parts.length, (first, modelId) =>
     mapPool(parts, concurrentParts, async (part, i) => {
       const operation: Operation = {

@@ -1,4 +1,4 @@
-/** Sampling sessions: weights of one moment, asked for token sequences. */
+/** Sampling sessions: draw token sequences from a snapshot of the weights. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
 import { readSampled } from './dialect.js'
@@ -17,7 +17,7 @@ function assertOptions({ prompt, maxTokens, samples = 1 }: SampleOptions): void 
     throw new RangeError(`Expected \`samples\` to be a positive integer, got \`${samples}\``)
 }
 
-function requestOf(options: SampleOptions, sampler: string, seq: number): object {
+function sampleRequest(options: SampleOptions, sampler: string, seq: number): object {
   const { prompt, maxTokens, seed, stop, topK = -1, topP = 1, temperature = 1 } = options
   return {
     type: 'sample',
@@ -37,7 +37,7 @@ function requestOf(options: SampleOptions, sampler: string, seq: number): object
   }
 }
 
-/** Refuses a result that is not what was asked for. @throws Fault `model-unreadable` */
+/** Checks that a result matches its request. @throws Fault `model-unreadable` */
 function assertSampled({ sequences, promptLogprobs }: Sampled, options: SampleOptions): void {
   const { samples = 1, prompt, promptLogprobs: wanted = false } = options
   const wrong = (expected: string, got: unknown) =>
@@ -50,14 +50,14 @@ function assertSampled({ sequences, promptLogprobs }: Sampled, options: SampleOp
     throw wrong(`${prompt.length} log-probs of the prompt`, promptLogprobs?.length)
 }
 
-/** Tells the server that nobody waits any more; one that does not know the route draws to the end. */
+/** Cancels a sample on the server; a server without the route draws it to the end. */
 function cancel({ transport }: Session, ticket: Ticket): void {
   if (!('requestId' in ticket)) return
   const body = { type: 'cancel_future', request_id: ticket.requestId }
   question({ ...transport, maxRetries: 0 }, '/api/v1/cancel_future', body).catch(() => undefined)
 }
 
-/** Samples of a sampling session that is there, or will be. */
+/** Sampling session on the server session of this id, which may still be opening. */
 export function samplingSession(session: Session, sampler: Promise<string>): SamplingSession {
   const nextSeq = counter()
   return {
@@ -66,7 +66,7 @@ export function samplingSession(session: Session, sampler: Promise<string>): Sam
       const id = await sampler
       const { signal } = options
       return session.sampling(async () => {
-        const body = requestOf(options, id, nextSeq())
+        const body = sampleRequest(options, id, nextSeq())
         const operation = jsonOperation(route, 'Sample', body, {
           signal,
           acceptsProtobuf: session.dialect.protobuf,
@@ -84,7 +84,7 @@ export function samplingSession(session: Session, sampler: Promise<string>): Sam
   }
 }
 
-/** Opens a sampling session of a base model or of saved weights; its id. @throws Fault */
+/** Opens a sampling session of a base model or of saved weights, and returns its id. @throws Fault */
 export async function openSampler(
   session: Session,
   weights: { readonly base_model: string } | { readonly model_path: string },

@@ -1,6 +1,6 @@
 /** Chat templates: renders messages with the Jinja template of a model, given the globals that templates expect. */
 import type { Message } from '../../chat.js'
-import { Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 import type { TokenizerFolder } from './tokenizer-folder.js'
 
 /** Renders messages to text. @throws Fault `bad-input` where the template refuses them */
@@ -99,9 +99,13 @@ export async function chatTemplate(
   try {
     engine = await createEngine(source)
   } catch (error) {
-    throw new Fault('bad-input', `${file}: expected a Jinja chat template: ${messageOf(error)}`, {
-      cause: error,
-    })
+    throw new Fault(
+      'bad-input',
+      `${file}: expected a Jinja chat template: ${errorMessage(error)}`,
+      {
+        cause: error,
+      },
+    )
   }
   return (messages, { addGenerationPrompt }) => {
     try {
@@ -114,7 +118,7 @@ export async function chatTemplate(
       const roles = messages.map(({ role }) => role).join(', ')
       throw new Fault(
         'bad-input',
-        `${file}: expected a template that renders messages of the roles ${roles}: ${messageOf(error)}`,
+        `${file}: expected a template that renders messages of the roles ${roles}: ${errorMessage(error)}`,
         { cause: error },
       )
     }

@@ -1,13 +1,13 @@
 /** Tokenizer with chat template: conversations become token ids, and only the template can make control tokens. */
 import { join } from 'node:path'
 import type { Message } from '../../chat.js'
-import { boundary, Fault } from '../../error.js'
+import { Fault, rethrowAsFault } from '../../error.js'
 import type { ChatTemplateOptions } from './chat-template.js'
 import { chatTemplate } from './chat-template.js'
 import type { Codec } from './codec.js'
-import { codecOf } from './codec.js'
+import { loadCodec } from './codec.js'
 import type { ControlMarks } from './marked-text.js'
-import { controlMarks, controlName, wellFormed } from './marked-text.js'
+import { controlMarks, controlName, replaceLoneSurrogates } from './marked-text.js'
 import type { AddedToken, TokenizerFolder } from './tokenizer-folder.js'
 import { readTokenizerFolder } from './tokenizer-folder.js'
 
@@ -87,7 +87,7 @@ const markMessage =
   (marks: ControlMarks) =>
   ({ role, content }: Message, i: number): Message => ({
     role,
-    content: role === 'assistant' ? marks.reply(i, content) : marks.guard(content),
+    content: role === 'assistant' ? marks.markReply(i, content) : marks.guard(content),
   })
 
 /**
@@ -103,13 +103,13 @@ export async function openChatTokenizer(
   const texts = added.map(({ content }) => content)
   const marks = controlMarks(texts)
   const controls = new Map(added.map(({ content, id }) => [content, id]))
-  const codec = await boundary('bad-input', join(path, 'tokenizer.json'), () =>
-    codecOf(folder, texts),
+  const codec = await rethrowAsFault('bad-input', join(path, 'tokenizer.json'), () =>
+    loadCodec(folder, texts),
   )
   const render = await chatTemplate(folder, options)
-  const encodeMarked = (rendered: string) => codec.encode(marks.named(rendered))
+  const encodeMarked = (rendered: string) => codec.encode(marks.nameControls(rendered))
   const encode: ChatTokenizer['encode'] = (text, { special }) =>
-    special ? encodeMarked(wellFormed(text)) : codec.encode(wellFormed(text))
+    special ? encodeMarked(replaceLoneSurrogates(text)) : codec.encode(replaceLoneSurrogates(text))
   const eos = eosIds(folder, codec.idOf, (token) => {
     const n = texts.indexOf(token)
     return n < 0 ? token : controlName(n)
@@ -122,7 +122,7 @@ export async function openChatTokenizer(
     controls,
     ends: [...new Set([...endOfTurn({ render, encode, controls }), ...eos, ...folder.ends])],
     encode,
-    decode: (ids) => marks.unnamed(codec.decode(ids)),
+    decode: (ids) => marks.restoreControls(codec.decode(ids)),
     render,
     encodeChat: (messages, chosen) => encodeMarked(renderMarked(messages, chosen)),
     marks,

@@ -51,7 +51,7 @@ function renamedTokenizer({ tokenizer, added }: TokenizerFolder, controls: reado
 }
 
 /** Loads a folder's tokenizer. `controls` are its control tokens, renamed to {@link controlName} of their index. */
-export async function codecOf(
+export async function loadCodec(
   folder: TokenizerFolder,
   controls: readonly string[],
 ): Promise<Codec> {

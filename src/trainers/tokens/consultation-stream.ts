@@ -1,17 +1,20 @@
 /** Continues the token stream of a consultation from one rendering of a grammar to the next. */
 import type { Message } from '../../chat.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { Drawn, TokenStream, TokenStreamOptions } from './token-stream.js'
-import { heard, startStream } from './token-stream.js'
+import type { DrawnReply, TokenStream, TokenStreamOptions } from './token-stream.js'
+import { appendHeard, startStream } from './token-stream.js'
 
 /** The policy's previous reply, and the messages of the prompt it answered. */
-export interface Reply {
-  readonly turn: Drawn
+export interface PreviousReply {
+  readonly turn: DrawnReply
   readonly messages: readonly Message[]
 }
 
 /** Messages that follow a reply; undefined where the new rendering does not extend the reply's messages. */
-function newMessages({ messages }: Reply, now: readonly Message[]): readonly Message[] | undefined {
+function newMessages(
+  { messages }: PreviousReply,
+  now: readonly Message[],
+): readonly Message[] | undefined {
   const grown = messages.every(
     ({ role, content }, i) => now[i]?.role === role && now[i].content === content,
   )
@@ -25,12 +28,12 @@ function newMessages({ messages }: Reply, now: readonly Message[]): readonly Mes
  * stream where there is no previous reply or the rendering does not extend it.
  * @throws Fault `bad-input` where the template refuses the messages
  */
-export function streamOf(
+export function nextStream(
   tokenizer: ChatTokenizer,
   messages: readonly Message[],
-  before: Reply | undefined,
+  before: PreviousReply | undefined,
   options: TokenStreamOptions,
 ): TokenStream {
   const world = before && newMessages(before, messages)
-  return world ? heard(before.turn, world) : startStream(tokenizer, messages, options)
+  return world ? appendHeard(before.turn, world) : startStream(tokenizer, messages, options)
 }

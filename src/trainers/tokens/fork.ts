@@ -19,13 +19,16 @@ export interface Fork {
 }
 
 /** First index at which `longer` does not extend `prefix`; undefined if it extends it. */
-export function breakAt(prefix: readonly number[], longer: readonly number[]): number | undefined {
+export function firstDivergence(
+  prefix: readonly number[],
+  longer: readonly number[],
+): number | undefined {
   const at = prefix.findIndex((id, i) => id !== longer[i])
   return at < 0 ? undefined : at
 }
 
 /** Describes the fork at the position where `prompt` leaves the stream. */
-export function forkAt(
+export function createFork(
   position: number,
   reason: Fork['reason'],
   stream: readonly number[],

@@ -7,9 +7,9 @@ import type { Observation } from '../../env.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { episodeSegments } from '../batches/segments.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { Reply } from './consultation-stream.js'
-import { streamOf } from './consultation-stream.js'
-import { drawn, openedIn } from './token-stream.js'
+import type { PreviousReply } from './consultation-stream.js'
+import { nextStream } from './consultation-stream.js'
+import { appendDrawn, openedThinkTag } from './token-stream.js'
 
 /** The model that an episode is encoded for. */
 export interface LanguageDemonstrationOptions {
@@ -53,7 +53,7 @@ function replyText(
 
 /** Token ids of a reply as a policy draws it: reasoning tags are control tokens, others are spelt as text. */
 function replyIds({ marks, encodeMarked, ends }: ChatTokenizer, reply: string): readonly number[] {
-  return [...encodeMarked(marks.reply(0, reply)), ...ends.slice(0, 1)]
+  return [...encodeMarked(marks.markReply(0, reply)), ...ends.slice(0, 1)]
 }
 
 /** True for replies that are not to be imitated: invalid ones and giving up. */
@@ -79,14 +79,14 @@ export function languageDemonstration(
   const [first = [], ...later] = Array.from(observations(episode), (seen) => grammar.render(seen))
   const trained: EpisodeTurn[] = []
   let messages = first
-  let before: Reply | undefined
+  let before: PreviousReply | undefined
   for (const [t, { sample: _, ...turn }] of episode.turns.entries()) {
-    const stream = streamOf(tokenizer, messages, before, { history })
+    const stream = nextStream(tokenizer, messages, before, { history })
     const after = later[t] ?? []
-    const reply = replyText(turn, after, { grammar, opened: openedIn(stream.marked) })
+    const reply = replyText(turn, after, { grammar, opened: openedThinkTag(stream.marked) })
     const tokens = reply === undefined ? [] : replyIds(tokenizer, reply)
     if (stream.prompt.length + tokens.length > contextLength) break
-    const made = drawn(stream, {
+    const made = appendDrawn(stream, {
       tokens,
       logprobs: tokens.map(() => 0),
       policyVersion,

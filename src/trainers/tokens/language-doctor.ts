@@ -3,10 +3,10 @@ import type { Agent, Grammar } from '../../agent.js'
 import { fork } from '../../seed.js'
 import type { Action } from '../../turn.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { Reply } from './consultation-stream.js'
-import { streamOf } from './consultation-stream.js'
+import type { PreviousReply } from './consultation-stream.js'
+import { nextStream } from './consultation-stream.js'
 import type { Draw } from './token-stream.js'
-import { drawn, openedIn } from './token-stream.js'
+import { appendDrawn, openedThinkTag } from './token-stream.js'
 
 /** Samples at most `maxTokens` ids, up to and including the first of `stop`. @throws Fault when the model fails */
 export type DrawTokens = (
@@ -57,12 +57,12 @@ export function languageDoctor({
   history = 'keep',
 }: LanguageDoctorOptions): Agent {
   assertPositive({ maxTokens, contextLength })
-  const replies = new WeakMap<Action, Reply>()
+  const replies = new WeakMap<Action, PreviousReply>()
   return async (observation, { seed, signal }) => {
     const messages = grammar.render(observation)
     const last = observation.turns.at(-1)
     const before = last && replies.get(last.action)
-    const stream = streamOf(tokenizer, messages, before, { history })
+    const stream = nextStream(tokenizer, messages, before, { history })
     const room = contextLength - stream.prompt.length
     if (room < 1) return { action: { kind: 'give-up' } }
     const sampled = await draw(stream.prompt, {
@@ -72,9 +72,9 @@ export function languageDoctor({
       stop: tokenizer.ends,
       signal,
     })
-    const turn = drawn(stream, sampled)
+    const turn = appendDrawn(stream, sampled)
     // A grammar may give one object for many replies; the copy is of this turn alone.
-    const action = { ...grammar.parse(openedIn(stream.marked) + turn.text) }
+    const action = { ...grammar.parse(openedThinkTag(stream.marked) + turn.text) }
     replies.set(action, { turn, messages })
     return { action, text: turn.text, sample: turn.sample }
   }

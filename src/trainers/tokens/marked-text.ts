@@ -22,7 +22,8 @@ const marks = /\uDC00|[\uDC01\uDC02][\uDD00-\uDDFF]{2}/gu
 const names = /\uDC03([\uDD00-\uDDFF])([\uDD00-\uDDFF])/gu
 
 /** Replaces lone surrogates, which UTF-8 cannot encode, by U+FFFD, as which a tokenizer would read them. */
-export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\uFFFD')
+export const replaceLoneSurrogates = (text: string): string =>
+  text.replace(/\p{Surrogate}/gu, '\uFFFD')
 
 /** Private name of the `n`th control token in the renamed tokenizer. */
 export const controlName = (n: number): string => numbered(naming, n)
@@ -32,11 +33,11 @@ export interface ControlMarks {
   /** Marks control tokens spelt in a text, also ones that begin or end in a neighbour; repairs surrogates. */
   readonly guard: (text: string) => string
   /** Marks the policy's reply at message `index`: guards it and marks each span between reasoning tags. */
-  readonly reply: (index: number, text: string) => string
+  readonly markReply: (index: number, text: string) => string
   /** Input of the tokenizer: replaces genuine control tokens by their private names and removes all marks. */
-  readonly named: (rendered: string) => string
+  readonly nameControls: (rendered: string) => string
   /** Spells private names out again. */
-  readonly unnamed: (text: string) => string
+  readonly restoreControls: (text: string) => string
 }
 
 const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
@@ -84,15 +85,15 @@ export function controlMarks(controls: readonly string[]): ControlMarks {
   const replyCore = (n: number) => (core: string) =>
     numbered(opening, n) + guardCore(core) + numbered(closing, n)
   return {
-    guard: (text) => mapTrimmed(wellFormed(text), guardCore),
-    reply: (n, text) =>
-      wellFormed(text)
+    guard: (text) => mapTrimmed(replaceLoneSurrogates(text), guardCore),
+    markReply: (n, text) =>
+      replaceLoneSurrogates(text)
         .split(reasoningTags)
         .map((part) => (reasoningTags.test(part) ? part : mapTrimmed(part, replyCore(n))))
         .join(''),
-    named: (rendered) =>
+    nameControls: (rendered) =>
       rendered.replace(genuine, (found) => controlName(index.get(found) ?? 0)).replace(marks, ''),
-    unnamed: (text) =>
+    restoreControls: (text) =>
       text.replace(names, (_, high: string, low: string) => {
         const n = ((high.charCodeAt(0) & 255) << 8) + (low.charCodeAt(0) & 255)
         return controls[n] ?? ''
@@ -101,7 +102,7 @@ export function controlMarks(controls: readonly string[]): ControlMarks {
 }
 
 /** Text after the reply of message `index` in rendered text; undefined where the template left the reply out. */
-export function afterReply(rendered: string, index: number): string | undefined {
+export function textAfterReply(rendered: string, index: number): string | undefined {
   const mark = numbered(closing, index)
   const at = rendered.lastIndexOf(mark)
   return at < 0 ? undefined : rendered.slice(at + mark.length)

@@ -4,12 +4,12 @@ import { Fault } from '../../error.js'
 import type { ChatTemplateOptions } from './chat-template.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
 import { openChatTokenizer } from './chat-tokenizer.js'
-import type { Conversation } from './check-conversations.js'
-import { checkConversations } from './check-conversations.js'
 import type { Fork } from './fork.js'
-import { breakAt } from './fork.js'
+import { firstDivergence } from './fork.js'
+import type { Conversation } from './template-conversations.js'
+import { templateConversations } from './template-conversations.js'
 import type { TokenStream } from './token-stream.js'
-import { drawn, heard, startStream } from './token-stream.js'
+import { appendDrawn, appendHeard, startStream } from './token-stream.js'
 
 /** Families of chat formats. */
 export type TemplateFamily = 'chatml' | 'llama' | 'qwen-think' | 'gemma' | 'mistral' | 'other'
@@ -60,7 +60,7 @@ export interface TemplateCheck {
 /** True where encoding the whole prompt text gives the ids of the prompt. */
 function isSeamless({ tokenizer, prompt, marked }: TokenStream): boolean {
   const whole = tokenizer.encodeMarked(marked)
-  return whole.length === prompt.length && breakAt(whole, prompt) === undefined
+  return whole.length === prompt.length && firstDivergence(whole, prompt) === undefined
 }
 
 /** Plays a conversation through a stream. Returns its forks and the number of prompts with seams. */
@@ -72,7 +72,7 @@ function playConversation(tokenizer: ChatTokenizer, conversation: Conversation) 
   let stream = startStream(tokenizer, [...opening, user(first)])
   let seams = 0
   replies.forEach((text, turn) => {
-    const ids = tokenizer.encodeMarked(tokenizer.marks.reply(0, text))
+    const ids = tokenizer.encodeMarked(tokenizer.marks.markReply(0, text))
     const tokens = [...ids, ...(cut ? [] : tokenizer.ends.slice(0, 1))]
     const sample = {
       tokens,
@@ -82,7 +82,7 @@ function playConversation(tokenizer: ChatTokenizer, conversation: Conversation) 
       logprobMode: 'scaled',
       stopReason: cut ? 'length' : 'stop',
     } as const
-    stream = heard(drawn(stream, sample), [user(later[turn] ?? '')])
+    stream = appendHeard(appendDrawn(stream, sample), [user(later[turn] ?? '')])
     if (!isSeamless(stream)) seams++
   })
   return { forks: stream.forks, seams }
@@ -128,7 +128,7 @@ export async function checkTemplate(
   const refused: { name: string; message: string }[] = []
   let seams = 0
   let firstDifference: TemplateDifference | null = null
-  for (const conversation of checkConversations([...tokenizer.controls.keys()])) {
+  for (const conversation of templateConversations([...tokenizer.controls.keys()])) {
     const { name } = conversation
     try {
       const { forks, seams: found } = playConversation(tokenizer, conversation)

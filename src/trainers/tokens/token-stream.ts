@@ -7,8 +7,8 @@ import type { Message } from '../../chat.js'
 import type { Sample } from '../../episode.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
 import type { Fork } from './fork.js'
-import { breakAt, forkAt } from './fork.js'
-import { afterReply, isMarked } from './marked-text.js'
+import { createFork, firstDivergence } from './fork.js'
+import { isMarked, textAfterReply } from './marked-text.js'
 
 /** A stream at the policy's turn. Frozen, so siblings may continue from the same one. */
 export interface TokenStream {
@@ -34,7 +34,7 @@ export interface TokenStream {
 export type Draw = Omit<Sample, 'prompt'>
 
 /** A stream after a drawn reply, waiting for the answer. */
-export interface Drawn {
+export interface DrawnReply {
   /** The stream before the reply. */
   readonly stream: TokenStream
   readonly sample: Sample
@@ -75,7 +75,7 @@ export function startStream(
 }
 
 /** Appends a drawn reply by its ids, which are never re-encoded from the text. */
-export function drawn(stream: TokenStream, draw: Draw): Drawn {
+export function appendDrawn(stream: TokenStream, draw: Draw): DrawnReply {
   const { tokenizer, prompt } = stream
   if (draw.logprobs.length !== draw.tokens.length)
     throw new RangeError(
@@ -107,14 +107,14 @@ function renderDelta(tokenizer: ChatTokenizer, world: readonly Message[]): strin
     { role: 'assistant', content: 'Reply' },
     ...world,
   ]
-  return afterReply(tokenizer.renderMarked(synthetic, { addGenerationPrompt: true }), 1)
+  return textAfterReply(tokenizer.renderMarked(synthetic, { addGenerationPrompt: true }), 1)
 }
 
 /**
  * Ids of the whole rendering of a stream's messages. Replies that are intact in it keep their drawn ids; a reply of
  * white space and reasoning tags alone cannot be located and is re-encoded.
  */
-export function rerendered({
+export function encodeRendering({
   tokenizer,
   messages,
   marked,
@@ -123,7 +123,7 @@ export function rerendered({
   const out: number[] = []
   let rest = marked
   for (const [index, ids] of replies) {
-    const reply = tokenizer.marks.reply(index, messages[index]?.content ?? '')
+    const reply = tokenizer.marks.markReply(index, messages[index]?.content ?? '')
     const at = isMarked(reply) ? rest.indexOf(reply) : -1
     if (at < 0) continue
     for (const id of tokenizer.encodeMarked(rest.slice(0, at))) out.push(id)
@@ -135,18 +135,18 @@ export function rerendered({
 }
 
 /** The think tag that the generation prompt ends with, if any: the reply's text then starts inside the reasoning. */
-export const openedIn = (marked: string): string => /<think>\s*$/.exec(marked)?.[0] ?? ''
+export const openedThinkTag = (marked: string): string => /<think>\s*$/.exec(marked)?.[0] ?? ''
 
 /** Next messages and their rendering, and the delta to append if that rendering extends the stream. */
-function renderNext({ stream, text, ids }: Drawn, world: readonly Message[]) {
+function renderNext({ stream, text, ids }: DrawnReply, world: readonly Message[]) {
   const { tokenizer, history, messages: earlier, marked: read } = stream
-  const opened = openedIn(read)
+  const opened = openedThinkTag(read)
   const whole = opened + text
   const kept = history === 'keep' ? whole : stripReasoning(whole)
   const messages: Message[] = [...earlier, { role: 'assistant', content: kept }, ...world]
   const marked = tokenizer.renderMarked(messages, { addGenerationPrompt: true })
   const before =
-    read.slice(0, read.length - opened.length) + tokenizer.marks.reply(earlier.length, kept)
+    read.slice(0, read.length - opened.length) + tokenizer.marks.markReply(earlier.length, kept)
   const delta = renderDelta(tokenizer, world)
   const reply = [...tokenizer.encode(opened, { special: true }), ...ids]
   return {
@@ -168,7 +168,7 @@ function renderNext({ stream, text, ids }: Drawn, world: readonly Message[]) {
  * ids that a reply cut by length lacks.
  * @throws Fault `bad-input` where the template refuses the messages
  */
-export function heard(turn: Drawn, world: readonly Message[]): TokenStream {
+export function appendHeard(turn: DrawnReply, world: readonly Message[]): TokenStream {
   if (world.length === 0 || world.some(({ role }) => role === 'assistant'))
     throw new RangeError(
       `Expected \`world\` to be messages that are not the policy's, got roles [${world.map(({ role }) => role)}]`,
@@ -177,13 +177,13 @@ export function heard(turn: Drawn, world: readonly Message[]): TokenStream {
   const { messages, marked, replies, delta, strips } = renderNext(turn, world)
   const next = { ...stream, messages, marked, replies, turns: stream.turns + 1 }
   const appends = delta !== undefined && !strips
-  const prompt = appends ? [...sample.prompt, ...ids, ...delta] : rerendered(next)
+  const prompt = appends ? [...sample.prompt, ...ids, ...delta] : encodeRendering(next)
   const asDrawn = [...sample.prompt, ...sample.tokens]
-  const at = breakAt(asDrawn, prompt)
+  const at = firstDivergence(asDrawn, prompt)
   if (at === undefined) return Object.freeze({ ...next, prompt })
   if (strips && delta !== undefined)
     return Object.freeze({ ...next, prompt, stripped: stream.stripped + 1 })
   const reason = at < sample.prompt.length + ids.length ? 'history' : 'end-of-turn'
-  const fork = forkAt(at, reason, asDrawn, prompt, stream)
+  const fork = createFork(at, reason, asDrawn, prompt, stream)
   return Object.freeze({ ...next, prompt, forks: [...stream.forks, fork] })
 }

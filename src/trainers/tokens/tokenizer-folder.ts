@@ -1,7 +1,7 @@
 /** Reads a tokenizer folder as downloaded with a model, and checks the files that decide the tokens of a chat. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 
 /** A parsed JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -48,7 +48,7 @@ async function readText(file: string): Promise<string | undefined> {
       ['ENOENT', 'ENOTDIR'].includes(`${error.code}`)
     )
       return undefined
-    throw new Fault('bad-input', `${file}: ${messageOf(error)}`, { cause: error })
+    throw new Fault('bad-input', `${file}: ${errorMessage(error)}`, { cause: error })
   }
 }
 
@@ -60,7 +60,7 @@ async function readObject(file: string): Promise<JsonObject | undefined> {
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new Fault('bad-input', `${file}: expected valid JSON: ${messageOf(error)}`, {
+    throw new Fault('bad-input', `${file}: expected valid JSON: ${errorMessage(error)}`, {
       cause: error,
     })
   }

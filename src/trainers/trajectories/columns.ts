@@ -1,7 +1,7 @@
 /** The Arrow schema of trajectory files (`bedside-trajectories/1`), and trajectories as a table of it. */
 import type * as Arrow from 'apache-arrow'
 import type { TokenSegment } from '../../batch.js'
-import { drawnTokens } from '../../batch.js'
+import { countDrawnTokens } from '../../batch.js'
 import type { Trajectory } from './trajectory.js'
 
 /** Float32 columns whose values hardly repeat: a dictionary would only cost time. */
@@ -106,7 +106,7 @@ function scalarValues({ segment, index, count, caseId, agent, seed, step, score 
     policy_version_max,
     length: segment.tokens.length,
     prompt_length: segment.promptLength,
-    drawn: drawnTokens(segment),
+    drawn: countDrawnTokens(segment),
   }
 }
 

@@ -1,16 +1,16 @@
 /** Writes rows of plain objects to a `.jsonl` or `.parquet` file, renamed into place when it is complete. */
 import type * as Arrow from 'apache-arrow'
-import { boundary, Fault } from '../../error.js'
+import { Fault, rethrowAsFault } from '../../error.js'
 import { isStreamed, newFile } from '../../storage/atomic-write.js'
-import { parquetStream } from './parquet-stream.js'
+import { createParquetFile } from './parquet-file.js'
 
 /** Type of a column: `[item]` is a list, an object a struct. Integers are 64-bit and given as bigint. */
-export type Shape =
+export type ColumnShape =
   | 'text'
   | 'integer'
   | 'number?'
-  | readonly [Shape]
-  | { readonly [name: string]: Shape }
+  | readonly [ColumnShape]
+  | { readonly [name: string]: ColumnShape }
 
 /** A file of rows being written. */
 export interface RowFile {
@@ -25,11 +25,11 @@ export interface RowFile {
 /** Rows are buffered until there are this many, or this many characters of JSON. */
 const batch = { rows: 1000, characters: 4_000_000 }
 
-function arrowType(arrow: typeof Arrow, shape: Shape): Arrow.DataType {
+function arrowType(arrow: typeof Arrow, shape: ColumnShape): Arrow.DataType {
   if (shape === 'text') return new arrow.Utf8()
   if (shape === 'integer') return new arrow.Int64()
   if (shape === 'number?') return new arrow.Float64()
-  const field = ([name, inner]: readonly [string, Shape]) =>
+  const field = ([name, inner]: readonly [string, ColumnShape]) =>
     new arrow.Field(name, arrowType(arrow, inner), inner === 'number?')
   return Array.isArray(shape)
     ? new arrow.List(field(['item', shape[0]]))
@@ -39,7 +39,7 @@ function arrowType(arrow: typeof Arrow, shape: Shape): Arrow.DataType {
 /** Rows as an Arrow table with the columns of `shape`. */
 function arrowTable(
   arrow: typeof Arrow,
-  shape: Readonly<Record<string, Shape>>,
+  shape: Readonly<Record<string, ColumnShape>>,
   rows: readonly object[],
 ): Arrow.Table {
   const { children } = arrowType(arrow, shape)
@@ -67,8 +67,8 @@ interface FormatWriter {
   abort(): Promise<void>
 }
 
-function parquetWriter(path: string, shape: Readonly<Record<string, Shape>>): FormatWriter {
-  const stream = parquetStream(path, { rows: batch.rows, bytes: batch.characters })
+function parquetWriter(path: string, shape: Readonly<Record<string, ColumnShape>>): FormatWriter {
+  const stream = createParquetFile(path, { rows: batch.rows, bytes: batch.characters })
   const table = async (rows: readonly object[]) =>
     arrowTable(await import('apache-arrow'), shape, rows)
   return {
@@ -81,7 +81,7 @@ function parquetWriter(path: string, shape: Readonly<Record<string, Shape>>): Fo
 function jsonlWriter(path: string): FormatWriter {
   let opened: ReturnType<typeof newFile> | undefined
   const begin = () => {
-    opened ??= boundary('bad-input', path, () => newFile(path))
+    opened ??= rethrowAsFault('bad-input', path, () => newFile(path))
     return opened
   }
   return {
@@ -96,7 +96,7 @@ function jsonlWriter(path: string): FormatWriter {
  * standard stream gets JSON lines.
  * @throws Fault `bad-input` for a name of another format, or a path that cannot be written
  */
-export function rowFile(path: string, shape: Readonly<Record<string, Shape>>): RowFile {
+export function openRowFile(path: string, shape: Readonly<Record<string, ColumnShape>>): RowFile {
   if (!/\.(jsonl|parquet)$/.test(path) && !isStreamed(path))
     throw new Fault('bad-input', `Expected a file named *.jsonl or *.parquet, got \`${path}\``)
   const writer = path.endsWith('.parquet') ? parquetWriter(path, shape) : jsonlWriter(path)

@@ -10,7 +10,7 @@ import type { Observation } from '../../env.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
-import type { Shape } from './export-file.js'
+import type { ColumnShape } from './export-file.js'
 
 /** Data set formats that episodes can be exported to. */
 export const exportFormats = ['sft', 'prompts', 'verl', 'slime'] as const
@@ -39,11 +39,11 @@ function observationAfter(episode: Episode, turns: number): Observation {
 }
 
 /** Messages the policy reads before its first move. */
-export const promptOf = (episode: Episode, grammar: Grammar): readonly Message[] =>
+export const promptMessages = (episode: Episode, grammar: Grammar): readonly Message[] =>
   grammar.render(observationAfter(episode, 0))
 
 /** The dialogue up to the doctor's last message; empty for an episode without turns. */
-export function dialogueOf(episode: Episode, grammar: Grammar): readonly Message[] {
+export function dialogueMessages(episode: Episode, grammar: Grammar): readonly Message[] {
   const messages = grammar.render(observationAfter(episode, episode.turns.length))
   return messages.slice(0, messages.findLastIndex(({ role }) => role === 'assistant') + 1)
 }
@@ -69,8 +69,8 @@ function rowOrigin({ episode, truth }: SavedEpisode, index: number) {
   }
 }
 
-const message: Shape = { role: 'text', content: 'text' }
-const originShape: Shape = {
+const message: ColumnShape = { role: 'text', content: 'text' }
+const originShape: ColumnShape = {
   index: 'integer',
   split: 'text',
   case_id: 'text',
@@ -80,7 +80,7 @@ const originShape: Shape = {
 
 interface RowFormat {
   /** Columns of a row. */
-  readonly shape: (context: ExportContext) => Readonly<Record<string, Shape>>
+  readonly shape: (context: ExportContext) => Readonly<Record<string, ColumnShape>>
   /** Makes an episode's row; undefined for an episode that has none. */
   readonly row: (saved: SavedEpisode, index: number, context: ExportContext) => object | undefined
 }
@@ -88,7 +88,7 @@ interface RowFormat {
 const sft: RowFormat = {
   shape: () => ({ messages: [message], rollout_id: 'text', case_id: 'text', reward: 'number?' }),
   row(saved, _, { grammar }) {
-    const messages = dialogueOf(saved.episode, grammar)
+    const messages = dialogueMessages(saved.episode, grammar)
     if (messages.length === 0) return undefined
     const { id, caseId } = saved.episode
     return { messages, rollout_id: id, case_id: caseId, reward: saved.score?.total ?? null }
@@ -99,7 +99,7 @@ const prompts: RowFormat = {
   shape: () => ({ prompt: [message], case_id: 'text', seed: 'integer', language: 'text' }),
   row(saved, index, { grammar }) {
     const { case_id, seed, language } = rowOrigin(saved, index)
-    return { prompt: promptOf(saved.episode, grammar), case_id, seed, language }
+    return { prompt: promptMessages(saved.episode, grammar), case_id, seed, language }
   },
 }
 
@@ -113,7 +113,7 @@ const verl: RowFormat = {
     ...(agentName === undefined ? {} : { agent_name: 'text' }),
   }),
   row: (saved, index, { grammar, agentName }) => ({
-    prompt: promptOf(saved.episode, grammar),
+    prompt: promptMessages(saved.episode, grammar),
     data_source: 'bedside',
     ability: 'consultation',
     reward_model: { style: 'rule', ground_truth: groundTruth(saved) },
@@ -125,11 +125,11 @@ const verl: RowFormat = {
 const slime: RowFormat = {
   shape: () => ({ prompt: [message], label: 'text', metadata: originShape }),
   row: (saved, index, { grammar }) => ({
-    prompt: promptOf(saved.episode, grammar),
+    prompt: promptMessages(saved.episode, grammar),
     label: groundTruth(saved),
     metadata: rowOrigin(saved, index),
   }),
 }
 
 /** Columns and rows of each export format. */
-export const formats: { readonly [F in ExportFormat]: RowFormat } = { sft, prompts, verl, slime }
+export const rowFormats: { readonly [F in ExportFormat]: RowFormat } = { sft, prompts, verl, slime }

@@ -1,11 +1,11 @@
 /** Exports saved episodes or trajectories to files that other trainers load, all of them or the best. */
 import { Fault } from '../../error.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
-import { readSaved } from '../../storage/episode-files.js'
-import { rowFile } from './export-file.js'
+import { readSavedEpisodes } from '../../storage/episode-files.js'
+import { openRowFile } from './export-file.js'
 import type { ExportContext, ExportFormat } from './export-rows.js'
-import { formats } from './export-rows.js'
-import { readTrajectories, schemaOfParquet } from './reader.js'
+import { rowFormats } from './export-rows.js'
+import { readSchemaName, readTrajectories } from './reader.js'
 import { slimeSample } from './slime-sample.js'
 import type { Trajectory } from './trajectory.js'
 
@@ -70,7 +70,7 @@ function episodeItem(
     total: score?.total ?? null,
     // All siblings of a group read the same prompt.
     ...(format === 'sft' ? {} : { key: jsonKey(caseId, seed, language, maxTurns, budget) }),
-    row: (index) => formats[format].row(saved, index, context),
+    row: (index) => rowFormats[format].row(saved, index, context),
   }
 }
 
@@ -111,14 +111,15 @@ async function* readItems(
     if (from === 'trajectories')
       for await (const one of readTrajectories(file)) yield trajectoryItem(one, f)
     else
-      for await (const saved of readSaved(file)) yield episodeItem(saved, jsonKey(f, n++), options)
+      for await (const saved of readSavedEpisodes(file))
+        yield episodeItem(saved, jsonKey(f, n++), options)
   }
 }
 
 /** True for a trajectory schema of any version; the reader rejects versions it cannot read. */
 const holdsTrajectories = async (file: string): Promise<boolean> =>
   file.endsWith('.parquet') &&
-  ((await schemaOfParquet(file))?.startsWith('bedside-trajectories/') ?? false)
+  ((await readSchemaName(file))?.startsWith('bedside-trajectories/') ?? false)
 
 /** Detects what the files hold. @throws Fault `bad-input` for a mixture, or a kind the format cannot take */
 async function detectSource({ files, format, out }: ExportOptions): Promise<ExportReport['from']> {
@@ -177,7 +178,7 @@ async function createFilter(options: ExportOptions, from: ExportReport['from']) 
 export async function exportTraining(options: ExportOptions): Promise<ExportReport> {
   const { format, out, signal } = options
   const from = await detectSource(options)
-  const file = rowFile(out, formats[format].shape(options))
+  const file = openRowFile(out, rowFormats[format].shape(options))
   const counts = { unscored: 0, below: 0, beaten: 0, repeated: 0, empty: 0 }
   let read = 0
   let written = 0

@@ -3,7 +3,7 @@ import { Fault } from '../../error.js'
 import { openParquet } from '../../storage/parquet-files.js'
 import type { Column } from './columns.js'
 import type { StoredRow } from './stored-row.js'
-import { fromRow } from './stored-row.js'
+import { parseTrajectoryRow } from './stored-row.js'
 import type { Trajectory } from './trajectory.js'
 import { trajectorySchema } from './trajectory.js'
 import { metadataKey } from './writer.js'
@@ -12,7 +12,7 @@ import { metadataKey } from './writer.js'
  * The schema's name in a Parquet file's metadata; undefined where it has none.
  * @throws Fault `bad-input` for a file that is missing or no Parquet
  */
-export async function schemaOfParquet(path: string): Promise<string | undefined> {
+export async function readSchemaName(path: string): Promise<string | undefined> {
   return (await openParquet(path)).metadata.get(metadataKey)
 }
 
@@ -37,7 +37,8 @@ async function* readRowGroups(
  * @throws Fault `bad-input` for a file that is missing, damaged, or of another schema or version of it
  */
 export async function* readTrajectories(path: string): AsyncGenerator<Trajectory> {
-  for await (const rows of readRowGroups(path)) for (const row of rows) yield fromRow(row)
+  for await (const rows of readRowGroups(path))
+    for (const row of rows) yield parseTrajectoryRow(row)
 }
 
 /** Segments and tokens of one policy version in a trajectory file. */

@@ -1,5 +1,5 @@
 /** Converts trajectories to the dictionaries that slime's `Sample.from_dict` reads. */
-import { drawnTokens, type TokenSegment } from '../../batch.js'
+import { countDrawnTokens, type TokenSegment } from '../../batch.js'
 import type { Trajectory } from './trajectory.js'
 
 /** Integer ids that slime uses in place of names. */
@@ -34,7 +34,7 @@ export function slimeSample(
   numbers: SampleNumbers,
 ): object | undefined {
   const reward = score?.total ?? null
-  if (reward === null || drawnTokens(segment) === 0) return undefined
+  if (reward === null || countDrawnTokens(segment) === 0) return undefined
   return {
     group_index: numbers.group,
     index: numbers.index,

@@ -38,7 +38,7 @@ function parseScore(row: StoredRow): Score | undefined {
 }
 
 /** Parses a row into the trajectory it was written from, its arrays bit for bit. */
-export function fromRow(row: StoredRow): Trajectory {
+export function parseTrajectoryRow(row: StoredRow): Trajectory {
   const score = parseScore(row)
   return {
     segment: parseSegment(row),

@@ -1,6 +1,6 @@
 /** Trajectories: token segments of a rollout with their origin and reward, as training runs store them. */
 import type { TokenSegment } from '../../batch.js'
-import { assertBatch, normalise } from '../../batch.js'
+import { assertBatch, makeNormaliser } from '../../batch.js'
 import type { Episode } from '../../episode.js'
 import type { Score } from '../../reward.js'
 import { episodeSegments } from '../batches/segments.js'
@@ -105,7 +105,7 @@ export function assertTrajectories(trajectories: readonly Trajectory[]): void {
     step: 0,
     policyVersion: 0,
     segments,
-    normaliser: normalise('sum', segments),
+    normaliser: makeNormaliser('sum', segments),
     loss: { kind: 'policy-gradient', entropy: 0 },
     adam: { learningRate: 0 },
   })

@@ -2,8 +2,8 @@
 import type * as Arrow from 'apache-arrow'
 import { Fault } from '../../error.js'
 import { trajectoryArrowSchema, trajectoryTable, uniqueColumns } from './columns.js'
-import type { ParquetStream } from './parquet-stream.js'
-import { parquetStream } from './parquet-stream.js'
+import type { NewParquetFile } from './parquet-file.js'
+import { createParquetFile } from './parquet-file.js'
 import type { Trajectory } from './trajectory.js'
 import { assertTrajectories, trajectorySchema } from './trajectory.js'
 
@@ -42,7 +42,7 @@ async function arrowTable(rows: readonly Trajectory[]): Promise<Arrow.Table> {
 
 /** Collects trajectories into row groups and sends those one after another, whether or not the caller waits. */
 function rowGroupQueue(
-  stream: ParquetStream,
+  stream: NewParquetFile,
   { rowGroupRows, rowGroupTokens }: Required<TrajectoryWriterOptions>,
 ) {
   let rows: Trajectory[] = []
@@ -89,7 +89,7 @@ export function trajectoryWriter(
 ): TrajectoryWriter {
   if (!path.endsWith('.parquet'))
     throw new Fault('bad-input', `Expected a file of trajectories named *.parquet, got \`${path}\``)
-  const stream = parquetStream(path, {
+  const stream = createParquetFile(path, {
     metadata: new Map([[metadataKey, trajectorySchema]]),
     rows: rowGroupRows,
     bytes: rowGroupTokens * tokenBytes,

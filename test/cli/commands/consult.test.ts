@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readSaved } from '../../../src/storage/episode-files.js'
+import { readSavedEpisodes } from '../../../src/storage/episode-files.js'
 import { writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
 import { bedside, chatServer, document } from '../terminal.js'
 
@@ -120,7 +120,7 @@ describe('an agent', () => {
       const path = join(folder, `episode.${format}`)
       const episode = await document(['consult', '--agent', 'random', '--save', path])
       const saved = []
-      for await (const one of readSaved(path)) saved.push(one)
+      for await (const one of readSavedEpisodes(path)) saved.push(one)
       expect(saved).toHaveLength(1)
       expect({ ...saved[0]?.episode, score: saved[0]?.score }).toEqual(episode)
     },

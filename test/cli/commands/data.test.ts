@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rewardNames } from '../../../src/rewards/named.js'
 import { readCases } from '../../../src/storage/case-files.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
-import { readSaved } from '../../../src/storage/episode-files.js'
+import { readSavedEpisodes } from '../../../src/storage/episode-files.js'
 import { shuffledRows, writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
 import { bedside, document } from '../terminal.js'
 
@@ -76,7 +76,7 @@ describe('cases import', () => {
     expect([code, stderr.trim()]).toEqual([0, `1 episodes in ${episodes}`])
     expect(stdout).toMatch(/^episodes +1$/m)
     expect(stdout).toContain('row 1: Complex_CoT, Response: expected text, got nothing, nothing')
-    for await (const { episode } of readSaved(episodes))
+    for await (const { episode } of readSavedEpisodes(episodes))
       expect(episode.turns[0]?.text).toContain('## Thinking')
   })
 

@@ -35,14 +35,14 @@ describe('worker threads', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   test('give the same numbers in the same order', async () => {
-    await using workers = overlapWorkers({ threads: 2, worth: always, file })
+    await using workers = overlapWorkers({ threads: 2, minCharacters: always, file })
     expect(await workers.overlaps('bag-f1', some)).toEqual(expected)
     expect(await workers.overlaps('bag-f1', some.slice(0, 3))).toEqual(expected.slice(0, 3))
     expect(await workers.overlaps('bag-f1', [])).toEqual(new Float64Array(0))
   })
 
   test('compute what is asked for one by one', async () => {
-    await using workers = overlapWorkers({ threads: 1, worth: always, file })
+    await using workers = overlapWorkers({ threads: 1, minCharacters: always, file })
     const asked = some.map(({ candidate, gold }) => workers.overlap('bag-f1', candidate, gold))
     const other = workers.overlap('character-lcs', '感冒', '感冒')
     expect(await Promise.all(asked)).toEqual([...expected])
@@ -51,7 +51,11 @@ describe('worker threads', () => {
   })
 
   test('that fail reject, and say why', async () => {
-    await using workers = overlapWorkers({ threads: 1, worth: always, file: join(root, source) })
+    await using workers = overlapWorkers({
+      threads: 1,
+      minCharacters: always,
+      file: join(root, source),
+    })
     const failed = expect.objectContaining({ code: 'component-failed' })
     await expect(workers.overlaps('bag-f1', some)).rejects.toEqual(failed)
     await expect(workers.overlap('bag-f1', '感冒', '感冒')).rejects.toEqual(failed)

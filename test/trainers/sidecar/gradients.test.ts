@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Loss, TokenSegment, TrainBatch } from '../../../src/batch.js'
-import { normalise, normaliserKinds } from '../../../src/batch.js'
+import { makeNormaliser, normaliserKinds } from '../../../src/batch.js'
 import { linearise } from '../../../src/trainers/losses/linearise.js'
 import { segmentLoss } from '../../../src/trainers/losses/policy.js'
 import { rowsOf } from '../../../src/trainers/sidecar/datum.js'
@@ -18,7 +18,9 @@ const batchOf = (loss: Loss, segments: readonly TokenSegment[], n: number): Trai
   step: 1,
   policyVersion: 0,
   segments,
-  normaliser: normalise(normaliserKinds[n % normaliserKinds.length]!, segments, { maxTokens: 12 }),
+  normaliser: makeNormaliser(normaliserKinds[n % normaliserKinds.length]!, segments, {
+    maxTokens: 12,
+  }),
   loss,
   adam: { learningRate: 0.01 },
 })

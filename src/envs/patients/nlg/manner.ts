@@ -1,11 +1,11 @@
 /** The persona's manner: sentences around an answer, lost threads and unknown jargon. */
 import type { PatientContext } from '../../../patient.js'
 import type { Dial } from '../../../persona.js'
-import { dialOf } from '../../../persona.js'
+import { dialLevel } from '../../../persona.js'
 import { pick, uniform } from '../../../seed.js'
-import type { Manner } from './manners.js'
-import { manners } from './manners.js'
-import { join } from './realise.js'
+import type { Manner } from './manner-sentences.js'
+import { mannerSentences } from './manner-sentences.js'
+import { joinSentences } from './stock-sentences.js'
 
 /** Mood of a reply: it reports trouble, reports none, repeats an answer, is mere politeness, or is no answer. */
 export type Mood = 'troubled' | 'calm' | 'again' | 'polite' | 'puzzled'
@@ -27,7 +27,7 @@ function fitsMood(place: 'before' | 'after', mood: Mood, { troubled }: Manner): 
  * Adds the persona's sentences to an answer, at most one before and one after it.
  * @param topic key of what the answer is about; a topic gets the same sentences each time
  */
-export function inManner(
+export function applyManner(
   answer: string,
   mood: Mood,
   topic: string,
@@ -36,10 +36,10 @@ export function inManner(
   const { view, seed, language } = context
   const before: string[] = []
   const after: string[] = []
-  const terse = dialOf(view.persona, 'terse') >= 2
-  for (const [name, banks] of Object.entries(manners)) {
+  const terse = dialLevel(view.persona, 'terse') >= 2
+  for (const [name, banks] of Object.entries(mannerSentences)) {
     const dial = name as Dial // a key of `manners`
-    const level = dialOf(view.persona, dial)
+    const level = dialLevel(view.persona, dial)
     if (level === 0 || (terse && dropsWhenTerse.has(dial))) continue
     for (const [place, bank] of [
       ['before', banks.before] as const,
@@ -52,7 +52,7 @@ export function inManner(
     }
   }
   // More than one of each would sound like a caricature.
-  return join([...before.slice(0, 1), answer, ...after.slice(0, 1)], language)
+  return joinSentences([...before.slice(0, 1), answer, ...after.slice(0, 1)], language)
 }
 
 /** P(asks to hear a question again), by the level of the dial. */
@@ -67,7 +67,7 @@ export function losesThread(
   context: PatientContext,
 ): boolean {
   const { view, seed, dialogue } = context
-  const level = dialOf(view.persona, 'confused')
+  const level = dialLevel(view.persona, 'confused')
   if (level === 0) return false
   if (dialogue.slice(-reassuredTurns).some(({ reply }) => reply.understood === 'courtesy'))
     return false
@@ -79,5 +79,5 @@ export function losesThread(
 const unknownChance = [0, 0.35, 0.7, 1]
 
 /** Whether the patient knows the technical terms for a finding. */
-export const knowsWord = (finding: string, { view, seed }: PatientContext): boolean =>
-  uniform(seed, 'jargon', finding) >= (unknownChance[dialOf(view.persona, 'lowLiteracy')] ?? 0)
+export const knowsJargon = (finding: string, { view, seed }: PatientContext): boolean =>
+  uniform(seed, 'jargon', finding) >= (unknownChance[dialLevel(view.persona, 'lowLiteracy')] ?? 0)

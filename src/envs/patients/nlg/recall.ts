@@ -4,7 +4,7 @@
  */
 import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
-import { dialOf } from '../../../persona.js'
+import { dialLevel } from '../../../persona.js'
 import { pickWeighted, uniform } from '../../../seed.js'
 import type { FindingState } from '../../../turn.js'
 import { wording } from '../../wording.js'
@@ -55,7 +55,7 @@ const fabricateChance = [0, 0.1, 0.2, 0.35]
  * absent one over-reported. The chief complaint has no noise; unrecorded findings follow `policy`.
  * @param closed whether the gate of the finding is closed
  */
-export function toldState(
+export function reportedState(
   finding: FindingDefinition,
   closed: boolean,
   { view, seed }: RecallContext,
@@ -67,11 +67,11 @@ export function toldState(
   const state = closed ? 'absent' : (recorded ?? unrecordedState(finding, policy, seed))
   if (!(closed || finding.say[state])) return 'unknown'
   if (view.complaint.findings.includes(id)) return state
-  const lost = forgetChance[dialOf(view.persona, 'forgetful')] ?? 0
+  const lost = forgetChance[dialLevel(view.persona, 'forgetful')] ?? 0
   const unsure = forget + lost - forget * lost
   if (unsure > 0 && uniform(seed, 'forget', id) < unsure) return 'unknown'
   if (closed || finding.type !== 'bool') return state
-  const made = fabricateChance[dialOf(view.persona, 'fabricating')] ?? 0
+  const made = fabricateChance[dialLevel(view.persona, 'fabricating')] ?? 0
   if (made > 0 && uniform(seed, 'fabricate', id) < made)
     return state === 'present' ? 'absent' : 'present'
   if (state === 'present' && deny > 0 && uniform(seed, 'deny', id) < deny) return 'absent'
@@ -87,13 +87,13 @@ const shortestChance = [0, 0.4, 0.8, 1]
  * The authored sentence for a state of a finding; for a terse patient often the shortest one.
  * @param unasked whether the finding is volunteered or repeated, so that the sentence must not begin like a reply
  */
-export const sentenceFor = (
+export const findingSentence = (
   finding: FindingDefinition,
   state: string,
   { view, seed, language }: RecallContext,
   unasked = false,
 ): string | undefined => {
-  const brief = shortestChance[dialOf(view.persona, 'terse')] ?? 0
+  const brief = shortestChance[dialLevel(view.persona, 'terse')] ?? 0
   return wording(finding, state, {
     ...{ seed, language, unasked },
     recorded: view.findings.get(finding.id),
@@ -102,13 +102,13 @@ export const sentenceFor = (
 }
 
 /** The sentence for a finding behind a closed gate: its ancestor's, or its own where the ancestor is misreported. */
-export function closedSentence(
+export function closedGateSentence(
   finding: FindingDefinition,
   gate: FindingDefinition,
   listener: RecallContext,
 ): string | undefined {
   const state = listener.view.findings.get(gate.id)?.state ?? 'absent'
-  const misreported = toldState(gate, false, listener) !== state
-  const own = misreported ? sentenceFor(finding, 'absent', listener) : undefined
-  return own ?? sentenceFor(gate, gate.say.absent ? 'absent' : state, listener)
+  const misreported = reportedState(gate, false, listener) !== state
+  const own = misreported ? findingSentence(finding, 'absent', listener) : undefined
+  return own ?? findingSentence(gate, gate.say.absent ? 'absent' : state, listener)
 }

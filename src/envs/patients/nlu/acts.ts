@@ -59,7 +59,7 @@ export const openQuestion = new RegExp(
 )
 
 /** Excludes one thing and asks for the rest: "apart from the fever, …". */
-export const exceptFor =
+export const exclusion =
   /\b(?:apart from|aside from|other than|besides|except)\b|除了|除此|之外|以外/
 
 /** Mentions examinations in general. */
@@ -94,7 +94,7 @@ const tags = new RegExp(
 export const isTag = (clause: string): boolean => tags.test(clause)
 
 /** A statement of doctors about themselves or about people in general. */
-export const ofDoctor =
+export const doctorStatement =
   /^(?:(?:so|well|now|ok|okay|and|right|yes|oh) ){0,2}(?:i|im|ive|ill|id|we|were|weve|well|lets|let (?:me|us)|my|our|plenty of|lots of|a lot of|many) |^(?:好|好的|嗯|那|那么|所以|现在)?(?:我|咱|让我)/
 
 /** A declarative sentence or an instruction, where no question mark says otherwise. */

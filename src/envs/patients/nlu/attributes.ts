@@ -1,8 +1,8 @@
 /** Attributes of a complaint that a question may ask for: site, duration, severity, character, …. */
-import type { Attribute } from '../../../knowledge/schema.js'
+import type { FindingAttribute } from '../../../knowledge/schema.js'
 
 /** Cue patterns over the normal form, per attribute. Where several overlap, the first match counts. */
-const cues: { readonly [attribute in Attribute]: RegExp } = {
+const cues: { readonly [attribute in FindingAttribute]: RegExp } = {
   radiation:
     /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|move(?:s|d)? (?:anywhere|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着/,
   aggravating:
@@ -22,10 +22,10 @@ const cues: { readonly [attribute in Attribute]: RegExp } = {
     /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|sharp|dull|burning|crushing|stabbing|throbbing|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|形状|样子|什么形/,
 }
 
-const cueEntries = Object.entries(cues) as [Attribute, RegExp][] // the keys of the literal above
+const cueEntries = Object.entries(cues) as [FindingAttribute, RegExp][] // the keys of the literal above
 
 /** Finds the attributes that a text in normal form asks for. */
-export const attributesIn = (text: string): readonly Attribute[] =>
+export const findAttributes = (text: string): readonly FindingAttribute[] =>
   cueEntries.flatMap(([attribute, cue]) => (cue.test(text) ? [attribute] : []))
 
 /** Generic words, which fit any complaint. A question of an attribute and such words is about the last topic. */
@@ -54,7 +54,7 @@ export const isPersonal = (text: string): boolean => personal.test(text)
  * The attribute that a question asks for without naming a complaint ("Where exactly?"). All its other words
  * must be generic.
  */
-export function looseIn(text: string): Attribute | undefined {
+export function looseAttribute(text: string): FindingAttribute | undefined {
   if (isPersonal(text)) return undefined
   for (const [attribute, cue] of cueEntries) {
     if (!cue.test(text)) continue

@@ -2,18 +2,18 @@
  * Text features of texts in normal form, as integer ids. Latin script: stemmed words, word bigrams as written, and,
  * for robustness to typing errors, character 4-grams. Han script: characters and character bigrams.
  */
-import { words } from '../../../text/word-stems.js'
+import { wordStems } from '../../../text/word-stems.js'
 
 /** A list of integers that grows. */
-export interface Row {
+export interface IntList {
   data: Int32Array
   size: number
 }
 
 /** Makes an empty list. */
-export const row = (): Row => ({ data: new Int32Array(256), size: 0 })
+export const intList = (): IntList => ({ data: new Int32Array(256), size: 0 })
 
-function push(to: Row, value: number): void {
+function push(to: IntList, value: number): void {
   if (to.size === to.data.length) {
     const wider = new Int32Array(2 * to.size)
     wider.set(to.data)
@@ -23,13 +23,13 @@ function push(to: Row, value: number): void {
 }
 
 /** Extracts the features of texts, each kind of feature into a list of its own. */
-export interface Reader {
+export interface FeatureReader {
   /** Number of kinds of features. */
   readonly kinds: number
   /** Number of known features. */
   size(): number
   /** Appends the features of a text, one row per kind; a new feature gets an id with `grow`, else it is -1. */
-  read(text: string, grow: boolean, rows: readonly Row[]): void
+  read(text: string, grow: boolean, rows: readonly IntList[]): void
 }
 
 /** Numbers keys in order of appearance. */
@@ -55,7 +55,7 @@ function letter(code: number): number {
 /** Appends the character 4-grams of a text, which also run over the edges of words. */
 function fourGrams(next: () => number) {
   const ids = new Int32Array(38 ** 4).fill(-1)
-  return (text: string, grow: boolean, out: Row): void => {
+  return (text: string, grow: boolean, out: IntList): void => {
     // The remainder drops the letter that leaves the window.
     let gram = letter(text.charCodeAt(0)) * 38 + letter(text.charCodeAt(1))
     for (let i = 2; i <= text.length; i++) {
@@ -82,7 +82,7 @@ const manyForms = 2 ** 24
  * Extracts three kinds of features: stems, with stop words only after "how", "when" and "where"; character
  * 4-grams; and bigrams of words as they are written.
  */
-export function latinReader(): Reader {
+export function latinReader(): FeatureReader {
   let size = 0
   let forms = 1
   const next = () => size++
@@ -93,7 +93,7 @@ export function latinReader(): Reader {
   const tokenOf = (text: string, grow: boolean): WordToken => {
     const known = tokens.get(text)
     if (known) return known
-    const [word] = words(text)
+    const [word] = wordStems(text)
     const id = word === undefined ? -1 : wordId(word, grow)
     const token = { form: grow ? forms++ : -1, id, stem: word ?? '' }
     if (grow) tokens.set(text, token)
@@ -126,7 +126,7 @@ const fillers =
   /请问|说说看|说说|告诉我|有的人|有些人|有人会|有没有过|是这样|有没有|是不是|是否|有无|会不会|最近|近来|平时|现在|这段时间|觉得|感觉|出现|比较|特别|您|你|吗|呢|吧|啊|的|了/g
 
 /** Extracts characters and character bigrams. */
-export function hanReader(): Reader {
+export function hanReader(): FeatureReader {
   let size = 0
   const id = numbering<number>(() => size++)
   return {

@@ -1,9 +1,9 @@
 /** Dialogue focus: the complaint that questions like "Where exactly?" or "How long has it been?" refer to. */
 import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
-import type { Attribute } from '../../../knowledge/schema.js'
+import type { FindingAttribute } from '../../../knowledge/schema.js'
 import type { PatientContext } from '../../../patient.js'
-import type { Likest } from './likeness.js'
+import type { SimilarityMatch } from './similarity.js'
 
 /** One thing an utterance asks about. */
 export interface Topic {
@@ -11,7 +11,7 @@ export interface Topic {
   readonly finding: string
   /** The complaint, where an attribute of one was asked for. */
   readonly of?: string
-  readonly attribute?: Attribute
+  readonly attribute?: FindingAttribute
   /** Named by technical words alone. */
   readonly jargon?: boolean
   /** No finding records this attribute of the complaint; `finding` is the complaint itself. */
@@ -19,16 +19,16 @@ export interface Topic {
 }
 
 /** Findings that record an attribute, by complaint and attribute; those of the whole illness under ''. */
-type Details = ReadonlyMap<string, ReadonlyMap<Attribute, string>>
+type Details = ReadonlyMap<string, ReadonlyMap<FindingAttribute, string>>
 
 const detailTable = perKnowledge((knowledge): Details => {
-  const details = new Map<string, Map<Attribute, string>>()
+  const details = new Map<string, Map<FindingAttribute, string>>()
   for (const { id, attribute, parent } of knowledge.findings) {
     if (attribute === undefined) continue
     // A grandchild belongs to its parent, and to the parent's ancestors that have no nearer detail.
-    const above = parent ? ancestorsOf(knowledge, id) : ['']
+    const above = parent ? findAncestors(knowledge, id) : ['']
     for (const complaint of above) {
-      const own = details.get(complaint) ?? new Map<Attribute, string>()
+      const own = details.get(complaint) ?? new Map<FindingAttribute, string>()
       if (!own.has(attribute)) own.set(attribute, id)
       details.set(complaint, own)
     }
@@ -37,7 +37,7 @@ const detailTable = perKnowledge((knowledge): Details => {
 })
 
 /** Finds the ancestors of a finding, the nearest first. */
-export function ancestorsOf({ finding }: Knowledge, id: string): readonly string[] {
+export function findAncestors({ finding }: Knowledge, id: string): readonly string[] {
   const above: string[] = []
   for (let at = finding.get(id)?.parent; at; at = finding.get(at.finding)?.parent)
     above.push(at.finding)
@@ -45,7 +45,11 @@ export function ancestorsOf({ finding }: Knowledge, id: string): readonly string
 }
 
 /** The topic of an attribute of a complaint: the finding that records it, else the complaint, as `missing`. */
-export function topicIn(knowledge: Knowledge, complaint: string, attribute: Attribute): Topic {
+export function attributeTopic(
+  knowledge: Knowledge,
+  complaint: string,
+  attribute: FindingAttribute,
+): Topic {
   const details = detailTable(knowledge)
   const detail = details.get(complaint)?.get(attribute) ?? details.get('')?.get(attribute)
   return detail === undefined
@@ -60,19 +64,19 @@ const maxDetailLag = 0.2
  * The topic of a named finding: the finding itself, or one of its `wanted` attributes.
  * @param presence whether the sentence is a yes-or-no question
  */
-export function topicOf(
+export function findingTopic(
   knowledge: Knowledge,
   id: string,
-  wanted: readonly Attribute[],
+  wanted: readonly FindingAttribute[],
   presence: boolean,
-  similarity: Likest,
+  similarity: SimilarityMatch,
 ): Topic {
   const finding = knowledge.finding.get(id)
   const of = finding?.parent?.finding
   if (finding?.attribute !== undefined)
     return { finding: id, attribute: finding.attribute, ...(of === undefined ? {} : { of }) }
   if (finding?.kind !== 'symptom') return { finding: id }
-  const all = wanted.map((attribute) => topicIn(knowledge, id, attribute))
+  const all = wanted.map((attribute) => attributeTopic(knowledge, id, attribute))
   const own = all.find(
     (topic) =>
       !topic.missing &&
@@ -85,7 +89,7 @@ export function topicOf(
 }
 
 /** Whether a finding is an attribute of the whole illness, such as its duration. */
-export function isWhole({ finding }: Knowledge, id: string): boolean {
+export function isWholeIllness({ finding }: Knowledge, id: string): boolean {
   const definition = finding.get(id)
   return definition?.attribute !== undefined && definition.parent === undefined
 }
@@ -93,11 +97,11 @@ export function isWhole({ finding }: Knowledge, id: string): boolean {
 const isComplaint = (finding: FindingDefinition | undefined): boolean => finding?.kind === 'symptom'
 
 /** The complaint that the patient last reported and did not deny; before any, the chief complaint. */
-export function focusOf(knowledge: Knowledge, { dialogue, view }: PatientContext): string {
+export function dialogueFocus(knowledge: Knowledge, { dialogue, view }: PatientContext): string {
   for (let turn = dialogue.length - 1; turn >= 0; turn--)
     for (const { finding, state } of [...(dialogue[turn]?.reply.told ?? [])].reverse()) {
       if (state === 'absent' || state === 'unknown') continue
-      const root = ancestorsOf(knowledge, finding).at(-1) ?? finding
+      const root = findAncestors(knowledge, finding).at(-1) ?? finding
       const definition = knowledge.finding.get(root)
       if (isComplaint(definition) && definition?.attribute === undefined) return root
     }

@@ -40,7 +40,7 @@ function correctRun(
  * Makes a function that replaces misspelt homophones of the `known` phrases in a text by the phrases.
  * Making it loads the pinyin dictionary, in about a tenth of a second.
  */
-export function homophones(known: readonly string[]): (text: string) => string {
+export function makeHomophoneCorrector(known: readonly string[]): (text: string) => string {
   const { pinyin }: typeof Pinyin = require('pinyin-pro')
   const toPinyin: ToPinyin = (text) => pinyin(text, { toneType: 'none', type: 'array' })
   const phrases = new Map<string, string[]>()

@@ -2,14 +2,14 @@
 import type { Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
 import type { PhraseTree } from '../../../text/phrase-search.js'
-import { normal, phraseTree } from '../../../text/phrase-search.js'
+import { normaliseText, phraseTree } from '../../../text/phrase-search.js'
 import type { Language } from '../../../turn.js'
 import { family } from './acts.js'
-import { ancestorsOf } from './focus.js'
-import { homophones } from './homophones.js'
-import type { Likeness, Likest } from './likeness.js'
-import { likeness } from './likeness.js'
-import { speller } from './spelling.js'
+import { findAncestors } from './focus.js'
+import { makeHomophoneCorrector } from './homophones.js'
+import type { SimilarityIndex, SimilarityMatch } from './similarity.js'
+import { buildSimilarityIndex } from './similarity.js'
+import { makeSpellingCorrector } from './spelling.js'
 
 const plainAscii = /^[ !"#$%&()*,\-/0-9:;?A-Z[\]_a-z{|}~'`]*$/
 
@@ -21,10 +21,10 @@ const normalText = (phrase: string): string =>
         .replace(/['`]/g, '')
         .replace(/[^a-z0-9]+/g, ' ')
         .trim()
-    : normal(phrase).text
+    : normaliseText(phrase).text
 
 /** The meaning of a phrase; `jargon` is true for a technical term. */
-export type Entry =
+export type LexiconEntry =
   | { readonly kind: 'finding'; readonly id: string; readonly jargon: boolean }
   | { readonly kind: 'disease' }
   | { readonly kind: 'exam' }
@@ -33,28 +33,32 @@ export type Entry =
 export interface Lexicon {
   readonly knowledge: Knowledge
   /** Corrects the misspelt words of a text in Latin script. */
-  spelt(text: string): string
+  correctSpelling(text: string): string
   /** Corrects the homophones of a Chinese text. */
-  sounded(text: string): string
+  correctHomophones(text: string): string
   /** The finding whose question, as its author wrote it, is the whole text in normal form. */
-  whole(text: string): string | undefined
+  exactQuestion(text: string): string | undefined
   /** The phrases to search for in a text. */
-  tree(text: string): PhraseTree<Entry>
+  tree(text: string): PhraseTree<LexiconEntry>
   /** The finding or aside most similar to a text in normal form, by its questions, names and statements. */
-  alike(text: string): Likest
+  findSimilar(text: string): SimilarityMatch
   /** Findings about relatives, by their kind or the words of their questions. */
-  readonly shared: ReadonlySet<string>
+  readonly familyFindings: ReadonlySet<string>
   /** Ancestors by finding; only of findings that have a parent. */
   readonly ancestors: ReadonlyMap<string, ReadonlySet<string>>
 }
 
-const disease: Entry = { kind: 'disease' }
-const exam: Entry = { kind: 'exam' }
+const disease: LexiconEntry = { kind: 'disease' }
+const exam: LexiconEntry = { kind: 'exam' }
 
-const plain = (id: string): Entry => ({ kind: 'finding', id, jargon: false })
+const plain = (id: string): LexiconEntry => ({ kind: 'finding', id, jargon: false })
 
 /** Every phrase but the authors' questions, with its meaning. Of two meanings of a phrase, the first counts. */
-function* phrases({ findings, diseases, exams }: Knowledge): Generator<readonly [string, Entry]> {
+function* phrases({
+  findings,
+  diseases,
+  exams,
+}: Knowledge): Generator<readonly [string, LexiconEntry]> {
   for (const { id, name } of findings)
     for (const text of [name.zh, name.en]) yield [text, plain(id)]
   for (const { id, aliases } of findings)
@@ -72,7 +76,7 @@ const ancestorSets = (knowledge: Knowledge): ReadonlyMap<string, ReadonlySet<str
   new Map(
     knowledge.findings
       .filter(({ parent }) => parent)
-      .map(({ id }) => [id, new Set(ancestorsOf(knowledge, id))] as const),
+      .map(({ id }) => [id, new Set(findAncestors(knowledge, id))] as const),
   )
 
 const han = /\p{Script=Han}/u
@@ -177,7 +181,9 @@ function correctLatin(english: () => readonly (readonly [string, string])[]) {
   let correct: ((text: string) => string) | undefined
   return (text: string): string => {
     if (!latin.test(text)) return text
-    correct ??= speller(countWords(english().flatMap(([phrase]) => phrase.split(' '))))
+    correct ??= makeSpellingCorrector(
+      countWords(english().flatMap(([phrase]) => phrase.split(' '))),
+    )
     return correct(text)
   }
 }
@@ -187,15 +193,17 @@ function correctHan({ findings }: Knowledge) {
   let correct: ((text: string) => string) | undefined
   return (text: string): string => {
     if (!han.test(text)) return text
-    correct ??= homophones(findings.flatMap(({ name, aliases }) => [name.zh, ...aliases.zh]))
+    correct ??= makeHomophoneCorrector(
+      findings.flatMap(({ name, aliases }) => [name.zh, ...aliases.zh]),
+    )
     return correct(text)
   }
 }
 
 /** The lexicon of a knowledge base, built once. */
-export const lexiconOf = perKnowledge((knowledge): Lexicon => {
+export const getLexicon = perKnowledge((knowledge): Lexicon => {
   const questions = lazyByScript((fits) => questionLookup(knowledge, fits))
-  const indices = new Map<Language, Likeness>()
+  const indices = new Map<Language, SimilarityIndex>()
   const labelled: { [language in Language]?: ReturnType<typeof labelledPhrases> } = {}
   const labelledIn = (language: Language) => {
     labelled[language] ??= labelledPhrases(knowledge, language)
@@ -204,22 +212,23 @@ export const lexiconOf = perKnowledge((knowledge): Lexicon => {
   let shared: ReadonlySet<string> | undefined
   return {
     knowledge,
-    spelt: correctLatin(() => labelledIn('en')),
-    sounded: correctHan(knowledge),
-    whole: (text) => questions(text)(text),
-    get shared() {
+    correctSpelling: correctLatin(() => labelledIn('en')),
+    correctHomophones: correctHan(knowledge),
+    exactQuestion: (text) => questions(text)(text),
+    get familyFindings() {
       shared ??= familyFindings(knowledge)
       return shared
     },
     tree: lazyByScript((fits) =>
       phraseTree([...phrases(knowledge)].filter(([text]) => fits(text))),
     ),
-    alike(text) {
+    findSimilar(text) {
       const language = han.test(text) ? 'zh' : 'en'
       const index =
-        indices.get(language) ?? likeness(labelledIn(language), language === 'zh' ? 'han' : 'latin')
+        indices.get(language) ??
+        buildSimilarityIndex(labelledIn(language), language === 'zh' ? 'han' : 'latin')
       indices.set(language, index)
-      return index.likest(text)
+      return index.findNearest(text)
     },
     ancestors: ancestorSets(knowledge),
   }

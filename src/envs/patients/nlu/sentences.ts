@@ -1,12 +1,12 @@
 /** Splits an utterance into sentences, and a sentence that asks twice into questions. */
-import type { Clause, Normal } from '../../../text/phrase-search.js'
+import type { NormalisedText, TextClause } from '../../../text/phrase-search.js'
 import {
+  doctorStatement,
   hasQuestionWord,
   isQuestionClause,
   isRequest,
   isTag,
   nextQuestion,
-  ofDoctor,
   statement,
 } from './acts.js'
 
@@ -36,7 +36,7 @@ interface Piece {
 }
 
 /** Splits a clause before each "… and do you …". */
-function splitClause(text: string, { start, end }: Clause): Piece[] {
+function splitClause(text: string, { start, end }: TextClause): Piece[] {
   const whole = text.slice(start, end)
   // The space before a cut belongs to neither part.
   const cuts = [-1, ...[...whole.matchAll(nextQuestion)].map(({ index }) => index), whole.length]
@@ -49,7 +49,9 @@ function splitClause(text: string, { start, end }: Clause): Piece[] {
 
 /** Drops the doctor's statements about themselves or others before the question. */
 function dropPreamble(group: readonly Piece[], marked: boolean): readonly Piece[] {
-  const from = group.findIndex(({ text, asks }) => asks || !ofDoctor.test(text) || isRequest(text))
+  const from = group.findIndex(
+    ({ text, asks }) => asks || !doctorStatement.test(text) || isRequest(text),
+  )
   const rest = from < 0 ? [] : group.slice(from)
   const asks = marked || rest.some((piece) => piece.asks || isRequest(piece.text))
   return from > 0 && (!asks || rest.every(({ text }) => isTag(text))) ? [] : rest
@@ -92,7 +94,7 @@ function groupQuestions(all: readonly Piece[]): Piece[][] {
 }
 
 /** Splits an utterance into its questions and other sentences, in order. */
-export function sentencesOf({ text, clauses }: Normal): Sentence[] {
+export function splitSentences({ text, clauses }: NormalisedText): Sentence[] {
   const sentences: Sentence[] = []
   let from = 0
   clauses.forEach(({ mark }, c) => {

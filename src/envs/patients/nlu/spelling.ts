@@ -32,7 +32,9 @@ const isShortSlip = (word: string, known: string): boolean =>
  * frequent is taken. A correction keeps the first letter, or swaps the first two.
  * @param vocabulary the frequency of each word
  */
-export function speller(vocabulary: ReadonlyMap<string, number>): (text: string) => string {
+export function makeSpellingCorrector(
+  vocabulary: ReadonlyMap<string, number>,
+): (text: string) => string {
   const buckets = new Map<string, string[]>()
   for (const word of vocabulary.keys()) {
     if (word.length < minLength || /[^a-z]/.test(word)) continue

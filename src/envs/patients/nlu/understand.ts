@@ -4,32 +4,38 @@
  */
 import type { Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
-import type { Attribute } from '../../../knowledge/schema.js'
+import type { FindingAttribute } from '../../../knowledge/schema.js'
 import { memoizeText } from '../../../platform/memoize.js'
-import type { Match, Normal } from '../../../text/phrase-search.js'
-import { findPhrases, normal } from '../../../text/phrase-search.js'
+import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
+import { findPhrases, normaliseText } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
-import { attributesIn, isGeneric, isPersonal, looseIn } from './attributes.js'
+import { findAttributes, isGeneric, isPersonal, looseAttribute } from './attributes.js'
+import { matchFindingList } from './finding-list.js'
+import type { FindingMatch, SentenceContext } from './finding-match.js'
+import {
+  chooseFinding,
+  dropCrossClauseMatches,
+  guessFinding,
+  isFindingMatch,
+  removeMatches,
+} from './finding-match.js'
 import type { Topic } from './focus.js'
-import { isWhole, topicIn, topicOf } from './focus.js'
-import type { Entry, Lexicon } from './lexicon.js'
-import { lexiconOf } from './lexicon.js'
-import type { Likest } from './likeness.js'
-import { listed } from './listed.js'
-import type { FindingMatch, Hearing } from './meant.js'
-import { apart, guessed, isFinding, settled, without } from './meant.js'
+import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
+import type { Lexicon, LexiconEntry } from './lexicon.js'
+import { getLexicon } from './lexicon.js'
 import type { Sentence } from './sentences.js'
-import { sentencesOf } from './sentences.js'
+import { splitSentences } from './sentences.js'
+import type { SimilarityMatch } from './similarity.js'
 
 /** An utterance as the patient understands it: its dialogue act and topics. */
-export interface Understood {
+export interface ParsedUtterance {
   /** Number of questions in it. */
   readonly questions: number
   /** What it asks about, in the order of the utterance. */
   readonly topics: readonly Topic[]
   /** Attributes it asks for without naming a complaint. */
-  readonly loose: readonly Attribute[]
+  readonly loose: readonly FindingAttribute[]
   /** The dialogue act. */
   readonly kind:
     | 'finding'
@@ -47,7 +53,7 @@ export interface Understood {
 /** What one sentence asks. */
 interface SentenceMeaning {
   readonly topics: readonly Topic[]
-  readonly loose: readonly Attribute[]
+  readonly loose: readonly FindingAttribute[]
   /** It was similar enough to a finding to ask what was meant. */
   readonly nearly: boolean
 }
@@ -68,15 +74,15 @@ const cacheBounds = { most: 4096, longest: 512 } as const
 /** Whether a finding can be asked for: one about relatives in a sentence about relatives, any in another. */
 const fitsPerson = (lexicon: Lexicon, { text }: Sentence) => {
   const relatives = act.family.test(text) && !act.witness.test(text)
-  return (id: string): boolean => !relatives || lexicon.shared.has(id)
+  return (id: string): boolean => !relatives || lexicon.familyFindings.has(id)
 }
 
 const nothing: SentenceMeaning = { topics: [], loose: [], nearly: false }
 
 /** A similarity match computed on first use: building its index takes a while. */
-function lazyMatch(alike: () => Likest): Likest {
-  let made: Likest | undefined
-  const similarity = (): Likest => {
+function lazyMatch(alike: () => SimilarityMatch): SimilarityMatch {
+  let made: SimilarityMatch | undefined
+  const similarity = (): SimilarityMatch => {
     made ??= alike()
     return made
   }
@@ -94,25 +100,28 @@ function lazyMatch(alike: () => Likest): Likest {
   }
 }
 
-const noMatch: Likest = { value: undefined, score: 0, next: 0, scoreOf: () => 0 }
+const noMatch: SimilarityMatch = { value: undefined, score: 0, next: 0, scoreOf: () => 0 }
 
 const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如/
 
 /** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
-function sentenceAttributes({ text, clauses }: Normal, sentence: Sentence): readonly Attribute[] {
-  const whole = looseIn(sentence.text)
+function sentenceAttributes(
+  { text, clauses }: NormalisedText,
+  sentence: Sentence,
+): readonly FindingAttribute[] {
+  const whole = looseAttribute(sentence.text)
   if (whole !== undefined) return [whole]
   const parts = clauses
     .filter(({ start, end }) => start >= sentence.start && end <= sentence.end)
-    .map(({ start, end }) => looseIn(text.slice(start, end)))
+    .map(({ start, end }) => looseAttribute(text.slice(start, end)))
   const loose = parts.flatMap((attribute) => attribute ?? [])
   return loose.length === parts.length ? loose : []
 }
 
 /** A sentence with the phrases found in it. */
-interface PhrasedSentence extends Hearing {
+interface PhrasedSentence extends SentenceContext {
   /** All phrases in it. */
-  readonly here: readonly Match<Entry>[]
+  readonly here: readonly PhraseMatch<LexiconEntry>[]
   /** Those that name a finding it can be about. */
   readonly found: readonly FindingMatch[]
 }
@@ -120,23 +129,24 @@ interface PhrasedSentence extends Hearing {
 /** Selects the phrase matches of one sentence. */
 function matchPhrases(
   lexicon: Lexicon,
-  read: Normal,
+  read: NormalisedText,
   sentence: Sentence,
-  all: readonly Match<Entry>[],
+  all: readonly PhraseMatch<LexiconEntry>[],
 ): PhrasedSentence {
   const { start, end, text } = sentence
   const here = all.filter((match) => match.start >= start && match.start < end)
   const fitsSentence = fitsPerson(lexicon, sentence)
   const fits = (id: string): boolean => lexicon.knowledge.finding.has(id) && fitsSentence(id)
   const found = here
-    .filter(isFinding)
+    .filter(isFindingMatch)
     .filter(
       ({ value, start: from, end: to }) =>
         fits(value.id) || act.family.test(read.text.slice(from, to)),
     )
     // What follows "such as" only explains what came before.
     .filter(({ start: from }, m) => m === 0 || !example.test(text.slice(0, from - start)))
-  const similarity = text.length > maxFuzzyLength ? noMatch : lazyMatch(() => lexicon.alike(text))
+  const similarity =
+    text.length > maxFuzzyLength ? noMatch : lazyMatch(() => lexicon.findSimilar(text))
   return { lexicon, read, sentence, similarity, fits, here, found }
 }
 
@@ -145,15 +155,15 @@ function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, similarity, found } = given
   const { start, end, text, inquires, fragment } = sentence
   const whole = found.find((match) => match.start === start && match.end >= end)
-  const exact = lexicon.whole(text)
+  const exact = lexicon.exactQuestion(text)
   const offers = act.offer.test(text) && !act.isRequest(text)
   if (!exact && !whole && ((!inquires && !fragment) || offers)) return nothing
   if (exact !== undefined)
-    return { ...nothing, topics: [topicOf(lexicon.knowledge, exact, [], true, noMatch)] }
-  const details = found.filter(({ value }) => isWhole(lexicon.knowledge, value.id))
+    return { ...nothing, topics: [findingTopic(lexicon.knowledge, exact, [], true, noMatch)] }
+  const details = found.filter(({ value }) => isWholeIllness(lexicon.knowledge, value.id))
   const wanted = [
     ...details.flatMap(({ value }) => lexicon.knowledge.finding.get(value.id)?.attribute ?? []),
-    ...attributesIn(without(text, start, found)),
+    ...findAttributes(removeMatches(text, start, found)),
   ]
   // "How long have you had the cough?" asks for its duration, whatever its form.
   const presence = isQuestionClause(text) && details.length === 0
@@ -162,18 +172,19 @@ function interpretSentence(given: PhrasedSentence): SentenceMeaning {
     topics: ids.map((id) => {
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
-      const topic = topicOf(lexicon.knowledge, id, wanted, presence, similarity)
+      const topic = findingTopic(lexicon.knowledge, id, wanted, presence, similarity)
       return jargon && !known ? { ...topic, jargon } : topic
     }),
   })
   if (whole) return topics([whole.value.id])
   const open = act.openQuestion.test(text)
   // "What has been going on?" is about the whole illness too.
-  if (open && (found.length === details.length || act.exceptFor.test(text))) return nothing
+  if (open && (found.length === details.length || act.exclusion.test(text))) return nothing
   const about = found.filter((match) => !details.includes(match))
-  const list = listed(given, about)
+  const list = matchFindingList(given, about)
   if (list.length > 0) return topics(list)
-  const named = found.length > 0 ? settled(given, about.length > 0 ? about : found) : undefined
+  const named =
+    found.length > 0 ? chooseFinding(given, about.length > 0 ? about : found) : undefined
   return named === undefined ? interpretUnnamed(given, topics) : topics([named])
 }
 
@@ -184,19 +195,22 @@ function interpretUnnamed(
 ): SentenceMeaning {
   const { read, sentence, here } = given
   const { text, inquires } = sentence
-  const other = here.some((match) => !isFinding(match)) || act.diagnosisRequest.test(text)
+  const other = here.some((match) => !isFindingMatch(match)) || act.diagnosisRequest.test(text)
   if (other && !act.history.test(text)) return nothing
   const loose = sentenceAttributes(read, sentence)
   if (loose.length > 0) return { ...nothing, loose }
   if (isGeneric(text) || isPersonal(text)) return nothing
   const unsure = !inquires || (other && !act.family.test(text))
-  const { id, near } = guessed(given, unsure ? doubtPenalty : 0)
+  const { id, near } = guessFinding(given, unsure ? doubtPenalty : 0)
   return id === undefined ? { ...nothing, nearly: near } : topics([id])
 }
 
 /** The dialogue act of an utterance that asks about no finding. */
-function classifyAct(text: string, matches: readonly Match<Entry>[]): Understood['kind'] {
-  const named = (kind: Entry['kind']) => matches.some(({ value }) => value.kind === kind)
+function classifyAct(
+  text: string,
+  matches: readonly PhraseMatch<LexiconEntry>[],
+): ParsedUtterance['kind'] {
+  const named = (kind: LexiconEntry['kind']) => matches.some(({ value }) => value.kind === kind)
   if ((named('disease') || act.diagnosisRequest.test(text)) && !act.history.test(text))
     return 'diagnosis-request'
   if (act.openQuestion.test(text)) return 'open'
@@ -210,44 +224,44 @@ const sameTopic = (a: Topic, b: Topic): boolean => a.finding === b.finding
 /** Resolves "Any headache? Where exactly?": attributes of what the same utterance asked about before. */
 function resolveAttributes(
   { knowledge }: Lexicon,
-  loose: readonly Attribute[],
+  loose: readonly FindingAttribute[],
   before: readonly SentenceMeaning[],
 ): readonly Topic[] {
   if (loose.length === 0) return []
   const last = before.findLast(({ topics }) => topics.length > 0)?.topics.at(-1)
   const complaint = last?.of ?? last?.finding
   if (complaint === undefined || knowledge.finding.get(complaint)?.kind !== 'symptom') return []
-  return loose.map((attribute) => topicIn(knowledge, complaint, attribute))
+  return loose.map((attribute) => attributeTopic(knowledge, complaint, attribute))
 }
 
 /** Of several topics, keeps those whose score in the whole utterance is not far below the best. */
 function dropUnlikely(
   lexicon: Lexicon,
-  { text }: Normal,
-  matches: readonly Match<Entry>[],
+  { text }: NormalisedText,
+  matches: readonly PhraseMatch<LexiconEntry>[],
   topics: readonly Topic[],
 ): readonly Topic[] {
   if (topics.length < 2 || text.length > maxFuzzyLength) return topics
-  if (isGeneric(without(text, 0, matches))) return topics
-  const { score, scoreOf } = lexicon.alike(text)
+  if (isGeneric(removeMatches(text, 0, matches))) return topics
+  const { score, scoreOf } = lexicon.findSimilar(text)
   const kept = topics.filter(({ finding }) => score - scoreOf(finding) < maxLag)
   return kept.length > 0 ? kept : topics
 }
 
-const isVague = ({ kind }: Understood): boolean => kind === 'unclear' || kind === 'ambiguous'
+const isVague = ({ kind }: ParsedUtterance): boolean => kind === 'unclear' || kind === 'ambiguous'
 
 /** Whether a text is surely about something that no finding answers, so that it needs no spelling correction. */
 function isAside(lexicon: Lexicon, text: string): boolean {
-  const { value, score } = lexicon.alike(normal(text).text)
+  const { value, score } = lexicon.findSimilar(normaliseText(text).text)
   return value !== undefined && !lexicon.knowledge.finding.has(value) && score >= minAsideScore
 }
 
 /** Interprets an utterance as written; if that fails, with its spelling and then its homophones corrected. */
-function interpret(lexicon: Lexicon, utterance: string): Understood {
+function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const text = utterance.slice(0, maxLength)
   const written = interpretText(lexicon, text)
   if (!isVague(written) || text.length > maxFuzzyLength || isAside(lexicon, text)) return written
-  for (const correct of [lexicon.spelt, lexicon.sounded]) {
+  for (const correct of [lexicon.correctSpelling, lexicon.correctHomophones]) {
     const corrected = correct(text)
     const understood = corrected === text ? written : interpretText(lexicon, corrected)
     if (!isVague(understood)) return understood
@@ -256,20 +270,20 @@ function interpret(lexicon: Lexicon, utterance: string): Understood {
 }
 
 /** Interprets a text as it is written. */
-function interpretText(lexicon: Lexicon, text: string): Understood {
-  const read = normal(text)
-  const asked = lexicon.whole(read.text)
+function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
+  const read = normaliseText(text)
+  const asked = lexicon.exactQuestion(read.text)
   if (asked !== undefined)
     return {
       questions: 1,
-      topics: [topicOf(lexicon.knowledge, asked, [], true, noMatch)],
+      topics: [findingTopic(lexicon.knowledge, asked, [], true, noMatch)],
       loose: [],
       kind: 'finding',
     }
-  const sentences = sentencesOf(read)
+  const sentences = splitSentences(read)
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   if (act.injection.test(read.text)) return { questions, topics: [], loose: [], kind: 'injection' }
-  const matches = apart(read, findPhrases(lexicon.tree(read.text), read))
+  const matches = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
   const inquiring = sentences.filter(({ inquires }) => inquires)
   const meanings = (inquiring.length > 0 ? inquiring : sentences).map((s) =>
     interpretSentence(matchPhrases(lexicon, read, s, matches)),
@@ -291,10 +305,10 @@ function interpretText(lexicon: Lexicon, text: string): Understood {
 }
 
 const interpreter = perKnowledge((knowledge) => {
-  const lexicon = lexiconOf(knowledge)
+  const lexicon = getLexicon(knowledge)
   return memoizeText((utterance: string) => interpret(lexicon, utterance), cacheBounds)
 })
 
 /** Interprets an utterance: a pure function of the knowledge base and the text, in bounded time. */
-export const understand = (knowledge: Knowledge, utterance: string): Understood =>
+export const understand = (knowledge: Knowledge, utterance: string): ParsedUtterance =>
   interpreter(knowledge)(utterance)

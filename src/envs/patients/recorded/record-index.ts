@@ -1,6 +1,6 @@
 /** Retrieval of the recorded exchanges that are most similar to a question, by the words they share. */
 import type { Finding, PatientView } from '../../../case.js'
-import { words } from '../../../text/word-stems.js'
+import { wordStems } from '../../../text/word-stems.js'
 
 /** Added to the score, times the share of the question's words that the recorded answer has. */
 const answerWeight = 0.35
@@ -18,7 +18,7 @@ interface RecordedExchange {
 }
 
 /** The recorded exchanges that match a question best. */
-export interface Likest {
+export interface ExchangeMatch {
   /** Similarity from 0 to 1. */
   readonly score: number
   /** Findings of all exchanges with that score, the most similar whole question first. */
@@ -33,7 +33,7 @@ export interface DialogueRecord {
   readonly weight: (word: string) => number
 }
 
-const wordSet = (text: string): WordSet => new Set(words(text))
+const wordSet = (text: string): WordSet => new Set(wordStems(text))
 const splitSentences = (text: string): string[] =>
   text.split(/(?<=[.?!;。？！；])\s*|\n/).filter((sentence) => sentence.trim() !== '')
 const wordSets = (texts: readonly string[]): WordSet[] =>
@@ -70,7 +70,7 @@ function indexRecord(findings: readonly Finding[]): DialogueRecord {
 const records = new WeakMap<Finding, DialogueRecord>()
 
 /** The indexed record of a case. Views of one case share their findings and therefore their record. */
-export function recordOf({ findings }: PatientView): DialogueRecord {
+export function dialogueRecord({ findings }: PatientView): DialogueRecord {
   const list = [...findings.values()]
   const key = list[0]
   if (!key) return indexRecord([])
@@ -109,7 +109,10 @@ function coverage(a: WordSet, b: WordSet, weight: DialogueRecord['weight']): num
 }
 
 /** Finds the exchanges most similar to an utterance: the best of the whole and of each question in it counts. */
-export function likestOf(utterance: string, { exchanges, weight }: DialogueRecord): Likest {
+export function findExchanges(
+  utterance: string,
+  { exchanges, weight }: DialogueRecord,
+): ExchangeMatch {
   const whole = wordSet(utterance)
   const asked = wordSets(splitSentences(utterance).filter((sentence) => /[?？]/.test(sentence)))
   const scored = exchanges.map(({ finding, question, sentences, answer }) => {

@@ -3,17 +3,17 @@
  * most similar recorded exchange; where none is similar enough, the patient says that nothing was recorded.
  */
 import type { Finding } from '../../../case.js'
-import { inLanguage } from '../../../case.js'
+import { textInLanguage } from '../../../case.js'
 import type { Patient, Reply } from '../../../patient.js'
 import { memoizeByIdentity, memoizeText } from '../../../platform/memoize.js'
 import { pick } from '../../../seed.js'
-import { normal } from '../../../text/phrase-search.js'
-import { words } from '../../../text/word-stems.js'
+import { normaliseText } from '../../../text/phrase-search.js'
+import { wordStems } from '../../../text/word-stems.js'
 import type { Understanding } from '../../../turn.js'
-import type { Bank } from '../nlg/realise.js'
+import type { SentenceBank } from '../nlg/stock-sentences.js'
 import { courtesy, diagnosisRequest, history, injection } from '../nlu/acts.js'
-import type { DialogueRecord, Likest } from './record-index.js'
-import { likestOf, recordOf } from './record-index.js'
+import type { DialogueRecord, ExchangeMatch } from './record-index.js'
+import { dialogueRecord, findExchanges } from './record-index.js'
 
 /** Options of `recordPatient`. */
 export interface RecordPatientOptions {
@@ -28,7 +28,7 @@ export interface RecordPatientOptions {
 /** Why an utterance gets a stock sentence instead of a recorded answer. */
 type FallbackKind = 'unknown' | 'refused' | 'courtesy' | 'unclear'
 
-const fallbacks: { readonly [kind in FallbackKind]: Bank } = {
+const fallbacks: { readonly [kind in FallbackKind]: SentenceBank } = {
   unknown: {
     en: [
       'Nothing was recorded about that.',
@@ -67,19 +67,19 @@ const fallbacks: { readonly [kind in FallbackKind]: Bank } = {
 
 /** The fallback of an utterance that no record could answer; none for a question. */
 function fallbackKind(utterance: string): FallbackKind | undefined {
-  const { text } = normal(utterance)
+  const { text } = normaliseText(utterance)
   if (injection.test(text)) return 'refused'
   if (diagnosisRequest.test(text) && !history.test(text)) return 'refused'
-  if (words(utterance).length > 0) return undefined
+  if (wordStems(utterance).length > 0) return undefined
   return courtesy.test(text) ? 'courtesy' : 'unclear'
 }
 
 /** Looks up an utterance in a record: a fallback, or the most similar exchanges. Cached per record. */
 const lookUp = memoizeByIdentity((record: DialogueRecord) =>
   memoizeText(
-    (utterance): { readonly fallback: FallbackKind } | Likest => {
+    (utterance): { readonly fallback: FallbackKind } | ExchangeMatch => {
       const fallback = fallbackKind(utterance)
-      return fallback ? { fallback } : likestOf(utterance, record)
+      return fallback ? { fallback } : findExchanges(utterance, record)
     },
     { most: 2000, longest: Number.POSITIVE_INFINITY },
   ),
@@ -111,7 +111,7 @@ export function recordPatient({ threshold = 0.35 }: RecordPatientOptions = {}): 
       asked: [],
       told: [],
     })
-    const found = lookUp(recordOf(view))(utterance)
+    const found = lookUp(dialogueRecord(view))(utterance)
     if ('fallback' in found) return fallBack(found.fallback)
     const { score, findings } = found
     if (score < threshold || findings.length === 0) return fallBack('unknown')
@@ -121,7 +121,7 @@ export function recordPatient({ threshold = 0.35 }: RecordPatientOptions = {}): 
     const finding = (fresh ?? findings[0]) as Finding
     const understood: Understanding = fresh ? 'answered' : 'repeated'
     return {
-      text: inLanguage(finding.utterance ?? {}, language),
+      text: textInLanguage(finding.utterance ?? {}, language),
       understood,
       questions: Math.max(1, questionsIn(utterance)),
       asked: [finding.id],

@@ -1,4 +1,4 @@
-/** Results in JSON. */
+/** Parses JSON results of passes and samples. */
 import { z } from 'zod'
 import type { ForwardOutput, Sampled } from '../wire.js'
 
@@ -8,7 +8,7 @@ const Forward = z.object({
   metrics: z.record(z.string(), z.number()).default({}),
 })
 
-/** Reads the result of a pass. @throws ZodError for what is none */
+/** Parses the result of a pass. @throws ZodError for another shape */
 export function jsonForward(body: unknown): ForwardOutput {
   const { loss_fn_outputs, metrics } = Forward.parse(body)
   const outputs = loss_fn_outputs.map((output) =>
@@ -30,7 +30,7 @@ const Sample = z.object({
   prompt_logprobs: z.array(z.number().nullable()).nullish(),
 })
 
-/** Reads the result of `asample`. @throws ZodError for what is none */
+/** Parses the result of `asample`. @throws ZodError for another shape */
 export function jsonSampled(body: unknown): Sampled {
   const { sequences, prompt_logprobs: prompt } = Sample.parse(body)
   return {

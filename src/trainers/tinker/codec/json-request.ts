@@ -1,4 +1,4 @@
-/** Requests of a pass in JSON. Data are turned to text once, so that a request's size is known before it is made. */
+/** Encodes requests of a pass as JSON. Each datum is encoded once, so the size of a request is known beforehand. */
 import type { PassRequest } from '../pass.js'
 import type { Datum } from '../wire.js'
 import { joinBytes } from './protobuf.js'
@@ -11,7 +11,7 @@ const tensor = (values: Datum['inputs'][string]): object => ({
   shape: [values.length],
 })
 
-/** A datum as the wire's JSON. */
+/** Encodes a datum as the wire's JSON. */
 export function jsonDatum({ tokens, inputs }: Datum): Uint8Array {
   const named = Object.entries(inputs).map(([name, values]) => [name, tensor(values)] as const)
   return encoder.encode(
@@ -22,7 +22,7 @@ export function jsonDatum({ tokens, inputs }: Datum): Uint8Array {
   )
 }
 
-/** The request around its data. */
+/** Encodes the request around its encoded data. */
 export function jsonPass({ modelId, seq, data, loss, forwardOnly }: PassRequest): Uint8Array {
   const key = forwardOnly ? 'forward_input' : 'forward_backward_input'
   const ids = JSON.stringify({ model_id: modelId, seq_id: seq }).slice(0, -1)

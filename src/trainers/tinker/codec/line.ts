@@ -1,28 +1,29 @@
-/** The order of one model's operations: numbers taken when called, requests accepted one call after another. */
-import { Fault, messageOf } from '../../../error.js'
+/** Sequence of one model's operations: numbers are taken at the call, requests submitted in that order. */
+import { errorMessage, Fault } from '../../../error.js'
 
+/** Operation sequence of one model. */
 export interface Line {
-  /** The server's name of the model, once it has one. */
+  /** The model's id on the server, once it exists. */
   readonly modelId: Promise<string>
   /**
-   * Takes `count` numbers now and runs `submit` with the first once all that came before was accepted. A single
-   * request that the server refused gives its number back, if none was taken after it; every other failure leaves a
-   * gap in the sequence, and so ends it.
-   * @throws Fault naming the first error, where the sequence was ended
+   * Takes `count` numbers now, and runs `submit` with the first of them once all earlier calls were accepted. A single
+   * request that the server refused returns its number, unless a later one was taken. Any other failure leaves a gap,
+   * which breaks the sequence.
+   * @throws Fault naming the first error, if the sequence is broken
    */
   take<T>(count: number, submit: (first: number, modelId: string) => Promise<T>): Promise<T>
 }
 
-/** Marks a failure as seen: in a pipelined step the second promise may fail before anybody waits for it. */
+/** Prevents an unhandled rejection: in a pipelined step, the second promise may fail before it is awaited. */
 export function seen<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined)
   return promise
 }
 
-/** Whether the server read a request and would not have it: then it keeps nothing of it. */
+/** Whether the server read a request and refused it, so that its number is still free. */
 const wasRefused = (error: unknown): boolean => Fault.is(error) && error.code === 'bad-input'
 
-/** A line of a model that may still be in the making, from the first number that is free. */
+/** Starts the sequence of a model, which may still be under creation, at the first free number. */
 export function startLine(modelId: Promise<string>, from = 1): Line {
   let next = from
   let accepted: Promise<unknown> = Promise.resolve()
@@ -30,7 +31,7 @@ export function startLine(modelId: Promise<string>, from = 1): Line {
   const broken = () =>
     new Fault(
       Fault.is(first?.error) && first.error.code === 'aborted' ? 'aborted' : 'backend-lost',
-      `Not sent: the model's sequence ended when an earlier request was not accepted: ${messageOf(first?.error)}`,
+      `Not sent: the model's sequence ended when an earlier request was not accepted: ${errorMessage(first?.error)}`,
       { cause: first?.error },
     )
   return {

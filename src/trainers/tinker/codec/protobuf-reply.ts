@@ -1,10 +1,9 @@
-/** Results in protobuf: `ForwardBackwardOutput` and `SampleResponse` of the SDK's `tinker_public.proto`. */
-
+/** Parses protobuf results: `ForwardBackwardOutput` and `SampleResponse` of the SDK's `tinker_public.proto`. */
 import type { ForwardOutput, Sampled, SampledSequence } from '../wire.js'
 import { elementsOf, elementTypes } from './numbers.js'
 import { fieldsOf } from './protobuf.js'
 
-/** A message by field number, each with its values in order. */
+/** Accessors of a message's fields by number: all byte values in order, or the last integer. */
 function message(bytes: Uint8Array): {
   readonly bytes: (number: number) => readonly Uint8Array[]
   readonly int: (number: number) => number
@@ -23,7 +22,7 @@ function message(bytes: Uint8Array): {
 const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes)
 const none = new Uint8Array()
 
-/** `BatchedTensor`: the values of every datum, cut at byte offsets. */
+/** Parses `BatchedTensor`: the values of every datum, split at byte offsets. */
 function perDatum(bytes: Uint8Array): Float32Array[] {
   const tensor = message(bytes)
   const data = tensor.bytes(1).at(-1) ?? none
@@ -37,7 +36,7 @@ function perDatum(bytes: Uint8Array): Float32Array[] {
   })
 }
 
-/** `ArrayRecord`: the outputs of some data, by name. */
+/** Parses `ArrayRecord`: the outputs of some data, by name. */
 function record(bytes: Uint8Array): Readonly<Record<string, Float32Array>>[] {
   const fields = message(bytes)
   const named = fields.bytes(2).map((entry) => {
@@ -53,7 +52,7 @@ function record(bytes: Uint8Array): Readonly<Record<string, Float32Array>>[] {
   )
 }
 
-/** Reads `ForwardBackwardOutput`. @throws RangeError for bytes that are none */
+/** Parses `ForwardBackwardOutput`. @throws RangeError for malformed bytes */
 export function protobufForward(bytes: Uint8Array): ForwardOutput {
   const output = message(bytes)
   const metrics = output.bytes(3).map((entry) => {
@@ -76,7 +75,7 @@ function sequence(bytes: Uint8Array): SampledSequence {
   }
 }
 
-/** Reads `SampleResponse`. @throws RangeError for bytes that are none */
+/** Parses `SampleResponse`. @throws RangeError for malformed bytes */
 export function protobufSampled(bytes: Uint8Array): Sampled {
   const fields = message(bytes)
   const prompt = fields.bytes(2).at(-1)
