@@ -5,8 +5,16 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { batchOf, grpo, segmentLoss, tis } from '../dist/exports/trainers.js'
-import { assertBatch, fork, formGroup, rollout, scripted, task, uniform } from '../dist/index.js'
+import { scripted } from '../dist/exports/agents.js'
+import {
+  assertBatch,
+  formGroup,
+  grpoAdvantages,
+  segmentLoss,
+  tis,
+  toTrainBatch,
+} from '../dist/exports/trainers.js'
+import { fork, rollout, task, uniform } from '../dist/index.js'
 
 const runs = Number(process.argv[2] ?? 15)
 const shape = { groups: 128, members: 8, turns: 16, prompt: 64, drawn: 64, heard: 64 }
@@ -14,7 +22,7 @@ const shape = { groups: 128, members: 8, turns: 16, prompt: 64, drawn: 64, heard
 const length = shape.prompt + shape.turns * (shape.drawn + shape.heard) - shape.heard
 const response = length - shape.prompt
 const rows = shape.groups * shape.members
-const estimate = grpo()
+const estimate = grpoAdvantages()
 const batchOptions = {
   loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
   normaliser: 'token-mean',
@@ -178,7 +186,7 @@ function losses(segments) {
 const members = membersOf(await consultation())
 let made
 const took = timed(() => {
-  made = batchOf(groupsOf(members), 1, 3, batchOptions)
+  made = toTrainBatch(groupsOf(members), 1, 3, batchOptions)
   assertBatch(made.batch)
 })
 const { batch, forks } = made

@@ -1,8 +1,9 @@
 /** A reward of your own, run over episodes that were saved earlier: no patient, no model, no rollout. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { episodeWriter, graderView, readSavedEpisodes, rollout, task, weigh } from 'bedside'
-import { diagnosisAccuracy } from 'bedside/rewards'
+import { graderView, rollout, task } from 'bedside'
+import { episodeWriter, readSavedEpisodes } from 'bedside/evaluation'
+import { diagnosisAccuracy, weigh } from 'bedside/rewards'
 
 const file = join(tmpdir(), `episodes-${process.pid}.jsonl`)
 const { heldOut, makeEnv, ceiling } = await task({ tier: 'easy', heldOut: 50 })

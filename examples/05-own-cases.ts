@@ -2,7 +2,10 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Case } from 'bedside'
-import { diagnosisAccuracy, make, readCases, recordPatient, writeCases } from 'bedside'
+import { make } from 'bedside'
+import { readCases, writeCases } from 'bedside/cases'
+import { recordPatient } from 'bedside/envs'
+import { diagnosisAccuracy } from 'bedside/rewards'
 
 const mine: Case = {
   schema: 'bedside-case/1',

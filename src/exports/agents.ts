@@ -1,4 +1,7 @@
 /** `bedside/agents`: doctors, and the grammars they write in. */
+
+export type { AnyAgent, PrivilegedAgent } from '../agent.js'
+export { agentFor } from '../agent.js'
 export type { FullInformationOptions } from '../agents/at-once.js'
 export { complaintOnly, fullInformationDoctor, prior } from '../agents/at-once.js'
 export type { BayesianOptions, Budget, DoctorState, Offer } from '../agents/bayesian.js'

@@ -27,5 +27,7 @@ export type {
 export { vectorize } from '../envs/vectorize.js'
 export type { Wrapper } from '../envs/wrappers.js'
 export { mapReward, onStep, recordEpisodes, timeLimit, wrap } from '../envs/wrappers.js'
+export { rethrowAsFault } from '../error.js'
+export { combineExamSimulators } from '../exam.js'
 export { make, makeConsultation } from '../tasks/registry.js'
 export { checkEnv } from '../testing/env.js'

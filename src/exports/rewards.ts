@@ -1,5 +1,7 @@
-/** `bedside/rewards`: components, combinators and presets. */
+/** `bedside/rewards`: define a custom reward, combine rewards, components, presets, judges. */
 
+export type { RewardSet, ScoresOf } from '../reward.js'
+export { notApplicable, ok, scoreEpisode, unavailable } from '../reward.js'
 export type {
   CombinatorOptions,
   GateOptions,
@@ -83,38 +85,6 @@ export { repetition } from '../rewards/process/repetition.js'
 export { replyFormat } from '../rewards/process/reply-format.js'
 export type { TimeSavingsOptions } from '../rewards/process/time-savings.js'
 export { timeSavings } from '../rewards/process/time-savings.js'
-export type {
-  DiagagentOptions,
-  DiagagentWeights,
-  TurnTerm,
-} from '../rewards/published/diagagent.js'
-export { diagagent, diagagentPaper } from '../rewards/published/diagagent.js'
-export type { DoctorAgentOptions } from '../rewards/published/doctor-agent.js'
-export { doctorAgentGrpo, doctorAgentPpo } from '../rewards/published/doctor-agent.js'
-export type { DoctorAgentNotebookOptions } from '../rewards/published/doctor-agent-notebook.js'
-export { doctorAgentNotebook } from '../rewards/published/doctor-agent-notebook.js'
-export type {
-  DoctorAgentRlJudgeOptions,
-  DoctorAgentRlOptions,
-} from '../rewards/published/doctoragent-rl.js'
-export {
-  doctoragentJudge,
-  doctoragentMatch,
-  doctoragentPatient,
-} from '../rewards/published/doctoragent-rl.js'
-export type { DeiOptions } from '../rewards/published/doctoragent-rl-dei.js'
-export { deiMetric } from '../rewards/published/doctoragent-rl-dei.js'
-export type {
-  DoctorAgentRlModels,
-  DoctorAgentRlParityOptions,
-  RecordedQuestion,
-} from '../rewards/published/doctoragent-rl-parity.js'
-export type { GrpodxOptions, GrpodxReadmeOptions } from '../rewards/published/grpodx.js'
-export { grpodxHead, grpodxReadme } from '../rewards/published/grpodx.js'
-export type { TakesTwoDoctorOptions } from '../rewards/published/takestwo.js'
-export { takestwoDoctor } from '../rewards/published/takestwo.js'
-export type { TakesTwoPatientOptions } from '../rewards/published/takestwo-patient.js'
-export { takestwoPatient } from '../rewards/published/takestwo-patient.js'
 export { escalation } from '../rewards/safety/escalation.js'
 export { noContraindicated } from '../rewards/safety/no-contraindicated.js'
 export { noHarm } from '../rewards/safety/no-harm.js'
@@ -122,23 +92,3 @@ export { redFlagRecall } from '../rewards/safety/red-flags.js'
 export { safety } from '../rewards/safety/safety.js'
 export type { ClaimsOptions } from '../rewards/safety/unsupported-claims.js'
 export { groundedClaims, noFalseClaims } from '../rewards/safety/unsupported-claims.js'
-export { bagF1, wordF1 } from '../rewards/text/bag-f1.js'
-export { doctorAgentBleu } from '../rewards/text/bleu.js'
-export { characterLcs } from '../rewards/text/character-lcs.js'
-export type { OverlapMeasure } from '../rewards/text/overlap-measures.js'
-export type {
-  OverlapPair,
-  OverlapWorkers,
-  OverlapWorkersOptions,
-} from '../rewards/text/overlap-workers.js'
-export { overlapWorkers } from '../rewards/text/overlap-workers.js'
-export type { RougeKind } from '../rewards/text/rouge.js'
-export { doctorAgentRouge, googleRouge, rouge } from '../rewards/text/rouge.js'
-export { segmentChinese } from '../rewards/text/segment-chinese.js'
-export type {
-  GoldTextReader,
-  OverlapTarget,
-  TextOverlapOptions,
-} from '../rewards/text/text-overlap.js'
-export { textOverlap } from '../rewards/text/text-overlap.js'
-export type { PrecisionRecall } from '../rewards/text/tokens.js'
