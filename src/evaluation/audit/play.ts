@@ -58,8 +58,8 @@ async function scored(
       scores.set(reward, await reward(episode, graderView(truth), { signal }))
     } catch (error) {
       if (signal?.aborted) throw error
-      const place = `${reward.rewardName}: on case ${truth.id}, played by ${name}`
-      throw new Fault('component-failed', `${place}: ${errorMessage(error)}`, { cause: error })
+      const where = `${reward.rewardName}: on case ${truth.id}, played by ${name}`
+      throw new Fault('component-failed', `${where}: ${errorMessage(error)}`, { cause: error })
     }
   }
   return { episode, scores }
