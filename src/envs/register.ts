@@ -1,6 +1,7 @@
 /** Environments by name: `make('consultation', options)`, typed by whoever registered the name. */
 
 import type { Env } from '../env.js'
+import { nearNames } from '../platform/did-you-mean.js'
 import type { MakeConsultation } from './consultation.js'
 import type { QuestionOptions } from './question.js'
 
@@ -54,7 +55,9 @@ export function make<K extends EnvId>(id: K, ...options: Arguments<K>): Entry<K>
   const maker = makers.get(id)
   if (!maker) {
     const known = [...makers.keys()].sort().join(', ') || 'none so far'
-    throw new RangeError(`Expected a registered environment (${known}), got \`${id}\``)
+    const [near] = nearNames(String(id), [...makers.keys()], 1)
+    const hint = near === undefined ? '' : `; did you mean \`${near}\`?`
+    throw new RangeError(`Expected a registered environment (${known}), got \`${id}\`${hint}`)
   }
   return maker(...options) as Entry<K>['env'] // registered under the same key
 }

@@ -6,6 +6,8 @@
  */
 import type { Env, Info, Observation, Reset, Step } from '../env.js'
 import type { Action } from '../turn.js'
+import type { OptionRules } from './options.js'
+import { checkOptions, oneOf } from './options.js'
 import { slot } from './slot.js'
 
 /**
@@ -113,11 +115,20 @@ function mailbox<T>() {
   }
 }
 
-/** Makes one vector env of several envs. */
+const rules: OptionRules<VectorizeOptions> = {
+  autoreset: oneOf('next-step', 'same-step', 'disabled'),
+}
+
+/**
+ * Makes one vector env of several envs.
+ * @throws TypeError or RangeError, with the value, for an option that does not exist or cannot be
+ */
 export function vectorize<O, A, I extends object>(
   makeEnvs: readonly (() => Env<O, A, I>)[],
-  { autoreset = 'disabled' }: VectorizeOptions = {},
+  options: VectorizeOptions = {},
 ): VectorEnv<O, A, I> {
+  checkOptions('vectorize', options, rules)
+  const { autoreset = 'disabled' } = options
   const envs = makeEnvs.map((make) => make())
   const slots = envs.map((env, index) => slot(env, index, autoreset))
   const size = slots.length
