@@ -277,8 +277,12 @@ export function consultation(options: ConsultationOptions): Env {
       return stop ? close(v, stop, info, signal) : transition(observe(v), info)
     },
 
-    async [Symbol.asyncDispose]() {
+    async close() {
       visit = undefined
+    },
+
+    [Symbol.asyncDispose]() {
+      return this.close()
     },
   }
 }

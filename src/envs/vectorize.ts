@@ -62,6 +62,8 @@ export interface VectorEnv<O = Observation, A = Action | string, I extends objec
   send(index: number, action: A, options?: StepOptions): void
   /** Results of `send` in the order they are done; over when none is under way. */
   ready(): AsyncGenerator<Ready<O, I>, void, undefined>
+  /** Closes every env; the first error is thrown when all are done. `[Symbol.asyncDispose]` calls it. */
+  close(): Promise<void>
 }
 
 export interface VectorizeOptions {
@@ -198,8 +200,12 @@ export function vectorize<O, A, I extends object>(
       }
     },
 
-    async [Symbol.asyncDispose]() {
-      await allOf(envs.map((env) => env[Symbol.asyncDispose]()))
+    async close() {
+      await allOf(envs.map((env) => env.close()))
+    },
+
+    [Symbol.asyncDispose]() {
+      return this.close()
     },
   }
 }
