@@ -18,3 +18,4 @@ for (const question of ['Have you had a fever?', 'Have you had a fever?']) {
   const outcome = observation.turns.at(-1)?.outcome
   if (outcome?.kind === 'answered') console.log(outcome.text)
 }
+await env.close()

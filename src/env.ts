@@ -55,11 +55,16 @@ export interface Step<O = Observation, I = Info> {
   readonly info: I
 }
 
-/** An environment with observations `O` and actions `A`. Text is an action where the env has a grammar. */
+/**
+ * An environment with observations `O` and actions `A`. Text is an action where the env has a grammar.
+ * `await using` closes it at the end of a block.
+ */
 export interface Env<O = Observation, A = Action | string, I extends object = Info>
   extends AsyncDisposable {
   reset(start?: ResetOptions): Promise<Reset<O, I>>
   step(action: A, options?: { readonly signal?: AbortSignal }): Promise<Step<O, I>>
+  /** Gives back what the env holds, at any time and as often as one likes; `[Symbol.asyncDispose]` calls it. */
+  close(): Promise<void>
 }
 
 /** Makes a step after which the episode continues. */

@@ -20,6 +20,8 @@ import type { Reward } from '../reward.js'
 import { uniformInt } from '../seed.js'
 import type { Action, Language, OrderStatus, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
 import { noFacts } from '../turn.js'
+import type { OptionRules } from './options.js'
+import { checkOptions, consultationRules } from './options.js'
 
 /** A list of cases, or a function that makes the n-th one. */
 export type CaseSource = readonly Case[] | ((n: number) => Case)
@@ -103,31 +105,21 @@ interface Visit {
   over: boolean
 }
 
-const positive = (name: string, value: number): number => {
-  if (!(value > 0))
-    throw new RangeError(`Expected \`${name}\` to be a positive number, got \`${value}\``)
-  return value
-}
+/** Complete, by its type. */
+const rules: OptionRules<ConsultationOptions> = consultationRules
 
-/** Makes a consultation env; one env plays one episode at a time. */
+/**
+ * Makes a consultation env; one env plays one episode at a time.
+ * @throws TypeError or RangeError, with the value, for an option that does not exist or cannot be
+ */
 // Long because the steps of an episode share the env's options and state.
 export function consultation(options: ConsultationOptions): Env {
+  checkOptions('a consultation', options, rules)
   const { cases, patient, reward, grammar, language = 'en' } = options
   const examine = combineExamSimulators(...(options.exams ?? []))
-  const maxTurns = positive('maxTurns', options.maxTurns ?? 10)
-  const budget = {
-    money: options.money ?? 1000,
-    minutes: positive('minutes', options.minutes ?? 2880),
-  }
-  const minutesPerQuestion = options.minutesPerQuestion ?? 1
-  const unknownOrderMoney = options.unknownOrderMoney ?? 5
-  if (!(unknownOrderMoney >= 0))
-    throw new RangeError(
-      `Expected \`unknownOrderMoney\` to be at least 0, got \`${unknownOrderMoney}\``,
-    )
-  const maxInvalid = positive('maxInvalid', options.maxInvalid ?? 2)
-  if (typeof cases !== 'function' && cases.length === 0)
-    throw new RangeError('Expected `cases` to hold at least one case, got none')
+  const { maxTurns = 10, money = 1000, minutes = 2880, maxInvalid = 2 } = options
+  const { minutesPerQuestion = 1, unknownOrderMoney = 5 } = options
+  const budget = { money, minutes }
   let visit: Visit | undefined
 
   const observe = (v: Visit): Observation => ({
@@ -295,8 +287,12 @@ export function consultation(options: ConsultationOptions): Env {
       return stop ? close(v, stop, info, signal) : transition(observe(v), info)
     },
 
-    async [Symbol.asyncDispose]() {
+    async close() {
       visit = undefined
+    },
+
+    [Symbol.asyncDispose]() {
+      return this.close()
     },
   }
 }

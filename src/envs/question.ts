@@ -9,6 +9,8 @@ import type { Reward } from '../reward.js'
 import type { Action, Language } from '../turn.js'
 import type { CaseSource } from './consultation.js'
 import { consultation } from './consultation.js'
+import type { OptionRules } from './options.js'
+import { checkOptions, consultationRules as rules } from './options.js'
 
 /** Options of `question`. */
 export interface QuestionOptions {
@@ -31,8 +33,18 @@ const noPatient: Patient = () => {
   throw new TypeError('Expected no question to a patient, got one: a question has no patient')
 }
 
+/** Checks of the options of `question`. */
+export const questionRules: OptionRules<QuestionOptions> = {
+  cases: rules.cases,
+  reward: rules.reward,
+  grammar: rules.grammar,
+  language: rules.language,
+}
+
 /** Makes a question env: an answer ends the episode; a question or an order ends it as an invalid action. */
-export function question({ cases, reward, grammar, language = 'en' }: QuestionOptions): Env {
+export function question(options: QuestionOptions): Env {
+  checkOptions('a question', options, questionRules)
+  const { cases, reward, grammar, language = 'en' } = options
   const answering = (action: Action): Action =>
     action.kind === 'ask' || action.kind === 'order'
       ? {

@@ -1,5 +1,6 @@
 /** Environment registry: `make('consultation', options)`, typed by declaration merging. */
 import type { Env } from '../env.js'
+import { suggestNames } from '../platform/did-you-mean.js'
 import type { MakeConsultationOptions } from './consultation.js'
 import type { QuestionOptions } from './question.js'
 
@@ -56,7 +57,9 @@ export function make<K extends EnvId>(
   const maker = makers.get(id)
   if (!maker) {
     const known = [...makers.keys()].sort().join(', ') || 'none so far'
-    throw new RangeError(`Expected a registered environment (${known}), got \`${id}\``)
+    const [near] = suggestNames(String(id), [...makers.keys()], 1)
+    const hint = near === undefined ? '' : `; did you mean \`${near}\`?`
+    throw new RangeError(`Expected a registered environment (${known}), got \`${id}\`${hint}`)
   }
   return maker(...options) as RegistryEntry<K>['env'] // registered under the same key
 }

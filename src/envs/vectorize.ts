@@ -6,6 +6,8 @@
  */
 import type { Env, Info, Observation, Step } from '../env.js'
 import type { Action } from '../turn.js'
+import type { OptionRules } from './options.js'
+import { checkOptions, oneOf } from './options.js'
 import { slot } from './slot.js'
 import type { Autoreset, StepOptions, VectorInfo } from './vector-types.js'
 
@@ -53,6 +55,8 @@ export interface VectorEnv<O = Observation, A = Action | string, I extends objec
   send(index: number, action: A, options?: StepOptions): void
   /** Yields the results of `send` in order of completion; ends when no action is under way. */
   ready(): AsyncGenerator<SendResult<O, I>, void, undefined>
+  /** Closes every env; the first error is thrown when all are done. `[Symbol.asyncDispose]` calls it. */
+  close(): Promise<void>
 }
 
 /** Options of `vectorize`. */
@@ -107,12 +111,21 @@ function mailbox<T>() {
   }
 }
 
-/** Makes one vector env of several envs. */
+const rules: OptionRules<VectorizeOptions> = {
+  autoreset: oneOf('next-step', 'same-step', 'disabled'),
+}
+
+/**
+ * Makes one vector env of several envs.
+ * @throws TypeError or RangeError, with the value, for an option that does not exist or cannot be
+ */
 // Long because the methods of the vector env share its slots.
 export function vectorize<O, A, I extends object>(
   makeEnvs: readonly (() => Env<O, A, I>)[],
-  { autoreset = 'disabled' }: VectorizeOptions = {},
+  options: VectorizeOptions = {},
 ): VectorEnv<O, A, I> {
+  checkOptions('vectorize', options, rules)
+  const { autoreset = 'disabled' } = options
   const envs = makeEnvs.map((make) => make())
   const slots = envs.map((env, index) => slot(env, index, autoreset))
   const size = slots.length
@@ -184,8 +197,12 @@ export function vectorize<O, A, I extends object>(
       }
     },
 
-    async [Symbol.asyncDispose]() {
-      await settleAll(envs.map((env) => env[Symbol.asyncDispose]()))
+    async close() {
+      await settleAll(envs.map((env) => env.close()))
+    },
+
+    [Symbol.asyncDispose]() {
+      return this.close()
     },
   }
 }

@@ -43,7 +43,10 @@ const afterStep = <O, A, I extends object>(
 ): Env<O, A, I> => ({
   reset: (start) => env.reset(start),
   step: async (action, options) => use(await env.step(action, options), action),
-  [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
+  close: () => env.close(),
+  [Symbol.asyncDispose]() {
+    return this.close()
+  },
 })
 
 /** Calls `fn` with every step and the action that led to it; what `fn` returns is awaited, not used. */
@@ -143,7 +146,10 @@ export function timeLimit(turns: number): <A>(env: Env<Observation, A>) => Env<O
         run.over = ended(step)
         return step
       },
-      [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
+      close: () => env.close(),
+      [Symbol.asyncDispose]() {
+        return this.close()
+      },
     }
   }
 }

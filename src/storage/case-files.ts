@@ -18,20 +18,21 @@ export interface BrokenLine {
   readonly message: string
 }
 
-const shown = (value: unknown): string => {
+/** A value as JSON, cut to 80 characters. */
+const abbreviate = (value: unknown): string => {
   const text = value === undefined ? 'nothing' : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
 function expected(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type') return issue.expected
-  if (issue.code === 'invalid_value') return issue.values.map((value) => shown(value)).join(' or ')
+  if (issue.code === 'invalid_value') return issue.values.map(abbreviate).join(' or ')
   if (issue.code === 'too_small') return `at least ${issue.minimum}`
   if (issue.code === 'too_big') return `at most ${issue.maximum}`
   return issue.message.replace(/^expected /i, '')
 }
 
-const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (inner, key) =>
       typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
@@ -39,10 +40,10 @@ const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
   )
 
 /** Describes the first problem of a value that should be a case. */
-function whatIsWrong(value: unknown, issue: z.core.$ZodIssue | undefined): string {
+function describeProblem(value: unknown, issue: z.core.$ZodIssue | undefined): string {
   if (!issue) return 'not a case'
   const place = issue.path.map(String).join('.') || 'the whole line'
-  return `not a case at ${place}, expected ${expected(issue)}, got ${shown(at(value, issue.path))}`
+  return `not a case at ${place}, expected ${expected(issue)}, got ${abbreviate(valueAt(value, issue.path))}`
 }
 
 function parseLine(
@@ -53,12 +54,12 @@ function parseLine(
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return { wrong: `not JSON, expected a case, got ${shown(text)} (${errorMessage(error)})` }
+    return { wrong: `not JSON, expected a case, got ${abbreviate(text)} (${errorMessage(error)})` }
   }
   const parsed = schema.safeParse(value)
   return parsed.success
     ? { truth: parsed.data }
-    : { wrong: whatIsWrong(value, parsed.error.issues[0]) }
+    : { wrong: describeProblem(value, parsed.error.issues[0]) }
 }
 
 /** Options of {@link streamCases}. */
@@ -101,10 +102,8 @@ export async function* streamCases(
     const { id } = read.truth
     const first = lines.get(id)
     if (first !== undefined) {
-      broken({
-        line,
-        message: `a second case at id, expected an id of its own, got ${shown(id)}, which line ${first} has`,
-      })
+      const message = `a second case at id, expected an id of its own, got ${abbreviate(id)}, which line ${first} has`
+      broken({ line, message })
       continue
     }
     lines.set(id, line)

@@ -50,6 +50,18 @@ const order: Promises = {
       await expectRefused('step() after the end', () => env.step(script.actions[0] as Action))
     }),
 
+  'closing is possible before reset, and twice': async (makeEnv, script) => {
+    const unbegun = makeEnv()
+    const { close }: { readonly close?: unknown } = unbegun
+    expectThat(typeof close === 'function', '`close` to be a function', typeof close)
+    await unbegun.close()
+    await useEnv(makeEnv, async (env) => {
+      await resetEnv(env, script)
+      await env.close()
+      await env.close()
+    })
+  },
+
   'disposing is possible before reset, and twice': async (makeEnv, script) => {
     await makeEnv()[Symbol.asyncDispose]()
     const env = makeEnv()

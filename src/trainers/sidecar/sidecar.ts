@@ -100,7 +100,7 @@ async function stepPolicy(batch: TrainBatch, { policy, extended }: ServerModels)
 }
 
 /** Computes log p of every token after the prompt under a snapshot that can only sample. */
-async function sampledLogprobs(
+async function snapshotLogprobs(
   session: SamplingSession,
   segments: readonly TokenSegment[],
 ): Promise<readonly Float32Array[]> {
@@ -124,7 +124,7 @@ async function sampledLogprobs(
 interface ServerModels {
   readonly capabilities: Capabilities
   readonly extended: boolean
-  /** Tokens of a segment at most. */
+  /** Maximum tokens of a segment. */
   readonly contextLength: number
   readonly policy: TrainingModel
   policyVersion: number
@@ -197,7 +197,7 @@ function learner(models: ServerModels): Pick<Backend, 'step' | 'logprobs' | 'val
 
     async logprobs(segments, { reference = false } = {}) {
       checkSegments(segments, contextLength)
-      if (reference) return sampledLogprobs(models.reference, segments)
+      if (reference) return snapshotLogprobs(models.reference, segments)
       return currentLogprobs(policy, segments, extended)
     },
 

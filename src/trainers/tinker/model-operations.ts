@@ -36,11 +36,11 @@ export function adamParams(adam: WireAdam, { name, gradClip }: WireProfile): obj
 /** Submits one JSON operation in a model's sequence and awaits its result. @throws Fault */
 async function enqueue<T>(
   session: Session,
-  line: Line,
+  sequence: Line,
   [route, kind, fields]: readonly [route: string, kind: string, fields: object],
   result: z.ZodType<T>,
 ): Promise<T> {
-  const { operation, ticket } = await line.take(1, async (seq, modelId) => {
+  const { operation, ticket } = await sequence.take(1, async (seq, modelId) => {
     const body = { model_id: modelId, seq_id: seq, ...fields }
     const operation = jsonOperation(route, kind, body)
     return { operation, ticket: await handIn(session, operation) }
@@ -49,10 +49,10 @@ async function enqueue<T>(
 }
 
 /** Opens a sampling session on the weights after all earlier calls; returns its id. @throws Fault */
-export async function snapshotOf(session: Session, line: Line): Promise<string> {
+export async function snapshotOf(session: Session, sequence: Line): Promise<string> {
   const saved = await enqueue(
     session,
-    line,
+    sequence,
     [
       '/api/v1/save_weights_for_sampler',
       'SaveWeightsForSampler',
@@ -80,13 +80,13 @@ const Metrics = z.object({ metrics: z.record(z.string(), z.number()).nullish() }
  */
 export async function stepOn(
   session: Session,
-  line: Line,
+  sequence: Line,
   adam: WireAdam,
 ): Promise<Readonly<Record<string, number>>> {
   const fields = { type: 'optim_step', adam_params: adamParams(adam, session.profile) }
   const done = await enqueue(
     session,
-    line,
+    sequence,
     ['/api/v1/optim_step', 'OptimStep', fields],
     Metrics,
   )
@@ -94,11 +94,11 @@ export async function stepOn(
 }
 
 /** Saves weights and optimiser state under a new name; returns the `tinker://` path. @throws Fault */
-export async function saveAs(session: Session, line: Line, path: string): Promise<string> {
+export async function saveAs(session: Session, sequence: Line, path: string): Promise<string> {
   const fields = { type: 'save_weights', path, overwrite: false }
   const saved = await enqueue(
     session,
-    line,
+    sequence,
     ['/api/v1/save_weights', 'SaveWeights', fields],
     Path,
   )
@@ -108,7 +108,7 @@ export async function saveAs(session: Session, line: Line, path: string): Promis
 /** Exports only the weights; returns their path. @throws RangeError for a format the server lacks, or Fault */
 export async function exportAs(
   session: Session,
-  line: Line,
+  sequence: Line,
   [format, path]: readonly [format: string, name: string],
 ): Promise<string> {
   const known = session.extensions?.exports ?? []
@@ -117,13 +117,13 @@ export async function exportAs(
       `Expected a format of ${session.profile.name} (${known.join(', ') || 'it exports none'}), got \`${format}\``,
     )
   const fields = { format, path }
-  return (await enqueue(session, line, ['/ext/v1/export', 'Export', fields], Path)).path
+  return (await enqueue(session, sequence, ['/ext/v1/export', 'Export', fields], Path)).path
 }
 
 /** Loads a state into this sequence's model. @throws Fault */
-export async function loadInto(session: Session, line: Line, state: SavedState): Promise<void> {
+export async function loadInto(session: Session, sequence: Line, state: SavedState): Promise<void> {
   const fields = { type: 'load_weights', ...state }
-  await enqueue(session, line, ['/api/v1/load_weights', 'LoadWeights', fields], z.object({}))
+  await enqueue(session, sequence, ['/api/v1/load_weights', 'LoadWeights', fields], z.object({}))
 }
 
 /** Loads a state as the first operation of a new model. @throws Fault */

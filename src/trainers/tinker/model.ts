@@ -31,7 +31,7 @@ async function loadNew(session: Session, spec: WireModelSpec, state: SavedState)
 /** The server's model behind a {@link TrainingModel}; `replaceModel` exchanges it. */
 interface CurrentModel {
   modelId: string
-  line: Line
+  sequence: Line
 }
 
 /**
@@ -44,14 +44,14 @@ async function replaceModel(
   at: CurrentModel,
   state: SavedState,
 ): Promise<void> {
-  const { modelId: old, line } = at
+  const { modelId: old, sequence } = at
   const loaded = loadNew(session, spec, state)
   const fresh = startLine(loaded, 2)
-  at.line = fresh
+  at.sequence = fresh
   try {
     at.modelId = await loaded
   } catch (error) {
-    if (at.line === fresh) at.line = line
+    if (at.sequence === fresh) at.sequence = sequence
     throw error
   }
   await unloadFrom(session, old).catch(() => undefined)
@@ -60,12 +60,12 @@ async function replaceModel(
 /** Creates a model on the server. @throws Fault */
 export async function trainingModel(session: Session, spec: WireModelSpec): Promise<TrainingModel> {
   const { modelId, notes } = await createOnServer(session, spec)
-  const at: CurrentModel = { modelId, line: startLine(Promise.resolve(modelId)) }
+  const at: CurrentModel = { modelId, sequence: startLine(Promise.resolve(modelId)) }
   async function load(state: SavedState): Promise<void> {
     try {
       await (session.profile.load === 'first'
         ? replaceModel(session, spec, at, state)
-        : loadInto(session, at.line, state))
+        : loadInto(session, at.sequence, state))
     } catch (error) {
       throw recoded(error, 'bad-checkpoint')
     }
@@ -77,17 +77,17 @@ export async function trainingModel(session: Session, spec: WireModelSpec): Prom
     },
     notes,
     forward: (data, loss, options) =>
-      seen(passOver(session, at.line, { data, loss, forwardOnly: true, ...options })),
+      seen(passOver(session, at.sequence, { data, loss, forwardOnly: true, ...options })),
     forwardBackward: (data, loss, options) =>
-      seen(passOver(session, at.line, { data, loss, forwardOnly: false, ...options })),
-    optimStep: (adam) => seen(stepOn(session, at.line, adam)),
-    snapshot: () => samplingSession(session, seen(snapshotOf(session, at.line))),
-    save: (name) => seen(saveAs(session, at.line, name)),
+      seen(passOver(session, at.sequence, { data, loss, forwardOnly: false, ...options })),
+    optimStep: (adam) => seen(stepOn(session, at.sequence, adam)),
+    snapshot: () => samplingSession(session, seen(snapshotOf(session, at.sequence))),
+    save: (name) => seen(saveAs(session, at.sequence, name)),
     load: (path, { optimizer }) => seen(load({ path, optimizer })),
-    exportTo: (format, name) => seen(exportAs(session, at.line, [format, name])),
+    exportTo: (format, name) => seen(exportAs(session, at.sequence, [format, name])),
     unload: async () => {
       // Earlier calls are submitted first; a broken sequence has nothing more to submit.
-      await at.line.take(0, async () => undefined).catch(() => undefined)
+      await at.sequence.take(0, async () => undefined).catch(() => undefined)
       await unloadFrom(session, at.modelId)
     },
   }

@@ -31,7 +31,7 @@ function passRoute(
  */
 export async function passOver(
   session: Session,
-  line: Line,
+  sequence: Line,
   batch: {
     readonly data: readonly Datum[]
     readonly loss: WireLoss
@@ -45,7 +45,7 @@ export async function passOver(
   if (signal?.aborted) throw new Fault('aborted', 'aborted before anything was sent')
   const parts = splitData(data.map(dialect.encodeDatum), profile)
   const { route, kind } = passRoute(session, loss, forwardOnly)
-  const handed = await line.take(parts.length, (first, modelId) =>
+  const handed = await sequence.take(parts.length, (first, modelId) =>
     mapPool(parts, concurrentParts, async (part, i) => {
       const operation: Operation = {
         route,
