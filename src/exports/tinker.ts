@@ -1,21 +1,21 @@
 /** `bedside/tinker`: the client of the Tinker wire, the sidecar backend, and the token streams of a language model. */
-export type { EngineName, FoundPython } from '../trainers/sidecar/environment.js'
-export { connectTinker, findPython, startSidecar } from '../trainers/sidecar/late.js'
+export type { EngineName, PythonLookup } from '../trainers/sidecar/environment.js'
+export { connectTinker, findPython, startSidecar } from '../trainers/sidecar/lazy.js'
 export type {
-  SidecarOptions as StartSidecarOptions,
   SidecarProcess,
+  StartSidecarOptions,
 } from '../trainers/sidecar/process.js'
 export type { SidecarModel, SidecarOptions } from '../trainers/sidecar/sidecar.js'
 export { sidecar } from '../trainers/sidecar/sidecar.js'
 export type { DialectName, WireProfile } from '../trainers/tinker/profile.js'
-export { profileNames, profileOf } from '../trainers/tinker/profile.js'
+export { getProfile, profileNames } from '../trainers/tinker/profile.js'
 export type { ConnectOptions, TinkerService } from '../trainers/tinker/service.js'
 export type {
   Datum,
   ForwardOutput,
-  Sampled,
   SampledSequence,
   SampleOptions,
+  SampleResult,
   SamplingSession,
   TrainingModel,
   WireAdam,

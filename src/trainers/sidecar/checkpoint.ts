@@ -20,7 +20,7 @@ const Manifest = z.strictObject({
 type Manifest = z.infer<typeof Manifest>
 
 /** Maps a `tinker://` path to the server's state folder. @throws Fault `model-unreadable` for any other path */
-export function placeOf(state: string, path: string): string {
+export function stateFolder(state: string, path: string): string {
   const [, model, kind, name] = /^tinker:\/\/([\w:.-]+)\/(\w+)\/([\w.-]+)$/.exec(path) ?? []
   if (!model || !kind || !name || /^\.+$/.test(name))
     throw new Fault('model-unreadable', `expected a path tinker://model/kind/name, got \`${path}\``)
@@ -40,7 +40,7 @@ export async function moveFolder(from: string, to: string): Promise<void> {
 }
 
 /** Models of a checkpoint, and the policy version. */
-export interface Kept {
+export interface SidecarCheckpoint {
   readonly policyVersion: number
   readonly policy: TrainingModel
   readonly critic?: TrainingModel | undefined
@@ -49,7 +49,7 @@ export interface Kept {
 /** Saves the models into a folder, atomically. @param state the server's state folder, if it shares our disk */
 export async function saveModels(
   folder: string,
-  { policyVersion, policy, critic }: Kept,
+  { policyVersion, policy, critic }: SidecarCheckpoint,
   state: string | undefined,
 ): Promise<void> {
   const name = `save-${policyVersion}-${randomUUID()}`
@@ -57,7 +57,7 @@ export async function saveModels(
   await writeFolderAtomically(folder, async (fresh) => {
     const keep = async (path: string, own: string): Promise<string> => {
       if (state === undefined) return path
-      await moveFolder(placeOf(state, path), join(fresh, own))
+      await moveFolder(stateFolder(state, path), join(fresh, own))
       return own
     }
     const manifest: Manifest = {
@@ -97,7 +97,7 @@ export async function loadModel(
     )
   const name = `load-${randomUUID()}`
   const path = elsewhere ? own : `tinker://imports:train:0/weights/${name}`
-  const place = state === undefined ? '' : placeOf(state, path)
+  const place = state === undefined ? '' : stateFolder(state, path)
   try {
     if (!elsewhere) {
       await mkdir(dirname(place), { recursive: true })
@@ -119,7 +119,7 @@ export async function exportModel(
   { format, policy }: { readonly format: string; readonly policy: TrainingModel },
   state: string,
 ): Promise<void> {
-  const place = placeOf(state, await policy.exportTo(format, `export-${randomUUID()}`))
+  const place = stateFolder(state, await policy.exportTo(format, `export-${randomUUID()}`))
   await rm(folder, { recursive: true, force: true })
   await moveFolder(place, folder)
 }

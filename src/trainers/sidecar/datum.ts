@@ -17,7 +17,7 @@ function alignToTargets(segment: TokenSegment, values: ArrayLike<number>): Float
  * One output of a pass, per segment and token after the prompt; 0 where masked.
  * @throws Fault `model-unreadable` if the server left it out
  */
-export function rowsOf(
+export function outputRows(
   segments: readonly TokenSegment[],
   { outputs }: ForwardOutput,
   name: string,
@@ -35,11 +35,11 @@ export function rowsOf(
 }
 
 /** The segment's mask times a factor. */
-export const masked = ({ mask }: TokenSegment, by: number): Float32Array =>
+export const scaleMask = ({ mask }: TokenSegment, by: number): Float32Array =>
   Float32Array.from(mask, (drawn) => by * drawn)
 
 /** Encodes a segment without targets, for the value loss; inputs are per token after the prompt. */
-export function valueDatum(
+export function encodeValueDatum(
   segment: TokenSegment,
   inputs: Readonly<Record<string, ArrayLike<number>>>,
 ): Datum {
@@ -51,29 +51,29 @@ export function valueDatum(
 }
 
 /** Encodes a segment with its target tokens; inputs are per token after the prompt. */
-export function datum(
+export function encodeDatum(
   segment: TokenSegment,
   inputs: Readonly<Record<string, ArrayLike<number>>>,
 ): Datum {
-  const made = valueDatum(segment, inputs)
+  const made = encodeValueDatum(segment, inputs)
   return { ...made, inputs: { ...made.inputs, target_tokens: segment.tokens.subarray(1) } }
 }
 
 /** Encodes a segment for one of our sidecar's own losses, with the temperature it was drawn at. */
-export function ownDatum(
+export function encodeSidecarDatum(
   segment: TokenSegment,
   inputs: Readonly<Record<string, ArrayLike<number>>>,
 ): Datum {
-  const made = datum(segment, inputs)
+  const made = encodeDatum(segment, inputs)
   const temperature = Float32Array.of(segment.temperature)
   return { ...made, inputs: { ...made.inputs, temperature } }
 }
 
 /** Encodes a segment with all inputs of the native policy loss. */
-export function lossDatum(segment: TokenSegment, weight: number): Datum {
+export function encodeLossDatum(segment: TokenSegment, weight: number): Datum {
   const { logprobs, advantages, oldLogprobs, refLogprobs } = segment
-  return ownDatum(segment, {
-    weights: masked(segment, weight),
+  return encodeSidecarDatum(segment, {
+    weights: scaleMask(segment, weight),
     logprobs,
     advantages,
     ...(oldLogprobs ? { old_logprobs: oldLogprobs } : {}),
@@ -82,7 +82,7 @@ export function lossDatum(segment: TokenSegment, weight: number): Datum {
 }
 
 /** Encodes a loss as our sidecar's native loss, with its config names. */
-export function nativeLoss(loss: Loss): WireLoss {
+export function encodeNativeLoss(loss: Loss): WireLoss {
   const { kind, entropy, kl, correction, ...own } = loss
   const names: Readonly<Record<string, string>> = {
     tauPositive: 'tau_positive',

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Fault, rethrowAsFault } from '../../error.js'
-import { stampIn } from './environment.js'
+import { stampFile } from './environment.js'
 
 const alive = (pid: number): boolean => {
   try {
@@ -14,8 +14,8 @@ const alive = (pid: number): boolean => {
 }
 
 /** Empties an environment's folder and marks it as unfinished. @throws Fault `bad-input` for any other folder */
-export async function beginFolder(folder: string): Promise<void> {
-  const stamp = await readFile(stampIn(folder), 'utf8').catch(() => undefined)
+export async function prepareFolder(folder: string): Promise<void> {
+  const stamp = await readFile(stampFile(folder), 'utf8').catch(() => undefined)
   const entries = existsSync(folder) ? readdirSync(folder) : []
   if (stamp === undefined && entries.length > 0)
     throw new Fault(
@@ -32,7 +32,7 @@ export async function beginFolder(folder: string): Promise<void> {
   await rethrowAsFault('bad-input', unwritable, async () => {
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true })
-    await writeFile(stampIn(folder), `unfinished ${process.pid}\n`)
+    await writeFile(stampFile(folder), `unfinished ${process.pid}\n`)
   })
   // Environments are often created inside a repository, and must not be committed to it.
   const ignore = join(dirname(folder), '.gitignore')

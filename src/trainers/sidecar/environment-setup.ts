@@ -8,23 +8,23 @@ import { rethrowAsFault } from '../../error.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import type { EngineName } from './environment.js'
 import {
+  engineModules,
+  engineVersions,
   environmentFolder,
   findPython,
-  interpreterIn,
-  modulesOf,
+  interpreterPath,
   pinsHash,
-  requirementsOf,
-  stampIn,
-  versionsIn,
+  requirementsFile,
+  stampFile,
 } from './environment.js'
-import { beginFolder } from './environment-folder.js'
+import { prepareFolder } from './environment-folder.js'
 import type { ImportCheck } from './import-check.js'
-import { importAll } from './import-check.js'
+import { checkImports } from './import-check.js'
 import type { InstallProgress } from './installer.js'
-import { chooseInstaller, installPins, makeVenv } from './installer.js'
+import { chooseInstaller, createVenv, installPins } from './installer.js'
 import type { Interpreter } from './interpreter.js'
 import { chooseInterpreter } from './interpreter.js'
-import type { Variables } from './program.js'
+import type { EnvironmentVariables } from './program.js'
 
 /** Phases of a set-up, in order. */
 export type SetupPhase = 'python' | 'environment' | 'packages' | 'imports'
@@ -36,7 +36,7 @@ export interface SetupOptions {
   readonly python?: string
   /** @default `environmentFolder` */
   readonly folder?: string
-  readonly env: Variables
+  readonly env: EnvironmentVariables
   readonly signal?: AbortSignal
   /** Called when a phase begins, with a description. */
   readonly onBegin?: (phase: SetupPhase, note: string) => void
@@ -51,7 +51,7 @@ export interface SetupOptions {
 }
 
 /** A complete Python environment of an engine. */
-export interface MadeEnvironment {
+export interface PythonEnvironment {
   readonly engine: EngineName
   readonly folder: string
   readonly python: string
@@ -88,7 +88,7 @@ async function buildEnvironment(
   { folder, requirements, interpreter }: SetupSite,
   options: SetupOptions,
 ) {
-  const { engine, env, onProgress, modules = modulesOf(engine) } = options
+  const { engine, env, onProgress, modules = engineModules(engine) } = options
   const signal = options.signal ? { signal: options.signal } : {}
   const installer = chooseInstaller(env)
   const text = await rethrowAsFault('bad-input', 'the locked requirements', () =>
@@ -96,8 +96,8 @@ async function buildEnvironment(
   )
   const pins = text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length
   await runPhase('environment', `an empty environment in ${folder}`, options, async () => {
-    await beginFolder(folder)
-    await makeVenv(installer, { python: interpreter.python, folder }, { env, ...signal })
+    await prepareFolder(folder)
+    await createVenv(installer, { python: interpreter.python, folder }, { env, ...signal })
     return [undefined, `${folder}, with ${installer.name === 'uv' ? 'uv' : 'venv and pip'}`]
   })
   await runPhase('packages', `pinned versions, with ${installer.name}`, options, async () => {
@@ -109,13 +109,13 @@ async function buildEnvironment(
     return [count, `${count} distributions`]
   })
   const check = await runPhase('imports', Object.keys(modules).join(', '), options, async () => {
-    const made = await importAll(
-      { python: interpreterIn(folder), engine, modules },
+    const made = await checkImports(
+      { python: interpreterPath(folder), engine, modules },
       { env, ...signal, onProgress: (at) => onProgress?.('imports', at) },
     )
     return [made, `everything imports; torch computes on ${made.device}`] as const
   })
-  await writeFileAtomically(stampIn(folder), `${pinsHash(interpreter.build, text)}\n`)
+  await writeFileAtomically(stampFile(folder), `${pinsHash(interpreter.build, text)}\n`)
   return check
 }
 
@@ -123,15 +123,15 @@ async function buildEnvironment(
 async function findExisting(
   folder: string,
   options: SetupOptions,
-): Promise<MadeEnvironment | undefined> {
+): Promise<PythonEnvironment | undefined> {
   const { engine, env, python } = options
   if (options.requirements !== undefined) return undefined
   const found = await findPython(engine, { folder, env })
   if (!found.found) return undefined
   if (python !== undefined) {
     const { build } = await chooseInterpreter(env, { python })
-    const text = await readFile(requirementsOf(engine), 'utf8')
-    const stamp = await readFile(stampIn(folder), 'utf8')
+    const text = await readFile(requirementsFile(engine), 'utf8')
+    const stamp = await readFile(stampFile(folder), 'utf8')
     if (stamp.trim() !== pinsHash(build, text)) return undefined
   }
   const { version: pythonVersion, versions } = found
@@ -144,7 +144,7 @@ async function findExisting(
  * @throws Fault `model-unavailable` for failures of network, disk or permissions
  * @throws the signal's reason; the environment is then unfinished, and created afresh the next time
  */
-export async function makeEnvironment(options: SetupOptions): Promise<MadeEnvironment> {
+export async function makeEnvironment(options: SetupOptions): Promise<PythonEnvironment> {
   const { engine, env, python, folder = environmentFolder(engine, env) } = options
   const existing = await findExisting(folder, options)
   if (existing) return existing
@@ -156,15 +156,15 @@ export async function makeEnvironment(options: SetupOptions): Promise<MadeEnviro
     })
     return [found, `${found.version} at ${found.python}`]
   })
-  const { requirements = requirementsOf(engine) } = options
+  const { requirements = requirementsFile(engine) } = options
   const check: ImportCheck = await buildEnvironment({ folder, requirements, interpreter }, options)
   return {
     engine,
     folder,
-    python: resolve(interpreterIn(folder)),
+    python: resolve(interpreterPath(folder)),
     pythonVersion: interpreter.version,
     made: true,
-    versions: options.modules ? check.versions : versionsIn(folder, engine),
+    versions: options.modules ? check.versions : engineVersions(folder, engine),
     device: check.device,
   }
 }

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { packageRoot } from '../../platform/package-root.js'
-import { askPython } from './interpreter.js'
-import type { Variables } from './program.js'
+import { queryPython } from './interpreter.js'
+import type { EnvironmentVariables } from './program.js'
 
 /** Engine that computes gradients: PEFT on any machine, Unsloth on an NVIDIA GPU. */
 export type EngineName = 'peft' | 'unsloth'
@@ -37,28 +37,28 @@ const kinds: Readonly<Record<EngineName, EnvironmentKind>> = {
 }
 
 /** Modules that an engine's environment must import, in order, each with its distribution. */
-export const modulesOf = (engine: EngineName): Readonly<Record<string, string>> =>
+export const engineModules = (engine: EngineName): Readonly<Record<string, string>> =>
   kinds[engine].modules
 
 /** Folder of the Python package that ships with Bedside, for `PYTHONPATH`. */
 export const pythonPackage = (): string => join(packageRoot(), 'src', 'trainers', 'python')
 
 /** Path of an engine's locked requirements file. */
-export const requirementsOf = (engine: EngineName): string =>
+export const requirementsFile = (engine: EngineName): string =>
   join(pythonPackage(), `requirements-${kinds[engine].name}.txt`)
 
 /** Default folder of an engine's environment: in `BEDSIDE_VENVS`, else in `.venvs` of the current directory. */
-export const environmentFolder = (engine: EngineName, env: Variables): string =>
+export const environmentFolder = (engine: EngineName, env: EnvironmentVariables): string =>
   join(env.BEDSIDE_VENVS || '.venvs', kinds[engine].name)
 
 /** Path of an environment's interpreter. */
-export const interpreterIn = (folder: string): string =>
+export const interpreterPath = (folder: string): string =>
   process.platform === 'win32'
     ? join(folder, 'Scripts', 'python.exe')
     : join(folder, 'bin', 'python')
 
 /** Path of an environment's stamp file: the hash of its pins, written when the environment is complete. */
-export const stampIn = (folder: string): string => join(folder, 'pins.sha256')
+export const stampFile = (folder: string): string => join(folder, 'pins.sha256')
 
 /**
  * Hash of an interpreter's build and its pins, ignoring comments and order.
@@ -75,7 +75,7 @@ const normaliseName = (distribution: string): string =>
   distribution.toLowerCase().replace(/[-_.]+/g, '-')
 
 /** Versions of the distributions in an environment, by normalised name, read without importing. */
-export function installed(folder: string): ReadonlyMap<string, string> {
+export function installedVersions(folder: string): ReadonlyMap<string, string> {
   const list = (path: string): string[] => (existsSync(path) ? readdirSync(path) : [])
   const homes = [
     join(folder, 'Lib', 'site-packages'),
@@ -89,7 +89,7 @@ export function installed(folder: string): ReadonlyMap<string, string> {
 }
 
 /** Result of {@link findPython}: a complete environment, or why there is none and the command that makes it. */
-export type FoundPython =
+export type PythonLookup =
   | {
       readonly found: true
       readonly folder: string
@@ -115,9 +115,12 @@ const stateTexts = {
 } as const
 
 /** Installed versions of the distributions an engine imports, by name. */
-export function versionsIn(folder: string, engine: EngineName): Readonly<Record<string, string>> {
-  const versions = installed(folder)
-  const found = Object.values(modulesOf(engine)).flatMap((name) => {
+export function engineVersions(
+  folder: string,
+  engine: EngineName,
+): Readonly<Record<string, string>> {
+  const versions = installedVersions(folder)
+  const found = Object.values(engineModules(engine)).flatMap((name) => {
     const version = versions.get(normaliseName(name))
     return version === undefined ? [] : [[name, version] as const]
   })
@@ -125,39 +128,39 @@ export function versionsIn(folder: string, engine: EngineName): Readonly<Record<
 }
 
 /** Options of {@link findPython}. */
-export interface FindOptions {
+export interface FindPythonOptions {
   /** Parent folder of the environments. @default `BEDSIDE_VENVS`, else `.venvs` of the current directory */
   readonly root?: string
   /** Folder of the environment itself; overrides `root`. */
   readonly folder?: string
   /** @default process.env */
-  readonly env?: Variables
+  readonly env?: EnvironmentVariables
 }
 
 /** Looks for an engine's environment, without importing anything or throwing. */
 export async function findPython(
   engine: EngineName,
-  { root, folder: own, env = process.env }: FindOptions = {},
-): Promise<FoundPython> {
+  { root, folder: own, env = process.env }: FindPythonOptions = {},
+): Promise<PythonLookup> {
   const variables = root === undefined ? env : { ...env, BEDSIDE_VENVS: root }
   const folder = own ?? environmentFolder(engine, variables)
   const setup = ['npx bedside sidecar setup', ...(engine === 'peft' ? [] : [`--engine ${engine}`])]
   if (own !== undefined) setup.push(`--env ${own}`)
-  const not = (state: keyof typeof stateTexts): FoundPython => ({
+  const not = (state: keyof typeof stateTexts): PythonLookup => ({
     found: false,
     folder,
     state,
     reason: `${folder}: ${stateTexts[state]}; run \`${setup.join(' ')}\``,
   })
-  const python = resolve(interpreterIn(folder))
+  const python = resolve(interpreterPath(folder))
   if (!existsSync(folder)) return not('missing')
-  if (!existsSync(stampIn(folder))) return not(existsSync(python) ? 'unfinished' : 'missing')
-  const stamp = readFileSync(stampIn(folder), 'utf8').trim()
+  if (!existsSync(stampFile(folder))) return not(existsSync(python) ? 'unfinished' : 'missing')
+  const stamp = readFileSync(stampFile(folder), 'utf8').trim()
   if (!/^[\da-f]{64}$/.test(stamp)) return not('unfinished')
-  const asked = await askPython(python, env)
+  const asked = await queryPython(python, env)
   if (!asked) return not('broken')
-  if (stamp !== pinsHash(asked.build, readFileSync(requirementsOf(engine), 'utf8')))
+  if (stamp !== pinsHash(asked.build, readFileSync(requirementsFile(engine), 'utf8')))
     return not('other-pins')
-  const versions = versionsIn(folder, engine)
+  const versions = engineVersions(folder, engine)
   return { found: true, folder, python, version: asked.version, versions }
 }

@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { Fault } from '../../error.js'
 import type { EngineName } from './environment.js'
 import { pythonPackage } from './environment.js'
-import type { InstallProgress, WorkOptions } from './installer.js'
-import { onPath, runProgram } from './program.js'
+import type { InstallProgress, SetupWorkOptions } from './installer.js'
+import { findOnPath, runProgram } from './program.js'
 
 const line = z.union([
   z.object({ module: z.string(), version: z.string() }),
@@ -42,15 +42,19 @@ const importFault = (module: string, error: string): Fault =>
   )
 
 /** Imports modules in order. @throws Fault `model-unavailable` naming the one that does not import */
-export async function importAll(
+export async function checkImports(
   { python, engine, modules }: ImportTask,
-  { env, onProgress, ...options }: WorkOptions & { onProgress?: (at: InstallProgress) => void },
+  {
+    env,
+    onProgress,
+    ...options
+  }: SetupWorkOptions & { onProgress?: (at: InstallProgress) => void },
 ): Promise<ImportCheck> {
   const names = Object.keys(modules)
   const versions: Record<string, string> = {}
   let device = 'cpu'
   // Without a GPU, Unsloth imports only if allowed to use the CPU, and then does nothing more.
-  const cpu = engine === 'unsloth' && onPath('nvidia-smi', env).length === 0
+  const cpu = engine === 'unsloth' && findOnPath('nvidia-smi', env).length === 0
   const report = () => {
     const done = Object.keys(versions).length
     onProgress?.({ done, total: names.length, note: names[done] ?? '' })

@@ -1,8 +1,8 @@
 /** Creates an environment and installs locked distributions with uv or pip, and explains failures. */
 import { Fault } from '../../error.js'
-import { installed, interpreterIn } from './environment.js'
-import type { Ended, Variables } from './program.js'
-import { onPath, runProgram } from './program.js'
+import { installedVersions, interpreterPath } from './environment.js'
+import type { EnvironmentVariables, ProgramResult } from './program.js'
+import { findOnPath, runProgram } from './program.js'
 
 /** Tool that installs distributions. */
 export interface Installer {
@@ -12,8 +12,8 @@ export interface Installer {
 }
 
 /** Chooses uv if it is on `PATH`, else the pip that comes with Python. */
-export function chooseInstaller(env: Variables): Installer {
-  const [path] = onPath('uv', env)
+export function chooseInstaller(env: EnvironmentVariables): Installer {
+  const [path] = findOnPath('uv', env)
   return path === undefined ? { name: 'pip' } : { name: 'uv', path }
 }
 
@@ -47,7 +47,7 @@ const explanations: readonly (readonly [RegExp, (folder: string) => string])[] =
 ]
 
 /** First and last error line of a tool's output, without its decoration. */
-function errorText({ lines, error }: Ended): string {
+function errorText({ lines, error }: ProgramResult): string {
   const plain = lines
     .filter((line) => !/^\s*(?:hint|warning)\b/i.test(line))
     .map((line) => line.replace(/^[×╰─▶├│\s]*(?:(?:error|cause|caused by):\s*)?/i, ''))
@@ -57,7 +57,7 @@ function errorText({ lines, error }: Ended): string {
 }
 
 /** Fault of a failed installation: the cause, its remedy, and the tool's own message. */
-export function installFault(what: string, ended: Ended, folder: string): Fault {
+export function installFault(what: string, ended: ProgramResult, folder: string): Fault {
   const said = errorText(ended)
   const text = [...ended.lines.slice(-12), ended.error ?? ''].join('\n')
   const meaning = explanations.find(([pattern]) => pattern.test(text))?.[1](folder)
@@ -76,16 +76,16 @@ export interface InstallProgress {
 }
 
 /** Environment variables and abort signal of a set-up phase. */
-export interface WorkOptions {
-  readonly env: Variables
+export interface SetupWorkOptions {
+  readonly env: EnvironmentVariables
   readonly signal?: AbortSignal
 }
 
 /** Creates an empty environment in a folder that may exist. @throws Fault `model-unavailable` with the cause */
-export async function makeVenv(
+export async function createVenv(
   { name, path }: Installer,
   { python, folder }: { readonly python: string; readonly folder: string },
-  options: WorkOptions,
+  options: SetupWorkOptions,
 ): Promise<void> {
   const ended =
     path === undefined
@@ -122,15 +122,16 @@ function totalReader(pins: number) {
 export async function installPins(
   { name, path }: Installer,
   where: { readonly folder: string; readonly requirements: string; readonly pins: number },
-  { onProgress, ...options }: WorkOptions & { onProgress?: (at: InstallProgress) => void },
+  { onProgress, ...options }: SetupWorkOptions & { onProgress?: (at: InstallProgress) => void },
 ): Promise<number> {
   const { folder, requirements, pins } = where
-  const python = interpreterIn(folder)
-  const before = installed(folder).size
+  const python = interpreterPath(folder)
+  const before = installedVersions(folder).size
   const readTotal = totalReader(pins)
   let at: InstallProgress | undefined
   const report = () => {
-    if (at) onProgress?.({ ...at, done: Math.min(at.total, installed(folder).size - before) })
+    if (at)
+      onProgress?.({ ...at, done: Math.min(at.total, installedVersions(folder).size - before) })
   }
   // Neither tool reports a count, so progress is counted in the environment's folder.
   const timer = setInterval(report, 500)
@@ -153,5 +154,5 @@ export async function installPins(
   } finally {
     clearInterval(timer)
   }
-  return installed(folder).size - before
+  return installedVersions(folder).size - before
 }

@@ -1,6 +1,6 @@
 /** Finds a Python interpreter of a supported version to create environments with. */
 import { Fault } from '../../error.js'
-import { onPath, runProgram, type Variables } from './program.js'
+import { type EnvironmentVariables, findOnPath, runProgram } from './program.js'
 
 /** A Python interpreter and its version. */
 export interface Interpreter {
@@ -27,7 +27,10 @@ const fits = (version: string): boolean => {
 }
 
 /** Asks an interpreter for its version; undefined if it does not run. */
-export async function askPython(python: string, env: Variables): Promise<Interpreter | undefined> {
+export async function queryPython(
+  python: string,
+  env: EnvironmentVariables,
+): Promise<Interpreter | undefined> {
   const { code, lines } = await runProgram(python, ['-E', '-s', '-c', versionScript], {
     env,
     timeoutMs: 20_000,
@@ -37,9 +40,9 @@ export async function askPython(python: string, env: Variables): Promise<Interpr
 }
 
 /** Interpreters on `PATH`, the most usual names first, then those that uv manages. */
-async function candidates(env: Variables, uv: string | undefined): Promise<string[]> {
+async function candidates(env: EnvironmentVariables, uv: string | undefined): Promise<string[]> {
   const minors = [12, 11, 13].map((minor) => `python3.${minor}`)
-  const found = ['python3', 'python', ...minors].flatMap((name) => onPath(name, env))
+  const found = ['python3', 'python', ...minors].flatMap((name) => findOnPath(name, env))
   if (uv === undefined) return found
   const range = `>=${oldest.join('.')},<${newest[0]}.${newest[1] + 1}`
   const { code, lines } = await runProgram(uv, ['python', 'find', '--no-python-downloads', range], {
@@ -52,8 +55,8 @@ async function candidates(env: Variables, uv: string | undefined): Promise<strin
 const choose = 'Choose one with `--python PATH`'
 
 /** Checks the interpreter of `--python`. @throws Fault `bad-input` */
-async function checkGiven(python: string, env: Variables): Promise<Interpreter> {
-  const asked = await askPython(python, env)
+async function checkGiven(python: string, env: EnvironmentVariables): Promise<Interpreter> {
+  const asked = await queryPython(python, env)
   if (!asked)
     throw new Fault(
       'bad-input',
@@ -73,13 +76,13 @@ async function checkGiven(python: string, env: Variables): Promise<Interpreter> 
  * @throws Fault `bad-input` naming what was found, what is needed, and how to choose
  */
 export async function chooseInterpreter(
-  env: Variables,
+  env: EnvironmentVariables,
   { python, uv }: { readonly python?: string; readonly uv?: string },
 ): Promise<Interpreter> {
   if (python !== undefined) return checkGiven(python, env)
   const others: Interpreter[] = []
   for (const candidate of new Set(await candidates(env, uv))) {
-    const asked = await askPython(candidate, env)
+    const asked = await queryPython(candidate, env)
     if (asked && fits(asked.version)) return asked
     if (asked) others.push(asked)
   }

@@ -23,7 +23,7 @@ const wireAdam = ({
  * Runs a forward-backward pass and an optimiser step.
  * @throws Fault of the pass, or else of the step; after a failed pass the server does not step
  */
-export async function steppedBy(
+export async function runTrainStep(
   model: TrainingModel,
   data: readonly Datum[],
   loss: WireLoss,

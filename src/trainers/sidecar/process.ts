@@ -7,12 +7,18 @@ import { resolve } from 'node:path'
 import { Fault, rethrowAsFault } from '../../error.js'
 import type { EngineName } from './environment.js'
 import { findPython, pythonPackage } from './environment.js'
-import type { Variables } from './program.js'
+import type { EnvironmentVariables } from './program.js'
 import type { ReadyLine, SidecarExit } from './supervision.js'
-import { follow, listening, stopper, summaryOf, watcher } from './supervision.js'
+import {
+  createStopper,
+  followProcess,
+  readySummary,
+  waitUntilReady,
+  watchProcess,
+} from './supervision.js'
 
 /** Options of {@link startSidecar}. */
-export interface SidecarOptions {
+export interface StartSidecarOptions {
   /** Folder of a Hugging Face model. */
   readonly model: string
   readonly engine: EngineName
@@ -30,7 +36,7 @@ export interface SidecarOptions {
   /** Token that every request must carry; begins with `tml-`. @default a random one */
   readonly token?: string
   /** @default process.env */
-  readonly env?: Variables
+  readonly env?: EnvironmentVariables
   /** Stops the server. */
   readonly signal?: AbortSignal | undefined
   /** Called with every line the server logs, secrets removed. */
@@ -62,9 +68,9 @@ export interface SidecarProcess extends AsyncDisposable {
 }
 
 /** Creates a random token with the prefix `tml-`, which the wire's clients require. */
-export const newToken = (): string => `tml-${randomBytes(24).toString('hex')}`
+export const createToken = (): string => `tml-${randomBytes(24).toString('hex')}`
 
-function serverArguments(options: SidecarOptions): string[] {
+function serverArguments(options: StartSidecarOptions): string[] {
   const { model, engine, state, dtype, device, threads, port = 0, flags = [] } = options
   const given = { dtype, device, threads }
   return [
@@ -77,7 +83,7 @@ function serverArguments(options: SidecarOptions): string[] {
   ]
 }
 
-function spawnServer(options: SidecarOptions, python: string, token: string): ChildProcess {
+function spawnServer(options: StartSidecarOptions, python: string, token: string): ChildProcess {
   const env = options.env ?? process.env
   const paths = [pythonPackage(), env.PYTHONPATH].filter(Boolean)
   const separator = process.platform === 'win32' ? ';' : ':'
@@ -96,7 +102,10 @@ function spawnServer(options: SidecarOptions, python: string, token: string): Ch
 }
 
 /** Interpreter of an engine's environment. @throws Fault `bad-input` naming the set-up command */
-async function findInterpreter(engine: EngineName, env: Variables | undefined): Promise<string> {
+async function findInterpreter(
+  engine: EngineName,
+  env: EnvironmentVariables | undefined,
+): Promise<string> {
   const found = await findPython(engine, env ? { env } : {})
   if (found.found) return found.python
   throw new Fault('bad-input', found.reason)
@@ -107,15 +116,15 @@ async function findInterpreter(engine: EngineName, env: Variables | undefined): 
  * @throws Fault `bad-input` if there is no environment, or with the server's message if it refuses its options
  * @throws Fault `model-unavailable` if it cannot start, exits, or takes too long
  */
-export async function startSidecar(options: SidecarOptions): Promise<SidecarProcess> {
-  const { engine, state, signal, token = newToken(), stopSeconds = 10, onLine } = options
+export async function startSidecar(options: StartSidecarOptions): Promise<SidecarProcess> {
+  const { engine, state, signal, token = createToken(), stopSeconds = 10, onLine } = options
   signal?.throwIfAborted()
   const python = options.python ?? (await findInterpreter(engine, options.env))
   await rethrowAsFault('bad-input', `--state ${state}`, () => mkdir(state, { recursive: true }))
   const child = spawnServer(options, python, token)
-  const followed = follow(child, token, onLine ?? (() => {}))
+  const followed = followProcess(child, token, onLine ?? (() => {}))
   const { exited } = followed
-  const { stop, asked } = stopper(child, exited, stopSeconds)
+  const { stop, asked } = createStopper(child, exited, stopSeconds)
   const ask = () => void stop()
   signal?.addEventListener('abort', ask)
   process.once('exit', ask)
@@ -123,14 +132,14 @@ export async function startSidecar(options: SidecarOptions): Promise<SidecarProc
     signal?.removeEventListener('abort', ask)
     process.off('exit', ask)
   })
-  const watching = watcher(exited, asked)
+  const watching = watchProcess(exited, asked)
   try {
-    const ready = await listening(followed, options)
+    const ready = await waitUntilReady(followed, options)
     return {
       address: ready.address,
       token,
       ready,
-      summary: summaryOf(ready),
+      summary: readySummary(ready),
       pid: ready.pid,
       exited,
       ...watching,

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
 /** Environment variables of a process. */
-export type Variables = Readonly<Record<string, string | undefined>>
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 const windows = process.platform === 'win32'
 
@@ -21,29 +21,29 @@ function isExecutable(path: string): boolean {
 }
 
 /** Absolute paths of a program on `PATH`, all matches in its order. */
-export function onPath(name: string, env: Variables): string[] {
+export function findOnPath(name: string, env: EnvironmentVariables): string[] {
   const folders = (env.PATH ?? env.Path ?? '').split(delimiter).filter(Boolean)
   return folders.map((folder) => join(folder, windows ? `${name}.exe` : name)).filter(isExecutable)
 }
 
 /** Removes secrets from addresses in a text: credentials and query strings. */
-export const withoutSecrets = (text: string): string =>
+export const redactSecrets = (text: string): string =>
   text.replace(/:\/\/[^/\s@]+@/g, '://***@').replace(/(:\/\/[^\s?]+)\?[^\s)"']*/g, '$1?***')
 
 /** Calls back with each non-empty line of a stream, without colours or secrets; resolves at the stream's end. */
-export const eachLine = (stream: Readable, onLine: (line: string) => void): Promise<void> =>
+export const forEachLine = (stream: Readable, onLine: (line: string) => void): Promise<void> =>
   new Promise((resolve) => {
     const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })
     lines.on('line', (line) => {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
-      const plain = withoutSecrets(line.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trimEnd()
+      const plain = redactSecrets(line.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trimEnd()
       if (plain) onLine(plain)
     })
     lines.on('close', resolve)
   })
 
 /** How a process ended: exit code or signal, or the error if it could not be started. */
-export interface Exit {
+export interface ProcessExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly error?: string
@@ -53,7 +53,7 @@ export interface Exit {
  * Waits until a process has ended; never rejects.
  * @param event `close` also waits until no process holds its output open, its own children included
  */
-export const exitOf = (child: ChildProcess, event: 'exit' | 'close'): Promise<Exit> =>
+export const waitForExit = (child: ChildProcess, event: 'exit' | 'close'): Promise<ProcessExit> =>
   new Promise((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, error: error.message }))
     child.once(event, (code: number | null, signal: NodeJS.Signals | null) =>
@@ -63,7 +63,7 @@ export const exitOf = (child: ChildProcess, event: 'exit' | 'close'): Promise<Ex
 
 /** Options of {@link runProgram}. */
 export interface ProgramOptions {
-  readonly env: Variables
+  readonly env: EnvironmentVariables
   /** Kills the program. */
   readonly signal?: AbortSignal
   /** Called with every line of stdout and stderr, secrets removed. */
@@ -72,13 +72,13 @@ export interface ProgramOptions {
 }
 
 /** How a program ended, and its last output. */
-export interface Ended extends Exit {
+export interface ProgramResult extends ProcessExit {
   /** The last 40 lines of stdout and stderr. */
   readonly lines: readonly string[]
 }
 
 /** Buffer of the last lines added, at most `limit`. */
-export function lastLines(limit = 40) {
+export function lineBuffer(limit = 40) {
   const lines: string[] = []
   return {
     lines: lines as readonly string[], // only `add` changes it
@@ -94,16 +94,16 @@ export async function runProgram(
   command: string,
   args: readonly string[],
   { env, signal, onLine = () => {}, timeoutMs }: ProgramOptions,
-): Promise<Ended> {
+): Promise<ProgramResult> {
   const child = spawn(command, args, {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     windowsHide: true,
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
   })
-  const { lines, add } = lastLines()
+  const { lines, add } = lineBuffer()
   for (const stream of ['stdout', 'stderr'] as const)
-    void eachLine(child[stream], (line) => {
+    void forEachLine(child[stream], (line) => {
       add(line)
       onLine(line, stream)
     })
@@ -111,7 +111,7 @@ export async function runProgram(
   if (signal?.aborted) stop()
   signal?.addEventListener('abort', stop)
   try {
-    const exit = await exitOf(child, 'close')
+    const exit = await waitForExit(child, 'close')
     return { ...exit, lines }
   } finally {
     signal?.removeEventListener('abort', stop)

@@ -18,10 +18,10 @@ import { languageDemonstration } from '../tokens/language-demonstration.js'
 import type { LanguageDoctorOptions } from '../tokens/language-doctor.js'
 import { languageDoctor } from '../tokens/language-doctor.js'
 import type { Draw } from '../tokens/token-stream.js'
-import { rowsOf } from './datum.js'
-import { steppedBy } from './optimiser.js'
-import { currentLogprobs, native, overWire } from './routes.js'
-import { stepValues, valuesBy } from './value-model.js'
+import { outputRows } from './datum.js'
+import { computeLogprobs, encodeNativeBatch, encodeWireBatch } from './encode-batch.js'
+import { runTrainStep } from './optimiser.js'
+import { predictValues, stepValueModel } from './value-model.js'
 
 /** Spec of the sidecar's model. */
 export interface SidecarModel {
@@ -83,13 +83,13 @@ function checkSegments(segments: readonly TokenSegment[], contextLength: number)
 async function stepPolicy(batch: TrainBatch, { policy, extended }: ServerModels) {
   const { segments, normaliser, loss, policyVersion } = batch
   const { data, loss: sent } = extended
-    ? native(batch)
-    : await overWire(batch, () => currentLogprobs(policy, segments, false))
-  const { output, gradNorm } = await steppedBy(policy, data, sent, batch.adam)
-  const logprobs = rowsOf(segments, output, 'logprobs')
+    ? encodeNativeBatch(batch)
+    : await encodeWireBatch(batch, () => computeLogprobs(policy, segments, false))
+  const { output, gradNorm } = await runTrainStep(policy, data, sent, batch.adam)
+  const logprobs = outputRows(segments, output, 'logprobs')
   // The wire has no entropies: -log p of the drawn token is an unbiased estimate.
   const entropies = extended
-    ? rowsOf(segments, output, 'entropies')
+    ? outputRows(segments, output, 'entropies')
     : logprobs.map((row) => row.map((value) => -value))
   const sums = stepReport(loss, policyVersion)
   segments.forEach((segment, s) => {
@@ -192,20 +192,20 @@ function learner(models: ServerModels): Pick<Backend, 'step' | 'logprobs' | 'val
       models.policyVersion += 1
       models.current = undefined
       if (!batch.critic) return report
-      return { ...report, critic: await stepValues(await valueModel(), batch, batch.critic) }
+      return { ...report, critic: await stepValueModel(await valueModel(), batch, batch.critic) }
     },
 
     async logprobs(segments, { reference = false } = {}) {
       checkSegments(segments, contextLength)
       if (reference) return snapshotLogprobs(models.reference, segments)
-      return currentLogprobs(policy, segments, extended)
+      return computeLogprobs(policy, segments, extended)
     },
 
     ...(extended
       ? {
           async values(segments: readonly TokenSegment[]) {
             checkSegments(segments, contextLength)
-            return valuesBy(await valueModel(), segments)
+            return predictValues(await valueModel(), segments)
           },
         }
       : {}),

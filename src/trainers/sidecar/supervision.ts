@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import type { Exit } from './program.js'
-import { eachLine, exitOf, lastLines } from './program.js'
+import type { ProcessExit } from './program.js'
+import { forEachLine, lineBuffer, waitForExit } from './program.js'
 
 const readyLine = z.looseObject({
   address: z.string(),
@@ -29,7 +29,7 @@ const readyLine = z.looseObject({
 export type ReadyLine = z.infer<typeof readyLine>
 
 /** How the sidecar process ended. */
-export interface SidecarExit extends Exit {
+export interface SidecarExit extends ProcessExit {
   /** The last lines the server logged, at most 40. */
   readonly lastLines: readonly string[]
   /** Description of how it ended, with its last output. */
@@ -37,14 +37,14 @@ export interface SidecarExit extends Exit {
 }
 
 /** One-line summary of what runs: engine, device, dtype, model, versions. */
-export function summaryOf({ engine, device, dtype, model, versions }: ReadyLine): string {
+export function readySummary({ engine, device, dtype, model, versions }: ReadyLine): string {
   const parameters = model.parameters.toLocaleString('en')
   const versioned = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
   return `${engine} on ${device}, ${dtype}, ${model.arch} of ${parameters} parameters; ${versioned.join(', ')}`
 }
 
 /** Describes how a process ended, with its last lines. */
-function describeExit({ code, signal, error }: Exit, lines: readonly string[]): string {
+function describeExit({ code, signal, error }: ProcessExit, lines: readonly string[]): string {
   if (error !== undefined) return `it could not be started: ${error}`
   const how =
     signal === 'SIGKILL'
@@ -80,23 +80,23 @@ function kill(child: ChildProcess): void {
 }
 
 /** Reads a process's output from its start: the ready line, the exit, and the last line logged. */
-export function follow(child: ChildProcess, token: string, onLine: (line: string) => void) {
-  const kept = lastLines()
+export function followProcess(child: ChildProcess, token: string, onLine: (line: string) => void) {
+  const kept = lineBuffer()
   const log = (raw: string) => {
     const line = raw.replaceAll(token, 'tml-***')
     kept.add(line)
     onLine(line)
   }
-  const errors = child.stderr ? eachLine(child.stderr, log) : undefined
+  const errors = child.stderr ? forEachLine(child.stderr, log) : undefined
   const ready = new Promise<ReadyLine>((found) => {
     if (child.stdout)
-      void eachLine(child.stdout, (line) => {
+      void forEachLine(child.stdout, (line) => {
         const parsed = parseReadyLine(line)
         if (parsed) found(parsed)
         else log(line)
       })
   })
-  const exited = exitOf(child, 'exit').then(async (exit): Promise<SidecarExit> => {
+  const exited = waitForExit(child, 'exit').then(async (exit): Promise<SidecarExit> => {
     // Its child processes may outlive it and hold the pipe open.
     await Promise.race([errors, wait(500, undefined, { ref: false })])
     const lines = [...kept.lines]
@@ -105,7 +105,7 @@ export function follow(child: ChildProcess, token: string, onLine: (line: string
   return { ready, exited, lastLine: () => kept.lines.at(-1) }
 }
 
-type FollowedProcess = ReturnType<typeof follow>
+type FollowedProcess = ReturnType<typeof followProcess>
 
 interface ListeningOptions {
   readonly engine: string
@@ -114,7 +114,7 @@ interface ListeningOptions {
 }
 
 /** Creates a function that asks a process to end, once, and kills it after `seconds`. */
-export function stopper(child: ChildProcess, exited: Promise<SidecarExit>, seconds: number) {
+export function createStopper(child: ChildProcess, exited: Promise<SidecarExit>, seconds: number) {
   let stopping: Promise<SidecarExit> | undefined
   const stop = (): Promise<SidecarExit> => {
     stopping ??= (async () => {
@@ -132,7 +132,7 @@ export function stopper(child: ChildProcess, exited: Promise<SidecarExit>, secon
 }
 
 /** Waits until the server listens. @throws Fault if it ended or took too long */
-export async function listening(
+export async function waitUntilReady(
   { ready, exited, lastLine }: FollowedProcess,
   { engine, startSeconds = 180, signal }: ListeningOptions,
 ): Promise<ReadyLine> {
@@ -158,7 +158,7 @@ export async function listening(
 }
 
 /** Detects that a process has ended without a request. */
-export interface Watcher {
+export interface ProcessWatcher {
   /** Aborted with a Fault `backend-lost`. */
   readonly died: AbortSignal
   /** Awaits work that needs the process; rejects with that Fault as soon as the process ends. */
@@ -166,7 +166,7 @@ export interface Watcher {
 }
 
 /** Watches a process for an unrequested end. */
-export function watcher(exited: Promise<SidecarExit>, asked: () => boolean): Watcher {
+export function watchProcess(exited: Promise<SidecarExit>, asked: () => boolean): ProcessWatcher {
   const died = new AbortController()
   const gone = exited.then(({ why }) => {
     const fault = new Fault('backend-lost', `the sidecar is gone: ${why}`)

@@ -41,7 +41,7 @@ export function readCapabilities(body: unknown, address: string): SidecarCapabil
 }
 
 /** Checks that the server can create a model of this spec. @throws Fault `bad-input` listing what it supports */
-export function assertSpec(
+export function assertModelSpec(
   spec: WireModelSpec,
   server: string,
   extensions: SidecarCapabilities | undefined,

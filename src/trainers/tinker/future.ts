@@ -2,17 +2,23 @@
 import { z } from 'zod'
 import { Fault } from '../../error.js'
 import { pause, retry } from '../../platform/retry.js'
-import { adviceOnRetrieval } from './advice.js'
 import {
-  jsonOf,
   mediaType,
   type Operation,
-  submit,
+  parseJsonReply,
+  runAbortable,
+  sendOperation,
   type Ticket,
-  underSignals,
 } from './operation.js'
 import type { WireProfile } from './profile.js'
-import { exchange, Refusal, type Reply, requestFault, type Transport } from './transport.js'
+import { retrievalRetryDelay } from './retry-delay.js'
+import {
+  HttpRefusal,
+  type HttpReply,
+  requestFault,
+  sendRequest,
+  type Transport,
+} from './transport.js'
 
 const retrieval = '/api/v1/retrieve_future'
 
@@ -26,7 +32,7 @@ const TryAgain = z.object({ type: z.literal('try_again') })
 const Failure = z.object({ error: z.string(), category: z.string().optional() })
 
 /** Answer to one poll: the result, `later` (not ready yet), or `lost` (the server forgot the future). */
-type PollResult = Reply | 'later' | 'lost'
+type PollResult = HttpReply | 'later' | 'lost'
 
 /** Fault of an operation that the server reports as failed. */
 function operationFault(
@@ -63,9 +69,9 @@ function pollResult(
   }
   const once = async (attempt: AbortSignal): Promise<PollResult> => {
     try {
-      return await exchange(transport, retrieval, { body, headers, signal: attempt })
+      return await sendRequest(transport, retrieval, { body, headers, signal: attempt })
     } catch (error) {
-      const status = error instanceof Refusal ? error.status : undefined
+      const status = error instanceof HttpRefusal ? error.status : undefined
       if (status === 408) return 'later'
       if (status === 410) return 'lost'
       throw error
@@ -79,14 +85,14 @@ function pollResult(
     key: transport.nextKey(),
     signal,
     retryDelay: (error, attempt) =>
-      adviceOnRetrieval(error, attempt, { final: failureStatuses, maxRetries }),
+      retrievalRetryDelay(error, attempt, { final: failureStatuses, maxRetries }),
   })
 }
 
 /** Classifies a reply with status 200: a result, or not yet. @throws Fault for a failed operation */
-function readPollResult(reply: Reply, operation: Operation, profile: WireProfile): PollResult {
+function readPollResult(reply: HttpReply, operation: Operation, profile: WireProfile): PollResult {
   if (reply.protobuf) return reply
-  const body = jsonOf(reply, operation.route)
+  const body = parseJsonReply(reply, operation.route)
   if (TryAgain.safeParse(body).success || Metadata.safeParse(body).success) return 'later'
   const failure = Failure.safeParse(body)
   if (failure.success) throw operationFault(operation, failure.data, profile)
@@ -97,13 +103,13 @@ function readPollResult(reply: Reply, operation: Operation, profile: WireProfile
  * Waits for the result of an accepted operation. If the server lost it, resubmits the same operation.
  * @throws Fault with the server's message
  */
-export async function collect(
+export async function collectResult(
   transport: Transport,
   profile: WireProfile,
   operation: Operation,
   ticket: Ticket,
-): Promise<Reply> {
-  const wait = async (signal: AbortSignal): Promise<Reply> => {
+): Promise<HttpReply> {
+  const wait = async (signal: AbortSignal): Promise<HttpReply> => {
     let at = ticket
     let lost = 0
     for (let iteration = 0; 'requestId' in at; iteration++) {
@@ -114,7 +120,7 @@ export async function collect(
       if (typeof result !== 'string') return result
       if (result === 'lost') {
         if (++lost > maxResubmissions) throw new Error(`the server lost the result ${lost} times`)
-        at = await submit(transport, operation)
+        at = await sendOperation(transport, operation)
       } else if (performance.now() - asked < minPollMs) await pause(minPollMs, signal)
     }
     const result = readPollResult(at.reply, operation, profile)
@@ -122,7 +128,7 @@ export async function collect(
     throw new Error('the server says that there is no result yet, and no name to ask for it by')
   }
   try {
-    return await underSignals([operation.signal, transport.closing], wait)
+    return await runAbortable([operation.signal, transport.closing], wait)
   } catch (error) {
     throw requestFault(transport, `POST ${retrieval} for ${operation.route}`, error)
   }

@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import { Fault } from '../../error.js'
 import { retry } from '../../platform/retry.js'
-import { adviceOnSubmission } from './advice.js'
 import { readCapabilities, type SidecarCapabilities } from './capabilities.js'
-import { jsonOf } from './operation.js'
-import { type DialectName, profileNames, profileOf, type WireProfile } from './profile.js'
-import { exchange, Refusal, requestFault, type Transport } from './transport.js'
+import { parseJsonReply } from './operation.js'
+import { type DialectName, getProfile, profileNames, type WireProfile } from './profile.js'
+import { submissionRetryDelay } from './retry-delay.js'
+import { HttpRefusal, requestFault, sendRequest, type Transport } from './transport.js'
 
 /** A base model that the server offers. */
 export interface OfferedModel {
@@ -19,7 +19,7 @@ export interface OfferedModel {
 const sdkVersions = { json: '0.24.1', protobuf: '0.38.0' } as const
 
 /** Sends a request that is answered at once with JSON; undefined for status 404. @throws Fault */
-export async function question(
+export async function requestJson(
   transport: Transport,
   route: string,
   body?: object,
@@ -31,7 +31,7 @@ export async function question(
   try {
     const reply = await retry(
       (signal) =>
-        exchange(
+        sendRequest(
           transport,
           route,
           bytes && headers ? { body: bytes, headers, signal } : { signal },
@@ -43,12 +43,12 @@ export async function question(
         maxBackoffMs: 30_000,
         key: transport.nextKey(),
         signal: closing,
-        retryDelay: adviceOnSubmission,
+        retryDelay: submissionRetryDelay,
       },
     )
-    return jsonOf(reply, what)
+    return parseJsonReply(reply, what)
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return undefined
+    if (error instanceof HttpRefusal && error.status === 404) return undefined
     throw requestFault(transport, what, error)
   }
 }
@@ -65,7 +65,7 @@ function parseAnswer<T>(
 }
 
 /** An identified server; only our own sidecar has `extensions`. */
-export interface KnownServer {
+export interface IdentifiedServer {
   readonly profile: WireProfile
   readonly extensions: SidecarCapabilities | undefined
 }
@@ -74,13 +74,13 @@ export interface KnownServer {
  * Identifies the server: the named one, or by default our own sidecar, which must answer its capabilities route.
  * @throws RangeError for an unknown name, Fault `bad-input` for an unnamed server that is not our sidecar
  */
-export async function recognise(
+export async function identifyServer(
   transport: Transport,
   named: string | WireProfile | undefined,
-): Promise<KnownServer> {
-  const profile = typeof named === 'string' ? profileOf(named) : (named ?? profileOf('bedside'))
+): Promise<IdentifiedServer> {
+  const profile = typeof named === 'string' ? getProfile(named) : (named ?? getProfile('bedside'))
   if (profile.name !== 'bedside') return { profile, extensions: undefined }
-  const answer = await question(transport, '/ext/v1/capabilities')
+  const answer = await requestJson(transport, '/ext/v1/capabilities')
   if (answer !== undefined)
     return { profile, extensions: readCapabilities(answer, transport.address) }
   throw new Fault(
@@ -99,14 +99,14 @@ const Config = z.object({
 const envelopeBytes = 16_384
 
 /** Returns the profile with its limits lowered to the server's own. @throws Fault */
-export async function underServerLimits(
+export async function applyServerLimits(
   transport: Transport,
-  { profile, extensions }: KnownServer,
+  { profile, extensions }: IdentifiedServer,
   dialect: DialectName,
 ): Promise<WireProfile> {
   const route = '/api/v1/client/config'
   const version = { sdk_version: sdkVersions[dialect] }
-  const answer = (await question(transport, route, version)) ?? {}
+  const answer = (await requestJson(transport, route, version)) ?? {}
   const limits = parseAnswer(transport, route, Config, answer)
   const { maxRequestBytes = Infinity } = extensions?.limits ?? {}
   return {
@@ -131,9 +131,9 @@ const Offer = z.object({
 })
 
 /** Lists the base models that the server offers. @throws Fault */
-export async function offeredModels(transport: Transport): Promise<readonly OfferedModel[]> {
+export async function listOfferedModels(transport: Transport): Promise<readonly OfferedModel[]> {
   const route = '/api/v1/get_server_capabilities'
-  const answer = (await question(transport, route)) ?? {}
+  const answer = (await requestJson(transport, route)) ?? {}
   const { supported_models } = parseAnswer(transport, route, Offer, answer)
   return supported_models.flatMap(({ model_name, max_context_length }) =>
     model_name
@@ -145,7 +145,7 @@ export async function offeredModels(transport: Transport): Promise<readonly Offe
 /** Opens a session and returns its id. @throws Fault `bad-input` if the server does not speak the wire */
 export async function openSession(transport: Transport, dialect: DialectName): Promise<string> {
   const route = '/api/v1/create_session'
-  const answer = await question(transport, route, {
+  const answer = await requestJson(transport, route, {
     type: 'create_session',
     tags: ['bedside'],
     user_metadata: {},

@@ -1,11 +1,17 @@
 /** Operations on a model other than passes: optimiser step, snapshot, save, export, load, unload; in call order. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import type { Line } from './codec/line.js'
 import { jsonOperation } from './operation.js'
+import type { OperationSequence } from './operation-sequence.js'
 import type { WireProfile } from './profile.js'
 import { openSampler } from './sampling.js'
-import { handIn, perform, readFields, resultOf, type Session } from './session.js'
+import {
+  awaitResult,
+  performOperation,
+  readFields,
+  type Session,
+  submitOperation,
+} from './session.js'
 import type { WireAdam } from './wire.js'
 
 const Path = z.object({ path: z.string() })
@@ -36,20 +42,20 @@ export function adamParams(adam: WireAdam, { name, gradClip }: WireProfile): obj
 /** Submits one JSON operation in a model's sequence and awaits its result. @throws Fault */
 async function enqueue<T>(
   session: Session,
-  sequence: Line,
+  sequence: OperationSequence,
   [route, kind, fields]: readonly [route: string, kind: string, fields: object],
   result: z.ZodType<T>,
 ): Promise<T> {
   const { operation, ticket } = await sequence.take(1, async (seq, modelId) => {
     const body = { model_id: modelId, seq_id: seq, ...fields }
     const operation = jsonOperation(route, kind, body)
-    return { operation, ticket: await handIn(session, operation) }
+    return { operation, ticket: await submitOperation(session, operation) }
   })
-  return readFields(await resultOf(session, operation, ticket), route, result)
+  return readFields(await awaitResult(session, operation, ticket), route, result)
 }
 
 /** Opens a sampling session on the weights after all earlier calls; returns its id. @throws Fault */
-export async function snapshotOf(session: Session, sequence: Line): Promise<string> {
+export async function openSnapshot(session: Session, sequence: OperationSequence): Promise<string> {
   const saved = await enqueue(
     session,
     sequence,
@@ -78,9 +84,9 @@ const Metrics = z.object({ metrics: z.record(z.string(), z.number()).nullish() }
  * Runs one optimiser step and returns the server's metrics.
  * @throws RangeError before a sequence number is taken, or Fault
  */
-export async function stepOn(
+export async function stepOptimiser(
   session: Session,
-  sequence: Line,
+  sequence: OperationSequence,
   adam: WireAdam,
 ): Promise<Readonly<Record<string, number>>> {
   const fields = { type: 'optim_step', adam_params: adamParams(adam, session.profile) }
@@ -94,7 +100,11 @@ export async function stepOn(
 }
 
 /** Saves weights and optimiser state under a new name; returns the `tinker://` path. @throws Fault */
-export async function saveAs(session: Session, sequence: Line, path: string): Promise<string> {
+export async function saveState(
+  session: Session,
+  sequence: OperationSequence,
+  path: string,
+): Promise<string> {
   const fields = { type: 'save_weights', path, overwrite: false }
   const saved = await enqueue(
     session,
@@ -106,9 +116,9 @@ export async function saveAs(session: Session, sequence: Line, path: string): Pr
 }
 
 /** Exports only the weights; returns their path. @throws RangeError for a format the server lacks, or Fault */
-export async function exportAs(
+export async function exportWeights(
   session: Session,
-  sequence: Line,
+  sequence: OperationSequence,
   [format, path]: readonly [format: string, name: string],
 ): Promise<string> {
   const known = session.extensions?.exports ?? []
@@ -121,19 +131,23 @@ export async function exportAs(
 }
 
 /** Loads a state into this sequence's model. @throws Fault */
-export async function loadInto(session: Session, sequence: Line, state: SavedState): Promise<void> {
+export async function loadState(
+  session: Session,
+  sequence: OperationSequence,
+  state: SavedState,
+): Promise<void> {
   const fields = { type: 'load_weights', ...state }
   await enqueue(session, sequence, ['/api/v1/load_weights', 'LoadWeights', fields], z.object({}))
 }
 
 /** Loads a state as the first operation of a new model. @throws Fault */
-export async function loadFirst(
+export async function loadInitialState(
   session: Session,
   modelId: string,
   state: SavedState,
 ): Promise<void> {
   const body = { type: 'load_weights', model_id: modelId, seq_id: 1, ...state }
-  await perform(session, ['/api/v1/load_weights', 'LoadWeights', body], z.object({}))
+  await performOperation(session, ['/api/v1/load_weights', 'LoadWeights', body], z.object({}))
 }
 
 /** A saved state on the server, and whether to load its optimiser state too. */
@@ -143,7 +157,7 @@ export interface SavedState {
 }
 
 /** Unloads a model from the server's memory. @throws Fault */
-export async function unloadFrom(session: Session, modelId: string): Promise<void> {
+export async function unloadModel(session: Session, modelId: string): Promise<void> {
   const body = { type: 'unload_model', model_id: modelId }
-  await perform(session, ['/api/v1/unload_model', 'UnloadModel', body], z.object({}))
+  await performOperation(session, ['/api/v1/unload_model', 'UnloadModel', body], z.object({}))
 }

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Fault } from '../../error.js'
 import { retry } from '../../platform/retry.js'
-import { adviceOnSubmission } from './advice.js'
-import { exchange, type Reply, requestFault, type Transport } from './transport.js'
+import { submissionRetryDelay } from './retry-delay.js'
+import { type HttpReply, requestFault, sendRequest, type Transport } from './transport.js'
 
 /** A request that can be resent: the same bytes under the same idempotency key. */
 export interface Operation {
@@ -20,7 +20,7 @@ export interface Operation {
 }
 
 /** Answer to a submission: the id of a future result, or the result itself. */
-export type Ticket = { readonly requestId: string } | { readonly reply: Reply }
+export type Ticket = { readonly requestId: string } | { readonly reply: HttpReply }
 
 /** Builds an operation with a JSON request and a fresh idempotency key. */
 export const jsonOperation = (
@@ -39,7 +39,7 @@ export const jsonOperation = (
 })
 
 /** Parses a reply as JSON. @throws Fault `model-unreadable` */
-export function jsonOf(reply: Reply, what: string): unknown {
+export function parseJsonReply(reply: HttpReply, what: string): unknown {
   const text = new TextDecoder().decode(reply.bytes)
   try {
     return JSON.parse(text)
@@ -53,7 +53,7 @@ export const mediaType = (protobuf: boolean): string =>
   protobuf ? 'application/x-protobuf' : 'application/json'
 
 /** Runs `work` with one signal that aborts with the first of `signals`; removes its listeners at the end. */
-export async function underSignals<T>(
+export async function runAbortable<T>(
   signals: readonly (AbortSignal | undefined)[],
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -72,25 +72,25 @@ export async function underSignals<T>(
 }
 
 /** Sends an operation, with retries, until the server accepts it. @throws Fault */
-export async function submit(transport: Transport, operation: Operation): Promise<Ticket> {
+export async function sendOperation(transport: Transport, operation: Operation): Promise<Ticket> {
   const { route, body, protobuf, idempotencyKey, signal } = operation
   const headers = { 'Content-Type': mediaType(protobuf), 'X-Idempotency-Key': idempotencyKey }
   const { timeoutMs, maxRetries, backoffMs, closing } = transport
   const what = `POST ${route}`
   try {
-    const reply = await underSignals([signal, closing], (joined) =>
-      retry((attempt) => exchange(transport, route, { body, headers, signal: attempt }), {
+    const reply = await runAbortable([signal, closing], (joined) =>
+      retry((attempt) => sendRequest(transport, route, { body, headers, signal: attempt }), {
         timeoutMs,
         maxRetries,
         backoffMs,
         maxBackoffMs: 30_000,
         key: transport.nextKey(),
         signal: joined,
-        retryDelay: adviceOnSubmission,
+        retryDelay: submissionRetryDelay,
       }),
     )
     if (reply.protobuf) return { reply }
-    const future = z.object({ request_id: z.string() }).safeParse(jsonOf(reply, what))
+    const future = z.object({ request_id: z.string() }).safeParse(parseJsonReply(reply, what))
     return future.success ? { requestId: future.data.request_id } : { reply }
   } catch (error) {
     throw requestFault(transport, what, error)

@@ -97,14 +97,14 @@ const profiles: readonly WireProfile[] = [
 export const profileNames: readonly string[] = profiles.map(({ name }) => name)
 
 /** Returns the profile of a server by its name. @throws RangeError listing the names */
-export function profileOf(name: string): WireProfile {
+export function getProfile(name: string): WireProfile {
   const found = profiles.find((profile) => profile.name === name)
   if (found) return found
   throw new RangeError(`Expected a server of ${profileNames.join(', ')}, got \`${name}\``)
 }
 
 /** Chooses the dialect for a server: the wanted one, or its preferred. @throws RangeError if unsupported */
-export function dialectOf(profile: WireProfile, wanted?: DialectName): DialectName {
+export function chooseDialect(profile: WireProfile, wanted?: DialectName): DialectName {
   const dialect = wanted ?? profile.dialects[0]
   if (dialect !== undefined && profile.dialects.includes(dialect)) return dialect
   throw new RangeError(

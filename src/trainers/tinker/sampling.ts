@@ -1,11 +1,17 @@
 /** Sampling sessions: draw token sequences from a snapshot of the weights. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { readSampled } from './dialect.js'
-import { question } from './handshake.js'
+import { decodeSample } from './dialect.js'
+import { requestJson } from './handshake.js'
 import { jsonOperation, type Ticket } from './operation.js'
-import { counter, handIn, perform, resultOf, type Session } from './session.js'
-import type { Sampled, SampleOptions, SamplingSession } from './wire.js'
+import {
+  awaitResult,
+  createCounter,
+  performOperation,
+  type Session,
+  submitOperation,
+} from './session.js'
+import type { SampleOptions, SampleResult, SamplingSession } from './wire.js'
 
 const route = '/api/v1/asample'
 
@@ -38,7 +44,7 @@ function sampleRequest(options: SampleOptions, sampler: string, seq: number): ob
 }
 
 /** Checks that a result matches its request. @throws Fault `model-unreadable` */
-function assertSampled({ sequences, promptLogprobs }: Sampled, options: SampleOptions): void {
+function assertSampled({ sequences, promptLogprobs }: SampleResult, options: SampleOptions): void {
   const { samples = 1, prompt, promptLogprobs: wanted = false } = options
   const wrong = (expected: string, got: unknown) =>
     new Fault('model-unreadable', `${route}: expected ${expected}, got ${got}`)
@@ -54,12 +60,12 @@ function assertSampled({ sequences, promptLogprobs }: Sampled, options: SampleOp
 function cancel({ transport }: Session, ticket: Ticket): void {
   if (!('requestId' in ticket)) return
   const body = { type: 'cancel_future', request_id: ticket.requestId }
-  question({ ...transport, maxRetries: 0 }, '/api/v1/cancel_future', body).catch(() => undefined)
+  requestJson({ ...transport, maxRetries: 0 }, '/api/v1/cancel_future', body).catch(() => undefined)
 }
 
 /** Sampling session on the server session of this id, which may still be opening. */
 export function samplingSession(session: Session, sampler: Promise<string>): SamplingSession {
-  const nextSeq = counter()
+  const nextSeq = createCounter()
   return {
     sample: async (options) => {
       assertOptions(options)
@@ -71,12 +77,12 @@ export function samplingSession(session: Session, sampler: Promise<string>): Sam
           signal,
           acceptsProtobuf: session.dialect.protobuf,
         })
-        const ticket = await handIn(session, operation)
-        const reply = await resultOf(session, operation, ticket).catch((error) => {
+        const ticket = await submitOperation(session, operation)
+        const reply = await awaitResult(session, operation, ticket).catch((error) => {
           if (signal?.aborted) cancel(session, ticket)
           throw error
         })
-        const sampled = await readSampled(reply, route)
+        const sampled = await decodeSample(reply, route)
         assertSampled(sampled, options)
         return sampled
       })
@@ -95,7 +101,7 @@ export async function openSampler(
     sampling_session_seq_id: session.nextSampler(),
     ...weights,
   }
-  const { sampling_session_id } = await perform(
+  const { sampling_session_id } = await performOperation(
     session,
     ['/api/v1/create_sampling_session', 'CreateSamplingSession', body],
     z.object({ sampling_session_id: z.string() }),

@@ -1,20 +1,20 @@
 /** Client of a Tinker server: connection, session heartbeat, and creation of models and samplers. */
 import { setMaxListeners } from 'node:events'
 import { Fault } from '../../error.js'
-import { assertSpec, type SidecarCapabilities } from './capabilities.js'
-import { dialectNamed } from './dialect.js'
+import { assertModelSpec, type SidecarCapabilities } from './capabilities.js'
+import { getDialect } from './dialect.js'
 import {
+  applyServerLimits,
+  identifyServer,
+  listOfferedModels,
   type OfferedModel,
-  offeredModels,
   openSession,
-  question,
-  recognise,
-  underServerLimits,
+  requestJson,
 } from './handshake.js'
-import { trainingModel } from './model.js'
-import { type DialectName, dialectOf, type WireProfile } from './profile.js'
+import { createTrainingModel } from './model.js'
+import { chooseDialect, type DialectName, type WireProfile } from './profile.js'
 import { openSampler, samplingSession } from './sampling.js'
-import { counter, type Session, samplingQueue } from './session.js'
+import { createCounter, type Session, samplingQueue } from './session.js'
 import { serverAddress, type Transport } from './transport.js'
 import type { SamplingSession, TrainingModel, WireModelSpec } from './wire.js'
 
@@ -78,7 +78,7 @@ const baseModelPicker =
 function startHeartbeat(transport: Transport, session: string, ms: number): () => void {
   const beat = () => {
     const body = { type: 'session_heartbeat', session_id: session }
-    question({ ...transport, maxRetries: 0 }, '/api/v1/session_heartbeat', body).catch(() => {})
+    requestJson({ ...transport, maxRetries: 0 }, '/api/v1/session_heartbeat', body).catch(() => {})
   }
   const timer = setInterval(beat, ms)
   timer.unref()
@@ -103,21 +103,21 @@ function closingSignal(outer: AbortSignal | undefined): {
 }
 
 async function openService(transport: Transport, options: ConnectOptions): Promise<Session> {
-  const known = await recognise(transport, options.profile)
-  const name = dialectOf(known.profile, options.dialect)
-  const profile = await underServerLimits(transport, known, name)
-  const models = await offeredModels(transport)
+  const known = await identifyServer(transport, options.profile)
+  const name = chooseDialect(known.profile, options.dialect)
+  const profile = await applyServerLimits(transport, known, name)
+  const models = await listOfferedModels(transport)
   return {
     id: await openSession(transport, name),
     transport,
     profile,
     dialectName: name,
-    dialect: dialectNamed(name),
+    dialect: getDialect(name),
     models,
     extensions: known.extensions,
     baseModel: baseModelPicker(models, transport.address),
-    nextModel: counter(),
-    nextSampler: counter(),
+    nextModel: createCounter(),
+    nextSampler: createCounter(),
     sampling: samplingQueue(profile.sampleMaxConcurrent),
   }
 }
@@ -133,7 +133,7 @@ export async function connectTinker(options: ConnectOptions): Promise<TinkerServ
   const address = serverAddress(options.baseUrl)
   const token = readToken(options)
   const { signal: closing, close } = closingSignal(options.signal)
-  const nextKey = counter()
+  const nextKey = createCounter()
   const transport = { address, token, timeoutMs, maxRetries, backoffMs, closing, nextKey }
   try {
     const session = await openService(transport, options)
@@ -145,8 +145,8 @@ export async function connectTinker(options: ConnectOptions): Promise<TinkerServ
       models,
       extensions,
       createModel: async (spec = {}) => {
-        assertSpec(spec, address, extensions)
-        return trainingModel(session, spec)
+        assertModelSpec(spec, address, extensions)
+        return createTrainingModel(session, spec)
       },
       baseSampler: async (baseModel) => {
         const id = openSampler(session, { base_model: session.baseModel(baseModel) })

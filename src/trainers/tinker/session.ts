@@ -4,11 +4,17 @@ import { z } from 'zod'
 import { Fault, type FaultCode } from '../../error.js'
 import type { SidecarCapabilities } from './capabilities.js'
 import type { Dialect } from './dialect.js'
-import { collect } from './future.js'
+import { collectResult } from './future.js'
 import type { OfferedModel } from './handshake.js'
-import { jsonOf, jsonOperation, type Operation, submit, type Ticket } from './operation.js'
+import {
+  jsonOperation,
+  type Operation,
+  parseJsonReply,
+  sendOperation,
+  type Ticket,
+} from './operation.js'
 import type { DialectName, WireProfile } from './profile.js'
-import type { Reply, Transport } from './transport.js'
+import type { HttpReply, Transport } from './transport.js'
 
 /** A session on a server, and the state its models and samplers share. */
 export interface Session {
@@ -31,7 +37,7 @@ export interface Session {
 }
 
 /** Creates a counter from 0. */
-export function counter(): () => number {
+export function createCounter(): () => number {
   let next = 0
   return () => next++
 }
@@ -43,34 +49,34 @@ export const samplingQueue = (concurrency: number): Session['sampling'] => {
 }
 
 /** Submits an operation. @throws Fault */
-export const handIn = ({ transport }: Session, operation: Operation): Promise<Ticket> =>
-  submit(transport, operation)
+export const submitOperation = ({ transport }: Session, operation: Operation): Promise<Ticket> =>
+  sendOperation(transport, operation)
 
 /** Waits for the result of a submitted operation. @throws Fault */
-export const resultOf = (
+export const awaitResult = (
   { transport, profile }: Session,
   operation: Operation,
   ticket: Ticket,
-): Promise<Reply> => collect(transport, profile, operation, ticket)
+): Promise<HttpReply> => collectResult(transport, profile, operation, ticket)
 
 /** Parses fields of a JSON result. @throws Fault `model-unreadable` naming the wrong field */
-export function readFields<T>(reply: Reply, what: string, fields: z.ZodType<T>): T {
-  const read = fields.safeParse(jsonOf(reply, what))
+export function readFields<T>(reply: HttpReply, what: string, fields: z.ZodType<T>): T {
+  const read = fields.safeParse(parseJsonReply(reply, what))
   if (read.success) return read.data
   throw new Fault('model-unreadable', `${what}: ${z.prettifyError(read.error)}`)
 }
 
 /** Performs an operation outside any model's sequence: submits it, awaits and parses the result. @throws Fault */
-export async function perform<T>(
+export async function performOperation<T>(
   session: Session,
   [route, kind, body]: readonly [route: string, kind: string, body: unknown],
   fields: z.ZodType<T>,
 ): Promise<T> {
   const operation = jsonOperation(route, kind, body)
-  const ticket = await handIn(session, operation)
-  return readFields(await resultOf(session, operation, ticket), route, fields)
+  const ticket = await submitOperation(session, operation)
+  return readFields(await awaitResult(session, operation, ticket), route, fields)
 }
 
 /** Changes the code of a `bad-input` Fault, for a server's refusal that is not the caller's mistake. */
-export const recoded = (error: unknown, code: FaultCode): unknown =>
+export const changeFaultCode = (error: unknown, code: FaultCode): unknown =>
   Fault.is(error) && error.code === 'bad-input' ? new Fault(code, error.message) : error

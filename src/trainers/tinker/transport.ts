@@ -20,13 +20,13 @@ export interface Transport {
 }
 
 /** Body of a successful reply, and whether its media type is protobuf. */
-export interface Reply {
+export interface HttpReply {
   readonly protobuf: boolean
   readonly bytes: Uint8Array
 }
 
 /** HTTP error status of a server, with its message. */
-export class Refusal extends Error {
+export class HttpRefusal extends Error {
   readonly status: number
   /** Wait that the server asks for, in ms. */
   readonly retryAfterMs: number | undefined
@@ -52,7 +52,7 @@ export function serverAddress(baseUrl: string): string {
 }
 
 /** Error message of a response body, at most 500 characters: `detail`, `error` or `message` of JSON, or the text. */
-export function wordsOf(text: string): string {
+export function serverMessage(text: string): string {
   let said: unknown = text
   try {
     const body = Object(JSON.parse(text))
@@ -72,7 +72,7 @@ function retryAfter(headers: Headers): number | undefined {
 }
 
 /** Sends one request. @throws HttpRefusal for an error status, or fetch's own error */
-export async function exchange(
+export async function sendRequest(
   { address, token }: Transport,
   route: string,
   request: {
@@ -80,7 +80,7 @@ export async function exchange(
     readonly headers?: Readonly<Record<string, string>>
     readonly signal: AbortSignal
   },
-): Promise<Reply> {
+): Promise<HttpReply> {
   const { body, headers, signal } = request
   const response = await fetch(`${address}${route}`, {
     method: body ? 'POST' : 'GET',
@@ -92,9 +92,9 @@ export async function exchange(
   })
   const bytes = new Uint8Array(await response.arrayBuffer())
   if (!response.ok)
-    throw new Refusal(
+    throw new HttpRefusal(
       response.status,
-      wordsOf(new TextDecoder().decode(bytes)),
+      serverMessage(new TextDecoder().decode(bytes)),
       retryAfter(response.headers),
     )
   const type = response.headers.get('content-type') ?? ''
@@ -114,7 +114,7 @@ export function requestFault(transport: Transport, what: string, error: unknown)
   if (closing.aborted && Fault.is(closing.reason)) return closing.reason
   if (Fault.is(error)) return error
   const message = fullErrorMessage(error).replaceAll(token, '[token]')
-  const status = error instanceof Refusal ? error.status : undefined
+  const status = error instanceof HttpRefusal ? error.status : undefined
   const hint =
     status === 401 || status === 403 ? ' (the token is not the one this server wants)' : ''
   // No `cause`: a server may echo the token in its message.

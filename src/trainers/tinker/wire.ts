@@ -67,7 +67,7 @@ export interface SampledSequence {
 }
 
 /** Result of one sample request. */
-export interface Sampled {
+export interface SampleResult {
   readonly sequences: readonly SampledSequence[]
   /** One per prompt token; the first is NaN, because no token precedes it. */
   readonly promptLogprobs?: Float32Array
@@ -76,7 +76,7 @@ export interface Sampled {
 /** A snapshot of weights to sample from. */
 export interface SamplingSession {
   /** Draws sequences. @throws Fault `model-unavailable`, `model-unreadable`, `bad-input` or `aborted` */
-  sample(options: SampleOptions): Promise<Sampled>
+  sample(options: SampleOptions): Promise<SampleResult>
 }
 
 /** Spec of a training model. */

@@ -4,8 +4,8 @@ import type { Loss, TokenSegment, TrainBatch } from '../../../src/batch.js'
 import { makeNormaliser, normaliserKinds } from '../../../src/batch.js'
 import { linearise } from '../../../src/trainers/losses/linearise.js'
 import { segmentLoss } from '../../../src/trainers/losses/policy.js'
-import { rowsOf } from '../../../src/trainers/sidecar/datum.js'
-import { native } from '../../../src/trainers/sidecar/routes.js'
+import { outputRows } from '../../../src/trainers/sidecar/datum.js'
+import { encodeNativeBatch } from '../../../src/trainers/sidecar/encode-batch.js'
 import type { TrainingModel } from '../../../src/trainers/tinker/wire.js'
 import { describeWithPython } from '../../fixtures/python.js'
 import type { Drawn } from '../../fixtures/segments.js'
@@ -27,8 +27,10 @@ const batchOf = (loss: Loss, segments: readonly TokenSegment[], n: number): Trai
 
 /** log p of the drawn tokens under the model's weights. */
 const read = async (model: TrainingModel, segments: readonly TokenSegment[]) => {
-  const { data, loss } = native(batchOf({ kind: 'policy-gradient', entropy: 0 }, segments, 0))
-  return rowsOf(segments, await model.forward(data, loss), 'logprobs')
+  const { data, loss } = encodeNativeBatch(
+    batchOf({ kind: 'policy-gradient', entropy: 0 }, segments, 0),
+  )
+  return outputRows(segments, await model.forward(data, loss), 'logprobs')
 }
 
 /** The segments as if they had been drawn near the model: the distances of the fixture, from its own log-probs. */
@@ -59,10 +61,10 @@ describeWithPython('gradients in the sidecar', 'sidecar', () => {
     for (const [n, loss] of losses.entries()) {
       const batch = batchOf(loss, await near(model, batches[n]!), n)
       const { segments, normaliser } = batch
-      const { data, loss: sent } = native(batch)
+      const { data, loss: sent } = encodeNativeBatch(batch)
       const output = await model.forwardBackward(data, sent)
       const [logprobs, slopes] = ['logprobs', 'slopes'].map((name) =>
-        rowsOf(segments, output, name),
+        outputRows(segments, output, name),
       )
       segments.forEach((segment, s) => {
         const ours = segmentLoss(loss, segment, logprobs![s]!)
@@ -85,7 +87,7 @@ describeWithPython('gradients in the sidecar', 'sidecar', () => {
           sign = -sign
           return value * (1 + sign * (moved ?? 0))
         })
-      const route = native(
+      const route = encodeNativeBatch(
         moved === undefined
           ? batch
           : linearise(batch, (await read(model, batch.segments)).map(nudged)),

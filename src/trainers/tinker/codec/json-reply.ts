@@ -1,6 +1,6 @@
 /** Parses JSON results of passes and samples. */
 import { z } from 'zod'
-import type { ForwardOutput, Sampled } from '../wire.js'
+import type { ForwardOutput, SampleResult } from '../wire.js'
 
 const Tensor = z.object({ data: z.array(z.number()), sparse_crow_indices: z.null().optional() })
 const Forward = z.object({
@@ -9,7 +9,7 @@ const Forward = z.object({
 })
 
 /** Parses the result of a pass. @throws ZodError for another shape */
-export function jsonForward(body: unknown): ForwardOutput {
+export function parseJsonForward(body: unknown): ForwardOutput {
   const { loss_fn_outputs, metrics } = Forward.parse(body)
   const outputs = loss_fn_outputs.map((output) =>
     Object.fromEntries(
@@ -31,7 +31,7 @@ const Sample = z.object({
 })
 
 /** Parses the result of `asample`. @throws ZodError for another shape */
-export function jsonSampled(body: unknown): Sampled {
+export function parseJsonSample(body: unknown): SampleResult {
   const { sequences, prompt_logprobs: prompt } = Sample.parse(body)
   return {
     sequences: sequences.map(({ tokens, logprobs, stop_reason }) => ({

@@ -46,7 +46,7 @@ function bfloat16(bits: number): number {
 }
 
 /** Decodes elements of one of the wire's types. @throws RangeError for an unknown type or a partial element */
-export function elementsOf(bytes: Uint8Array, type: number): number[] {
+export function decodeElements(bytes: Uint8Array, type: number): number[] {
   const reader = readers[type]
   if (!reader)
     throw new RangeError(`Expected an element type of ${Object.keys(readers)}, got ${type}`)

@@ -1,5 +1,5 @@
 /** Encodes `ForwardBackwardRequest` of the SDK's `tinker_public.proto`, with `loss_fn_config_v2`. */
-import type { PassRequest } from '../pass.js'
+import type { PassRequest } from '../pass-request.js'
 import type { Datum } from '../wire.js'
 import { elementTypes, float32Bytes, int32Bytes, int64Bytes } from './numbers.js'
 import {
@@ -22,7 +22,7 @@ function tensor(values: Datum['inputs'][string]): Uint8Array {
 }
 
 /** Encodes a `Datum` message, without its field tag. */
-export function protobufDatum({ tokens, inputs }: Datum): Uint8Array {
+export function encodeProtobufDatum({ tokens, inputs }: Datum): Uint8Array {
   const chunk = messageField(1, bytesField(1, int32Bytes(tokens)))
   return joinBytes([
     messageField(1, chunk),
@@ -33,7 +33,7 @@ export function protobufDatum({ tokens, inputs }: Datum): Uint8Array {
 }
 
 /** Encodes the request around its encoded data. Numbers of the loss config go in both config fields, as in the SDK. */
-export function protobufPass(request: PassRequest): Uint8Array {
+export function encodeProtobufPass(request: PassRequest): Uint8Array {
   const { modelId, seq, data, loss, forwardOnly } = request
   const config = Object.entries(loss.config ?? {})
   return joinBytes([

@@ -65,7 +65,7 @@ function readVarint(bytes: Uint8Array, start: number): { value: bigint; end: num
 }
 
 /** Yields all fields of a message in order, unknown ones too. @throws RangeError for a truncated message */
-export function* fieldsOf(bytes: Uint8Array): Generator<Field, void, undefined> {
+export function* parseFields(bytes: Uint8Array): Generator<Field, void, undefined> {
   for (let at = 0; at < bytes.length; ) {
     const tag = readVarint(bytes, at)
     const number = Number(tag.value >> 3n)

@@ -6,10 +6,17 @@
 import type { Objective, TokenSegment, TrainBatch } from '../../batch.js'
 import { linearise } from '../losses/linearise.js'
 import type { Datum, TrainingModel, WireLoss } from '../tinker/wire.js'
-import { datum, lossDatum, masked, nativeLoss, ownDatum, rowsOf } from './datum.js'
+import {
+  encodeDatum,
+  encodeLossDatum,
+  encodeNativeLoss,
+  encodeSidecarDatum,
+  outputRows,
+  scaleMask,
+} from './datum.js'
 
 /** A batch encoded for a server: its data and the loss to run on them. */
-export interface Routed {
+export interface EncodedBatch {
   readonly data: readonly Datum[]
   readonly loss: WireLoss
 }
@@ -41,21 +48,21 @@ const scaled = (values: Float32Array, by: number): Float32Array => values.map((v
 /** Encodes a segment for a loss of the wire; the normaliser's weight multiplies the advantages. */
 function wireDatum(segment: TokenSegment, weight: number, { name }: WireLoss): Datum {
   const advantages = scaled(segment.advantages, weight)
-  if (name === 'cross_entropy') return datum(segment, { weights: advantages })
-  return datum(segment, { advantages, logprobs: segment.oldLogprobs ?? segment.logprobs })
+  if (name === 'cross_entropy') return encodeDatum(segment, { weights: advantages })
+  return encodeDatum(segment, { advantages, logprobs: segment.oldLogprobs ?? segment.logprobs })
 }
 
 /** Encodes a batch for our sidecar's own loss. */
-export const native = ({ segments, normaliser, loss }: TrainBatch): Routed => ({
-  data: segments.map((segment, s) => lossDatum(segment, normaliser.perSegment[s]!)),
-  loss: nativeLoss(loss),
+export const encodeNativeBatch = ({ segments, normaliser, loss }: TrainBatch): EncodedBatch => ({
+  data: segments.map((segment, s) => encodeLossDatum(segment, normaliser.perSegment[s]!)),
+  loss: encodeNativeLoss(loss),
 })
 
 /** Encodes a batch for a loss of the wire. @throws RangeError for segments drawn at a temperature other than 1 */
-export async function overWire(
+export async function encodeWireBatch(
   batch: TrainBatch,
   logprobs: () => Promise<readonly Float32Array[]>,
-): Promise<Routed> {
+): Promise<EncodedBatch> {
   const { segments, normaliser, loss } = batch
   assertUnitTemperature(segments)
   const own = loss.kl || loss.correction ? undefined : equivalentLoss(loss)
@@ -77,20 +84,20 @@ function assertUnitTemperature(segments: readonly TokenSegment[]): void {
 }
 
 /** Computes log p of every drawn token under the current weights. */
-export async function currentLogprobs(
+export async function computeLogprobs(
   model: TrainingModel,
   segments: readonly TokenSegment[],
   extended: boolean,
 ): Promise<readonly Float32Array[]> {
   if (!extended) assertUnitTemperature(segments)
   const data = segments.map((segment) => {
-    const weights = masked(segment, 1)
+    const weights = scaleMask(segment, 1)
     return extended
-      ? ownDatum(segment, { weights, logprobs: segment.logprobs, advantages: weights })
-      : datum(segment, { weights })
+      ? encodeSidecarDatum(segment, { weights, logprobs: segment.logprobs, advantages: weights })
+      : encodeDatum(segment, { weights })
   })
   const loss = extended
     ? { name: 'bedside', extension: true, config: { kind: 'policy-gradient' } }
     : { name: 'cross_entropy' }
-  return rowsOf(segments, await model.forward(data, loss), 'logprobs')
+  return outputRows(segments, await model.forward(data, loss), 'logprobs')
 }

@@ -1,8 +1,8 @@
 /** Sequence of one model's operations: numbers are taken at the call, requests submitted in that order. */
-import { errorMessage, Fault } from '../../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 
 /** Operation sequence of one model. */
-export interface Line {
+export interface OperationSequence {
   /** The model's id on the server, once it exists. */
   readonly modelId: Promise<string>
   /**
@@ -15,7 +15,7 @@ export interface Line {
 }
 
 /** Prevents an unhandled rejection: in a pipelined step, the second promise may fail before it is awaited. */
-export function seen<T>(promise: Promise<T>): Promise<T> {
+export function markHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined)
   return promise
 }
@@ -24,7 +24,7 @@ export function seen<T>(promise: Promise<T>): Promise<T> {
 const wasRefused = (error: unknown): boolean => Fault.is(error) && error.code === 'bad-input'
 
 /** Starts the sequence of a model, which may still be under creation, at the first free number. */
-export function startLine(modelId: Promise<string>, from = 1): Line {
+export function startSequence(modelId: Promise<string>, from = 1): OperationSequence {
   let next = from
   let accepted: Promise<unknown> = Promise.resolve()
   let first: { readonly error: unknown } | undefined
@@ -35,7 +35,7 @@ export function startLine(modelId: Promise<string>, from = 1): Line {
       { cause: first?.error },
     )
   return {
-    modelId: seen(modelId),
+    modelId: markHandled(modelId),
     take: (count, submit) => {
       const number = next
       next += count

@@ -1,11 +1,11 @@
 /** Retry delays that the Tinker wire prescribes, by HTTP status. */
-import { Refusal } from './transport.js'
+import { HttpRefusal } from './transport.js'
 
 type RetryDelay = 'never' | number | undefined
 
 /** Retry delay of a submission. A resent submission has the same sequence number and body, so it counts once. */
-export function adviceOnSubmission(error: unknown, attempt: number): RetryDelay {
-  if (!(error instanceof Refusal)) return undefined
+export function submissionRetryDelay(error: unknown, attempt: number): RetryDelay {
+  if (!(error instanceof HttpRefusal)) return undefined
   const { status, retryAfterMs } = error
   if (status === 409) return attempt < 3 ? undefined : 'never'
   return status >= 500 || status === 408 || status === 429 ? retryAfterMs : 'never'
@@ -18,12 +18,12 @@ const unpaidPauses = 720
  * Retry delay of a poll for a result. Statuses 408 and 410 are poll results and never reach this function. `final`
  * lists the statuses by which this server reports a failed operation.
  */
-export function adviceOnRetrieval(
+export function retrievalRetryDelay(
   error: unknown,
   attempt: number,
   { final, maxRetries }: { readonly final: readonly number[]; readonly maxRetries: number },
 ): RetryDelay {
-  if (!(error instanceof Refusal)) return attempt < maxRetries ? undefined : 'never'
+  if (!(error instanceof HttpRefusal)) return attempt < maxRetries ? undefined : 'never'
   const { status, retryAfterMs } = error
   if (final.includes(status)) return 'never'
   if (status === 402) return attempt < unpaidPauses ? 5000 : 'never'

@@ -1,16 +1,16 @@
 /** Creates a model on the server: by the sidecar's own route, which takes more options, or else by the wire's. */
 import { z } from 'zod'
-import { perform, type Session } from './session.js'
+import { performOperation, type Session } from './session.js'
 import type { WireModelSpec } from './wire.js'
 
 /** A created model: its id on the server, and the server's notes on how it changed the spec. */
-export interface Created {
+export interface CreatedModel {
   readonly modelId: string
   readonly notes: readonly string[]
 }
 
 /** Creates a model on the server. Without extensions, `mode`, `alpha` and `head` are not sent. @throws Fault */
-export async function createOnServer(session: Session, spec: WireModelSpec): Promise<Created> {
+export async function createModel(session: Session, spec: WireModelSpec): Promise<CreatedModel> {
   const { mode = 'lora', rank = 16, alpha, seed = 0, head = 'language' } = spec
   const { trainAttention = true, trainMlp = true, trainUnembed = false } = spec
   const ids = {
@@ -26,7 +26,7 @@ export async function createOnServer(session: Session, spec: WireModelSpec): Pro
     train_unembed: trainUnembed,
   }
   const extended = { mode, ...lora, ...(alpha === undefined ? {} : { alpha }), head }
-  const { model_id, notes = [] } = await perform(
+  const { model_id, notes = [] } = await performOperation(
     session,
     session.extensions
       ? ['/ext/v1/create_model', 'CreateModel', { ...ids, spec: extended }]

@@ -2,11 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { Fault } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
-import type { Line } from './codec/line.js'
-import { readForward } from './dialect.js'
+import { decodeForward } from './dialect.js'
 import type { Operation } from './operation.js'
-import { assertData, assertLoss } from './pass.js'
-import { handIn, resultOf, type Session } from './session.js'
+import type { OperationSequence } from './operation-sequence.js'
+import { assertData, assertLoss } from './pass-request.js'
+import { awaitResult, type Session, submitOperation } from './session.js'
 import { assertOutputs, joinOutputs, splitData } from './split.js'
 import type { Datum, ForwardOutput, PassOptions, WireLoss } from './wire.js'
 
@@ -29,9 +29,9 @@ function passRoute(
  * Runs one pass over a batch, with or without gradients.
  * @throws RangeError before a sequence number is taken, or Fault
  */
-export async function passOver(
+export async function runPass(
   session: Session,
-  sequence: Line,
+  sequence: OperationSequence,
   batch: {
     readonly data: readonly Datum[]
     readonly loss: WireLoss
@@ -56,12 +56,12 @@ export async function passOver(
         idempotencyKey: randomUUID(),
         signal,
       }
-      return { operation, ticket: await handIn(session, operation), data: part.length }
+      return { operation, ticket: await submitOperation(session, operation), data: part.length }
     }),
   )
   const outputs = await mapPool(handed, concurrentParts, async (part) => {
-    const reply = await resultOf(session, part.operation, part.ticket)
-    const output = await readForward(reply, route)
+    const reply = await awaitResult(session, part.operation, part.ticket)
+    const output = await decodeForward(reply, route)
     assertOutputs(output, part.data, route)
     return output
   })
