@@ -9,12 +9,12 @@ import {
   fullInformationDoctor,
   loadKnowledge,
   oracle,
-  play,
+  playCases,
   recordExams,
   rollout,
   rulePatient,
-  task,
   summarise,
+  task,
   tiers,
 } from '../dist/index.js'
 import { syntheticKnowledge } from './synthetic.js'
@@ -44,8 +44,7 @@ const rows = [
   [
     'all the patient knows',
     undefined,
-    ({ heldOut, tier }) =>
-      fullInformationDoctor({ knowledge, ...tiers[tier], cases: heldOut, knownBy: 'patient' }),
+    ({ tier }) => fullInformationDoctor({ knowledge, ...tiers[tier], knownBy: 'patient' }),
   ],
 ]
 
@@ -60,7 +59,7 @@ async function ceilings(tier) {
       worlds.set(turns, await task({ tier, seed, heldOut: count, maxTurns: turns }))
     const world = worlds.get(turns)
     const { heldOut: cases, makeEnv, measures } = world
-    const played = await play({
+    const played = await playCases({
       cases,
       makeEnv,
       measures,

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
+  agentFor,
   episodeWriter,
   formularyOf,
   graderView,
@@ -34,12 +35,10 @@ const shown = (n) => Math.round(n).toLocaleString('en').padStart(9)
 /** Consultations of several doctors at the tier of fifteen turns, one a case. */
 async function played() {
   const { agents, heldOut, makeEnv } = await task({ tier: 'standard', heldOut: cases })
-  const doctors = ['random', 'checklist', 'full-information'].map((name) =>
-    agents[name]({ cases: heldOut }),
-  )
+  const doctors = ['random', 'checklist', 'full-information'].map((name) => agents[name]())
   const all = []
   for (const [n, truth] of heldOut.entries()) {
-    const agent = doctors[n % doctors.length]
+    const agent = agentFor(doctors[n % doctors.length], truth)
     const episode = await rollout(makeEnv(), agent, { seed: n, options: { case: truth } })
     all.push({ episode, truth: graderView(truth) })
   }

@@ -1,4 +1,5 @@
 /** The agent: a function from what the doctor may know to what the doctor does. */
+import type { Case } from './case.js'
 import type { Message } from './chat.js'
 import type { Observation } from './env.js'
 import type { Sample } from './episode.js'
@@ -20,6 +21,22 @@ export interface AgentContext {
 
 /** @throws Fault when the model behind it fails */
 export type Agent = (observation: Observation, context: AgentContext) => Move | PromiseLike<Move>
+
+/**
+ * An agent that is given the case itself, hidden findings included. It is a yardstick (a Bayes bound), never a policy:
+ * a policy knows its observations only.
+ */
+export interface PrivilegedAgent {
+  /** The agent that plays one case. */
+  readonly forCase: (truth: Case) => Agent
+}
+
+/** Who can play a case: an agent, or one that has to be given the case first. */
+export type AnyAgent = Agent | PrivilegedAgent
+
+/** The agent as it plays one case. */
+export const agentFor = (agent: AnyAgent, truth: Case): Agent =>
+  typeof agent === 'function' ? agent : agent.forCase(truth)
 
 /** How actions are written as text: the prompt an observation makes, and the action a reply means. */
 export interface Grammar {

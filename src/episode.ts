@@ -42,6 +42,38 @@ export interface Episode {
   readonly budget: { readonly money: number; readonly minutes: number }
 }
 
+/** What an env knows of an episode that has just ended. */
+export type EpisodeEnd = Omit<Episode, 'id' | 'agent' | 'end'>
+
+/**
+ * The episode an env returns with its last step. A stop by a limit (turns or budget) is a truncation, any other a
+ * termination. An env does not know its agent or the episode's place in a run: `rollout` sets `agent` and `id`.
+ */
+export const finishedEpisode = ({
+  caseId,
+  seed,
+  language,
+  intake,
+  turns,
+  stop,
+  maxTurns,
+  spent,
+  budget,
+}: EpisodeEnd): Episode => ({
+  id: `${caseId}/${seed}`,
+  caseId,
+  seed,
+  agent: 'agent',
+  language,
+  intake,
+  turns,
+  end: stop === 'max-turns' || stop === 'budget' ? 'truncated' : 'terminated',
+  stop,
+  maxTurns,
+  spent,
+  budget,
+})
+
 /** The diagnosis the doctor committed to, if one was reached. */
 export function diagnosisOf(
   episode: Episode,

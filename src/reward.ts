@@ -44,6 +44,26 @@ export interface Reward {
   readonly weights?: Readonly<Record<string, number>>
 }
 
+/** Rewards by name. */
+export type RewardSet = Readonly<Record<string, Reward>>
+
+/** The score of each reward of a set, under its name. */
+export type ScoresOf<Rewards extends RewardSet> = { readonly [Name in keyof Rewards]: Score }
+
+/** Scores an episode with every reward of a set, one after another in the set's order. */
+export async function scoreEpisode<Rewards extends RewardSet>(
+  episode: Episode,
+  truth: GraderView,
+  rewards: Rewards,
+  context?: RewardContext,
+): Promise<ScoresOf<Rewards>> {
+  const scores: Record<string, Score> = {}
+  for (const [name, reward] of Object.entries(rewards))
+    scores[name] = await reward(episode, truth, context)
+  // A score under the name of every reward, and nothing else.
+  return scores as ScoresOf<Rewards>
+}
+
 /** Why a score has no total, where that is the world's fault: the reason of its first unavailable part. */
 export function troubleOf({ total, parts }: Score): string | undefined {
   if (total !== null) return undefined

@@ -1,9 +1,16 @@
-/** The one verb: an agent plays an env to the end, and what happened is an episode. */
-import type { Agent } from './agent.js'
+/** The one verb: an agent plays an env to the end (`rollout`); one case is played and scored (`play`). */
+import type { Agent, AnyAgent } from './agent.js'
+import { agentFor } from './agent.js'
+import type { Case } from './case.js'
+import { graderView } from './case.js'
 import type { Env } from './env.js'
 import { ended } from './env.js'
 import type { Episode, EpisodeTurn } from './episode.js'
-import { boundary } from './error.js'
+import type { Fault } from './error.js'
+import { boundary, ofOneWorld } from './error.js'
+import type { RewardSet, ScoresOf } from './reward.js'
+import { scoreEpisode } from './reward.js'
+import type { EpisodeSeeds } from './seed.js'
 
 export interface RolloutOptions {
   /** Seeds the env: case, patient, noise. Siblings share it. @default 0 */
@@ -47,5 +54,56 @@ export async function rollout(
       agent: agentName,
       turns: episode.turns.map((turn, t) => ({ ...turn, ...written[t] })),
     }
+  }
+}
+
+/** How one case is played and scored. */
+export interface PlayCaseOptions<Rewards extends RewardSet> {
+  /** Makes the env of this episode, which is disposed of when it is scored. */
+  readonly makeEnv: () => Env
+  readonly agent: AnyAgent
+  readonly agentName: string
+  readonly seeds: EpisodeSeeds
+  /** Scored one after another, in this order; none for the episode alone. */
+  readonly rewards: Rewards
+  /** The episode's id. @default `caseId/envSeed/agentSeed` */
+  readonly id?: string
+  /** The training step, for rewards that change as training goes on. */
+  readonly step?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** An episode with its scores, keyed as the rewards were. */
+export interface ScoredEpisode<Rewards extends RewardSet> {
+  readonly episode: Episode
+  readonly scores: ScoresOf<Rewards>
+}
+
+/**
+ * Plays one case in an env of its own and scores the episode with the grader's view of the case.
+ * @returns the episode and its scores; the Fault where this one world failed (patient, exams, agent or reward), which
+ * the caller leaves out and counts: `Fault.is` tells them apart
+ * @throws what ends more than one episode: an abort, a lost backend, an error of the program
+ */
+export async function play<Rewards extends RewardSet>(
+  truth: Case,
+  { makeEnv, agent, agentName, seeds, rewards, id, step, signal }: PlayCaseOptions<Rewards>,
+): Promise<ScoredEpisode<Rewards> | Fault> {
+  signal?.throwIfAborted()
+  await using env = makeEnv()
+  try {
+    const episode = await rollout(env, agentFor(agent, truth), {
+      seed: seeds.envSeed,
+      agentSeed: seeds.agentSeed,
+      options: { case: truth },
+      agentName,
+      ...(id === undefined ? {} : { id }),
+      signal,
+    })
+    const scores = await scoreEpisode(episode, graderView(truth), rewards, { signal, step })
+    return { episode, scores }
+  } catch (error) {
+    if (!ofOneWorld(error) || signal?.aborted) throw error
+    return error
   }
 }

@@ -39,6 +39,56 @@ export function fork(seed: number, ...keys: readonly Key[]): number {
   return finish(hash)
 }
 
+/** The two seeds of one episode. */
+export interface EpisodeSeeds {
+  /** Seeds the env: the patient and every noise. Siblings of a group share it. */
+  readonly envSeed: number
+  /** Seeds the agent's own draws. Siblings of a group differ in it. */
+  readonly agentSeed: number
+}
+
+/** Seeds of an evaluated case: they depend on the run and the case alone, so every agent meets the same patients. */
+export function evaluationSeeds(runSeed: number, caseId: string): EpisodeSeeds {
+  const envSeed = fork(runSeed, 'evaluate', caseId)
+  return { envSeed, agentSeed: fork(envSeed, 'agent') }
+}
+
+/** Seeds of one member of a group: the `group`-th of a training step. */
+export function groupSeeds(
+  runSeed: number,
+  step: number,
+  group: number,
+  member: number,
+): EpisodeSeeds {
+  const envSeed = fork(runSeed, 'group', step, group)
+  return { envSeed, agentSeed: fork(envSeed, 'member', member) }
+}
+
+/** Seeds of a demonstration: case number `index` of its list, played for the `time`-th time. */
+export function demonstrationSeeds(runSeed: number, index: number, time: number): EpisodeSeeds {
+  const envSeed = fork(runSeed, 'demonstration', index)
+  return { envSeed, agentSeed: fork(envSeed, 'member', time) }
+}
+
+/** Seeds of a case that the blind adversary of an audit is trained on; its plan is drawn beforehand. */
+export function adversarySeeds(runSeed: number, caseId: string): EpisodeSeeds {
+  const envSeed = fork(runSeed, 'adversary', caseId)
+  return { envSeed, agentSeed: envSeed }
+}
+
+/** The seed of generated case `n` under a generator's seed: even in `train`, odd in `heldout`, so splits share none. */
+export const generatedCaseSeed = (
+  caseSeed: number,
+  split: 'train' | 'heldout',
+  n: number,
+): number => ((fork(caseSeed, split, n) & ~1) | (split === 'train' ? 0 : 1)) >>> 0
+
+/** The env seed of the n-th automatic reset after a reset with `envSeed`. */
+export const autoresetSeed = (envSeed: number, n: number): number => fork(envSeed, 'episode', n)
+
+/** The seed of the n-th bootstrap resample. */
+export const resampleSeed = (runSeed: number, n: number): number => fork(runSeed, 'bootstrap', n)
+
 /** A number in [0, 1), uniform over 2^32 values, fixed by `seed` and `keys`. */
 export const uniform = (seed: number, ...keys: readonly Key[]): number =>
   fork(seed, ...keys) / 4294967296

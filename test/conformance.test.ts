@@ -1,5 +1,6 @@
 /** Every implementation that ships, held to its interface's suite; backends are in trainers/embedded, rewards in rewards. */
 import { describe, expect, test } from 'vitest'
+import { agentFor } from '../src/agent.js'
 import type { Case } from '../src/case.js'
 import { caseSource } from '../src/cases/generator/generate.js'
 import { questionCase } from '../src/cases/importers/question-case.js'
@@ -136,19 +137,20 @@ describe.each(languages)('doctors, %s', async (language) => {
   const whole = await task({ language, heldOut: 4 })
   const { actionSpace } = whole
   const observations = await observationsIn(whole)
-  // One plans small clinics only, below; one knows its cases by identity, which no function of what is seen can.
-  const { dp: _, 'full-information': __, ...agents } = whole.agents
+  // It plans small clinics only, below.
+  const { dp: _, ...agents } = whole.agents
+  const [truth] = whole.heldOut as [Case, ...Case[]] // four of them
 
   test('there is something to look at', () => expect(observations.length).toBeGreaterThan(8))
 
   describe.each(Object.entries(agents))('%s', (_, agent) =>
-    hold(agentChecks(agent(), { observations })),
+    hold(agentChecks(agentFor(agent(), truth), { observations })),
   )
 
   describe('dp', async () => {
     const small = await task({ language, heldOut: 3, clinic: ['headache'], maxTurns: 2 })
     const agent = small.agents.dp as NonNullable<typeof small.agents.dp> // every generated setting has it
-    hold(agentChecks(agent(), { observations: await observationsIn(small) }))
+    hold(agentChecks(agentFor(agent(), truth), { observations: await observationsIn(small) }))
   })
 
   describe('embedded', () =>

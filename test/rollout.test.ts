@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { Agent } from '../src/agent.js'
+import type { Agent, PrivilegedAgent } from '../src/agent.js'
+import { graderView } from '../src/case.js'
 import type { Env, Observation } from '../src/env.js'
 import type { Sample } from '../src/episode.js'
 import { Fault } from '../src/error.js'
-import { rollout } from '../src/rollout.js'
+import type { Reward } from '../src/reward.js'
+import { defineReward } from '../src/rewards/define.js'
+import { play, rollout } from '../src/rollout.js'
 import { tinyActions, tinyEnv, tinyLung } from './fixtures/tiny.js'
 
 const options = { case: tinyLung }
@@ -159,5 +162,131 @@ describe('rollout', () => {
     await expect(rollout(env, script, { options })).rejects.toThrow(
       new TypeError('Expected the last step to carry `info.episode`, got none'),
     )
+  })
+})
+
+describe('play', () => {
+  const seeds = { envSeed: 4, agentSeed: 11 }
+  const pays = (name: string, pay: Parameters<typeof defineReward>[1]) =>
+    defineReward({ name, bounds: [0, 1] }, pay)
+  const half = pays('half', () => 0.5)
+  const playing = {
+    makeEnv: tinyEnv,
+    agent: script,
+    agentName: 'script',
+    seeds,
+    rewards: { half },
+  }
+
+  test('gives the episode of the case under its two seeds, and a score under the name of each reward', async () => {
+    const turns = pays('turns', (episode) => episode.turns.length / 10)
+    const played = await play(tinyLung, { ...playing, rewards: { half, turns } })
+    if (Fault.is(played)) throw played
+    const { episode, scores } = played
+    const { envSeed: seed, agentSeed } = seeds
+    expect(episode).toEqual(
+      await rollout(tinyEnv(), script, { seed, agentSeed, options, agentName: 'script' }),
+    )
+    expect(episode.id).toBe('tiny-lung/4/11')
+    expect([scores.half.total, scores.turns.total]).toEqual([0.5, 0.3])
+    expect(Object.keys(scores)).toEqual(['half', 'turns'])
+  })
+
+  test("scores one reward after another, each with the grader's view, the step and the signal", async () => {
+    const { signal } = new AbortController()
+    const calls: unknown[] = []
+    const spy = (name: string): Reward =>
+      Object.assign(
+        async (...[episode, truth, context]: Parameters<Reward>) => {
+          calls.push([`${name} begins`, episode.caseId, truth, context])
+          await Promise.resolve()
+          calls.push(`${name} ends`)
+          return { total: 0, parts: {} }
+        },
+        { rewardName: name, bounds: [0, 1] as const, source: 'test' },
+      )
+    const rewards = { b: spy('b'), a: spy('a') }
+    await play(tinyLung, { ...playing, rewards, step: 3, signal })
+    const heard = ['tiny-lung', graderView(tinyLung), { signal, step: 3 }]
+    expect(calls).toEqual([['b begins', ...heard], 'b ends', ['a begins', ...heard], 'a ends'])
+  })
+
+  test('takes the id it is given, and no reward where none is wanted', async () => {
+    const played = await play(tinyLung, { ...playing, rewards: {}, id: '3/1/0' })
+    expect(played).toMatchObject({ episode: { id: '3/1/0' }, scores: {} })
+  })
+
+  test('gives a privileged agent the case, and no other agent anything but its observations', async () => {
+    const given: unknown[] = []
+    const agent: PrivilegedAgent = {
+      forCase: (truth) => {
+        given.push(truth)
+        return script
+      },
+    }
+    const played = await play(tinyLung, { ...playing, agent })
+    expect(played).toEqual(await play(tinyLung, playing))
+    expect(given).toEqual([tinyLung])
+  })
+
+  const down = new Fault('model-unavailable', 'no answer')
+  const failing: Readonly<Record<string, Partial<typeof playing>>> = {
+    patient: { makeEnv: () => tinyEnv({ patient: () => Promise.reject(down) }) },
+    agent: { agent: () => Promise.reject(down) },
+    reward: { rewards: { half: Object.assign(() => Promise.reject(down), { ...half }) } },
+  }
+  test.each(Object.entries(failing))('returns the fault of its %s', async (_, options) => {
+    expect(await play(tinyLung, { ...playing, ...options })).toBe(down)
+  })
+
+  test.each<[string, Error]>([
+    ['a lost backend', new Fault('backend-lost', 'gone')],
+    ['an abort', new Fault('aborted', 'stopped')],
+  ])('throws %s, which ends more than one episode', async (_, error) => {
+    const agent: Agent = () => Promise.reject(error)
+    await expect(play(tinyLung, { ...playing, agent })).rejects.toBe(error)
+  })
+
+  test("throws an env's own error, and any fault once its signal is aborted", async () => {
+    const makeEnv = () => {
+      throw new TypeError('no cases')
+    }
+    await expect(play(tinyLung, { ...playing, makeEnv })).rejects.toThrow(new TypeError('no cases'))
+    const stop = new AbortController()
+    const agent: Agent = () => {
+      stop.abort()
+      return Promise.reject(down)
+    }
+    await expect(play(tinyLung, { ...playing, agent, signal: stop.signal })).rejects.toBe(down)
+  })
+
+  test('makes no env once its signal is aborted', async () => {
+    const made: Env[] = []
+    const makeEnv = () => {
+      const env = tinyEnv()
+      made.push(env)
+      return env
+    }
+    const signal = AbortSignal.abort(new Error('enough'))
+    await expect(play(tinyLung, { ...playing, makeEnv, signal })).rejects.toThrow('enough')
+    expect(made).toHaveLength(0)
+  })
+
+  test('disposes of the env after the scores, whatever came of it', async () => {
+    const order: string[] = []
+    const makeEnv = (): Env => ({
+      ...tinyEnv(),
+      async [Symbol.asyncDispose]() {
+        order.push('disposed')
+      },
+    })
+    const noted = pays('noted', () => {
+      order.push('scored')
+      return 1
+    })
+    await play(tinyLung, { ...playing, makeEnv, rewards: { noted } })
+    expect(order).toEqual(['scored', 'disposed'])
+    await play(tinyLung, { ...playing, makeEnv, agent: () => Promise.reject(down) })
+    expect(order).toEqual(['scored', 'disposed', 'disposed'])
   })
 })

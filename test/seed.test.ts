@@ -1,7 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Key } from '../src/seed.js'
-import { below, fork, pick, pickWeighted, shuffle, uniform } from '../src/seed.js'
+import {
+  adversarySeeds,
+  autoresetSeed,
+  below,
+  demonstrationSeeds,
+  evaluationSeeds,
+  fork,
+  generatedCaseSeed,
+  groupSeeds,
+  pick,
+  pickWeighted,
+  resampleSeed,
+  shuffle,
+  uniform,
+} from '../src/seed.js'
 
 const n = 100_000
 const key = fc.oneof(fc.string(), fc.integer())
@@ -117,6 +131,45 @@ describe('fork', () => {
     const seen = new Set(Array.from({ length: n }, (_, i) => fork(0, 'case', i)))
     // n^2 / 2^33 is 1.2 expected collisions.
     expect(n - seen.size).toBeLessThan(8)
+  })
+})
+
+describe('derived seeds', () => {
+  test('are the values they were when runs were first recorded', () => {
+    // Changing one of them makes every recorded episode, case and interval a lie.
+    expect([
+      evaluationSeeds(3, 'easy-heldout-0-7'),
+      groupSeeds(3, 2, 5, 1),
+      demonstrationSeeds(3, 5, 1),
+      adversarySeeds(3, 'easy-train-0-7'),
+    ]).toEqual([
+      { envSeed: 523781049, agentSeed: 1391462384 },
+      { envSeed: 174539439, agentSeed: 2469959429 },
+      { envSeed: 538398655, agentSeed: 4029457576 },
+      { envSeed: 3113741253, agentSeed: 3113741253 },
+    ])
+    expect([
+      generatedCaseSeed(3, 'train', 7),
+      generatedCaseSeed(3, 'heldout', 7),
+      autoresetSeed(3, 2),
+      resampleSeed(3, 2),
+    ]).toEqual([1115350328, 1765229639, 66447926, 3189189665])
+  })
+
+  test('siblings share the env and differ in the agent', () => {
+    const many = Array.from({ length: 8 }, (_, member) => groupSeeds(1, 4, 2, member))
+    expect(new Set(many.map(({ envSeed }) => envSeed)).size).toBe(1)
+    expect(new Set(many.map(({ agentSeed }) => agentSeed)).size).toBe(8)
+    expect(groupSeeds(1, 4, 3, 0).envSeed).not.toBe(many[0]?.envSeed)
+  })
+
+  test('a case of one split is never a case of the other', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.nat(), fc.nat(), (seed, n, m) => {
+        expect(generatedCaseSeed(seed, 'train', n) % 2).toBe(0)
+        expect(generatedCaseSeed(seed, 'heldout', m) % 2).toBe(1)
+      }),
+    )
   })
 })
 

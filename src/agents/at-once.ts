@@ -1,6 +1,5 @@
 /** Doctors who diagnose on their first turn: what a consultation must beat. */
-import type { Agent } from '../agent.js'
-import type { Case } from '../case.js'
+import type { Agent, PrivilegedAgent } from '../agent.js'
 import { fullInformation, mostProbable, yearsOf } from '../inference/posterior.js'
 import type { BayesianOptions } from './bayesian.js'
 import { bayesian, conclude } from './bayesian.js'
@@ -22,31 +21,24 @@ export function complaintOnly(options: BayesianOptions): Agent {
 }
 
 export interface FullInformationOptions extends BayesianOptions {
-  /** Every case it may meet; it knows a patient by the identity of their demographics, for intakes may be equal. */
-  readonly cases: Iterable<Case>
   /** Only what the patient can tell, or only what examinations show. @default both */
   readonly knownBy?: 'patient' | 'exam'
 }
 
 /**
- * Makes a doctor that knows every finding of the cases it meets as it truly is, but not what they have, and names
- * the most probable disease at once: no doctor can be right more often. It throws a RangeError for any other case.
+ * Makes the Bayes bound of accuracy: a doctor that is given every finding of a case as it truly is, but not the
+ * diagnosis, and names the most probable disease at once. No doctor can be right more often.
  */
 export function fullInformationDoctor({
-  cases,
   knownBy,
   ...options
-}: FullInformationOptions): Agent {
+}: FullInformationOptions): PrivilegedAgent {
   const read = bayesian(options)
-  const known = new Map([...cases].map((truth) => [truth.demographics, truth] as const))
-  return (observation) => {
-    const truth = known.get(observation.intake.demographics)
-    if (!truth)
-      throw new RangeError(
-        `Expected one of the ${known.size} cases it was told of, got another one (age ${observation.intake.demographics.age?.v})`,
-      )
-    const mind = read(observation)
-    const belief = fullInformation(mind.posterior, truth, knownBy ? { knownBy } : {})
-    return { action: mind.diagnose(mostProbable(options.knowledge, belief)) }
+  return {
+    forCase: (truth) => (observation) => {
+      const mind = read(observation)
+      const belief = fullInformation(mind.posterior, truth, knownBy ? { knownBy } : {})
+      return { action: mind.diagnose(mostProbable(options.knowledge, belief)) }
+    },
   }
 }

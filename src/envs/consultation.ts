@@ -9,7 +9,8 @@ import type { Case, ExaminerView, PatientView } from '../case.js'
 import { doctorView, examinerView, graderView, patientView } from '../case.js'
 import type { Env, Info, Observation, ResetOptions, Step } from '../env.js'
 import { termination, transition, truncation } from '../env.js'
-import type { Episode, EpisodeTurn } from '../episode.js'
+import type { EpisodeTurn } from '../episode.js'
+import { finishedEpisode } from '../episode.js'
 import { boundary } from '../error.js'
 import type { ExamSimulator, PastReport } from '../exam.js'
 import { firstOf } from '../exam.js'
@@ -214,25 +215,25 @@ export function consultation(options: ConsultationOptions): Env {
 
   const close = async (v: Visit, stop: Stop, info: Info, signal?: AbortSignal): Promise<Step> => {
     v.over = true
-    const truncated = stop === 'max-turns' || stop === 'budget'
-    const episode: Episode = {
-      id: `${v.truth.id}/${v.seed}`,
+    const episode = finishedEpisode({
       caseId: v.truth.id,
       seed: v.seed,
-      agent: 'agent',
       language,
       intake: doctorView(v.truth),
       turns: v.recorded,
-      end: truncated ? 'truncated' : 'terminated',
       stop,
       maxTurns,
       spent: { money: v.money, minutes: v.minutes },
       budget,
-    }
+    })
     const score = reward && (await reward(episode, graderView(v.truth), { signal }))
     const last = { ...info, stop, episode, ...(score ? { score } : {}) }
     // Without a total the number is 0 by necessity; `info.score` says that it is not a score.
-    return (truncated ? truncation : termination)(observe(v), last, score?.total ?? 0)
+    return (episode.end === 'truncated' ? truncation : termination)(
+      observe(v),
+      last,
+      score?.total ?? 0,
+    )
   }
 
   return {

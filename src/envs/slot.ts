@@ -1,7 +1,7 @@
 /** One place of a vector env: an env, the seeds it plays, and whether it may be stepped. */
 import type { Env, Reset, ResetOptions, Step } from '../env.js'
 import { ended, transition } from '../env.js'
-import { fork } from '../seed.js'
+import { autoresetSeed } from '../seed.js'
 import type { Autoreset, StepOptions, VectorInfo } from './vectorize.js'
 
 /** Puts an env into a place. */
@@ -23,7 +23,7 @@ export function slot<O, A, I extends object>(
   }
   /** The n-th episode of an env has a seed of its own, whatever the other envs do. */
   const again = (options?: object): Promise<Reset<O, I>> => {
-    const seed = fork(base, 'episode', ++episodes)
+    const seed = autoresetSeed(base, ++episodes)
     return begin(options ? { seed, options } : { seed })
   }
   const take = async (action: A, options: StepOptions): Promise<Step<O, VectorInfo<O, I>>> => {

@@ -6,6 +6,7 @@
 import type { Env, Info, Observation, Reset, Step } from '../env.js'
 import { ended, truncation } from '../env.js'
 import type { Episode, EpisodeTurn } from '../episode.js'
+import { finishedEpisode } from '../episode.js'
 import { noFacts } from '../turn.js'
 
 /** A function from one env to another. */
@@ -84,20 +85,13 @@ interface Running {
 function cutShort({ start, limit, turns }: Running, observation: Observation): Episode {
   const { caseId, seed } = start.info
   const { language, spent, budget } = observation
-  return {
-    id: `${caseId}/${seed}`,
-    caseId,
-    seed,
-    agent: 'agent',
-    language,
+  return finishedEpisode({
+    ...{ caseId, seed, language, spent, budget },
     intake: start.observation.intake,
     turns: [...turns],
-    end: 'truncated',
     stop: 'max-turns',
     maxTurns: limit,
-    spent,
-    budget,
-  }
+  })
 }
 
 /** The step as the doctor sees it who has no more than `limit` turns. */

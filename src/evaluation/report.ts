@@ -1,13 +1,15 @@
 /** The evaluation report: every score beside its floor, its ceiling and its bound, in the shape of `--json`. */
-import type { Agent } from '../agent.js'
+import type { Agent, AnyAgent } from '../agent.js'
 import type { Case, GraderView } from '../case.js'
 import { graderView } from '../case.js'
 import type { Env } from '../env.js'
 import type { Episode } from '../episode.js'
-import type { Estimate } from './bootstrap.js'
-import { ratioEstimate } from './bootstrap.js'
-import type { Anchor, Measures, PlayedCase, Summary } from './play-cases.js'
-import { anchorOf, normalised, playCases, regret, summarise } from './play-cases.js'
+import type { Bounds, Estimate } from './bootstrap.js'
+import { ratioEstimate, unitBounds } from './bootstrap.js'
+import type { Measures, PlayedCase } from './play-cases.js'
+import { playCases } from './play-cases.js'
+import type { Anchor, ReferenceAnchor, Summary } from './summary.js'
+import { anchorOf, noAnchor, normalised, regret, summarise } from './summary.js'
 
 /** What role used how much of a model. */
 export interface RoleUsage {
@@ -22,8 +24,8 @@ export type Gained = (episode: Episode, truth: GraderView) => readonly number[] 
 
 /** What a knowledge base behind the cases can tell of them. */
 export interface Yardstick {
-  /** The doctor who knows every finding of these cases. */
-  readonly bound: (cases: readonly Case[]) => Agent
+  /** Makes the doctor that is given every finding of the case it plays. */
+  readonly bound: () => AnyAgent
   readonly gained: Gained
 }
 
@@ -34,8 +36,8 @@ export interface Bound {
 
 /** The random doctor and the strongest oracle on the same cases, seeds and budgets, and what bounds them. */
 export interface Reference {
-  readonly floor: Anchor
-  readonly ceiling: Anchor
+  readonly floor: ReferenceAnchor
+  readonly ceiling: ReferenceAnchor
   /** @default none: there is no knowledge base behind the cases */
   readonly bound?: Bound
   /** What the ceiling had gained after every turn, by case id, and how that is reckoned. */
@@ -54,8 +56,8 @@ export interface Labels {
 }
 
 export interface Evaluation extends Labels, Summary {
-  readonly floor: Anchor
-  readonly ceiling: Anchor
+  readonly floor: ReferenceAnchor
+  readonly ceiling: ReferenceAnchor
   readonly bound: Bound
   /** What is missing to the ceiling. */
   readonly regret: Anchor
@@ -68,8 +70,8 @@ export interface Evaluation extends Labels, Summary {
   readonly usage: Readonly<Record<string, RoleUsage>>
 }
 
-/** Where the references play. */
-interface Grounds {
+/** What the references need of a task. */
+export interface ReferenceTask {
   readonly heldOut: readonly Case[]
   readonly makeEnv: () => Env
   readonly measures: Measures
@@ -78,34 +80,37 @@ interface Grounds {
   readonly yardstick?: Yardstick
 }
 
-/** Plays the floor, the ceiling and, where there is one, the bound over a setting's held-out cases, or over `cases`. */
+/** Plays the floor, the ceiling and, where there is one, the bound over a task's held-out cases, or over `cases`. */
 export async function referencesOf(
-  { heldOut, makeEnv, measures, floor, ceiling, yardstick }: Grounds,
+  { heldOut, makeEnv, measures, floor, ceiling, yardstick }: ReferenceTask,
   {
     seed = 0,
     cases = heldOut,
+    concurrency = 8,
     signal,
     onPlayed,
   }: {
     readonly seed?: number
     readonly cases?: readonly Case[]
+    readonly concurrency?: number
     readonly signal?: AbortSignal | undefined
     /** Called after each case of each reference. */
     readonly onPlayed?: (played: PlayedCase) => void
   } = {},
 ): Promise<Reference> {
-  const played = (agent: Agent, agentName: string): Promise<PlayedCase[]> =>
+  const played = (agent: AnyAgent, agentName: string): Promise<PlayedCase[]> =>
     playCases({
-      ...{ cases, makeEnv, agent, agentName, measures, seed, signal },
+      ...{ cases, makeEnv, agent, agentName, measures, seed, concurrency, signal },
       ...(onPlayed ? { onPlayed } : {}),
     })
-  const anchor = (all: readonly PlayedCase[]): Anchor => anchorOf(summarise(all, seed))
+  const anchor = (all: readonly PlayedCase[]): ReferenceAnchor =>
+    anchorOf(summarise(all, seed, measures.reward.bounds))
   const lowest = await played(floor, 'random')
   const highest = await played(ceiling.agent, ceiling.name)
   const anchors = { floor: anchor(lowest), ceiling: anchor(highest) }
   if (!yardstick) return anchors
   const { gained } = yardstick
-  const all = await played(yardstick.bound(cases), 'full information')
+  const all = await played(yardstick.bound(), 'full information')
   return {
     ...anchors,
     bound: { accuracy: anchor(all).accuracy },
@@ -129,7 +134,7 @@ const after = (gains: readonly number[], turns: number): number =>
 
 function efficiency(
   played: readonly PlayedCase[],
-  { information }: Reference,
+  information: Reference['information'],
   seed: number,
 ): Estimate {
   if (!information) return { mean: null, ci95: null }
@@ -143,20 +148,23 @@ function efficiency(
   return ratioEstimate(pairs, seed)
 }
 
-/** Summarises what was played and sets it between its references. */
+/** Summarises what was played and sets it between its references; without them, their numbers are null. */
 export function evaluationOf(
   played: readonly PlayedCase[],
   {
     references,
     usage = {},
+    rewardBounds = unitBounds,
     ...labels
   }: Labels & {
-    readonly references: Reference
+    readonly references?: Reference
     readonly usage?: Readonly<Record<string, RoleUsage>>
+    /** Of the reward among the measures. @default [0, 1] */
+    readonly rewardBounds?: Bounds
   },
 ): Evaluation {
-  const { floor, ceiling, bound = { accuracy: null } } = references
-  const summary = summarise(played, labels.seed)
+  const { floor = noAnchor, ceiling = noAnchor, bound = { accuracy: null } } = references ?? {}
+  const summary = summarise(played, labels.seed, rewardBounds)
   const { accuracy, reward } = summary
   return {
     ...labels,
@@ -172,7 +180,7 @@ export function evaluationOf(
       accuracy: normalised(accuracy.mean, floor.accuracy, ceiling.accuracy),
       reward: normalised(reward.mean, floor.reward, ceiling.reward),
     },
-    questionEfficiency: efficiency(played, references, labels.seed),
+    questionEfficiency: efficiency(played, references?.information, labels.seed),
     usage,
   }
 }

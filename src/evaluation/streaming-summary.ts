@@ -2,11 +2,11 @@
 
 import type { Part, Score } from '../reward.js'
 import { below } from '../seed.js'
-import type { Estimate } from './bootstrap.js'
-import { ratioEstimate } from './bootstrap.js'
+import type { Bounds, Estimate } from './bootstrap.js'
+import { intervalAtBound, ratioEstimate, unitBounds } from './bootstrap.js'
 import type { Correlation } from './correlation.js'
 import { correlation } from './correlation.js'
-import type { PartSummary } from './play-cases.js'
+import type { PartSummary } from './summary.js'
 
 /** More cases than these are resampled in as many random bundles, which takes no more memory for more of them. */
 export const mostCases = 65_536
@@ -20,9 +20,13 @@ export interface CaseSums {
   readonly bundled: () => boolean
 }
 
-/** @param most cases that are kept apart @default 65536 */
-export function caseSums(most = mostCases): CaseSums {
+/**
+ * @param most cases that are kept apart @default 65536
+ * @param bounds of the values @default [0, 1]
+ */
+export function caseSums(most = mostCases, bounds: Bounds = unitBounds): CaseSums {
   let sums = new Map<string, [sum: number, count: number]>()
+  let range: readonly [least: number, most: number] = [Infinity, -Infinity]
   let bundled = false
   const keyOf = (id: string): string => (bundled ? String(below(most, 0, 'bundle', id)) : id)
   const put = (id: string, value: number, count: number) => {
@@ -38,17 +42,18 @@ export function caseSums(most = mostCases): CaseSums {
   return {
     add(id, value) {
       put(id, value, 1)
+      range = [Math.min(range[0], value), Math.max(range[1], value)]
       if (bundled || sums.size <= most) return
       bundled = true
       const apart = [...sums].sort(([a], [b]) => (a < b ? -1 : 1))
       sums = new Map()
       for (const [one, [sum, count]] of apart) put(one, sum, count)
     },
-    estimate: (seed) =>
-      ratioEstimate(
-        [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pair]) => pair),
-        seed,
-      ),
+    estimate(seed) {
+      const pairs = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, pair]) => pair)
+      const { mean, ci95 } = ratioEstimate(pairs, seed)
+      return { mean, ci95: intervalAtBound(range, pairs.length, bounds) ?? ci95 }
+    },
     bundled: () => bundled,
   }
 }
@@ -108,9 +113,9 @@ function partTallies() {
   }
 }
 
-/** A tally of nothing yet. */
-export function scoreTally(): ScoreTally {
-  const cases = caseSums()
+/** A tally of nothing yet. @param bounds of the reward @default [0, 1] */
+export function scoreTally(bounds: Bounds = unitBounds): ScoreTally {
+  const cases = caseSums(mostCases, bounds)
   const parts = partTallies()
   const accuracy = correlation()
   let missing = 0

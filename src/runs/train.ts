@@ -145,7 +145,11 @@ const evaluationIn = (run: Run, played: readonly PlayedCase[]): Evaluation => {
     split: 'heldout',
     seed: recipe.seed,
   }
-  return evaluationOf(played, { ...labels, references })
+  return evaluationOf(played, {
+    ...labels,
+    references,
+    rewardBounds: task.measures.reward.bounds,
+  })
 }
 
 /** Not until the signal: what follows a step is part of it, so that a stopped run has it whole or not at all. */

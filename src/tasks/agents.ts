@@ -2,7 +2,7 @@
  * Doctors by name: who may play where the cases come from a knowledge base. With `setting.ts` one of the
  * composition roots.
  */
-import type { Agent } from '../agent.js'
+import type { AnyAgent } from '../agent.js'
 import { complaintOnly, fullInformationDoctor, prior } from '../agents/at-once.js'
 import type { Means } from '../agents/bayesian.js'
 import { checklist } from '../agents/checklist.js'
@@ -11,21 +11,18 @@ import { oracle, oraclePerCost } from '../agents/oracle.js'
 import { planner } from '../agents/planner.js'
 import { random } from '../agents/random.js'
 import { valueOfInformation } from '../agents/value-of-information.js'
-import type { Case } from '../case.js'
 import type { PosteriorOptions } from '../inference/posterior.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 
 /** How a doctor is wanted. */
 export interface DoctorOptions {
-  /** Every case it will meet, as the very objects it meets: for a doctor who knows them. @default those held out */
-  readonly cases?: readonly Case[]
   /** Never orders an examination. @default false */
   readonly questionsOnly?: boolean
 }
 
 /** Makes a doctor. @throws RangeError where it cannot play in this world */
-export type MakeDoctor = (options?: DoctorOptions) => Agent
+export type MakeDoctor = (options?: DoctorOptions) => AnyAgent
 
 /** The world they play in. */
 export interface Practice {
@@ -33,7 +30,6 @@ export interface Practice {
   /** The tier's knobs, as doctors count with them. */
   readonly knobs: PosteriorOptions
   readonly actionSpace: ActionSpace
-  readonly heldOut: readonly Case[]
   /** What a consultation may take. */
   readonly budget: Means
 }
@@ -53,7 +49,7 @@ export const plainDoctors = (
 })
 
 /** Every doctor by name, from those who know nothing to those who know everything. */
-export function doctorsOf({ knowledge, knobs, actionSpace, heldOut, budget }: Practice) {
+export function doctorsOf({ knowledge, knobs, actionSpace, budget }: Practice) {
   const { atypicality, noise, comorbidity, novel } = knobs
   const given = {
     knowledge,
@@ -75,7 +71,6 @@ export function doctorsOf({ knowledge, knobs, actionSpace, heldOut, budget }: Pr
     'eig-per-cost': (options) => oraclePerCost(wanting(options)),
     voi: (options) => valueOfInformation(wanting(options)),
     dp: (options) => planner({ ...wanting(options), budget }),
-    'full-information': (options) =>
-      fullInformationDoctor({ ...wanting(options), cases: options?.cases ?? heldOut }),
+    'full-information': (options) => fullInformationDoctor(wanting(options)),
   } satisfies Record<string, MakeDoctor>
 }

@@ -20,7 +20,6 @@ import { partialCredit } from '../rewards/outcome/partial-credit.js'
 import { examF1 } from '../rewards/process/exam-f1.js'
 import { readCases } from '../storage/case-files.js'
 import type { Language } from '../turn.js'
-import type { MakeDoctor } from './agents.js'
 import { resolveReward } from './registry.js'
 import type { CaseOptions, TaskInputs, TaskKind } from './worlds.js'
 import { fileTask, generatedTask, questionTask, tierOf } from './worlds.js'
@@ -85,7 +84,8 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
     typeof options.reward === 'function'
       ? options.reward
       : await resolveReward(options.reward ?? 'default', { formulary, knowledge, tier: knobs })
-  const named = (name: string): Agent => (world.agents[name] as MakeDoctor)() // a name of this world's own
+  // A name of this world's own, and not of its privileged bound.
+  const named = (name: string): Agent => (world.agents[name] as () => Agent)()
   return {
     ...world,
     language,

@@ -106,13 +106,13 @@ function consulting(
 function known(grounds: TaskInputs, knobs: PosteriorOptions, cases: Cases): TaskKind {
   const { knowledge, language, budget } = grounds
   const actionSpace = knowledgeActionSpace(knowledge, language)
-  const agents = doctorsOf({ knowledge, knobs, actionSpace, heldOut: cases.heldOut, budget })
+  const agents = doctorsOf({ knowledge, knobs, actionSpace, budget })
   const roles = { patient: rulePatient({ knowledge }), exams: [recordExams({ knowledge })] }
   return {
     ...{ ...cases, actionSpace, agents, ceiling: 'oracle' },
     ...consulting(grounds, cases, roles),
     yardstick: {
-      bound: (met) => agents['full-information']({ cases: met }),
+      bound: () => agents['full-information']({}),
       gained: (episode, truth) =>
         gainedOf(knowledge, posteriorOf(knowledge, knobs), episode, truth),
     },

@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agent.js'
 import { consultation } from '../../src/envs/consultation.js'
 import { Fault } from '../../src/error.js'
-import { normalised, playCases, regret, summarise } from '../../src/evaluation/play-cases.js'
+import { playCases } from '../../src/evaluation/play-cases.js'
+import { summarise } from '../../src/evaluation/summary.js'
 import type { Reward } from '../../src/reward.js'
 import { tinyCase } from '../fixtures/tiny-case.js'
 
@@ -83,18 +84,4 @@ describe('play and summarise', () => {
     )
     expect(new Set(seeds).size).toBe(30)
   })
-})
-
-test('normalised is 0 at the floor, 1 at the ceiling, unclipped, and null without an anchor', () => {
-  expect(normalised(0.2, 0.2, 0.8)).toBe(0)
-  expect(normalised(0.8, 0.2, 0.8)).toBe(1)
-  expect(normalised(1.1, 0.2, 0.8)).toBeCloseTo(1.5)
-  expect(normalised(0.5, 0.2, null)).toBeNull()
-  expect(normalised(0.5, 0.2, 0.2)).toBeNull()
-})
-
-test('regret is what is missing to the ceiling, less than 0 above it, and null without one', () => {
-  expect(regret(0.5, 0.8)).toBeCloseTo(0.3)
-  expect(regret(0.9, 0.8)).toBeCloseTo(-0.1)
-  expect([regret(null, 0.8), regret(0.5, null)]).toEqual([null, null])
 })

@@ -45,7 +45,7 @@ const grounds = {
   ceiling: { name: 'oracle', agent: oracle(options) },
 }
 const yardstick: Yardstick = {
-  bound: (cases) => fullInformationDoctor({ ...options, cases }),
+  bound: () => fullInformationDoctor(options),
   gained: (episode, truth) =>
     gainedOf(knowledge, posteriorOf(knowledge, tiers.standard), episode, truth),
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { clusterEstimate } from '../../src/evaluation/bootstrap.js'
-import { summariseParts } from '../../src/evaluation/play-cases.js'
 import { caseSums, scoreTally } from '../../src/evaluation/streaming-summary.js'
+import { summariseParts } from '../../src/evaluation/summary.js'
 import type { Score } from '../../src/reward.js'
 import { notApplicable, ok, unavailable } from '../../src/reward.js'
 import { uniform } from '../../src/seed.js'
@@ -24,6 +24,18 @@ describe('caseSums', () => {
       expect(ci95?.[0]).toBeCloseTo(whole.ci95?.[0] ?? Number.NaN, 12)
       expect(ci95?.[1]).toBeCloseTo(whole.ci95?.[1] ?? Number.NaN, 12)
       expect(sums.bundled()).toBe(false)
+    }
+  })
+
+  test('of values all at one bound give the interval that all values in memory give', () => {
+    for (const value of [0, 1, -0.1]) {
+      const bounds = [-0.1, 1] as const
+      const sums = caseSums(400, bounds)
+      for (let n = 0; n < 300; n++) sums.add(`case-${n % 100}`, value)
+      const { ci95 } = sums.estimate(0)
+      expect(ci95).toEqual(clusterEstimate(Array(100).fill([value]), 0, { bounds }).ci95)
+      // 0 is inside these bounds.
+      if (value !== 0) expect((ci95?.[1] ?? 0) - (ci95?.[0] ?? 0)).toBeGreaterThan(0.04)
     }
   })
 
@@ -75,6 +87,17 @@ describe('scoreTally', () => {
     expect(parts).toEqual(summariseParts(scores))
     expect([reward.mean, unavailable]).toEqual([0.5, 1])
     expect(tally.withAccuracy()).toEqual({ total: null, parts: { a: null, b: null, c: null } })
+  })
+
+  test("has an interval that knows the reward's bounds", () => {
+    const interval = (bounds?: readonly [number, number]) => {
+      const tally = scoreTally(bounds)
+      for (let n = 0; n < 40; n++) tally.add(`case-${n}`, { total: 0, parts: {} }, null)
+      return tally.summary(0).reward.ci95
+    }
+    expect(interval()).toEqual([0, expect.closeTo(0.0876, 4)])
+    expect(interval([0, 2])).toEqual([0, expect.closeTo(0.1752, 4)])
+    expect(interval([-1, 1])).toEqual([0, 0])
   })
 
   test('correlates the total and each part with accuracy, where both are known', () => {

@@ -11,12 +11,12 @@ import type { ExamDefinition, FindingDefinition, Knowledge } from '../../knowled
 import { clinic } from '../../knowledge/knowledge.js'
 import { tiers } from '../../knowledge/tiers.js'
 import { drawPersona } from '../../persona.js'
-import { uniform } from '../../seed.js'
+import { generatedCaseSeed, uniform } from '../../seed.js'
 import type { Change, Patient } from './draw.js'
 import { drawPatient } from './draw.js'
 import { goldOf, weightOf, weightsOf } from './gold.js'
 import type { CaseName, CaseOptions, Split } from './name.js'
-import { caseId, caseSeed, parseCaseId } from './name.js'
+import { caseId, parseCaseId } from './name.js'
 import type { Both } from './opening.js'
 import { opening, speakerOf } from './opening.js'
 
@@ -167,7 +167,7 @@ export function generateCase(
     ...(knowledge.clinic ? { clinic: knowledge.clinic } : {}),
     ...(change ? { change } : {}),
   }
-  const root = caseSeed(name)
+  const root = generatedCaseSeed(seed, split, n)
   const { atypicality, noise, personas } = tiers[tier]
   const model = modelOf(knowledge, atypicality)
   const patient = drawPatient(knowledge, model, tiers[tier], root, change)

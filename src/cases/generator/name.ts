@@ -2,7 +2,6 @@
 
 import type { TierName } from '../../knowledge/tiers.js'
 import { tierNames } from '../../knowledge/tiers.js'
-import { fork } from '../../seed.js'
 import type { Change } from './draw.js'
 
 export type Split = 'train' | 'heldout'
@@ -24,10 +23,6 @@ export interface CaseName extends Required<CaseOptions> {
   /** What is otherwise than drawn, in a twin. */
   readonly change?: Change
 }
-
-/** The seed of one case: even in `train`, odd in `heldout`, so that the splits can share none. */
-export const caseSeed = ({ seed, split, n }: Pick<CaseName, 'seed' | 'split' | 'n'>): number =>
-  ((fork(seed, split, n) & ~1) | (split === 'train' ? 0 : 1)) >>> 0
 
 const none = 'none'
 

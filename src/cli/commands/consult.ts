@@ -1,13 +1,14 @@
 /** `bedside consult`: one consultation, by whoever types or by an agent. */
 import { dirname, extname } from 'node:path'
 import type { Agent } from '../../agent.js'
+import { agentFor } from '../../agent.js'
 import { humanDoctor } from '../../agents/human.js'
 import type { Case } from '../../case.js'
 import { graderView } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/name.js'
 import { Fault } from '../../error.js'
-import { rollout } from '../../rollout.js'
-import { below, fork } from '../../seed.js'
+import { play } from '../../rollout.js'
+import { below, evaluationSeeds } from '../../seed.js'
 import { episodeWriter } from '../../storage/episode-files.js'
 import type { WorldFlags } from '../flags/flags.js'
 import { closingText, openingText, outcomeText, turnText } from '../print/consultation-text.js'
@@ -112,19 +113,19 @@ async function hold(
 ): Promise<void> {
   const { task } = stage
   const { language } = task
-  const doctor = await stage.doctorFor([truth])
-  // As in an evaluation, so that a consultation of one can be looked at.
-  const seed = fork(plan.recipe.seed, 'evaluate', truth.id)
-  await using env = task.makeEnv()
-  const episode = await rollout(env, human ?? watched(doctor, out), {
-    seed,
-    agentSeed: fork(seed, 'agent'),
-    options: { case: truth },
+  const doctor = await stage.openDoctor()
+  const played = await play(truth, {
+    makeEnv: task.makeEnv,
+    agent: human ?? watched(agentFor(doctor, truth), out),
     agentName: plan.agent,
+    // As in an evaluation, so that a consultation of one can be looked at.
+    seeds: evaluationSeeds(plan.recipe.seed, truth.id),
+    rewards: { reward: task.reward },
     signal,
   })
-  const view = graderView(truth)
-  const score = await task.reward(episode, view, { signal })
+  if (Fault.is(played)) throw played
+  const { episode } = played
+  const score = played.scores.reward
   const last = episode.turns.at(-1)
   const shown = last && !human && turnText(last, episode.turns.length, language, out.paint)
   const answer = last && human && outcomeText(last, language, out.paint)
@@ -132,7 +133,7 @@ async function hold(
   await out.say(`\n${closingText(episode, truth, score, { language, paint: out.paint })}`)
   if (save !== undefined) {
     const writer = episodeWriter(save)
-    await writer.write({ episode, truth: view, score })
+    await writer.write({ episode, truth: graderView(truth), score })
     await writer.close()
     await out.note(`saved to ${save}`)
   }

@@ -1,7 +1,7 @@
 /** `bedside evaluate`: an agent over many cases, between the random doctor and the strongest oracle. */
 import { setMaxListeners } from 'node:events'
 import { basename } from 'node:path'
-import type { Agent } from '../../agent.js'
+import type { AnyAgent } from '../../agent.js'
 import type { Case } from '../../case.js'
 import { Fault } from '../../error.js'
 import type { PlayedCase } from '../../evaluation/play-cases.js'
@@ -109,7 +109,7 @@ function runningAccuracy(): (played: PlayedCase) => string {
 interface Sitting {
   readonly plan: Plan
   readonly stage: Stage
-  readonly doctor: Agent
+  readonly doctor: AnyAgent
   readonly cases: readonly Case[]
   readonly archive: Archive | undefined
   readonly flags: EvaluateFlags
@@ -172,6 +172,7 @@ async function playReferences(
     return await referencesOf(stage.task, {
       seed: plan.recipe.seed,
       cases,
+      concurrency: flags.concurrency ?? 8,
       signal: terminal.signal,
       onPlayed: () => bar.at(++played),
     })
@@ -197,6 +198,7 @@ async function evaluationIn(sitting: Sitting, terminal: Terminal): Promise<Evalu
     seed,
     references,
     usage,
+    rewardBounds: task.measures.reward.bounds,
   })
 }
 
@@ -232,7 +234,7 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
   const cases = casesOf(plan, stage.task)
   const { file } = plan.recipe.cases
   if (file !== undefined) await out.note(`${cases.length} cases of ${file} (--split ${plan.split})`)
-  const doctor = await stage.doctorFor(cases)
+  const doctor = await stage.openDoctor()
   const archive = await archiveFor(flags, { plan, stage, cases })
   const sitting: Sitting = { plan, stage, doctor, cases, archive, flags, played: [] }
   try {

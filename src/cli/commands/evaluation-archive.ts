@@ -8,8 +8,8 @@ import type { Case } from '../../case.js'
 import { graderView } from '../../case.js'
 import { Fault, messageOf } from '../../error.js'
 import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
-import { scoresOf } from '../../evaluation/play-cases.js'
 import type { RoleUsage } from '../../evaluation/report.js'
+import { scoreEpisode } from '../../reward.js'
 import { StoredRecipe } from '../../runs/recipe.js'
 import { writeWhole } from '../../storage/atomic-write.js'
 import { readSaved } from '../../storage/episode-files.js'
@@ -73,7 +73,7 @@ async function readDone(
   for await (const { episode } of readSaved(path)) {
     const truth = byId.get(episode.caseId)
     if (!truth) continue
-    const scores = await scoresOf(episode, graderView(truth), measures)
+    const scores = await scoreEpisode(episode, graderView(truth), measures)
     done.set(truth.id, { truth, episode, scores })
   }
   return done

@@ -102,7 +102,7 @@ export async function rescore(
   { rewards, accuracy, seed, concurrency = 8, signal, writer, onScored = () => {} }: RescoreOptions,
 ): Promise<RescoreReport> {
   const lanes: readonly Lane[] = [...rewards].map(([name, reward]) => ({
-    ...{ name, reward, tally: scoreTally(), trouble: undefined },
+    ...{ name, reward, tally: scoreTally(reward.bounds), trouble: undefined },
   }))
   const pairs = everyTwo(lanes.length)
   let episodes = 0

@@ -2,7 +2,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import type { Agent } from '../../agent.js'
+import type { Agent, AnyAgent } from '../../agent.js'
 import { chatDoctor } from '../../agents/chat.js'
 import type { Backend } from '../../backend.js'
 import type { Case } from '../../case.js'
@@ -132,24 +132,22 @@ async function openTrained({ checkpoint }: Trained, recipe: Recipe, task: Task):
   }
 }
 
-/** An agent under its name, in the setting it plays in and for the cases it will meet. */
+/** An agent under its name, in the setting it plays in. */
 async function doctorOf(
   { agent, questionsOnly = false, recipe }: Plan,
   {
     task,
-    cases,
     chat,
     own,
   }: {
     readonly task: Task
-    readonly cases: readonly Case[]
     readonly chat: Chat | undefined
     /** Is given what has to be closed when the agent is done. */
     readonly own: (backend: Backend) => void
   },
-): Promise<Agent> {
+): Promise<AnyAgent> {
   const made = chat ? undefined : task.agents[agent]
-  if (made) return givenAt(`--agent ${agent}`, () => made({ cases, questionsOnly }))
+  if (made) return givenAt(`--agent ${agent}`, () => made({ questionsOnly }))
   if (questionsOnly)
     throw new Fault(
       'bad-input',
@@ -169,8 +167,8 @@ async function doctorOf(
 
 export interface Stage extends AsyncDisposable {
   readonly task: Task
-  /** The plan's doctor, for the cases it will meet. */
-  readonly doctorFor: (cases: readonly Case[]) => Promise<Agent>
+  /** Opens the plan's doctor. */
+  readonly openDoctor: () => Promise<AnyAgent>
   /** What chat models used so far, by role. */
   readonly usage: () => Readonly<Record<string, RoleUsage>>
 }
@@ -213,8 +211,7 @@ export async function openStage(
   const keep = (backend: Backend) => void opened.push(backend)
   return {
     task,
-    doctorFor: async (cases) =>
-      human ?? doctorOf(plan, { task, cases, chat: chat?.chat, own: keep }),
+    openDoctor: async () => human ?? doctorOf(plan, { task, chat: chat?.chat, own: keep }),
     async [Symbol.asyncDispose]() {
       for (const backend of opened.splice(0)) await backend[Symbol.asyncDispose]()
     },

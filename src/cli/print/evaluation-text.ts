@@ -14,8 +14,8 @@ function scores(evaluation: Evaluation, ceilingName: string): string {
     ...(['accuracy', 'reward'] as const).map((name) => [
       name,
       spread(evaluation[name]),
-      number(floor[name]),
-      number(ceiling[name]),
+      spread({ mean: floor[name], ci95: floor.ci95[name] }),
+      spread({ mean: ceiling[name], ci95: ceiling.ci95[name] }),
       number(regret[name]),
       number(normalised[name]),
     ]),

@@ -87,9 +87,11 @@ function finding(
   { floor, reward, options }: { floor: readonly Scored[]; reward: Reward; options: AuditOptions },
 ): Finding {
   const pairs = pairsOf(floor, own, reward)
+  const width = reward.bounds[1] - reward.bounds[0]
   const { mean, ci95 } = estimate(
     pairs.map(({ gain }) => gain),
     options.seed,
+    { bounds: [-width, width] },
   )
   const top = pairs.reduce<(typeof pairs)[number] | undefined>(
     (most, one) => (most === undefined || one.gain > most.gain ? one : most),

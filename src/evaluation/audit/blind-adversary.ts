@@ -6,13 +6,12 @@
  * on one case are each other's baseline.
  */
 import type { Case } from '../../case.js'
-import { graderView } from '../../case.js'
 import type { Env } from '../../env.js'
-import { ofOneWorld } from '../../error.js'
+import { Fault } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
 import type { Reward } from '../../reward.js'
-import { rollout } from '../../rollout.js'
-import { fork, uniform } from '../../seed.js'
+import { play } from '../../rollout.js'
+import { adversarySeeds, uniform } from '../../seed.js'
 import type { Action } from '../../turn.js'
 
 export interface AdversaryOptions {
@@ -120,23 +119,19 @@ function planFrom(habits: Habits, luck?: (turn: number) => number): Plan {
 async function paid(
   { actions }: Habits,
   plan: Plan,
-  { makeEnv, reward, seed = 0, signal }: AdversaryOptions,
+  { makeEnv, reward, seed: runSeed = 0, signal }: AdversaryOptions,
   truth: Case,
 ): Promise<number | null> {
-  await using env = makeEnv()
   const script = plan.map((action) => actions[action]!)
-  const place = fork(seed, 'adversary', truth.id)
-  try {
-    const episode = await rollout(
-      env,
-      ({ turns }) => ({ action: script[turns.length] ?? { kind: 'give-up' } }),
-      { seed: place, options: { case: truth }, agentName: 'blind-adversary', signal },
-    )
-    return (await reward(episode, graderView(truth), { signal })).total
-  } catch (error) {
-    if (!ofOneWorld(error) || signal?.aborted) throw error
-    return null
-  }
+  const played = await play(truth, {
+    makeEnv,
+    agent: ({ turns }) => ({ action: script[turns.length] ?? { kind: 'give-up' } }),
+    agentName: 'blind-adversary',
+    seeds: adversarySeeds(runSeed, truth.id),
+    rewards: { reward },
+    signal,
+  })
+  return Fault.is(played) ? null : played.scores.reward.total
 }
 
 /**

@@ -4,11 +4,11 @@ import type { Case } from '../../case.js'
 import { graderView } from '../../case.js'
 import type { Env } from '../../env.js'
 import type { Episode } from '../../episode.js'
-import { Fault, messageOf, ofOneWorld } from '../../error.js'
+import { Fault, messageOf } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
 import type { Reward, Score } from '../../reward.js'
-import { rollout } from '../../rollout.js'
-import { fork } from '../../seed.js'
+import { play } from '../../rollout.js'
+import { evaluationSeeds } from '../../seed.js'
 
 /** A doctor to be audited with. */
 export interface AuditPolicy {
@@ -67,20 +67,13 @@ async function scored(
 
 /** Plays every case, each with the seeds an evaluation gives it; undefined where the world failed. */
 export function played(policy: AuditPolicy, options: AuditOptions): Promise<Scored[]> {
-  const { cases, makeEnv, seed = 0, concurrency = 8, signal, onPlayed } = options
+  const { cases, makeEnv, seed: runSeed = 0, concurrency = 8, signal, onPlayed } = options
+  const { agent, name: agentName } = policy
   return mapPool(cases, concurrency, async (truth) => {
-    signal?.throwIfAborted()
-    await using env = makeEnv()
-    const place = fork(seed, 'evaluate', truth.id)
-    const luck = { seed: place, agentSeed: fork(place, 'agent') }
-    let episode: Episode | undefined
-    try {
-      const { agent, name: agentName } = policy
-      episode = await rollout(env, agent, { ...luck, options: { case: truth }, agentName, signal })
-    } catch (error) {
-      if (!ofOneWorld(error) || signal?.aborted) throw error
-    }
-    onPlayed?.(policy.name)
-    return episode && scored(policy, episode, truth, options)
+    const seeds = evaluationSeeds(runSeed, truth.id)
+    // Scored apart: a reward that fails ends the audit, a world that fails is left out.
+    const one = await play(truth, { makeEnv, agent, agentName, seeds, rewards: {}, signal })
+    onPlayed?.(agentName)
+    return Fault.is(one) ? undefined : scored(policy, one.episode, truth, options)
   })
 }

@@ -1,13 +1,13 @@
 /** Where demonstrations come from: the best of what was saved, or a doctor who is made to play. */
-import type { Agent } from '../../agent.js'
+import type { AnyAgent } from '../../agent.js'
 import type { Case } from '../../case.js'
 import { graderView } from '../../case.js'
 import type { Env } from '../../env.js'
-import { Fault, ofOneWorld } from '../../error.js'
+import { Fault } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
 import type { Reward } from '../../reward.js'
-import { rollout } from '../../rollout.js'
-import { fork } from '../../seed.js'
+import { play } from '../../rollout.js'
+import { demonstrationSeeds } from '../../seed.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
 import type { TrainingEmitter } from '../events.js'
 
@@ -85,7 +85,7 @@ export async function rejectionSampled(
 
 export interface FromAgentOptions {
   /** The oracle, the recorded doctor of imported dialogues, a teacher model, or the policy itself. */
-  readonly agent: Agent
+  readonly agent: AnyAgent
   readonly agentName: string
   readonly cases: readonly Case[]
   readonly makeEnv: () => Env
@@ -114,28 +114,22 @@ async function playOne(
   options: FromAgentOptions,
   { place, time, truth }: Job,
 ): Promise<SavedEpisode | Fault> {
-  const { agent, agentName, makeEnv, reward, seed = 0, signal, events } = options
-  signal?.throwIfAborted()
-  const groupSeed = fork(seed, 'demonstration', place)
-  await using env = makeEnv()
-  try {
-    const episode = await rollout(env, agent, {
-      seed: groupSeed,
-      agentSeed: fork(groupSeed, 'member', time),
-      options: { case: truth },
-      agentName,
-      id: `${agentName}/${place}/${time}`,
-      signal,
-    })
-    const view = graderView(truth)
-    const group = `${agentName}/${place}`
-    return reward
-      ? { episode, truth: view, score: await reward(episode, view, { signal }), group }
-      : { episode, truth: view, group }
-  } catch (error) {
-    if (!ofOneWorld(error) || signal?.aborted) throw error
-    events?.emit('fault-met', error, `demonstration ${place} of ${agentName}, time ${time}`)
-    return error
+  const { agent, agentName, makeEnv, reward, seed: runSeed = 0, signal, events } = options
+  const played = await play(truth, {
+    ...{ agent, agentName, makeEnv, signal },
+    seeds: demonstrationSeeds(runSeed, place, time),
+    rewards: { ...(reward ? { reward } : {}) },
+    id: `${agentName}/${place}/${time}`,
+  })
+  if (Fault.is(played)) {
+    events?.emit('fault-met', played, `demonstration ${place} of ${agentName}, time ${time}`)
+    return played
+  }
+  const { episode, scores } = played
+  return {
+    ...{ episode, truth: graderView(truth) },
+    ...(scores.reward ? { score: scores.reward } : {}),
+    group: `${agentName}/${place}`,
   }
 }
 

@@ -1,16 +1,15 @@
 /** Playing groups of consultations: members of one case and one seed, by one policy, scored. */
 import type { Agent } from '../../agent.js'
 import type { Case } from '../../case.js'
-import { graderView } from '../../case.js'
 import type { Env } from '../../env.js'
 import type { Episode } from '../../episode.js'
-import { Fault, ofOneWorld } from '../../error.js'
+import { Fault } from '../../error.js'
 import type { AdvantageEstimator, Group, GroupPolicy } from '../../group.js'
 import { formGroup } from '../../group.js'
 import type { Reward, Score } from '../../reward.js'
 import { troubleOf } from '../../reward.js'
-import { rollout } from '../../rollout.js'
-import { fork } from '../../seed.js'
+import { play } from '../../rollout.js'
+import { groupSeeds } from '../../seed.js'
 import type { TrainingEmitter } from '../events.js'
 
 /** The world that training consultations happen in. */
@@ -46,34 +45,27 @@ export interface Job {
 
 /** Plays and scores one member of one group; gives the fault when its world failed. A score that the world made unavailable is told as one. */
 export async function playMember(
-  { makeEnv, reward, accuracy, seed = 0, signal, events }: PlayOptions,
+  { makeEnv, reward, accuracy, seed: runSeed = 0, signal, events }: PlayOptions,
   { agent, name }: { readonly agent: Agent; readonly name: string },
   { step, place, member, truth }: Job,
 ): Promise<Member | Fault> {
-  signal?.throwIfAborted()
-  const groupSeed = fork(seed, 'group', step, place)
   const at = `step ${step}, group ${place}, member ${member}`
-  await using env = makeEnv(step)
-  try {
-    const episode = await rollout(env, agent, {
-      seed: groupSeed,
-      agentSeed: fork(groupSeed, 'member', member),
-      options: { case: truth },
-      agentName: name,
-      id: `${step}/${place}/${member}`,
-      signal,
-    })
-    const view = graderView(truth)
-    const score = await reward(episode, view, { signal, step })
-    const trouble = troubleOf(score)
-    if (trouble !== undefined)
-      events.emit('fault-met', new Fault('component-failed', trouble), `${at} (${episode.caseId})`)
-    return { place, episode, score, right: (await accuracy(episode, view)).total }
-  } catch (error) {
-    if (!ofOneWorld(error) || signal?.aborted) throw error
-    events.emit('fault-met', error, at)
-    return error
+  const played = await play(truth, {
+    ...{ agent, agentName: name, step, signal },
+    makeEnv: () => makeEnv(step),
+    seeds: groupSeeds(runSeed, step, place, member),
+    rewards: { reward, accuracy },
+    id: `${step}/${place}/${member}`,
+  })
+  if (Fault.is(played)) {
+    events.emit('fault-met', played, at)
+    return played
   }
+  const { episode, scores } = played
+  const trouble = troubleOf(scores.reward)
+  if (trouble !== undefined)
+    events.emit('fault-met', new Fault('component-failed', trouble), `${at} (${episode.caseId})`)
+  return { place, episode, score: scores.reward, right: scores.accuracy.total }
 }
 
 /** The jobs of the groups at some places of a step. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CaseName } from '../../../src/cases/generator/name.js'
-import { caseId, caseSeed, parseCaseId } from '../../../src/cases/generator/name.js'
+import { caseId, parseCaseId } from '../../../src/cases/generator/name.js'
 import { tierNames } from '../../../src/knowledge/tiers.js'
 
 const id = fc
@@ -44,15 +44,6 @@ test('an id parses back to all that a case was made from', () => {
       expect(parseCaseId(caseId(one))).toEqual(one)
     }),
     { numRuns: 500 },
-  )
-})
-
-test('a clinic or a change moves no seed', () => {
-  fc.assert(
-    fc.property(name, ({ tier, split, seed, n, ...more }) => {
-      const bare = { tier, split, seed, n }
-      expect(caseSeed({ ...bare, ...more })).toBe(caseSeed(bare))
-    }),
   )
 })
 

@@ -26,6 +26,7 @@ describe('evaluate', () => {
     ])
     const interval = { mean: expect.any(Number), ci95: [expect.any(Number), expect.any(Number)] }
     const anchor = { accuracy: expect.any(Number), reward: expect.any(Number) }
+    const intervals = { accuracy: interval.ci95, reward: interval.ci95 }
     expect(report).toEqual({
       agent: 'checklist',
       tier: 'easy',
@@ -47,8 +48,8 @@ describe('evaluate', () => {
       exams: 0,
       money: 0,
       minutes: expect.any(Number),
-      floor: anchor,
-      ceiling: anchor,
+      floor: { ...anchor, ci95: intervals },
+      ceiling: { ...anchor, ci95: intervals },
       bound: { accuracy: expect.any(Number) },
       regret: anchor,
       normalised: anchor,
@@ -65,6 +66,19 @@ describe('evaluate', () => {
     expect(floor).toMatchObject({ normalised: { accuracy: 0, reward: 0 } })
     const ceiling = await document(['evaluate', '--agent', 'oracle', ...cases])
     expect(ceiling).toMatchObject({ normalised: { accuracy: 1, reward: 1 } })
+  })
+
+  test('ten right answers of ten are not certainty, in the report and in the table', async () => {
+    const argv = ['evaluate', '--agent', 'oracle', '--clinic', 'headache', '--cases', '10']
+    const wilson = [expect.closeTo(0.7225, 4), 1]
+    expect(await document(argv)).toMatchObject({
+      accuracy: { mean: 1, ci95: wilson },
+      ceiling: { accuracy: 1, ci95: { accuracy: wilson } },
+    })
+    const { stdout } = await bedside(argv)
+    const floor = '\\d\\.\\d{3} \\[\\d\\.\\d{3}, \\d\\.\\d{3}\\]'
+    const right = '1\\.000 \\[0\\.722, 1\\.000\\]'
+    expect(stdout).toMatch(new RegExp(`accuracy +${right} +${floor} +${right} +0\\.000 +1\\.000`))
   })
 
   test('gives the same bytes for the same seed but for the timing, whatever the concurrency', async () => {
@@ -92,7 +106,7 @@ describe('evaluate', () => {
     const number = '-?\\d\\.\\d{3}'
     const spread = `${number} \\[${number}, ${number}\\]`
     expect(stdout).toMatch(
-      new RegExp(`accuracy +${spread} +${number} +${number} +${number} +(${number}|–)`),
+      new RegExp(`accuracy +${spread} +${spread} +${spread} +${number} +(${number}|–)`),
     )
     expect(stdout).toMatch(new RegExp(`bound: accuracy ${number} `))
     expect(stdout).toMatch(new RegExp(`question efficiency: ${spread} of what the oracle`))
