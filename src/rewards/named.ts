@@ -147,11 +147,11 @@ export const presetNames: readonly RewardName[] = rewardNames.filter(
 )
 
 /** What to write where there is no such name: the near ones, or all there are. */
-export function expectedReward(name: string): string {
-  const near = nearNames(name, rewardNames).map((known) => `\`${known}\``)
+export function expectedReward(name: string, others: readonly string[] = []): string {
+  const near = nearNames(name, [...rewardNames, ...others]).map((known) => `\`${known}\``)
   return near.length > 0
     ? `did you mean ${near.join(' or ')}? \`bedside rewards list\` names all ${rewardNames.length}`
-    : `there are ${rewardNames.join(', ')}`
+    : `there are ${[...rewardNames, ...others].join(', ')}`
 }
 
 /**

@@ -14,7 +14,7 @@ import type { GrpoTraining } from '../../runs/recipe-training.js'
 import { defaultTraining } from '../../runs/recipe-training.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
 import { readSaved } from '../../storage/episode-files.js'
-import { resolveReward } from '../../tasks/registry.js'
+import { resolveReward } from '../../tasks/reward-modules.js'
 import {
   baselineOf,
   estimateBatch,
