@@ -62,17 +62,19 @@ export async function loadPart(
   )
 }
 
+/** What is expected where a name is not known: the names there are, a module, and the name that was probably meant. */
+export function expectedPart(kind: PartKind, name: string, names: readonly string[]): string {
+  const near = nearNames(name, names).map((known) => `\`${known}\``)
+  const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : ''
+  return `expected ${[...names, `or a module (.mjs) that exports \`${kind}\``].join(', ')}${hint}`
+}
+
 /** The Fault of a name that no part of a kind has, with those near it. */
-export function unknownPart(
+export const unknownPart = (
   kind: PartKind,
   name: string,
   { at, names }: { readonly at: string; readonly names: readonly string[] },
-): Fault {
-  const near = nearNames(name, names).map((known) => `\`${known}\``)
-  const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : ''
-  const known = [...names, `a module (.mjs) that exports \`${kind}\``].join(', ')
-  return new Fault('bad-input', `${at}: expected ${known}, got \`${name}\`${hint}`)
-}
+): Fault => new Fault('bad-input', `${at}: ${expectedPart(kind, name, names)}, got \`${name}\``)
 
 /** Makers of one kind of part, by name. */
 export interface PartRegistry<Make> {

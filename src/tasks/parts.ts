@@ -59,6 +59,10 @@ export const registerExams = (name: string, make: MakeExams): void =>
 /** Makes an agent's name known to recipes, `task().agents` and `--agent`. @throws TypeError when it is taken */
 export const registerAgent = (name: string, make: MakeAgent): void => agents.register(name, make)
 
+/** The names a recipe's `env.patient` and `env.exams` can have, whatever the cases. */
+export const roleNames = (kind: 'patient' | 'exams'): readonly string[] =>
+  kind === 'patient' ? ['rule', 'record', ...patients.names()] : ['record', ...simulators.names()]
+
 type ProblemOf = (value: unknown) => string | undefined
 
 /** A part that code made, checked. @throws TypeError where it has another shape */
