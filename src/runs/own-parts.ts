@@ -7,7 +7,6 @@ import type { Env } from '../env.js'
 import { Fault } from '../error.js'
 import type { ExamSimulator } from '../exam.js'
 import type { Patient } from '../patient.js'
-import type { Reward } from '../reward.js'
 import type { RewardFunction } from '../rewards/define.js'
 import { storedRecipe } from './directory.js'
 import type { MakeBackend } from './own-backends.js'
@@ -24,7 +23,8 @@ export interface OwnParts {
   readonly patient?: Patient
   /** The first that knows an order carries it out. */
   readonly exams?: ExamSimulator | readonly ExamSimulator[]
-  readonly reward?: Reward | RewardFunction
+  /** A reward, or a bare function. */
+  readonly reward?: RewardFunction
   /** Agents by name, for demonstrations (`training.sft.agent`) and in the task of the result. */
   readonly agents?: Readonly<Record<string, AnyAgent>>
   /** A backend, which its owner closes, or what opens one, which the run closes. */

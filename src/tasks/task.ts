@@ -43,7 +43,7 @@ export interface TaskOptions extends CaseOptions {
   readonly money?: number
   readonly minutes?: number
   /** A reward or a bare function, its name, or a module that exports `reward`. @default 'default' */
-  readonly reward?: string | Reward | RewardFunction
+  readonly reward?: string | RewardFunction
   /** A patient, its name, or a module that exports `patient`. @default as the cases need: 'rule' or 'record' */
   readonly patient?: string | Patient
   /** One simulator or several, the first that knows an order carries it out. @default as the cases need: 'record' */
