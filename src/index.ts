@@ -107,8 +107,12 @@ export { notApplicable, ok, scoreEpisode, unavailable } from './reward.js'
 export type { PlayCaseOptions, RolloutOptions, ScoredEpisode } from './rollout.js'
 export { play, rollout } from './rollout.js'
 export { readRecipe, recipeOfRun } from './runs/directory.js'
-export type { Recipe } from './runs/recipe.js'
+export type { MakeBackend } from './runs/own-backends.js'
+export { registerBackend } from './runs/own-backends.js'
+export type { OwnParts } from './runs/own-parts.js'
+export type { OwnPartName, Recipe, RecipeInput } from './runs/recipe.js'
 export { taskOf } from './runs/task-of-recipe.js'
+export type { PartKey, TrustOptions } from './runs/trust.js'
 export type { EpisodeSeeds, Key } from './seed.js'
 export { evaluationSeeds, fork, pick, pickWeighted, shuffle, uniform, uniformInt } from './seed.js'
 export { readCases, streamCases, writeCases } from './storage/case-files.js'
@@ -116,6 +120,17 @@ export type { SavedEpisode } from './storage/episode-files.js'
 export { episodeWriter, readSavedEpisodes } from './storage/episode-files.js'
 export type { Audited, RewardAudit, RewardAuditOptions } from './tasks/audit-rewards.js'
 export { auditRewards } from './tasks/audit-rewards.js'
+export type {
+  AgentInputs,
+  ExamsOption,
+  MakeAgent,
+  MakeExams,
+  MakePatient,
+  PartInputs,
+} from './tasks/parts.js'
+export { registerAgent, registerExams, registerPatient } from './tasks/parts.js'
+export type { MakeReward } from './tasks/reward-modules.js'
+export { registerReward } from './tasks/reward-modules.js'
 export type { Task, TaskOptions } from './tasks/task.js'
 export { task } from './tasks/task.js'
 export type {

@@ -1,5 +1,6 @@
 /** `bedside/trainers`: advantages, losses, loops, tokens, trajectories, the embedded backend and the sidecar. */
 
+export type { TrainingStep } from '../runs/loops.js'
 export type { TrainingReport, TrainingResult, TrainOptions } from '../runs/train.js'
 export { train } from '../runs/train.js'
 export type { TokenAdvantages, ValueRow } from '../trainers/advantages/gae.js'

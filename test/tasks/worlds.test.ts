@@ -40,7 +40,7 @@ describe('a world of questions', () => {
     const { heldOut, makeEnv, measures, floor, ceiling, agents } = await world()
     const references = await referencesOf({ heldOut, makeEnv, measures, floor, ceiling })
     expect(ceiling.name).toBe('reference')
-    expect(references.ceiling).toEqual({ accuracy: 1, reward: 1 })
+    expect(references.ceiling).toMatchObject({ accuracy: 1, reward: 1 })
     expect(references.floor.accuracy).toBeLessThan(0.6)
     // A wrong answer in the whole form is worth .3.
     expect(references.floor.reward).toBeCloseTo(0.3 + 0.7 * (references.floor.accuracy ?? 0), 10)

@@ -9,12 +9,14 @@ import { loadKnowledge } from '../../knowledge/load.js'
 import type { Reward } from '../../reward.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
 import { advantagesOf } from '../../runs/loop-options.js'
-import { Recipe } from '../../runs/recipe.js'
+import { assertGiven } from '../../runs/own-parts.js'
+import { ownPartNames, Recipe } from '../../runs/recipe.js'
 import type { GrpoTraining } from '../../runs/recipe-training.js'
 import { defaultTraining } from '../../runs/recipe-training.js'
+import { assertTrusted } from '../../runs/trust.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
-import { resolveReward } from '../../tasks/registry.js'
+import { resolveReward } from '../../tasks/reward-modules.js'
 import {
   baselineOf,
   estimateBatch,
@@ -29,6 +31,7 @@ import { isFolder } from './run-folder.js'
 export interface SignalFlags extends PrintFlags {
   readonly advantages?: AdvantageName
   readonly reward?: string
+  readonly trust?: boolean
 }
 
 /** Saved episodes that were siblings. */
@@ -117,6 +120,15 @@ export async function signalOf(
 ): Promise<number> {
   const out = output(terminal, flags)
   const run = await recipeAt(path)
+  if (run) {
+    const keys = flags.reward === undefined ? (['reward'] as const) : []
+    assertTrusted(path, run, { trust: flags.trust ?? false, keys })
+    assertGiven(
+      run,
+      ownPartNames.filter((part) => part !== 'reward' || flags.reward),
+      '--reward',
+    )
+  }
   const recipe = run ?? Recipe.parse({})
   const episodes = join(path, 'episodes')
   const all = await savedGroups(isFolder(path) && isFolder(episodes) ? episodes : path)

@@ -11,7 +11,7 @@ import { addAudit } from './declare-audit.js'
 import type { Act } from './declared.js'
 import { examples } from './declared.js'
 import type { WorldFlags } from './flags.js'
-import { repeated, whole, withCases, withPrint, withSeed, withSplit } from './flags.js'
+import { repeated, trust, whole, withCases, withPrint, withSeed, withSplit } from './flags.js'
 
 function addMaking(cases: Command, act: Act, terminal: Terminal): void {
   const generate = cases
@@ -144,6 +144,7 @@ export function addRewards(program: Command, act: Act, terminal: Terminal): void
       new Option('--advantages <name>', "another estimator than the run's").choices(advantageNames),
     )
     .option('--reward <NAME|FILE>', "whose weights count (default: the run's)")
+    .option('--trust', trust)
     .action((path: string, flags: SignalFlags) =>
       act(async () => (await import('../commands/signal.js')).signalOf(path, flags, terminal)),
     )
