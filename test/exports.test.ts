@@ -50,7 +50,8 @@ test('a name means one thing, whichever entry it comes from', () => {
 describe('every name has a doc sentence', () => {
   test.each(entries)('%s', (entry) => {
     const bare = (all.get(entry) ?? []).filter(
-      ({ symbol }) => ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim() === '',
+      ({ symbol }) =>
+        ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim() === '',
     )
     expect(bare.map(({ name }) => name)).toEqual([])
   })

@@ -34,10 +34,7 @@ function partValues({ total, parts }: Score): [name: string, value: number][] {
   return total === null ? values : [[totalName, total], ...values]
 }
 
-function pairsByPart(
-  group: Group,
-  right: readonly (number | null)[],
-): Map<string, ValuePair[]> {
+function pairsByPart(group: Group, right: readonly (number | null)[]): Map<string, ValuePair[]> {
   const pairs = new Map<string, ValuePair[]>()
   group.scores.forEach((score, i) => {
     const known = right[i] ?? null

@@ -149,7 +149,8 @@ export function signalReport(
     const here = sumOf(members, ({ advantage }) => Math.abs(advantage))
     for (const [name, value] of along)
       masses.set(name, (masses.get(name) ?? 0) + (all > 0 ? (here * value) / all : 0))
-    if (Math.sqrt(squaredDeviations(members) / members.length) < nearZeroBelow) nearZeroVariance += 1
+    if (Math.sqrt(squaredDeviations(members) / members.length) < nearZeroBelow)
+      nearZeroVariance += 1
     mass += here
     scored += members.length
     amplification += here * amplificationOf(members)

@@ -122,7 +122,10 @@ export async function referencesOf(
 }
 
 /** Information gains per turn of each consultation, by case id. */
-function gainsByCase(played: readonly PlayedCase[], informationGain: Gained): Map<string, readonly number[]> {
+function gainsByCase(
+  played: readonly PlayedCase[],
+  informationGain: Gained,
+): Map<string, readonly number[]> {
   const byCase = new Map<string, readonly number[]>()
   for (const { truth, episode } of played) {
     const gains = episode && informationGain(episode, graderView(truth))

@@ -153,11 +153,11 @@ export const presetNames: readonly RewardName[] = rewardNames.filter(
 )
 
 /** Hint for an unknown reward name: the similar names, or all of them. */
-export function suggestRewardNames(name: string): string {
-  const near = suggestNames(name, rewardNames).map((known) => `\`${known}\``)
+export function suggestRewardNames(name: string, others: readonly string[] = []): string {
+  const near = suggestNames(name, [...rewardNames, ...others]).map((known) => `\`${known}\``)
   return near.length > 0
     ? `did you mean ${near.join(' or ')}? \`bedside rewards list\` names all ${rewardNames.length}`
-    : `there are ${rewardNames.join(', ')}`
+    : `there are ${[...rewardNames, ...others].join(', ')}`
 }
 
 /**

@@ -12,10 +12,14 @@ import { Fault } from '../error.js'
 import type { Task } from '../tasks/task.js'
 import { embedded } from '../trainers/embedded/embedded.js'
 import type { TinkerService } from '../trainers/tinker/service.js'
+import type { MakeBackend } from './own-backends.js'
+import { checkedBackend, openNamedBackend } from './own-backends.js'
 import type { Recipe } from './recipe.js'
 import { policyOf } from './recipe.js'
 
 export interface OpenBackendOptions {
+  /** In place of what the recipe names: a backend, which its owner closes, or what opens one. */
+  readonly backend?: Backend | MakeBackend
   /** Where a server that the run starts keeps its files while it runs: a folder of its own is made there. */
   readonly folder: string
   /** Is told in a line what goes on, where that takes a while. */
@@ -152,14 +156,36 @@ const openSidecar = (recipe: Recipe, options: OpenBackendOptions): Promise<Backe
     })
   })
 
+/** A run's backend, and how what was opened for it is closed. */
+export interface OpenedBackend extends AsyncDisposable {
+  readonly backend: Backend
+}
+
+async function openOwn(backend: Backend | MakeBackend, task: Task): Promise<OpenedBackend> {
+  if (typeof backend !== 'function')
+    // Its owner closes it.
+    return { backend: checkedBackend(backend), async [Symbol.asyncDispose]() {} }
+  const opened = checkedBackend(await backend(task), 'What `backend` made')
+  return { backend: opened, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
+}
+
 /**
- * Opens the backend a recipe names; closing it stops what was started for it.
- * @throws Fault `bad-input` for a recipe or a model folder that cannot be served
+ * Opens the backend a recipe names, or the one a program gives in its place; closing it stops what was started for it.
+ * @throws Fault `bad-input` for a recipe, a module or a model folder that cannot be served
  */
 export async function openBackend(
   recipe: Recipe,
-  { actionSpace }: Pick<Task, 'actionSpace'>,
-  options: OpenBackendOptions,
-): Promise<Backend> {
-  return recipe.backend === 'embedded' ? embedded({ actionSpace }) : openSidecar(recipe, options)
+  task: Task,
+  { backend: own, ...options }: OpenBackendOptions,
+): Promise<OpenedBackend> {
+  if (own !== undefined) return openOwn(own, task)
+  const { actionSpace } = task
+  const named = {
+    embedded: () => embedded({ actionSpace }),
+    sidecar: () => openSidecar(recipe, options),
+  }
+  const backend = await (recipe.backend === 'embedded' || recipe.backend === 'sidecar'
+    ? named[recipe.backend]()
+    : openNamedBackend(recipe.backend, task))
+  return { backend, [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose]() }
 }

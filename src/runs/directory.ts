@@ -14,6 +14,7 @@ import type { SavedEpisode } from '../storage/episode-files.js'
 import { episodeWriter } from '../storage/episode-files.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
 import type { Recipe } from './recipe.js'
+import type { TrustOptions } from './trust.js'
 
 /** One line of `metrics.jsonl`. */
 export type MetricsLine =
@@ -47,8 +48,8 @@ export async function lastCheckpoint(out: string): Promise<number> {
   return Math.max(0, ...names.flatMap((name) => Number(/^step-(\d+)$/.exec(name)?.[1] ?? [])))
 }
 
-/** Reads a run directory's recipe, of an earlier version too. @throws Fault `bad-input` when it is not one */
-export async function recipeOfRun(out: string): Promise<Recipe> {
+/** The recipe in a run directory, to read: nothing it names may be loaded. @throws Fault `bad-input` when there is none */
+export async function storedRecipe(out: string): Promise<Recipe> {
   const path = join(out, 'config.yaml')
   const text = await readFile(path, 'utf8').catch(() => {
     throw new Fault(
@@ -58,6 +59,17 @@ export async function recipeOfRun(out: string): Promise<Recipe> {
   })
   const { parseRecipe, StoredRecipe } = await import('./recipe.js')
   return parseRecipe(text, path, [], StoredRecipe)
+}
+
+/**
+ * Reads a run directory's recipe, of an earlier version too, to run it.
+ * @throws Fault `bad-input` when there is none, and when it names a module and `trust` is not given
+ */
+export async function recipeOfRun(out: string, options: TrustOptions = {}): Promise<Recipe> {
+  const recipe = await storedRecipe(out)
+  const { assertTrusted } = await import('./trust.js')
+  assertTrusted(out, recipe, options)
+  return recipe
 }
 
 /**
@@ -95,7 +107,7 @@ async function claim(path: string, recipe: Recipe): Promise<void> {
   const text = stringify(recipe)
   const there = await readFile(config, 'utf8').catch(() => undefined)
   // As a recipe, not as text: a file of an earlier version lacks what has a default by now, and holds idle keys.
-  const begun = there === undefined ? undefined : await recipeOfRun(path)
+  const begun = there === undefined ? undefined : await storedRecipe(path)
   if (begun !== undefined && stringify(begun) !== text)
     throw new Fault(
       'bad-input',

@@ -8,6 +8,8 @@ import type { AdvantageMethod } from '../trainers/advantages/method.js'
 import { namedAdvantages } from '../trainers/advantages/method.js'
 import { rateAt } from '../trainers/loops/adam-schedule.js'
 import type { GrpoOptions } from '../trainers/loops/grpo.js'
+import type { OwnParts } from './own-parts.js'
+import { ofItsCase } from './own-parts.js'
 import type { Recipe } from './recipe.js'
 import type { GrpoTraining, Training } from './recipe-training.js'
 import { taskOf } from './task-of-recipe.js'
@@ -41,15 +43,19 @@ export interface Course {
 }
 
 /**
- * The course of a recipe's training cases; `setting` is its last stage.
+ * The course of a recipe's training cases; `task` is its last stage. `own` is given beside the recipe.
  * @throws Fault `bad-input` for stages whose doctors have other moves
  */
-export async function courseOf(recipe: Recipe, task: Task): Promise<Course> {
+export async function courseOf(
+  recipe: Recipe,
+  task: Task,
+  { env, ...own }: Omit<OwnParts, 'backend'> = {},
+): Promise<Course> {
   const stages: { readonly last: number; readonly task: Task }[] = []
   let last = 0
   for (const { tier, steps } of recipe.cases.curriculum) {
     last += steps
-    const easier = await taskOf({ ...recipe, cases: { ...recipe.cases, tier } })
+    const easier = await taskOf({ ...recipe, cases: { ...recipe.cases, tier } }, own)
     if (easier.actionSpace.fingerprint !== task.actionSpace.fingerprint)
       throw new Fault(
         'bad-input',
@@ -60,7 +66,7 @@ export async function courseOf(recipe: Recipe, task: Task): Promise<Course> {
   const at = (step: number): Task => stages.find((stage) => step <= stage.last)?.task ?? task
   return {
     caseAt: (n, step) => at(step).caseAt(n),
-    makeEnv: (step) => at(step).makeEnv(),
+    makeEnv: (step) => (env ? ofItsCase(env(step)) : at(step).makeEnv()),
     maxTurns: Math.max(task.maxTurns, ...stages.map((stage) => stage.task.maxTurns)),
   }
 }

@@ -6,6 +6,7 @@ import { Fault } from '../error.js'
 import type { Group } from '../group.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
 import { readSavedEpisodes } from '../storage/episode-files.js'
+import { resolveAgent } from '../tasks/parts.js'
 import type { Task } from '../tasks/task.js'
 import type { TrainingEmitter } from '../trainers/events.js'
 import { trainGrpo } from '../trainers/loops/grpo.js'
@@ -114,12 +115,7 @@ async function demonstrationsOf(
       throw new Fault('bad-input', `training.sft.demonstrations: there is no file ${file}`)
     return rejectionSampled(unseen(readSavedEpisodes(file), task), chosen)
   }
-  const make = task.agents[agent]
-  if (!make)
-    throw new Fault(
-      'bad-input',
-      `training.sft.agent: expected one of ${Object.keys(task.agents).join(', ')}, got \`${agent}\``,
-    )
+  const make = await resolveAgent(agent, task.agents, 'training.sft.agent')
   const played = await fromAgent({
     ...{ agent: make(), agentName: agent, cases: task.train(cases) },
     ...{

@@ -55,29 +55,27 @@ const anyLoss = {
     .exactOptional(),
 }
 
-const Loss = switched(
-  'kind',
-  z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('policy-gradient'), ...anyLoss }),
-    z.strictObject({ kind: z.literal('importance-sampling'), ...anyLoss }),
-    z.strictObject({ kind: z.literal('cross-entropy'), ...anyLoss }),
-    z.strictObject({
-      kind: z.literal('ppo-clip'),
-      ...bounds,
-      /** Bounds the loss of tokens of negative advantage. */
-      dual: z.number().gt(1).exactOptional(),
-      ...anyLoss,
-    }),
-    z.strictObject({ kind: z.literal('cispo'), ...bounds, ...anyLoss }),
-    z.strictObject({ kind: z.literal('gspo'), ...bounds, ...anyLoss }),
-    z.strictObject({
-      kind: z.literal('sapo'),
-      tauPositive: z.number().positive().default(sapoDefaults.tauPositive),
-      tauNegative: z.number().positive().default(sapoDefaults.tauNegative),
-      ...anyLoss,
-    }),
-  ]),
-).prefault({})
+const AnyLoss = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('policy-gradient'), ...anyLoss }),
+  z.strictObject({ kind: z.literal('importance-sampling'), ...anyLoss }),
+  z.strictObject({ kind: z.literal('cross-entropy'), ...anyLoss }),
+  z.strictObject({
+    kind: z.literal('ppo-clip'),
+    ...bounds,
+    /** Bounds the loss of tokens of negative advantage. */
+    dual: z.number().gt(1).exactOptional(),
+    ...anyLoss,
+  }),
+  z.strictObject({ kind: z.literal('cispo'), ...bounds, ...anyLoss }),
+  z.strictObject({ kind: z.literal('gspo'), ...bounds, ...anyLoss }),
+  z.strictObject({
+    kind: z.literal('sapo'),
+    tauPositive: z.number().positive().default(sapoDefaults.tauPositive),
+    tauNegative: z.number().positive().default(sapoDefaults.tauNegative),
+    ...anyLoss,
+  }),
+])
+const Loss = switched('kind', AnyLoss).prefault({})
 
 const Adam = z
   .strictObject({
@@ -193,4 +191,14 @@ export const Training = switched(
 export type Training = z.infer<typeof Training>
 export type GrpoTraining = Extract<Training, { readonly algorithm: 'grpo' }>
 export type PpoTraining = Extract<Training, { readonly algorithm: 'ppo' }>
+/** A loss as a recipe writes it: what has a default may be left out. */
+type LossInput =
+  | z.input<typeof AnyLoss>
+  | Omit<Extract<z.input<typeof AnyLoss>, { kind: typeof defaultLoss.kind }>, 'kind'>
+
+/** The training of a recipe as it is written: what has a default may be left out. */
+export type TrainingInput =
+  | (Omit<z.input<typeof Grpo>, 'algorithm' | 'loss'> & { algorithm?: 'grpo'; loss?: LossInput })
+  | (Omit<z.input<typeof Ppo>, 'loss'> & { loss?: LossInput })
+  | z.input<typeof Sft>
 export type SftTraining = Extract<Training, { readonly algorithm: 'sft' }>

@@ -3,7 +3,12 @@ import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { Fault } from '../error.js'
 import { tierNames } from '../knowledge/tiers.js'
+import { expectedPart, isModule } from '../tasks/modules.js'
+import { roleNames } from '../tasks/parts.js'
+import { backendNames } from './own-backends.js'
+import type { RecipeProblem } from './recipe-problems.js'
 import { problemsOf, withoutIdleKeys } from './recipe-problems.js'
+import type { TrainingInput } from './recipe-training.js'
 import { Count, isRecord, Probability, Training } from './recipe-training.js'
 
 /** The language model that a sidecar trains. */
@@ -34,6 +39,10 @@ export const LanguageModelPolicy = z.strictObject({
 })
 export type LanguageModelPolicy = z.infer<typeof LanguageModelPolicy>
 
+/** The parts of a run that a program can give `train`. */
+export const ownPartNames = ['env', 'patient', 'exams', 'reward', 'agents', 'backend'] as const
+export type OwnPartName = (typeof ownPartNames)[number]
+
 const Fields = z
   .strictObject({
     recipe: z.string().min(1).default('custom'),
@@ -62,11 +71,16 @@ const Fields = z
         maxTurns: Count.optional(),
         money: z.number().min(0).optional(),
         minutes: z.number().positive().optional(),
+        /** Who answers: a name or a module; as the cases need without it. */
+        patient: z.string().optional(),
+        /** Who carries out examinations, names and modules: the first that knows an order does. */
+        exams: z.array(z.string()).min(1).optional(),
       })
       .prefault({}),
-    /** A reward's name, or a module file whose export `reward` is one. */
+    /** A reward's name, or a module that exports `reward`. */
     reward: z.string().default('default'),
-    backend: z.enum(['embedded', 'sidecar']).default('embedded'),
+    /** What holds the weights: `embedded`, `sidecar`, a registered name, or a module that exports `backend`. */
+    backend: z.string().default('embedded'),
     /** Of backends that have a language model. */
     policy: LanguageModelPolicy.optional(),
     training: Training,
@@ -74,10 +88,13 @@ const Fields = z
     showConsultations: z.boolean().default(false),
     /** A checkpoint to begin from; it is the reference policy of a KL penalty too. */
     init: z.string().optional(),
+    /** Parts that a program gave `train` in place of the recipe's: they must be given again. Written by the run. */
+    own: z.array(z.enum(ownPartNames)).optional(),
   })
-  .refine((fields) => fields?.backend !== 'embedded' || fields.policy === undefined, {
+  .refine((fields) => fields?.backend === 'sidecar' || fields?.policy === undefined, {
     path: ['policy'],
-    error: 'has no effect under backend `embedded` (it belongs to sidecar)',
+    error: ({ input }) =>
+      `has no effect under backend \`${isRecord(input) ? input.backend : input}\` (it belongs to sidecar)`,
     // Said beside whatever else is wrong.
     when: () => true,
   })
@@ -90,6 +107,9 @@ export const Recipe = z.preprocess(
   Fields,
 )
 export type Recipe = z.infer<typeof Recipe>
+
+/** A recipe as it is written: what has a default may be left out. */
+export type RecipeInput = Omit<z.input<typeof Fields>, 'training'> & { training?: TrainingInput }
 
 /**
  * A recipe that an earlier version resolved and stored: it holds every key there was, those without effect under its
@@ -107,6 +127,46 @@ export const policyOf = ({ policy }: Recipe): LanguageModelPolicy =>
 
 /** The most problems that one message lists. */
 const most = 10
+
+/** Names of parts that nobody has. Rewards are named with their world, and demonstrators with their task. */
+function partProblems({ env, backend }: Recipe): readonly RecipeProblem[] {
+  const given = [
+    ...(env.patient === undefined ? [] : [['patient', env.patient, ['env', 'patient']] as const]),
+    ...(env.exams ?? []).map((name, i) => ['exams', name, ['env', 'exams', i]] as const),
+    ['backend', backend, ['backend']] as const,
+  ]
+  return given.flatMap(([kind, name, path]) => {
+    const names = kind === 'backend' ? backendNames() : roleNames(kind)
+    if (isModule(name) || names.includes(name)) return []
+    return [{ path, expected: expectedPart(kind, name, names) }]
+  })
+}
+
+/** The value at a path of a checked or unchecked recipe. */
+const valueAt = (raw: unknown, path: readonly (string | number)[]): unknown =>
+  path.reduce<unknown>(
+    (value, key) => (isRecord(value) || Array.isArray(value) ? Object(value)[key] : undefined),
+    raw,
+  )
+
+/** @throws Fault `bad-input` with every problem of a value, each at its place */
+function checkedRecipe(
+  raw: unknown,
+  schema: typeof Recipe | typeof StoredRecipe,
+  placeOf: (path: readonly (string | number)[]) => string,
+): Recipe {
+  const parsed = schema.safeParse(raw)
+  // Names of a stored recipe may be registered later, or never be needed.
+  const unknown = parsed.success && schema === Recipe ? partProblems(parsed.data) : []
+  if (parsed.success && unknown.length === 0) return parsed.data
+  const problems = parsed.success ? unknown : problemsOf(Fields, parsed.error, raw)
+  const messages = problems.map(({ path, expected }) => {
+    const got = JSON.stringify(valueAt(raw, path))
+    return `${placeOf(path)}: ${path.join('.') || 'recipe'}: ${expected}, got \`${got}\``
+  })
+  const more = messages.length > most ? [`… and ${messages.length - most} more`] : []
+  throw new Fault('bad-input', [...messages.slice(0, most), ...more].join('\n'))
+}
 
 /**
  * Reads a recipe from YAML text.
@@ -134,15 +194,16 @@ export function parseRecipe(
     document.setIn(override.slice(0, at).split('.'), value.toJS())
   }
   const raw: unknown = document.toJS() ?? {}
-  const parsed = schema.safeParse(raw)
-  if (parsed.success) return parsed.data
-  const messages = problemsOf(Fields, parsed.error, raw).map(({ path, expected }) => {
+  return checkedRecipe(raw, schema, (path) => {
     // A value of `--set` has no line.
     const node = document.getIn(path, true) as { range?: number[] } | undefined
-    const line = node?.range ? `:${lines.linePos(node.range[0] ?? 0).line}` : ''
-    const got = JSON.stringify(document.getIn(path))
-    return `${source}${line}: ${path.join('.') || 'recipe'}: ${expected}, got \`${got}\``
+    return `${source}${node?.range ? `:${lines.linePos(node.range[0] ?? 0).line}` : ''}`
   })
-  const more = messages.length > most ? [`… and ${messages.length - most} more`] : []
-  throw new Fault('bad-input', [...messages.slice(0, most), ...more].join('\n'))
 }
+
+/**
+ * Fills a recipe that a program wrote with its defaults.
+ * @throws Fault `bad-input` naming path, what was expected and what was received
+ */
+export const resolveRecipe = (recipe: RecipeInput): Recipe =>
+  checkedRecipe(recipe, Recipe, () => 'the recipe')

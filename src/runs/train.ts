@@ -22,18 +22,24 @@ import type { RunDirectory } from './directory.js'
 import { checkpointName, lastCheckpoint, openRunDirectory } from './directory.js'
 import type { Course } from './loop-options.js'
 import { courseOf } from './loop-options.js'
-import type { TrainingStep } from './loops.js'
+import type { LoopParts, TrainingStep } from './loops.js'
 import { runLoop } from './loops.js'
-import type { Recipe } from './recipe.js'
+import type { OwnParts } from './own-parts.js'
+import { assertParts, ofItsCase, taskPartsOf, withOwn } from './own-parts.js'
+import type { Recipe, RecipeInput } from './recipe.js'
+import { resolveRecipe } from './recipe.js'
 import type { TrainingReport } from './report.js'
 import { bestOf, hasStalled, lastStep, reportOf } from './report.js'
 import { taskOf } from './task-of-recipe.js'
 
 export type { TrainingReport } from './report.js'
 
-export interface TrainOptions {
+/** Where a run is kept, who follows it, and what it is given in place of what its recipe names. */
+export interface TrainOptions extends OwnParts {
   /** The run directory; made if missing, and refused if it holds another recipe's run. */
   readonly out: string
+  /** Called after each step with what it made; `'stop'` ends the run there, and it can be gone on with. */
+  readonly onStep?: LoopParts['afterStep']
   readonly events?: TrainingEmitter
   readonly signal?: AbortSignal | undefined
 }
@@ -57,28 +63,32 @@ interface TrainingRun {
   readonly signal: AbortSignal | undefined
   readonly references: Reference
   readonly seconds: () => number
+  readonly onStep: TrainOptions['onStep']
 }
 
 /** How often in a row a backend may be lost with no new checkpoint in between. */
 const patience = 3
 
 /**
- * Trains, or goes on with, the run in `out`; a stopped run keeps its finished steps. Where the process that holds the
- * weights dies, another is started and goes on from the last checkpoint.
+ * Trains, or goes on with, the run in `out`; a stopped run keeps its finished steps. What the options give wins over
+ * the recipe, whose missing keys have defaults. Where the process that holds the weights dies, another is started and
+ * goes on from the last checkpoint; a backend that was given open cannot be.
+ * @throws Fault `bad-input` for a recipe that cannot be run, and for a run whose own parts are not given again
  */
-export async function train(
-  recipe: Recipe,
-  { out, events = trainingEmitter(), signal }: TrainOptions,
-): Promise<TrainingResult> {
+export async function train(input: RecipeInput, options: TrainOptions): Promise<TrainingResult> {
+  const recipe = resolveRecipe(input)
+  const { out, events = trainingEmitter() } = options
+  await assertParts(recipe, out, options)
   let reached = await lastCheckpoint(out)
   for (let lost = 0; ; ) {
     try {
-      return await trainOnce(recipe, { out, events, signal })
+      return await trainOnce(withOwn(recipe, options), { ...options, events })
     } catch (error) {
       const done = await lastCheckpoint(out)
       lost = done > reached ? 1 : lost + 1
       reached = done
       if (!Fault.is(error) || error.code !== 'backend-lost' || lost > patience) throw error
+      if (typeof options.backend === 'object') throw error
       events.emit('backend-status', `${error.message}; going on from step ${done} with another`)
     }
   }
@@ -86,24 +96,29 @@ export async function train(
 
 async function trainOnce(
   recipe: Recipe,
-  { out, events, signal }: Required<Omit<TrainOptions, 'signal'>> & Pick<TrainOptions, 'signal'>,
+  options: TrainOptions & Required<Pick<TrainOptions, 'events'>>,
 ): Promise<TrainingResult> {
+  const { out, events, signal, onStep, env, backend: own } = options
   const started = performance.now()
   const seconds = () => (performance.now() - started) / 1000
   // First, so that a recipe of which nothing can be made leaves no directory behind.
-  const task = await taskOf(recipe)
-  const course = await courseOf(recipe, task)
-  await using backend = await openBackend(recipe, task, {
+  const parts = taskPartsOf(options)
+  const made = await taskOf(recipe, parts)
+  const task: Task = env ? { ...made, makeEnv: () => ofItsCase(env()) } : made
+  const course = await courseOf(recipe, task, { ...parts, ...(env ? { env } : {}) })
+  await using opened = await openBackend(recipe, task, {
+    ...(own === undefined ? {} : { backend: own }),
     folder: out,
     signal,
     tell: (line) => events.emit('backend-status', line),
   })
+  const { backend } = opened
   if (recipe.init !== undefined) await backend.load(recipe.init)
   backend.keepReference?.()
   const directory = await openRunDirectory(out, recipe)
   const references = await referencesOf(task, { seed: recipe.seed, signal })
   const run: TrainingRun = {
-    ...{ recipe, task, course, backend, directory, events, signal, references, seconds },
+    ...{ recipe, task, course, backend, directory, events, signal, references, seconds, onStep },
   }
   const before = await playHeldOut(run, { signal })
   if (directory.done > 0) await backend.load(directory.checkpoint(directory.done))
@@ -181,12 +196,12 @@ async function runSteps(run: TrainingRun): Promise<void> {
       drawn: (truth) => truths.set(truth.id, graderView(truth)),
       afterStep: async (made) => {
         await keepStep(run, made, truths)
-        const stalled = hasStalled(directory, recipe)
-        if (isDue(recipe, made.step, recipe.training.checkpointEvery) || stalled)
-          await checkpoint(made.step)
-        finished = made.step
         truths.clear()
-        return stalled ? 'stop' : undefined
+        finished = made.step
+        const stops = (await run.onStep?.(made)) === 'stop' || hasStalled(directory, recipe)
+        if (isDue(recipe, made.step, recipe.training.checkpointEvery) || stops)
+          await checkpoint(made.step)
+        return stops ? 'stop' : undefined
       },
     })
   } catch (error) {

@@ -74,3 +74,10 @@ export function doctorsOf({ knowledge, knobs, actionSpace, budget }: Practice) {
     'full-information': (options) => fullInformationDoctor(wanting(options)),
   } satisfies Record<string, MakeDoctor>
 }
+
+/** Every name an agent of some task has, and those that the command line keeps for itself. */
+export const agentNames = [
+  ...['random', 'checklist', 'prior', 'complaint-only', 'random-ask', 'positive-chaser', 'ask-all'],
+  ...['order-all', 'oracle', 'eig-per-cost', 'voi', 'dp', 'full-information'],
+  ...['recorded', 'reference', 'chat', 'human'],
+] as const satisfies readonly string[]

@@ -12,7 +12,6 @@ import { caseSource } from '../cases/generator/generate.js'
 import { mineActionSpace } from '../cases/importers/mine-action-space.js'
 import { splitCases } from '../cases/split.js'
 import type { Env } from '../env.js'
-import type { ConsultationOptions } from '../envs/consultation.js'
 import { consultation } from '../envs/consultation.js'
 import { recordExams } from '../envs/exams/record.js'
 import { recordPatient } from '../envs/patients/recorded/record.js'
@@ -28,7 +27,6 @@ import { actionSpace as actionSpaceOf, knowledgeActionSpace } from '../knowledge
 import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Tier, TierName } from '../knowledge/tiers.js'
 import { tiers } from '../knowledge/tiers.js'
-import type { Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
 import { diagnosisAccuracy } from '../rewards/outcome/diagnosis-accuracy.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
@@ -36,6 +34,7 @@ import { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
 import type { Action, Language } from '../turn.js'
 import type { MakeDoctor } from './agents.js'
 import { doctorsOf, plainDoctors } from './agents.js'
+import type { NamedRoles, Roles } from './parts.js'
 
 /** Where cases come from. */
 export interface CaseOptions {
@@ -68,7 +67,9 @@ export interface TaskKind {
   readonly ceiling: string
   /** Whether a doctor is right. */
   readonly accuracy: Reward
-  readonly envOf: (reward: Reward, patient?: Patient) => Env
+  /** Who can be met here, by name; absent where the doctor meets nobody (questions). */
+  readonly roles?: NamedRoles
+  readonly envOf: (reward: Reward, roles?: Partial<Roles>) => Env
 }
 
 /** What every world is made with. */
@@ -87,16 +88,16 @@ const counted = (count: number, make: (n: number) => Case): readonly Case[] =>
 function consulting(
   { language, budget: { turns: maxTurns, money, minutes } }: TaskInputs,
   { heldOut }: Cases,
-  { patient: own, exams }: Pick<ConsultationOptions, 'patient' | 'exams'>,
-): Pick<TaskKind, 'maxTurns' | 'accuracy' | 'envOf'> {
+  { usual, roles }: { readonly usual: Roles; readonly roles: NamedRoles },
+): Pick<TaskKind, 'maxTurns' | 'accuracy' | 'envOf' | 'roles'> {
   return {
     maxTurns,
     accuracy: diagnosisAccuracy(),
-    envOf: (reward, patient = own) =>
+    roles,
+    envOf: (reward, { patient = usual.patient, exams = usual.exams } = {}) =>
       consultation({
         cases: heldOut,
-        ...{ patient, reward, language, maxTurns, money, minutes },
-        ...(exams ? { exams } : {}),
+        ...{ patient, exams, reward, language, maxTurns, money, minutes },
         grammar: labelled(),
       }),
   }
@@ -107,10 +108,13 @@ function known(grounds: TaskInputs, knobs: PosteriorOptions, cases: Cases): Task
   const { knowledge, language, budget } = grounds
   const actionSpace = knowledgeActionSpace(knowledge, language)
   const agents = doctorsOf({ knowledge, knobs, actionSpace, budget })
-  const roles = { patient: rulePatient({ knowledge }), exams: [recordExams({ knowledge })] }
+  const [patient, exams] = [rulePatient({ knowledge }), recordExams({ knowledge })]
   return {
     ...{ ...cases, actionSpace, agents, ceiling: 'oracle' },
-    ...consulting(grounds, cases, roles),
+    ...consulting(grounds, cases, {
+      usual: { patient, exams: [exams] },
+      roles: { patient: { rule: patient }, exams: { record: exams } },
+    }),
     yardstick: {
       bound: () => agents['full-information']({}),
       gained: (episode, truth) =>
@@ -172,10 +176,14 @@ export function fileTask(
   if (!cases.some((truth) => truth.findings.some((finding) => finding.question)))
     return known(grounds, tierOf(cases), split)
   const actionSpace = mineActionSpace(all, { language: grounds.language })
+  const patient = recordPatient()
   return {
     ...{ ...split, actionSpace, ceiling: 'recorded' },
     agents: { ...plainDoctors(actionSpace), recorded: () => recordedDoctor(cases) },
-    ...consulting(grounds, split, { patient: recordPatient() }),
+    ...consulting(grounds, split, {
+      usual: { patient, exams: [] },
+      roles: { patient: { record: patient }, exams: {} },
+    }),
   }
 }
 

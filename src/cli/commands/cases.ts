@@ -111,13 +111,14 @@ async function check(flags: WorldFlags, terminal: Terminal): Promise<CaseCheckRe
     label: 'checking',
     total: file === undefined ? count : 0,
   })
-  const patient = rulePatient({ knowledge })
-  const cast = { knowledge, patient, examine: recordExams({ knowledge }) }
+  const [patient, examine] = [rulePatient({ knowledge }), recordExams({ knowledge })]
   let cases = 0
   for await (const truth of source) {
     if (++cases % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
     terminal.signal.throwIfAborted()
-    const said = parseCaseId(truth.id) ? dialogueLeaks(truth, cast, cases) : []
+    const said = parseCaseId(truth.id)
+      ? dialogueLeaks(truth, { knowledge, patient, examine }, cases)
+      : []
     for (const leak of [...leaks(truth, knowledge), ...said])
       found.push({ case: truth.id, ...leak })
     bar.at(cases)

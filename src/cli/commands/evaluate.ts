@@ -14,7 +14,7 @@ import type { Terminal } from '../print/output.js'
 import { commandLine, number, output } from '../print/output.js'
 import { progress } from '../print/progress.js'
 import type { Archive } from './evaluation-archive.js'
-import { openArchive, planIn } from './evaluation-archive.js'
+import { openArchive, planIn, planModules } from './evaluation-archive.js'
 import { stopped } from './failure.js'
 import { runFolder } from './run-folder.js'
 import type { DoctorFlags, PlayPlan, Stage } from './world.js'
@@ -30,6 +30,7 @@ export interface EvaluateFlags extends WorldFlags, DoctorFlags {
 const fixed = [
   'agent',
   'patient',
+  'exams',
   'model',
   'reward',
   'seed',
@@ -54,7 +55,7 @@ function planFrom(flags: EvaluateFlags): Promise<PlayPlan> {
         'bad-input',
         `--${kebab(given)}: expected none beside --resume, which goes on with the evaluation as it was begun`,
       )
-    return planIn(resume)
+    return planIn(resume, flags.trust ?? false)
   }
   if (agent === undefined)
     throw new Fault(
@@ -202,6 +203,10 @@ async function evaluationIn(sitting: Sitting, terminal: Terminal): Promise<Evalu
   })
 }
 
+/** The command that goes on with an evaluation. */
+const resumeCommand = (plan: PlayPlan, folder: string): string =>
+  commandLine('evaluate', '--resume', folder, ...(planModules(plan).length > 0 ? ['--trust'] : []))
+
 /** Puts what a stopped sitting has played where `--resume` finds it. */
 async function keepAll({ archive, plan, stage, cases, played }: Sitting): Promise<string> {
   if (archive) return archive.folder
@@ -251,12 +256,10 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
     if (terminal.signal.aborted) {
       if (done === 0) return stopped(terminal, 'Nothing was played.')
       const folder = await keepAll(sitting)
-      return stopped(terminal, `${kept} Go on with:`, commandLine('evaluate', '--resume', folder))
+      return stopped(terminal, `${kept} Go on with:`, resumeCommand(plan, folder))
     }
     if (archive && done > 0 && Fault.is(error))
-      await out.note(
-        `${kept} Go on with:\n  ${commandLine('evaluate', '--resume', archive.folder)}`,
-      )
+      await out.note(`${kept} Go on with:\n  ${resumeCommand(plan, archive.folder)}`)
     throw error
   }
 }

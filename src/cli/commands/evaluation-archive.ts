@@ -11,15 +11,18 @@ import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
 import type { RoleUsage } from '../../evaluation/report.js'
 import { scoreEpisode } from '../../reward.js'
 import { StoredRecipe } from '../../runs/recipe.js'
+import { assertTrustedModules, modulesOf } from '../../runs/trust.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
 import { schemaName } from '../../storage/episode-row.js'
+import { isModule } from '../../tasks/modules.js'
 import type { PlayPlan } from './world.js'
 
 const PlanFile = z.strictObject({
   agent: z.string(),
   split: z.enum(['train', 'heldout']),
-  patient: z.enum(['rule', 'chat']).exactOptional(),
+  patient: z.string().exactOptional(),
+  exams: z.array(z.string()).exactOptional(),
   persona: z.string().exactOptional(),
   baseUrl: z.string().exactOptional(),
   model: z.string().exactOptional(),
@@ -109,14 +112,37 @@ async function readPlanIfAny(folder: string): Promise<PlayPlan | undefined> {
   }
 }
 
-/** Reads the plan of a stopped evaluation. @throws Fault `bad-input` when the folder holds none */
-export async function planIn(folder: string): Promise<PlayPlan> {
+/** The modules that an evaluation loads, each with its flag or recipe key. */
+export function planModules({ agent, patient, exams, recipe }: PlayPlan) {
+  const flags = [
+    { key: '--agent', file: agent },
+    ...(patient === undefined ? [] : [{ key: '--patient', file: patient }]),
+    ...(exams ?? []).map((file) => ({ key: '--exams', file })),
+  ]
+  const idle: readonly string[] = [
+    'training.sft.agent',
+    ...(patient === undefined ? [] : ['env.patient']),
+    ...(exams === undefined ? [] : ['env.exams']),
+  ]
+  return [
+    ...flags.filter(({ file }) => isModule(file)),
+    ...modulesOf(recipe).filter(({ key }) => !idle.includes(key)),
+  ]
+}
+
+/**
+ * Reads the plan of a stopped evaluation.
+ * @throws Fault `bad-input` when the folder is not one, or names a module and `trust` is false
+ */
+export async function planIn(folder: string, trust: boolean): Promise<PlayPlan> {
   const plan = await readPlanIfAny(folder)
-  if (plan) return plan
-  throw new Fault(
-    'bad-input',
-    `--resume ${folder}: expected the folder of an evaluation, with ${planName}; found none`,
-  )
+  if (!plan)
+    throw new Fault(
+      'bad-input',
+      `--resume ${folder}: expected the folder of an evaluation, with ${planName}; found none`,
+    )
+  assertTrustedModules(folder, planModules(plan), trust)
+  return plan
 }
 
 async function readUsage(path: string): Promise<StoredUsage> {

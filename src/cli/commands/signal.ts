@@ -9,12 +9,14 @@ import { loadKnowledge } from '../../knowledge/load.js'
 import type { Reward } from '../../reward.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
 import { advantagesOf } from '../../runs/loop-options.js'
-import { Recipe } from '../../runs/recipe.js'
+import { assertGiven } from '../../runs/own-parts.js'
+import { ownPartNames, Recipe } from '../../runs/recipe.js'
 import type { GrpoTraining } from '../../runs/recipe-training.js'
 import { defaultTraining } from '../../runs/recipe-training.js'
+import { assertTrusted } from '../../runs/trust.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
-import { resolveReward } from '../../tasks/registry.js'
+import { resolveReward } from '../../tasks/reward-modules.js'
 import {
   baselineOf,
   estimateBatch,
@@ -30,6 +32,7 @@ import { isFolder } from './run-folder.js'
 export interface SignalFlags extends PrintFlags {
   readonly advantages?: AdvantageName
   readonly reward?: string
+  readonly trust?: boolean
 }
 
 /** Reads saved episodes and gathers siblings. */
@@ -70,18 +73,14 @@ function formGroups(
 }
 
 /** Accuracy of each member of each group, scored again. */
-async function scoreAccuracy(
-  all: readonly SavedEpisode[][],
-  accuracy: Reward,
-): Promise<(number | null)[][]> {
-  const byGroup: (number | null)[][] = []
-  for (const members of all) {
-    const own: (number | null)[] = []
-    for (const { episode, truth } of members) own.push((await accuracy(episode, truth)).total)
-    byGroup.push(own)
-  }
-  return byGroup
-}
+const scoreAccuracy = (all: readonly SavedEpisode[][], accuracy: Reward) =>
+  Promise.all(
+    all.map((members) =>
+      Promise.all(
+        members.map(async ({ episode, truth }) => (await accuracy(episode, truth)).total),
+      ),
+    ),
+  )
 
 function signalText({ shares, warnings, accuracy, ...report }: SignalReport): string {
   const percent = (share: number | undefined) =>
@@ -119,6 +118,15 @@ export async function signalOf(
 ): Promise<number> {
   const out = output(terminal, flags)
   const run = await recipeAt(path)
+  if (run) {
+    const keys = flags.reward === undefined ? (['reward'] as const) : []
+    assertTrusted(path, run, { trust: flags.trust ?? false, keys })
+    assertGiven(
+      run,
+      ownPartNames.filter((part) => part !== 'reward' || flags.reward),
+      '--reward',
+    )
+  }
   const recipe = run ?? Recipe.parse({})
   const episodes = join(path, 'episodes')
   const all = await readGroups(isFolder(path) && isFolder(episodes) ? episodes : path)

@@ -9,6 +9,7 @@ import type { Recipe } from '../../runs/recipe.js'
 import { parseRecipe } from '../../runs/recipe.js'
 import type { TrainingResult } from '../../runs/train.js'
 import { train as run } from '../../runs/train.js'
+import { modulesOf } from '../../runs/trust.js'
 import type { HeldOutMetrics, StepMetrics } from '../../trainers/events.js'
 import { trainingEmitter } from '../../trainers/events.js'
 import type { WorldFlags } from '../flags/flags.js'
@@ -26,6 +27,7 @@ export interface TrainFlags extends WorldFlags {
   readonly out?: string
   readonly resume?: string
   readonly printCommand?: boolean
+  readonly trust?: boolean
 }
 
 /** The flags that are short for a `--set`, in the order they are laid over the recipe. */
@@ -55,7 +57,7 @@ async function recipeFrom(file: string | undefined, flags: TrainFlags): Promise<
         'bad-input',
         `--resume ${resume}: a run goes on with its own recipe; expected no other beside it, got \`${given}\``,
       )
-    return recipeOfRun(resume)
+    return recipeOfRun(resume, { trust: flags.trust ?? false })
   }
   const source = file ?? 'the default recipe'
   const text = await rethrowAsFault('bad-input', `${source}: expected a recipe (YAML)`, () =>
@@ -157,7 +159,8 @@ export async function train(
   const recipe = await recipeFrom(file, flags)
   await checkClinic(recipe, file ?? 'the recipe')
   const folder = flags.resume ?? flags.out ?? runFolder(recipe.recipe)
-  const resume = commandLine('train', '--resume', folder)
+  const trusted = modulesOf(recipe).length > 0 ? ['--trust'] : []
+  const resume = commandLine('train', '--resume', folder, ...trusted)
   if (flags.printCommand) {
     const command = flags.resume === undefined ? trainCommand(file, flags, folder) : resume
     return printCommand(recipe, folder, { ...flags, out, command })

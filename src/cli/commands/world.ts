@@ -1,10 +1,6 @@
 /** From flags to a place to play: a recipe, its setting, the doctor, and the case or cases that were meant. */
-import { mkdtemp } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
 import type { Agent, AnyAgent } from '../../agent.js'
 import { chatDoctor } from '../../agents/chat.js'
-import type { Backend } from '../../backend.js'
 import type { Case } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
@@ -18,19 +14,23 @@ import type { RoleUsage } from '../../evaluation/report.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import { parsePersona } from '../../persona.js'
-import { grammarOf, openBackend } from '../../runs/backends.js'
-import { checkpointName, lastCheckpoint, recipeOfRun } from '../../runs/directory.js'
-import { parseRecipe, type Recipe } from '../../runs/recipe.js'
+import { grammarOf } from '../../runs/backends.js'
+import type { Recipe } from '../../runs/recipe.js'
 import { taskOf } from '../../runs/task-of-recipe.js'
 import { readCases } from '../../storage/case-files.js'
+import { isModule } from '../../tasks/modules.js'
+import { resolveAgent } from '../../tasks/parts.js'
 import type { Task } from '../../tasks/task.js'
 import type { WorldFlags } from '../flags/flags.js'
 import { givenAt } from './failure.js'
-import { isFolder } from './run-folder.js'
+import { baseRecipe, openTrained, trainedAt } from './trained.js'
 
 export interface DoctorFlags {
   readonly agent?: string
-  readonly patient?: 'rule' | 'chat'
+  /** A name or a module. */
+  readonly patient?: string
+  /** Names and modules. */
+  readonly exams?: readonly string[]
   /** A name or dials, see `parsePersona`. */
   readonly persona?: string
   readonly baseUrl?: string
@@ -38,37 +38,14 @@ export interface DoctorFlags {
   readonly reward?: string
   readonly maxTurns?: number
   readonly questionsOnly?: boolean
+  readonly trust?: boolean
 }
 
 /** Everything that decides what an agent meets, as a value that can be written down. */
-export interface PlayPlan extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns'> {
+export interface PlayPlan extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'trust'> {
   readonly agent: string
   readonly split: 'train' | 'heldout'
   readonly recipe: Recipe
-}
-
-/** A training run's folder and the checkpoint in it that an agent's name means. */
-interface Trained {
-  readonly run: string
-  readonly checkpoint: string
-}
-
-async function trainedAt(path: string): Promise<Trained | undefined> {
-  if (!isFolder(path)) return undefined
-  if (/^(step-\d+|best)$/.test(basename(path)))
-    return { run: dirname(dirname(path)), checkpoint: path }
-  const step = await lastCheckpoint(path)
-  if (step > 0) return { run: path, checkpoint: join(path, 'checkpoints', checkpointName(step)) }
-  throw new Fault(
-    'bad-checkpoint',
-    `--agent ${path}: expected a run directory with checkpoints, or one of its checkpoints/step-… folders; found neither`,
-  )
-}
-
-/** The recipe that flags lay over: a checkpoint's own, or the default one. */
-async function baseRecipe(agent: string): Promise<Recipe> {
-  const trained = await trainedAt(agent)
-  return trained ? recipeOfRun(trained.run) : parseRecipe('', 'the default recipe')
 }
 
 /** More cases than a file has: all of them. */
@@ -78,9 +55,9 @@ const everyCase = 1_000_000
 export async function planOf(
   flags: WorldFlags & DoctorFlags & { readonly agent: string },
 ): Promise<PlayPlan> {
-  const { agent, split = 'heldout', patient, persona, baseUrl, model, seed, lang, reward } = flags
-  const { maxTurns, questionsOnly } = flags
-  const base = await baseRecipe(agent)
+  const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
+  const { seed, lang, reward, maxTurns, questionsOnly } = flags
+  const base = await baseRecipe(flags)
   const { file, ...generated } = base.cases
   const cases = flags.cases?.count === undefined ? base.cases : generated
   const recipe: Recipe = {
@@ -102,6 +79,7 @@ export async function planOf(
     split,
     recipe,
     ...(patient === undefined ? {} : { patient }),
+    ...(exams === undefined ? {} : { exams: [...exams] }),
     ...(persona === undefined ? {} : { persona }),
     ...(baseUrl === undefined ? {} : { baseUrl }),
     ...(model === undefined ? {} : { model }),
@@ -116,22 +94,6 @@ function chatFor({ baseUrl, model }: PlayPlan, flag: string) {
   return meterChat(openaiChat({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) }))
 }
 
-/** A training run's policy, as it was at its checkpoint; a server started for it says so on stderr. */
-async function openTrained({ checkpoint }: Trained, recipe: Recipe, task: Task): Promise<Backend> {
-  // A server's files; the embedded policy has none.
-  const folder = recipe.backend === 'embedded' ? '' : await mkdtemp(join(tmpdir(), 'bedside-'))
-  const tell = (line: string) => void process.stderr.write(`${line}\n`)
-  const backend = await openBackend(recipe, task, { folder, tell })
-  try {
-    await backend.load(checkpoint)
-    return backend
-  } catch (error) {
-    // A server that goes on would keep this process from ending.
-    await backend[Symbol.asyncDispose]()
-    throw error
-  }
-}
-
 /** An agent under its name, in the setting it plays in. */
 async function doctorOf(
   { agent, questionsOnly = false, recipe }: PlayPlan,
@@ -143,10 +105,11 @@ async function doctorOf(
     readonly task: Task
     readonly chat: Chat | undefined
     /** Is given what has to be closed when the agent is done. */
-    readonly own: (backend: Backend) => void
+    readonly own: (opened: AsyncDisposable) => void
   },
 ): Promise<AnyAgent> {
-  const made = chat ? undefined : task.agents[agent]
+  const named = isModule(agent) ? await resolveAgent(agent, task.agents) : task.agents[agent]
+  const made = chat ? undefined : named
   if (made) return givenAt(`--agent ${agent}`, () => made({ questionsOnly }))
   if (questionsOnly)
     throw new Fault(
@@ -158,11 +121,11 @@ async function doctorOf(
   if (!trained)
     throw new Fault(
       'bad-input',
-      `--agent: expected ${[...Object.keys(task.agents), 'chat'].join(', ')}, or the folder of a run or checkpoint, got \`${agent}\``,
+      `--agent: expected ${[...Object.keys(task.agents), 'chat'].join(', ')}, a module (.mjs) that exports \`agent\`, or the folder of a run or checkpoint, got \`${agent}\``,
     )
-  const backend = await openTrained(trained, recipe, task)
-  own(backend)
-  return backend.sampler({ temperature: 0 })
+  const opened = await openTrained(trained, recipe, task)
+  own(opened)
+  return opened.backend.sampler({ temperature: 0 })
 }
 
 export interface Stage extends AsyncDisposable {
@@ -193,8 +156,9 @@ export async function openStage(
   const groups = recipe.cases.clinic
   const part = groups ? await givenAt('--clinic', () => clinic(knowledge, groups)) : knowledge
   const persona = plan.persona === undefined ? undefined : parsePersona(plan.persona)
-  if (persona && patient)
-    throw new Fault('bad-input', '--persona: expected the rule patient, got `--patient chat`')
+  const named = plan.patient ?? recipe.env.patient ?? 'rule'
+  if (persona && named !== 'rule')
+    throw new Fault('bad-input', `--persona: expected the rule patient, got \`--patient ${named}\``)
   const own = await fileOf(plan)
   if (persona && own.cases?.some(({ findings }) => findings.some(({ question }) => question)))
     throw new Fault(
@@ -204,16 +168,18 @@ export async function openStage(
   const task = await taskOf(recipe, {
     ...own,
     ...(whole === undefined ? {} : { whole }),
+    ...(plan.patient === undefined ? {} : { patient: plan.patient }),
+    ...(plan.exams === undefined ? {} : { exams: plan.exams }),
     ...(patient ? { patient: chatPatient({ chat: patient.chat, knowledge }) } : {}),
     ...(persona ? { patient: rulePatient({ knowledge: part, persona }) } : {}),
   })
-  const opened: Backend[] = []
-  const keep = (backend: Backend) => void opened.push(backend)
+  const opened: AsyncDisposable[] = []
+  const keep = (one: AsyncDisposable) => void opened.push(one)
   return {
     task,
     openDoctor: async () => human ?? doctorOf(plan, { task, chat: chat?.chat, own: keep }),
     async [Symbol.asyncDispose]() {
-      for (const backend of opened.splice(0)) await backend[Symbol.asyncDispose]()
+      for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
     },
     usage: () => ({
       ...(chat ? { doctor: { ...chat.used(), cost: null } } : {}),

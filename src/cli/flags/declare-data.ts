@@ -11,7 +11,7 @@ import { addAudit } from './declare-audit.js'
 import type { Act } from './declared.js'
 import { examples } from './declared.js'
 import type { WorldFlags } from './flags.js'
-import { repeated, whole, withCases, withPrint, withSeed, withSplit } from './flags.js'
+import { repeated, trust, whole, withCases, withPrint, withSeed, withSplit } from './flags.js'
 
 function addGenerate(cases: Command, act: Act, terminal: Terminal): void {
   const generate = cases
@@ -132,6 +132,7 @@ function addSignal(rewards: Command, act: Act, terminal: Terminal): void {
       ),
     )
     .option('--reward <NAME|FILE>', "whose weights are used (default: the run's)")
+    .option('--trust', trust)
     .action((path: string, flags: SignalFlags) =>
       act(async () => (await import('../commands/signal.js')).signalOf(path, flags, terminal)),
     )

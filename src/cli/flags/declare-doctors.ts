@@ -10,6 +10,7 @@ import { examples } from './declared.js'
 import {
   backend,
   repeated,
+  trust,
   whole,
   withCases,
   withDoctor,
@@ -20,7 +21,7 @@ import {
 
 /** Told here and not asked of the doctors, which take long to load; a test compares them. */
 const doctors =
-  'random, checklist, prior, complaint-only, random-ask, positive-chaser, ask-all, order-all, oracle, eig-per-cost, voi, dp, full-information, recorded, chat, or the folder of a run or checkpoint'
+  'random, checklist, prior, complaint-only, random-ask, positive-chaser, ask-all, order-all, oracle, eig-per-cost, voi, dp, full-information, recorded, chat, a module (.mjs) that exports `agent`, or the folder of a run or checkpoint'
 
 /** One consultation. */
 export function addConsult(program: Command, act: Act, terminal: Terminal): void {
@@ -44,6 +45,7 @@ export function addConsult(program: Command, act: Act, terminal: Terminal): void
     'consult --lang zh',
     'consult --agent oracle --case standard-heldout-0-7',
     'consult --agent recorded --cases cases.jsonl --json',
+    'consult --agent oracle --patient ./mine.mjs',
     'consult --agent chat --model qwen3-8b --base-url http://localhost:8000/v1',
   )
 }
@@ -95,14 +97,16 @@ export function addTrain(program: Command, act: Act, terminal: Terminal): void {
     )
     .argument('[recipe]', 'a YAML file')
     .addOption(
-      new Option('--backend <backend>', 'what holds the weights (default: embedded)').argParser(
-        backend,
-      ),
+      new Option(
+        '--backend <NAME|MODULE>',
+        'what holds the weights: embedded, sidecar, or a module (.mjs) that exports `backend` (default: embedded)',
+      ).argParser(backend),
     )
     .addOption(new Option('--steps <N>', 'gradient steps').argParser(whole(1)))
     .option('--set <path=value>', 'lay a value over the recipe; may be repeated', repeated)
     .option('--out <DIR>', 'the run directory (default: runs/<recipe>-<time>)')
     .option('--resume <DIR>', 'go on with a run that stopped, to the same weights')
+    .option('--trust', trust)
     .option('--print-command', 'print the command and the whole recipe, and start nothing')
     .action((recipe: string | undefined, flags: TrainFlags) =>
       act(async () => (await import('../commands/train.js')).train(recipe, flags, terminal)),

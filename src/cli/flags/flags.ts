@@ -6,6 +6,7 @@ import { errorMessage } from '../../error.js'
 import type { TierName } from '../../knowledge/tiers.js'
 import { tierNames } from '../../knowledge/tiers.js'
 import { parsePersona, personas } from '../../persona.js'
+import { isModule } from '../../tasks/modules.js'
 import type { Language } from '../../turn.js'
 import type { PrintFlags } from '../print/output.js'
 
@@ -106,15 +107,24 @@ function persona(value: string): string {
   return value
 }
 
-/** Who the patient is, what pays, and where chat models are. */
+/** What `--trust` means. */
+export const trust =
+  'execute the modules (.mjs) that a stored run names; those of this command line always are'
+
+/** Who the patient is, who examines, what pays, and where chat models are. */
 export const withDoctor = (command: Command): Command =>
   command
-    .addOption(
-      new Option('--patient <patient>', 'who answers (default: as the cases need)').choices([
-        'rule',
-        'chat',
-      ]),
+    .option(
+      '--patient <NAME|MODULE>',
+      'who answers: rule, record, chat, or a module (.mjs) that exports `patient` (default: as the cases need)',
     )
+    .addOption(
+      new Option(
+        '--exams <NAME,...>',
+        'who carries out examinations, the first that knows one: record, modules that export `exams` (default: as the cases need)',
+      ).argParser(groups),
+    )
+    .option('--trust', trust)
     .addOption(
       new Option(
         '--persona <NAME|dials>',
@@ -123,7 +133,7 @@ export const withDoctor = (command: Command): Command =>
     )
     .option(
       '--reward <NAME|FILE>',
-      'a name of `rewards list`, or a .js/.mjs module that exports `reward`',
+      'a name of `rewards list`, or a module (.mjs) that exports `reward`',
     )
     .option(
       '--base-url <URL>',
@@ -140,10 +150,10 @@ export function finite(value: string): number {
 
 /** Reads `--backend`. */
 export function backend(value: string): string {
-  if (value === 'embedded' || value === 'sidecar') return value
+  if (value === 'embedded' || value === 'sidecar' || isModule(value)) return value
   const later = ['slime', 'verl'].includes(value)
   throw new InvalidArgumentError(
-    `Expected embedded or sidecar${later ? `; ${value} is not part of this version.` : '.'}`,
+    `Expected embedded, sidecar or a module (.mjs) that exports \`backend\`${later ? `; ${value} is not part of this version.` : '.'}`,
   )
 }
 

@@ -34,7 +34,9 @@ export function attributeGain(
   weights: Reward['weights'],
 ): readonly Payment[] {
   const names = [...new Set(pairs.flatMap((both) => both.flatMap((one) => Object.keys(one.parts))))]
-  const taken = pairs.map(([a, b]) => [contributions(a, weights), contributions(b, weights)] as const)
+  const taken = pairs.map(
+    ([a, b]) => [contributions(a, weights), contributions(b, weights)] as const,
+  )
   const paidBy = (name: string): number | null =>
     average(taken.map(([a, b]) => (b.get(name) ?? 0) - (a.get(name) ?? 0)))
   const known = weights ? names.filter((name) => weights[name] !== undefined) : names

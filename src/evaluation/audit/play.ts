@@ -67,10 +67,7 @@ async function scoreByRewards(
 }
 
 /** Plays a policy on every case, with the seeds of an evaluation; undefined for a case whose world failed. */
-export function playPolicy(
-  policy: AuditPolicy,
-  options: AuditOptions,
-): Promise<AuditedEpisode[]> {
+export function playPolicy(policy: AuditPolicy, options: AuditOptions): Promise<AuditedEpisode[]> {
   const { cases, makeEnv, seed: runSeed = 0, concurrency = 8, signal, onPlayed } = options
   const { agent, name: agentName } = policy
   return mapPool(cases, concurrency, async (truth) => {

@@ -22,7 +22,7 @@ export interface PlayedStep {
 export const mean = (values: readonly number[]): number | null =>
   values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null
 
-/** Computes a step's metrics from its rollouts. @param forks number of token streams that had to be split */
+/** Computes a step's metrics from its rollouts. @param forks breaks in append-only token streams */
 export function rolloutMetrics(
   { members, groups, drawn, ...counts }: PlayedStep,
   forks: number,

@@ -38,7 +38,7 @@ export interface PpoCriticOptions {
   readonly adam?: AdamSchedule
   /** Weight of the value loss relative to the policy loss. @default 0.1, as HuatuoGPT-o1 */
   readonly coefficient?: number
-  /** Value clip range: largest useful move from the rollout's prediction; Infinity for no clipping. @default 0.2 */
+  /** Clip range: how far a value may move from the rollout's prediction; Infinity for no clipping. @default 0.2 */
   readonly range?: number
 }
 

@@ -1,0 +1,93 @@
+/** A training run as an agent: its recipe, its checkpoint, its policy. */
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { Fault } from '../../error.js'
+import type { OpenedBackend } from '../../runs/backends.js'
+import { openBackend } from '../../runs/backends.js'
+import { checkpointName, lastCheckpoint, recipeOfRun } from '../../runs/directory.js'
+import { assertGiven } from '../../runs/own-parts.js'
+import type { OwnPartName, Recipe } from '../../runs/recipe.js'
+import { ownPartNames, parseRecipe } from '../../runs/recipe.js'
+import type { PartKey } from '../../runs/trust.js'
+import { partKeys } from '../../runs/trust.js'
+import type { Task } from '../../tasks/task.js'
+import { isFolder } from './run-folder.js'
+
+/** A training run's folder and the checkpoint in it that an agent's name means. */
+export interface Trained {
+  readonly run: string
+  readonly checkpoint: string
+}
+
+export async function trainedAt(path: string): Promise<Trained | undefined> {
+  if (!isFolder(path)) return undefined
+  if (/^(step-\d+|best)$/.test(basename(path)))
+    return { run: dirname(dirname(path)), checkpoint: path }
+  const step = await lastCheckpoint(path)
+  if (step > 0) return { run: path, checkpoint: join(path, 'checkpoints', checkpointName(step)) }
+  throw new Fault(
+    'bad-checkpoint',
+    `--agent ${path}: expected a run directory with checkpoints, or one of its checkpoints/step-… folders; found neither`,
+  )
+}
+
+/** The flags that lay over a run's recipe, as far as they replace parts of it. */
+interface BaseFlags {
+  readonly agent: string
+  readonly patient?: string
+  readonly exams?: readonly string[]
+  readonly reward?: string
+  readonly trust?: boolean
+}
+
+/**
+ * The recipe that flags lay over: a checkpoint's own, or the default one.
+ * @throws Fault `bad-input` where the run's recipe names a module that no flag replaces, without `--trust`
+ */
+export async function baseRecipe({
+  agent,
+  patient,
+  exams,
+  reward,
+  trust = false,
+}: BaseFlags): Promise<Recipe> {
+  const trained = await trainedAt(agent)
+  if (!trained) return parseRecipe('', 'the default recipe')
+  const replaced: readonly (OwnPartName | PartKey)[] = [
+    // Nobody is taught here.
+    ...(['agents', 'training.sft.agent'] as const),
+    ...(patient === undefined ? [] : (['patient', 'env.patient'] as const)),
+    ...(exams === undefined ? [] : (['exams', 'env.exams'] as const)),
+    ...(reward === undefined ? [] : (['reward'] as const)),
+  ]
+  const keys = partKeys.filter((key) => !replaced.includes(key))
+  const recipe = await recipeOfRun(trained.run, { trust, keys })
+  const hint = 'in a program, or of patient, exams and reward another by its flag'
+  assertGiven(
+    recipe,
+    ownPartNames.filter((part) => replaced.includes(part)),
+    hint,
+  )
+  return recipe
+}
+
+/** A training run's policy, as it was at its checkpoint; a server started for it says so on stderr. */
+export async function openTrained(
+  { checkpoint }: Trained,
+  recipe: Recipe,
+  task: Task,
+): Promise<OpenedBackend> {
+  // A server's files; other backends have none.
+  const folder = recipe.backend === 'sidecar' ? await mkdtemp(join(tmpdir(), 'bedside-')) : ''
+  const tell = (line: string) => void process.stderr.write(`${line}\n`)
+  const opened = await openBackend(recipe, task, { folder, tell })
+  try {
+    await opened.backend.load(checkpoint)
+    return opened
+  } catch (error) {
+    // A server that goes on would keep this process from ending.
+    await opened[Symbol.asyncDispose]()
+    throw error
+  }
+}

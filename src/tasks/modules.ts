@@ -1,0 +1,108 @@
+/** Modules of a user's own: one loader for every kind of part that a recipe or a flag can name. */
+import { existsSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { Fault, rethrowAsFault } from '../error.js'
+import { suggestNames } from '../platform/did-you-mean.js'
+
+/** The kinds of parts; a module exports one under the name of its kind. */
+export type PartKind = 'patient' | 'exams' | 'reward' | 'agent' | 'backend'
+
+/** Where each kind is named, for messages: the flag, and the recipe's key where that is another word. */
+export const partPlaces: Readonly<Record<PartKind, string>> = {
+  patient: '--patient (env.patient)',
+  exams: '--exams (env.exams)',
+  reward: '--reward',
+  agent: '--agent',
+  backend: '--backend',
+}
+
+/** Whether the name of a part is a module file; every other name is a registered one. */
+export const isModule = (name: string): boolean => /\.[cm]?[jt]s$/.test(name)
+
+/** The exports of a module. */
+export type ModuleExports = Readonly<Record<string, unknown>>
+
+/**
+ * Loads a module from a path relative to the current directory.
+ * @param at the flag or recipe key that names it, for messages
+ * @throws Fault `bad-input` for a file that is missing, cannot be read, throws, or is TypeScript where Node runs none
+ */
+export async function loadModule(file: string, at: string): Promise<ModuleExports> {
+  const place = `${at} ${file}`
+  if (!existsSync(file))
+    throw new Fault('bad-input', `${place}: expected a module, there is no such file`)
+  if (/\.[cm]?ts$/.test(file) && !Reflect.get(process.features, 'typescript'))
+    throw new Fault(
+      'bad-input',
+      `${place}: expected a .mjs module, or Node 22.18 or later, which runs TypeScript; got Node ${process.versions.node}`,
+    )
+  return rethrowAsFault('bad-input', place, () => import(pathToFileURL(file).href))
+}
+
+/**
+ * A module's export of one kind.
+ * @param problemOf what is wrong with a value, as "expected …, got …"; undefined where nothing is
+ * @throws Fault `bad-input` naming the place, the file, what was expected and what the module exports
+ */
+export async function loadPart(
+  kind: PartKind,
+  file: string,
+  {
+    at,
+    problemOf,
+  }: { readonly at: string; readonly problemOf: (value: unknown) => string | undefined },
+): Promise<unknown> {
+  const module = await loadModule(file, at)
+  const problem = problemOf(module[kind])
+  if (problem === undefined) return module[kind]
+  const found = Object.keys(module).join(', ') || '(none)'
+  throw new Fault(
+    'bad-input',
+    `${at} ${file}: export \`${kind}\`: ${problem} among the exports ${found}`,
+  )
+}
+
+/** What is expected where a name is not known: the names there are, a module, and the name that was probably meant. */
+export function expectedPart(kind: PartKind, name: string, names: readonly string[]): string {
+  const near = suggestNames(name, names).map((known) => `\`${known}\``)
+  const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : ''
+  return `expected ${[...names, `or a module (.mjs) that exports \`${kind}\``].join(', ')}${hint}`
+}
+
+/** The Fault of a name that no part of a kind has, with those near it. */
+export const unknownPart = (
+  kind: PartKind,
+  name: string,
+  { at, names }: { readonly at: string; readonly names: readonly string[] },
+): Fault => new Fault('bad-input', `${at}: ${expectedPart(kind, name, names)}, got \`${name}\``)
+
+/** Makers of one kind of part, by name. */
+export interface PartRegistry<Make> {
+  /** @throws TypeError for a name that is taken, empty, or reads as a module file */
+  register(name: string, make: Make): void
+  get(name: string): Make | undefined
+  /** In the order of registration. */
+  names(): readonly string[]
+}
+
+/** An empty registry; `taken` are the names that come with the package. */
+export function partRegistry<Make>(kind: PartKind, taken: readonly string[]): PartRegistry<Make> {
+  const makers = new Map<string, Make>()
+  return {
+    register(name, make) {
+      if (name === '' || isModule(name))
+        throw new TypeError(
+          `Expected a name (${kind}) that is no module file to register, got \`${name}\``,
+        )
+      if (makers.has(name) || taken.includes(name))
+        throw new TypeError(
+          `Expected a new name (${kind}) to register, got \`${name}\`, which is taken`,
+        )
+      if (typeof make !== 'function')
+        throw new TypeError(`Expected a function that makes \`${name}\` (${kind}), got \`${make}\``)
+      makers.set(name, make)
+    },
+    get: (name) => makers.get(name),
+    names: () => [...makers.keys()],
+  }
+}

@@ -1,0 +1,58 @@
+/** What a part of a user's own must look like, checked where it comes in: "expected …, got …", or undefined. */
+
+const got = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value
+
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+
+/** Of a patient, a reward, or what makes a backend. */
+export const functionProblem = (value: unknown): string | undefined =>
+  isFunction(value) ? undefined : `expected a function, got ${got(value)}`
+
+/** Of examination simulators: one, or several of which the first that knows an order carries it out. */
+export function examsProblem(value: unknown): string | undefined {
+  if (isFunction(value)) return undefined
+  if (!Array.isArray(value)) return `expected a function or an array of them, got ${got(value)}`
+  const wrong = value.findIndex((one) => !isFunction(one))
+  if (wrong >= 0) return `expected functions, got ${got(value[wrong])} at ${wrong}`
+  return value.length > 0 ? undefined : 'expected at least one function, got an empty array'
+}
+
+/** Of an agent: a function, or a privileged one with `forCase`. */
+export const agentProblem = (value: unknown): string | undefined =>
+  isFunction(value) ||
+  (typeof value === 'object' && value !== null && 'forCase' in value && isFunction(value.forCase))
+    ? undefined
+    : `expected a function, got ${got(value)}`
+
+const required = ['sampler', 'step', 'save', 'load', 'export'] as const
+const optional = ['logprobs', 'keepReference', 'values', 'demonstrate'] as const
+
+/** Of what a backend declares it can do. */
+function capabilityProblems(value: unknown): readonly string[] {
+  if (typeof value !== 'object' || value === null) return ['capabilities (an object)']
+  const lists = ['losses', 'normalisers', 'exports'].flatMap((key) =>
+    Array.isArray(Reflect.get(value, key)) ? [] : [`capabilities.${key} (an array)`],
+  )
+  const { entropy }: { entropy?: unknown } = value
+  return typeof entropy === 'boolean' ? lists : [...lists, 'capabilities.entropy (a boolean)']
+}
+
+/** Of a backend; lists everything that is missing or of another type. */
+export function backendProblem(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return `expected a backend, got ${got(value)}`
+  const has = (key: string | symbol): unknown => Reflect.get(value, key)
+  const missing = [
+    ...(typeof has('name') === 'string' ? [] : ['name (a string)']),
+    ...(typeof has('policyVersion') === 'number' ? [] : ['policyVersion (a number)']),
+    ...capabilityProblems(has('capabilities')),
+    ...required.flatMap((key) => (isFunction(has(key)) ? [] : [`${key}()`])),
+    ...optional.flatMap((key) =>
+      has(key) === undefined || isFunction(has(key)) ? [] : [`${key}() or no ${key} at all`],
+    ),
+    ...(isFunction(has(Symbol.asyncDispose)) ? [] : ['[Symbol.asyncDispose]()']),
+  ]
+  return missing.length === 0
+    ? undefined
+    : `expected a backend, got one without ${missing.join(', ')}`
+}
