@@ -7,10 +7,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^bedside$/, replacement: `${src}index.ts` },
-      {
-        find: /^bedside\/(envs|rewards|agents|trainers|testing)$/,
-        replacement: `${src}exports/$1.ts`,
-      },
+      { find: /^bedside\/(.+)$/, replacement: `${src}exports/$1.ts` },
     ],
   },
   test: {

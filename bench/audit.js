@@ -7,7 +7,8 @@
  * consultations (20000; 0 for none). Targets: no policy above random + 0.02 of the range, the adversary not above + 0.05.
  * Parity formulas only print what they pay. Exit code 1 where a target is missed.
  */
-import { auditRewards, namedReward, presetNames } from '../dist/index.js'
+import { auditRewards } from '../dist/exports/evaluation.js'
+import { namedReward, presetNames } from '../dist/exports/rewards.js'
 
 const [cases = 500, search = 20_000] = process.argv.slice(2, 4).map(Number)
 const wanted = process.argv.slice(4)

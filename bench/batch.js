@@ -5,8 +5,16 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { batchOf, grpo, segmentLoss, tis } from '../dist/exports/trainers.js'
-import { assertBatch, fork, formGroup, rollout, scripted, task, uniform } from '../dist/index.js'
+import { scripted } from '../dist/exports/agents.js'
+import {
+  assertBatch,
+  formGroup,
+  grpoAdvantages,
+  segmentLoss,
+  tis,
+  toTrainBatch,
+} from '../dist/exports/trainers.js'
+import { fork, rollout, task, uniform } from '../dist/index.js'
 
 const runs = Number(process.argv[2] ?? 15)
 const shape = { groups: 128, members: 8, turns: 16, prompt: 64, drawn: 64, heard: 64 }
@@ -14,7 +22,7 @@ const shape = { groups: 128, members: 8, turns: 16, prompt: 64, drawn: 64, heard
 const length = shape.prompt + shape.turns * (shape.drawn + shape.heard) - shape.heard
 const response = length - shape.prompt
 const rows = shape.groups * shape.members
-const estimate = grpo()
+const estimate = grpoAdvantages()
 const batchOptions = {
   loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
   normaliser: 'token-mean',
@@ -40,7 +48,7 @@ async function consultation() {
 }
 
 /** The samples of one stream: each prompt is all that came before, as a list of its own. */
-function samplesOf(row) {
+function episodeSamples(row) {
   const stream = Array.from(Int32Array.from({ length }, (_, t) => fork(1, row, t) % 150_000))
   return Array.from({ length: shape.turns }, (_, turn) => {
     const at = shape.prompt + turn * (shape.drawn + shape.heard)
@@ -61,7 +69,7 @@ function samplesOf(row) {
 function membersOf(played) {
   return Array.from({ length: shape.groups }, (_, g) =>
     Array.from({ length: shape.members }, (_, m) => {
-      const samples = samplesOf(g * shape.members + m)
+      const samples = episodeSamples(g * shape.members + m)
       const turns = played.turns.map((turn, t) => ({ ...turn, sample: samples[t] }))
       const total = uniform(3, g, m)
       return {
@@ -178,7 +186,7 @@ function losses(segments) {
 const members = membersOf(await consultation())
 let made
 const took = timed(() => {
-  made = batchOf(groupsOf(members), 1, 3, batchOptions)
+  made = toTrainBatch(groupsOf(members), 1, 3, batchOptions)
   assertBatch(made.batch)
 })
 const { batch, forks } = made

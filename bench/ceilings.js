@@ -3,20 +3,13 @@
  * cases; then how long the oracle takes for a step. Run after `npm run build`:
  * `node bench/ceilings.js [cases] [seed] [tier...]`.
  */
-import {
-  caseSource,
-  consultation,
-  fullInformationDoctor,
-  loadKnowledge,
-  oracle,
-  playCases,
-  recordExams,
-  rollout,
-  rulePatient,
-  summarise,
-  task,
-  tiers,
-} from '../dist/index.js'
+
+import { fullInformationDoctor, oracle } from '../dist/exports/agents.js'
+import { caseSource } from '../dist/exports/cases.js'
+import { consultation, recordExams, rulePatient } from '../dist/exports/envs.js'
+import { playCases, summarise } from '../dist/exports/evaluation.js'
+import { loadKnowledge, tiers } from '../dist/exports/knowledge.js'
+import { rollout, task } from '../dist/index.js'
 import { syntheticKnowledge } from './synthetic.js'
 
 const [count = 400, seed = 0] = process.argv.slice(2, 4).map(Number)

@@ -1,5 +1,8 @@
 /** Fifteen-turn rule-patient episodes per second on one thread, rewards included; run after `npm run build`. */
-import { defineReward, rollout, scripted, task } from '../dist/index.js'
+
+import { scripted } from '../dist/exports/agents.js'
+import { defineReward } from '../dist/exports/rewards.js'
+import { rollout, task } from '../dist/index.js'
 
 const turns = 15
 const seconds = Number(process.argv[2] ?? 3)

@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { overlapWorkers } from '../dist/exports/rewards.js'
+import { overlapWorkers } from '../dist/exports/rewards/text.js'
 
 const rounds = 9
 const warmUp = 2

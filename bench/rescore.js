@@ -13,17 +13,11 @@ import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import {
-  agentFor,
-  episodeWriter,
-  formularyOf,
-  graderView,
-  loadKnowledge,
-  namedReward,
-  rewardNames,
-  rollout,
-  task,
-} from '../dist/index.js'
+import { agentFor } from '../dist/exports/agents.js'
+import { episodeWriter } from '../dist/exports/evaluation.js'
+import { loadKnowledge } from '../dist/exports/knowledge.js'
+import { formularyOf, namedReward, rewardNames } from '../dist/exports/rewards.js'
+import { graderView, rollout, task } from '../dist/index.js'
 
 const [what = 'alone', ...given] = process.argv.slice(2)
 const cases = 400

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadKnowledge, pick, uniform } from '../dist/index.js'
+import { loadKnowledge } from '../dist/exports/knowledge.js'
+import { pick, uniform } from '../dist/index.js'
 
 const syllables = ['ba', 'do', 'ki', 'lu', 'me', 'na', 'po', 'ra', 'si', 'tu']
 const word = (n) => [...String(n).padStart(3, '0')].map((digit) => syllables[digit]).join('')

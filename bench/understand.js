@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { understand } from '../dist/exports/envs.js'
-import { loadKnowledge } from '../dist/index.js'
+import { loadKnowledge } from '../dist/exports/knowledge.js'
 
 const folder = new URL('../test/fixtures/', import.meta.url)
 const wanted = process.argv.slice(2)

@@ -1,8 +1,9 @@
 /** A reward of your own, run over episodes that were saved earlier: no patient, no model, no rollout. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { episodeWriter, graderView, readSaved, rollout, task, weigh } from 'bedside'
-import { diagnosisAccuracy } from 'bedside/rewards'
+import { graderView, rollout, task } from 'bedside'
+import { episodeWriter, readSavedEpisodes } from 'bedside/evaluation'
+import { diagnosisAccuracy, weigh } from 'bedside/rewards'
 
 const file = join(tmpdir(), `episodes-${process.pid}.jsonl`)
 const { heldOut, makeEnv, ceiling } = await task({ tier: 'easy', heldOut: 50 })
@@ -20,7 +21,7 @@ const reward = weigh({
 
 let sum = 0
 let count = 0
-for await (const { episode, truth } of readSaved(file)) {
+for await (const { episode, truth } of readSavedEpisodes(file)) {
   const { total } = await reward(episode, truth)
   if (total === null) continue
   sum += total

@@ -1,6 +1,7 @@
 /** A patient of your own: wrap the one that comes with the package, or write the whole function. */
-import { loadKnowledge, make, type Patient } from 'bedside'
+import { make, type Patient } from 'bedside'
 import { rulePatient } from 'bedside/envs'
+import { loadKnowledge } from 'bedside/knowledge'
 
 const plain = rulePatient({ knowledge: loadKnowledge() })
 
@@ -17,3 +18,4 @@ for (const question of ['Have you had a fever?', 'Have you had a fever?']) {
   const outcome = observation.turns.at(-1)?.outcome
   if (outcome?.kind === 'answered') console.log(outcome.text)
 }
+await env.close()

@@ -1,8 +1,8 @@
 /** A backend of your own: a softmax over scripted doctors, which learns to send the better one. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import type { Agent, Backend, Capabilities } from 'bedside'
-import { assertSteppable, Fault, normaliserKinds as normalisers, pickWeighted } from 'bedside'
-import { stepReport } from 'bedside/trainers'
+import { Fault, pickWeighted } from 'bedside'
+import { assertSteppable, normaliserKinds as normalisers, stepReport } from 'bedside/trainers'
 
 const can: Capabilities = { losses: ['ppo-clip'], normalisers, entropy: false, exports: [] }
 

@@ -2,7 +2,10 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Case } from 'bedside'
-import { diagnosisAccuracy, make, readCases, recordPatient, writeCases } from 'bedside'
+import { make } from 'bedside'
+import { readCases, writeCases } from 'bedside/cases'
+import { recordPatient } from 'bedside/envs'
+import { diagnosisAccuracy } from 'bedside/rewards'
 
 const mine: Case = {
   schema: 'bedside-case/1',
@@ -52,3 +55,4 @@ const { observation } = await env.step('Question: When did it start?')
 console.log(observation.turns[0]?.outcome)
 const { reward } = await env.step('Diagnosis: Acute gout\nRecommendation: Rest the foot.')
 console.log('reward', reward)
+await env.close()

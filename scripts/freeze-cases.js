@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
-import { caseSource, loadKnowledge, writeCases } from '../dist/index.js'
+import { caseSource, writeCases } from '../dist/exports/cases.js'
+import { loadKnowledge } from '../dist/exports/knowledge.js'
 
 const perFile = 200
 const knowledge = loadKnowledge()

@@ -1,25 +1,26 @@
-/** The agent: a function from what the doctor may know to what the doctor does. */
+/** The agent (doctor policy): a function from observation to move; and the grammar that turns text into actions. */
 import type { Case } from './case.js'
 import type { Message } from './chat.js'
 import type { Observation } from './env.js'
 import type { Sample } from './episode.js'
 import type { Action } from './turn.js'
 
-/** What the agent does, and the tokens it drew it as, if any. */
+/** An agent's action, with the reply text and the sampled tokens where it has them. */
 export interface Move {
   readonly action: Action
-  /** The reply as written, where there was one. */
+  /** The raw reply, hidden reasoning included. */
   readonly text?: string
   readonly sample?: Sample
 }
 
+/** Per-call context of an agent. */
 export interface AgentContext {
-  /** Decides the agent's own draws; differs between siblings of a group. */
+  /** Keys the agent's own random draws; differs between siblings of a group. */
   readonly seed: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** @throws Fault when the model behind it fails */
+/** A doctor policy. @throws Fault when the model behind it fails */
 export type Agent = (observation: Observation, context: AgentContext) => Move | PromiseLike<Move>
 
 /**
@@ -38,10 +39,10 @@ export type AnyAgent = Agent | PrivilegedAgent
 export const agentFor = (agent: AnyAgent, truth: Case): Agent =>
   typeof agent === 'function' ? agent : agent.forCase(truth)
 
-/** How actions are written as text: the prompt an observation makes, and the action a reply means. */
+/** Text format of actions: renders an observation as a prompt and parses a reply into an action. */
 export interface Grammar {
   readonly name: string
   render(observation: Observation): readonly Message[]
-  /** Never throws: what cannot be read is an `invalid` action whose `why` the doctor is shown. */
+  /** Never throws: an unreadable reply becomes an `invalid` action, whose `why` the doctor is shown. */
   parse(text: string): Action
 }

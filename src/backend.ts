@@ -1,10 +1,10 @@
-/** The backend: whatever holds the weights. It plays as an agent, takes a batch, and makes a new version. */
+/** The backend: holds the weights, samples as an agent, and makes a new policy version from a training batch. */
 import type { Agent } from './agent.js'
 import type { Loss, NormaliserKind, TokenSegment, TrainBatch } from './batch.js'
 import { assertBatch } from './batch.js'
 import type { Episode } from './episode.js'
 
-/** What a backend can do; asking for anything else throws before any gradient. */
+/** Features a backend supports; a request for any other throws before any gradient. */
 export interface Capabilities {
   readonly losses: readonly Loss['kind'][]
   readonly normalisers: readonly NormaliserKind[]
@@ -20,9 +20,9 @@ export interface Capabilities {
   readonly maxMoveTokens?: number
 }
 
-/** What one gradient step did. */
+/** Metrics of one gradient step. */
 export interface StepReport {
-  /** The version made by this step. */
+  /** The version this step made. */
   readonly policyVersion: number
   readonly loss: number
   /** Euclidean norm before clipping. */
@@ -31,35 +31,37 @@ export interface StepReport {
   readonly ratio: { readonly mean: number; readonly max: number }
   /** Share of drawn tokens whose gradient was clipped; one of advantage 0 has none to clip. */
   readonly clipFraction: number
-  /** Share of drawn tokens that the importance correction left out. */
+  /** Share of drawn tokens dropped by the importance correction. */
   readonly droppedFraction: number
   /** Mean of log p_sampler - log p over drawn tokens (the k1 estimate of KL). */
   readonly kl: number
-  /** Mean estimate of the KL from the reference policy, as the loss's penalty estimates it. */
+  /** Mean KL from the reference policy, by the estimator of the loss's penalty. */
   readonly klReference?: number
   /** Mean entropy of the policy at drawn tokens, in nats. */
   readonly entropy: number
-  /** |trainer - sampler| log-prob over tokens drawn with the version being trained. */
+  /** |trainer - sampler| log-prob gap over tokens drawn with the version being trained. */
   readonly logprobGap: { readonly mean: number; readonly max: number }
   /** Effective sample size of the importance weights, 0 to 1. */
   readonly ess: number
   /** Drawn tokens that entered the loss. */
   readonly tokens: number
-  /** The critic's, where it was trained: mean loss, and the share of the returns' variance its values explain. */
+  /** Critic metrics, where one was trained: mean loss, and explained share of the returns' variance. */
   readonly critic?: { readonly loss: number; readonly explained: number }
 }
 
+/** Options of {@link Backend.sampler}. */
 export interface SamplerOptions {
   /** 0 takes the most likely token. @default 1 */
   readonly temperature?: number
 }
 
+/** Weights with a sampler, a learner and checkpoints. Optional members are features some backends lack. */
 export interface Backend extends AsyncDisposable {
   readonly name: string
   readonly capabilities: Capabilities
-  /** Grows by one with every step. */
+  /** Increases by one with every step. */
   readonly policyVersion: number
-  /** The weights of this moment as an agent; its moves carry the tokens they were drawn as. */
+  /** An agent that samples from the current weights; its moves carry their tokens and log-probs. */
   sampler(options?: SamplerOptions): Agent
   /**
    * One gradient step.
@@ -67,34 +69,34 @@ export interface Backend extends AsyncDisposable {
    */
   step(batch: TrainBatch): Promise<StepReport>
   /**
-   * log p of every token after the prompt, 0 where masked, under the weights of this moment or the reference's: for
-   * KL penalties, importance corrections and linearised losses.
+   * log p of every token after the prompt, 0 where masked, under the current or the reference weights. Used for KL
+   * penalties, importance corrections and linearised losses.
    */
   logprobs?(
     segments: readonly TokenSegment[],
     options?: { readonly reference?: boolean },
   ): Promise<readonly Float32Array[]>
-  /** Takes the weights of this moment for the reference policy; before that it is the policy as it was opened. */
+  /** Snapshots the current weights as the KL reference. Default reference: the weights at open. */
   keepReference?(): void
-  /** What the critic expects of the rest of the episode at every drawn token, 0 where masked. */
+  /** The critic's value (expected rest of the return) at every drawn token, 0 where masked. */
   values?(segments: readonly TokenSegment[]): Promise<readonly Float32Array[]>
   /**
-   * The segments of an episode that somebody else played, as if this policy had drawn each move: log-probs are 0,
-   * advantages 1, and a move that it could not make is read and not drawn. Without one it can make: none.
+   * Token segments of another agent's episode, as if this policy had drawn its moves: log-probs 0, advantages 1.
+   * A move outside this policy's action space is masked. Without any move inside it there are no segments.
    */
   demonstrate?(episode: Episode): readonly TokenSegment[]
-  /** Writes weights and optimiser state into a folder, whole or not at all. */
+  /** Writes weights and optimiser state into a folder, atomically. */
   save(folder: string): Promise<void>
-  /** @throws Fault `bad-checkpoint` when it belongs to another policy shape; the weights stay as they were */
+  /** Restores a saved folder. @throws Fault `bad-checkpoint` for another policy shape; the weights stay unchanged */
   load(folder: string): Promise<void>
-  /** Writes the weights alone, in one of `capabilities.exports`. */
+  /** Writes the weights alone, in a format of `capabilities.exports`. */
   export(format: string, file: string): Promise<void>
 }
 
 /**
- * Refuses a batch that a backend cannot step with: a loss, normaliser or entropy bonus it did not declare, a
- * malformed segment, another policy version.
- * @throws RangeError saying what was expected; a backend calls it before any gradient
+ * Refuses a batch that a backend cannot step on: an undeclared loss, normaliser or entropy bonus, a malformed
+ * segment, another policy version. A backend calls it before any gradient.
+ * @throws RangeError saying what was expected
  */
 export function assertSteppable(
   { capabilities, policyVersion }: Pick<Backend, 'capabilities' | 'policyVersion'>,

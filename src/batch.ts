@@ -1,88 +1,89 @@
 /**
  * The training batch: token segments with masks, sampler log-probs and advantages, and an explicit loss.
  *
- * Everything a gradient step needs is in it, so that every backend makes the same one. No backend's
- * default loss, clip bound or normaliser is ever used.
+ * A batch holds everything a gradient step needs, so every backend makes the same step. No backend's default
+ * loss, clip bound or normaliser is ever used.
  */
 
-/** One contiguous stream of token ids: what one policy read and drew, in order. */
+/** One contiguous stream of token ids that one policy read and drew, in order. */
 export interface TokenSegment {
-  /** The episode it comes from; segments of one episode count once in a rollout mean. */
+  /** The segment's episode; segments of one episode count once in a rollout mean. */
   readonly rolloutId: string
   readonly groupId: string
-  /** Prompt and everything after. */
+  /** The prompt and all later tokens. */
   readonly tokens: Int32Array
-  /** Leading tokens that are only read; at least 1. */
+  /** Number of leading tokens that are only read; at least 1. */
   readonly promptLength: number
   /** For `tokens[promptLength + t]`: 1 where the policy drew it, 0 where the world wrote it. */
   readonly mask: Uint8Array
-  /** Sampler's log-prob, natural logarithm, same length as `mask`; 0 where masked. */
+  /** The sampler's log-prob, natural logarithm, same length as `mask`; 0 where masked. */
   readonly logprobs: Float32Array
   /**
-   * The trainer's log-prob under the weights the ratio is measured from, same length as `mask`. Without it the
-   * ratio is measured from the sampler's, and an importance correction has nothing to correct.
+   * The trainer's log-prob under the old weights of the ratio, same length as `mask`. Without it the ratio uses the
+   * sampler's log-prob, and an importance correction has nothing to correct.
    */
   readonly oldLogprobs?: Float32Array
-  /** log-prob under the reference policy, same length as `mask`; for a loss with a KL penalty. */
+  /** Log-prob under the reference policy, same length as `mask`; for a loss with a KL penalty. */
   readonly refLogprobs?: Float32Array
   /** Advantage per token, same length as `mask`; 0 where masked. */
   readonly advantages: Float32Array
-  /** The policy version each token was drawn with, same length as `mask`; -1 where masked. */
+  /** Policy version that drew each token, same length as `mask`; -1 where masked. */
   readonly policyVersions: Int32Array
   readonly temperature: number
   readonly logprobMode: 'scaled' | 'raw'
   readonly stopReason: 'stop' | 'length'
 }
 
-/** How per-token losses become one number. */
+/** Reductions of per-token losses to one number. */
 export const normaliserKinds = ['token-mean', 'seq-mean', 'rollout-mean', 'dr-grpo', 'sum'] as const
+/** Name of a loss reduction; see {@link makeNormaliser}. */
 export type NormaliserKind = (typeof normaliserKinds)[number]
 
-/** The multiplier of each segment's token losses, computed on the whole batch before any splitting. */
+/** Multiplier of each segment's token losses, computed on the whole batch before any splitting. */
 export interface Normaliser {
   readonly kind: NormaliserKind
   readonly perSegment: Float64Array
 }
 
-/** Bounds of a probability ratio: from 1 - low to 1 + high. */
+/** Clip bounds of a probability ratio: from 1 - low to 1 + high. */
 export interface ClipBounds {
   readonly low: number
   readonly high: number
 }
 
 /**
- * What a token's loss is, with r = p / p_old, A its advantage, and p_old of `oldLogprobs`, or else of the sampler.
- * Each is d value / d log p exact; what is written sg(·) is a constant to the gradient.
+ * Loss of one token: r = p / p_old, A its advantage, p_old from `oldLogprobs`, or else from the sampler.
+ * Each has an exact d loss / d log p; sg(·) is stop-gradient.
  */
 export type Objective =
   /** -A log p (Williams 1992). */
   | { readonly kind: 'policy-gradient' }
-  /** -rA: importance sampling without any clip, what every Tinker server knows. */
+  /** -rA: importance sampling without a clip, which every Tinker server supports. */
   | { readonly kind: 'importance-sampling' }
-  /** -A log p, A being a weight of the token and nothing else: likelihood, for supervised fine-tuning. */
+  /** -A log p with A as a token weight: likelihood, for supervised fine-tuning. */
   | { readonly kind: 'cross-entropy' }
   /**
    * -min(rA, clip(r)A) (Schulman et al. 2017; separate bounds: DAPO, Yu et al. 2025); with `dual` and A < 0 at most
    * -dual A (Ye et al. 2020; dual > 1).
    */
   | ({ readonly kind: 'ppo-clip'; readonly dual?: number } & ClipBounds)
-  /** -sg(clip(r)) A log p (MiniMax-M1, 2025): no token's gradient is cut off. */
+  /** -sg(clip(r)) A log p (MiniMax-M1, 2025): no token loses its gradient. */
   | ({ readonly kind: 'cispo' } & ClipBounds)
   /**
-   * PPO's clip of s = exp(mean over the segment's drawn tokens of log r) in place of r (GSPO, Zheng et al. 2025, in
-   * its token form: d s / d log p of each token is s).
+   * PPO's clip with s = exp(mean of log r over the segment's drawn tokens) in place of r (GSPO, Zheng et al. 2025,
+   * in its token form: d s / d log p of each token is s).
    */
   | ({ readonly kind: 'gspo' } & ClipBounds)
-  /** -σ(τ(r - 1)) 4/τ A, τ by the sign of A (SAPO, Gao et al. 2025): clipping that fades. */
+  /** -σ(τ(r - 1)) 4/τ A, τ by the sign of A (SAPO, Gao et al. 2025): soft clipping. */
   | { readonly kind: 'sapo'; readonly tauPositive: number; readonly tauNegative: number }
 
 /**
- * The weight ρ = p_old / p_sampler of each token, where trainer and sampler do not agree (another engine, another
- * precision, older weights); no gradient goes through it.
- * `level` `sequence` multiplies the ρ of a segment's drawn tokens. `truncate` clips ρ into [min, max] (TIS); `mask`
- * drops what is outside and weighs the rest by ρ (MIS; IcePop with both bounds at token level).
+ * Importance weight ρ = p_old / p_sampler per token, for a sampler that differs from the trainer (another engine,
+ * precision, or older weights). No gradient goes through ρ.
+ * `level: 'sequence'` multiplies the ρ of a segment's drawn tokens. `truncate` clips ρ into [min, max] (TIS); `mask`
+ * drops tokens outside and weighs the rest by ρ (MIS; IcePop with both bounds at token level).
  */
-export interface Correction {
+export interface ImportanceCorrection {
   readonly level: 'token' | 'sequence'
   readonly mode: 'truncate' | 'mask'
   /** @default 0 */
@@ -91,15 +92,15 @@ export interface Correction {
 }
 
 /**
- * A penalty on leaving the reference policy, per token, with d = log p - log p_ref (Schulman 2020): k1 is d, k2 is
- * d²/2, k3 is exp(-d) + d - 1. The gradient is that of the estimate as it stands.
+ * KL penalty per token from the reference policy, with d = log p - log p_ref (Schulman 2020): k1 is d, k2 is d²/2,
+ * k3 is exp(-d) + d - 1. The gradient is that of the estimate itself.
  */
 export interface KlPenalty {
   readonly estimator: 'k1' | 'k2' | 'k3'
   readonly coefficient: number
 }
 
-/** Every objective there is. */
+/** Names of all objectives. */
 export const objectiveKinds = [
   'policy-gradient',
   'importance-sampling',
@@ -110,14 +111,15 @@ export const objectiveKinds = [
   'sapo',
 ] as const satisfies readonly Objective['kind'][]
 
-/** The policy loss, explicit to the last constant. */
+/** The policy loss with all its constants explicit. */
 export type Loss = Objective & {
   /** Weight of the entropy bonus, in nats. */
   readonly entropy: number
   readonly kl?: KlPenalty
-  readonly correction?: Correction
+  readonly correction?: ImportanceCorrection
 }
 
+/** Settings of the Adam optimiser for one step. */
 export interface AdamSettings {
   readonly learningRate: number
   /** @default 0.9 */
@@ -126,29 +128,30 @@ export interface AdamSettings {
   readonly beta2?: number
   /** @default 1e-8 */
   readonly epsilon?: number
-  /** Gradients of a larger Euclidean norm are scaled down to it. @default Infinity */
+  /** Euclidean norm that larger gradients are scaled down to. @default Infinity */
   readonly maxGradNorm?: number
-  /** Decoupled: every step takes the learning rate times this share off the weights (AdamW). @default 0 */
+  /** Decoupled weight decay (AdamW): each step shrinks the weights by learning rate times this. @default 0 */
   readonly weightDecay?: number
 }
 
-/** What a critic learns from a batch, beside the policy: per segment, the length of its mask, 0 where masked. */
+/** Training targets of the critic: one array per segment, as long as its mask, 0 where masked. */
 export interface CriticTargets {
   readonly returns: readonly Float32Array[]
-  /** What the critic expected when the advantages were estimated. */
+  /** The critic's values when the advantages were estimated. */
   readonly oldValues: readonly Float32Array[]
-  /** Predictions further than this from the old ones gain nothing; without it they are free. */
+  /** Value clip range: predictions further than this from `oldValues` gain nothing. Without it no clip. */
   readonly range?: number
-  /** Weight of the value loss beside the policy's. */
+  /** Weight of the value loss beside the policy loss. */
   readonly coefficient: number
   readonly adam: AdamSettings
 }
 
+/** Input of one gradient step. */
 export interface TrainBatch {
   readonly step: number
-  /** The policy version the batch is meant to be applied to. */
+  /** The policy version the batch is applied to. */
   readonly policyVersion: number
-  /** How many versions behind `policyVersion` a drawn token may be; without it any. */
+  /** Most versions a drawn token may lag behind `policyVersion`; without it no limit. */
   readonly maxStaleness?: number
   readonly segments: readonly TokenSegment[]
   readonly normaliser: Normaliser
@@ -158,21 +161,21 @@ export interface TrainBatch {
   readonly critic?: CriticTargets
 }
 
-/** How many tokens of a segment the policy drew. */
-export function drawnTokens(segment: Pick<TokenSegment, 'mask'>): number {
+/** Number of tokens in a segment that the policy drew. */
+export function countDrawnTokens(segment: Pick<TokenSegment, 'mask'>): number {
   let drawn = 0
   for (let t = 0; t < segment.mask.length; t++) drawn += segment.mask[t]!
   return drawn
 }
 
 /**
- * The multipliers of a normaliser over the whole batch.
- * `token-mean` divides by all drawn tokens; `seq-mean` averages tokens within a segment, then segments that have
- * any; `rollout-mean` averages tokens within a rollout, then rollouts;
+ * Makes the normaliser (per-segment multipliers) of a whole batch.
+ * `token-mean` divides by all drawn tokens; `seq-mean` averages tokens within a segment, then segments with drawn
+ * tokens; `rollout-mean` averages tokens within a rollout, then rollouts;
  * `dr-grpo` divides by rollouts times a fixed `maxTokens` (Liu et al. 2025); `sum` divides by nothing.
  * @throws RangeError for dr-grpo without `maxTokens`
  */
-export function normalise(
+export function makeNormaliser(
   kind: NormaliserKind,
   segments: readonly Pick<TokenSegment, 'mask' | 'rolloutId'>[],
   { maxTokens }: { readonly maxTokens?: number } = {},
@@ -181,9 +184,9 @@ export function normalise(
   const byRollout = new Map<string, number>()
   let all = 0
   let drawing = 0
-  const drawnOf = segments.map(drawnTokens)
+  const counts = segments.map(countDrawnTokens)
   segments.forEach((segment, i) => {
-    const drawn = drawnOf[i]!
+    const drawn = counts[i]!
     all += drawn
     if (drawn > 0) drawing++
     byRollout.set(segment.rolloutId, (byRollout.get(segment.rolloutId) ?? 0) + drawn)
@@ -194,28 +197,28 @@ export function normalise(
     const own = byRollout.get(segment.rolloutId) ?? 0
     if (kind === 'sum') perSegment[i] = 1
     else if (kind === 'token-mean') perSegment[i] = all > 0 ? 1 / all : 0
-    else if (kind === 'seq-mean') perSegment[i] = drawnOf[i]! > 0 ? 1 / (drawnOf[i]! * drawing) : 0
+    else if (kind === 'seq-mean') perSegment[i] = counts[i]! > 0 ? 1 / (counts[i]! * drawing) : 0
     else if (kind === 'rollout-mean') perSegment[i] = own > 0 ? 1 / (own * byRollout.size) : 0
     else perSegment[i] = 1 / (byRollout.size * (maxTokens ?? 1))
   })
   return { kind, perSegment }
 }
 
-const numbers = ['advantages', 'logprobs', 'oldLogprobs', 'refLogprobs'] as const
-const perToken = ['mask', 'policyVersions', ...numbers] as const
+const floatFields = ['advantages', 'logprobs', 'oldLogprobs', 'refLogprobs'] as const
+const tokenFields = ['mask', 'policyVersions', ...floatFields] as const
 
-/** What is wrong with one segment of a batch, if anything. */
-function wrongSegment(
+/** Describes what is wrong with one segment of a batch, if anything. */
+function segmentProblem(
   segment: TokenSegment,
   { loss, policyVersion, maxStaleness }: TrainBatch,
 ): string | undefined {
   const { tokens, promptLength, mask, policyVersions } = segment
   const drawn = tokens.length - promptLength
   if (promptLength < 1) return `expected promptLength >= 1, got ${promptLength}`
-  for (const field of perToken)
+  for (const field of tokenFields)
     if (segment[field] !== undefined && segment[field].length !== drawn)
       return `expected ${field} of length ${drawn}, got ${segment[field].length}`
-  for (const field of numbers) {
+  for (const field of floatFields) {
     const values = segment[field]
     for (let t = 0; values && t < drawn; t++)
       if (!Number.isFinite(values[t]!))
@@ -247,8 +250,8 @@ export function assertBatch(batch: TrainBatch): void {
       throw new RangeError(`Expected finite normalisers, got ${multiplier} for segments[${i}]`)
   })
   batch.segments.forEach((segment, i) => {
-    const wrong = wrongSegment(segment, batch)
-    if (wrong !== undefined)
-      throw new RangeError(`segments[${i}] of rollout ${segment.rolloutId}: ${wrong}`)
+    const problem = segmentProblem(segment, batch)
+    if (problem !== undefined)
+      throw new RangeError(`segments[${i}] of rollout ${segment.rolloutId}: ${problem}`)
   })
 }

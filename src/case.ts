@@ -1,16 +1,16 @@
 /**
- * A case: one patient's truth, with four typed views of it.
+ * The case: one patient's ground truth, and its typed views for doctor, patient, examiner and grader.
  *
- * Each view is a different type, told apart by its `view` tag, so that handing the grader's view to a
- * patient does not compile. A view is built by copying what its reader may know, never by deleting.
+ * Each view is a type of its own with a `view` tag, so handing the grader's view to a patient does not compile.
+ * A view is built by copying permitted fields, never by deleting.
  */
 
 import type { Persona } from './persona.js'
 
-/** Where a code comes from. */
+/** Terminologies that a code may come from. */
 export const codeSystems = ['icd10', 'icd11', 'snomed', 'hpo', 'loinc', 'mondo', 'local'] as const
 
-/** What a finding is. */
+/** Kinds of finding. */
 export const findingKinds = [
   'symptom',
   'antecedent',
@@ -37,27 +37,27 @@ export interface Code {
   readonly code: string
 }
 
-/** A recorded fact about the patient. A finding that is not listed was not recorded, which is not the same as absent. */
+/** A recorded fact about the patient. An unlisted finding was not recorded, which is not the same as absent. */
 export interface Finding {
   readonly id: string
   readonly kind: (typeof findingKinds)[number]
   /** `present`, `absent`, `unknown`, or a categorical finding's value. */
   readonly state: string
-  /** The number behind the state, where it was measured. */
+  /** The measured number behind the state. */
   readonly value?: number | undefined
   readonly knownBy: 'patient' | 'exam'
   /** How readily the patient mentions it after an open question, 0 to 1. */
   readonly salience: number
   /** How reluctantly the patient mentions it, 0 to 3. */
   readonly stigma: number
-  /** How much it says about the diagnosis: its weight in history coverage. */
+  /** Diagnostic weight, as history coverage counts it. */
   readonly weight?: number | undefined
   /** A recorded dialogue's own words: the doctor's question and the patient's answer. */
   readonly question?: Text | undefined
   readonly utterance?: Text | undefined
 }
 
-/** An examination's result, fixed when the case was made. */
+/** Result of an examination, fixed when the case was made. */
 export interface ExamResult {
   readonly exam: string
   readonly findings: readonly string[]
@@ -66,7 +66,7 @@ export interface ExamResult {
   readonly unavailable: boolean
 }
 
-/** A diagnosis with the names that count as naming it. */
+/** A diagnosis with its accepted names and codes. */
 export interface Diagnosis {
   readonly id: string
   readonly name: Text
@@ -76,10 +76,10 @@ export interface Diagnosis {
   readonly severity?: number | undefined
 }
 
-/** What a doctor should conclude and do: diagnoses, examinations, red flags, triage, advice. */
+/** Reference answer of a case: diagnoses, examinations, red flags, triage, recommended actions. */
 export interface Gold {
   readonly dx: readonly (Diagnosis & { readonly role: 'primary' | 'comorbid' })[]
-  /** Other diagnoses that earn part of the credit. */
+  /** Other diagnoses that earn partial credit. */
   readonly acceptable: readonly (Diagnosis & { readonly credit: number })[]
   readonly differential?: readonly { readonly id: string; readonly p: number }[] | undefined
   readonly exams?:
@@ -103,11 +103,11 @@ export interface Gold {
     readonly polarity: 'recommend' | 'contraindicated'
     readonly weight: number
   }[]
-  /** What the recorded doctor advised, for imported dialogues. */
+  /** The recorded doctor's advice, in imported dialogues. */
   readonly recommendation?: Text | undefined
 }
 
-/** How often answers are wrong. Answers keep to the truth when `deny` and `overReport` are 0. */
+/** Probabilities of wrong answers. Answers are truthful when `deny` and `overReport` are 0. */
 export interface Noise {
   /** P(an answer is "I don't know"), whatever the truth. */
   readonly forget: number
@@ -117,7 +117,7 @@ export interface Noise {
   readonly overReport: number
 }
 
-/** One patient's truth. Case files hold one a line (JSONL); `storage/case-schema.ts` checks them. */
+/** One patient's ground truth. Case files hold one per line (JSONL); `storage/case-schema.ts` checks them. */
 export interface Case {
   readonly schema: 'bedside-case/1'
   readonly id: string
@@ -128,7 +128,7 @@ export interface Case {
     readonly url?: string | undefined
     readonly synthetic: boolean
     readonly generator?: string | undefined
-    /** A marker that lets a trained model be tested for having seen this case. */
+    /** A marker to test whether a trained model has seen this case. */
     readonly canary?: string | undefined
     readonly redistributable: boolean
     readonly split?: 'train' | 'heldout' | undefined
@@ -143,7 +143,7 @@ export interface Case {
   readonly chiefComplaint: { readonly text: Text; readonly findings: readonly string[] }
   readonly findings: readonly Finding[]
   readonly exams: readonly ExamResult[]
-  /** What an examination that is not listed gives. */
+  /** Result of an examination not listed here. */
   readonly examDefault: 'normal' | 'unavailable' | 'simulate'
   readonly noise: Noise
   readonly persona: Persona
@@ -157,18 +157,18 @@ export interface Case {
     | undefined
 }
 
-/** The text in `language`, or in the other one where it is not written. */
-export const inLanguage = (text: Text, language: 'zh' | 'en'): string =>
+/** The text in `language`, with the other language as fallback. */
+export const textInLanguage = (text: Text, language: 'zh' | 'en'): string =>
   text[language] ?? text.en ?? text.zh ?? ''
 
-/** What the doctor is told before the first turn. */
+/** The doctor's view: demographics and complaint, known before the first turn. */
 export interface DoctorView {
   readonly view: 'doctor'
   readonly demographics: Case['demographics']
   readonly complaint: Text
 }
 
-/** What the patient knows of themselves: no examination findings, no diagnosis. */
+/** The patient's view: findings known to the patient, without examination findings or diagnosis. */
 export interface PatientView {
   readonly view: 'patient'
   readonly caseId: string
@@ -179,7 +179,7 @@ export interface PatientView {
   readonly persona: Persona
 }
 
-/** What examinations can find: results fixed with the case, no diagnosis. */
+/** The examiner's view: examination findings and fixed results, without diagnosis. */
 export interface ExaminerView {
   readonly view: 'examiner'
   readonly caseId: string
@@ -189,7 +189,7 @@ export interface ExaminerView {
   readonly examDefault: Case['examDefault']
 }
 
-/** Everything, for whoever scores. */
+/** The grader's view, for rewards: all findings and the gold, without persona or noise. */
 export interface GraderView {
   readonly view: 'grader'
   readonly caseId: string
@@ -199,12 +199,14 @@ export interface GraderView {
   readonly provenance: Case['provenance']
 }
 
+/** Copies the doctor's view of a case. */
 export const doctorView = (truth: Case): DoctorView => ({
   view: 'doctor',
   demographics: truth.demographics,
   complaint: truth.chiefComplaint.text,
 })
 
+/** Copies the patient's view of a case. */
 export const patientView = (truth: Case): PatientView => ({
   view: 'patient',
   caseId: truth.id,
@@ -217,6 +219,7 @@ export const patientView = (truth: Case): PatientView => ({
   persona: truth.persona,
 })
 
+/** Copies the examiner's view of a case. */
 export const examinerView = (truth: Case): ExaminerView => ({
   view: 'examiner',
   caseId: truth.id,
@@ -228,6 +231,7 @@ export const examinerView = (truth: Case): ExaminerView => ({
   examDefault: truth.examDefault,
 })
 
+/** Copies the grader's view of a case. */
 export const graderView = (truth: Case): GraderView => ({
   view: 'grader',
   caseId: truth.id,
@@ -237,8 +241,8 @@ export const graderView = (truth: Case): GraderView => ({
   provenance: truth.provenance,
 })
 
-/** The primary diagnosis of a case. */
-export function primary(gold: Gold): Gold['dx'][number] {
+/** The primary diagnosis: the one with that role, or else the first. */
+export function primaryDiagnosis(gold: Gold): Gold['dx'][number] {
   // The schema asks for at least one diagnosis.
   return gold.dx.find((dx) => dx.role === 'primary') ?? (gold.dx[0] as Gold['dx'][number])
 }

@@ -1,18 +1,18 @@
-/** A language model as a function from messages to a reply; `chats/` holds the kinds. */
+/** The chat model: a function from messages to a reply. `chats/` holds the implementations. */
 
-/** Tokens that one call used. */
+/** Token counts of one call. */
 export interface Usage {
   readonly promptTokens: number
   readonly completionTokens: number
 }
 
-/** What a chat model answered. */
+/** A chat model's reply. */
 export interface ChatReply {
   readonly text: string
   readonly usage: Usage
 }
 
-/** One message of a conversation. */
+/** A message of a conversation. */
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant'
   readonly content: string
@@ -20,15 +20,12 @@ export interface Message {
 
 /** Settings of one call. */
 export interface ChatOptions {
-  /** Passed to servers that honour it. */
+  /** Sampling seed, passed on to servers that support it. */
   readonly seed?: number
   readonly temperature?: number
   readonly maxTokens?: number
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * A chat model.
- * @throws Fault `model-unavailable` or `model-unreadable`
- */
+/** A chat model. @throws Fault `model-unavailable` or `model-unreadable` */
 export type Chat = (messages: readonly Message[], options?: ChatOptions) => Promise<ChatReply>

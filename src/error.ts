@@ -1,31 +1,31 @@
 /**
- * The world's faults, as values with a code.
+ * Faults: typed errors with a code for failures of the world (models, files, judges).
  *
- * Three kinds of trouble get three treatments. What the policy does wrong is an outcome it learns
- * from (`turn.ts`). What the world does wrong is a {@link Fault}: left out and counted, never scored.
- * What the programmer does wrong throws a `TypeError` or `RangeError` at once, with the value received.
+ * Three kinds of error get three treatments. A policy's mistake is an outcome it learns from (`turn.ts`). A failure
+ * of the world is a {@link Fault}: left out and counted, never scored. A programmer's mistake throws a `TypeError` or
+ * `RangeError` at once, with the value received.
  */
 
-/** Why a {@link Fault} happened; a code exists only where a caller would act on it. */
+/** Cause of a {@link Fault}; a code exists only where a caller would act on it. */
 export type FaultCode =
   /** A file, flag or config the user gave is wrong; the message names the place. */
   | 'bad-input'
-  /** A model endpoint did not answer, or refused. */
+  /** A model endpoint did not answer, or refused the request. */
   | 'model-unavailable'
-  /** A model answered something that cannot be read. */
+  /** A model's answer cannot be read. */
   | 'model-unreadable'
-  /** A patient, exam simulator or reward of the user threw. */
+  /** A user's patient, exam simulator or reward threw. */
   | 'component-failed'
-  /** A checkpoint belongs to another policy, or is damaged. */
+  /** A checkpoint is damaged or belongs to another policy. */
   | 'bad-checkpoint'
-  /** The process that holds the weights is gone; a run goes on from its last checkpoint with another. */
+  /** The process with the weights died; a run continues from its last checkpoint with a new one. */
   | 'backend-lost'
   /** The caller's signal was aborted. */
   | 'aborted'
 
 const marker = Symbol.for('bedside.fault')
 
-/** Something outside the policy and the program went wrong: an endpoint, a file, a judge. */
+/** An error outside the policy and the program: of an endpoint, a file, a judge. */
 export class Fault extends Error {
   readonly code: FaultCode
   readonly [marker] = true
@@ -36,25 +36,25 @@ export class Fault extends Error {
     this.code = code
   }
 
-  /** True for a `Fault` of any copy of this package; `instanceof` fails across duplicate installs. */
+  /** True for a `Fault` of any copy of this package, where `instanceof` fails across duplicate installs. */
   static is(error: unknown): error is Fault {
     return typeof error === 'object' && error !== null && marker in error
   }
 }
 
 /**
- * Whether a fault is one consultation's own, to be left out and counted while the others go on: not when the caller
- * stopped everything, nor when there are no weights left to play with.
+ * True for a fault of one episode, which is left out and counted while the others continue. False when the caller
+ * aborted or the backend with the weights is lost.
  */
-export const ofOneWorld = (error: unknown): error is Fault =>
+export const isEpisodeFault = (error: unknown): error is Fault =>
   Fault.is(error) && error.code !== 'aborted' && error.code !== 'backend-lost'
 
-/** The message of anything thrown. */
-export const messageOf = (error: unknown): string =>
+/** The message of any thrown value. */
+export const errorMessage = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** Runs `work`; what it throws becomes a {@link Fault} of `code`, unless a nearer boundary named it. */
-export async function boundary<T>(
+/** Runs `work` and rethrows its error as a {@link Fault} of `code`; a `Fault` passes unchanged. */
+export async function rethrowAsFault<T>(
   code: FaultCode,
   what: string,
   work: () => T | PromiseLike<T>,
@@ -63,6 +63,6 @@ export async function boundary<T>(
     return await work()
   } catch (error) {
     if (Fault.is(error)) throw error
-    throw new Fault(code, `${what}: ${messageOf(error)}`, { cause: error })
+    throw new Fault(code, `${what}: ${errorMessage(error)}`, { cause: error })
   }
 }

@@ -1,28 +1,29 @@
-/** The examination simulator: a function that carries out one order, or says "not mine". */
+/** The examination simulator: a function that carries out one order, or gives `undefined` for an unknown one. */
 import type { ExaminerView } from './case.js'
-import type { Language, Ordered, Told } from './turn.js'
+import type { Language, OrderStatus, RevealedFinding } from './turn.js'
 
-/** What carrying out one order gave. */
+/** Result of one carried-out order. */
 export interface ExamReport {
-  /** `resulted` now, `repeat` of a result still valid, `unavailable` here. */
-  readonly status: Extract<Ordered, 'resulted' | 'repeat' | 'unavailable'>
-  /** Canonical ids of what was done, panels expanded. */
+  /** `resulted` now, `repeat` of a still valid result, or `unavailable` here. */
+  readonly status: Extract<OrderStatus, 'resulted' | 'repeat' | 'unavailable'>
+  /** Canonical ids of the examinations done, panels expanded. */
   readonly exams: readonly string[]
   readonly text: string
-  readonly told: readonly Told[]
+  readonly told: readonly RevealedFinding[]
   readonly money: number
-  /** Until the result is there. */
+  /** Minutes until the result. */
   readonly minutes: number
-  /** 0 none to 3 an operation, of every examination carried out, added up. @default 0 */
+  /** Sum over the examinations done of 0 (none) to 3 (an operation). @default 0 */
   readonly invasiveness?: number
 }
 
-/** A report, and when in the consultation it came. */
+/** A report with its time in the consultation. */
 export interface PastReport extends ExamReport {
-  /** Minutes from the start. */
+  /** Minutes from the start of the consultation. */
   readonly at: number
 }
 
+/** Context of an order for an examination simulator. */
 export interface ExamContext {
   readonly view: ExaminerView
   /** Earlier reports, oldest first. */
@@ -34,14 +35,14 @@ export interface ExamContext {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Carries out the order, or gives `undefined` when it is not one it knows, so that the next may try. */
+/** Carries out an order, or gives `undefined` for one it does not know, so that the next simulator may try. */
 export type ExamSimulator = (
   order: string,
   context: ExamContext,
 ) => ExamReport | undefined | PromiseLike<ExamReport | undefined>
 
-/** The first simulator that knows the order carries it out. */
-export const firstOf =
+/** Combines simulators: the first that knows the order carries it out. */
+export const combineExamSimulators =
   (...simulators: readonly ExamSimulator[]): ExamSimulator =>
   async (order, context) => {
     for (const simulate of simulators) {

@@ -94,7 +94,7 @@ export function assertSiblings(episodes: readonly Episode[]): void {
 export const isTruncated = (episode: Episode): boolean =>
   episode.end === 'truncated' || episode.turns.some(({ sample }) => sample?.stopReason === 'length')
 
-function standingOf(
+function memberStanding(
   episode: Episode,
   { total }: Score,
   truncated: NonNullable<GroupPolicy['truncated']>,
@@ -106,7 +106,7 @@ function standingOf(
   return truncated === 'drop' ? 'out' : 'counts'
 }
 
-function statusOf(
+function groupStatus(
   totals: readonly number[],
   standings: readonly Standing[],
   {
@@ -127,7 +127,11 @@ function statusOf(
 }
 
 /** Values of the members that count, put where the learning ones stand; 0 elsewhere. */
-function placed(id: string, standings: readonly Standing[], values: readonly number[]): number[] {
+function placeAdvantages(
+  id: string,
+  standings: readonly Standing[],
+  values: readonly number[],
+): number[] {
   const counted = standings.filter((standing) => standing !== 'out').length
   if (values.length !== counted)
     throw new TypeError(
@@ -158,19 +162,19 @@ export function formGroup(
     )
   assertSiblings(episodes)
   const standings = episodes.map((episode, i) =>
-    standingOf(episode, scores[i]!, policy.truncated ?? 'keep'),
+    memberStanding(episode, scores[i]!, policy.truncated ?? 'keep'),
   )
   const totals = scores.flatMap(({ total }, i) =>
     total === null || standings[i] === 'out' ? [] : [total],
   )
-  const status = statusOf(totals, standings, policy)
+  const status = groupStatus(totals, standings, policy)
   const advantages =
-    status === 'learns' ? placed(id, standings, estimate(totals)) : episodes.map(() => 0)
+    status === 'learns' ? placeAdvantages(id, standings, estimate(totals)) : episodes.map(() => 0)
   const { caseId, seed } = first
   return { id, caseId, seed, episodes, scores, advantages, standings, status }
 }
 
-function scoredOf({ episodes, scores, standings }: Group): ScoredGroup {
+function scoredGroup({ episodes, scores, standings }: Group): ScoredGroup {
   const counting = scores.flatMap((score, i) =>
     score.total === null || standings[i] === 'out'
       ? []
@@ -197,17 +201,20 @@ function scoredOf({ episodes, scores, standings }: Group): ScoredGroup {
  * The groups with advantages estimated over all that teach, together; those that do not are left as they are.
  * Form them with `baseline: 'elsewhere'` where the estimator learns from singletons or equal totals too.
  */
-export function estimateTogether(
+export function estimateAcrossGroups(
   groups: readonly Group[],
   estimate: BatchEstimator,
 ): readonly Group[] {
   const teaching = groups.filter(({ status }) => status === 'learns')
   if (teaching.length === 0) return groups
-  const estimated = estimate(teaching.map(scoredOf))
+  const estimated = estimate(teaching.map(scoredGroup))
   let next = 0
   return groups.map((group) =>
     group.status === 'learns'
-      ? { ...group, advantages: placed(group.id, group.standings, estimated[next++] ?? []) }
+      ? {
+          ...group,
+          advantages: placeAdvantages(group.id, group.standings, estimated[next++] ?? []),
+        }
       : group,
   )
 }

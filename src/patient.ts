@@ -1,36 +1,38 @@
-/** The patient: a function that answers one utterance, knowing only what this patient could know. */
+/** The patient: a function that answers one utterance, given the patient's view of the case and the dialogue. */
 import type { PatientView } from './case.js'
-import type { Language, Told, Understanding } from './turn.js'
+import type { Language, RevealedFinding, Understanding } from './turn.js'
 
-/** One exchange between doctor and patient so far. */
+/** An earlier utterance with the patient's reply. */
 export interface Exchange {
   readonly utterance: string
   readonly reply: Reply
 }
 
-/** What the patient says, and beside it what the patient understood and told (for rewards only). */
+/** The patient's words, with the understanding and the revealed findings behind them (for rewards only). */
 export interface Reply {
   readonly text: string
   readonly understood: Understanding
-  /** How many questions the utterance held. */
+  /** Number of questions in the utterance. */
   readonly questions: number
-  /** Ids of the findings it asked about. */
+  /** Ids of the findings the utterance asked about. */
   readonly asked: readonly string[]
-  readonly told: readonly Told[]
+  /** Findings the reply revealed. */
+  readonly told: readonly RevealedFinding[]
 }
 
+/** Context of an utterance for a patient. */
 export interface PatientContext {
   readonly view: PatientView
   /** Earlier exchanges, oldest first; a patient keeps no other memory. */
   readonly dialogue: readonly Exchange[]
-  /** Decides wording and noise; the same for all siblings of a group. */
+  /** Keys wording and noise; the same for all siblings of a group. */
   readonly seed: number
   readonly language: Language
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Answers one utterance. A pure function of its arguments where no model is behind it.
- * @throws Fault when the world fails; an answer is never made up for a failure
+ * Answers one utterance. A pure function of its arguments unless a model is behind it.
+ * @throws Fault when the model or another outside part fails; a failure never becomes an answer
  */
 export type Patient = (utterance: string, context: PatientContext) => Reply | PromiseLike<Reply>

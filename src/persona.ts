@@ -1,12 +1,12 @@
 /**
- * Personas: how a patient is to talk with. Every dial goes from 0, not at all, to 3, very.
+ * Personas: a patient's style of conversation as dials from 0 (not at all) to 3 (very).
  *
- * A dial changes style or willingness and never a fact, `fabricating` alone excepted. The axes are those of
+ * A dial changes style or willingness, never a fact; only `fabricating` changes facts. The axes come from
  * PatientSim (personality, literacy, recall, confusion), AgentClinic (biases) and SycoEval (agenda).
  */
 import { uniform } from './seed.js'
 
-/** Each dial with what it does at 3. */
+/** Dials with their effect at level 3. */
 export const dials = {
   lowLiteracy: 'knows no technical word',
   forgetful: 'cannot say about one in four things asked',
@@ -22,19 +22,20 @@ export const dials = {
   demanding: 'wants a certain treatment or test',
   fabricating: 'says about one thing in three the wrong way round',
 } as const
+/** Name of a dial. */
 export type Dial = keyof typeof dials
 
-/** Dials that are not 0. */
+/** Levels of the dials above 0. */
 export type Persona = { readonly [dial in Dial]?: number }
 
-const names = Object.keys(dials) as Dial[] // the keys of the literal above
+const dialNames = Object.keys(dials) as Dial[] // the keys of the literal above
 
-/** How far a dial is turned. */
-export const dialOf = (persona: Persona, dial: Dial): number => persona[dial] ?? 0
+/** Level of a dial, 0 to 3. */
+export const dialLevel = (persona: Persona, dial: Dial): number => persona[dial] ?? 0
 
 /**
  * Personas by name: the six personalities of PatientSim, single difficulties, and the eleven patient biases of
- * AgentClinic, each by what it does to a conversation.
+ * AgentClinic, each expressed by its effect on a conversation.
  */
 export const personas = {
   plain: {},
@@ -61,9 +62,10 @@ export const personas = {
   'religion-bias': { distrustful: 1, ashamed: 2, demanding: 1 },
   'socioeconomic-bias': { distrustful: 2, lowLiteracy: 2, terse: 1 },
 } as const satisfies Record<string, Persona>
+/** Name of a preset persona. */
 export type PersonaName = keyof typeof personas
 
-/** How strongly the patients of a tier differ: not at all, a little, or over the whole range. */
+/** Spread of personas among a tier's patients: none, a little, or the whole range. */
 export type PersonaSpread = 'plain' | 'mild' | 'varied'
 
 /** P(at least 1, at least 2, 3) of every dial. */
@@ -73,23 +75,23 @@ const spreads: { readonly [spread in PersonaSpread]: readonly number[] } = {
   varied: [0.35, 0.2, 0.08],
 }
 
-/** A persona, every dial drawn by itself; nobody drawn fabricates. */
+/** Draws a persona, each dial independently; `fabricating` is never drawn. */
 export function drawPersona(spread: PersonaSpread, seed: number): Persona {
   const persona: { [dial in Dial]?: number } = {}
-  for (const dial of names) {
+  for (const dial of dialNames) {
     if (dial === 'fabricating') continue
     const u = uniform(seed, 'persona', dial)
     const level = spreads[spread].filter((p) => u < p).length
     if (level > 0) persona[dial] = level
   }
-  // Nobody is both; the stronger one stays.
+  // A patient is not both; the stronger dial stays.
   const { verbose = 0, terse = 0 } = persona
   if (verbose > 0 && terse > 0) delete persona[verbose >= terse ? 'terse' : 'verbose']
   return persona
 }
 
 /**
- * Reads a persona's name, or dials as in `anxious=2,terse=1`.
+ * Parses a persona's name, or dials as in `anxious=2,terse=1`.
  * @throws RangeError for a name, a dial or a level that does not exist
  */
 export function parsePersona(text: string): Persona {
@@ -99,7 +101,7 @@ export function parsePersona(text: string): Persona {
     const [dial, level] = part.split('=').map((side) => side.trim())
     if (dial === undefined || !Object.hasOwn(dials, dial) || !/^[0-3]$/.test(level ?? ''))
       throw new RangeError(
-        `Expected one of ${Object.keys(personas).join(', ')}, or dials from 0 to 3 as in \`anxious=2,terse=1\` (${names.join(', ')}), got \`${text}\``,
+        `Expected one of ${Object.keys(personas).join(', ')}, or dials from 0 to 3 as in \`anxious=2,terse=1\` (${dialNames.join(', ')}), got \`${text}\``,
       )
     persona[dial as Dial] = Number(level) // an own key of `dials`
   }

@@ -1,46 +1,49 @@
 /**
  * The reward: an async function of a finished episode and the grader's view, with named parts.
  *
- * A part that could not be computed is `unavailable` and one that has no meaning for the case is
- * `not-applicable`; neither is a 0. A score without a total is left out by whoever trains, and counted.
+ * A part that could not be computed is `unavailable`, a part without meaning for the case is `not-applicable`;
+ * neither is a 0. Trainers leave out and count a score without a total.
  */
 import type { GraderView } from './case.js'
 import type { Episode } from './episode.js'
 
+/** One named part of a score. */
 export type Part =
   | { readonly status: 'ok'; readonly value: number; readonly evidence?: string }
   | { readonly status: 'unavailable'; readonly reason: string }
   | { readonly status: 'not-applicable' }
 
+/** Result of a reward: a total and its parts. */
 export interface Score {
   /** Within the reward's bounds; null when a needed part is unavailable or nothing applies. */
   readonly total: number | null
   readonly parts: Readonly<Record<string, Part>>
   /**
-   * What each turn of the episode is paid, in order, for credit turn by turn; only of rewards that pay by turn.
-   * What is not paid by turn stands at the last one, so that all sum to the total but for what was clipped.
+   * Reward of each turn, in order, for per-turn credit; only from rewards that pay by turn. Reward not tied to a turn
+   * is on the last one, so the turns sum to the total, except for clipping.
    */
   readonly turns?: readonly number[]
 }
 
+/** Context of a reward call. */
 export interface RewardContext {
   readonly signal?: AbortSignal | undefined
-  /** The training step the episode was played in, from 1; absent where nothing is trained. */
+  /** Training step of the episode, from 1; absent outside training. */
   readonly step?: number | undefined
 }
 
-/** Scores a finished episode. Its bounds are declared, and checked when it runs. */
+/** A reward function. Its declared bounds are checked at every call. */
 export interface Reward {
   (episode: Episode, truth: GraderView, context?: RewardContext): Promise<Score>
   readonly rewardName: string
   readonly bounds: readonly [low: number, high: number]
   /** The paper or system the formula comes from. */
   readonly source: string
-  /** A published system's formula as it was released, faults included. */
+  /** True for a published system's formula as released, bugs included. */
   readonly parity?: boolean
-  /** Whom it pays, where that is not the doctor. */
+  /** Set where the reward is for the patient instead of the doctor. */
   readonly pays?: 'patient'
-  /** Of a weighted mean: what share of the total each part weighs. */
+  /** For a weighted mean: each part's share of the total. */
   readonly weights?: Readonly<Record<string, number>>
 }
 
@@ -64,17 +67,19 @@ export async function scoreEpisode<Rewards extends RewardSet>(
   return scores as ScoresOf<Rewards>
 }
 
-/** Why a score has no total, where that is the world's fault: the reason of its first unavailable part. */
-export function troubleOf({ total, parts }: Score): string | undefined {
+/** Reason of a score's first unavailable part; undefined for a score with a total or without such a part. */
+export function unavailableReason({ total, parts }: Score): string | undefined {
   if (total !== null) return undefined
   for (const part of Object.values(parts)) if (part.status === 'unavailable') return part.reason
   return undefined
 }
 
-/** A value with what it was judged on. */
+/** Makes a computed part, with the evidence for its value. */
 export const ok = (value: number, evidence?: string): Part =>
   evidence === undefined ? { status: 'ok', value } : { status: 'ok', value, evidence }
 
+/** A part without meaning for the case. */
 export const notApplicable: Part = Object.freeze({ status: 'not-applicable' })
 
+/** Makes a part that could not be computed. */
 export const unavailable = (reason: string): Part => ({ status: 'unavailable', reason })

@@ -7,7 +7,7 @@ import type { Env } from './env.js'
 import { ended } from './env.js'
 import type { Episode, EpisodeTurn } from './episode.js'
 import type { Fault } from './error.js'
-import { boundary, ofOneWorld } from './error.js'
+import { isEpisodeFault, rethrowAsFault } from './error.js'
 import type { RewardSet, ScoresOf } from './reward.js'
 import { scoreEpisode } from './reward.js'
 import type { EpisodeSeeds } from './seed.js'
@@ -38,7 +38,7 @@ export async function rollout(
   for (;;) {
     signal?.throwIfAborted()
     const seen = observation
-    const move = await boundary('component-failed', agentName, () =>
+    const move = await rethrowAsFault('component-failed', agentName, () =>
       agent(seen, { seed: agentSeed, signal }),
     )
     const { text, sample } = move
@@ -103,7 +103,7 @@ export async function play<Rewards extends RewardSet>(
     const scores = await scoreEpisode(episode, graderView(truth), rewards, { signal, step })
     return { episode, scores }
   } catch (error) {
-    if (!ofOneWorld(error) || signal?.aborted) throw error
+    if (!isEpisodeFault(error) || signal?.aborted) throw error
     return error
   }
 }

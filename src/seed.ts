@@ -94,14 +94,14 @@ export const uniform = (seed: number, ...keys: readonly Key[]): number =>
   fork(seed, ...keys) / 4294967296
 
 /** An integer in [0, n). */
-export const below = (n: number, seed: number, ...keys: readonly Key[]): number =>
+export const uniformInt = (n: number, seed: number, ...keys: readonly Key[]): number =>
   Math.floor(uniform(seed, ...keys) * n)
 
 /** One element of a non-empty list. */
 export function pick<T>(list: readonly T[], seed: number, ...keys: readonly Key[]): T {
   if (list.length === 0) throw new RangeError('Expected a non-empty list to pick from, got []')
   // A list of length n is indexed below n, so the element exists.
-  return list[below(list.length, seed, ...keys)] as T
+  return list[uniformInt(list.length, seed, ...keys)] as T
 }
 
 /** An index drawn in proportion to `weights` (non-negative, not all 0). */
@@ -128,7 +128,7 @@ export function pickWeighted(
 export function shuffle<T>(list: readonly T[], seed: number, ...keys: readonly Key[]): T[] {
   const out = [...list]
   for (let i = out.length - 1; i > 0; i--) {
-    const j = below(i + 1, seed, ...keys, i)
+    const j = uniformInt(i + 1, seed, ...keys, i)
     const held = out[i] as T
     out[i] = out[j] as T
     out[j] = held

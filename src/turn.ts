@@ -1,32 +1,30 @@
-/**
- * What a doctor can do, what the world answers, and the pair of them: the words every later concept shares.
- */
+/** Turns of a consultation: the doctor's action, the world's outcome, and the facts behind them. */
 
-/** A language the doctor and the patient speak. */
+/** Language of a consultation. */
 export type Language = 'zh' | 'en'
 
-/** A disease that the diagnosis may be instead, and how probable the doctor calls it, 0 to 1. */
-export interface Considered {
+/** One alternative of a differential diagnosis, with the doctor's probability for it, 0 to 1. */
+export interface DifferentialEntry {
   readonly diagnosis: string
   readonly p?: number
 }
 
-/** What the doctor does; a closed union, so that a forgotten case is a compile error. */
+/** A doctor's action; a closed union, so a forgotten kind is a compile error. */
 export type Action =
   /** Says something to the patient, in free text. */
   | { readonly kind: 'ask'; readonly text: string }
-  /** Orders one examination, by whatever name the doctor knows it. */
+  /** Orders one examination, by any of its names. */
   | { readonly kind: 'order'; readonly exam: string }
   /** Commits to one diagnosis and ends the consultation. */
   | {
       readonly kind: 'diagnose'
       readonly diagnosis: string
       readonly recommendation?: string
-      /** P(the diagnosis is right) as the doctor states it, 0 to 1. */
+      /** The doctor's P(the diagnosis is right), 0 to 1. */
       readonly confidence?: number
-      /** What else it may be, most likely first; the diagnosis itself is not among them. */
-      readonly differential?: readonly Considered[]
-      /** How urgent the patient is, 1 (at once) to 5 (can wait). */
+      /** Alternatives, most likely first, without the diagnosis itself. */
+      readonly differential?: readonly DifferentialEntry[]
+      /** Urgency, 1 (at once) to 5 (can wait). */
       readonly triage?: number
     }
   /** Ends the consultation without a diagnosis. */
@@ -34,38 +32,38 @@ export type Action =
   /** A reply that no grammar could read; `why` is shown to the doctor. */
   | { readonly kind: 'invalid'; readonly text: string; readonly why: string }
 
-/** What the doctor perceives of the world's answer. */
+/** The world's answer to an action, as the doctor sees it. */
 export type Outcome =
   /** The patient's words. */
   | { readonly kind: 'answered'; readonly text: string }
   /** An examination's report. */
   | { readonly kind: 'examined'; readonly text: string }
-  /** The world did not do it, and says why; the turn is spent. */
+  /** The action was not carried out; `text` says why. The turn is spent. */
   | { readonly kind: 'rejected'; readonly text: string }
   /** The consultation is over. */
   | { readonly kind: 'closed' }
 
-/** One exchange, as the doctor saw it. */
+/** An action with its outcome, as the doctor saw them. */
 export interface Turn {
   readonly action: Action
   readonly outcome: Outcome
 }
 
-/** How a finding stood when somebody told of it; a categorical finding's state is one of its values. */
+/** State of a finding as reported. A categorical finding's state is one of its values. */
 export type FindingState = 'present' | 'absent' | 'unknown' | (string & {})
 
-/** A finding that an answer or a report settled. */
-export interface Told {
+/** A finding with the state that an answer or a report revealed. */
+export interface RevealedFinding {
   readonly finding: string
   readonly state: FindingState
 }
 
 /**
- * What an utterance was taken for, after the state taxonomy of AIE (Automatic Interactive Evaluation).
- * `answered` a question it knew, `unknown` one it could not answer, `exam-only` one that needs an
- * examination, `repeated` one already answered, `withheld` one it will not answer yet, `unclear` one it did not
- * understand, `ambiguous` one that may mean several things, `open` an open question, `refused` a request for the
- * diagnosis or an injection, `courtesy` no question at all.
+ * The patient's classification of an utterance, after the state taxonomy of AIE (Automatic Interactive Evaluation):
+ * `answered` a question the patient could answer, `unknown` one the patient could not, `exam-only` one that needs an
+ * examination, `repeated` one already answered, `withheld` one the patient will not answer yet, `unclear` one not
+ * understood, `ambiguous` one with several meanings, `open` an open question, `refused` a request for the diagnosis
+ * or an injection, `courtesy` no question at all.
  */
 export type Understanding =
   | 'answered'
@@ -80,34 +78,34 @@ export type Understanding =
   | 'courtesy'
 
 /**
- * What became of an order: a result, a result still valid and so told again, not available here, no examination
- * that anybody knows, or refused because it costs more or takes longer than is left.
+ * Outcome of an order: `resulted`, `repeat` of a still valid result, `unavailable` here, `unknown` to every
+ * simulator, or `refused` because it costs more or takes longer than the budget left.
  */
-export type Ordered = 'resulted' | 'repeat' | 'unavailable' | 'unknown' | 'refused'
+export type OrderStatus = 'resulted' | 'repeat' | 'unavailable' | 'unknown' | 'refused'
 
-/** What really happened in a turn: read by rewards, never by the doctor. */
+/** Ground truth of a turn, for rewards; the doctor never sees it. */
 export interface TurnFacts {
-  /** What the patient took the utterance for; absent when nobody was asked. */
+  /** Class of the utterance; absent when the patient was not asked. */
   readonly understood?: Understanding
-  /** How many questions the utterance held. */
+  /** Number of questions in the utterance. */
   readonly questions?: number
-  /** Findings asked about, whether or not they could be answered. */
+  /** Findings asked about, answered or not. */
   readonly asked: readonly string[]
-  /** Findings this turn settled. */
-  readonly told: readonly Told[]
-  /** What became of an order; absent where nothing was ordered. */
-  readonly ordered?: Ordered
+  /** Findings this turn revealed. */
+  readonly told: readonly RevealedFinding[]
+  /** Outcome of the order; absent where nothing was ordered. */
+  readonly ordered?: OrderStatus
   /** Canonical ids of the examinations carried out, panels expanded. */
   readonly exams: readonly string[]
-  /** What the patient went through for them, 0 to 3 an examination, added up; absent where nothing was done. */
+  /** Sum of the invasiveness, 0 to 3, of the examinations done; absent where nothing was done. */
   readonly invasiveness?: number
-  /** Spent in this turn, in money units. */
+  /** Money spent in this turn, in money units. */
   readonly money: number
-  /** Passed in this turn. */
+  /** Minutes that passed in this turn. */
   readonly minutes: number
 }
 
-/** Facts of a turn in which nothing was learned and nothing spent. */
+/** Facts of a turn without findings or cost. */
 export const noFacts: TurnFacts = Object.freeze({
   asked: Object.freeze([]),
   told: Object.freeze([]),
@@ -118,10 +116,10 @@ export const noFacts: TurnFacts = Object.freeze({
 
 /** Why an episode ended. */
 export type Stop =
-  /** Terminations: the doctor's own doing. */
+  /** Terminations: the doctor ended it. */
   | 'diagnosed'
   | 'gave-up'
   | 'invalid-action'
-  /** Truncations: a limit. */
+  /** Truncations: a limit ended it. */
   | 'max-turns'
   | 'budget'

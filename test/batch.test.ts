@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TokenSegment, TrainBatch } from '../src/batch.js'
-import { assertBatch, drawnTokens, normalise, normaliserKinds } from '../src/batch.js'
+import { assertBatch, countDrawnTokens, makeNormaliser, normaliserKinds } from '../src/batch.js'
 
 /** A segment whose mask is given, after a prompt of two tokens. */
 function segment(mask: readonly number[], rolloutId = 'r1'): TokenSegment {
@@ -33,37 +33,39 @@ const segments = fc.array(
 )
 
 const total = (perSegment: Float64Array, list: readonly TokenSegment[]): number =>
-  list.reduce((sum, each, i) => sum + (perSegment[i] ?? Number.NaN) * drawnTokens(each), 0)
+  list.reduce((sum, each, i) => sum + (perSegment[i] ?? Number.NaN) * countDrawnTokens(each), 0)
 
 test('drawnTokens counts what the policy drew', () => {
-  expect([segment([1, 0, 0, 1, 1]), segment([]), segment([0])].map(drawnTokens)).toEqual([3, 0, 0])
+  expect([segment([1, 0, 0, 1, 1]), segment([]), segment([0])].map(countDrawnTokens)).toEqual([
+    3, 0, 0,
+  ])
 })
 
 describe('normalise', () => {
   const list = [segment([1, 1, 0], 'a'), segment([1], 'a'), segment([1, 0], 'b')]
 
   test('token-mean divides by all drawn tokens', () => {
-    expect([...normalise('token-mean', list).perSegment]).toEqual([1 / 4, 1 / 4, 1 / 4])
+    expect([...makeNormaliser('token-mean', list).perSegment]).toEqual([1 / 4, 1 / 4, 1 / 4])
   })
 
   test('rollout-mean averages within a rollout, over all its segments, then over rollouts', () => {
-    expect([...normalise('rollout-mean', list).perSegment]).toEqual([1 / 6, 1 / 6, 1 / 2])
+    expect([...makeNormaliser('rollout-mean', list).perSegment]).toEqual([1 / 6, 1 / 6, 1 / 2])
   })
 
   test('dr-grpo divides by rollouts times a fixed number of tokens', () => {
-    const { kind, perSegment } = normalise('dr-grpo', list, { maxTokens: 10 })
+    const { kind, perSegment } = makeNormaliser('dr-grpo', list, { maxTokens: 10 })
     expect([kind, [...perSegment]]).toEqual(['dr-grpo', [1 / 20, 1 / 20, 1 / 20]])
   })
 
   test('sum divides by nothing', () => {
-    expect([...normalise('sum', list).perSegment]).toEqual([1, 1, 1])
+    expect([...makeNormaliser('sum', list).perSegment]).toEqual([1, 1, 1])
   })
 
   test('the means weigh all drawn tokens to 1, whatever the batch', () => {
     fc.assert(
       fc.property(segments, (drawn) => {
         for (const kind of ['token-mean', 'rollout-mean'] as const)
-          expect(total(normalise(kind, drawn).perSegment, drawn)).toBeCloseTo(1, 12)
+          expect(total(makeNormaliser(kind, drawn).perSegment, drawn)).toBeCloseTo(1, 12)
       }),
     )
   })
@@ -71,10 +73,10 @@ describe('normalise', () => {
   test('rollout-mean gives every rollout the same weight, however long it is', () => {
     fc.assert(
       fc.property(segments, (drawn) => {
-        const { perSegment } = normalise('rollout-mean', drawn)
+        const { perSegment } = makeNormaliser('rollout-mean', drawn)
         const byRollout = new Map<string, number>()
         drawn.forEach((each, i) => {
-          const weight = (perSegment[i] ?? Number.NaN) * drawnTokens(each)
+          const weight = (perSegment[i] ?? Number.NaN) * countDrawnTokens(each)
           byRollout.set(each.rolloutId, (byRollout.get(each.rolloutId) ?? 0) + weight)
         })
         for (const weight of byRollout.values()) expect(weight).toBeCloseTo(1 / byRollout.size, 12)
@@ -85,7 +87,7 @@ describe('normalise', () => {
   test('dr-grpo weighs a token the same in a long and a short rollout', () => {
     fc.assert(
       fc.property(segments, (drawn) => {
-        const { perSegment } = normalise('dr-grpo', drawn, { maxTokens: 50 })
+        const { perSegment } = makeNormaliser('dr-grpo', drawn, { maxTokens: 50 })
         const rollouts = new Set(drawn.map(({ rolloutId }) => rolloutId)).size
         for (const weight of perSegment) expect(weight).toBeCloseTo(1 / (50 * rollouts), 12)
       }),
@@ -95,12 +97,12 @@ describe('normalise', () => {
   test('a segment without drawn tokens weighs 0 rather than NaN', () => {
     const empty = [segment([0, 0], 'a')]
     for (const kind of ['token-mean', 'rollout-mean'] as const)
-      expect([...normalise(kind, empty).perSegment]).toEqual([0])
+      expect([...makeNormaliser(kind, empty).perSegment]).toEqual([0])
   })
 
   for (const options of [{}, { maxTokens: 0 }, { maxTokens: Number.NaN }])
     test(`dr-grpo refuses ${JSON.stringify(options)}`, () => {
-      expect(() => normalise('dr-grpo', list, options)).toThrow(
+      expect(() => makeNormaliser('dr-grpo', list, options)).toThrow(
         new RangeError(
           `Expected \`maxTokens\` to be a positive number, got \`${options.maxTokens}\``,
         ),
@@ -109,7 +111,7 @@ describe('normalise', () => {
 
   test('every kind there is makes one multiplier per segment', () => {
     for (const kind of normaliserKinds)
-      expect(normalise(kind, list, { maxTokens: 5 }).perSegment).toHaveLength(3)
+      expect(makeNormaliser(kind, list, { maxTokens: 5 }).perSegment).toHaveLength(3)
   })
 })
 
@@ -118,7 +120,7 @@ describe('assertBatch', () => {
     step: 1,
     policyVersion: 3,
     segments: list,
-    normaliser: normalise('token-mean', list),
+    normaliser: makeNormaliser('token-mean', list),
     loss: { kind: 'policy-gradient', entropy: 0 },
     adam: { learningRate: 0.1 },
   })

@@ -4,9 +4,9 @@ import {
   doctorView,
   examinerView,
   graderView,
-  inLanguage,
   patientView,
-  primary,
+  primaryDiagnosis,
+  textInLanguage,
 } from '../src/case.js'
 import type { ExamContext, ExamSimulator } from '../src/exam.js'
 import type { Patient, PatientContext } from '../src/patient.js'
@@ -162,10 +162,10 @@ describe('the schema', () => {
 
 describe('inLanguage', () => {
   test('gives the language, or the other one where it is not written', () => {
-    expect(inLanguage({ zh: '病', en: 'ill' }, 'zh')).toBe('病')
-    expect(inLanguage({ en: 'ill' }, 'zh')).toBe('ill')
-    expect(inLanguage({ zh: '病' }, 'en')).toBe('病')
-    expect(inLanguage({}, 'en')).toBe('')
+    expect(textInLanguage({ zh: '病', en: 'ill' }, 'zh')).toBe('病')
+    expect(textInLanguage({ en: 'ill' }, 'zh')).toBe('ill')
+    expect(textInLanguage({ zh: '病' }, 'en')).toBe('病')
+    expect(textInLanguage({}, 'en')).toBe('')
   })
 })
 
@@ -180,10 +180,12 @@ describe('primary', () => {
 
   test('is the diagnosis of that role, wherever it stands', () => {
     const gold = { ...tinyLung.gold, dx: [dx('diabetes', 'comorbid'), dx('gout', 'primary')] }
-    expect(primary(gold).id).toBe('gout')
+    expect(primaryDiagnosis(gold).id).toBe('gout')
   })
 
   test('is the first where no one has that role', () => {
-    expect(primary({ ...tinyLung.gold, dx: [dx('diabetes', 'comorbid')] }).id).toBe('diabetes')
+    expect(primaryDiagnosis({ ...tinyLung.gold, dx: [dx('diabetes', 'comorbid')] }).id).toBe(
+      'diabetes',
+    )
   })
 })

@@ -19,7 +19,7 @@ import type { Check } from '../src/testing/check.js'
 import { envChecks } from '../src/testing/env.js'
 import { examChecks } from '../src/testing/exam.js'
 import { patientChecks } from '../src/testing/patient.js'
-import { writeReasoned } from '../src/text/huatuo-reply.js'
+import { formatHuatuoReply } from '../src/text/huatuo-reply.js'
 import { embedded } from '../src/trainers/embedded/embedded.js'
 import type { Action, Language } from '../src/turn.js'
 
@@ -109,7 +109,7 @@ describe.each(languages)('the question, %s', (language) => {
   const options = { case: truth }
   describe.each<[string, Action | string]>([
     ['answered', { kind: 'diagnose', diagnosis: 'Vitamin C deficiency' }],
-    ['answered in text', writeReasoned('Gums bleed.', 'Vitamin C deficiency')],
+    ['answered in text', formatHuatuoReply('Gums bleed.', 'Vitamin C deficiency')],
     ['answered with a question', { kind: 'ask', text: 'Do your gums bleed?' }],
     ['not answered', { kind: 'give-up' }],
   ])('%s', (_, action) => hold(envChecks(make, { actions: [action], options, truth })))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { boundary, Fault, messageOf } from '../src/error.js'
+import { errorMessage, Fault, rethrowAsFault } from '../src/error.js'
 
 describe('Fault', () => {
   test('is an error with a code, a name and a cause', () => {
@@ -28,8 +28,8 @@ describe('Fault', () => {
 
 describe('boundary', () => {
   test('gives what the work gives, waited for', async () => {
-    expect(await boundary('component-failed', 'patient', () => 3)).toBe(3)
-    expect(await boundary('component-failed', 'patient', async () => 4)).toBe(4)
+    expect(await rethrowAsFault('component-failed', 'patient', () => 3)).toBe(3)
+    expect(await rethrowAsFault('component-failed', 'patient', async () => 4)).toBe(4)
   })
 
   for (const [what, work] of [
@@ -47,7 +47,9 @@ describe('boundary', () => {
     ],
   ] as const)
     test(`makes a fault of an error the work ${what}, with its name and cause`, async () => {
-      const fault = await boundary('component-failed', 'patient', work).catch((error) => error)
+      const fault = await rethrowAsFault('component-failed', 'patient', work).catch(
+        (error) => error,
+      )
       expect(Fault.is(fault)).toBe(true)
       expect(fault).toMatchObject({
         code: 'component-failed',
@@ -57,19 +59,19 @@ describe('boundary', () => {
     })
 
   test('makes a fault of what is no error at all', async () => {
-    const fault = boundary('component-failed', 'patient', () => Promise.reject('just text'))
+    const fault = rethrowAsFault('component-failed', 'patient', () => Promise.reject('just text'))
     await expect(fault).rejects.toMatchObject({ message: 'patient: just text', cause: 'just text' })
   })
 
   test('leaves a fault of a nearer boundary as it is', async () => {
     const near = new Fault('model-unavailable', 'no answer')
-    const outer = boundary('component-failed', 'episode', () =>
-      boundary('component-failed', 'patient', () => Promise.reject(near)),
+    const outer = rethrowAsFault('component-failed', 'episode', () =>
+      rethrowAsFault('component-failed', 'patient', () => Promise.reject(near)),
     )
     await expect(outer).rejects.toBe(near)
   })
 })
 
 test('messageOf gives the message of anything thrown', () => {
-  expect([new Error('x'), 'y', 3, null].map(messageOf)).toEqual(['x', 'y', '3', 'null'])
+  expect([new Error('x'), 'y', 3, null].map(errorMessage)).toEqual(['x', 'y', '3', 'null'])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { examinerView } from '../src/case.js'
 import type { ExamContext, ExamReport, ExamSimulator } from '../src/exam.js'
-import { firstOf } from '../src/exam.js'
+import { combineExamSimulators } from '../src/exam.js'
 import { tinyExams, tinyLung } from './fixtures/tiny.js'
 
 const context: ExamContext = {
@@ -28,7 +28,11 @@ const knowing =
 
 describe('firstOf', () => {
   test('lets the first simulator that knows the order carry it out', async () => {
-    const examine = firstOf(knowing('ecg', 'first'), knowing('ecg', 'second'), tinyExams)
+    const examine = combineExamSimulators(
+      knowing('ecg', 'first'),
+      knowing('ecg', 'second'),
+      tinyExams,
+    )
     expect(await examine('ecg', context)).toEqual(report('first'))
     expect((await examine('chest-film', context))?.text).toBe('A patchy shadow at the right base.')
   })
@@ -39,7 +43,7 @@ describe('firstOf', () => {
       asked++
       return undefined
     }
-    const examine = firstOf(counting, knowing('ecg', 'here'), counting)
+    const examine = combineExamSimulators(counting, knowing('ecg', 'here'), counting)
     await examine('ecg', context)
     expect(asked).toBe(1)
   })
@@ -49,17 +53,19 @@ describe('firstOf', () => {
       await new Promise((resolve) => setTimeout(resolve, 5))
       return knowing('ecg', 'slow')(order, given)
     }
-    expect((await firstOf(slow, knowing('ecg', 'fast'))('ecg', context))?.text).toBe('slow')
+    expect((await combineExamSimulators(slow, knowing('ecg', 'fast'))('ecg', context))?.text).toBe(
+      'slow',
+    )
   })
 
   test('knows no order that none of them knows', async () => {
-    expect(await firstOf(knowing('ecg', 'x'))('biopsy', context)).toBeUndefined()
-    expect(await firstOf()('ecg', context)).toBeUndefined()
+    expect(await combineExamSimulators(knowing('ecg', 'x'))('biopsy', context)).toBeUndefined()
+    expect(await combineExamSimulators()('ecg', context)).toBeUndefined()
   })
 
   test('lets an error out instead of asking the next', async () => {
     const broken: ExamSimulator = () => Promise.reject(new Error('out of order'))
-    const examine = firstOf(broken, knowing('ecg', 'x'))
+    const examine = combineExamSimulators(broken, knowing('ecg', 'x'))
     await expect(examine('ecg', context)).rejects.toThrow('out of order')
   })
 })

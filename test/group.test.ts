@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Episode } from '../src/episode.js'
 import type { AdvantageEstimator, BatchEstimator, GroupPolicy, ScoredGroup } from '../src/group.js'
-import { assertSiblings, estimateTogether, formGroup, isTruncated } from '../src/group.js'
+import { assertSiblings, estimateAcrossGroups, formGroup, isTruncated } from '../src/group.js'
 import type { Score } from '../src/reward.js'
 import { notApplicable, ok, unavailable } from '../src/reward.js'
 import { noFacts } from '../src/turn.js'
@@ -301,7 +301,7 @@ describe('estimateTogether', () => {
       asked.push(batch)
       return batch.map(({ totals }, g) => totals.map((_, i) => 10 * (g + 1) + i))
     }
-    const made = estimateTogether(groups, estimate)
+    const made = estimateAcrossGroups(groups, estimate)
     expect(asked).toEqual([
       [
         {
@@ -329,7 +329,7 @@ describe('estimateTogether', () => {
 
   test('episodes without tokens are not weighed by them', () => {
     const bare = form([1, 0])
-    estimateTogether([bare], (batch) => {
+    estimateAcrossGroups([bare], (batch) => {
       expect(batch[0]).not.toHaveProperty('tokens')
       return batch.map(({ totals }) => totals)
     })
@@ -341,13 +341,15 @@ describe('estimateTogether', () => {
     const never: BatchEstimator = () => {
       throw new Error('asked')
     }
-    expect(estimateTogether(idle, never)).toBe(idle)
+    expect(estimateAcrossGroups(idle, never)).toBe(idle)
   })
 
   test('refuses an answer for another number of members or groups', () => {
-    expect(() => estimateTogether(groups, () => [[1, 2], [1]])).toThrow(
+    expect(() => estimateAcrossGroups(groups, () => [[1, 2], [1]])).toThrow(
       new TypeError('Expected the estimator to give 2 advantages for group teaches too, got 1'),
     )
-    expect(() => estimateTogether(groups, () => [[1, 2]])).toThrow('for group teaches too, got 0')
+    expect(() => estimateAcrossGroups(groups, () => [[1, 2]])).toThrow(
+      'for group teaches too, got 0',
+    )
   })
 })

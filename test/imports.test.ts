@@ -2,41 +2,45 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, posix, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 
-/** The concepts, in the order in which each may name those before it. A new concept goes into its place here. */
-const concepts = `
-  error package-folder lines whole-file near-names seed retry pool chat-reply chat
-  remembering turn hidden reasoned-reply words voice phrases
-  codes persona case-schema case tiers knowledge-file knowledge knowledge-check knowledge-folder likelihood families hypotheses utility information sweep order outlook belief prospect phrasebook posterior actionSpace
-  patient exam episode track reward contributions quick-check episode-schema episode-reader episode-row episode-table episode-file
-  env agent rollout group correlation signal-accuracy signal batch backend event
-  estimate audit-play audit-parts audit adversary evaluate tally evaluation recipe run-directory training-report
-`
-  .trim()
-  .split(/\s+/)
-
-/** Where folders are put together; only these may name folders, and no other file may name these. */
-const compositions = [
+/**
+ * Rooms in rank order: a room is a concept file of `src` or one of its folders. A room may import rooms before it and
+ * itself; rooms in one bracket never import one another. A new room goes into its place here, on purpose.
+ */
+const ranks: readonly (string | readonly string[])[] = [
+  ...['error', 'seed', 'turn', 'persona', 'platform/', 'text/', 'case', 'chat', 'chats/'],
+  ...[
+    'patient',
+    'exam',
+    'episode',
+    'reward',
+    'env',
+    'agent',
+    'rollout',
+    'group',
+    'batch',
+    'backend',
+  ],
+  ...['knowledge/', 'inference/', 'storage/'],
+  ['cases/', 'envs/', 'agents/', 'rewards/', 'trainers/', 'testing/'],
+  ...['evaluation/', 'tasks/', 'runs/'],
+  ['exports/', 'cli/', 'server/'],
   'index',
-  'registry',
-  'doctors',
-  'setting',
-  'backends',
-  'setting-worlds',
-  'auditing',
-  'training-plan',
-  'training-loops',
-  'training-run',
-  'exports/*',
-  'cli/*',
-  'server/*',
 ]
 
-const isComposition = (file: string): boolean =>
-  compositions.some((name) =>
-    name.endsWith('/*') ? file.startsWith(name.slice(0, -1)) : file === `${name}.ts`,
-  )
+/** Rooms whose inside is nobody else's business, and the files by which they are entered. */
+const doors: Readonly<Record<string, RegExp>> = {
+  'inference/': /^(belief|belief-trace|generative-model|hypotheses|posterior|utility)$/,
+  'knowledge/': /^(action-space|knowledge|load|per-knowledge|tiers)$/,
+  'storage/': /^([a-z]+-files|[a-z]+-schema|atomic-write|compressed-lines|parquet-sink)$/,
+}
+
+const rankOf = new Map(ranks.flatMap((rooms, rank) => [rooms].flat().map((room) => [room, rank])))
+
+const roomOf = (file: string): string =>
+  file.includes('/') ? `${file.split('/')[0]}/` : basename(file, '.ts')
 
 /** Code without the comments that stand on lines of their own, which may quote imports. */
 const withoutComments = (code: string): string =>
@@ -54,20 +58,22 @@ const specifiers = (code: string): string[] =>
 function wrongImport(file: string, specifier: string): string | undefined {
   if (!specifier.startsWith('.'))
     return specifier === 'bedside' || specifier.startsWith('bedside/')
-      ? 'names the package it is part of'
+      ? 'imports the package it is part of'
       : undefined
-  if (!specifier.endsWith('.js')) return `names ${specifier}, which does not end in .js`
+  if (!specifier.endsWith('.js')) return `imports ${specifier}, which does not end in .js`
   const target = posix.join(posix.dirname(file), specifier).replace(/\.js$/, '.ts')
-  if (target.startsWith('..')) return `names ${target}, outside of src`
-  if (isComposition(file)) return undefined
-  if (isComposition(target)) return `names ${target}, which puts folders together`
-  const [folder, own] = [target, file].map((path) => (path.includes('/') ? path.split('/')[0] : ''))
-  if (own === '') {
-    if (folder !== '') return `is a concept and names the folder of ${target}`
-    const earlier = concepts.slice(0, Math.max(0, concepts.indexOf(basename(file, '.ts'))))
-    return earlier.includes(basename(target, '.ts')) ? undefined : `does not come after ${target}`
-  }
-  return folder === '' || folder === own ? undefined : `names ${target}, of another folder`
+  if (target.startsWith('..')) return `imports ${target}, outside of src`
+  const [from, to] = [roomOf(file), roomOf(target)]
+  if (from === to) return file === target ? 'imports itself' : undefined
+  const [rank, below] = [rankOf.get(from), rankOf.get(to)]
+  if (rank === undefined) return `is in ${from}, a room without a rank`
+  if (below === undefined || below >= rank) return `imports ${target}, which is not of a lower rank`
+  const door = doors[to]
+  // The entry points show what users may need of any room.
+  if (!door || from === 'index' || from === 'exports/') return undefined
+  return door.test(posix.relative(to, target).replace(/\.ts$/, ''))
+    ? undefined
+    : `imports ${target}, which is no door of ${to}`
 }
 
 /** What is wrong with the imports of some files, given by their paths in src. */
@@ -96,91 +102,154 @@ function filesUnder(folder: string, ending: RegExp): Map<string, string> {
 
 const src = filesUnder('src', /\.ts$/)
 
-describe('the import rule', () => {
-  test('holds for every file of src', () => {
+/** Files that import one another in a circle, types included: one circle, or none. */
+function circle(files: ReadonlyMap<string, string>): readonly string[] {
+  const done = new Set<string>()
+  const visit = (file: string, path: readonly string[]): readonly string[] => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file]
+    if (done.has(file)) return []
+    for (const specifier of specifiers(files.get(file) ?? '')) {
+      const target = posix.join(posix.dirname(file), specifier).replace(/\.js$/, '.ts')
+      const found =
+        specifier.startsWith('.') && files.has(target) ? visit(target, [...path, file]) : []
+      if (found.length > 0) return found
+    }
+    done.add(file)
+    return []
+  }
+  for (const file of files.keys()) {
+    const found = visit(file, [])
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+const declarations =
+  /^\s*(?:export\s+)?(?:declare\s+)?(?:(?:interface|class|enum)\s+(\w+)|type\s+(\w+)\s*(?:<[^\n]*)?=)/gm
+
+/** Type names that more than one place declares, with the files. A module's additions to another are none. */
+function declaredTwice(files: ReadonlyMap<string, string>): readonly string[] {
+  const places = new Map<string, string[]>()
+  for (const [file, code] of files)
+    for (const [, name, alias] of withoutComments(code)
+      .replace(/declare module [\s\S]*?^\}/gm, '')
+      .matchAll(declarations)) {
+      const declared = name ?? alias ?? ''
+      places.set(declared, [...(places.get(declared) ?? []), file])
+    }
+  return [...places].flatMap(([name, all]) =>
+    all.length > 1 ? [`${name}: ${all.join(', ')}`] : [],
+  )
+}
+
+describe('rooms', () => {
+  test('import rooms of a lower rank only, types included, and enter by the doors', () => {
     expect(src.size).toBeGreaterThan(50)
     expect(wrongImports(src)).toEqual([])
   })
 
-  test('knows every concept, and no concept that is gone', () => {
-    const found = [...src.keys()].filter((file) => !file.includes('/') && !isComposition(file))
-    expect(found.map((file) => basename(file, '.ts')).sort()).toEqual([...concepts].sort())
+  test('are the ones that are listed: put a new file into a room, or add a concept on purpose', () => {
+    const found = readdirSync(join(root, 'src'), { withFileTypes: true }).map((entry) =>
+      entry.isDirectory() ? `${entry.name}/` : basename(entry.name, '.ts'),
+    )
+    const listed = ranks.flat().filter((room) => room !== 'server/' || found.includes(room))
+    expect(found.sort()).toEqual([...listed].sort())
+  })
+
+  test('have no circle', () => {
+    expect(circle(src)).toEqual([])
+    const two = [
+      ['a.ts', "import type { B } from './b.js'"],
+      ['b.ts', "export * from './a.js'"],
+    ] as const
+    expect(circle(new Map(two))).toEqual(['a.ts', 'b.ts', 'a.ts'])
+  })
+
+  test('hold at most 25 files of their own in a folder', () => {
+    const counts = new Map<string, number>()
+    for (const file of src.keys()) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1)
+    expect([...counts].filter(([, count]) => count > 25)).toEqual([])
+  })
+
+  test('declare a type name once', () => {
+    expect(declaredTwice(src)).toEqual([])
+    const two = new Map([
+      ['a.ts', 'interface Case {}'],
+      ['b.ts', 'export type Case = string'],
+    ])
+    expect(declaredTwice(two)).toEqual(['Case: a.ts, b.ts'])
   })
 
   const says = (what: string, file: string, code: string, wrong: readonly string[]) =>
     test(what, () => expect(wrongImports(new Map([[file, code]]))).toEqual(wrong))
 
-  says('lets a concept name an earlier one', 'case.ts', "import { a } from './error.js'", [])
-  says('stops a concept that names a later one', 'case.ts', "import type { A } from './env.js'", [
-    'case.ts does not come after env.ts',
+  says('may import a lower one', 'case.ts', "import { a } from './error.js'", [])
+  says('may not import a higher one', 'case.ts', "import type { A } from './env.js'", [
+    'case.ts imports env.ts, which is not of a lower rank',
   ])
-  says('stops a concept that names itself', 'case.ts', "export { a } from './case.js'", [
-    'case.ts does not come after case.ts',
+  says('may not import a file that is in no room', 'case.ts', "import './news.js'", [
+    'case.ts imports news.ts, which is not of a lower rank',
   ])
-  says('stops a concept that nobody put in order', 'news.ts', "import './error.js'", [
-    'news.ts does not come after error.ts',
-  ])
-  says('stops a concept that names one nobody put in order', 'case.ts', "import './news.js'", [
-    'case.ts does not come after news.ts',
-  ])
-  says('stops a concept that names a folder', 'env.ts', "import { a } from './envs/wrappers.js'", [
-    'env.ts is a concept and names the folder of envs/wrappers.ts',
+  says('need a rank', 'news/x.ts', "import '../error.js'", [
+    'news/x.ts is in news/, a room without a rank',
   ])
   says(
-    'lets a folder name concepts and itself, however deep',
+    'may import themselves, however deep',
     'envs/patients/rule.ts',
-    "import { a } from '../../case.js'\nimport { b } from '../wrappers.js'\nimport { c } from './act.js'",
+    "import '../wrappers.js'",
     [],
   )
   says(
-    'stops a folder that names another, statically',
-    'envs/check.ts',
-    "import {\n  a,\n  b,\n} from '../testing/env.js'",
-    ['envs/check.ts names testing/env.ts, of another folder'],
-  )
-  says(
-    'stops a folder that names another, dynamically or for a type',
+    'may not import one of the same rank, dynamically or for a type',
     'envs/check.ts',
     "const a = await import('../cases/files.js')\ntype B = import('../agents/chat.js').B",
     [
-      'envs/check.ts names cases/files.ts, of another folder',
-      'envs/check.ts names agents/chat.ts, of another folder',
+      'envs/check.ts imports cases/files.ts, which is not of a lower rank',
+      'envs/check.ts imports agents/chat.ts, which is not of a lower rank',
     ],
   )
-  says(
-    'stops a folder that adds to another',
-    'agents/x.ts',
-    "declare module '../envs/register.js' {}",
-    ['agents/x.ts names envs/register.ts, of another folder'],
-  )
-  says('stops a folder that names a composition', 'envs/x.ts', "import '../registry.js'", [
-    'envs/x.ts names registry.ts, which puts folders together',
+  says('may not add to one of the same rank', 'agents/x.ts', "declare module '../envs/x.js' {}", [
+    'agents/x.ts imports envs/x.ts, which is not of a lower rank',
   ])
-  says('stops a concept that names a composition', 'event.ts', "export * from './index.js'", [
-    'event.ts names index.ts, which puts folders together',
+  says('are entered by their doors', 'agents/x.ts', "import '../inference/lookahead.js'", [
+    'agents/x.ts imports inference/lookahead.ts, which is no door of inference/',
   ])
-  says(
-    'lets compositions name anything',
-    'cli/main.ts',
-    "import '../registry.js'\nimport '../envs/x.js'\nimport 'commander'",
-    [],
-  )
-  says('stops an import without .js', 'envs/x.ts', "import { a } from './y'", [
-    'envs/x.ts names ./y, which does not end in .js',
+  says('end their imports in .js', 'envs/x.ts', "import { a } from './y'", [
+    'envs/x.ts imports ./y, which does not end in .js',
   ])
-  says('stops an import from outside of src', 'cli/x.ts', "import a from '../../data/a.js'", [
-    'cli/x.ts names ../data/a.ts, outside of src',
+  says('import nothing from outside of src', 'cli/x.ts', "import a from '../../data/a.js'", [
+    'cli/x.ts imports ../data/a.ts, outside of src',
   ])
-  says('stops a file that imports the package itself', 'envs/x.ts', "import { a } from 'bedside'", [
-    'envs/x.ts names the package it is part of',
+  says('do not import the package itself', 'envs/x.ts', "import { a } from 'bedside'", [
+    'envs/x.ts imports the package it is part of',
   ])
   says(
-    'does not mind what a comment says',
+    'may quote imports in a comment',
     'seed.ts',
     "/**\n * import { a } from './env.js'\n */\n// import './env.js'\nexport const a = 1",
     [],
   )
 })
+
+/** Functions of more than 40 lines, and whether the comment above says `Long because`. */
+function longFunctions(code: string): { readonly line: number; readonly reason: boolean }[] {
+  const source = ts.createSourceFile('x.ts', code, ts.ScriptTarget.Latest, true)
+  const lineAt = (position: number) => source.getLineAndCharacterOfPosition(position).line
+  const found: { line: number; reason: boolean }[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const start = lineAt(node.getStart())
+      if (lineAt(node.end) - start + 1 > 40) {
+        const statement = ts.findAncestor(node, (one) => one.parent && ts.isSourceFile(one.parent))
+        const above = code.slice(statement?.pos ?? node.pos, node.getStart())
+        found.push({ line: start + 1, reason: above.includes('Long because') })
+      }
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
 
 describe('no file of src', () => {
   const none = (what: string, wrong: (file: string, code: string) => boolean) =>
@@ -201,6 +270,14 @@ describe('no file of src', () => {
     return code.trimEnd().split('\n').length > 300 && !head.includes('Long because')
   })
 
+  test('has a function of more than 40 lines that does not say why', () => {
+    const long = [...src].flatMap(([file, code]) =>
+      longFunctions(code).map(({ line, reason }) => ({ place: `${file}:${line}`, reason })),
+    )
+    expect(long.filter(({ reason }) => !reason).map(({ place }) => place)).toEqual([])
+    expect(long.length).toBeLessThanOrEqual(15)
+  })
+
   none('begins without a sentence on what it is', (_, code) => !/^(?:#!.*\n)?\/\*\*/.test(code))
 
   none('draws from Math.random', (_, code) => withoutComments(code).includes('Math.random'))
@@ -208,7 +285,8 @@ describe('no file of src', () => {
   none(
     'reads the clock where results are made',
     (file, code) =>
-      !isComposition(file) && /\bnew Date\b|\bDate\.now\b/.test(withoutComments(code)),
+      !/^(?:cli|runs|tasks)\//.test(file) &&
+      /\bnew Date\b|\bDate\.now\b/.test(withoutComments(code)),
   )
 })
 

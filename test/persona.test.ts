@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Dial, PersonaSpread } from '../src/persona.js'
-import { dialOf, dials, drawPersona, parsePersona, personas } from '../src/persona.js'
+import { dialLevel, dials, drawPersona, parsePersona, personas } from '../src/persona.js'
 import { personaSchema } from '../src/storage/case-schema.js'
 
 const names = Object.keys(dials) as Dial[] // the keys of the literal
@@ -15,7 +15,7 @@ describe('a drawn persona', () => {
       for (const persona of draw(spread)) {
         expect(personaSchema.parse(persona)).toEqual(persona)
         expect(persona.fabricating).toBeUndefined()
-        expect(dialOf(persona, 'verbose') * dialOf(persona, 'terse')).toBe(0)
+        expect(dialLevel(persona, 'verbose') * dialLevel(persona, 'terse')).toBe(0)
       }
   })
 
@@ -27,7 +27,7 @@ describe('a drawn persona', () => {
     const drawn = draw(spread)
     for (const dial of names.filter((name) => !/fabricating|verbose|terse/.test(name)))
       for (const [i, p] of shares.entries()) {
-        const seen = drawn.filter((persona) => dialOf(persona, dial) > i).length / n
+        const seen = drawn.filter((persona) => dialLevel(persona, dial) > i).length / n
         expect(Math.abs(seen - p), `${dial} ${i + 1}`).toBeLessThan(
           4 * Math.sqrt((p * (1 - p)) / n) + 1e-9,
         )
@@ -37,7 +37,7 @@ describe('a drawn persona', () => {
   test('is a function of the seed, each dial drawn independently of the others', () => {
     const drawn = draw('varied')
     expect(draw('varied')).toEqual(drawn)
-    const high = (dial: Dial) => drawn.map((persona) => (dialOf(persona, dial) > 0 ? 1 : 0))
+    const high = (dial: Dial) => drawn.map((persona) => (dialLevel(persona, dial) > 0 ? 1 : 0))
     const mean = (list: readonly number[]) => list.reduce((sum, x) => sum + x, 0) / list.length
     for (const [a, b] of [
       ['anxious', 'confused'],

@@ -4,7 +4,6 @@ import type { Key } from '../src/seed.js'
 import {
   adversarySeeds,
   autoresetSeed,
-  below,
   demonstrationSeeds,
   evaluationSeeds,
   fork,
@@ -15,6 +14,7 @@ import {
   resampleSeed,
   shuffle,
   uniform,
+  uniformInt,
 } from '../src/seed.js'
 
 const n = 100_000
@@ -176,7 +176,7 @@ describe('derived seeds', () => {
 describe('below', () => {
   test('gives every integer below n about equally often', () => {
     const counts = new Float64Array(7)
-    for (let i = 0; i < n; i++) counts[below(7, i, 'die')]!++
+    for (let i = 0; i < n; i++) counts[uniformInt(7, i, 'die')]!++
     const error = Math.sqrt((n * 6) / 49)
     for (const count of counts) expect(Math.abs(count - n / 7) / error).toBeLessThan(4)
   })

@@ -7,7 +7,9 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { clinic, generateCase, loadKnowledge, primary } from 'bedside'
+import { primaryDiagnosis } from 'bedside'
+import { generateCase } from 'bedside/cases'
+import { clinic, loadKnowledge } from 'bedside/knowledge'
 
 const [folder = 'doctor-agent-data', reasoned = '2000', verified = '1500'] = process.argv.slice(2)
 const knowledge = clinic(loadKnowledge(), ['tiredness', 'upper-abdomen'])
@@ -33,7 +35,7 @@ function vignette(n) {
   return {
     question: `${who} reports: ${list(telling.map(inWords))}. What is the most likely diagnosis?`,
     weighed: telling.toSorted((a, b) => (b.weight ?? 0) - (a.weight ?? 0)).map(inWords),
-    answer: primary(truth.gold).name.en ?? '',
+    answer: primaryDiagnosis(truth.gold).name.en ?? '',
   }
 }
 

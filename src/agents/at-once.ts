@@ -1,22 +1,22 @@
 /** Doctors who diagnose on their first turn: what a consultation must beat. */
 import type { Agent, PrivilegedAgent } from '../agent.js'
-import { fullInformation, mostProbable, yearsOf } from '../inference/posterior.js'
+import { ageInYears, fullInformationBelief, mostProbableDisease } from '../inference/posterior.js'
 import type { BayesianOptions } from './bayesian.js'
-import { bayesian, conclude } from './bayesian.js'
+import { conclude, stateTracker } from './bayesian.js'
 
 /** Makes a doctor that names what is most common at the patient's age and sex, whatever they complain of. */
 export function prior(options: BayesianOptions): Agent {
-  const read = bayesian(options)
+  const read = stateTracker(options)
   return (observation) => {
     const mind = read(observation)
     const { age, sex } = observation.intake.demographics
-    return conclude({ ...mind, belief: mind.posterior.start({ age: yearsOf(age), sex }) })
+    return conclude({ ...mind, belief: mind.posterior.start({ age: ageInYears(age), sex }) })
   }
 }
 
 /** Makes a doctor that names what is most probable by age, sex and complaint. */
 export function complaintOnly(options: BayesianOptions): Agent {
-  const read = bayesian(options)
+  const read = stateTracker(options)
   return (observation) => conclude(read(observation))
 }
 
@@ -33,12 +33,12 @@ export function fullInformationDoctor({
   knownBy,
   ...options
 }: FullInformationOptions): PrivilegedAgent {
-  const read = bayesian(options)
+  const read = stateTracker(options)
   return {
     forCase: (truth) => (observation) => {
       const mind = read(observation)
-      const belief = fullInformation(mind.posterior, truth, knownBy ? { knownBy } : {})
-      return { action: mind.diagnose(mostProbable(options.knowledge, belief)) }
+      const belief = fullInformationBelief(mind.posterior, truth, knownBy ? { knownBy } : {})
+      return { action: mind.diagnose(mostProbableDisease(options.knowledge, belief)) }
     },
   }
 }

@@ -1,61 +1,59 @@
-/**
- * What doctors with a posterior share: what they know, what they may ask or order, what it would tell and cost,
- * and the diagnosis.
- */
+/** State tracker shared by the Bayesian doctors: posterior, available questions and exams, their gain and cost. */
 import type { Move } from '../agent.js'
 import type { Observation } from '../env.js'
 import type { Posterior, PosteriorOptions } from '../inference/posterior.js'
-import { mostProbable, posteriorOf } from '../inference/posterior.js'
+import { getPosterior, mostProbableDisease } from '../inference/posterior.js'
 import { knowledgeActionSpace } from '../knowledge/action-space.js'
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
 import { expandPanel } from '../knowledge/knowledge.js'
 import type { Action, Language } from '../turn.js'
 import type { Notes } from './notes.js'
-import { reader } from './notes.js'
+import { notesReader } from './notes.js'
 
-/** The knowledge base and the tier's knobs, as the doctor counts with them. */
+/** Options of a Bayesian doctor: its knowledge base, and the tier settings that it assumes. */
 export interface BayesianOptions extends PosteriorOptions {
   readonly knowledge: Knowledge
-  /** @default the observation's */
+  /** Language of its actions. @default the observation's */
   readonly language?: Language
   /** Never orders an examination. @default false */
   readonly questionsOnly?: boolean
 }
 
-/** A question or an order, and what it takes. */
+/** A question or an exam that the doctor can choose, with its cost. */
 export interface Offer {
   readonly kind: 'ask' | 'order'
-  /** Of the finding or examination. */
+  /** Id of the finding or the exam. */
   readonly id: string
   readonly action: Action
   readonly money: number
   readonly minutes: number
 }
 
-/** What can be spent; the turn of the diagnosis is among the turns. */
-export interface Means {
+/** Limits of a consultation. The turn of the diagnosis counts as a turn. */
+export interface Budget {
   readonly turns: number
   readonly money: number
   readonly minutes: number
 }
 
-/** What a doctor knows and can do at one point of a consultation. */
-export interface Mind extends Notes {
+/** State of a doctor at one point of a consultation: notes, belief, offers and budget. */
+export interface DoctorState extends Notes {
   readonly knowledge: Knowledge
   readonly posterior: Posterior
-  /** Every question and, unless it only asks, every order; `isOpen` says which may be made now. */
+  /** Every question and, unless `questionsOnly`, every exam; `isOpen` says which are available now. */
   readonly offers: readonly Offer[]
   readonly diagnose: (disease: Disease) => Action
-  /** For the whole consultation. */
-  readonly budget: Means
-  readonly left: Means
+  /** Of the whole consultation. */
+  readonly budget: Budget
+  /** What remains of the budget. */
+  readonly left: Budget
 }
 
-/** A question takes a minute in this package's consultations. */
+/** Minutes that a question takes in this package's consultations. */
 const minutesPerQuestion = 1
 
-/** Everything that can be said in a language. */
-function speechOf(knowledge: Knowledge, language: Language, questionsOnly: boolean) {
+/** Every question, order and diagnosis in a language. */
+function spokenActions(knowledge: Knowledge, language: Language, questionsOnly: boolean) {
   const { actions } = knowledgeActionSpace(knowledge, language)
   const said = (kind: Action['kind']) => actions.filter((action) => action.kind === kind)
   const questions = said('ask')
@@ -77,7 +75,12 @@ function speechOf(knowledge: Knowledge, language: Language, questionsOnly: boole
   }
 }
 
-function meansOf({ turns, turnsLeft, budget, spent }: Observation): Pick<Mind, 'budget' | 'left'> {
+function budgets({
+  turns,
+  turnsLeft,
+  budget,
+  spent,
+}: Observation): Pick<DoctorState, 'budget' | 'left'> {
   const { money, minutes } = budget
   return {
     budget: { turns: turns.length + turnsLeft, money, minutes },
@@ -85,18 +88,18 @@ function meansOf({ turns, turnsLeft, budget, spent }: Observation): Pick<Mind, '
   }
 }
 
-/** Makes the part that doctors with a posterior share: a function from an observation to what they know and can do. */
-export function bayesian({
+/** Makes a function from an observation to the doctor's state; the part that all Bayesian doctors share. */
+export function stateTracker({
   knowledge,
   language: fixed,
   questionsOnly = false,
   ...knobs
-}: BayesianOptions): (observation: Observation) => Mind {
-  const posterior = posteriorOf(knowledge, knobs)
+}: BayesianOptions): (observation: Observation) => DoctorState {
+  const posterior = getPosterior(knowledge, knobs)
   const make = (language: Language) => {
-    const { offers, diagnoses } = speechOf(knowledge, language, questionsOnly)
+    const { offers, diagnoses } = spokenActions(knowledge, language, questionsOnly)
     return {
-      read: reader(knowledge, posterior, language),
+      read: notesReader(knowledge, posterior, language),
       part: {
         ...{ knowledge, posterior, offers },
         diagnose: ({ id }: Disease): Action => diagnoses.get(id) ?? { kind: 'give-up' },
@@ -108,42 +111,42 @@ export function bayesian({
     const language = fixed ?? observation.language
     const doctor = made.get(language) ?? make(language)
     made.set(language, doctor)
-    return { ...doctor.part, ...doctor.read(observation), ...meansOf(observation) }
+    return { ...doctor.part, ...doctor.read(observation), ...budgets(observation) }
   }
 }
 
-/** Whether there is a turn for anything but the diagnosis. */
-export const hasTime = ({ left }: Mind): boolean => left.turns > 1
+/** Whether a turn is left besides the one for the diagnosis. */
+export const hasTime = ({ left }: DoctorState): boolean => left.turns > 1
 
-/** P(the most probable disease). */
-export function certainty({ belief: { probabilities } }: Mind): number {
+/** Probability of the most probable disease, 0 to 1. */
+export function topProbability({ belief: { probabilities } }: DoctorState): number {
   let most = 0
   for (let d = 0; d < probabilities.length; d++)
     if (probabilities[d]! > most) most = probabilities[d]!
   return most
 }
 
-/** The most probable disease as a diagnosis, with its recommendation. */
-export const conclude = ({ knowledge, belief, diagnose }: Mind): Move => ({
-  action: diagnose(mostProbable(knowledge, belief)),
+/** Diagnoses the most probable disease, with its recommendation. */
+export const conclude = ({ knowledge, belief, diagnose }: DoctorState): Move => ({
+  action: diagnose(mostProbableDisease(knowledge, belief)),
 })
 
 /**
- * Whether an offer may be made now: a question that was not answered yet and was put at most once, or an
- * examination not done yet that there is money and time for. What uses up the last minute would end the
- * consultation undiagnosed.
+ * Whether an offer is available now: a question that is not answered yet and was put at most once, or an exam
+ * that is not done yet and fits the money and minutes left. An offer that uses the last minute does not fit: it
+ * would end the consultation without a diagnosis.
  */
-export const isOpen = ({ left, closed, done }: Mind, offer: Offer): boolean =>
+export const isOpen = ({ left, closed, done }: DoctorState, offer: Offer): boolean =>
   !(offer.kind === 'ask' ? closed : done).has(offer.id) &&
   offer.money <= left.money &&
   offer.minutes < left.minutes
 
 /**
- * What an offer would tell of the disease, in nats.
- * @param least what is below it may be given too large, though still below it @default 0
+ * Expected information gain of an offer about the disease, in nats.
+ * @param least a gain below it may be overestimated, though not to `least` or above @default 0
  */
-export const gainOf = (
-  { posterior, belief, done }: Mind,
+export const expectedInformationGain = (
+  { posterior, belief, done }: DoctorState,
   { kind, id }: Offer,
   least = 0,
 ): number =>
@@ -153,46 +156,54 @@ export const gainOf = (
 
 const share = (part: number, whole: number): number => (part === 0 ? 0 : part / whole)
 
-/** What an offer takes: its share of all turns, plus its share of all money, plus its share of all minutes. */
-export const costOf = ({ budget }: Mind, { money, minutes }: Offer): number =>
+/** Cost of an offer: its share of all turns, plus its share of all money, plus its share of all minutes. */
+export const relativeCost = ({ budget }: DoctorState, { money, minutes }: Offer): number =>
   1 / budget.turns + share(money, budget.money) + share(minutes, budget.minutes)
 
 /**
- * The open offer of most worth above 0, the first of equals, and its worth; none where nothing is worth anything.
- * @param worthOf is told the most so far
+ * Finds the open offer of the highest worth above 0, the first of equals; `offer` is absent where there is none.
+ * @param worthOf gets the highest worth so far as its second argument
  */
 export function bestOffer(
-  mind: Mind,
+  state: DoctorState,
   worthOf: (offer: Offer, most: number) => number,
 ): { readonly offer?: Offer; readonly worth: number } {
   let best: Offer | undefined
   let most = 0
-  for (const offer of mind.offers) {
-    if (!isOpen(mind, offer)) continue
+  for (const offer of state.offers) {
+    if (!isOpen(state, offer)) continue
     const worth = worthOf(offer, most)
     if (worth > most) [best, most] = [offer, worth]
   }
   return best ? { offer: best, worth: most } : { worth: 0 }
 }
 
-/** Every way in which an offer may turn out, with its chance; what is unavailable costs a minute and no money. */
-export function after(
-  mind: Mind,
+/** One outcome of an offer: its probability, and the doctor's state after it. */
+export interface OfferOutcome {
+  readonly probability: number
+  readonly state: DoctorState
+}
+
+/** Outcome distribution of an offer. An unavailable exam costs one minute and no money. */
+export function outcomeDistribution(
+  state: DoctorState,
   { kind, id, money, minutes }: Offer,
-): readonly { readonly probability: number; readonly mind: Mind }[] {
-  const { posterior, belief, closed, done, left, knowledge } = mind
+): readonly OfferOutcome[] {
+  const { posterior, belief, closed, done, left, knowledge } = state
   const asked = kind === 'ask'
   const exam = knowledge.exam.get(id)
   const used = asked
     ? { closed: new Set(closed).add(id) }
     : { done: new Set([...done, id, ...(exam ? expandPanel(exam) : [])]) }
-  const prospects = asked ? posterior.answers(belief, id) : posterior.results(belief, id, done)
-  return prospects.map((then) => {
+  const prospects = asked
+    ? posterior.predictAnswers(belief, id)
+    : posterior.predictResults(belief, id, done)
+  return prospects.map((then): OfferOutcome => {
     const spent = asked || then.belief !== belief ? { money, minutes } : { money: 0, minutes: 1 }
     return {
       probability: then.probability,
-      mind: {
-        ...mind,
+      state: {
+        ...state,
         ...used,
         belief: then.belief,
         left: {

@@ -1,38 +1,39 @@
-/** The chat doctor: a language model that reads what a grammar renders and whose replies it parses. */
+/** The chat doctor: a chat model prompted and parsed through a grammar. */
 import type { Agent, Grammar } from '../agent.js'
 import type { Chat, Message } from '../chat.js'
 import { fork } from '../seed.js'
-import { visible } from '../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../text/hidden-reasoning.js'
 import { labelled } from './grammars/labelled.js'
 
+/** Options of {@link chatDoctor}. */
 export interface ChatDoctorOptions {
   readonly chat: Chat
   /** @default labelled() */
   readonly grammar?: Grammar
   /**
-   * How often a reply that cannot be read is shown to the model with the reason, and asked for again,
-   * before it counts as the doctor's turn. @default 0
+   * Retries after an unreadable reply; the model is shown its reply and the reason. After the last one the
+   * reply counts as the doctor's turn. @default 0
    */
   readonly maxRetries?: number
 }
 
 /**
- * A doctor of any chat model. Each turn and each retry has a seed of its own under the agent's;
- * a reply that cannot be read is an `invalid` action, a model that fails is a Fault.
+ * Makes a doctor of any chat model. Each turn and each retry has a seed of its own, derived from the agent's.
+ * An unreadable reply is an `invalid` action; a failing model throws a Fault.
  */
 export const chatDoctor =
   ({ chat, grammar = labelled(), maxRetries = 0 }: ChatDoctorOptions): Agent =>
   async (observation, { seed, signal }) => {
     let messages: readonly Message[] = grammar.render(observation)
     for (let attempt = 0; ; attempt++) {
-      // 31 bits: some servers refuse a seed that is no positive 32-bit integer.
+      // 31 bits: some servers refuse a seed that is not a positive 32-bit integer.
       const drawn = fork(seed, 'chat', observation.turns.length, attempt) >>> 1
       const { text } = await chat(messages, { seed: drawn, signal })
       const action = grammar.parse(text)
       if (action.kind !== 'invalid' || attempt >= maxRetries) return { action, text }
       messages = [
         ...messages,
-        { role: 'assistant', content: visible(text) || '…' },
+        { role: 'assistant', content: stripHiddenReasoning(text) || '…' },
         { role: 'user', content: action.why },
       ]
     }

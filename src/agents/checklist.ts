@@ -1,10 +1,10 @@
-/** The checklist doctor: asks the same questions of everybody and never listens; a fixed-prior baseline. */
+/** The checklist doctor: asks every patient the same questions and ignores the answers; a fixed baseline. */
 import type { Agent } from '../agent.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
 
 /**
- * Makes a doctor that asks the vocabulary's questions in order until one turn is left, then gives the
- * vocabulary's first diagnosis whatever was answered.
+ * Makes a doctor that asks the action space's questions in order until one turn is left, then gives its first
+ * diagnosis, regardless of the answers.
  */
 export function checklist({ actionSpace }: { readonly actionSpace: ActionSpace }): Agent {
   const questions = actionSpace.actions.filter(({ kind }) => kind === 'ask')

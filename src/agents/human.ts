@@ -1,4 +1,4 @@
-/** The human doctor: somebody at a terminal, or a pipe. */
+/** The human doctor: a person at a terminal, or lines from a pipe. */
 import { createInterface, type Interface } from 'node:readline'
 import type { Agent, Move } from '../agent.js'
 import type { Observation } from '../env.js'
@@ -7,10 +7,11 @@ import type { Action, Language } from '../turn.js'
 import { labelled } from './grammars/labelled.js'
 import { intakeText } from './intake.js'
 
+/** Options of {@link humanDoctor}: its streams and the language of its prompts. */
 export interface HumanDoctorOptions {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly output: NodeJS.WritableStream & { readonly isTTY?: boolean }
-  /** Of the prompts. @default the observation's */
+  /** Language of the prompts. @default the observation's */
   readonly language?: Language
 }
 
@@ -42,7 +43,7 @@ const words = {
   },
 } as const
 
-/** A line as a person means it; commands of both languages work in both. */
+/** A parsed line. The commands of either language work in both. */
 type Command =
   | { readonly kind: 'act'; readonly action: Action }
   | { readonly kind: 'help' | 'blank' }
@@ -53,7 +54,7 @@ const verbs: readonly (readonly ['order' | 'diagnose', RegExp])[] = [
   ['diagnose', /^(?:diagnose|诊断)(?:\s+(.*))?$/i],
 ]
 
-function command(line: string): Command {
+function parseCommand(line: string): Command {
   const text = line.trim()
   if (text === '') return { kind: 'blank' }
   if (/^(help|\?|帮助)$/i.test(text)) return { kind: 'help' }
@@ -72,70 +73,78 @@ function command(line: string): Command {
   return { kind: 'act', action: { kind: 'ask', text } }
 }
 
-/** Text of the world, without what a terminal would obey. */
-const plain = (text: string): string =>
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is cut out
+/** Strips control characters, which a terminal would obey. */
+const stripControls = (text: string): string =>
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the control characters are what it removes
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
 
-/** Lines as they are asked for; those that come early wait, which `readline`'s own `question` would lose. */
-function lineReader({ input, output }: HumanDoctorOptions) {
+/** Lines read but not asked for yet, and the reader that delivers them while one is open. */
+interface LineQueue {
+  readonly lines: string[]
+  ended: boolean
+  wake: () => void
+  reader?: Interface | undefined
+}
+
+/** Opens a reader that fills the queue. */
+function openReader({ input, output }: HumanDoctorOptions, terminal: boolean, queue: LineQueue) {
+  const reader = createInterface(terminal ? { input, output, terminal } : { input, terminal })
+  reader.on('line', (line) => {
+    queue.lines.push(line)
+    queue.wake()
+  })
+  reader.on('close', () => {
+    if (queue.reader !== reader) return
+    queue.ended = true
+    queue.wake()
+  })
+  // A terminal in raw mode sends Ctrl-C as a key; it is turned back into the signal it stands for.
+  reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  return reader
+}
+
+/** Reads lines on demand. Lines that come early are queued; `readline`'s own `question` would lose them. */
+function lineReader(options: HumanDoctorOptions) {
+  const { input, output } = options
   const terminal = Boolean(input.isTTY && output.isTTY)
-  const early: string[] = []
-  let ended = false
-  let wake = () => {}
-  let reader: Interface | undefined
-  const open = (): Interface => {
-    const made = createInterface(terminal ? { input, output, terminal } : { input, terminal })
-    made.on('line', (line) => {
-      early.push(line)
-      wake()
-    })
-    made.on('close', () => {
-      if (reader !== made) return
-      ended = true
-      wake()
-    })
-    // A terminal in raw mode sends Ctrl-C as a key; it is turned back into the signal it stands for.
-    made.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
-    return made
-  }
+  const queue: LineQueue = { lines: [], ended: false, wake: () => {} }
   return {
     /** The next line, or `undefined` at the end of the input. @throws Fault `aborted` with the signal */
     async read(prompt: string, signal: AbortSignal | undefined): Promise<string | undefined> {
       if (signal?.aborted) throw new Fault('aborted', 'the human doctor was interrupted')
-      if (!ended) {
-        reader ??= open()
-        reader.resume()
+      if (!queue.ended) {
+        queue.reader ??= openReader(options, terminal, queue)
+        queue.reader.resume()
       }
-      if (terminal && !ended) {
-        reader?.setPrompt(prompt)
-        reader?.prompt()
+      if (terminal && !queue.ended) {
+        queue.reader?.setPrompt(prompt)
+        queue.reader?.prompt()
       } else output.write(prompt)
-      if (early.length === 0 && !ended) {
+      if (queue.lines.length === 0 && !queue.ended) {
         await new Promise<void>((resolve) => {
-          wake = resolve
-          signal?.addEventListener('abort', wake)
+          queue.wake = resolve
+          signal?.addEventListener('abort', queue.wake)
         })
-        signal?.removeEventListener('abort', wake)
+        signal?.removeEventListener('abort', queue.wake)
         if (signal?.aborted) throw new Fault('aborted', 'the human doctor was interrupted')
       }
-      const line = early.shift()
+      const line = queue.lines.shift()
       if (!terminal) output.write(`${line ?? ''}\n`)
       return line
     },
-    /** Lets go of the input between consultations, so that the process may end. */
+    /** Releases the input between consultations, so that the process may end. */
     release(): void {
-      const held = reader
+      const held = queue.reader
       if (!terminal) return void held?.pause()
-      // A terminal is closed, to leave raw mode, and opened anew for the next consultation.
-      reader = undefined
+      // A terminal is closed, to leave raw mode, and opened again for the next consultation.
+      queue.reader = undefined
       held?.close()
     },
   }
 }
 
-/** What has come back since the doctor last spoke; at the start, the intake and how to play. */
-function news({ intake, turns }: Observation, language: Language): string {
+/** Text of the last outcome; before the first turn, the intake and the help. */
+function latestText({ intake, turns }: Observation, language: Language): string {
   const say = words[language]
   const last = turns.at(-1)?.outcome
   if (last === undefined) return `${intakeText(intake, language)}\n\n${say.help}`
@@ -143,9 +152,9 @@ function news({ intake, turns }: Observation, language: Language): string {
 }
 
 /**
- * A doctor played by whoever types: a plain line is a question, `order X`, `diagnose X`, `help` and `quit`
- * (or 检查, 诊断, 帮助, 退出) do what they say, and the labelled grammar's lines are read too. The end of the
- * input gives up, so a script may be piped in. Only what the observation holds is shown.
+ * Makes a doctor played by a person. A plain line is a question; `order X`, `diagnose X`, `help` and `quit` (or
+ * 检查, 诊断, 帮助, 退出) are commands; the labelled grammar's lines work too. The end of the input gives up, so a
+ * script may be piped in. Shows nothing beyond the observation.
  */
 export function humanDoctor(options: HumanDoctorOptions): Agent {
   const { output } = options
@@ -163,14 +172,14 @@ export function humanDoctor(options: HumanDoctorOptions): Agent {
       const recommendation = (await reader.read(say.advice, signal))?.trim()
       return recommendation ? { ...action, recommendation } : action
     }
-    output.write(`\n${plain(news(observation, language))}\n`)
+    output.write(`\n${stripControls(latestText(observation, language))}\n`)
     for (;;) {
       const line = await reader.read(say.prompt(observation.turnsLeft), signal)
       if (line === undefined) return done({ kind: 'give-up' }, '')
-      const meant = command(line)
-      if (meant.kind === 'act') return done(await advise(meant.action), line)
-      if (meant.kind === 'help') output.write(`${say.help}\n`)
-      if (meant.kind === 'what') output.write(`${say.what[meant.verb]}\n`)
+      const command = parseCommand(line)
+      if (command.kind === 'act') return done(await advise(command.action), line)
+      if (command.kind === 'help') output.write(`${say.help}\n`)
+      if (command.kind === 'what') output.write(`${say.what[command.verb]}\n`)
     }
   }
 }

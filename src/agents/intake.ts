@@ -1,6 +1,6 @@
-/** What the doctor is told before the first turn, in one line of text. */
+/** Text of the intake, which the doctor reads before the first turn: demographics and complaint. */
 import type { DoctorView } from '../case.js'
-import { inLanguage } from '../case.js'
+import { textInLanguage } from '../case.js'
 import type { Language } from '../turn.js'
 
 type Age = NonNullable<DoctorView['demographics']['age']>
@@ -25,12 +25,12 @@ const ageText = ({ v, unit }: Age, language: Language): string =>
     ? `${v}${words.zh.unit[unit]}`
     : `${v} ${words.en.unit[unit]}${v === 1 ? '' : 's'} old`
 
-/** Who the patient is, without the complaint; empty when nothing is known. */
-export function whoIs({ demographics }: DoctorView, language: Language): string {
+/** Demographics of the patient in one line; empty when nothing is known. */
+export function demographicsText({ demographics }: DoctorView, language: Language): string {
   const { age, sex, pregnant, speaker, relation } = demographics
   const say = words[language]
   const voice = say.speaker[speaker]
-  const kin = relation && voice ? inLanguage(relation, language) : ''
+  const kin = relation && voice ? textInLanguage(relation, language) : ''
   const parts = [
     sex && say.sex[sex],
     age && ageText(age, language),
@@ -40,10 +40,10 @@ export function whoIs({ demographics }: DoctorView, language: Language): string 
   return parts.filter(Boolean).join(language === 'zh' ? '，' : ', ')
 }
 
-/** The whole intake: who it is, and what they came with. */
+/** The whole intake: demographics, where known, and complaint. */
 export function intakeText(intake: DoctorView, language: Language): string {
-  const who = whoIs(intake, language)
-  const complaint = inLanguage(intake.complaint, language)
+  const who = demographicsText(intake, language)
+  const complaint = textInLanguage(intake.complaint, language)
   if (language === 'zh') return `${who && `患者：${who}。\n`}主诉：${complaint}`
   return `${who && `Patient: ${who}.\n`}Complaint: ${complaint}`
 }

@@ -1,151 +1,153 @@
-/**
- * Exact dynamic programming: what to ask or order first so that, with everything that may then be answered and
- * done about it, the diagnosis is right as often as it can be. For small clinics or few turns only.
- */
+/** The exact planner: dynamic programming to maximise P(right diagnosis), for small clinics or few turns only. */
 import type { Agent } from '../agent.js'
 import type { Observation } from '../env.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import { expandPanel } from '../knowledge/knowledge.js'
-import type { BayesianOptions, Means, Mind, Offer } from './bayesian.js'
+import type { BayesianOptions, Budget, DoctorState, Offer } from './bayesian.js'
 import {
-  after,
-  bayesian,
-  certainty,
   conclude,
-  costOf,
-  gainOf,
+  expectedInformationGain,
   hasTime,
   isOpen,
+  outcomeDistribution,
+  relativeCost,
+  stateTracker,
+  topProbability,
 } from './bayesian.js'
 
+/** Options of {@link planFrom}. */
 export interface PlanOptions {
-  /** P(right) that a cost of 1 (all turns, all money or all minutes) must bring. @default 0 */
+  /** P(right) that a cost of 1 (all turns, all money or all minutes) must gain. @default 0 */
   readonly price?: number
-  /** Situations it reckons with at most. @default 100,000 */
+  /** Most states (actions taken, with their outcomes) to plan over. @default 100,000 */
   readonly maxSituations?: number
 }
 
+/** Options of {@link planner}. */
 export interface PlannerOptions extends BayesianOptions, PlanOptions {
-  /** What its consultations may take, to say at once whether that is too much. @default it is seen in each of them */
-  readonly budget?: Means
+  /** Budget of its consultations, to fail early where it allows too many states. @default each observation's */
+  readonly budget?: Budget
 }
 
-const manySituations = 100_000
+const defaultMaxSituations = 100_000
 
-/** The best that can be done from some point on. */
+/** The optimal plan from one point of a consultation on. */
 export interface Plan {
-  /** P(right) less the price of what it takes, over everything that may be answered. */
+  /** Expected P(right) minus the price of the costs, under the best play. */
   readonly worth: number
-  /** What to do first; absent where it is best to diagnose. */
+  /** Best first offer; absent where it is best to diagnose now. */
   readonly offer?: Offer
 }
 
-/** What an offer may show, as indices of findings. */
-function shows({ exam, findings }: Knowledge, { kind, id }: Offer): readonly number[] {
+/** Indices of the findings that an offer may show. */
+function shownFindings({ exam, findings }: Knowledge, { kind, id }: Offer): readonly number[] {
   const ordered = exam.get(id)
   const members = ordered ? expandPanel(ordered) : []
   const ids = kind === 'ask' ? [id] : members.flatMap((member) => exam.get(member)?.yields ?? [])
   return findings.flatMap((finding, f) => (ids.includes(finding.id) ? [f] : []))
 }
 
-function rootOf(finding: Knowledge['finding'], id: string): string {
+function findRoot(finding: Knowledge['finding'], id: string): string {
   const parent = finding.get(id)?.parent
-  return parent ? rootOf(finding, parent.finding) : id
+  return parent ? findRoot(finding, parent.finding) : id
 }
 
-/** Offers that may ever tell something: one of a family may tell nothing until another is known. */
-function relevant(mind: Mind): readonly Offer[] {
-  const { knowledge, offers } = mind
-  const telling = new Set<string>()
+/** Open offers that may become informative: in a family, one may tell nothing until another is known. */
+function informativeOffers(state: DoctorState): readonly Offer[] {
+  const { knowledge, offers } = state
+  const informative = new Set<string>()
   const roots = (offer: Offer): readonly string[] =>
-    shows(knowledge, offer).map((f) => rootOf(knowledge.finding, knowledge.findings[f]!.id))
+    shownFindings(knowledge, offer).map((f) =>
+      findRoot(knowledge.finding, knowledge.findings[f]!.id),
+    )
   for (const offer of offers)
-    if (gainOf(mind, offer) > 1e-12) for (const root of roots(offer)) telling.add(root)
+    if (expectedInformationGain(state, offer) > 1e-12)
+      for (const root of roots(offer)) informative.add(root)
   return offers.filter(
-    (offer) => isOpen(mind, offer) && roots(offer).some((root) => telling.has(root)),
+    (offer) => isOpen(state, offer) && roots(offer).some((root) => informative.has(root)),
   )
 }
 
 /**
- * The offers there are to plan with.
- * @throws RangeError where what was done with them, in any order, and how each turned out, are too many situations
+ * Finds the offers to plan with.
+ * @throws RangeError where their combinations, in any order, with every outcome, are too many states
  */
-function planned(mind: Mind, maxSituations: number): readonly Offer[] {
-  const offers = relevant(mind)
-  // The elementary symmetric polynomials of the numbers of outcomes, up to as many moves as there are turns.
-  const counts = new Float64Array(Math.max(1, Math.min(mind.left.turns, offers.length + 1)))
+function plannableOffers(state: DoctorState, maxSituations: number): readonly Offer[] {
+  const offers = informativeOffers(state)
+  // Elementary symmetric polynomials of the numbers of outcomes, up to as many offers as there are turns.
+  const counts = new Float64Array(Math.max(1, Math.min(state.left.turns, offers.length + 1)))
   counts[0] = 1
   for (const offer of offers) {
-    const outcomes = after(mind, offer).length
+    const outcomes = outcomeDistribution(state, offer).length
     for (let k = counts.length - 1; k > 0; k--) counts[k]! += outcomes * counts[k - 1]!
   }
   const situations = counts.reduce((sum, count) => sum + count, 0)
   if (situations > maxSituations)
     throw new RangeError(
-      `Expected at most ${maxSituations} situations to plan exactly, got ${situations.toPrecision(2)}, from ${offers.length} questions and examinations in ${mind.left.turns} turns: keep fewer findings (a small clinic, questions only), give fewer turns, or take the oracle`,
+      `Expected at most ${maxSituations} situations to plan exactly, got ${situations.toPrecision(2)}, from ${offers.length} questions and examinations in ${state.left.turns} turns: keep fewer findings (a small clinic, questions only), give fewer turns, or take the oracle`,
     )
   return offers
 }
 
 /**
- * The best plan from a point of a consultation on, exactly: every order of every open offer that may tell
- * something, and every answer, within the turns, the money and the minutes left.
- * @throws RangeError where there are more than `maxSituations`
+ * Plans exactly from one point of a consultation on: every order of the open offers that may be informative, with
+ * every outcome, within the turns, money and minutes left.
+ * @throws RangeError where there are more than `maxSituations` states
  */
 export function planFrom(
-  mind: Mind,
-  { price = 0, maxSituations = manySituations }: PlanOptions = {},
+  state: DoctorState,
+  { price = 0, maxSituations = defaultMaxSituations }: PlanOptions = {},
 ): Plan {
-  if (!hasTime(mind)) return { worth: certainty(mind) }
-  const offers = planned(mind, maxSituations)
-  const findings = [...new Set(offers.flatMap((offer) => shows(mind.knowledge, offer)))]
+  if (!hasTime(state)) return { worth: topProbability(state) }
+  const offers = plannableOffers(state, maxSituations)
+  const findings = [...new Set(offers.flatMap((offer) => shownFindings(state.knowledge, offer)))]
   const known = new Map<string, Plan>()
-  const keyOf = ({ belief, closed, done, left }: Mind): string => {
+  const stateKey = ({ belief, closed, done, left }: DoctorState): string => {
     let key = `${left.turns} ${left.money} ${left.minutes} `
     for (const f of findings) key += String.fromCharCode(64 + belief.evidence[f]!)
     for (const { kind, id } of offers) key += (kind === 'ask' ? closed : done).has(id) ? '1' : '0'
     return key
   }
-  const solve = (at: Mind): Plan => {
-    const key = keyOf(at)
+  const solve = (at: DoctorState): Plan => {
+    const key = stateKey(at)
     const before = known.get(key)
     if (before) return before
-    let plan: Plan = { worth: certainty(at) }
+    let plan: Plan = { worth: topProbability(at) }
     for (const offer of hasTime(at) ? offers : []) {
       if (!isOpen(at, offer)) continue
-      let worth = -price * costOf(at, offer)
-      for (const { probability, mind: then } of after(at, offer))
+      let worth = -price * relativeCost(at, offer)
+      for (const { probability, state: then } of outcomeDistribution(at, offer))
         worth += probability * solve(then).worth
-      // Rounding is no reason to go on.
+      // A gain within rounding error is no reason to go on.
       if (worth > plan.worth + 1e-12) plan = { worth, offer }
     }
     known.set(key, plan)
     return plan
   }
-  return solve(mind)
+  return solve(state)
 }
 
 /**
- * Makes the doctor that plans exactly, as `planFrom`, anew at every turn: no doctor is right more often in
- * consultations of this model. It throws a RangeError where there is too much to reckon with.
- * @throws RangeError where that is clear from `budget`
+ * Makes the doctor that plans exactly with `planFrom`, again at every turn: under this model no doctor is right
+ * more often. It throws a RangeError for an observation with too many states.
+ * @throws RangeError where `budget` already allows too many states
  */
 export function planner({ price, maxSituations, budget, ...options }: PlannerOptions): Agent {
-  const read = bayesian(options)
+  const read = stateTracker(options)
   const limits = {
     ...(price === undefined ? {} : { price }),
     ...(maxSituations === undefined ? {} : { maxSituations }),
   }
-  if (budget) planned(read(unseen(budget)), maxSituations ?? manySituations)
+  if (budget) plannableOffers(read(emptyObservation(budget)), maxSituations ?? defaultMaxSituations)
   return (observation) => {
-    const mind = read(observation)
-    const { offer } = planFrom(mind, limits)
-    return offer ? { action: offer.action } : conclude(mind)
+    const state = read(observation)
+    const { offer } = planFrom(state, limits)
+    return offer ? { action: offer.action } : conclude(state)
   }
 }
 
-/** A patient of whom nothing is known yet. */
-const unseen = ({ turns, ...budget }: Means): Observation => ({
+/** Observation of a patient of whom nothing is known yet. */
+const emptyObservation = ({ turns, ...budget }: Budget): Observation => ({
   intake: { view: 'doctor', demographics: { speaker: 'self' }, complaint: {} },
   turns: [],
   turnsLeft: turns,

@@ -1,4 +1,4 @@
-/** The scripted doctor: a list of actions, for tests, demonstrations and replays. */
+/** The scripted doctor: plays a list of actions, for tests, demonstrations and replays. */
 import type { Agent } from '../agent.js'
 import type { Action } from '../turn.js'
 

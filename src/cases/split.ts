@@ -1,7 +1,8 @@
-/** Training and held-out cases, split so that the same text is never on both sides. */
+/** Train / held-out split of cases that never puts the same text on both sides. */
 import type { Case } from '../case.js'
 import { uniform } from '../seed.js'
 
+/** Options of {@link splitCases}. */
 export interface SplitOptions {
   /** @default 0 */
   readonly seed?: number
@@ -9,12 +10,13 @@ export interface SplitOptions {
   readonly heldout?: number
 }
 
-export interface Split {
+/** Training and held-out cases, each in the order given. */
+export interface CaseSplit {
   readonly train: readonly Case[]
   readonly heldout: readonly Case[]
 }
 
-/** What the doctor and the patient can say in a case, whatever its id: equal for cases that repeat each other. */
+/** All dialogue text of a case, normalised and without its id: equal for duplicate cases. */
 const textKey = ({ chiefComplaint, findings }: Case): string =>
   JSON.stringify([
     chiefComplaint.text.zh,
@@ -26,18 +28,18 @@ const textKey = ({ chiefComplaint, findings }: Case): string =>
     .replace(/\s+/g, ' ')
 
 /**
- * Splits cases. The side of a case follows from its own text and the seed alone: adding, removing or
- * reordering others moves none, and cases of the same text stay together.
+ * Splits cases by a hash of each case's own text and the seed. Adding, removing or reordering other cases moves
+ * none, and cases of the same text stay together.
  * @throws RangeError when `heldout` is not between 0 and 1
  */
 export function splitCases(
   cases: readonly Case[],
   { seed = 0, heldout = 0.2 }: SplitOptions = {},
-): Split {
+): CaseSplit {
   if (!(heldout > 0 && heldout < 1))
     throw new RangeError(`Expected \`heldout\` to be between 0 and 1, got \`${heldout}\``)
-  const away = (truth: Case): boolean => uniform(seed, 'split', textKey(truth)) < heldout
-  const sides = cases.map((truth) => ({ truth, out: away(truth) }))
+  const isHeldOut = (truth: Case): boolean => uniform(seed, 'split', textKey(truth)) < heldout
+  const sides = cases.map((truth) => ({ truth, out: isHeldOut(truth) }))
   return {
     train: sides.filter(({ out }) => !out).map(({ truth }) => truth),
     heldout: sides.filter(({ out }) => out).map(({ truth }) => truth),

@@ -1,31 +1,31 @@
-/** A chat model behind any OpenAI-compatible server. */
+/** Chat models behind OpenAI-compatible servers, with retries, timeouts and a concurrency limit. */
 import type OpenAI from 'openai'
 import pLimit from 'p-limit'
-import type { Chat } from '../chat.js'
+import type { Chat, ChatOptions, Message } from '../chat.js'
 import { Fault } from '../error.js'
-import { retried, wholeMessage } from '../platform/retry.js'
+import { fullErrorMessage, retry } from '../platform/retry.js'
 
-/** Which server and model, and how patient to be with it. */
+/** Server, model, and limits of its calls. */
 export interface OpenaiChatOptions {
   readonly model: string
   /** @default $OPENAI_BASE_URL, or https://api.openai.com/v1 */
   readonly baseURL?: string
-  /** The environment variable that holds the key; local servers need none. @default 'OPENAI_API_KEY' */
+  /** Environment variable with the API key; local servers need none. @default 'OPENAI_API_KEY' */
   readonly apiKeyEnv?: string
-  /** For one attempt, from the request to the last byte of the reply. @default 60_000 */
+  /** Deadline of one attempt, from the request to the last byte of the reply. @default 60_000 */
   readonly timeoutMs?: number
-  /** After a connection error, a timeout, a 408, 409, 429 or 5xx. @default 3 */
+  /** Retries after a connection error, a timeout, a 408, 409, 429 or 5xx. @default 3 */
   readonly maxRetries?: number
-  /** The wait before the first retry; doubles each time, unless the server says how long. @default 500 */
+  /** Wait before the first retry; doubles each time, unless the server gives a delay. @default 500 */
   readonly backoffMs?: number
-  /** Requests at the same time; the rest queue. @default 16 */
+  /** Concurrent requests; the rest queue. @default 16 */
   readonly concurrency?: number
   readonly temperature?: number
   readonly maxTokens?: number
 }
 
-/** Whether a failed request may go better later: what the server says, where it says something. */
-function advice(error: unknown): 'never' | number | undefined {
+/** Delay before a retry of a failed request, from the server's headers where it sends them. */
+function retryDelay(error: unknown): 'never' | number | undefined {
   if (Fault.is(error)) return 'never'
   const { status, headers } = Object(error)
   if (typeof status !== 'number') return undefined
@@ -40,8 +40,8 @@ function advice(error: unknown): 'never' | number | undefined {
   return asked > 60_000 ? 'never' : asked
 }
 
-/** The address as it may be printed. @throws Fault `bad-input` when it is none, or carries credentials */
-function printable(baseURL: string): string {
+/** The URL as it may be printed. @throws Fault `bad-input` for an invalid URL or one with credentials */
+function printableUrl(baseURL: string): string {
   const url = URL.canParse(baseURL) ? new URL(baseURL) : undefined
   if (url?.username || url?.password)
     throw new Fault(
@@ -53,8 +53,8 @@ function printable(baseURL: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/$/, '')
 }
 
-/** A body that is not JSON although it says so, as the text that `readReply` refuses. */
-function notJson(error: unknown): string {
+/** Turns the error of a body with invalid JSON into text that `readReply` refuses. */
+function asUnreadableBody(error: unknown): string {
   if (error instanceof SyntaxError) return error.message
   throw error
 }
@@ -64,55 +64,68 @@ async function connect(apiKey: string, baseURL: string, timeout: number): Promis
   return new Client({ apiKey, baseURL, timeout, maxRetries: 0 })
 }
 
+/** The body of a request; `tokenLimit` is the server's name of the limit on new tokens. */
+function requestBody(
+  { model, temperature, maxTokens }: OpenaiChatOptions,
+  tokenLimit: string,
+  messages: readonly Message[],
+  options: ChatOptions,
+) {
+  const heat = options.temperature ?? temperature
+  const most = options.maxTokens ?? maxTokens
+  return {
+    model,
+    messages: messages.map(({ role, content }) => ({ role, content })),
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
+    ...(heat === undefined ? {} : { temperature: heat }),
+    ...(most === undefined ? {} : { [tokenLimit]: most }),
+  }
+}
+
+/** An error of the server as a fault. It has no `cause`, because a server may echo the key in its message. */
+function toFault(error: unknown, server: string, apiKey: string): Fault {
+  if (Fault.is(error)) return error
+  const message = fullErrorMessage(error)
+  const safe = apiKey === 'none' ? message : message.replaceAll(apiKey, '[key]')
+  return new Fault('model-unavailable', `${server}: ${safe}`)
+}
+
 /**
- * A chat model behind an OpenAI-compatible server. The `openai` package is loaded with the first call;
- * the key comes from the environment and is sent nowhere but to `baseURL`.
- * @throws Fault `bad-input` for a base URL that is none; calls throw `model-unavailable`,
- *   `model-unreadable` (a 200 that is no chat completion) or `aborted`
+ * A chat model behind an OpenAI-compatible server. The `openai` package is loaded with the first call.
+ * The key comes from the environment and is sent only to `baseURL`.
+ * @throws Fault `bad-input` for an invalid base URL; calls throw `model-unavailable`,
+ *   `model-unreadable` (a 200 without a chat completion) or `aborted`
  */
-export function openaiChat({
-  model,
-  baseURL = process.env.OPENAI_BASE_URL || 'https://api.openai.com/v1',
-  apiKeyEnv = 'OPENAI_API_KEY',
-  timeoutMs = 60_000,
-  maxRetries = 3,
-  backoffMs = 500,
-  concurrency = 16,
-  temperature,
-  maxTokens,
-}: OpenaiChatOptions): Chat {
-  const address = printable(baseURL)
+export function openaiChat(options: OpenaiChatOptions): Chat {
+  const {
+    model,
+    baseURL = process.env.OPENAI_BASE_URL || 'https://api.openai.com/v1',
+    apiKeyEnv = 'OPENAI_API_KEY',
+    timeoutMs = 60_000,
+    maxRetries = 3,
+    backoffMs = 500,
+    concurrency = 16,
+  } = options
+  const address = printableUrl(baseURL)
   const apiKey = process.env[apiKeyEnv] || 'none'
   const queue = pLimit(concurrency)
-  // OpenAI's own models insist on the new name, which other servers do not all know.
-  const cap = address.includes('//api.openai.com') ? 'max_completion_tokens' : 'max_tokens'
+  // OpenAI's own models require the new name, which not all other servers know.
+  const tokenLimit = address.includes('//api.openai.com') ? 'max_completion_tokens' : 'max_tokens'
   let client: Promise<OpenAI> | undefined
   let calls = 0
-  return async (messages, options = {}) => {
+  return async (messages, call = {}) => {
     client ??= connect(apiKey, baseURL, timeoutMs)
     const { chat } = await client
-    const heat = options.temperature ?? temperature
-    const most = options.maxTokens ?? maxTokens
-    const request = {
-      model,
-      messages: messages.map(({ role, content }) => ({ role, content })),
-      ...(options.seed === undefined ? {} : { seed: options.seed }),
-      ...(heat === undefined ? {} : { temperature: heat }),
-      ...(most === undefined ? {} : { [cap]: most }),
-    }
+    const request = requestBody(options, tokenLimit, messages, call)
     const { readReply } = await import('./reply.js')
     const ask = async (signal: AbortSignal) =>
-      readReply(address, await chat.completions.create(request, { signal }).catch(notJson))
+      readReply(address, await chat.completions.create(request, { signal }).catch(asUnreadableBody))
     const key = calls++
-    const { signal } = options
+    const limits = { timeoutMs, maxRetries, backoffMs, key, signal: call.signal, queue }
     try {
-      return await retried(ask, { timeoutMs, maxRetries, backoffMs, key, signal, advice, queue })
+      return await retry(ask, { ...limits, retryDelay: retryDelay })
     } catch (error) {
-      if (Fault.is(error)) throw error
-      // No `cause`: a server may echo the key in its message.
-      const message = wholeMessage(error)
-      const safe = apiKey === 'none' ? message : message.replaceAll(apiKey, '[key]')
-      throw new Fault('model-unavailable', `${address} (model ${model}): ${safe}`)
+      throw toFault(error, `${address} (model ${model})`, apiKey)
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Reads a chat server's reply. A module of its own because zod is needed only once a server has answered. */
+/** Parses a chat server's reply. A separate module, so that zod is loaded only once a server has answered. */
 import { z } from 'zod'
 import type { ChatReply } from '../chat.js'
 import { Fault } from '../error.js'
@@ -17,7 +17,10 @@ const Completion = z.object({
     .nullish(),
 })
 
-/** What the server sent as a reply; a model cut off before its first visible word has said nothing, which is its own doing. */
+/**
+ * Parses a chat completion. A model cut off before its first visible word gives empty text, as its own mistake.
+ * @throws Fault `model-unreadable` for any other body
+ */
 export function readReply(address: string, body: unknown): ChatReply {
   const parsed = Completion.safeParse(body)
   const choice = parsed.data?.choices[0]

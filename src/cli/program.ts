@@ -12,7 +12,23 @@ import { examples } from './flags/declared.js'
 import { withPrint } from './flags/flags.js'
 import type { PrintFlags, Terminal } from './print/output.js'
 
-function programFor(act: Act, terminal: Terminal): Command {
+/** The same terminal; `plain` takes its colours away from then on. */
+function colourable(terminal: Terminal) {
+  let { env } = terminal
+  return {
+    terminal: {
+      ...terminal,
+      get env() {
+        return env
+      },
+    },
+    plain() {
+      env = { ...env, NO_COLOR: '1' }
+    },
+  }
+}
+
+function programFor(act: Act, terminal: Terminal, plain: () => void): Command {
   const { stdout, stderr } = terminal
   const program = new Command('bedside')
     .description(
@@ -26,7 +42,9 @@ function programFor(act: Act, terminal: Terminal): Command {
       getErrHasColors: () => false,
     })
     .showHelpAfterError('(--help shows every flag)')
+    .option('--no-color', 'no colours, on a terminal either')
     .option('-V, --version', 'print the version')
+    .on('option:no-color', plain)
     .on('option:version', () => {
       stdout.write(`${version()}\n`)
       throw new CommanderError(0, 'commander.version', 'version')
@@ -54,13 +72,14 @@ function programFor(act: Act, terminal: Terminal): Command {
 }
 
 /** Runs one command line, without the program's name, and gives its exit code; nothing is thrown. */
-export async function run(argv: readonly string[], terminal: Terminal): Promise<number> {
+export async function run(argv: readonly string[], given: Terminal): Promise<number> {
+  const { terminal, plain } = colourable(given)
   let code = 0
   const act: Act = async (work) => {
     code = await work()
   }
   try {
-    await programFor(act, terminal).parseAsync(argv, { from: 'user' })
+    await programFor(act, terminal, plain).parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
     return failed(error, terminal)

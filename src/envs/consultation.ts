@@ -1,8 +1,8 @@
 /**
  * The consultation: one doctor, one patient, examinations, a budget, and one diagnosis at the end.
  *
- * Everything it needs is handed to it: cases, a patient, exam simulators, and if wanted a reward and a
- * grammar. It keeps no state between episodes and draws nothing itself but the case.
+ * Its cases, patient and exam simulators, and optionally a reward and a grammar, are options. It keeps no state between
+ * episodes and draws nothing itself but the case.
  */
 import type { Grammar } from '../agent.js'
 import type { Case, ExaminerView, PatientView } from '../case.js'
@@ -11,32 +11,35 @@ import type { Env, Info, Observation, ResetOptions, Step } from '../env.js'
 import { termination, transition, truncation } from '../env.js'
 import type { EpisodeTurn } from '../episode.js'
 import { finishedEpisode } from '../episode.js'
-import { boundary } from '../error.js'
+import { rethrowAsFault } from '../error.js'
 import type { ExamSimulator, PastReport } from '../exam.js'
-import { firstOf } from '../exam.js'
+import { combineExamSimulators } from '../exam.js'
 import type { TierName } from '../knowledge/tiers.js'
 import type { Exchange, Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
-import { below } from '../seed.js'
-import type { Action, Language, Ordered, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
+import { uniformInt } from '../seed.js'
+import type { Action, Language, OrderStatus, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
 import { noFacts } from '../turn.js'
+import type { OptionRules } from './options.js'
+import { checkOptions, consultationRules } from './options.js'
 
 /** A list of cases, or a function that makes the n-th one. */
 export type CaseSource = readonly Case[] | ((n: number) => Case)
 
+/** Options of `consultation`. */
 export interface ConsultationOptions {
   /** `reset` draws from a list by its seed, and asks a function for case number `seed`. */
   readonly cases: CaseSource
   readonly patient: Patient
-  /** Tried in order; the first that knows an order carries it out. @default none: every order is unknown */
+  /** Exam simulators, tried in order; the first that knows an order carries it out. @default none: all are unknown */
   readonly exams?: readonly ExamSimulator[]
-  /** Paid on the last step. @default none: every reward is 0 */
+  /** Gives the reward of the last step. @default none: every reward is 0 */
   readonly reward?: Reward
-  /** Reads text actions. @default none: only structured actions are accepted */
+  /** Parses text actions. @default none: only structured actions are accepted */
   readonly grammar?: Grammar
-  /** @default 'en' */
+  /** Language of observations and replies. @default 'en' */
   readonly language?: Language
-  /** Actions the doctor has, the diagnosis among them. @default 10 */
+  /** Actions per episode, including the diagnosis. @default 10 */
   readonly maxTurns?: number
   /** Money units for examinations. @default 1000 */
   readonly money?: number
@@ -44,16 +47,19 @@ export interface ConsultationOptions {
   readonly minutes?: number
   /** Minutes one question takes. @default 1 */
   readonly minutesPerQuestion?: number
-  /** Money an order costs that nobody here knows how to carry out, as far as there is any left. @default 5 */
+  /** Money for an order that no simulator knows; at most what is left. @default 5 */
   readonly unknownOrderMoney?: number
   /** Unreadable replies in a row that end the episode. @default 2 */
   readonly maxInvalid?: number
 }
 
-/** What `make('consultation', …)` takes; every piece has a default and can be replaced. */
-export interface MakeConsultation extends Partial<ConsultationOptions> {
+/** Options of `make('consultation', …)`; every one has a default. */
+export interface MakeConsultationOptions extends Partial<ConsultationOptions> {
+  /** Difficulty of the generated cases, with its turn limit and budget. @default 'easy' */
   readonly tier?: TierName
+  /** Disease groups the knowledge base is reduced to. @default all */
   readonly clinic?: readonly string[]
+  /** @default 'train' */
   readonly split?: 'train' | 'heldout'
   /** Seeds the case generator; `reset`'s seed chooses the case. @default 0 */
   readonly caseSeed?: number
@@ -64,7 +70,7 @@ export interface ConsultationReset {
   readonly case?: Case
 }
 
-type Settled = { readonly outcome: Outcome; readonly facts: TurnFacts }
+type TurnResult = { readonly outcome: Outcome; readonly facts: TurnFacts }
 
 const words = {
   unknownExam: {
@@ -83,7 +89,7 @@ const words = {
 
 const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text)
 
-/** One running episode; thrown away at the end. */
+/** State of one running episode. */
 interface Visit {
   readonly truth: Case
   readonly seed: number
@@ -99,30 +105,21 @@ interface Visit {
   over: boolean
 }
 
-const positive = (name: string, value: number): number => {
-  if (!(value > 0))
-    throw new RangeError(`Expected \`${name}\` to be a positive number, got \`${value}\``)
-  return value
-}
+/** Complete, by its type. */
+const rules: OptionRules<ConsultationOptions> = consultationRules
 
-/** Makes a consultation env; one env plays one episode at a time. */
+/**
+ * Makes a consultation env; one env plays one episode at a time.
+ * @throws TypeError or RangeError, with the value, for an option that does not exist or cannot be
+ */
+// Long because the steps of an episode share the env's options and state.
 export function consultation(options: ConsultationOptions): Env {
+  checkOptions('a consultation', options, rules)
   const { cases, patient, reward, grammar, language = 'en' } = options
-  const examine = firstOf(...(options.exams ?? []))
-  const maxTurns = positive('maxTurns', options.maxTurns ?? 10)
-  const budget = {
-    money: options.money ?? 1000,
-    minutes: positive('minutes', options.minutes ?? 2880),
-  }
-  const minutesPerQuestion = options.minutesPerQuestion ?? 1
-  const unknownOrderMoney = options.unknownOrderMoney ?? 5
-  if (!(unknownOrderMoney >= 0))
-    throw new RangeError(
-      `Expected \`unknownOrderMoney\` to be at least 0, got \`${unknownOrderMoney}\``,
-    )
-  const maxInvalid = positive('maxInvalid', options.maxInvalid ?? 2)
-  if (typeof cases !== 'function' && cases.length === 0)
-    throw new RangeError('Expected `cases` to hold at least one case, got none')
+  const examine = combineExamSimulators(...(options.exams ?? []))
+  const { maxTurns = 10, money = 1000, minutes = 2880, maxInvalid = 2 } = options
+  const { minutesPerQuestion = 1, unknownOrderMoney = 5 } = options
+  const budget = { money, minutes }
   let visit: Visit | undefined
 
   const observe = (v: Visit): Observation => ({
@@ -134,9 +131,9 @@ export function consultation(options: ConsultationOptions): Env {
     language,
   })
 
-  const ask = async (v: Visit, text: string, signal?: AbortSignal): Promise<Settled> => {
+  const ask = async (v: Visit, text: string, signal?: AbortSignal): Promise<TurnResult> => {
     const context = { view: v.patient, dialogue: v.dialogue, seed: v.seed, language, signal }
-    const reply = await boundary('component-failed', 'patient', () => patient(text, context))
+    const reply = await rethrowAsFault('component-failed', 'patient', () => patient(text, context))
     v.dialogue.push({ utterance: text, reply })
     return {
       outcome: { kind: 'answered', text: reply.text },
@@ -152,7 +149,7 @@ export function consultation(options: ConsultationOptions): Env {
     }
   }
 
-  const order = async (v: Visit, exam: string, signal?: AbortSignal): Promise<Settled> => {
+  const order = async (v: Visit, exam: string, signal?: AbortSignal): Promise<TurnResult> => {
     const left = { money: budget.money - v.money, minutes: budget.minutes - v.minutes }
     const context = {
       view: v.examiner,
@@ -162,10 +159,10 @@ export function consultation(options: ConsultationOptions): Env {
       language,
       signal,
     }
-    const report = await boundary('component-failed', 'exam simulator', () =>
+    const report = await rethrowAsFault('component-failed', 'exam simulator', () =>
       examine(exam, context),
     )
-    const refuse = (ordered: Ordered, text: string, money = 0): Settled => ({
+    const refuse = (ordered: OrderStatus, text: string, money = 0): TurnResult => ({
       outcome: { kind: 'rejected', text },
       facts: { ...noFacts, ordered, money, minutes: minutesPerQuestion },
     })
@@ -187,7 +184,11 @@ export function consultation(options: ConsultationOptions): Env {
     }
   }
 
-  const carryOut = (v: Visit, action: Action, signal?: AbortSignal): Settled | Promise<Settled> => {
+  const carryOut = (
+    v: Visit,
+    action: Action,
+    signal?: AbortSignal,
+  ): TurnResult | Promise<TurnResult> => {
     switch (action.kind) {
       case 'ask':
         return ask(v, action.text, signal)
@@ -244,7 +245,7 @@ export function consultation(options: ConsultationOptions): Env {
       const given = (chosen as ConsultationReset | undefined)?.case
       const truth =
         given ??
-        (typeof cases === 'function' ? cases(seed) : cases[below(cases.length, seed, 'case')])
+        (typeof cases === 'function' ? cases(seed) : cases[uniformInt(cases.length, seed, 'case')])
       if (!truth) throw new RangeError(`Expected a case for seed ${seed}, got none`)
       visit = {
         truth,
@@ -286,8 +287,12 @@ export function consultation(options: ConsultationOptions): Env {
       return stop ? close(v, stop, info, signal) : transition(observe(v), info)
     },
 
-    async [Symbol.asyncDispose]() {
+    async close() {
       visit = undefined
+    },
+
+    [Symbol.asyncDispose]() {
+      return this.close()
     },
   }
 }

@@ -1,10 +1,11 @@
-/** One place of a vector env: an env, the seeds it plays, and whether it may be stepped. */
+/** Slot of a vector env: one env, the seeds it plays, and whether it may be stepped. */
 import type { Env, Reset, ResetOptions, Step } from '../env.js'
 import { ended, transition } from '../env.js'
 import { autoresetSeed } from '../seed.js'
-import type { Autoreset, StepOptions, VectorInfo } from './vectorize.js'
+import type { Autoreset, StepOptions, VectorInfo } from './vector-types.js'
 
-/** Puts an env into a place. */
+/** Makes the slot of one env. */
+// Long because its methods share the state of the slot.
 export function slot<O, A, I extends object>(
   env: Env<O, A, I>,
   index: number,
@@ -40,7 +41,7 @@ export function slot<O, A, I extends object>(
     return { ...step, observation, info: { ...info, final } }
   }
   return {
-    /** Throws where a step would be refused. */
+    /** Throws a TypeError where a step would be refused. */
     assertSteps() {
       if (place === 'new') throw new TypeError(`Expected reset() of env ${index} before its step`)
       if (place === 'over' && autoreset === 'disabled')
@@ -48,10 +49,12 @@ export function slot<O, A, I extends object>(
           `Expected reset({ mask }) of env ${index}, whose episode is over, got a step`,
         )
     },
+    /** The latest observation and info; throws a TypeError before the first reset. */
     assertBegun(): Reset<O, VectorInfo<O, I>> {
       if (!last) throw new TypeError(`Expected the first reset() to reset env ${index} too`)
       return last
     },
+    /** Starts an episode with `seed`; without one, with the env's next seed. */
     async reset(seed: number | undefined, options: object | undefined) {
       if (seed === undefined && last) last = await again(options)
       else {
@@ -60,6 +63,7 @@ export function slot<O, A, I extends object>(
         last = await begin(options ? { seed: base, options } : { seed: base })
       }
     },
+    /** Takes one step, or resets the env where the autoreset mode says so. */
     async step(action: A, options: StepOptions) {
       const step = await take(action, options)
       last = { observation: step.observation, info: step.info }

@@ -4,23 +4,15 @@
  *     for (let i = 0; i < envs.size; i++) envs.send(i, act(i))
  *     for await (const done of envs.ready()) if ('step' in done) envs.send(done.index, act(done.index))
  */
-import type { Env, Info, Observation, Reset, Step } from '../env.js'
+import type { Env, Info, Observation, Step } from '../env.js'
 import type { Action } from '../turn.js'
+import type { OptionRules } from './options.js'
+import { checkOptions, oneOf } from './options.js'
 import { slot } from './slot.js'
+import type { Autoreset, StepOptions, VectorInfo } from './vector-types.js'
 
-/**
- * Who resets an env whose episode is over. `next-step`: its next step, whose action is ignored and whose
- * reward is 0; `same-step`: the step that ended it, whose end is in `info.final`; `disabled`: the caller.
- */
-export type Autoreset = 'next-step' | 'same-step' | 'disabled'
-
-/** An info of a vector env; `final` is the end of an episode that was reset in the same step. */
-export type VectorInfo<O, I> = I & { readonly final?: Reset<O, I> }
-
-/** What goes with one step. */
-export type StepOptions = { readonly signal?: AbortSignal }
-
-export interface VectorReset {
+/** Options of `VectorEnv.reset`. */
+export interface VectorResetOptions {
   /**
    * Env i gets `seed + i`, or the i-th of a list. Without it an env goes on to the next seed of its own.
    * @default 0 on an env's first reset
@@ -32,43 +24,49 @@ export interface VectorReset {
   readonly mask?: readonly boolean[]
 }
 
-/** One entry per env, in their order. */
+/** Result of `VectorEnv.reset`: one entry per env, in their order. */
 export interface VectorStart<O, I> {
   readonly observations: readonly O[]
   readonly infos: readonly VectorInfo<O, I>[]
 }
 
-/** One entry per env, in their order. */
+/** Result of `VectorEnv.step`: one entry per env, in their order. */
 export interface VectorStep<O, I> extends VectorStart<O, I> {
   readonly rewards: readonly number[]
   readonly terminated: readonly boolean[]
   readonly truncated: readonly boolean[]
 }
 
-/** What became of an action sent to one env. */
-export type Ready<O, I> =
+/** Result of an action sent to one env: its step, or the error it threw. */
+export type SendResult<O, I> =
   | { readonly index: number; readonly step: Step<O, VectorInfo<O, I>> }
   | { readonly index: number; readonly error: unknown }
 
+/** Several envs that are stepped as one; each plays its own episodes. */
 export interface VectorEnv<O = Observation, A = Action | string, I extends object = Info>
   extends AsyncDisposable {
+  /** Number of envs. */
   readonly size: number
-  reset(start?: VectorReset): Promise<VectorStart<O, I>>
+  /** Resets the envs of `mask`; resolves with the latest observation and info of every env. */
+  reset(start?: VectorResetOptions): Promise<VectorStart<O, I>>
   /** Takes one action per env and waits for all of them; the first error is thrown when all are done. */
   step(actions: readonly A[], options?: StepOptions): Promise<VectorStep<O, I>>
   /** Takes an action for one env and does not wait; the result comes out of `ready`. */
   send(index: number, action: A, options?: StepOptions): void
-  /** Results of `send` in the order they are done; over when none is under way. */
-  ready(): AsyncGenerator<Ready<O, I>, void, undefined>
+  /** Yields the results of `send` in order of completion; ends when no action is under way. */
+  ready(): AsyncGenerator<SendResult<O, I>, void, undefined>
+  /** Closes every env; the first error is thrown when all are done. `[Symbol.asyncDispose]` calls it. */
+  close(): Promise<void>
 }
 
+/** Options of `vectorize`. */
 export interface VectorizeOptions {
   /** @default 'disabled' */
   readonly autoreset?: Autoreset
 }
 
 /** Waits for all, then throws the first error if there is one, so that no work goes on unseen. */
-async function allOf<T>(work: readonly PromiseLike<T>[]): Promise<T[]> {
+async function settleAll<T>(work: readonly PromiseLike<T>[]): Promise<T[]> {
   const settled = await Promise.allSettled(work)
   return settled.map((one) => {
     if (one.status === 'rejected') throw one.reason
@@ -81,7 +79,7 @@ function assertLength(name: string, list: readonly unknown[], size: number): voi
     throw new RangeError(`Expected \`${name}\` to have ${size} entries, got ${list.length}`)
 }
 
-/** Results in the order they arrive, each owed to somebody who asked for it. */
+/** Queue of results in order of arrival. */
 function mailbox<T>() {
   const arrived: T[] = []
   const waiting: (() => void)[] = []
@@ -105,7 +103,7 @@ function mailbox<T>() {
           continue
         }
         owed--
-        // Whoever waits for a result that is not coming any more may stop.
+        // Other readers wait for a result that will not come.
         if (owed === 0) wakeAll()
         yield result
       }
@@ -113,16 +111,26 @@ function mailbox<T>() {
   }
 }
 
-/** Makes one vector env of several envs. */
+const rules: OptionRules<VectorizeOptions> = {
+  autoreset: oneOf('next-step', 'same-step', 'disabled'),
+}
+
+/**
+ * Makes one vector env of several envs.
+ * @throws TypeError or RangeError, with the value, for an option that does not exist or cannot be
+ */
+// Long because the methods of the vector env share its slots.
 export function vectorize<O, A, I extends object>(
   makeEnvs: readonly (() => Env<O, A, I>)[],
-  { autoreset = 'disabled' }: VectorizeOptions = {},
+  options: VectorizeOptions = {},
 ): VectorEnv<O, A, I> {
+  checkOptions('vectorize', options, rules)
+  const { autoreset = 'disabled' } = options
   const envs = makeEnvs.map((make) => make())
   const slots = envs.map((env, index) => slot(env, index, autoreset))
   const size = slots.length
   const busy = new Set<number>()
-  const mail = mailbox<Ready<O, I>>()
+  const mail = mailbox<SendResult<O, I>>()
 
   const assertIdle = (index: number): void => {
     if (busy.has(index))
@@ -142,7 +150,7 @@ export function vectorize<O, A, I extends object>(
         .filter(({ index }) => mask?.[index] ?? true)
       for (const { index } of chosen) assertIdle(index)
       const seedOf = (index: number) => (typeof seed === 'number' ? seed + index : seed?.[index])
-      await allOf(chosen.map(({ one, index }) => one.reset(seedOf(index), options)))
+      await settleAll(chosen.map(({ one, index }) => one.reset(seedOf(index), options)))
       const starts = slots.map((one) => one.assertBegun())
       return {
         observations: starts.map(({ observation }) => observation),
@@ -156,7 +164,9 @@ export function vectorize<O, A, I extends object>(
         assertIdle(index)
         one.assertSteps()
       })
-      const steps = await allOf(slots.map((one, index) => one.step(actions[index] as A, options)))
+      const steps = await settleAll(
+        slots.map((one, index) => one.step(actions[index] as A, options)),
+      )
       return {
         observations: steps.map(({ observation }) => observation),
         rewards: steps.map(({ reward }) => reward),
@@ -187,8 +197,12 @@ export function vectorize<O, A, I extends object>(
       }
     },
 
-    async [Symbol.asyncDispose]() {
-      await allOf(envs.map((env) => env[Symbol.asyncDispose]()))
+    async close() {
+      await settleAll(envs.map((env) => env.close()))
+    },
+
+    [Symbol.asyncDispose]() {
+      return this.close()
     },
   }
 }

@@ -36,14 +36,17 @@ export function wrap(env: unknown, ...wrappers: readonly Wrapper<unknown>[]): un
   return wrappers.reduce((inner, wrapper) => wrapper(inner), env)
 }
 
-/** The same env with another `step`, which may look at every step on its way out. */
+/** Wraps an env so that every step passes through `use`. */
 const afterStep = <O, A, I extends object>(
   env: Env<O, A, I>,
   use: (step: Step<O, I>, action: A) => Step<O, I> | PromiseLike<Step<O, I>>,
 ): Env<O, A, I> => ({
   reset: (start) => env.reset(start),
   step: async (action, options) => use(await env.step(action, options), action),
-  [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
+  close: () => env.close(),
+  [Symbol.asyncDispose]() {
+    return this.close()
+  },
 })
 
 /** Calls `fn` with every step and the action that led to it; what `fn` returns is awaited, not used. */
@@ -57,7 +60,7 @@ export const onStep =
       return step
     })
 
-/** Pays `fn` of the reward and the step instead. `info.score` stays as the env gave it. */
+/** Replaces the reward of every step by `fn(reward, step)`. `info.score` stays as the env gave it. */
 export const mapReward =
   <O = Observation, I extends object = Info>(
     fn: (reward: number, step: Step<O, I>) => number,
@@ -65,7 +68,7 @@ export const mapReward =
   (env) =>
     afterStep(env, (step) => ({ ...step, reward: fn(step.reward, step) }))
 
-/** Hands every finished episode to `sink`, with the info of its last step, and waits for it. */
+/** Passes every finished episode to `sink`, with the info of its last step, and awaits it. */
 export const recordEpisodes =
   (sink: (episode: Episode, info: Info) => unknown): (<O, A>(env: Env<O, A>) => Env<O, A>) =>
   (env) =>
@@ -74,15 +77,18 @@ export const recordEpisodes =
       return step
     })
 
-/** What a time limit remembers of the running episode, to write its end itself. */
-interface Running {
+/** State of the running episode, from which a time limit builds the truncated episode. */
+interface TimeLimitState {
   readonly start: Reset
   readonly limit: number
   readonly turns: EpisodeTurn[]
   over: boolean
 }
 
-function cutShort({ start, limit, turns }: Running, observation: Observation): Episode {
+function truncatedEpisode(
+  { start, limit, turns }: TimeLimitState,
+  observation: Observation,
+): Episode {
   const { caseId, seed } = start.info
   const { language, spent, budget } = observation
   return finishedEpisode({
@@ -94,8 +100,8 @@ function cutShort({ start, limit, turns }: Running, observation: Observation): E
   })
 }
 
-/** The step as the doctor sees it who has no more than `limit` turns. */
-function withinLimit(run: Running, { observation, info, ...step }: Step): Step {
+/** Applies the limit to a step: to its turns left and its episode, and truncates at the last turn. */
+function applyLimit(run: TimeLimitState, { observation, info, ...step }: Step): Step {
   const taken = run.turns.length
   const seen = { ...observation, turnsLeft: Math.min(observation.turnsLeft, run.limit - taken) }
   if (info.episode)
@@ -105,20 +111,20 @@ function withinLimit(run: Running, { observation, info, ...step }: Step): Step {
       info: { ...info, episode: { ...info.episode, maxTurns: run.limit } },
     }
   if (taken < run.limit) return { ...step, observation: seen, info }
-  const last = { ...info, stop: 'max-turns' as const, episode: cutShort(run, seen) }
+  const last = { ...info, stop: 'max-turns' as const, episode: truncatedEpisode(run, seen) }
   return truncation(seen, last, step.reward)
 }
 
 /**
- * Truncates an episode after so many turns. The env inside does not see that end, so the episode is
- * written here, from what was observed, and has no score; an env with a `maxTurns` of its own gives one.
+ * Truncates an episode after `turns` turns. The inner env does not see that end, so the episode is built here from
+ * observations and has no score; the `maxTurns` option of an env gives one with a score.
  * @throws RangeError when `turns` is not a positive integer
  */
 export function timeLimit(turns: number): <A>(env: Env<Observation, A>) => Env<Observation, A> {
   if (!Number.isInteger(turns) || turns < 1)
     throw new RangeError(`Expected \`turns\` to be a positive integer, got \`${turns}\``)
   return (env) => {
-    let running: Running | undefined
+    let running: TimeLimitState | undefined
     return {
       async reset(options) {
         running = undefined
@@ -136,11 +142,14 @@ export function timeLimit(turns: number): <A>(env: Env<Observation, A>) => Env<O
         const turn = inner.observation.turns.at(-1)
         if (!turn) throw new TypeError('Expected a step to add a turn to the observation, got none')
         run.turns.push({ ...turn, facts: inner.info.facts ?? noFacts })
-        const step = withinLimit(run, inner)
+        const step = applyLimit(run, inner)
         run.over = ended(step)
         return step
       },
-      [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
+      close: () => env.close(),
+      [Symbol.asyncDispose]() {
+        return this.close()
+      },
     }
   }
 }

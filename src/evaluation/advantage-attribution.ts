@@ -51,13 +51,13 @@ const hardly = 0.01
 /** Centring alone amplifies at most twofold (RLOO in a group of two). */
 const amplified = 3
 
-interface Member {
+interface AttributedMember {
   readonly advantage: number
   readonly total: number
   readonly contributions: ReadonlyMap<string, number>
 }
 
-const membersOf = (group: Group, weights: Readonly<Record<string, number>>): Member[] =>
+const membersOf = (group: Group, weights: Readonly<Record<string, number>>): AttributedMember[] =>
   group.scores.flatMap((score, i) =>
     score.total === null
       ? []
@@ -74,11 +74,11 @@ const sumOf = <T>(items: readonly T[], value: (item: T) => number): number =>
   items.reduce((sum, item) => sum + value(item), 0)
 
 /** |Σᵢ Aᵢ·(cₖᵢ − c̄ₖ)| of each part k: how far its values point along the group's advantages. */
-function projections(members: readonly Member[]): Map<string, number> {
+function projections(members: readonly AttributedMember[]): Map<string, number> {
   const names = new Set(members.flatMap((member) => [...member.contributions.keys()]))
   const out = new Map<string, number>()
   for (const name of names) {
-    const of = (member: Member) => member.contributions.get(name) ?? 0
+    const of = (member: AttributedMember) => member.contributions.get(name) ?? 0
     const centre = sumOf(members, of) / members.length
     out.set(name, Math.abs(sumOf(members, (member) => member.advantage * (of(member) - centre))))
   }
@@ -86,14 +86,14 @@ function projections(members: readonly Member[]): Map<string, number> {
 }
 
 /** ‖advantages‖ / ‖totals − mean‖. */
-function amplificationOf(members: readonly Member[]): number {
+function amplificationOf(members: readonly AttributedMember[]): number {
   const centre = sumOf(members, ({ total }) => total) / members.length
   const spread = Math.sqrt(sumOf(members, ({ total }) => (total - centre) ** 2))
   return spread > 0 ? Math.sqrt(sumOf(members, ({ advantage }) => advantage ** 2)) / spread : 0
 }
 
 /** The standard deviation of the totals of members. */
-function deviation(members: readonly Member[]): number {
+function deviation(members: readonly AttributedMember[]): number {
   const centre = sumOf(members, ({ total }) => total) / members.length
   return Math.sqrt(sumOf(members, ({ total }) => (total - centre) ** 2) / members.length)
 }

@@ -1,5 +1,5 @@
 /** Means with their 95 % intervals: a seeded case bootstrap, or Wilson's where all values are at one bound. */
-import { below, resampleSeed } from '../seed.js'
+import { resampleSeed, uniformInt } from '../seed.js'
 
 /** A mean and its 95 % interval; null where nothing was measured. */
 export interface Estimate {
@@ -8,16 +8,16 @@ export interface Estimate {
 }
 
 /** The least and the greatest value a measure can have; an end may be infinite. */
-export type Bounds = readonly [low: number, high: number]
+export type ValueBounds = readonly [low: number, high: number]
 
 /** The bounds of accuracy, and of every measure that is a share. */
-export const unitBounds: Bounds = [0, 1]
+export const unitBounds: ValueBounds = [0, 1]
 
 export interface EstimateOptions {
   /** @default 1000 */
   readonly resamples?: number
   /** Of the values. @default [0, 1] */
-  readonly bounds?: Bounds
+  readonly bounds?: ValueBounds
 }
 
 /** Square of the standard normal's 97.5 % quantile. */
@@ -33,7 +33,7 @@ const z2 = 1.959963984540054 ** 2
 export function intervalAtBound(
   [least, most]: readonly [least: number, most: number],
   n: number,
-  [low, high]: Bounds,
+  [low, high]: ValueBounds,
 ): Estimate['ci95'] | undefined {
   const width = high - low
   if (n < 1 || least !== most || !(width > 0 && Number.isFinite(width))) return undefined
@@ -76,7 +76,7 @@ export function clusterEstimate(
     let sum = 0
     let count = 0
     for (let i = 0; i < n; i++) {
-      const drawn = below(n, stream, i)
+      const drawn = uniformInt(n, stream, i)
       sum += sums[drawn]!
       count += cases[drawn]!.length
     }
@@ -112,7 +112,7 @@ export function ratioEstimate(
   if (Number.isNaN(mean)) return { mean: null, ci95: null }
   const ratios = Float64Array.from({ length: resamples }, (_, r) => {
     const stream = resampleSeed(seed, r)
-    return ratio((i) => below(pairs.length, stream, i))
+    return ratio((i) => uniformInt(pairs.length, stream, i))
   })
     // A resample may hold nothing to divide by.
     .filter((one) => !Number.isNaN(one))

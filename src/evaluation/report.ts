@@ -4,7 +4,7 @@ import type { Case, GraderView } from '../case.js'
 import { graderView } from '../case.js'
 import type { Env } from '../env.js'
 import type { Episode } from '../episode.js'
-import type { Bounds, Estimate } from './bootstrap.js'
+import type { Estimate, ValueBounds } from './bootstrap.js'
 import { ratioEstimate, unitBounds } from './bootstrap.js'
 import type { Measures, PlayedCase } from './play-cases.js'
 import { playCases } from './play-cases.js'
@@ -160,7 +160,7 @@ export function evaluationOf(
     readonly references?: Reference
     readonly usage?: Readonly<Record<string, RoleUsage>>
     /** Of the reward among the measures. @default [0, 1] */
-    readonly rewardBounds?: Bounds
+    readonly rewardBounds?: ValueBounds
   },
 ): Evaluation {
   const { floor = noAnchor, ceiling = noAnchor, bound = { accuracy: null } } = references ?? {}

@@ -1,8 +1,8 @@
 /** Scores summed up as they come, in memory that does not grow with their number. */
 
 import type { Part, Score } from '../reward.js'
-import { below } from '../seed.js'
-import type { Bounds, Estimate } from './bootstrap.js'
+import { uniformInt } from '../seed.js'
+import type { Estimate, ValueBounds } from './bootstrap.js'
 import { intervalAtBound, ratioEstimate, unitBounds } from './bootstrap.js'
 import type { Correlation } from './correlation.js'
 import { correlation } from './correlation.js'
@@ -24,11 +24,11 @@ export interface CaseSums {
  * @param most cases that are kept apart @default 65536
  * @param bounds of the values @default [0, 1]
  */
-export function caseSums(most = mostCases, bounds: Bounds = unitBounds): CaseSums {
+export function caseSums(most = mostCases, bounds: ValueBounds = unitBounds): CaseSums {
   let sums = new Map<string, [sum: number, count: number]>()
   let range: readonly [least: number, most: number] = [Infinity, -Infinity]
   let bundled = false
-  const keyOf = (id: string): string => (bundled ? String(below(most, 0, 'bundle', id)) : id)
+  const keyOf = (id: string): string => (bundled ? String(uniformInt(most, 0, 'bundle', id)) : id)
   const put = (id: string, value: number, count: number) => {
     const key = keyOf(id)
     const own = sums.get(key)
@@ -114,7 +114,7 @@ function partTallies() {
 }
 
 /** A tally of nothing yet. @param bounds of the reward @default [0, 1] */
-export function scoreTally(bounds: Bounds = unitBounds): ScoreTally {
+export function scoreTally(bounds: ValueBounds = unitBounds): ScoreTally {
   const cases = caseSums(mostCases, bounds)
   const parts = partTallies()
   const accuracy = correlation()

@@ -1,7 +1,7 @@
 /** Summaries of played cases: means with their intervals, reference anchors, and scores between them. */
 import type { Episode } from '../episode.js'
 import type { Score } from '../reward.js'
-import type { Bounds, Estimate } from './bootstrap.js'
+import type { Estimate, ValueBounds } from './bootstrap.js'
 import { estimate, meanOf, unitBounds } from './bootstrap.js'
 import type { Measures, PlayedCase } from './play-cases.js'
 
@@ -56,7 +56,7 @@ export function summariseParts(scores: readonly Score[]): Readonly<Record<string
 export function summarise(
   played: readonly PlayedCase[],
   seed = 0,
-  rewardBounds: Bounds = unitBounds,
+  rewardBounds: ValueBounds = unitBounds,
 ): Summary {
   const done = played.flatMap(({ episode, scores }) =>
     episode && scores ? [{ episode, scores }] : [],

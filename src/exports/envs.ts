@@ -3,12 +3,12 @@ export type {
   CaseSource,
   ConsultationOptions,
   ConsultationReset,
-  MakeConsultation,
+  MakeConsultationOptions,
 } from '../envs/consultation.js'
 export { consultation } from '../envs/consultation.js'
 export { recordExams } from '../envs/exams/record.js'
 export { chatPatient } from '../envs/patients/chat.js'
-export type { Understood } from '../envs/patients/nlu/understand.js'
+export type { ParsedUtterance } from '../envs/patients/nlu/understand.js'
 export { understand } from '../envs/patients/nlu/understand.js'
 export { recordPatient } from '../envs/patients/recorded/record.js'
 export { rulePatient } from '../envs/patients/rule.js'
@@ -16,16 +16,20 @@ export type { QuestionOptions } from '../envs/question.js'
 export { question } from '../envs/question.js'
 export type { EnvId, EnvRegistry } from '../envs/register.js'
 export { register } from '../envs/register.js'
+export type { Autoreset } from '../envs/vector-types.js'
 export type {
-  Autoreset,
   VectorEnv,
   VectorizeOptions,
-  VectorReset,
+  VectorResetOptions,
   VectorStart,
   VectorStep,
 } from '../envs/vectorize.js'
 export { vectorize } from '../envs/vectorize.js'
 export type { Wrapper } from '../envs/wrappers.js'
 export { mapReward, onStep, recordEpisodes, timeLimit, wrap } from '../envs/wrappers.js'
+export { rethrowAsFault } from '../error.js'
+export { combineExamSimulators } from '../exam.js'
+export type { ExamsOption, MakeExams, MakePatient, PartInputs } from '../tasks/parts.js'
+export { registerExams, registerPatient } from '../tasks/parts.js'
 export { make, makeConsultation } from '../tasks/registry.js'
 export { checkEnv } from '../testing/env.js'

@@ -1,26 +1,38 @@
-/** `bedside/rewards`: components, combinators and presets. */
+/** `bedside/rewards`: define a custom reward, combine rewards, components, presets, judges. */
 
-export type { GateOptions, Naming, Weighed } from '../rewards/combinators/compose.js'
-export { clip, gate, otherwise, product, weigh } from '../rewards/combinators/compose.js'
+export type { RewardSet, ScoresOf } from '../reward.js'
+export { notApplicable, ok, scoreEpisode, unavailable } from '../reward.js'
+export type {
+  CombinatorOptions,
+  GateOptions,
+  WeightedReward,
+} from '../rewards/combinators/compose.js'
+export { clip, gate, multiply, otherwise, weigh } from '../rewards/combinators/compose.js'
 export type {
   PerTurnDeclaration,
   TurnContext,
   TurnFunction,
 } from '../rewards/combinators/per-turn.js'
 export { perTurn } from '../rewards/combinators/per-turn.js'
-export type { Scheduled, Weight } from '../rewards/combinators/schedule.js'
+export type { ScheduledReward, WeightSchedule } from '../rewards/combinators/schedule.js'
 export { schedule } from '../rewards/combinators/schedule.js'
-export type { Potential, ShapeOptions } from '../rewards/combinators/shape.js'
-export { progressOf, shape } from '../rewards/combinators/shape.js'
+export type { Potential, ShapeOptions } from '../rewards/combinators/shaping.js'
+export { potentialFromReward, shapeReward } from '../rewards/combinators/shaping.js'
 export type { RewardDeclaration, RewardFunction } from '../rewards/define.js'
 export { asReward, defineReward } from '../rewards/define.js'
 export type { ConductCounts, JudgeAnswers } from '../rewards/judges/ask-judge.js'
 export { askJudge } from '../rewards/judges/ask-judge.js'
-export type { ChatJudgeOptions } from '../rewards/judges/chat.js'
-export { chatJudge } from '../rewards/judges/chat.js'
-export type { Graded, Judge, JudgedLine, JudgeRequest, JudgeTask } from '../rewards/judges/judge.js'
-export type { RuleJudgeOptions } from '../rewards/judges/rule.js'
-export { ruleJudge } from '../rewards/judges/rule.js'
+export type { ChatJudgeOptions } from '../rewards/judges/chat-judge.js'
+export { chatJudge } from '../rewards/judges/chat-judge.js'
+export type {
+  GradedAspect,
+  Judge,
+  JudgedLine,
+  JudgeRequest,
+  JudgeTask,
+} from '../rewards/judges/judge.js'
+export type { RuleJudgeOptions } from '../rewards/judges/rule-judge.js'
+export { ruleJudge } from '../rewards/judges/rule-judge.js'
 export type { RewardName } from '../rewards/named.js'
 export { namedReward, presetNames, rewardNames } from '../rewards/named.js'
 export type { ActionBank } from '../rewards/outcome/action-bank.js'
@@ -44,87 +56,41 @@ export type { TreatmentOptions } from '../rewards/outcome/treatment.js'
 export { treatment } from '../rewards/outcome/treatment.js'
 export type { TriageOptions } from '../rewards/outcome/triage.js'
 export { triage, triageFrequency } from '../rewards/outcome/triage.js'
-export type { VerifiedOptions } from '../rewards/outcome/verified-answer.js'
+export type { VerifiedAnswerOptions } from '../rewards/outcome/verified-answer.js'
 export { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
 export type { Verifier } from '../rewards/outcome/verifier.js'
 export { exactVerifier } from '../rewards/outcome/verifier.js'
 export { defaultReward } from '../rewards/presets/default.js'
-export { efficiencyPreset } from '../rewards/presets/efficient.js'
+export { efficiencyPreset } from '../rewards/presets/efficiency.js'
 export type { SafetyFirstOptions } from '../rewards/presets/safety-first.js'
 export { safetyFirst } from '../rewards/presets/safety-first.js'
 export { communication } from '../rewards/process/communication.js'
-export type { CostOptions } from '../rewards/process/cost.js'
-export { cost } from '../rewards/process/cost.js'
 export { efficiency } from '../rewards/process/efficiency.js'
 export type { ExamAgreementOptions, ExamMeasure } from '../rewards/process/exam-f1.js'
 export { examAgreement, examF1 } from '../rewards/process/exam-f1.js'
-export { replyFormat } from '../rewards/process/format.js'
 export { historyCoverage } from '../rewards/process/history-coverage.js'
 export type { CaseWorld, InformationGainOptions } from '../rewards/process/information-gain.js'
 export { informationGain, informationPotentials } from '../rewards/process/information-gain.js'
 export { informationShaping } from '../rewards/process/information-shaping.js'
 export type { InvasivenessOptions } from '../rewards/process/invasiveness.js'
 export { invasiveness } from '../rewards/process/invasiveness.js'
+export type { MoneySavingsOptions } from '../rewards/process/money-savings.js'
+export { moneySavings } from '../rewards/process/money-savings.js'
 export type { OneQuestionOptions } from '../rewards/process/one-question.js'
 export { oneQuestion } from '../rewards/process/one-question.js'
 export type { PlainLanguageOptions } from '../rewards/process/plain-language.js'
 export { plainLanguage } from '../rewards/process/plain-language.js'
 export { questionSpecificity } from '../rewards/process/question-specificity.js'
 export { repetition } from '../rewards/process/repetition.js'
-export type { TimeOptions } from '../rewards/process/time.js'
-export { time } from '../rewards/process/time.js'
-export type {
-  DiagagentOptions,
-  DiagagentWeights,
-  TurnReward,
-} from '../rewards/published/diagagent.js'
-export { diagagentPaper, diagagentReleased } from '../rewards/published/diagagent.js'
-export type { DoctorAgentOptions } from '../rewards/published/doctor-agent.js'
-export { doctorAgentGrpo, doctorAgentPpo } from '../rewards/published/doctor-agent.js'
-export type { DoctorAgentNotebookOptions } from '../rewards/published/doctor-agent-notebook.js'
-export { doctorAgentNotebook } from '../rewards/published/doctor-agent-notebook.js'
-export type {
-  DoctorAgentRlJudgeOptions,
-  DoctorAgentRlOptions,
-} from '../rewards/published/doctoragent-rl.js'
-export {
-  doctoragentJudge,
-  doctoragentMatch,
-  doctoragentPatient,
-} from '../rewards/published/doctoragent-rl.js'
-export type { DeiOptions } from '../rewards/published/doctoragent-rl-dei.js'
-export { deiMetric } from '../rewards/published/doctoragent-rl-dei.js'
-export type {
-  Candidate,
-  ReleasedModels,
-  ReleasedOptions,
-} from '../rewards/published/doctoragent-rl-released.js'
-export type { GrpodxOptions, GrpodxReadmeOptions } from '../rewards/published/grpodx.js'
-export { grpodxHead, grpodxReadme } from '../rewards/published/grpodx.js'
-export type { TakesTwoDoctorOptions } from '../rewards/published/takestwo.js'
-export { takestwoDoctor } from '../rewards/published/takestwo.js'
-export type { TakesTwoPatientOptions } from '../rewards/published/takestwo-patient.js'
-export { takestwoPatient } from '../rewards/published/takestwo-patient.js'
-export { noContraindicated } from '../rewards/safety/contraindicated.js'
+export { replyFormat } from '../rewards/process/reply-format.js'
+export type { TimeSavingsOptions } from '../rewards/process/time-savings.js'
+export { timeSavings } from '../rewards/process/time-savings.js'
 export { escalation } from '../rewards/safety/escalation.js'
+export { noContraindicated } from '../rewards/safety/no-contraindicated.js'
 export { noHarm } from '../rewards/safety/no-harm.js'
 export { redFlagRecall } from '../rewards/safety/red-flags.js'
 export { safety } from '../rewards/safety/safety.js'
 export type { ClaimsOptions } from '../rewards/safety/unsupported-claims.js'
 export { groundedClaims, noFalseClaims } from '../rewards/safety/unsupported-claims.js'
-export { bagF1, wordF1 } from '../rewards/text/bag-f1.js'
-export { doctorAgentBleu } from '../rewards/text/bleu.js'
-export { characterLcs } from '../rewards/text/character-lcs.js'
-export type { OverlapMeasure } from '../rewards/text/measures.js'
-export type {
-  OverlapPair,
-  OverlapWorkers,
-  OverlapWorkersOptions,
-} from '../rewards/text/overlap-workers.js'
-export { overlapWorkers } from '../rewards/text/overlap-workers.js'
-export type { RougeKind } from '../rewards/text/rouge.js'
-export { doctorAgentRouge, googleRouge, rouge } from '../rewards/text/rouge.js'
-export { segmentChinese } from '../rewards/text/segment.js'
-export type { GoldText, OverlapTarget, TextOverlapOptions } from '../rewards/text/text-overlap.js'
-export { textOverlap } from '../rewards/text/text-overlap.js'
-export type { Agreement } from '../rewards/text/tokens.js'
+export type { MakeReward } from '../tasks/reward-modules.js'
+export { registerReward } from '../tasks/reward-modules.js'

@@ -2,7 +2,7 @@
 export type { AgentMaterial } from '../testing/agent.js'
 export { agentChecks } from '../testing/agent.js'
 export { backendChecks } from '../testing/backend.js'
-export type { BackendMaterial } from '../testing/bench.js'
+export type { BackendMaterial } from '../testing/backend-bench.js'
 export type { Check, CheckContext, CheckReport } from '../testing/check.js'
 export { runChecks } from '../testing/check.js'
 export type { EnvMaterial } from '../testing/env.js'

@@ -1,8 +1,49 @@
-/** `bedside/trainers`: advantages, losses, loops, tokens, trajectories, the embedded backend and the sidecar. */
+/** `bedside/trainers`: training loops, advantage estimators, losses, batches, the embedded backend, trajectories. */
 
-export type { LoopStep } from '../runs/loops.js'
+export type { SamplerOptions } from '../backend.js'
+export { assertSteppable } from '../backend.js'
+export type {
+  AdamSettings,
+  ClipBounds,
+  CriticTargets,
+  ImportanceCorrection,
+  KlPenalty,
+  Loss,
+  Normaliser,
+  NormaliserKind,
+  Objective,
+} from '../batch.js'
+export {
+  assertBatch,
+  countDrawnTokens,
+  makeNormaliser,
+  normaliserKinds,
+  objectiveKinds,
+} from '../batch.js'
+export type {
+  AdvantageName,
+  BatchEstimator,
+  GroupPolicy,
+  ScoredGroup,
+  Standing,
+} from '../group.js'
+export {
+  advantageNames,
+  assertSiblings,
+  estimateAcrossGroups,
+  formGroup,
+  isTruncated,
+} from '../group.js'
+export { recipeOfRun } from '../runs/directory.js'
+export type { TrainingStep } from '../runs/loops.js'
+export type { MakeBackend } from '../runs/own-backends.js'
+export { registerBackend } from '../runs/own-backends.js'
+export type { OwnParts } from '../runs/own-parts.js'
+export type { OwnPartName } from '../runs/recipe.js'
+export { taskOf } from '../runs/task-of-recipe.js'
 export type { TrainingReport, TrainingResult, TrainOptions } from '../runs/train.js'
 export { train } from '../runs/train.js'
+export type { PartKey, TrustOptions } from '../runs/trust.js'
 export type { TokenAdvantages, ValueRow } from '../trainers/advantages/gae.js'
 export { gae, reinforcePlusPlus } from '../trainers/advantages/gae.js'
 export type { AdvantageMethod } from '../trainers/advantages/method.js'
@@ -26,7 +67,7 @@ export {
 export type { TokenRow } from '../trainers/advantages/token-rewards.js'
 export {
   discountedReturns,
-  klPenalised,
+  klPenalisedRewards,
   terminalReward,
 } from '../trainers/advantages/token-rewards.js'
 export {
@@ -40,12 +81,19 @@ export { toTrainBatch } from '../trainers/batches/group-batch.js'
 export { episodeSegments } from '../trainers/batches/segments.js'
 export type { EmbeddedOptions } from '../trainers/embedded/embedded.js'
 export { embedded } from '../trainers/embedded/embedded.js'
+export type {
+  HeldOutMetrics,
+  StepMetrics,
+  TrainingEmitter,
+  TrainingEvents,
+} from '../trainers/events.js'
+export { trainingEmitter } from '../trainers/events.js'
 export type { AdamSchedule } from '../trainers/loops/adam-schedule.js'
 export { rateAt, settingsAt } from '../trainers/loops/adam-schedule.js'
 export type { GrpoOptions, GrpoStep } from '../trainers/loops/grpo.js'
 export { trainGrpo } from '../trainers/loops/grpo.js'
 export type { LoopOptions, LoopSummary, StepResult, WorldOptions } from '../trainers/loops/loop.js'
-export type { CriticOptions, PpoOptions, PpoStep } from '../trainers/loops/ppo.js'
+export type { PpoCriticOptions, PpoOptions, PpoStep } from '../trainers/loops/ppo.js'
 export { trainPpo } from '../trainers/loops/ppo.js'
 export type { SftOptions, SftStep } from '../trainers/loops/sft.js'
 export { trainSft } from '../trainers/loops/sft.js'
@@ -73,48 +121,6 @@ export { fromAgent, rejectionSampled } from '../trainers/rollouts/demonstrations
 export type { Resampling } from '../trainers/rollouts/dynamic-sampling.js'
 export { shouldResample } from '../trainers/rollouts/dynamic-sampling.js'
 export type { PlayOptions } from '../trainers/rollouts/group-rollouts.js'
-export type { EngineName, FoundPython } from '../trainers/sidecar/environment.js'
-export { connectTinker, findPython, startSidecar } from '../trainers/sidecar/late.js'
-export type {
-  SidecarOptions as StartSidecarOptions,
-  SidecarProcess,
-} from '../trainers/sidecar/process.js'
-export type { SidecarModel, SidecarOptions } from '../trainers/sidecar/sidecar.js'
-export { sidecar } from '../trainers/sidecar/sidecar.js'
-export type { DialectName, WireProfile } from '../trainers/tinker/profile.js'
-export { profileNames, profileOf } from '../trainers/tinker/profile.js'
-export type { ConnectOptions, TinkerService } from '../trainers/tinker/service.js'
-export type {
-  Datum,
-  ForwardOutput,
-  Sampled,
-  SampledSequence,
-  SampleOptions,
-  SamplingSession,
-  TrainingModel,
-  WireAdam,
-  WireLoss,
-  WireModelSpec,
-} from '../trainers/tinker/wire.js'
-export type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
-export { openChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
-export type { LanguageDemonstrationOptions } from '../trainers/tokens/language-demonstration.js'
-export { languageDemonstration } from '../trainers/tokens/language-demonstration.js'
-export type { DrawTokens, LanguageDoctorOptions } from '../trainers/tokens/language-doctor.js'
-export { languageDoctor } from '../trainers/tokens/language-doctor.js'
-export type { TemplateCheck } from '../trainers/tokens/template-check.js'
-export { checkTemplate } from '../trainers/tokens/template-check.js'
-export type {
-  Draw,
-  Drawn,
-  TokenStream,
-  TokenStreamOptions,
-} from '../trainers/tokens/token-stream.js'
-export {
-  drawn as appendDrawn,
-  heard as appendHeard,
-  startStream,
-} from '../trainers/tokens/token-stream.js'
 export type { ExportOptions, ExportReport } from '../trainers/trajectories/export.js'
 export { exportTraining } from '../trainers/trajectories/export.js'
 export type { ExportFormat } from '../trainers/trajectories/export-rows.js'

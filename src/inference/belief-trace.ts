@@ -1,67 +1,72 @@
-/** The posterior track of an episode: what somebody who heard everything that was told knew, turn by turn. */
+/** Belief trace of an episode: the posterior over diseases at intake and after each turn. */
 
 import type { GraderView } from '../case.js'
-import { primary } from '../case.js'
+import { primaryDiagnosis } from '../case.js'
 import type { Episode } from '../episode.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Belief } from './belief.js'
 import type { Posterior } from './posterior.js'
-import { yearsOf } from './posterior.js'
+import { ageInYears } from './posterior.js'
 
-const atIntake = (
+const beliefAtIntake = (
   posterior: Posterior,
   { demographics: { age, sex } }: Episode['intake'],
   { findings }: GraderView['complaint'],
-): Belief => posterior.start({ age: yearsOf(age), sex, complaint: findings })
+): Belief => posterior.start({ age: ageInYears(age), sex, complaint: findings })
 
-/** The beliefs before the first turn and after every turn, from the facts and not from how they were put. */
-export function trackOf(
+/** Belief at intake and after every turn. Reads the findings each turn settled, never the wording of its text. */
+export function beliefTrace(
   posterior: Posterior,
   { intake, turns }: Pick<Episode, 'intake' | 'turns'>,
   { complaint }: Pick<GraderView, 'complaint'>,
 ): readonly [Belief, ...Belief[]] {
-  let belief = atIntake(posterior, intake, complaint)
-  const track: [Belief, ...Belief[]] = [belief]
+  let belief = beliefAtIntake(posterior, intake, complaint)
+  const trace: [Belief, ...Belief[]] = [belief]
   for (const { facts } of turns) {
     belief = posterior.observe(belief, facts.told)
-    track.push(belief)
+    trace.push(belief)
   }
-  return track
+  return trace
 }
 
-/** The first and the last of {@link trackOf}, up to rounding: all that was told is taken in at once, which is quicker. */
-export function trackEnds(
+/** First and last belief of {@link beliefTrace}, up to rounding. Faster: takes in all findings at once. */
+export function beliefTraceEnds(
   posterior: Posterior,
   { intake, turns }: Pick<Episode, 'intake' | 'turns'>,
   { complaint }: Pick<GraderView, 'complaint'>,
 ): readonly [Belief, Belief] {
-  const before = atIntake(posterior, intake, complaint)
-  const told = turns.flatMap(({ facts }) => facts.told)
-  return [before, posterior.observe(before, told)]
+  const before = beliefAtIntake(posterior, intake, complaint)
+  const revealed = turns.flatMap(({ facts }) => facts.told)
+  return [before, posterior.observe(before, revealed)]
 }
 
-/** Below this a probability is as good as none, so that no single episode is worth more than all the others. */
-const least = 1e-6
+/** Floor of a probability inside a logarithm, so that no single episode outweighs all others. */
+const minProbability = 1e-6
 
 /**
- * The nats gained on the true diagnosis after every turn, log P(d* | told so far) - log P(d* | intake), the
- * probabilities no less than 1e-6; undefined where the diagnosis is none of the knowledge base's.
+ * Gain in log-probability of the true primary diagnosis d* after every turn, since intake, in nats:
+ * log P(d* | findings so far) - log P(d* | intake), with probabilities floored at 1e-6. Undefined where the
+ * knowledge base does not have d*.
  */
-export function gainedOf(
+export function logProbabilityGains(
   knowledge: Knowledge,
   posterior: Posterior,
   episode: Pick<Episode, 'intake' | 'turns'>,
   truth: Pick<GraderView, 'complaint' | 'gold'>,
 ): readonly number[] | undefined {
-  const d = diseaseOf(knowledge, truth)
+  const d = primaryDiseaseIndex(knowledge, truth)
   if (d < 0) return undefined
-  const [first, ...later] = trackOf(posterior, episode, truth)
-  const log = ({ probabilities }: Belief): number => Math.log(Math.max(least, probabilities[d]!))
+  const [first, ...later] = beliefTrace(posterior, episode, truth)
+  const log = ({ probabilities }: Belief): number =>
+    Math.log(Math.max(minProbability, probabilities[d]!))
   return later.map((belief) => log(belief) - log(first))
 }
 
-/** The index of a case's primary diagnosis in the knowledge base; -1 where it is not in it. */
-export function diseaseOf({ diseases }: Knowledge, { gold }: Pick<GraderView, 'gold'>): number {
-  const { id } = primary(gold)
+/** Index of a case's primary diagnosis in `knowledge.diseases`; -1 where the knowledge base does not have it. */
+export function primaryDiseaseIndex(
+  { diseases }: Knowledge,
+  { gold }: Pick<GraderView, 'gold'>,
+): number {
+  const { id } = primaryDiagnosis(gold)
   return diseases.findIndex((disease) => disease.id === id)
 }

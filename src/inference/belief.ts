@@ -1,45 +1,46 @@
-/** What is known of a patient, and what it makes of the diseases: exact, however it was learnt. */
+/** Belief: evidence about a patient and the exact posterior over diseases; creating and updating it. */
 
 import type { Knowledge } from '../knowledge/knowledge.js'
-import type { Told } from '../turn.js'
-import type { Known } from './expected-value.js'
+import type { RevealedFinding } from '../turn.js'
+import type { DiseaseBelief } from './expected-value.js'
 import type { Likelihood } from './finding-families.js'
 import type { Demographics, Model } from './generative-model.js'
-import { evidenceOf, isMoot } from './generative-model.js'
+import { initialEvidence, isInapplicable } from './generative-model.js'
 import type { Hypotheses } from './hypotheses.js'
-import { opens } from './hypotheses.js'
+import { canBeComplaint } from './hypotheses.js'
 
-/** What is known and what it makes of the diseases; a value, never changed. */
-export interface Belief extends Known {
-  /** P(column of the hypotheses | what is known), of the columns `at`. */
+/** Evidence about a patient and the posterior given it; an immutable value. */
+export interface Belief extends DiseaseBelief {
+  /** P(column | evidence) of the hypothesis columns in `at`; sums to 1. */
   readonly columns: Float64Array
-  /** Those that are possible, and perhaps some that are not. */
+  /** Column indices: every possible column, and perhaps some impossible ones. */
   readonly at: Int32Array
 }
 
+/** Age, sex and chief complaint: all that is known before the first question. */
 export interface Intake extends Demographics {
-  /** Findings the chief complaint states. */
+  /** Ids of the findings that the chief complaint states. */
   readonly complaint?: readonly string[]
 }
 
-/** Everything that is fixed for a knowledge base and a tier. */
-export interface Ground {
+/** Tables fixed for a knowledge base and a tier, which every belief update reads. */
+export interface BeliefContext {
   readonly knowledge: Knowledge
   readonly hypotheses: Hypotheses
   readonly model: Model
   /** P(evidence of a family | class of columns). */
   readonly likelihood: Likelihood
-  /** P(a patient remembers). */
+  /** P(a patient remembers the answer). */
   readonly remembered: number
 }
 
-/** A belief and the chance of what made it of the one before. */
-interface Supposed {
+/** A belief, and the sum of its column weights before scaling: P(new evidence | belief before). */
+interface ConditionedBelief {
   readonly belief: Belief
   readonly sum: number
 }
 
-/** Without impossible columns, where those are most. */
+/** Drops impossible columns once they are the majority. */
 function compact({ columns, at }: Pick<Belief, 'columns' | 'at'>, possible: number) {
   if (2 * possible > columns.length) return { columns, at }
   const kept = { columns: new Float64Array(possible), at: new Int32Array(possible) }
@@ -51,11 +52,11 @@ function compact({ columns, at }: Pick<Belief, 'columns' | 'at'>, possible: numb
   return kept
 }
 
-/** P(disease | what is known) of weighted columns, which are scaled to sum to 1; undefined where all are 0. */
-function believed(
-  { knowledge, hypotheses: { disease } }: Ground,
+/** Scales column weights in place to sum to 1, and sums them by disease; undefined where all are 0. */
+function normaliseColumns(
+  { knowledge, hypotheses: { disease } }: BeliefContext,
   { columns, at, evidence }: Omit<Belief, 'probabilities'>,
-): Supposed | undefined {
+): ConditionedBelief | undefined {
   let sum = 0
   for (let c = 0; c < columns.length; c++) sum += columns[c]!
   if (!(sum > 0)) return undefined
@@ -69,60 +70,69 @@ function believed(
     probabilities[disease[at[c]!]!]! += p
   }
   const kept = compact({ columns, at }, possible)
-  // Written out: a spread's hidden class, and what was compiled for it, is lost when no belief is alive.
+  // Written out: a spread's hidden class, and the code compiled for it, is lost when no belief is alive.
   return { belief: { probabilities, evidence, columns: kept.columns, at: kept.at }, sum }
 }
 
-/** The belief with other evidence in some families, and its chance; undefined where no disease left allows it. */
-export function supposing(
-  ground: Ground,
+/**
+ * The belief with other evidence in the families of `roots`, by Bayes' rule: each column's weight times
+ * P(new evidence | column) / P(old evidence | column). Undefined where no remaining disease allows it.
+ */
+export function conditionBelief(
+  context: BeliefContext,
   belief: Belief,
   evidence: Belief['evidence'],
   roots: Iterable<number>,
-): Supposed | undefined {
-  const { likelihood, hypotheses } = ground
+): ConditionedBelief | undefined {
+  const { likelihood, hypotheses } = context
   const { at } = belief
   const columns = belief.columns.slice()
-  // One for all families: so short an array of floats costs more to allocate than to fill.
+  // One list for all families: a typed array this short costs more to allocate than to fill.
   const ratio: number[] = []
   for (const root of roots) {
     const before = likelihood(root, belief.evidence)
     const after = likelihood(root, evidence)
     for (let g = 0; g < after.length; g++) ratio[g] = before[g]! > 0 ? after[g]! / before[g]! : 0
     const { classOf } = hypotheses.families.of[root]!
-    // One step less a column while none has been left out.
-    if (at === hypotheses.every)
+    // One indirection less a column while none has been dropped.
+    if (at === hypotheses.allColumns)
       for (let c = 0; c < columns.length; c++) columns[c]! *= ratio[classOf[c]!]!
     else for (let c = 0; c < columns.length; c++) columns[c]! *= ratio[classOf[at[c]!]!]!
   }
-  return believed(ground, { columns, at, evidence })
+  return normaliseColumns(context, { columns, at, evidence })
 }
 
 /** The belief before the first question. */
-export function start(ground: Ground, { complaint = [], ...who }: Intake): Belief {
-  const { model, hypotheses } = ground
+export function initialBelief(context: BeliefContext, { complaint = [], ...who }: Intake): Belief {
+  const { model, hypotheses } = context
   const stated = complaint.flatMap((id) => model.index.get(id) ?? [])
-  const evidence = evidenceOf(model, who)
+  const evidence = initialEvidence(model, who)
   const first = stated.length === 1 ? model.nodes[stated[0]!] : undefined
-  const opened = first && opens(first) && !isMoot(first, who) ? stated[0] : undefined
-  const at = hypotheses.every
+  const opened =
+    first && canBeComplaint(first) && !isInapplicable(first, who) ? stated[0] : undefined
+  const at = hypotheses.allColumns
   const certain = evidence.slice()
-  if (opened !== undefined) certain[opened] = -2
+  if (opened !== undefined) certain[opened] = -2 // present, for certain
   const belief =
-    believed(ground, { columns: hypotheses.start(who, opened), at, evidence: certain })?.belief ??
-    // Nobody of this age and sex: what is known of them is set aside.
-    believed(ground, { columns: hypotheses.start({}, undefined), at, evidence })?.belief
+    normaliseColumns(context, {
+      columns: hypotheses.columnWeights(who, opened),
+      at,
+      evidence: certain,
+    })?.belief ??
+    // No disease fits this age, sex and complaint: the prior ignores them.
+    normaliseColumns(context, { columns: hypotheses.columnWeights({}, undefined), at, evidence })
+      ?.belief
   if (!belief) throw new TypeError('Expected some disease to have a weight above 0, got none')
   if (opened !== undefined) return belief
-  const told = stated.map((f) => ({ finding: model.nodes[f]!.finding.id, state: 'present' }))
-  return observe(ground, belief, told, true)
+  const revealed = stated.map((f) => ({ finding: model.nodes[f]!.finding.id, state: 'present' }))
+  return observe(context, belief, revealed, true)
 }
 
-/** Writes into `evidence` what something told says of its finding; -1 where it says nothing new, or else the root. */
-function note(
+/** Writes one reported state into `evidence`; returns the root of its family, or -1 where it adds nothing. */
+function recordEvidence(
   { index, nodes }: Model,
   evidence: Belief['evidence'],
-  { finding, state }: Told,
+  { finding, state }: RevealedFinding,
   certain: boolean,
 ): number {
   const f = index.get(finding)
@@ -131,40 +141,50 @@ function note(
   const named = node.finding.states.indexOf(state)
   const s = named >= 0 || state !== 'absent' || node.parent < 0 ? named : node.closed
   const old = evidence[f]!
-  const moot = node.gated && old === 1 + node.closed
+  const moot = node.restricted && old === 1 + node.closed
   if (s < 0 || old < 0 || moot || (old > 0 && !certain)) return -1
   evidence[f] = certain ? -1 - s : 1 + s
   return node.root
 }
 
+/** The belief given more reported states; a state that no remaining disease allows is ignored. */
 export function observe(
-  ground: Ground,
+  context: BeliefContext,
   belief: Belief,
-  told: readonly Told[],
+  revealed: readonly RevealedFinding[],
   certain: boolean,
 ): Belief {
   const evidence = belief.evidence.slice()
   const roots = new Set<number>()
-  for (const one of told) roots.add(note(ground.model, evidence, one, certain))
+  for (const one of revealed) roots.add(recordEvidence(context.model, evidence, one, certain))
   roots.delete(-1)
   if (roots.size === 0) return belief
-  const supposed = supposing(ground, belief, evidence, roots)
-  if (supposed) return supposed.belief
-  // Some of it is impossible: one at a time, so that only that is set aside.
-  if (told.length === 1) return belief
-  return told.reduce((before, one) => observe(ground, before, [one], certain), belief)
+  const conditioned = conditionBelief(context, belief, evidence, roots)
+  if (conditioned) return conditioned.belief
+  // Some state is impossible: one state at a time, so that only that one is ignored.
+  if (revealed.length === 1) return belief
+  return revealed.reduce((before, one) => observe(context, before, [one], certain), belief)
 }
 
 /**
- * The belief of somebody who is told these states for certain, as from `start` and `observe`. Where that settles
- * all that the patient could have opened with, the choice of the complaint says no more, and it is quicker.
+ * The belief given states known for certain, as from `initialBelief` and `observe`. Where the states settle every
+ * finding that could have been the complaint, the choice of the complaint adds nothing and is left out: faster.
  */
-export function knowing(ground: Ground, intake: Intake, states: readonly Told[]): Belief {
+export function beliefGivenStates(
+  context: BeliefContext,
+  intake: Intake,
+  states: readonly RevealedFinding[],
+): Belief {
   const settled = new Set(
     states.flatMap(({ finding, state }) => (state === 'unknown' ? [] : [finding])),
   )
-  const all = ground.model.nodes.every(
-    (node) => !opens(node) || settled.has(node.finding.id) || isMoot(node, intake),
+  const all = context.model.nodes.every(
+    (node) => !canBeComplaint(node) || settled.has(node.finding.id) || isInapplicable(node, intake),
   )
-  return observe(ground, start(ground, all ? { ...intake, complaint: [] } : intake), states, true)
+  return observe(
+    context,
+    initialBelief(context, all ? { ...intake, complaint: [] } : intake),
+    states,
+    true,
+  )
 }

@@ -1,34 +1,37 @@
-/** What ordering an examination or panel would show, and what of it may be unavailable. */
+/** Outcomes of ordering an examination or panel: which findings it may show, given what may be unavailable. */
 import type { Knowledge } from '../knowledge/knowledge.js'
 import { expandPanel } from '../knowledge/knowledge.js'
 import type { Model } from './generative-model.js'
 
-/** Examinations that are not counted again. */
-export type Done = ReadonlySet<string>
+/** Ids of examinations already carried out; their findings are not counted again. */
+export type DoneExams = ReadonlySet<string>
 
-/** One way in which an order may be carried out. */
-interface Way {
+/** One combination of available and unavailable members, with the findings it shows. */
+interface ExamOutcome {
   readonly chance: number
-  /** What it shows then. */
+  /** Node indices. */
   readonly findings: readonly number[]
 }
 
-/** An order as what may come of it. */
-export interface Order {
-  /** Each finding with the chance that it is shown; none where two are of one family. */
-  readonly apart: readonly (readonly [finding: number, chance: number])[] | undefined
-  /** By what of it is available. */
-  readonly ways: readonly Way[]
+/** The findings that an order may show, with their probabilities. */
+export interface ExamOutcomes {
+  /** Each finding with the probability that it is shown; undefined where two are of one family. */
+  readonly independent: readonly (readonly [finding: number, chance: number])[] | undefined
+  /** Every combination of available members; their chances sum to 1. */
+  readonly outcomes: readonly ExamOutcome[]
 }
 
-interface World {
+interface ModelledKnowledge {
   readonly knowledge: Knowledge
   readonly model: Model
 }
 
-function orderOf({ knowledge, model }: World, members: readonly string[]): Order {
+function outcomesOf(
+  { knowledge, model }: ModelledKnowledge,
+  members: readonly string[],
+): ExamOutcomes {
   const apart: (readonly [number, number])[] = []
-  let ways: readonly Way[] = [{ chance: 1, findings: [] }]
+  let ways: readonly ExamOutcome[] = [{ chance: 1, findings: [] }]
   for (const member of members) {
     const missing = knowledge.exam.get(member)?.unavailableP ?? 0
     const yields = model.yields.get(member) ?? []
@@ -42,31 +45,33 @@ function orderOf({ knowledge, model }: World, members: readonly string[]): Order
     })
   }
   const roots = new Set(apart.map(([f]) => model.nodes[f]!.root))
-  return { apart: roots.size === apart.length ? apart : undefined, ways }
+  return { independent: roots.size === apart.length ? apart : undefined, outcomes: ways }
 }
 
-/** The orders of all examinations; one of which some is done already is made anew. */
-export function ordersOf(world: World): (exam: string, done?: Done) => Order | undefined {
+/** Looks up the outcomes of an order by examination id; computed anew only where some members are done already. */
+export function indexExamOutcomes(
+  modelled: ModelledKnowledge,
+): (exam: string, done?: DoneExams) => ExamOutcomes | undefined {
   const orders = new Map(
-    world.knowledge.exams.map((exam) => {
+    modelled.knowledge.exams.map((exam) => {
       const members = expandPanel(exam)
-      return [exam.id, { members, order: orderOf(world, members) }] as const
+      return [exam.id, { members, order: outcomesOf(modelled, members) }] as const
     }),
   )
   return (exam, done) => {
     const known = orders.get(exam)
     if (!known || !done || done.size === 0) return known?.order
     const left = known.members.filter((member) => !done.has(member))
-    return left.length === known.members.length ? known.order : orderOf(world, left)
+    return left.length === known.members.length ? known.order : outcomesOf(modelled, left)
   }
 }
 
-/** The expectation of something over what of an order is available. */
-export function overAvailability(
-  { ways }: Order,
-  worthOf: (findings: readonly number[]) => number,
+/** Expectation of `value(findings shown)` over which members of an order are available. */
+export function expectOverAvailability(
+  { outcomes: ways }: ExamOutcomes,
+  value: (findings: readonly number[]) => number,
 ): number {
   let sum = 0
-  for (const { chance, findings } of ways) sum += chance * worthOf(findings)
+  for (const { chance, findings } of ways) sum += chance * value(findings)
   return sum
 }

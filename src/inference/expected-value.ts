@@ -1,182 +1,243 @@
 /**
- * What a question or an examination would tell, before it is put: in nats, and in how well one could diagnose.
+ * Value of a question or an examination before it is made: expected information gain in nats, and expected utility
+ * of the best diagnosis afterwards.
  *
- * Reckoned of the disease alone, without the companions and the choice of the complaint that the posterior
- * also sums over, which is a hundred times cheaper and may misjudge a question, never an answer.
+ * Approximation: ignores comorbidity and how the complaint was chosen, which the posterior sums over too. That is
+ * a hundred times cheaper, and may misjudge a question, never an answer.
  */
 import type { Case } from '../case.js'
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
-import type { Done, Order } from './exam-outcomes.js'
-import { ordersOf, overAvailability } from './exam-outcomes.js'
-import { familiesOfDiseases, likelihoodOver } from './finding-families.js'
+import { memoizeByIdentity } from '../platform/memoize.js'
+import type { DoneExams, ExamOutcomes } from './exam-outcomes.js'
+import { expectOverAvailability, indexExamOutcomes } from './exam-outcomes.js'
+import { diseaseFamilies, likelihoodFunction } from './finding-families.js'
 import type { Evidence, Model } from './generative-model.js'
-import { sweepOver } from './information-batch.js'
-import type { Tables } from './outcome-tables.js'
-import { expectedBest, information, outcomeChances, tablesOf } from './outcome-tables.js'
-import type { Standing, Utility } from './utility.js'
-import { rightOnly, standingOf } from './utility.js'
+import { informationBatch } from './information-batch.js'
+import type { OutcomeTables } from './outcome-tables.js'
+import {
+  expectedBestUtility,
+  mutualInformation,
+  outcomeProbabilities,
+  outcomeTables,
+} from './outcome-tables.js'
+import type { DiagnosisRanking, Utility } from './utility.js'
+import { accuracyUtility, rankDiagnoses } from './utility.js'
 
-/** What is known, as far as what may come of a question depends on it. */
-export interface Known {
-  /** In the order of `knowledge.diseases`; they sum to 1. */
+/** Disease probabilities and evidence: the part of a belief that the value of a question depends on. */
+export interface DiseaseBelief {
+  /** P(disease | evidence), in the order of `knowledge.diseases`; sums to 1. */
   readonly probabilities: Float64Array
   readonly evidence: Evidence
 }
 
-export interface Outlook {
-  /** Exact mutual information, in nats, of the disease and what the patient or examiner would tell of a finding. */
-  expectedInformation(known: Known, finding: string): number
+/** Expected information gain, in nats: mutual information of the disease and what would be revealed. */
+export interface ExpectedInformation {
+  /** Of asking about (or examining) one finding; exact. 0 where its state is known. */
+  expectedInformation(known: DiseaseBelief, finding: string): number
   /**
-   * The same for an examination or panel and the chance that some of it is unavailable: exact (jointly) up to
-   * 4 findings still unknown; above, the sum over families of findings, an upper bound.
-   * @param least below which an upper bound, itself below it, will do, and is quicker @default 0
+   * Of an examination or panel, averaged over what may be unavailable: exact (jointly) up to 4 findings still
+   * unknown; above, the sum over families of findings, an upper bound.
+   * @param least an upper bound suffices where it is below this, which is faster @default 0
    */
-  expectedInformationOfExam(known: Known, exam: string, done?: Done, least?: number): number
-  /**
-   * The expected worth of the best diagnosis once a finding has been asked about: exact.
-   * @param utility @default that of naming the right disease, so that this is P(right)
-   */
-  expectedBest(known: Known, finding: string, utility?: Utility): number
-  /**
-   * The same for an examination or panel: exact (jointly) up to 4 findings still unknown; above, that of the
-   * 4 which tell most by themselves, a lower bound.
-   */
-  expectedBestOfExam(known: Known, exam: string, done?: Done, utility?: Utility): number
-  /** The diagnosis worth most as things stand, the first of equals, and what it is worth. */
-  best(known: Known, utility?: Utility): { readonly disease: Disease; readonly worth: number }
-  /** P(told for present, or in another state than the unremarkable one | remembered); 0 where it is known. */
-  presence(known: Known, finding: string): number
+  expectedInformationOfExam(
+    known: DiseaseBelief,
+    exam: string,
+    done?: DoneExams,
+    least?: number,
+  ): number
 }
 
-/** Findings that are reckoned with jointly. */
-const maxJoint = 4
+/** Expected utility of the best diagnosis. */
+export interface ExpectedUtility {
+  /**
+   * Once a finding has been asked about; exact.
+   * @param utility @default 1 for the right disease and 0 for others, so that this is P(right)
+   */
+  expectedBestUtility(known: DiseaseBelief, finding: string, utility?: Utility): number
+  /**
+   * After an examination or panel: exact (jointly) up to 4 findings still unknown; above, that of the 4 most
+   * informative by themselves, a lower bound.
+   */
+  expectedBestUtilityOfExam(
+    known: DiseaseBelief,
+    exam: string,
+    done?: DoneExams,
+    utility?: Utility,
+  ): number
+  /** The diagnosis of highest expected utility now (the first of equals), and that utility. */
+  bestDiagnosis(
+    known: DiseaseBelief,
+    utility?: Utility,
+  ): { readonly disease: Disease; readonly worth: number }
+}
 
-/** How the diagnoses stood for the probabilities and utility asked about last: the same for every question. */
-function standingKeeper(): (known: Known, utility: Utility) => Standing {
-  let last: { p: Float64Array; utility: Utility; standing: Standing } | undefined
+/** Value of questions and examinations under a tier. */
+export interface ExpectedValues extends ExpectedInformation, ExpectedUtility {
+  /** P(reported as present, or in another than the normal state | remembered); 0 where its state is known. */
+  presenceProbability(known: DiseaseBelief, finding: string): number
+}
+
+const maxJoint = 4 // findings whose joint distribution is computed
+
+/** Ranks the diagnoses, and keeps the last result: all questions of a turn share probabilities and utility. */
+function rankingCache(): (known: DiseaseBelief, utility: Utility) => DiagnosisRanking {
+  let last: { p: Float64Array; utility: Utility; ranking: DiagnosisRanking } | undefined
   return ({ probabilities: p }, utility) => {
     if (last?.p !== p || last.utility !== utility)
-      last = { p, utility, standing: standingOf(utility, p) }
-    return last.standing
+      last = { p, utility, ranking: rankDiagnoses(utility, p) }
+    return last.ranking
   }
 }
 
-/** Everything that is fixed for a knowledge base and a tier. */
-interface Ground {
-  readonly knowledge: Knowledge
-  readonly model: Model
-  readonly tables: Tables
-}
+type Subsets = Map<number, readonly number[]> // by bit mask
+const subsets = memoizeByIdentity((_findings: readonly number[]): Subsets => new Map())
 
-const parts = new WeakMap<readonly number[], Map<number, readonly number[]>>()
-
-/** Those not told yet; for one list always the same list of them, so that what is made of it can be kept. */
-function unknownOf({ evidence }: Known, findings: readonly number[]): readonly number[] {
-  // More do not go into one number.
+/** The findings without evidence; the same array for the same subset of one list, so that results can be cached. */
+function unknownFindings(
+  { evidence }: DiseaseBelief,
+  findings: readonly number[],
+): readonly number[] {
+  // The mask of more does not fit into one number.
   if (findings.length > 50) return findings.filter((f) => evidence[f] === 0)
   let mask = 0
   for (let i = 0; i < findings.length; i++) mask = 2 * mask + (evidence[findings[i]!] === 0 ? 1 : 0)
   if (mask === 2 ** findings.length - 1) return findings
-  const known = parts.get(findings) ?? new Map<number, readonly number[]>()
-  parts.set(findings, known)
+  const known = subsets(findings)
   const part = known.get(mask) ?? findings.filter((f) => evidence[f] === 0)
   known.set(mask, part)
   return part
 }
 
-/** What findings would tell one by one; kept while the same belief is asked about. */
-function singlesOver({ model, tables }: Ground): (known: Known, finding: number) => number {
-  const sweep = sweepOver(model, tables)
-  let last: Known | undefined
-  let told: Float64Array = new Float64Array(0)
+/** Mutual information of the disease and single findings; the batch is kept while the same belief is asked about. */
+function singleInformation(
+  model: Model,
+  tables: OutcomeTables,
+): (known: DiseaseBelief, finding: number) => number {
+  const sweep = informationBatch(model, tables)
+  let last: DiseaseBelief | undefined
+  let all: Float64Array = new Float64Array(0)
   return (known, f) => {
     const { probabilities, evidence } = known
     if (last?.probabilities !== probabilities || last.evidence !== evidence) {
       last = known
-      told = sweep(probabilities, evidence)
+      all = sweep(probabilities, evidence)
     }
-    return told[f]!
+    return all[f]!
   }
 }
 
-function informationOf({ tables }: Ground, known: Known, all: readonly number[]): number {
+function jointInformation(
+  tables: OutcomeTables,
+  known: DiseaseBelief,
+  all: readonly number[],
+): number {
   const { probabilities, evidence } = known
-  const findings = unknownOf(known, all)
+  const findings = unknownFindings(known, all)
   if (findings.length === 0) return 0
   if (findings.length <= maxJoint)
-    return information(tables.joint(findings, evidence), probabilities)
+    return mutualInformation(tables.joint(findings, evidence), probabilities)
   let sum = 0
-  for (const table of tables.families(findings, evidence)) sum += information(table, probabilities)
+  for (const table of tables.families(findings, evidence))
+    sum += mutualInformation(table, probabilities)
   return sum
 }
 
-/** The outlook of a knowledge base under a tier's knobs. */
-export function outlookOver(knowledge: Knowledge, model: Model, noise: Case['noise']): Outlook {
-  const families = familiesOfDiseases(knowledge, model)
-  const tables = tablesOf(families, likelihoodOver(families, noise))
-  const ground: Ground = { knowledge, model, tables }
-  const order = ordersOf(ground)
-  const single = singlesOver(ground)
-  /** Findings of different families are independent given the disease: together they tell no more than one by one. */
-  const atMost = (known: Known, { apart }: Order): number => {
+/** Functions and tables fixed for a knowledge base and a tier. */
+function valueContext(knowledge: Knowledge, model: Model, noise: Case['noise']) {
+  const families = diseaseFamilies(knowledge, model)
+  const tables = outcomeTables(families, likelihoodFunction(families, noise))
+  /** Node index of a finding whose state is unknown, else -1. */
+  const open = (known: DiseaseBelief, finding: string): number => {
+    const f = model.index.get(finding) ?? -1
+    return f >= 0 && known.evidence[f] === 0 ? f : -1
+  }
+  /** P(the finding's state is revealed): below 1 where a patient may have forgotten it. */
+  const revealed = (f: number): number =>
+    model.nodes[f]!.finding.knownBy === 'patient' ? 1 - noise.forget : 1
+  const order = indexExamOutcomes({ knowledge, model })
+  return { knowledge, tables, open, revealed, order, single: singleInformation(model, tables) }
+}
+
+type ValueContext = ReturnType<typeof valueContext>
+
+function expectedInformation(context: ValueContext): ExpectedInformation {
+  const { tables, order, single, open, revealed } = context
+  /** Findings of different families are independent given the disease: jointly no more informative than summed. */
+  const upperBound = (known: DiseaseBelief, { independent: apart }: ExamOutcomes): number => {
     if (!apart) return Number.POSITIVE_INFINITY
     let sum = 0
     for (const [f, chance] of apart) if (known.evidence[f] === 0) sum += chance * single(known, f)
     return sum
   }
-  const mostTelling = (known: Known, findings: readonly number[]): readonly number[] =>
-    [...findings].sort((a, b) => single(known, b) - single(known, a)).slice(0, maxJoint)
-  const standing = standingKeeper()
-  const right = rightOnly(knowledge)
-  const open = (known: Known, finding: string): number => {
-    const f = model.index.get(finding) ?? -1
-    return f >= 0 && known.evidence[f] === 0 ? f : -1
-  }
-  const kept = (f: number): number =>
-    model.nodes[f]!.finding.knownBy === 'patient' ? 1 - noise.forget : 1
-  const now = (stands: Standing): number => stands.worth[stands.order[0]!]!
   return {
     expectedInformation(known, finding) {
       const f = open(known, finding)
       if (f < 0) return 0
-      return kept(f) * single(known, f)
+      return revealed(f) * single(known, f)
     },
     expectedInformationOfExam(known, exam, done, least = 0) {
       const ordered = order(exam, done)
       if (!ordered) return 0
-      const bound = least > 0 ? atMost(known, ordered) : Number.POSITIVE_INFINITY
+      const bound = least > 0 ? upperBound(known, ordered) : Number.POSITIVE_INFINITY
       if (bound < least) return bound
-      return overAvailability(ordered, (findings) => informationOf(ground, known, findings))
+      return expectOverAvailability(ordered, (findings) =>
+        jointInformation(tables, known, findings),
+      )
     },
-    expectedBest(known, finding, utility = right) {
+  }
+}
+
+function expectedUtility(context: ValueContext): ExpectedUtility {
+  const { knowledge, tables, order, single, open, revealed } = context
+  const rank = rankingCache()
+  const right = accuracyUtility(knowledge)
+  const mostInformative = (known: DiseaseBelief, findings: readonly number[]): readonly number[] =>
+    [...findings].sort((a, b) => single(known, b) - single(known, a)).slice(0, maxJoint)
+  const now = (ranking: DiagnosisRanking): number => ranking.worth[ranking.order[0]!]!
+  return {
+    expectedBestUtility(known, finding, utility = right) {
       const f = open(known, finding)
-      const stands = standing(known, utility)
-      if (f < 0) return now(stands)
+      const ranking = rank(known, utility)
+      if (f < 0) return now(ranking)
       const table = tables.single(f, known.evidence)
-      const then = expectedBest(table, known.probabilities, utility, stands)
-      return kept(f) * then + (1 - kept(f)) * now(stands)
+      const then = expectedBestUtility(table, known.probabilities, utility, ranking)
+      return revealed(f) * then + (1 - revealed(f)) * now(ranking)
     },
-    expectedBestOfExam(known, exam, done, utility = right) {
-      const stands = standing(known, utility)
+    expectedBestUtilityOfExam(known, exam, done, utility = right) {
+      const ranking = rank(known, utility)
       const best = (all: readonly number[]): number => {
-        const open = unknownOf(known, all)
-        if (open.length === 0) return now(stands)
-        const findings = open.length <= maxJoint ? open : mostTelling(known, open)
+        const unknown = unknownFindings(known, all)
+        if (unknown.length === 0) return now(ranking)
+        const findings = unknown.length <= maxJoint ? unknown : mostInformative(known, unknown)
         const table = tables.joint(findings, known.evidence)
-        return expectedBest(table, known.probabilities, utility, stands)
+        return expectedBestUtility(table, known.probabilities, utility, ranking)
       }
       const ordered = order(exam, done)
-      return ordered ? overAvailability(ordered, best) : now(stands)
+      return ordered ? expectOverAvailability(ordered, best) : now(ranking)
     },
-    best(known, utility = right) {
-      const { worth, order: ranked } = standing(known, utility)
+    bestDiagnosis(known, utility = right) {
+      const { worth, order: ranked } = rank(known, utility)
       const d = ranked[0]!
       return { disease: knowledge.diseases[d]!, worth: worth[d]! }
     },
-    presence(known, finding) {
+  }
+}
+
+/** Expected information and utility of every question and examination of a knowledge base, under a tier's noise. */
+export function expectedValues(
+  knowledge: Knowledge,
+  model: Model,
+  noise: Case['noise'],
+): ExpectedValues {
+  const context = valueContext(knowledge, model, noise)
+  const { tables, open } = context
+  return {
+    ...expectedInformation(context),
+    ...expectedUtility(context),
+    presenceProbability(known, finding) {
       const f = open(known, finding)
       if (f < 0) return 0
-      const chances = outcomeChances(tables.single(f, known.evidence), known.probabilities)
+      const chances = outcomeProbabilities(tables.single(f, known.evidence), known.probabilities)
       const { normal, closed } = model.nodes[f]!
       return 1 - chances[normal]! - (chances[closed] ?? 0)
     },

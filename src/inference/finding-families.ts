@@ -1,33 +1,33 @@
 /**
- * Families of findings, and the columns that one cannot tell apart as one class.
+ * Families of findings (a root finding and its descendants), and the classes of model columns each distinguishes.
  *
- * A disease lists few findings; every other finding is as likely in it as in the background. What a family says
- * is therefore computed once a class of columns, of which there are a handful, however many columns there are.
+ * A disease lists few findings; every other finding is as likely in it as in the background. So the likelihood of
+ * a family is computed once per class of columns, of which there are a handful, however many columns there are.
  */
 import type { Knowledge } from '../knowledge/knowledge.js'
-import type { Channel, Evidence, Model, Node } from './generative-model.js'
+import type { AnswerNoise, Evidence, Model, Node } from './generative-model.js'
 import { familyLikelihood } from './generative-model.js'
 
-/** A root, what hangs from it, and the classes of columns it can tell apart. */
+/** A root finding, its descendants, and the classes of columns with equal likelihoods in the family. */
 export interface Family {
-  /** Nodes, the root first. */
+  /** Node indices, the root first. */
   readonly members: readonly number[]
   readonly classes: number
-  /** Column to class. */
+  /** Class of each column. */
   readonly classOf: Int32Array
-  /** A column of each class. */
+  /** One representative column of each class. */
   readonly column: Int32Array
 }
 
-/** A model with its columns merged, family by family. */
+/** A model with equal columns merged into classes, family by family. */
 export interface Families {
-  /** Of each node. */
+  /** The family of each node. */
   readonly of: readonly Family[]
-  /** With `chance` at `[state * classes + class]` of the node's family. */
+  /** Nodes with `chance` at `[state * classes + class]`, in the classes of the node's family. */
   readonly nodes: readonly Node[]
 }
 
-/** The members of each family, by its root. */
+/** Members of each family (node indices) by its root. */
 export function membersByRoot({ nodes }: Model): ReadonlyMap<number, readonly number[]> {
   const families = new Map<number, number[]>()
   nodes.forEach(({ root }, f) => {
@@ -38,8 +38,8 @@ export function membersByRoot({ nodes }: Model): ReadonlyMap<number, readonly nu
   return families
 }
 
-/** Which diseases list a finding of the family, in the order of the knowledge base. */
-export const listedIn = (
+/** Indices of the diseases that list one of the findings `members`, ascending. */
+export const diseasesWithFindings = (
   { diseases }: Knowledge,
   { nodes }: Model,
   members: readonly number[],
@@ -51,13 +51,13 @@ export const listedIn = (
 }
 
 /**
- * The families of a model whose columns are diseases: class 0 is of the diseases that list nothing of the
- * family, and every other disease is a class of its own, in the order of the knowledge base.
+ * Families of a model whose columns are diseases. Class 0 holds the diseases that list nothing of the family;
+ * every other disease is a class of its own, in the order of the knowledge base.
  */
-export function familiesOfDiseases(knowledge: Knowledge, model: Model): Families {
+export function diseaseFamilies(knowledge: Knowledge, model: Model): Families {
   const of: Family[] = []
   for (const members of membersByRoot(model).values()) {
-    const listed = listedIn(knowledge, model, members)
+    const listed = diseasesWithFindings(knowledge, model, members)
     const classOf = new Int32Array(model.columns)
     listed.forEach((d, i) => {
       classOf[d] = i + 1
@@ -77,29 +77,29 @@ export function familiesOfDiseases(knowledge: Knowledge, model: Model): Families
   return { of, nodes }
 }
 
-/** Numbers that things kept for one kind of question may hold together: 128 MiB. */
+/** Most numbers in one cache: 128 MiB. */
 const maxNumbers = 2 ** 24
 
 /**
- * Makes each thing once for what is known of a finding's family; all are forgotten when they are many.
- * @param make from the finding and what is known
+ * Memoises a function of a finding by the evidence on its family. The cache is cleared when full.
+ * @param make pure; may read only the evidence on the family of `f`
  */
-export function keeper<T>(
+export function memoizeByEvidence<T>(
   { of, nodes }: Families,
   make: (f: number, evidence: Evidence) => T,
 ): (f: number, evidence: Evidence) => T {
   const fresh: (T | undefined)[] = []
   const kept: Map<number, T>[] = []
   let numbers = 0
-  const keep = (thing: T, f: number, key: number): T => {
+  const store = (value: T, f: number, key: number): T => {
     numbers += of[f]!.classes
     if (numbers >= maxNumbers) {
       numbers = 0
       kept.length = 0
     }
     kept[f] ??= new Map()
-    kept[f].set(key, thing)
-    return thing
+    kept[f].set(key, value)
+    return value
   }
   return (f, evidence) => {
     const { members } = of[f]!
@@ -115,19 +115,19 @@ export function keeper<T>(
       const { closed } = nodes[member]!
       key = key * (2 * closed + 3) + evidence[member]! + closed + 1
     }
-    // A family of about a dozen may have too many states for a number of its own.
+    // A family of about a dozen findings may have more evidence states than exact integers.
     if (key > Number.MAX_SAFE_INTEGER) return make(f, evidence)
-    return kept[f]?.get(key) ?? keep(make(f, evidence), f, key)
+    return kept[f]?.get(key) ?? store(make(f, evidence), f, key)
   }
 }
 
-/** P(evidence of the family of a finding | class), each made once for what is known of the family. */
+/** P(evidence on the family of finding `f` | class) for every class, memoised. */
 export type Likelihood = (f: number, evidence: Evidence) => Float64Array
 
-/** The likelihoods of a merged model when answers go through a channel. */
-export function likelihoodOver(families: Families, channel: Channel): Likelihood {
+/** Likelihood function of merged families, for answers that pass through a noisy channel. */
+export function likelihoodFunction(families: Families, channel: AnswerNoise): Likelihood {
   const { of, nodes } = families
-  return keeper(families, (f, evidence) =>
+  return memoizeByEvidence(families, (f, evidence) =>
     familyLikelihood({ nodes, columns: of[f]!.classes }, nodes[f]!.root, evidence, channel),
   )
 }

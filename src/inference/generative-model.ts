@@ -1,10 +1,12 @@
 /**
- * The generative model of a knowledge base as flat tables: P(state | disease, gate open) of every finding,
- * mixed with the background, and P(disease | age, sex). The generator draws from it; the posterior inverts it,
- * with more columns than one a disease (`hypotheses.ts`).
+ * Generative model of a knowledge base as flat tables: P(state | disease, gate open) of every finding, mixed with
+ * the background, and P(disease | age, sex). A finding with a parent has a gate: it can occur only while the parent
+ * is in one state. The generator draws from the model; the posterior inverts it, with more than one column per
+ * disease (`hypotheses.ts`).
  */
 import type { Disease, FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { stateProbabilities } from '../knowledge/knowledge.js'
+import { perKnowledge } from '../knowledge/per-knowledge.js'
 
 /** One finding of the model; its index in `nodes` is its index in `knowledge.findings`. */
 export interface Node {
@@ -14,27 +16,28 @@ export interface Node {
   /** The parent's state that opens the gate. */
   readonly when: number
   readonly children: readonly number[]
-  /** Index of the family's root. */
+  /** Node index of the family's root. */
   readonly root: number
-  /** It exists only at one sex or some ages. */
-  readonly gated: boolean
-  /** The state behind a closed gate: one past the others. */
+  /** Whether the finding exists at one sex or some ages only. */
+  readonly restricted: boolean
+  /** State index behind a closed gate: one past the finding's own states. */
   readonly closed: number
-  /** The unremarkable state: `absent`, or a categorical finding's most common value in the background. */
+  /** Index of the normal state: `absent`, or a categorical finding's most common value in the background. */
   readonly normal: number
   /** P(state | column, gate open) at `[state * columns + column]`. */
   readonly chance: Float64Array
 }
 
+/** A knowledge base as tables over nodes (findings) and columns (diseases or hypotheses). */
 export interface Model {
-  /** One column a disease, in the order of `knowledge.diseases`, or one a hypothesis. */
+  /** Number of columns: one per disease, in the order of `knowledge.diseases`, or one per hypothesis. */
   readonly columns: number
   readonly nodes: readonly Node[]
   /** Finding id to node index. */
   readonly index: ReadonlyMap<string, number>
-  /** Nodes the patient can tell, and nodes an examination can show. */
+  /** Node indices of findings the patient can report, and of those only an examination shows. */
   readonly knownBy: Readonly<Record<'patient' | 'exam', readonly number[]>>
-  /** Exam id to the nodes it yields; a panel's are its members'. */
+  /** Exam id to the nodes it shows; a panel shows those of its members. */
   readonly yields: ReadonlyMap<string, readonly number[]>
 }
 
@@ -44,41 +47,57 @@ export interface Demographics {
   readonly sex?: string | undefined
 }
 
-/** P(state | diseases, gate open) with the background mixed in: p' = (1 - a) p + a · leak. */
-export function mixed(
+/** P(state | diseases, gate open) mixed with the background: p' = (1 - a) p + a · leak, with a the atypicality. */
+export function mixWithBackground(
   diseases: readonly Disease[],
   finding: FindingDefinition,
   atypicality: number,
+  background: readonly number[] = stateProbabilities([], finding),
 ): readonly number[] {
-  const background = stateProbabilities([], finding)
   return stateProbabilities(diseases, finding).map(
     (p, state) => (1 - atypicality) * p + atypicality * background[state]!,
   )
 }
 
-function stateTable({ diseases }: Knowledge, finding: FindingDefinition, a: number): Float64Array {
+/** P(state | disease, gate open) of every finding, at `[state * diseases + disease]`. */
+function stateTables(
+  { diseases, findings }: Knowledge,
+  index: ReadonlyMap<string, number>,
+  atypicality: number,
+): readonly Float64Array[] {
   const columns = diseases.length
-  const chance = new Float64Array(finding.states.length * columns)
-  // Most diseases do not list a finding, and so show it as often as its background.
-  stateProbabilities([], finding).forEach((p, state) => {
-    chance.fill(p, state * columns, (state + 1) * columns)
+  const backgrounds = findings.map((finding) => stateProbabilities([], finding))
+  // Most diseases do not list a finding: their probabilities are the background's.
+  const tables = backgrounds.map((background) => {
+    const table = new Float64Array(background.length * columns)
+    background.forEach((p, state) => {
+      table.fill(p, state * columns, (state + 1) * columns)
+    })
+    return table
   })
   diseases.forEach((disease, d) => {
-    if (disease.findings[finding.id] === undefined) return
-    mixed([disease], finding, a).forEach((p, state) => {
-      chance[state * columns + d] = p
-    })
+    for (const id of Object.keys(disease.findings)) {
+      const f = index.get(id)
+      if (f === undefined) continue
+      const own = mixWithBackground([disease], findings[f]!, atypicality, backgrounds[f])
+      own.forEach((p, state) => {
+        tables[f]![state * columns + d] = p
+      })
+    }
   })
-  return chance
+  return tables
 }
 
 const mostCommon = (probabilities: readonly number[]): number =>
   probabilities.indexOf(Math.max(...probabilities))
 
-function build(knowledge: Knowledge, atypicality: number): Model {
+function buildModel(knowledge: Knowledge, atypicality: number): Model {
   const { findings } = knowledge
   const index = new Map(findings.map((finding, f) => [finding.id, f] as const))
   const parents = findings.map((f) => (f.parent ? (index.get(f.parent.finding) ?? -1) : -1))
+  const children: number[][] = findings.map(() => [])
+  for (let f = 0; f < parents.length; f++) children[parents[f]!]?.push(f)
+  const tables = stateTables(knowledge, index, atypicality)
   const roots: number[] = []
   const nodes = findings.map((finding, f): Node => {
     const parent = parents[f]!
@@ -88,12 +107,12 @@ function build(knowledge: Knowledge, atypicality: number): Model {
       finding,
       parent,
       when: finding.parent ? findings[parent]!.states.indexOf(finding.parent.when) : -1,
-      children: parents.flatMap((p, child) => (p === f ? [child] : [])),
+      children: children[f]!,
       root,
-      gated: finding.sex !== undefined || finding.ages !== undefined,
+      restricted: finding.sex !== undefined || finding.ages !== undefined,
       closed: finding.states.length,
       normal: finding.type === 'bool' ? 0 : mostCommon(stateProbabilities([], finding)),
-      chance: stateTable(knowledge, finding, atypicality),
+      chance: tables[f]!,
     }
   })
   const nodesOf = (ids: readonly string[]) => ids.flatMap((id) => index.get(id) ?? [])
@@ -109,26 +128,26 @@ function build(knowledge: Knowledge, atypicality: number): Model {
   return { columns: knowledge.diseases.length, nodes, index, knownBy, yields }
 }
 
-const models = new WeakMap<Knowledge, Map<number, Model>>()
+const models = perKnowledge(() => new Map<number, Model>())
 
 /**
- * The model of a knowledge base at an atypicality, built once.
- * @param atypicality share of the background in every probability: p' = (1 - a) p + a · leak
+ * Generative model of a knowledge base at an atypicality, memoised.
+ * @param atypicality share a of the background in every probability: p' = (1 - a) p + a · leak
  * @throws RangeError outside 0 to 1
  */
-export function modelOf(knowledge: Knowledge, atypicality: number): Model {
+export function generativeModel(knowledge: Knowledge, atypicality: number): Model {
   if (!(atypicality >= 0 && atypicality <= 1))
     throw new RangeError(`Expected \`atypicality\` to be from 0 to 1, got \`${atypicality}\``)
-  const known = models.get(knowledge) ?? new Map<number, Model>()
-  const model = known.get(atypicality) ?? build(knowledge, atypicality)
-  models.set(knowledge, known.set(atypicality, model))
+  const known = models(knowledge)
+  const model = known.get(atypicality) ?? buildModel(knowledge, atypicality)
+  known.set(atypicality, model)
   return model
 }
 
-/** Which diseases somebody may have: those every tier draws, those only the out-of-distribution tier draws, or all. */
-export type Drawn = 'common' | 'novel' | 'all'
+/** Diseases a patient may have: those of the regular tiers, those only the out-of-distribution tier draws, or all. */
+export type DiseasePool = 'common' | 'novel' | 'all'
 
-/** Sex and age multipliers of a disease; what is unknown counts 1. Ages count in whole years. */
+/** Product of the sex and age multipliers of a disease; 1 for an unknown one. Ages count in whole years. */
 function multiplier({ prior }: Disease, { age, sex }: Demographics): number {
   const bySex = sex === 'F' || sex === 'M' ? (prior.sex?.[sex] ?? 1) : 1
   const years = age === undefined ? undefined : Math.floor(age)
@@ -137,11 +156,11 @@ function multiplier({ prior }: Disease, { age, sex }: Demographics): number {
   return bySex * (band?.mult ?? 1)
 }
 
-/** Weights of the diseases, not normalised: base rate times sex and age multipliers. */
+/** Unnormalised P(disease | age, sex) of each disease: base rate times sex and age multipliers. */
 export function priorWeights(
   knowledge: Knowledge,
   who: Demographics,
-  drawn: Drawn = 'common',
+  drawn: DiseasePool = 'common',
 ): Float64Array {
   return Float64Array.from(knowledge.diseases, (disease) =>
     drawn === 'all' || disease.novel === (drawn === 'novel')
@@ -150,7 +169,7 @@ export function priorWeights(
   )
 }
 
-/** Weights of the second diseases that may accompany one, not normalised; its own group and itself never do. */
+/** Unnormalised P(second disease | disease, age, sex); 0 for the disease's own group, novel and incompatible ones. */
 export function companionWeights(
   knowledge: Knowledge,
   disease: Disease,
@@ -166,22 +185,22 @@ export function companionWeights(
   )
 }
 
-/** How a present and an absent boolean finding are told, given that the patient remembers. */
-export interface Channel {
-  /** P(told absent | present). */
+/** Noise of a patient's answer about a boolean finding, given that the patient remembers. */
+export interface AnswerNoise {
+  /** P(reported absent | present). */
   readonly deny: number
-  /** P(told present | absent). */
+  /** P(reported present | absent). */
   readonly overReport: number
 }
 
 /**
- * What is known of each node: 0 nothing, `1 + state` as told, `-1 - state` for certain. A finding of another
- * sex or age is told as `closed`, which says nothing of any disease.
+ * Evidence on each node: 0 none, `1 + state` reported, `-1 - state` certain. A finding of another sex or age is
+ * reported as `closed`, which favours no disease.
  */
 export type Evidence = Int8Array
 
-/** Whether a finding cannot exist in a patient of that sex and age; false where neither rules it out. */
-export const isMoot = (
+/** Whether the patient's sex or age, where known, rules a finding out. */
+export const isInapplicable = (
   { finding: { sex, ages } }: Pick<Node, 'finding'>,
   who: Demographics,
 ): boolean =>
@@ -190,25 +209,25 @@ export const isMoot = (
     who.age !== undefined &&
     (who.age < ages[0] || Math.floor(who.age) > ages[1]))
 
-/** The evidence of a patient before anything is asked. */
-export function evidenceOf({ nodes }: Model, who: Demographics): Evidence {
+/** Evidence before anything is asked: findings that sex or age rules out are marked `closed`. */
+export function initialEvidence({ nodes }: Model, who: Demographics): Evidence {
   const evidence = new Int8Array(nodes.length)
   for (let f = 0; f < nodes.length; f++) {
     const node = nodes[f]!
-    if (node.gated && isMoot(node, who)) evidence[f] = 1 + node.closed
+    if (node.restricted && isInapplicable(node, who)) evidence[f] = 1 + node.closed
   }
   return evidence
 }
 
 /**
- * P(evidence of one node | its true state). A categorical answer and an examination are never wrong, and a
- * boolean finding behind a closed gate is told as absent.
+ * P(evidence on one node | its true state). Categorical answers and examinations are never wrong. A boolean
+ * finding behind a closed gate is reported absent.
  */
-function weigh(
-  { finding, closed, gated }: Node,
+function stateLikelihood(
+  { finding, closed, restricted: gated }: Node,
   state: number,
   evidence: number,
-  channel: Channel,
+  channel: AnswerNoise,
 ): number {
   if (evidence === 0) return 1
   const named = evidence < 0 ? -1 - evidence : evidence - 1
@@ -220,39 +239,39 @@ function weigh(
   return named === state ? 1 - wrong : wrong
 }
 
-/** True states a node can have, a child's closed gate among them. */
-const trueStates = ({ closed, parent }: Node): number => (parent < 0 ? closed : closed + 1)
+/** Number of true states of a node, a child's closed gate included. */
+const trueStateCount = ({ closed, parent }: Node): number => (parent < 0 ? closed : closed + 1)
 
-/** States a node can be told in: an absent boolean child is told alike whether or not its gate is open. */
-export const toldStates = ({ finding, closed, parent }: Node): number =>
+/** Number of states a node can be reported in: an absent boolean child sounds the same with its gate closed. */
+export const reportedStateCount = ({ finding, closed, parent }: Node): number =>
   parent >= 0 && finding.type === 'cat' ? closed + 1 : closed
 
 /**
- * P(evidence below and at node `f` | its true state, column), at `[state * columns + column]`;
- * undefined where there is no evidence and so all are 1.
+ * Upward message of belief propagation: P(evidence at and below node `f` | its true state, column), at
+ * `[state * columns + column]`. Undefined where there is no evidence, when all are 1.
  */
-function upward(
+function upwardMessage(
   model: Pick<Model, 'nodes' | 'columns'>,
   f: number,
   evidence: Evidence,
-  channel: Channel,
+  channel: AnswerNoise,
 ): Float64Array | undefined {
   const { columns } = model
   const node = model.nodes[f]!
-  const states = trueStates(node)
+  const states = trueStateCount(node)
   let message: Float64Array | undefined
   if (evidence[f] !== 0) {
     message = new Float64Array(states * columns)
     for (let s = 0; s < states; s++)
-      message.fill(weigh(node, s, evidence[f]!, channel), s * columns, (s + 1) * columns)
+      message.fill(stateLikelihood(node, s, evidence[f]!, channel), s * columns, (s + 1) * columns)
   }
   for (const c of node.children) {
-    const below = upward(model, c, evidence, channel)
+    const below = upwardMessage(model, c, evidence, channel)
     if (!below) continue
     message ??= new Float64Array(states * columns).fill(1)
     const child = model.nodes[c]!
     for (let d = 0; d < columns; d++) {
-      const open = throughGate(child, below, d, columns)
+      const open = sumOutStates(child, below, d, columns)
       const shut = below[child.closed * columns + d]!
       for (let s = 0; s < states; s++) message[s * columns + d]! *= s === child.when ? open : shut
     }
@@ -260,8 +279,8 @@ function upward(
   return message
 }
 
-/** Sum over a node's states of P(state | disease, gate open) times what lies below. */
-function throughGate(
+/** Sum over a node's states s of P(s | column d, gate open) · P(evidence at and below | s, d). */
+function sumOutStates(
   { finding, chance }: Node,
   below: Float64Array,
   d: number,
@@ -273,17 +292,17 @@ function throughGate(
   return sum
 }
 
-/** P(evidence of the family of `root` | column), summed over true states, for every column. */
+/** P(evidence on the family of `root` | column) for every column, summed over true states. */
 export function familyLikelihood(
   model: Pick<Model, 'nodes' | 'columns'>,
   root: number,
   evidence: Evidence,
-  channel: Channel,
+  channel: AnswerNoise,
 ): Float64Array {
   const out = new Float64Array(model.columns).fill(1)
-  const message = upward(model, root, evidence, channel)
+  const message = upwardMessage(model, root, evidence, channel)
   if (!message) return out
   for (let d = 0; d < out.length; d++)
-    out[d] = throughGate(model.nodes[root]!, message, d, model.columns)
+    out[d] = sumOutStates(model.nodes[root]!, message, d, model.columns)
   return out
 }

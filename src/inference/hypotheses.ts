@@ -1,72 +1,79 @@
 /**
- * What may be the matter, told apart as finely as exactness asks: the disease, a second one beside it, and how
- * soon the patient spoke up.
+ * Hypotheses of the posterior: a disease, perhaps a second one beside it, and the time at which the patient spoke.
  *
- * The patient opens with the finding that wins a race of present findings, each with an exponential clock of
- * rate salience. Given the time t of the winner, every other finding is independent again: absent with 1 - p,
- * or present and not yet heard of with p · exp(-salience · t). So a few columns, one a time, make the choice of
- * the chief complaint exact up to a quadrature over t (trapezoidal in log t; within 2 % of any weight),
- * and findings that nobody asked about no longer count as if they had been as likely to be complained of.
+ * The chief complaint is the winner of a race: each present finding has an exponential clock whose rate is its
+ * salience s. Given the winner's time t, the other findings are independent again: absent with 1 - p, or present
+ * and not yet voiced with p · exp(-s · t), where p = P(present | diseases). So a few columns, one per time, make
+ * the choice of the complaint exact up to a quadrature over t (trapezoidal in log t; within 2 % of any weight);
+ * without it, findings never asked about would count as if they had been as likely to be the complaint.
+ *
+ * Example: diseases A and B with P = 1/2 each; cough is certain in both, fever occurs in half of A and never in B,
+ * salience 1 each. P(opens with cough | A) = 1/2 + 1/2 · 1/2 = 3/4, as cough wins half the races against fever, and
+ * P(opens with cough | B) = 1. So P(A | opens with cough) = .375 / (.375 + .5) = .4286, not .5; the 14 columns
+ * here (2 diseases x 7 times) give .4282.
  */
 
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
+import { perKnowledge } from '../knowledge/per-knowledge.js'
 import type { Families, Family } from './finding-families.js'
-import { listedIn, membersByRoot } from './finding-families.js'
-import type { Demographics, Drawn, Model, Node } from './generative-model.js'
-import { companionWeights, isMoot, mixed, modelOf, priorWeights } from './generative-model.js'
+import { diseasesWithFindings, membersByRoot } from './finding-families.js'
+import type { Demographics, DiseasePool, Model, Node } from './generative-model.js'
+import {
+  companionWeights,
+  generativeModel,
+  isInapplicable,
+  mixWithBackground,
+  priorWeights,
+} from './generative-model.js'
 
+/** Settings of a tier that the hypotheses depend on. */
 export interface HypothesisOptions {
   readonly atypicality: number
   /** P(a second disease). */
   readonly comorbidity: number
-  readonly drawn: Drawn
+  readonly drawn: DiseasePool
 }
 
+/** The columns of the posterior and their prior. Column `pair * times + time`. */
 export interface Hypotheses {
-  /** One column for each disease, companion and time, merged by family. */
+  /** Likelihood classes of the columns, by family of findings. */
   readonly families: Families
-  /** The disease of each column. */
+  /** Index of each column's (first) disease. */
   readonly disease: Int16Array
-  /** Every column: 0, 1, 2, … */
-  readonly every: Int32Array
-  /**
-   * P(column, chief complaint | age, sex), not normalised; without a complaint that somebody opens with,
-   * P(column | age, sex).
-   */
-  start(who: Demographics, complaint: number | undefined): Float64Array
+  /** Every column index: 0, 1, 2, … */
+  readonly allColumns: Int32Array
+  /** Unnormalised P(column, complaint node | age, sex), or P(column | age, sex) without a possible complaint. */
+  columnWeights(who: Demographics, complaint: number | undefined): Float64Array
 }
 
-const step = 1.3
-/** At time 0 nothing else can have been said, so that every finding keeps its chance. */
+const step = 1.3 // spacing of the quadrature points in log t
+/** Quadrature points. At time 0 nothing else can have been voiced: every finding keeps its probability. */
 const times = [0, ...Array.from({ length: 6 }, (_, k) => Math.exp(step * k - 3))]
-/** Where the cell of the first time after 0 begins. */
-const soon = Math.exp(-3 - step / 2)
+/** Lower edge of the quadrature cell of the first time after 0. */
+const firstEdge = Math.exp(-3 - step / 2)
 
-/** The share of each time in a race won at rate `salience`. */
-function shares(salience: number): readonly number[] {
+/** Quadrature weights: P(the race is won at each time | won at rate `salience`). */
+function timeShares(salience: number): readonly number[] {
   const weights = times.map((t) =>
-    t === 0 ? 1 - Math.exp(-salience * soon) : step * t * salience * Math.exp(-salience * t),
+    t === 0 ? 1 - Math.exp(-salience * firstEdge) : step * t * salience * Math.exp(-salience * t),
   )
   const sum = weights.reduce((total, weight) => total + weight, 0)
   return weights.map((weight) => weight / sum)
 }
 
-/** Whether a patient can open with it. */
-export const opens = ({ finding, parent }: Node): boolean =>
+/** Whether a finding can be the chief complaint: a boolean root that the patient knows, with salience. */
+export const canBeComplaint = ({ finding, parent }: Node): boolean =>
   finding.type === 'bool' && finding.knownBy === 'patient' && parent < 0 && finding.salience > 0
 
-/** Numbers that the races kept may hold together: 16 MiB. */
-const mostKept = 2 ** 21
-
-interface Pair {
+interface DiseasePair {
   readonly disease: number
   /** -1 where there is none. */
   readonly companion: number
 }
 
 /** Every disease alone, then with each that may accompany it at some age and sex. */
-function pairsOf(knowledge: Knowledge, comorbidity: number): readonly Pair[] {
-  const pairs = knowledge.diseases.map((_, disease): Pair => ({ disease, companion: -1 }))
+function listPairs(knowledge: Knowledge, comorbidity: number): readonly DiseasePair[] {
+  const pairs = knowledge.diseases.map((_, disease): DiseasePair => ({ disease, companion: -1 }))
   if (comorbidity === 0) return pairs
   knowledge.diseases.forEach((one, disease) => {
     companionWeights(knowledge, one, {}).forEach((weight, companion) => {
@@ -76,11 +83,11 @@ function pairsOf(knowledge: Knowledge, comorbidity: number): readonly Pair[] {
   return pairs
 }
 
-/** P(state | pair), one column a pair; a companion changes only what it lists. */
-function chanceOf(
+/** P(state | pair) at `[state * pairs + pair]`; a companion changes only the findings it lists. */
+function pairStateTable(
   { finding, chance }: Node,
   { diseases }: Knowledge,
-  pairs: readonly Pair[],
+  pairs: readonly DiseasePair[],
   atypicality: number,
 ): Float64Array {
   const out = new Float64Array(finding.states.length * pairs.length)
@@ -90,17 +97,17 @@ function chanceOf(
     const together =
       second?.findings[finding.id] === undefined
         ? undefined
-        : mixed([first, second], finding, atypicality)
+        : mixWithBackground([first, second], finding, atypicality)
     for (let s = 0; s < finding.states.length; s++)
       out[s * pairs.length + h] = together?.[s] ?? chance[s * diseases.length + disease]!
   })
   return out
 }
 
-/** P(pair | age, sex), not normalised. */
+/** P(pair | age, sex), unnormalised. */
 function pairWeights(
   knowledge: Knowledge,
-  pairs: readonly Pair[],
+  pairs: readonly DiseasePair[],
   { comorbidity, drawn }: HypothesisOptions,
   who: Demographics,
 ): Float64Array {
@@ -119,62 +126,65 @@ function pairWeights(
 }
 
 /** Every disease alone and with each that may accompany it. */
-export interface Pairs {
-  /** One column a pair. */
+export interface DiseasePairs {
+  /** Generative model with one column per pair. */
   readonly model: Model
-  /** The first disease of each column. */
+  /** Index of the first disease of each column. */
   readonly disease: Int16Array
-  /** The second one; -1 where there is none. */
+  /** Index of the second one; -1 where there is none. */
   readonly companion: Int16Array
-  /** P(pair | age, sex), not normalised; not to be changed. */
+  /** P(pair | age, sex), unnormalised. Cached: do not modify. */
   weights(who: Demographics): Float64Array
 }
 
-const kept = new WeakMap<Knowledge, Map<string, Pairs>>()
+const pairsCache = perKnowledge(() => new Map<string, DiseasePairs>())
 
-/** The diseases a patient may have together, under a tier's knobs; built once. */
-export function pairsOver(knowledge: Knowledge, options: HypothesisOptions): Pairs {
+/** The diseases and pairs of diseases that a patient may have under a tier, memoised. */
+export function diseasePairs(knowledge: Knowledge, options: HypothesisOptions): DiseasePairs {
   const { atypicality, comorbidity, drawn } = options
-  const known = kept.get(knowledge) ?? new Map<string, Pairs>()
-  kept.set(knowledge, known)
+  const cache = pairsCache(knowledge)
   const key = `${atypicality} ${comorbidity} ${drawn}`
-  const made = known.get(key)
-  if (made) return made
-  const base = modelOf(knowledge, atypicality)
-  const list = pairsOf(knowledge, comorbidity)
+  const known = cache.get(key)
+  if (known) return known
+  const base = generativeModel(knowledge, atypicality)
+  const list = listPairs(knowledge, comorbidity)
   const nodes =
     list.length === base.columns
       ? base.nodes
       : base.nodes.map((node) => ({
           ...node,
-          chance: chanceOf(node, knowledge, list, atypicality),
+          chance: pairStateTable(node, knowledge, list, atypicality),
         }))
   const weights = new Map<string, Float64Array>()
-  const pairs: Pairs = {
+  const pairs: DiseasePairs = {
     model: { ...base, columns: list.length, nodes },
     companion: Int16Array.from(list, ({ companion }) => companion),
     disease: Int16Array.from(list, ({ disease }) => disease),
     weights(who) {
-      // Whole years, two sexes and neither: few people are told apart.
+      // Keys are whole years with one of two sexes or neither: few.
       const person = `${who.sex} ${who.age === undefined ? '' : Math.floor(who.age)}`
       const weighed = weights.get(person) ?? pairWeights(knowledge, list, options, who)
       weights.set(person, weighed)
       return weighed
     },
   }
-  known.set(key, pairs)
+  cache.set(key, pairs)
   return pairs
 }
 
-/** Every pair once for each time: column `pair * times + time`. A family tells few of them apart. */
-function familyOver(knowledge: Knowledge, pairs: Pairs, members: readonly number[]): Family {
+/** Classes of the columns (every pair at every time) with equal likelihoods in one family of findings. */
+function familyOfColumns(
+  knowledge: Knowledge,
+  pairs: DiseasePairs,
+  members: readonly number[],
+): Family {
   const { model, disease, companion } = pairs
   const rank = new Int16Array(knowledge.diseases.length)
-  const listed = listedIn(knowledge, model, members)
+  const listed = diseasesWithFindings(knowledge, model, members)
   listed.forEach((d, i) => {
     rank[d] = i + 1
   })
-  const timed = opens(model.nodes[members[0]!]!)
+  const timed = canBeComplaint(model.nodes[members[0]!]!)
   const ranks = listed.length + 1
   const classes = new Int32Array(ranks * ranks * times.length).fill(-1)
   const classOf = new Int32Array(model.columns * times.length)
@@ -191,14 +201,19 @@ function familyOver(knowledge: Knowledge, pairs: Pairs, members: readonly number
   return { members, classes: column.length, classOf, column: Int32Array.from(column) }
 }
 
-/** P(state | class) of a node; a finding that could have been said first is rarer the later it is. */
-function overClasses(node: Node, { classes, column }: Family, width: number): Float64Array {
+/**
+ * P(state | class) of a node, given that it was not voiced before the class's time t: a finding that can be the
+ * complaint is present with p · exp(-s · t) / (1 - p + p · exp(-s · t)). `width` is the number of pairs.
+ */
+function classStateTable(node: Node, { classes, column }: Family, width: number): Float64Array {
   const { finding, chance } = node
   const out = new Float64Array(finding.states.length * classes)
   for (let g = 0; g < classes; g++) {
     const h = Math.floor(column[g]! / times.length)
-    const silent = opens(node) ? Math.exp(-finding.salience * times[column[g]! % times.length]!) : 1
-    const heard = opens(node) ? chance[width + h]! * (1 - silent) : 0
+    const silent = canBeComplaint(node)
+      ? Math.exp(-finding.salience * times[column[g]! % times.length]!)
+      : 1
+    const heard = canBeComplaint(node) ? chance[width + h]! * (1 - silent) : 0
     for (let s = 0; s < finding.states.length; s++) {
       const p = chance[s * width + h]!
       out[s * classes + g] = (s === 1 ? p * silent : p) / (1 - heard)
@@ -207,84 +222,85 @@ function overClasses(node: Node, { classes, column }: Family, width: number): Fl
   return out
 }
 
-/** log P(not heard of by the time of the class) of a finding that could open. */
-function silence({ finding, chance }: Node, { column }: Family, width: number): Float64Array {
+/** log P(a finding that can be the complaint is not voiced before the class's time), for every class. */
+function logSilence({ finding, chance }: Node, { column }: Family, width: number): Float64Array {
   return Float64Array.from(column, (c) => {
     const p = chance[width + Math.floor(c / times.length)]!
     return Math.log(1 - p + p * Math.exp(-finding.salience * times[c % times.length]!))
   })
 }
 
-function familiesOf(knowledge: Knowledge, pairs: Pairs): Families {
+function hypothesisFamilies(knowledge: Knowledge, pairs: DiseasePairs): Families {
   const of: Family[] = []
   for (const members of membersByRoot(pairs.model).values()) {
-    const family = familyOver(knowledge, pairs, members)
+    const family = familyOfColumns(knowledge, pairs, members)
     for (const f of members) of[f] = family
   }
-  const width = pairs.model.columns
-  const nodes = pairs.model.nodes.map((node, f) => ({
-    ...node,
-    chance: overClasses(node, of[f]!, width),
-  }))
-  return { of, nodes }
+  const { nodes, columns } = pairs.model
+  const table = (node: Node, f: number) => classStateTable(node, of[f]!, columns)
+  return { of, nodes: nodes.map((node, f) => ({ ...node, chance: table(node, f) })) }
 }
 
-/** The hypotheses of a knowledge base under a tier's knobs. */
-export function hypothesesOf(knowledge: Knowledge, options: HypothesisOptions): Hypotheses {
-  const pairs = pairsOver(knowledge, options)
+/** Makes the function P(complaint wins the race at the column's time | column), cached by complaint and patient. */
+function complaintRace(
+  pairs: DiseasePairs,
+  { nodes, of }: Families,
+): (who: Demographics, complaint: number) => Float64Array {
   const width = pairs.model.columns
   const columns = width * times.length
-  const families = familiesOf(knowledge, pairs)
-  const { nodes, of } = families
-  const openers = nodes.flatMap((node, f) => (opens(node) ? [f] : []))
+  const openers = nodes.flatMap((node, f) => (canBeComplaint(node) ? [f] : []))
   const silences = new Map(
-    openers.map((f) => [f, silence(pairs.model.nodes[f]!, of[f]!, width)] as const),
+    openers.map((f) => [f, logSilence(pairs.model.nodes[f]!, of[f]!, width)] as const),
   )
-  /** Adds log P(not heard of) of a finding to that of each column, or takes it away. */
-  const hush = (logs: Float64Array, f: number, sign: 1 | -1): void => {
+  /** Adds log P(not voiced) of finding `f` to every column, or subtracts it. */
+  const addSilence = (logs: Float64Array, f: number, sign: 1 | -1): void => {
     const { classOf } = of[f]!
     const silent = silences.get(f)! // of every opener
     for (let c = 0; c < columns; c++) logs[c]! += sign * silent[classOf[c]!]!
   }
   const allSilent = new Float64Array(columns)
-  for (const f of openers) hush(allSilent, f, 1)
-
-  /** P(the complaint wins the race at the column's time | column), of so many complaints and kinds of people at a time. */
+  for (const f of openers) addSilence(allSilent, f, 1)
   const factors = new Map<string, Float64Array>()
-  const mostFactors = Math.max(1, Math.floor(mostKept / columns))
-
-  const raceOf = (who: Demographics, complaint: number): Float64Array => {
-    const out = openers.filter((f) => f === complaint || isMoot(nodes[f]!, who))
+  const maxFactors = Math.max(1, Math.floor(2 ** 21 / columns)) // 16 MiB
+  return (who, complaint) => {
+    const out = openers.filter((f) => f === complaint || isInapplicable(nodes[f]!, who))
     const key = [complaint, ...out].join()
     const known = factors.get(key)
     if (known) return known
     const { finding, chance } = pairs.model.nodes[complaint]!
-    const share = shares(finding.salience)
+    const share = timeShares(finding.salience)
     const factor = allSilent.slice()
-    for (const f of out) hush(factor, f, -1)
+    for (const f of out) addSilence(factor, f, -1)
     for (let h = 0, c = 0; h < width; h++)
       for (let k = 0; k < times.length; k++, c++)
         factor[c] = share[k]! * chance[width + h]! * Math.exp(factor[c]!)
-    if (factors.size >= mostFactors) factors.clear()
+    if (factors.size >= maxFactors) factors.clear()
     factors.set(key, factor)
     return factor
   }
+}
 
+/** Builds the hypotheses of a knowledge base under a tier. */
+export function buildHypotheses(knowledge: Knowledge, options: HypothesisOptions): Hypotheses {
+  const pairs = diseasePairs(knowledge, options)
+  const columns = pairs.model.columns * times.length
+  const families = hypothesisFamilies(knowledge, pairs)
+  const raceOf = complaintRace(pairs, families)
   return {
     families,
-    every: Int32Array.from({ length: columns }, (_, c) => c),
+    allColumns: Int32Array.from({ length: columns }, (_, c) => c),
     disease: Int16Array.from(
       { length: columns },
       (_, c) => pairs.disease[Math.floor(c / times.length)]!,
     ),
-    start(who, complaint) {
+    columnWeights(who, complaint) {
       const ofPairs = pairs.weights(who)
       const weights = new Float64Array(columns)
-      if (complaint === undefined || !opens(nodes[complaint]!))
-        for (let h = 0; h < width; h++) weights[h * times.length] = ofPairs[h]!
+      if (complaint === undefined || !canBeComplaint(families.nodes[complaint]!))
+        for (let h = 0; h < ofPairs.length; h++) weights[h * times.length] = ofPairs[h]!
       else {
         const factor = raceOf(who, complaint)
-        for (let h = 0, c = 0; h < width; h++)
+        for (let h = 0, c = 0; h < ofPairs.length; h++)
           for (let k = 0; k < times.length; k++, c++) weights[c] = ofPairs[h]! * factor[c]!
       }
       return weights

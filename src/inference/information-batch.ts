@@ -1,21 +1,22 @@
-/** What every finding would tell, all at once: asked at every turn of every consultation, so made for speed. */
+/** Mutual information of the disease and every finding in one pass. Runs every turn, so it is written for speed. */
 
 import type { Evidence, Model } from './generative-model.js'
-import type { Table, Tables } from './outcome-tables.js'
-import { information } from './outcome-tables.js'
+import type { OutcomeTable, OutcomeTables } from './outcome-tables.js'
+import { mutualInformation } from './outcome-tables.js'
 
-/** The tables of findings of which nothing is known, one after the other in two lists of numbers. */
-interface Reel {
-  /** For each finding: where its numbers begin, where its diseases begin, its classes, its outcomes. */
+/** Outcome tables of all findings, for families without evidence, packed into two arrays. */
+interface PackedTables {
+  /** Four numbers a finding: its offset in `numbers`, its offset in `listed`, its classes, its outcomes. */
   readonly places: Int32Array
-  /** The entropy of each class, then the chance of each outcome in each class. */
+  /** For each finding, the entropy of each class in nats, then P(outcome | class) by outcome and class. */
   readonly numbers: Float64Array
+  /** For each finding, the diseases of its classes from 1 on. */
   readonly listed: Int32Array
-  /** The most classes of any. */
-  readonly widest: number
+  /** Largest number of classes of a finding. */
+  readonly maxClasses: number
 }
 
-function reelOf(tables: readonly Table[]): Reel {
+function packTables(tables: readonly OutcomeTable[]): PackedTables {
   const places = new Int32Array(4 * tables.length)
   const numbers: number[] = []
   const listed: number[] = []
@@ -28,13 +29,13 @@ function reelOf(tables: readonly Table[]): Reel {
     places,
     numbers: Float64Array.from(numbers),
     listed: Int32Array.from(listed),
-    widest: Math.max(0, ...tables.map(({ classes }) => classes)),
+    maxClasses: Math.max(0, ...tables.map(({ classes }) => classes)),
   }
 }
 
-/** Like `information` of the finding's table. */
-function informationIn(
-  { places, numbers, listed }: Reel,
+/** The same as `mutualInformation` of the table of finding `f`, for disease probabilities `p`; `weight` is scratch. */
+function packedInformation(
+  { places, numbers, listed }: PackedTables,
   f: number,
   p: Float64Array,
   weight: Float64Array,
@@ -61,29 +62,29 @@ function informationIn(
 }
 
 /**
- * Makes a function that gives the mutual information of the disease and each finding, 0 of what is known
- * already; always the same list, so that it is to be read before the next call.
+ * Makes a function that returns the mutual information of the disease and each finding, in nats; 0 for findings
+ * with evidence. Every call returns the same array: read it before the next call.
  */
-export function sweepOver(
+export function informationBatch(
   { nodes }: Model,
-  tables: Tables,
+  tables: OutcomeTables,
 ): (p: Float64Array, evidence: Evidence) => Float64Array {
   const nothing: Evidence = new Int8Array(nodes.length)
   const roots = Int32Array.from(nodes, ({ root }) => root)
   const touched = new Uint8Array(nodes.length)
   const out = new Float64Array(nodes.length)
-  let reel: Reel | undefined
+  let packed: PackedTables | undefined
   let weight = new Float64Array(0)
   return (p, evidence) => {
-    if (!reel) {
-      reel = reelOf(nodes.map((_, f) => tables.single(f, nothing)))
-      weight = new Float64Array(reel.widest)
+    if (!packed) {
+      packed = packTables(nodes.map((_, f) => tables.single(f, nothing)))
+      weight = new Float64Array(packed.maxClasses)
     }
     touched.fill(0)
     for (let f = 0; f < roots.length; f++) if (evidence[f] !== 0) touched[roots[f]!] = 1
     for (let f = 0; f < roots.length; f++)
-      if (touched[roots[f]!] === 0) out[f] = informationIn(reel, f, p, weight)
-      else out[f] = evidence[f] === 0 ? information(tables.single(f, evidence), p) : 0
+      if (touched[roots[f]!] === 0) out[f] = packedInformation(packed, f, p, weight)
+      else out[f] = evidence[f] === 0 ? mutualInformation(tables.single(f, evidence), p) : 0
     return out
   }
 }

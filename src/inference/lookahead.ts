@@ -1,44 +1,48 @@
-/** Every way in which a question or an examination may be answered, with its chance and the belief after it. */
+/** One-step lookahead: every outcome of a question or examination, with its probability and the belief after it. */
 
 import { expandPanel } from '../knowledge/knowledge.js'
-import type { Belief, Ground } from './belief.js'
-import { supposing } from './belief.js'
-import { toldStates } from './generative-model.js'
+import type { Belief, BeliefContext } from './belief.js'
+import { conditionBelief } from './belief.js'
+import { reportedStateCount } from './generative-model.js'
 
-/** One way in which something may be answered. */
-export interface Prospect {
+/** One possible outcome of a question or an examination. */
+export interface PredictedOutcome {
   readonly probability: number
-  /** The belief after it; the same where nothing was told. */
+  /** The belief after it; the same object where nothing is revealed. */
   readonly belief: Belief
 }
 
-/** Every state in which something not yet known may be told. */
-function tellings(ground: Ground, belief: Belief, f: number): readonly Prospect[] {
+/** Outcomes of revealing one finding (node index): one per state it may be reported in. */
+function revealedStates(
+  context: BeliefContext,
+  belief: Belief,
+  f: number,
+): readonly PredictedOutcome[] {
   if (belief.evidence[f] !== 0) return [{ probability: 1, belief }]
-  const node = ground.model.nodes[f]!
-  const states = Array.from({ length: toldStates(node) }, (_, state) => {
+  const node = context.model.nodes[f]!
+  const states = Array.from({ length: reportedStateCount(node) }, (_, state) => {
     const evidence = belief.evidence.slice()
     evidence[f] = 1 + state
-    return supposing(ground, belief, evidence, [node.root])
+    return conditionBelief(context, belief, evidence, [node.root])
   })
-  return states.flatMap((told) => (told ? [{ probability: told.sum, belief: told.belief }] : []))
+  return states.flatMap((one) => (one ? [{ probability: one.sum, belief: one.belief }] : []))
 }
 
-/** What may come of something after what may have come before it. */
-const following = (
-  prospects: readonly Prospect[],
-  next: (belief: Belief) => readonly Prospect[],
-): readonly Prospect[] =>
-  prospects.flatMap(({ probability, belief }) =>
+/** Composes outcomes: those of `next` after each of `outcomes`, probabilities multiplied. */
+const chain = (
+  outcomes: readonly PredictedOutcome[],
+  next: (belief: Belief) => readonly PredictedOutcome[],
+): readonly PredictedOutcome[] =>
+  outcomes.flatMap(({ probability, belief }) =>
     next(belief).map((then) => ({ ...then, probability: probability * then.probability })),
   )
 
-/** With a probability what `then` gives, or else nothing new. */
-const perhaps = (
+/** With `probability` one of the outcomes `then`, otherwise `belief` unchanged. */
+const withProbability = (
   probability: number,
   belief: Belief,
-  then: readonly Prospect[],
-): readonly Prospect[] =>
+  then: readonly PredictedOutcome[],
+): readonly PredictedOutcome[] =>
   probability === 1
     ? then
     : [
@@ -46,31 +50,38 @@ const perhaps = (
         ...then.map((one) => ({ ...one, probability: probability * one.probability })),
       ]
 
-export function answers(ground: Ground, belief: Belief, finding: string): readonly Prospect[] {
-  const f = ground.model.index.get(finding)
+/** Outcomes of asking the patient about a finding; probabilities sum to 1. */
+export function predictAnswers(
+  context: BeliefContext,
+  belief: Belief,
+  finding: string,
+): readonly PredictedOutcome[] {
+  const f = context.model.index.get(finding)
   if (f === undefined) return [{ probability: 1, belief }]
-  const patient = ground.model.nodes[f]!.finding.knownBy === 'patient'
-  return perhaps(patient ? ground.remembered : 1, belief, tellings(ground, belief, f))
+  const patient = context.model.nodes[f]!.finding.knownBy === 'patient'
+  const states = revealedStates(context, belief, f)
+  return withProbability(patient ? context.remembered : 1, belief, states)
 }
 
-export function results(
-  ground: Ground,
+/** Outcomes of an examination or panel, members in `done` left out; probabilities sum to 1. */
+export function predictResults(
+  context: BeliefContext,
   belief: Belief,
   exam: string,
   done: ReadonlySet<string> | undefined,
-): readonly Prospect[] {
-  const { knowledge, model } = ground
+): readonly PredictedOutcome[] {
+  const { knowledge, model } = context
   const ordered = knowledge.exam.get(exam)
-  let prospects: readonly Prospect[] = [{ probability: 1, belief }]
+  let outcomes: readonly PredictedOutcome[] = [{ probability: 1, belief }]
   for (const member of ordered ? expandPanel(ordered) : []) {
     if (done?.has(member)) continue
     const available = 1 - (knowledge.exam.get(member)?.unavailableP ?? 0)
-    prospects = following(prospects, (before) => {
-      let told: readonly Prospect[] = [{ probability: 1, belief: before }]
+    outcomes = chain(outcomes, (before) => {
+      let shown: readonly PredictedOutcome[] = [{ probability: 1, belief: before }]
       for (const f of model.yields.get(member) ?? [])
-        told = following(told, (after) => tellings(ground, after, f))
-      return perhaps(available, before, told)
+        shown = chain(shown, (after) => revealedStates(context, after, f))
+      return withProbability(available, before, shown)
     })
   }
-  return prospects
+  return outcomes
 }

@@ -1,24 +1,30 @@
-/** What a diagnosis is worth, right or wrong, and how all of them stand for some probabilities. */
+/** Utility of a diagnosis given the true disease, and diagnoses ranked by expected utility. */
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
+import { perKnowledge } from '../knowledge/per-knowledge.js'
 
-/** What naming a disease is worth when another is true; nothing where it is not listed. */
+/** Sparse utility table u(diagnosis, true disease); 0 where a diagnosis is not listed. */
 export interface Utility {
+  /** Number of diseases. */
   readonly diseases: number
-  /** By true disease: what can be said, and its worth. */
-  readonly said: readonly Int32Array[]
+  /** By true disease: indices of the diagnoses with a utility other than 0. */
+  readonly diagnoses: readonly Int32Array[]
+  /** By true disease: their utilities, in the same order. */
   readonly worth: readonly Float64Array[]
 }
 
-/** What each diagnosis is worth on the whole, and which are worth most. */
-export interface Standing {
-  /** Σ P(true) · worth(said, true), by what is said. */
+/** Expected utility of every diagnosis, and their order by it. */
+export interface DiagnosisRanking {
+  /** Σ over true diseases d of P(d) · u(diagnosis, d), by diagnosis. */
   readonly worth: Float64Array
-  /** Diseases, the one worth most to say first. */
+  /** Disease indices by descending expected utility; of equals the lower index first. */
   readonly order: Int32Array
 }
 
-/** How the diagnoses stand for probabilities of diseases. */
-export function standingOf({ diseases, said, worth }: Utility, p: Float64Array): Standing {
+/** Expected utility and rank of every diagnosis for disease probabilities `p`. */
+export function rankDiagnoses(
+  { diseases, diagnoses: said, worth }: Utility,
+  p: Float64Array,
+): DiagnosisRanking {
   const sums = new Float64Array(diseases)
   for (let d = 0; d < diseases; d++)
     for (let i = 0; i < said[d]!.length; i++) sums[said[d]![i]!]! += p[d]! * worth[d]![i]!
@@ -26,8 +32,8 @@ export function standingOf({ diseases, said, worth }: Utility, p: Float64Array):
   return { worth: sums, order }
 }
 
-/** What naming one disease is worth when another is true, as a table. */
-export function utilityOf(
+/** Tabulates a utility function over all pairs of a diagnosis and a true disease. */
+export function utilityTable(
   { diseases }: Knowledge,
   worth: (said: Disease, truth: Disease) => number,
 ): Utility {
@@ -39,18 +45,12 @@ export function utilityOf(
   )
   return {
     diseases: diseases.length,
-    said: lists.map((list) => Int32Array.from(list, ([a]) => a)),
+    diagnoses: lists.map((list) => Int32Array.from(list, ([a]) => a)),
     worth: lists.map((list) => Float64Array.from(list, ([, value]) => value)),
   }
 }
 
-const rightness = new WeakMap<Knowledge, Utility>()
-
-/** 1 for the right disease and 0 for any other. */
-export function rightOnly(knowledge: Knowledge): Utility {
-  const known = rightness.get(knowledge)
-  if (known) return known
-  const utility = utilityOf(knowledge, (said, truth) => (said === truth ? 1 : 0))
-  rightness.set(knowledge, utility)
-  return utility
-}
+/** Utility 1 for the right disease and 0 for any other, memoised: expected utility is then P(right). */
+export const accuracyUtility: (knowledge: Knowledge) => Utility = perKnowledge((knowledge) =>
+  utilityTable(knowledge, (said, truth) => (said === truth ? 1 : 0)),
+)

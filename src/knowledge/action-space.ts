@@ -1,21 +1,24 @@
 /**
- * A vocabulary: everything a scripted or embedded doctor can say, one action each, in a fixed order.
- * A list of whole utterances, where a language model has a list of word pieces.
+ * The action space of a scripted or embedded doctor: a fixed, ordered list of actions (whole utterances), where a
+ * language model has a vocabulary of word pieces.
  */
-import { createHash } from 'node:crypto'
 import type { Action, Language } from '../turn.js'
 import type { Knowledge } from './knowledge.js'
 
+/** A fixed, ordered list of actions in one language. */
 export interface ActionSpace {
   readonly language: Language
   readonly actions: readonly Action[]
-  /** Changes when an action is added, removed, moved or reworded; checkpoints carry it. */
+  /** Hash of language and actions; checkpoints carry it. */
   readonly fingerprint: string
 }
 
+/** Makes an action space. @throws RangeError without a diagnosis among the actions */
 export function actionSpace(language: Language, actions: readonly Action[]): ActionSpace {
   if (!actions.some((action) => action.kind === 'diagnose'))
-    throw new RangeError('Expected a vocabulary with at least one diagnosis, got none')
+    throw new RangeError('Expected an action space with at least one diagnosis, got none')
+  // Loaded late: it takes longer than the rest of the first step.
+  const { createHash } = process.getBuiltinModule('node:crypto')
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([language, actions]))
     .digest('hex')
@@ -23,7 +26,7 @@ export function actionSpace(language: Language, actions: readonly Action[]): Act
   return { language, actions, fingerprint }
 }
 
-/** Every patient-known finding's first question, every examination by name, every disease by name. */
+/** The action space of a knowledge base: a question per patient-known finding, all examinations and diseases. */
 export function knowledgeActionSpace(knowledge: Knowledge, language: Language): ActionSpace {
   return actionSpace(language, [
     ...knowledge.findings

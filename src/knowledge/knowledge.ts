@@ -1,60 +1,60 @@
 /**
- * The disease knowledge base: diseases, findings, examinations, and how often each disease shows each finding.
+ * The disease knowledge base: diseases, findings, examinations, and P(finding | disease).
  *
- * One source for everything that must agree: the generator samples from it, the rule patient speaks its
- * sentences, the oracle inverts them. `data/knowledge/README.md` says what the numbers are (an author's
- * ordinal judgement, reviewed by no clinician) and what they are not.
+ * The case generator samples from it, the rule patient speaks its sentences, and the oracle inverts it, so all agree.
+ * Its numbers are an author's ordinal judgement, reviewed by no clinician; see `data/knowledge/README.md`.
  */
 import { Fault } from '../error.js'
 import type { KnowledgeFile } from './schema.js'
-import { ordinal } from './schema.js'
+import { ordinalProbabilities } from './schema.js'
 
-/** A file's entry with everything that may be left out filled in. */
+/** A file's entry with its optional fields filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
 type FileDisease = NonNullable<KnowledgeFile['diseases']>[number]
 
-/** A disease with the group it is easily confused within. */
+/** A disease, with the group of diseases it is easily confused with. */
 export type Disease = Omit<Filled<FileDisease>, 'findings' | 'prior' | 'comorbid'> & {
   readonly group: string
-  /** Weight as a second disease beside another; 0 never accompanies one. */
+  /** Relative weight as a comorbidity of another disease; 0 is never one. */
   readonly comorbid: number
   readonly prior: FileDisease['prior']
   /** P(present | disease) of a boolean finding, or a distribution over a categorical one's values. */
   readonly findings: Readonly<Record<string, number | Readonly<Record<string, number>>>>
 }
-/** A finding, with its states in a fixed order: `absent, present`, or the values of a categorical one. */
+/** A finding with its states in a fixed order: `absent, present`, or the values of a categorical finding. */
 export type FindingDefinition = NonNullable<KnowledgeFile['findings']>[number] & {
   readonly states: readonly string[]
 }
+/** An examination or a panel of examinations. */
 export type ExamDefinition = Filled<NonNullable<KnowledgeFile['exams']>[number]>
-/** What doctors say of one matter that no finding answers: their job, the weather, hair that falls out. */
+/** Phrases about one topic that no finding answers: the patient's job, the weather, hair loss. */
 export type Aside = NonNullable<KnowledgeFile['asides']>[number]
 /** A name in both languages. */
-interface Both {
+interface BilingualName {
   readonly zh: string
   readonly en: string
 }
 
-/** The whole knowledge base, indexed; every id in it resolves. */
+/** An indexed knowledge base; every id in it resolves. */
 export interface Knowledge {
   readonly diseases: readonly Disease[]
   /** Parents before children. */
   readonly findings: readonly FindingDefinition[]
   readonly exams: readonly ExamDefinition[]
-  readonly actions: ReadonlyMap<string, Both>
+  readonly actions: ReadonlyMap<string, BilingualName>
   readonly asides: readonly Aside[]
   readonly disease: ReadonlyMap<string, Disease>
   readonly finding: ReadonlyMap<string, FindingDefinition>
   readonly exam: ReadonlyMap<string, ExamDefinition>
-  readonly groups: ReadonlyMap<string, Both>
-  /** The groups it was cut down to, sorted; absent from a whole knowledge base. */
+  readonly groups: ReadonlyMap<string, BilingualName>
+  /** The groups it was reduced to by {@link clinic}, sorted; absent from a whole knowledge base. */
   readonly clinic?: readonly string[]
 }
 
 /**
- * P(state | diseases, gate open) of a finding, in the order of its states.
- * A boolean finding is a noisy-OR of its background and of every disease that lists it; a categorical one has
- * the distribution of the first disease that lists it, or else its background.
+ * P(state | diseases, gate open) of a finding, in the order of its states; gate: parent, sex and ages.
+ * A boolean finding is a noisy-OR of its background and every disease that lists it. A categorical finding has the
+ * distribution of the first disease that lists it, or else its background.
  */
 export function stateProbabilities(
   diseases: readonly Disease[],
@@ -62,7 +62,7 @@ export function stateProbabilities(
 ): readonly number[] {
   const edges = diseases.map((disease) => disease.findings[finding.id])
   if (finding.type === 'bool') {
-    const leak = finding.leak as number // checked by `knowledge-check.ts`
+    const leak = finding.leak as number // checked by `check.ts`
     let absent = 1 - leak
     for (const edge of edges) if (typeof edge === 'number') absent *= 1 - edge
     return [absent, 1 - absent]
@@ -74,15 +74,15 @@ export function stateProbabilities(
   return finding.states.map((state) => dist[state] ?? 0)
 }
 
-/** The examinations that carrying out `exam` really does: itself, or a panel's members. */
+/** Ids of the examinations that `exam` consists of: itself, or a panel's members. */
 export const expandPanel = (exam: ExamDefinition): readonly string[] =>
   exam.panelOf.length > 0 ? exam.panelOf : [exam.id]
 
-const parentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition[] => {
-  const byId = new Map(findings.map((finding) => [finding.id, finding] as const))
+const sortParentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition[] => {
+  const definitions = indexById(findings)
   const depth = (finding: FindingDefinition, hops = 0): number => {
     if (hops > 8) throw new Fault('bad-input', `finding ${finding.id} is its own ancestor`)
-    const parent = finding.parent && byId.get(finding.parent.finding)
+    const parent = finding.parent && definitions.get(finding.parent.finding)
     return parent ? 1 + depth(parent, hops + 1) : 0
   }
   return findings
@@ -91,8 +91,8 @@ const parentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition
     .map(({ finding }) => finding)
 }
 
-/** An author's words become numbers, and what may be left out is filled in. */
-const wholeDisease = (disease: FileDisease, group: string): Disease => ({
+/** Replaces ordinal words by probabilities and fills in defaults. */
+const fillDisease = (disease: FileDisease, group: string): Disease => ({
   ...disease,
   novel: disease.novel ?? false,
   comorbid: disease.comorbid ?? 0,
@@ -104,22 +104,26 @@ const wholeDisease = (disease: FileDisease, group: string): Disease => ({
   reviewed: disease.reviewed ?? null,
   group,
   findings: Object.fromEntries(
-    Object.entries(disease.findings).map(([id, p]) => [id, typeof p === 'string' ? ordinal[p] : p]),
+    Object.entries(disease.findings).map(([id, p]) => [
+      id,
+      typeof p === 'string' ? ordinalProbabilities[p] : p,
+    ]),
   ),
 })
 
-const byId = <T extends { readonly id: string }>(things: readonly T[]): ReadonlyMap<string, T> =>
-  new Map(things.map((thing) => [thing.id, thing] as const))
+const indexById = <T extends { readonly id: string }>(
+  things: readonly T[],
+): ReadonlyMap<string, T> => new Map(things.map((thing) => [thing.id, thing] as const))
 
-/** Indexes the files of a knowledge base as they stand; references are checked by `knowledge-check.ts`. */
+/** Indexes the files of a knowledge base unchecked; `check.ts` checks references. */
 export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
-  const findings = parentsFirst(
+  const findings = sortParentsFirst(
     files
       .flatMap((file) => file.findings ?? [])
       .map((f) => ({ ...f, states: f.type === 'bool' ? ['absent', 'present'] : (f.values ?? []) })),
   )
   const diseases = files.flatMap(({ diseases: own = [], group }) =>
-    own.map((disease) => wholeDisease(disease, group?.id ?? 'other')),
+    own.map((disease) => fillDisease(disease, group?.id ?? 'other')),
   )
   const exams = files.flatMap(({ exams: own = [] }) =>
     own.map((exam) => ({
@@ -138,9 +142,9 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
     exams,
     actions: new Map(actions.map(({ id, text }) => [id, text] as const)),
     asides: files.flatMap((file) => file.asides ?? []),
-    disease: byId(diseases),
-    finding: byId(findings),
-    exam: byId(exams),
+    disease: indexById(diseases),
+    finding: indexById(findings),
+    exam: indexById(exams),
     groups: new Map(
       files.flatMap((file) => (file.group ? [[file.group.id, file.group.name] as const] : [])),
     ),
@@ -148,9 +152,8 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
 }
 
 /**
- * The part of a knowledge base that concerns some disease groups: their diseases, every finding one of
- * them mentions (with parents), and every examination that yields one of those. To ask for any other finding
- * is an aside there.
+ * Restricts a knowledge base to some disease groups: their diseases, all findings these mention (with parents), and
+ * all examinations that yield one of those findings. A question about any other finding becomes an aside.
  * @throws RangeError for a group that does not exist
  */
 export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowledge {

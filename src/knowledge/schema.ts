@@ -1,12 +1,12 @@
 /**
- * The schema of a knowledge file, as a function of zod, which takes longer to load than everything up to the
- * first step: only a folder of the user's own is held to it, the shipped one is by a test.
+ * The zod schema of a knowledge file, as a function of zod, because loading zod takes longer than all work up to the
+ * first step. Only a user's own folder is parsed with it; a test checks the shipped one.
  */
 import type { z as Zod } from 'zod'
 import { codeSystems, findingKinds } from '../case.js'
 
-/** The ordinal words an author may write for a probability. */
-export const ordinal = {
+/** Probabilities of the ordinal words that an author may write. */
+export const ordinalProbabilities = {
   always: 0.95,
   usually: 0.8,
   often: 0.55,
@@ -15,8 +15,8 @@ export const ordinal = {
   'very-rare': 0.02,
 } as const
 
-/** What a finding can say more of the complaint it belongs to. */
-export const attributes = [
+/** Attributes of a complaint that a finding can describe. */
+export const findingAttributes = [
   'onset',
   'duration',
   'severity',
@@ -27,33 +27,45 @@ export const attributes = [
   'relieving',
   'timing',
 ] as const
-export type Attribute = (typeof attributes)[number]
+/** Name of a complaint's attribute. */
+export type FindingAttribute = (typeof findingAttributes)[number]
 
-/** Makes the schema of one `*.json` file of a knowledge folder. */
-export function knowledgeFileSchema(zod: typeof Zod) {
-  const z = zod
-  const Code = z.strictObject({ system: z.enum(codeSystems), code: z.string().min(1) })
-  const Both = z.strictObject({ zh: z.string().min(1), en: z.string().min(1) })
-  const Lists = z.strictObject({
-    zh: z.array(z.string().min(1)).min(1),
-    en: z.array(z.string().min(1)).min(1),
-  })
-  const Id = z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'expected a kebab-case id')
-  const Probability = z.union([
-    z.enum(Object.keys(ordinal) as [keyof typeof ordinal, ...(keyof typeof ordinal)[]]),
-    z.number().gt(0).lt(1),
-  ])
-  const Distribution = z
-    .record(z.string(), z.number().min(0).max(1))
-    .refine(
-      (dist) => Math.abs(Object.values(dist).reduce((sum, p) => sum + p, 0) - 1) < 1e-6,
-      'expected probabilities that sum to 1',
-    )
+/** Schemas that several definitions share. */
+function sharedSchemas(z: typeof Zod) {
+  const text = z.string().min(1)
+  return {
+    Code: z.strictObject({ system: z.enum(codeSystems), code: text }),
+    Both: z.strictObject({ zh: text, en: text }),
+    Lists: z.strictObject({ zh: z.array(text).min(1), en: z.array(text).min(1) }),
+    MaybeEmptyLists: z.strictObject({ zh: z.array(text), en: z.array(text) }),
+    Id: z.string().regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'expected a kebab-case id'),
+    Probability: z.union([
+      z.enum(
+        Object.keys(ordinalProbabilities) as [
+          keyof typeof ordinalProbabilities,
+          ...(keyof typeof ordinalProbabilities)[],
+        ],
+      ),
+      z.number().gt(0).lt(1),
+    ]),
+    Distribution: z
+      .record(z.string(), z.number().min(0).max(1))
+      .refine(
+        (dist) => Math.abs(Object.values(dist).reduce((sum, p) => sum + p, 0) - 1) < 1e-6,
+        'expected probabilities that sum to 1',
+      ),
+  }
+}
+type SharedSchemas = ReturnType<typeof sharedSchemas>
 
-  const Disease = z.strictObject({
+const diseaseSchema = (
+  z: typeof Zod,
+  { Code, Both, MaybeEmptyLists, Id, Probability, Distribution }: SharedSchemas,
+) =>
+  z.strictObject({
     id: Id,
     name: Both,
-    aliases: z.strictObject({ zh: z.array(z.string().min(1)), en: z.array(z.string().min(1)) }),
+    aliases: MaybeEmptyLists,
     codes: z.array(Code).min(1),
     /** 1 is life-threatening, 5 is minor. */
     severity: z.number().int().min(1).max(5),
@@ -65,24 +77,28 @@ export function knowledgeFileSchema(zod: typeof Zod) {
         .array(z.strictObject({ lo: z.number(), hi: z.number(), mult: z.number().min(0) }))
         .optional(),
     }),
-    /** Drawn by the out-of-distribution tier alone, so that no other doctor was trained on it. */
+    /** Drawn only by the out-of-distribution tier, so no doctor was trained on it. */
     novel: z.boolean().optional(),
-    /** How readily it accompanies another disease, relative to the others that do; left out: never. */
+    /** Relative weight as a comorbidity of another disease; left out: never one. */
     comorbid: z.number().positive().optional(),
     /** Diseases it never accompanies, besides those of its own group. */
     incompatible: z.array(Id).optional(),
     recommend: z.array(Id).optional(),
     contraindicated: z.array(Id).optional(),
-    /** Examinations that would do harm in this disease. */
+    /** Examinations that harm a patient with this disease. */
     harmful: z.array(Id).optional(),
     redFlags: z.array(z.strictObject({ finding: Id, action: Id })).optional(),
-    /** Who checked the entry; null until somebody did. */
+    /** Reviewer of the entry; null until reviewed. */
     reviewed: z.string().nullable().optional(),
     /** P(present | disease) of a boolean finding, or a distribution over a categorical one's values. */
     findings: z.record(Id, z.union([Probability, Distribution])),
   })
 
-  const FindingDefinition = z.strictObject({
+const findingDefinitionSchema = (
+  z: typeof Zod,
+  { Both, Lists, MaybeEmptyLists, Id, Distribution }: SharedSchemas,
+) =>
+  z.strictObject({
     id: Id,
     type: z.enum(['bool', 'cat']),
     values: z.array(Id).min(2).optional(),
@@ -94,13 +110,13 @@ export function knowledgeFileSchema(zod: typeof Zod) {
     sex: z.enum(['F', 'M']).optional(),
     /** The finding exists only in patients of these ages in years, both ends included. */
     ages: z.tuple([z.number().min(0), z.number().max(130)]).optional(),
-    /** What it says of its parent; a root that has one says it of the illness as a whole. */
-    attribute: z.enum(attributes).optional(),
+    /** Attribute of the parent that it describes; without a parent, of the illness as a whole. */
+    attribute: z.enum(findingAttributes).optional(),
     salience: z.number().min(0).max(1),
     stigma: z.number().int().min(0).max(3),
-    /** P(present) or the distribution where no disease says otherwise. */
+    /** Background P(present) or distribution, for diseases that do not list the finding. */
     leak: z.union([z.number().min(0).lt(1), Distribution]),
-    /** A number stands behind each value, drawn evenly from its range; it says no more than the value does. */
+    /** Number range of each value, drawn uniformly; the number is no more informative than the value. */
     measure: z
       .strictObject({
         unit: z.string(),
@@ -109,18 +125,17 @@ export function knowledgeFileSchema(zod: typeof Zod) {
       .optional(),
     name: Both,
     aliases: Lists,
-    /** Technical words for it, which a patient of little literacy does not know. */
-    jargon: z
-      .strictObject({ zh: z.array(z.string().min(1)), en: z.array(z.string().min(1)) })
-      .optional(),
+    /** Technical words for it, unknown to a patient of low literacy. */
+    jargon: MaybeEmptyLists.optional(),
     ask: Lists,
     say: z.record(z.string(), Lists),
   })
 
-  const ExamDefinition = z.strictObject({
+const examDefinitionSchema = (z: typeof Zod, { Code, Both, MaybeEmptyLists, Id }: SharedSchemas) =>
+  z.strictObject({
     id: Id,
     name: Both,
-    aliases: z.strictObject({ zh: z.array(z.string().min(1)), en: z.array(z.string().min(1)) }),
+    aliases: MaybeEmptyLists,
     codes: z.array(Code).optional(),
     cost: z.number().min(0),
     minutes: z.number().min(0),
@@ -131,22 +146,20 @@ export function knowledgeFileSchema(zod: typeof Zod) {
     validHours: z.number().positive().optional(),
   })
 
+/** Makes the schema of one `*.json` file of a knowledge folder. */
+export function knowledgeFileSchema(z: typeof Zod) {
+  const shared = sharedSchemas(z)
+  const { Both, MaybeEmptyLists, Id } = shared
   return z.strictObject({
     knowledge: z.literal('bedside-knowledge/1'),
     group: z.strictObject({ id: Id, name: Both }).optional(),
-    diseases: z.array(Disease).optional(),
-    findings: z.array(FindingDefinition).optional(),
-    exams: z.array(ExamDefinition).optional(),
+    diseases: z.array(diseaseSchema(z, shared)).optional(),
+    findings: z.array(findingDefinitionSchema(z, shared)).optional(),
+    exams: z.array(examDefinitionSchema(z, shared)).optional(),
     actions: z.array(z.strictObject({ id: Id, text: Both })).optional(),
-    asides: z
-      .array(
-        z.strictObject({
-          id: Id,
-          text: z.strictObject({ zh: z.array(z.string().min(1)), en: z.array(z.string().min(1)) }),
-        }),
-      )
-      .optional(),
+    asides: z.array(z.strictObject({ id: Id, text: MaybeEmptyLists })).optional(),
   })
 }
 
+/** A parsed knowledge file, before defaults are filled in. */
 export type KnowledgeFile = Zod.infer<ReturnType<typeof knowledgeFileSchema>>

@@ -1,25 +1,26 @@
-/** The tiers of difficulty: how typical patients are, how well they answer, and what the doctor may spend. */
+/** Difficulty tiers: typicality of patients, answer noise, personas, and the doctor's budget. */
 import type { Noise } from '../case.js'
 import type { PersonaSpread } from '../persona.js'
 
-/** What a tier fixes for the generator, the patient, the env and the oracle alike. */
+/** Settings of a tier, shared by generator, patient, env and oracle. */
 export interface Tier {
-  /** How far each patient strays from the textbook to the background, 0 to 1. */
+  /** Shift of each patient from the textbook to the background probabilities, 0 to 1. */
   readonly atypicality: number
   readonly noise: Readonly<Noise>
-  /** P(a second disease beside the one to be found). */
+  /** P(a second disease beside the primary one). */
   readonly comorbidity: number
   readonly personas: PersonaSpread
-  /** Draws only the diseases that no other tier draws: what a trained doctor never met. */
+  /** True to draw only diseases that no other tier draws, which a trained doctor never met. */
   readonly novel: boolean
   /** Money units for examinations. */
   readonly money: number
   /** Minutes for the whole consultation. */
   readonly minutes: number
-  /** Actions the doctor has, the diagnosis among them. */
+  /** Number of actions the doctor has, including the diagnosis. */
   readonly maxTurns: number
 }
 
+/** Name of a tier; `ood` is out of distribution. */
 export type TierName = 'easy' | 'standard' | 'hard' | 'ood'
 
 const twoDays = 2 * 24 * 60
@@ -35,6 +36,7 @@ const standard: Tier = {
   maxTurns: 15,
 }
 
+/** The tiers by name. */
 export const tiers: Readonly<Record<TierName, Tier>> = {
   easy: {
     atypicality: 0,
@@ -60,4 +62,5 @@ export const tiers: Readonly<Record<TierName, Tier>> = {
   ood: { ...standard, novel: true },
 }
 
+/** Names of the tiers, easiest first. */
 export const tierNames = Object.keys(tiers) as TierName[] // the keys of the literal above

@@ -1,8 +1,8 @@
-/** Bounded concurrency, results in the order of the jobs. */
+/** Bounded concurrency over a list or a stream of jobs, with results in order. */
 import pLimit from 'p-limit'
 
-/** Milliseconds of jobs after which the event loop gets a turn. */
-const turnMs = 50
+/** Milliseconds between turns of the event loop. */
+const yieldEveryMs = 50
 
 /** @throws RangeError when it is not a positive integer */
 function checkConcurrency(concurrency: number): void {
@@ -13,8 +13,8 @@ function checkConcurrency(concurrency: number): void {
 }
 
 /**
- * Runs every job, at most `concurrency` at a time. The first error stops what has not begun and is thrown.
- * Jobs that never wait for anything are set aside now and then, so that Ctrl-C and timers are heard.
+ * Runs every job, at most `concurrency` at a time. The first error is thrown; jobs not yet started are skipped.
+ * Synchronous jobs yield to the event loop now and then, so that Ctrl-C and timers work.
  * @throws RangeError when concurrency is not a positive integer
  */
 export async function mapPool<J, R>(
@@ -25,14 +25,14 @@ export async function mapPool<J, R>(
   checkConcurrency(concurrency)
   const limit = pLimit(concurrency)
   let last = performance.now()
-  const turn = async (): Promise<void> => {
-    if (performance.now() - last < turnMs) return
+  const yieldToLoop = async (): Promise<void> => {
+    if (performance.now() - last < yieldEveryMs) return
     await new Promise((resolve) => setImmediate(resolve))
     last = performance.now()
   }
   let failed = false
-  const one = async (job: J, index: number): Promise<R> => {
-    await turn()
+  const runOne = async (job: J, index: number): Promise<R> => {
+    await yieldToLoop()
     if (failed) throw new Error('Not begun: another job failed') // the caller has the other's error
     try {
       return await run(job, index)
@@ -42,12 +42,12 @@ export async function mapPool<J, R>(
       throw error
     }
   }
-  return Promise.all(jobs.map((job, index) => limit(() => one(job, index))))
+  return Promise.all(jobs.map((job, index) => limit(() => runOne(job, index))))
 }
 
 /**
- * Runs a job for each of a stream and gives the results in its order, holding no more than `concurrency` of them. The
- * first error is thrown when its turn comes; then, as when nobody wants more, nothing is begun and what was is awaited.
+ * Runs the jobs of a stream, at most `concurrency` in flight, and yields their results in order. The first error is
+ * thrown in its turn. After it, or when the consumer stops, no job starts and those in flight are awaited.
  * @throws RangeError when concurrency is not a positive integer
  */
 export async function* mapStream<J, R>(
@@ -56,17 +56,17 @@ export async function* mapStream<J, R>(
   run: (job: J) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
   checkConcurrency(concurrency)
-  const begun: Promise<R>[] = []
+  const inFlight: Promise<R>[] = []
   try {
     for await (const job of jobs) {
       const result = run(job)
-      // It is thrown in its turn, which may be after the process would have ended for nobody having caught it.
+      // Thrown in its turn, which may come after the process would have ended for an unhandled rejection.
       result.catch(() => {})
-      begun.push(result)
-      if (begun.length >= concurrency) yield begun.shift() as Promise<R>
+      inFlight.push(result)
+      if (inFlight.length >= concurrency) yield inFlight.shift() as Promise<R>
     }
-    while (begun.length > 0) yield begun.shift() as Promise<R>
+    while (inFlight.length > 0) yield inFlight.shift() as Promise<R>
   } finally {
-    await Promise.allSettled(begun)
+    await Promise.allSettled(inFlight)
   }
 }

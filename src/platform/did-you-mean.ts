@@ -1,6 +1,6 @@
-/** Names that somebody may have meant: what to say where a name does not exist. */
+/** Suggestions ("did you mean") for a name that does not exist, by edit distance. */
 
-/** Edits that turn one text into another: letters put in, left out, exchanged, or two neighbours swapped. */
+/** Edit distance of two texts: insertions, deletions, substitutions and swaps of neighbours. */
 export function editDistance(one: string, other: string): number {
   let before: number[] = []
   let last = Array.from({ length: other.length + 1 }, (_, j) => j)
@@ -19,34 +19,35 @@ export function editDistance(one: string, other: string): number {
   return last[other.length]!
 }
 
-/** No name is this long; what is, is near none. */
-const longest = 100
-const fewest = 3
+/** Longer input gets no suggestions. */
+const maxLength = 100
+/** Letters an input needs for a match by containment. */
+const minContained = 3
 
-const plainOf = (name: string): string => name.toLowerCase().replace(/[\s_]+/g, '-')
+const simplify = (name: string): string => name.toLowerCase().replace(/[\s_]+/g, '-')
 
-/** How far off a name is; undefined where it is something else altogether. */
+/** Edit distance to a name; undefined for a name that is too different. */
 function distance(given: string, name: string): number | undefined {
   const edits = editDistance(given, name)
   if (edits <= Math.max(given.length, name.length) / 3) return edits
-  const within = given.length >= fewest && (name.includes(given) || given.includes(name))
-  return within ? edits : undefined
+  const contained = given.length >= minContained && (name.includes(given) || given.includes(name))
+  return contained ? edits : undefined
 }
 
 /**
- * The names nearest to the one given, at most `most`, nearest first: those within a third of their letters of it
- * (case, blanks and underlines do not count), and those that hold it or are held by it.
- * @param most @default 3
+ * Names close to the given one, nearest first: names within an edit distance of a third of the letters (ignoring
+ * case, blanks and underscores), and names that contain it or are contained in it.
+ * @param most how many names at most @default 3
  */
-export function nearNames(given: string, names: readonly string[], most = 3): readonly string[] {
-  const plain = plainOf(given)
-  if (plain === '' || plain.length > longest) return []
+export function suggestNames(given: string, names: readonly string[], most = 3): readonly string[] {
+  const plain = simplify(given)
+  if (plain === '' || plain.length > maxLength) return []
   return names
-    .flatMap((name, place) => {
-      const far = distance(plain, plainOf(name))
-      return far === undefined ? [] : [{ name, far, place }]
+    .flatMap((name, index) => {
+      const far = distance(plain, simplify(name))
+      return far === undefined ? [] : [{ name, far, index }]
     })
-    .sort((a, b) => a.far - b.far || a.place - b.place)
+    .sort((a, b) => a.far - b.far || a.index - b.index)
     .slice(0, most)
     .map(({ name }) => name)
 }

@@ -1,10 +1,9 @@
-/** A bounded memory of what texts amount to, for what is asked about the same few again and again. */
+/** Memoisation: a bounded cache of per-text results, and a cache keyed by object identity. */
 
 /**
- * The same function, made once for a text however often it comes. All is forgotten when the memory is full; what is
- * remembered changes no result, so `make` must be pure.
- * @param most texts remembered
- * @param longest text remembered, in UTF-16 units: what a policy writes may be of any length @default 4000
+ * Memoises a function of a text. The cache is cleared when full; `make` must be pure.
+ * @param most cached texts at most
+ * @param longest text cached, in UTF-16 units, since a policy may write text of any length @default 4000
  */
 export function memoizeText<T>(
   make: (text: string) => T,

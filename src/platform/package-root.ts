@@ -1,7 +1,7 @@
-/** Where this package lies: its data and its manifest, at the same place from source and from any bundle of it. */
+/** The package's root folder, with its data and manifest; the same from source and from any bundle. */
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 
 /** The absolute path of the package's folder. */
-export const packageFolder = (): string =>
+export const packageRoot = (): string =>
   dirname(createRequire(import.meta.url).resolve('bedside/package.json'))

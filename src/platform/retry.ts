@@ -1,33 +1,31 @@
-/** Patience with the network: attempts under a deadline, waits between them that grow, and an end. */
-import { Fault, messageOf } from '../error.js'
+/** Retries with a deadline per attempt and exponential backoff between attempts. */
+import { errorMessage, Fault } from '../error.js'
 import { uniform } from '../seed.js'
 
+/** Options of {@link retry}. */
 export interface RetryOptions {
-  /** For one attempt, whole; a queue in front of it does not count. */
+  /** Deadline of one whole attempt, without its time in the queue. */
   readonly timeoutMs: number
   /** Attempts after the first. */
   readonly maxRetries: number
-  /** The wait before the first retry; doubles each time, give or take half. */
+  /** Wait before the first retry; doubles each time, with ±50% jitter. */
   readonly backoffMs: number
-  /** What the doubling ends at. @default Infinity */
+  /** Upper limit of the doubling. @default Infinity */
   readonly maxBackoffMs?: number
-  /** Sets callers that fail together apart. */
+  /** Keys the jitter, so callers that fail together retry apart. */
   readonly key: number
   readonly signal?: AbortSignal | undefined
-  /**
-   * What an error says about trying again: never, after so many ms, or whenever (`undefined`); `attempt` counts
-   * the failures before it.
-   */
-  readonly advice: (error: unknown, attempt: number) => 'never' | number | undefined
-  /** Where an attempt waits its turn. @default at once */
+  /** Delay for an error: `never`, ms, or undefined for the backoff. `attempt` counts earlier failures. */
+  readonly retryDelay: (error: unknown, attempt: number) => 'never' | number | undefined
+  /** Queue for attempts. @default none */
   readonly queue?: <T>(work: () => Promise<T>) => Promise<T>
 }
 
-/** The message of an error and of what caused it, down to the socket's. */
-export function wholeMessage(error: unknown): string {
+/** The messages of an error and its causes, down to the socket error, joined. */
+export function fullErrorMessage(error: unknown): string {
   const messages: string[] = []
   for (let at: unknown = error; at != null && messages.length < 4; ) {
-    messages.push(messageOf(at))
+    messages.push(errorMessage(at))
     at = at instanceof Error ? at.cause : undefined
   }
   return [...new Set(messages.filter(Boolean))].join(': ')
@@ -55,7 +53,7 @@ async function withDeadline<T>(
   }
 }
 
-/** Waits `ms`, or until the signal is aborted. */
+/** Waits for `ms`, or until the signal is aborted. */
 export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
@@ -68,14 +66,22 @@ export const pause = (ms: number, signal: AbortSignal | undefined): Promise<void
   })
 
 /**
- * The first attempt that succeeds.
- * @throws Fault `aborted` when the caller's signal was; otherwise the last attempt's error as it was thrown
+ * Retries `work` and gives the first successful result.
+ * @throws Fault `aborted` when the caller's signal was aborted; otherwise the last attempt's error unchanged
  */
-export async function retried<T>(
+export async function retry<T>(
   work: (signal: AbortSignal) => Promise<T>,
   options: RetryOptions,
 ): Promise<T> {
-  const { timeoutMs, maxRetries, backoffMs, maxBackoffMs = Infinity, key, signal, advice } = options
+  const {
+    timeoutMs,
+    maxRetries,
+    backoffMs,
+    maxBackoffMs = Infinity,
+    key,
+    signal,
+    retryDelay: advice,
+  } = options
   const { queue = (go) => go() } = options
   for (let attempt = 0; ; attempt++) {
     try {
@@ -85,7 +91,7 @@ export async function retried<T>(
       })
     } catch (error) {
       if (signal?.aborted)
-        throw new Fault('aborted', `aborted: ${messageOf(signal.reason)}`, { cause: error })
+        throw new Fault('aborted', `aborted: ${errorMessage(signal.reason)}`, { cause: error })
       const wait = advice(error, attempt)
       if (wait === 'never' || attempt >= maxRetries) throw error
       const jitter = 0.5 + uniform(0, 'backoff', key, attempt)

@@ -1,10 +1,10 @@
-/** Waits for a reward that may never answer. */
+/** Timeout for a reward that may never answer. */
 import { Fault } from '../error.js'
 
-/** The longest that a timer can wait, in ms. */
-const longest = 2 ** 31 - 1
+/** The longest delay of a Node timer, in ms. */
+const maxTimerMs = 2 ** 31 - 1
 
-/** @throws RangeError for what is no time to wait; `Infinity` is one */
+/** Checks the timeout of `what`, in ms. `Infinity` is allowed. @throws RangeError unless it is above 0 */
 export function checkTimeout(what: string, timeoutMs: number): void {
   if (!(timeoutMs > 0))
     throw new RangeError(
@@ -13,11 +13,11 @@ export function checkTimeout(what: string, timeoutMs: number): void {
 }
 
 /**
- * What `pending` comes to, if it does within `timeoutMs`; what it comes to later is dropped. The timer and the
- * listener are gone as soon as it is settled.
- * @throws Fault `component-failed` when it took too long; the signal's reason once that is aborted
+ * Settles as `pending` does if that is within `timeoutMs`; a later result is dropped. The timer and the abort
+ * listener are removed on settlement.
+ * @throws Fault `component-failed` on timeout; the signal's reason once that is aborted
  */
-export function beforeDeadline<T>(
+export function raceDeadline<T>(
   pending: PromiseLike<T>,
   {
     what,
@@ -33,7 +33,7 @@ export function beforeDeadline<T>(
     const late = () =>
       settle(reject, new Fault('component-failed', `${what} did not answer within ${timeoutMs} ms`))
     const stopped = () => settle(reject, signal?.reason)
-    const timer = timeoutMs > longest ? undefined : setTimeout(late, timeoutMs)
+    const timer = timeoutMs > maxTimerMs ? undefined : setTimeout(late, timeoutMs)
     const settle = <R>(how: (with_: R) => void, value: R): void => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', stopped)

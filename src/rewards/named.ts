@@ -1,7 +1,12 @@
-/** Rewards by name, for recipes and the command line. */
+/**
+ * Registry of rewards by name, for recipes and the command line.
+ *
+ * A published system's formula has two forms. *Parity* (`parity: true`, registered as `NAME-parity`) reproduces the
+ * released code, bugs included. *Fixed* (the default, no suffix) corrects those bugs.
+ */
 import { Fault } from '../error.js'
 import { loadKnowledge } from '../knowledge/load.js'
-import { nearNames } from '../platform/did-you-mean.js'
+import { suggestNames } from '../platform/did-you-mean.js'
 import type { Reward } from '../reward.js'
 import type { Judge } from './judges/judge.js'
 import { actionBankOf } from './outcome/action-bank.js'
@@ -13,29 +18,29 @@ import {
   differentialF1,
   differentialSpherical,
 } from './outcome/differential.js'
-import type { Formulary } from './outcome/formulary.js'
+import type { FormularyOptions } from './outcome/formulary.js'
 import { partialCredit } from './outcome/partial-credit.js'
 import { reciprocalRank, topK } from './outcome/ranked.js'
 import { treatment } from './outcome/treatment.js'
 import { triage, triageFrequency } from './outcome/triage.js'
 import { verifiedAnswer } from './outcome/verified-answer.js'
 import { defaultReward } from './presets/default.js'
-import { efficiencyPreset } from './presets/efficient.js'
+import { efficiencyPreset } from './presets/efficiency.js'
 import { safetyFirst } from './presets/safety-first.js'
 import { communication } from './process/communication.js'
-import { cost } from './process/cost.js'
 import { examAgreement, examF1 } from './process/exam-f1.js'
-import { replyFormat } from './process/format.js'
 import { historyCoverage } from './process/history-coverage.js'
 import type { InformationGainOptions } from './process/information-gain.js'
 import { informationGain } from './process/information-gain.js'
 import { invasiveness } from './process/invasiveness.js'
+import { moneySavings } from './process/money-savings.js'
 import { oneQuestion } from './process/one-question.js'
 import { plainLanguage } from './process/plain-language.js'
 import { questionSpecificity } from './process/question-specificity.js'
 import { repetition } from './process/repetition.js'
-import { time } from './process/time.js'
-import { diagagentPaper, diagagentReleased } from './published/diagagent.js'
+import { replyFormat } from './process/reply-format.js'
+import { timeSavings } from './process/time-savings.js'
+import { diagagent, diagagentPaper } from './published/diagagent.js'
 import { doctorAgentGrpo, doctorAgentPpo } from './published/doctor-agent.js'
 import { doctorAgentNotebook } from './published/doctor-agent-notebook.js'
 import {
@@ -46,22 +51,22 @@ import {
 import { grpodxHead, grpodxReadme } from './published/grpodx.js'
 import { takestwoDoctor } from './published/takestwo.js'
 import { takestwoPatient } from './published/takestwo-patient.js'
-import { noContraindicated } from './safety/contraindicated.js'
 import { escalation } from './safety/escalation.js'
+import { noContraindicated } from './safety/no-contraindicated.js'
 import { noHarm } from './safety/no-harm.js'
 import { redFlagRecall } from './safety/red-flags.js'
 import { safety } from './safety/safety.js'
 import { groundedClaims, noFalseClaims } from './safety/unsupported-claims.js'
 
-/** What rewards are made from; each takes what it needs. */
-export interface NamedOptions extends Omit<InformationGainOptions, 'least'> {
-  /** The diseases that can be told from their names. @default none */
-  readonly formulary?: Formulary
-  /** What judged rewards ask. @default ruleJudge, except where a release has a rule of its own */
+/** Options of all named rewards; each reads those it needs. */
+export interface NamedRewardOptions
+  extends Omit<InformationGainOptions, 'least'>,
+    FormularyOptions {
+  /** The judge of judged rewards. @default ruleJudge, except where a release has a rule of its own */
   readonly judge?: Judge
 }
 
-/** This package's own: components, and what is composed of them. */
+/** This package's own rewards: presets and components. */
 const own = {
   default: defaultReward,
   'safety-first': ({ formulary = [], knowledge }) =>
@@ -92,8 +97,8 @@ const own = {
   'one-question': () => oneQuestion(),
   'plain-language': ({ knowledge }) => plainLanguage({ knowledge }),
   'question-specificity': questionSpecificity,
-  cost: () => cost(),
-  time: () => time(),
+  cost: () => moneySavings(),
+  time: () => timeSavings(),
   invasiveness: () => invasiveness(),
   'no-harm': noHarm,
   'red-flag-recall': redFlagRecall,
@@ -103,9 +108,9 @@ const own = {
   'no-false-claims': ({ knowledge }) => noFalseClaims({ knowledge }),
   'information-gain': informationGain,
   'verified-answer': verifiedAnswer,
-} as const satisfies Record<string, (options: NamedOptions) => Reward>
+} as const satisfies Record<string, (options: NamedRewardOptions) => Reward>
 
-/** Published systems', mended; behind each name and `-parity` stands the formula as released. */
+/** Rewards of published systems, fixed; each is also registered as `NAME-parity`. */
 const published = {
   'doctor-agent-ppo': doctorAgentPpo,
   'doctor-agent-grpo': doctorAgentGrpo,
@@ -115,21 +120,22 @@ const published = {
   'doctoragent-match': doctoragentMatch,
   'doctoragent-patient': doctoragentPatient,
   'doctoragent-judge': doctoragentJudge,
-  diagagent: diagagentReleased,
+  diagagent: diagagent,
   'diagagent-paper': diagagentPaper,
   'grpodx-readme': grpodxReadme,
   'grpodx-head': grpodxHead,
-} as const satisfies Record<string, (options: NamedOptions & { parity?: boolean }) => Reward>
+} as const satisfies Record<string, (options: NamedRewardOptions & { parity?: boolean }) => Reward>
 
 type OwnName = keyof typeof own
 type PublishedName = keyof typeof published
+/** The name of a registered reward. */
 export type RewardName = OwnName | PublishedName | `${PublishedName}-parity`
 
-type Maker = (options: NamedOptions) => Reward
+type RewardFactory = (options: NamedRewardOptions) => Reward
 
-const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
+const factories: ReadonlyMap<string, RewardFactory> = new Map<string, RewardFactory>([
   ...Object.entries(own),
-  ...Object.entries(published).flatMap(([name, make]): [string, Maker][] => [
+  ...Object.entries(published).flatMap(([name, make]): [string, RewardFactory][] => [
     [name, make],
     [`${name}-parity`, (options) => make({ ...options, parity: true })],
   ]),
@@ -137,33 +143,33 @@ const makers: ReadonlyMap<string, Maker> = new Map<string, Maker>([
 
 /** The names `namedReward` knows, in the order `rewards list` prints them. */
 // The keys of the two tables, as the type says.
-export const rewardNames = [...makers.keys()] as readonly RewardName[]
+export const rewardNames = [...factories.keys()] as readonly RewardName[]
 
-/** Whole rewards, to train on and to be audited: this package's own, and each published system's two. */
+/** Whole rewards to train on and to audit: this package's three presets, and both forms of each published system. */
 export const presetNames: readonly RewardName[] = rewardNames.filter(
   (name) =>
     ['default', 'safety-first', 'efficiency'].includes(name) ||
     Object.keys(published).includes(name.replace(/-parity$/, '')),
 )
 
-/** What to write where there is no such name: the near ones, or all there are. */
-export function expectedReward(name: string, others: readonly string[] = []): string {
-  const near = nearNames(name, [...rewardNames, ...others]).map((known) => `\`${known}\``)
+/** Hint for an unknown reward name: the similar names, or all of them. */
+export function suggestRewardNames(name: string, others: readonly string[] = []): string {
+  const near = suggestNames(name, [...rewardNames, ...others]).map((known) => `\`${known}\``)
   return near.length > 0
     ? `did you mean ${near.join(' or ')}? \`bedside rewards list\` names all ${rewardNames.length}`
     : `there are ${[...rewardNames, ...others].join(', ')}`
 }
 
 /**
- * The reward of that name; its `rewardName`, `bounds` and `source` describe it.
- * @throws Fault `bad-input` for a name that does not exist, with those that are near it
+ * Makes the reward registered under `name`; its `rewardName`, `bounds` and `source` describe it.
+ * @throws Fault `bad-input` for an unknown name, with the similar names
  */
-export function namedReward(name: string, options: NamedOptions = {}): Reward {
-  const make = makers.get(name)
+export function namedReward(name: string, options: NamedRewardOptions = {}): Reward {
+  const make = factories.get(name)
   if (!make)
     throw new Fault(
       'bad-input',
-      `Expected the name of a reward, got \`${name}\`; ${expectedReward(name)}`,
+      `Expected the name of a reward, got \`${name}\`; ${suggestRewardNames(name)}`,
     )
   return make(options)
 }

@@ -1,9 +1,9 @@
-/** Between a score and the one part it amounts to. */
+/** Conversion between a score and a single part. */
 import type { Part, Score } from '../reward.js'
 import { notApplicable, ok, unavailable } from '../reward.js'
 
-/** The one part a score amounts to: its total, or why there is none. */
-export function partOf({ total, parts }: Score): Part {
+/** A score as one part: its total, or the reason why it has none. */
+export function toPart({ total, parts }: Score): Part {
   if (total !== null) {
     const only = singlePart(parts)
     return only?.status === 'ok' && only.value === total ? only : ok(total)
@@ -25,8 +25,8 @@ function singlePart(parts: Score['parts']): Part | undefined {
   return only
 }
 
-/** A score of one named part. */
-export const scoreOf = (name: string, part: Part): Score => ({
+/** A score of one named part, with that part's value as its total. */
+export const partScore = (name: string, part: Part): Score => ({
   total: part.status === 'ok' ? part.value : null,
   parts: { [name]: part },
 })

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { writeWhole } from '../storage/atomic-write.js'
+import { writeFileAtomically } from '../storage/atomic-write.js'
 import type { Curves, Level } from './curves-spec.js'
 import { curvesSpec } from './curves-spec.js'
 
@@ -57,7 +57,7 @@ export async function drawCurves(
   const png = await pngOf(svg)
   await mkdir(out, { recursive: true })
   const files = { svg: join(out, 'curves.svg'), png: join(out, 'curves.png') }
-  await writeWhole(files.svg, svg)
-  await writeWhole(files.png, png)
+  await writeFileAtomically(files.svg, svg)
+  await writeFileAtomically(files.png, png)
   return files
 }

@@ -7,8 +7,9 @@
 import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend } from '../backend.js'
-import { boundary, Fault } from '../error.js'
-import { writeWhole } from '../storage/atomic-write.js'
+import { Fault, rethrowAsFault } from '../error.js'
+import { readText } from '../platform/utf8.js'
+import { writeFileAtomically } from '../storage/atomic-write.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
 import { episodeWriter } from '../storage/episode-files.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
@@ -77,7 +78,7 @@ export async function recipeOfRun(out: string, options: TrustOptions = {}): Prom
  * @throws Fault `bad-input` naming file, line, path, and what was expected
  */
 export async function readRecipe(path: string, overrides: readonly string[] = []): Promise<Recipe> {
-  const text = await boundary('bad-input', path, () => readFile(path, 'utf8'))
+  const text = await rethrowAsFault('bad-input', path, () => readText(path))
   const { parseRecipe } = await import('./recipe.js')
   return parseRecipe(text, path, overrides)
 }
@@ -114,7 +115,7 @@ async function claim(path: string, recipe: Recipe): Promise<void> {
     )
   await mkdir(join(path, 'checkpoints'), { recursive: true })
   await mkdir(join(path, 'episodes'), { recursive: true })
-  if (there === undefined) await writeWhole(config, text)
+  if (there === undefined) await writeFileAtomically(config, text)
 }
 
 /**
@@ -126,7 +127,7 @@ export async function openRunDirectory(path: string, recipe: Recipe): Promise<Ru
   const done = await lastCheckpoint(path)
   const log = join(path, 'metrics.jsonl')
   const metrics = await readMetrics(log, done)
-  await writeWhole(log, metrics.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  await writeFileAtomically(log, metrics.map((line) => `${JSON.stringify(line)}\n`).join(''))
   const checkpoint = (step: number) => join(path, 'checkpoints', checkpointName(step))
   return {
     path,
@@ -155,6 +156,6 @@ export async function openRunDirectory(path: string, recipe: Recipe): Promise<Ru
       await writer.close()
     },
     writeReport: (report) =>
-      writeWhole(join(path, 'report.json'), `${JSON.stringify(report, null, 2)}\n`),
+      writeFileAtomically(join(path, 'report.json'), `${JSON.stringify(report, null, 2)}\n`),
   }
 }

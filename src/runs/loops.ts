@@ -5,7 +5,7 @@ import type { Case } from '../case.js'
 import { Fault } from '../error.js'
 import type { Group } from '../group.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
-import { readSaved } from '../storage/episode-files.js'
+import { readSavedEpisodes } from '../storage/episode-files.js'
 import { resolveAgent } from '../tasks/parts.js'
 import type { Task } from '../tasks/task.js'
 import type { TrainingEmitter } from '../trainers/events.js'
@@ -21,7 +21,7 @@ import type { Recipe } from './recipe.js'
 import type { GrpoTraining, PpoTraining, SftTraining } from './recipe-training.js'
 
 /** What a step of any loop made; groups of a loop that forms them. */
-export interface LoopStep extends StepResult {
+export interface TrainingStep extends StepResult {
   readonly groups?: readonly Group[]
 }
 
@@ -36,7 +36,7 @@ export interface LoopParts {
   readonly signal: AbortSignal | undefined
   /** Is told of every training case as it is drawn. */
   readonly drawn: (truth: Case) => void
-  readonly afterStep: NonNullable<LoopOptions<LoopStep>['afterStep']>
+  readonly afterStep: NonNullable<LoopOptions<TrainingStep>['afterStep']>
 }
 
 /** The most tokens an episode can draw in the longest stage of a course. */
@@ -113,7 +113,7 @@ async function demonstrationsOf(
   if (file !== undefined) {
     if (!existsSync(file))
       throw new Fault('bad-input', `training.sft.demonstrations: there is no file ${file}`)
-    return rejectionSampled(unseen(readSaved(file), task), chosen)
+    return rejectionSampled(unseen(readSavedEpisodes(file), task), chosen)
   }
   const make = await resolveAgent(agent, task.agents, 'training.sft.agent')
   const played = await fromAgent({

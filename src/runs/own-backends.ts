@@ -1,6 +1,6 @@
 /** Backends of a user's own: registered names and modules, and objects that a program gives. */
 import type { Backend } from '../backend.js'
-import { boundary, Fault } from '../error.js'
+import { Fault, rethrowAsFault } from '../error.js'
 import { isModule, loadPart, partPlaces, partRegistry, unknownPart } from '../tasks/modules.js'
 import { backendProblem, functionProblem } from '../tasks/shapes.js'
 import type { Task } from '../tasks/task.js'
@@ -35,7 +35,7 @@ export async function openNamedBackend(name: string, task: Task): Promise<Backen
   if (!isModule(name)) throw unknownPart('backend', name, { at, names: backendNames() })
   const problemOf = functionProblem
   const open = (await loadPart('backend', name, { at, problemOf })) as MakeBackend // what it makes is checked below
-  const backend: unknown = await boundary('bad-input', `${at} ${name}`, () => open(task))
+  const backend: unknown = await rethrowAsFault('bad-input', `${at} ${name}`, () => open(task))
   const problem = backendProblem(backend)
   if (problem !== undefined) throw new Fault('bad-input', `${at} ${name}: ${problem}`)
   return backend as Backend // its shape is checked

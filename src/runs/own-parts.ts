@@ -89,6 +89,7 @@ export function ofItsCase(env: Env): Env {
       return first
     },
     step: (action, options) => env.step(action, options),
+    close: () => env.close(),
     [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
   }
 }

@@ -3,7 +3,7 @@
  * under the recipe's algorithm or loss. Reads the schema beside the value, so that no list of keys is written twice.
  */
 import { z } from 'zod'
-import { nearNames } from '../platform/did-you-mean.js'
+import { suggestNames } from '../platform/did-you-mean.js'
 import { discriminators, isRecord } from './recipe-training.js'
 
 /** A place in a recipe, and what was expected there. */
@@ -87,7 +87,7 @@ function pathsOf(schema: z.core.$ZodType, raw: unknown): string[] {
 /** The key that was probably meant: a near one of the same object, or the same one elsewhere. */
 function meant(schema: z.core.$ZodType, raw: unknown, path: Path, key: string): string {
   const siblings = Object.keys(schemaAt(schema, raw, path)?.shape ?? {})
-  const near = nearNames(key, siblings, 1).map((name) => [...path, name].join('.'))
+  const near = suggestNames(key, siblings, 1).map((name) => [...path, name].join('.'))
   const elsewhere = () => pathsOf(schema, raw).filter((one) => one.split('.').at(-1) === key)
   const found = near.length > 0 ? near : elsewhere()
   return found.length > 0 ? ` (did you mean ${found.map((one) => `\`${one}\``).join(' or ')}?)` : ''

@@ -22,7 +22,7 @@ import type { RunDirectory } from './directory.js'
 import { checkpointName, lastCheckpoint, openRunDirectory } from './directory.js'
 import type { Course } from './loop-options.js'
 import { courseOf } from './loop-options.js'
-import type { LoopParts, LoopStep } from './loops.js'
+import type { LoopParts, TrainingStep } from './loops.js'
 import { runLoop } from './loops.js'
 import type { OwnParts } from './own-parts.js'
 import { assertParts, ofItsCase, taskPartsOf, withOwn } from './own-parts.js'
@@ -53,7 +53,7 @@ export interface TrainingResult {
 }
 
 /** Everything the parts of one run share. */
-interface Run {
+interface TrainingRun {
   readonly recipe: Recipe
   readonly task: Task
   readonly course: Course
@@ -117,7 +117,7 @@ async function trainOnce(
   backend.keepReference?.()
   const directory = await openRunDirectory(out, recipe)
   const references = await referencesOf(task, { seed: recipe.seed, signal })
-  const run: Run = {
+  const run: TrainingRun = {
     ...{ recipe, task, course, backend, directory, events, signal, references, seconds, onStep },
   }
   const before = await playHeldOut(run, { signal })
@@ -138,7 +138,7 @@ async function trainOnce(
 
 /** Plays held-out cases with the likeliest moves. */
 const playHeldOut = (
-  { task, backend, recipe }: Run,
+  { task, backend, recipe }: TrainingRun,
   { count, signal }: { readonly count?: number; readonly signal?: AbortSignal | undefined },
 ): Promise<PlayedCase[]> =>
   playCases({
@@ -151,7 +151,7 @@ const playHeldOut = (
     signal,
   })
 
-const evaluationIn = (run: Run, played: readonly PlayedCase[]): Evaluation => {
+const evaluationIn = (run: TrainingRun, played: readonly PlayedCase[]): Evaluation => {
   const { task, backend, recipe, references } = run
   const labels: Labels = {
     agent: backend.name,
@@ -168,7 +168,7 @@ const evaluationIn = (run: Run, played: readonly PlayedCase[]): Evaluation => {
 }
 
 /** Not until the signal: what follows a step is part of it, so that a stopped run has it whole or not at all. */
-async function scoreHeldOut(run: Run, step: number): Promise<void> {
+async function scoreHeldOut(run: TrainingRun, step: number): Promise<void> {
   const played = await playHeldOut(run, { count: run.recipe.training.evaluateCases })
   const { reward, accuracy } = evaluationIn(run, played)
   const line = { step, reward: reward.mean, accuracy: accuracy.mean, seconds: run.seconds() }
@@ -179,7 +179,7 @@ async function scoreHeldOut(run: Run, step: number): Promise<void> {
 }
 
 /** The loop with everything that happens between steps: metrics, evaluations, checkpoints, episodes. */
-async function runSteps(run: Run): Promise<void> {
+async function runSteps(run: TrainingRun): Promise<void> {
   const { recipe, task, course, backend, directory, events, signal } = run
   // A run that had stopped early does not begin again.
   if (hasStalled(directory, recipe)) return
@@ -217,8 +217,8 @@ const isDue = ({ training }: Recipe, step: number, every: number): boolean =>
 
 /** Logs a step, and where they are due evaluates it and saves its groups. */
 async function keepStep(
-  run: Run,
-  { step, metrics, groups = [] }: LoopStep,
+  run: TrainingRun,
+  { step, metrics, groups = [] }: TrainingStep,
   truths: ReadonlyMap<string, GraderView>,
 ): Promise<void> {
   const { recipe, directory } = run
@@ -269,7 +269,7 @@ function* savedGroups(
     }
 }
 
-const drawRun = ({ recipe, task, directory, references }: Run) =>
+const drawRun = ({ recipe, task, directory, references }: TrainingRun) =>
   drawCurves(
     {
       steps: directory.metrics.filter((line) => line.type === 'step'),

@@ -1,47 +1,49 @@
-/** Case files: JSONL, one case a line, read and written as a stream, packed where the name ends in .gz or .br. */
-import { createWriteStream } from 'node:fs'
-import { rename, rm, stat } from 'node:fs/promises'
+/** Case files: streamed JSONL, one case per line, compressed where the name ends in .gz or .br. */
+import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { z } from 'zod'
 import type { Case } from '../case.js'
-import { boundary, Fault, messageOf } from '../error.js'
+import { errorMessage, Fault, rethrowAsFault } from '../error.js'
+import type { NewFile } from './atomic-write.js'
+import { newFile } from './atomic-write.js'
 import type { caseSchema } from './case-schema.js'
-import { linesOf, packerFor } from './compressed-lines.js'
+import { createCompressor, readLines, refuseArray } from './compressed-lines.js'
 
 /** A line that is not a case. */
 export interface BrokenLine {
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line: number
-  /** What is wrong, where in the line, what was expected and what was found. */
+  /** The problem, its path in the line, what was expected and what was found. */
   readonly message: string
 }
 
-const shown = (value: unknown): string => {
+/** A value as JSON, cut to 80 characters. */
+const abbreviate = (value: unknown): string => {
   const text = value === undefined ? 'nothing' : JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 80)}…` : text
 }
 
 function expected(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_type') return issue.expected
-  if (issue.code === 'invalid_value') return issue.values.map((value) => shown(value)).join(' or ')
+  if (issue.code === 'invalid_value') return issue.values.map(abbreviate).join(' or ')
   if (issue.code === 'too_small') return `at least ${issue.minimum}`
   if (issue.code === 'too_big') return `at most ${issue.maximum}`
   return issue.message.replace(/^expected /i, '')
 }
 
-const at = (value: unknown, path: readonly PropertyKey[]): unknown =>
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>(
     (inner, key) =>
       typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
     value,
   )
 
-/** What the first thing wrong with a value that should be a case is. */
-function whatIsWrong(value: unknown, issue: z.core.$ZodIssue | undefined): string {
+/** Describes the first problem of a value that should be a case. */
+function describeProblem(value: unknown, issue: z.core.$ZodIssue | undefined): string {
   if (!issue) return 'not a case'
   const place = issue.path.map(String).join('.') || 'the whole line'
-  return `not a case at ${place}, expected ${expected(issue)}, got ${shown(at(value, issue.path))}`
+  return `not a case at ${place}, expected ${expected(issue)}, got ${abbreviate(valueAt(value, issue.path))}`
 }
 
 function parseLine(
@@ -52,23 +54,24 @@ function parseLine(
   try {
     value = JSON.parse(text)
   } catch (error) {
-    return { wrong: `not JSON, expected a case, got ${shown(text)} (${messageOf(error)})` }
+    return { wrong: `not JSON, expected a case, got ${abbreviate(text)} (${errorMessage(error)})` }
   }
   const parsed = schema.safeParse(value)
   return parsed.success
     ? { truth: parsed.data }
-    : { wrong: whatIsWrong(value, parsed.error.issues[0]) }
+    : { wrong: describeProblem(value, parsed.error.issues[0]) }
 }
 
+/** Options of {@link streamCases}. */
 export interface StreamCasesOptions {
-  /** Called for each broken line, which is then left out. @default throw at the first */
+  /** Called for each broken line, which is then skipped. @default throw at the first */
   readonly onBroken?: (broken: BrokenLine) => void
 }
 
 /**
- * Reads a case file one case at a time; blank lines are ignored and memory stays flat but for the ids.
+ * Streams a case file; blank lines are ignored, and memory grows only with the ids.
  * @throws Fault `bad-input` as `path:line: …` for a broken line or a second case of one id, and for a file
- *   that is missing or holds no line at all
+ *   that is missing, holds no line at all, is one JSON array, or is not in UTF-8
  */
 export async function* streamCases(
   path: string,
@@ -79,18 +82,18 @@ export async function* streamCases(
     (({ line, message }: BrokenLine) => {
       throw new Fault('bad-input', `${path}:${line}: ${message}`)
     })
-  await boundary('bad-input', path, async () => {
+  await rethrowAsFault('bad-input', path, async () => {
     if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
   })
   const { caseSchema: schema } = await import('./case-schema.js')
   const lines = new Map<string, number>()
   let line = 0
   let filled = 0
-  for await (const text of linesOf(path)) {
+  for await (const text of readLines(path)) {
     line++
     const trimmed = text.trim()
     if (trimmed === '') continue
-    filled++
+    if (filled++ === 0) refuseArray(trimmed, 'case', path)
     const read = parseLine(trimmed, schema)
     if ('wrong' in read) {
       broken({ line, message: read.wrong })
@@ -99,10 +102,8 @@ export async function* streamCases(
     const { id } = read.truth
     const first = lines.get(id)
     if (first !== undefined) {
-      broken({
-        line,
-        message: `a second case at id, expected an id of its own, got ${shown(id)}, which line ${first} has`,
-      })
+      const message = `a second case at id, expected an id of its own, got ${abbreviate(id)}, which line ${first} has`
+      broken({ line, message })
       continue
     }
     lines.set(id, line)
@@ -112,7 +113,7 @@ export async function* streamCases(
     throw new Fault('bad-input', `${path}: no cases: expected one a line, got an empty file`)
 }
 
-/** Reads a whole case file; `streamCases` says what it throws. */
+/** Reads a whole case file into memory; throws like {@link streamCases}. */
 export async function readCases(path: string): Promise<Case[]> {
   const cases: Case[] = []
   for await (const truth of streamCases(path)) cases.push(truth)
@@ -127,31 +128,35 @@ async function* toLines(cases: Iterable<Case> | AsyncIterable<Case>, count: () =
 }
 
 /**
- * Writes a case file whole or not at all: under a temporary name beside it, then renamed.
+ * Writes a case file atomically. Links are followed, and a FIFO or device is streamed to.
  * @returns how many cases were written
- * @throws Fault `bad-input` when the place cannot be written; whatever the source of the cases throws
+ * @throws Fault `bad-input` when the path cannot be written; errors of the case source pass unchanged
  */
 export async function writeCases(
   path: string,
   cases: Iterable<Case> | AsyncIterable<Case>,
 ): Promise<number> {
-  const temporary = `${path}.${process.pid}.partial`
+  let file: NewFile | undefined
   let written = 0
   try {
+    const to = await newFile(path)
+    file = to
     const lines = Readable.from(
       toLines(cases, () => {
         written++
       }),
     )
-    const packer = packerFor(path)
-    const file = createWriteStream(temporary)
-    await (packer ? pipeline(lines, packer, file) : pipeline(lines, file))
-    await rename(temporary, path)
+    const packer = createCompressor(path)
+    const append = async (chunks: AsyncIterable<string | Uint8Array>) => {
+      for await (const chunk of chunks) await to.write(chunk)
+    }
+    await (packer ? pipeline(lines, packer, append) : pipeline(lines, append))
+    await to.close()
   } catch (error) {
-    await rm(temporary, { force: true })
-    // What the cases' own source throws is not a matter of the place they are written to.
+    await file?.discard()
+    // An error of the case source is no fault of the path.
     if (!(error instanceof Error && 'syscall' in error)) throw error
-    throw new Fault('bad-input', `${path}: cannot be written: ${messageOf(error)}`, {
+    throw new Fault('bad-input', `${path}: cannot be written: ${errorMessage(error)}`, {
       cause: error,
     })
   }

@@ -1,103 +1,99 @@
 /**
- * Saved episodes: a file of finished consultations that can be read, scored again and trained on.
+ * Episode files: reads and writes saved episodes, to score them again or train on them.
  *
- * `.jsonl` holds one JSON object a line; `.parquet` holds the same JSON in two columns, beside flat columns
- * for whoever looks at it with other tools. Both are written under another name and renamed when closed,
- * so that a file with its proper name is whole. Neither needs the memory of more than some of its rows.
+ * `.jsonl` holds one JSON object per line; `.parquet` holds the same JSON in two columns, beside flat columns for
+ * other tools. Both are written under another name and renamed when closed, so a file with its final name is
+ * complete. Only a batch of rows is in memory at a time.
+ * A FIFO or a standard stream gets JSON lines, unless its name says otherwise.
  */
-import type { FileHandle } from 'node:fs/promises'
-import { open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { boundary, Fault } from '../error.js'
-import { countLines, linesOf } from './compressed-lines.js'
+import { Fault, rethrowAsFault } from '../error.js'
+import type { NewFile } from './atomic-write.js'
+import { isStreamed, newFile } from './atomic-write.js'
+import { countLines, readLines, refuseArray } from './compressed-lines.js'
 import type { RowSink } from './episode-parquet.js'
-import { countRows, parquetSink, readTable } from './episode-parquet.js'
-import type { Row } from './episode-row.js'
-import { checkSchema, toLine, toRow } from './episode-row.js'
+import { countEpisodeRows, parquetSink, readEpisodeRows } from './episode-parquet.js'
+import type { EpisodeRow } from './episode-row.js'
+import { checkSchema, toEpisodeRow, toLine } from './episode-row.js'
 import type { SavedEpisode } from './episode-schema.js'
 
 export type { SavedEpisode } from './episode-schema.js'
 
+/** A writer of one episode file. */
 export interface EpisodeWriter {
-  /** Resolves when the writer is ready for more; waiting for it bounds the memory. */
+  /** Resolves when the writer is ready for more; awaiting it bounds memory. */
   write(saved: SavedEpisode): Promise<void>
-  /** Finishes the file and gives it its name. */
+  /** Completes the file and renames it to its final name. */
   close(): Promise<void>
-  /** Leaves nothing behind of a file that was not closed. */
+  /** Removes the partial file of a writer that was not closed. */
   discard(): Promise<void>
 }
 
-/** Rows wait in memory until there are this many, or this much of their text. */
+/** Rows are buffered up to this many, or up to this much text. */
 const batch = { rows: 1000, characters: 16_000_000 }
 
-const jsonlSink = (handle: FileHandle): RowSink => ({
-  send: (rows) => handle.writeFile(rows.map(toLine).join('')),
+const jsonlSink = (file: NewFile): RowSink => ({
+  send: (rows) => file.write(rows.map(toLine).join('')),
   finish: async () => {},
 })
 
-const sinkOf = (path: string): ((handle: FileHandle) => RowSink) => {
-  if (path.endsWith('.jsonl')) return jsonlSink
+const sinkFor = (path: string): ((file: NewFile) => RowSink) => {
   if (path.endsWith('.parquet')) return parquetSink
+  if (path.endsWith('.jsonl') || isStreamed(path)) return jsonlSink
   throw new Fault(
     'bad-input',
     `Expected a file of episodes named *.jsonl or *.parquet, got \`${path}\``,
   )
 }
 
-/** The file under its other name: opened with the first rows, renamed or removed at the end. */
+/** The file behind a writer: opened with the first rows, named or discarded at the end. */
 function partialFile(path: string) {
-  const makeSink = sinkOf(path)
-  const partial = `${path}.partial`
-  let opened: Promise<{ readonly handle: FileHandle; readonly sink: RowSink }> | undefined
+  const makeSink = sinkFor(path)
+  let opened: Promise<{ readonly file: NewFile; readonly sink: RowSink }> | undefined
   /** Batches go one after another, whether or not the caller waits. */
   let sent = Promise.resolve()
   const begin = () => {
-    opened ??= boundary('bad-input', path, async () => {
-      const handle = await open(partial, 'w')
-      return { handle, sink: makeSink(handle) }
+    opened ??= rethrowAsFault('bad-input', path, async () => {
+      const file = await newFile(path)
+      return { file, sink: makeSink(file) }
     })
     opened.catch(() => {})
     return opened
   }
-  const remove = async () => {
-    const { handle } = (await opened?.catch(() => {})) ?? {}
-    if (!handle) return
-    await handle.close().catch(() => {})
-    await rm(partial, { force: true })
-  }
   return {
-    send(rows: readonly Row[]): void {
-      const to = begin()
-      sent = sent.then(async () => (await to).sink.send(rows))
+    send(rows: readonly EpisodeRow[]): void {
+      const opening = begin()
+      sent = sent.then(async () => (await opening).sink.send(rows))
       sent.catch(() => {})
     },
     settled: () => sent,
     async finish(): Promise<void> {
-      const { handle, sink } = await begin()
+      const { file, sink } = await begin()
       try {
         await sent
         await sink.finish()
-        await handle.close()
-        await rename(partial, path)
+        await file.close()
       } catch (error) {
-        await remove()
+        await file.discard()
         throw error
       }
     },
     async drop(): Promise<void> {
       await sent.catch(() => {})
-      await remove()
+      const { file } = (await opened?.catch(() => {})) ?? {}
+      await file?.discard()
     },
   }
 }
 
 /**
- * Writes saved episodes to a new file, replacing one that is there when it is closed.
- * @throws Fault `bad-input` for a name of another format, or a place that cannot be written
+ * Opens a writer of saved episodes. `close` replaces an existing file.
+ * @throws Fault `bad-input` for a name of another format, or a path that cannot be written
  */
 export function episodeWriter(path: string): EpisodeWriter {
   const file = partialFile(path)
-  let rows: Row[] = []
+  let rows: EpisodeRow[] = []
   let characters = 0
   const flush = () => {
     file.send(rows)
@@ -108,7 +104,7 @@ export function episodeWriter(path: string): EpisodeWriter {
   return {
     async write(saved) {
       if (closed) throw new TypeError(`Expected an open writer, got one that was closed: ${path}`)
-      const row = toRow(saved)
+      const row = toEpisodeRow(saved)
       rows.push(row)
       characters += row.episode.length + row.truth.length
       if (rows.length >= batch.rows || characters >= batch.characters) flush()
@@ -127,34 +123,36 @@ export function episodeWriter(path: string): EpisodeWriter {
   }
 }
 
-/** Loaded with the first file that is read: writing needs no schema, and zod takes long to load. */
-const reading = () => import('./episode-reader.js')
+/** Loads the reader with the first file read: writing needs no schema, and zod takes long to load. */
+const loadReader = () => import('./episode-reader.js')
 
-async function* readJsonl(path: string): AsyncGenerator<PlacedEpisode> {
-  const { fromJson, piecesOf, rowReader } = await reading()
+async function* readJsonl(path: string): AsyncGenerator<LocatedEpisode> {
+  const { parseJson: fromJson, splitLine: piecesOf, rowReader } = await loadReader()
   const read = rowReader()
-  const schemaless = (value: unknown, where: string): object => {
+  const withoutSchema = (value: unknown, where: string): object => {
     const { schema, ...saved } = typeof value === 'object' && value !== null ? Object(value) : {}
     checkSchema(schema, where)
     return saved
   }
   let number = 0
-  for await (const line of linesOf(path)) {
+  let filled = 0
+  for await (const line of readLines(path)) {
     number += 1
     if (line.trim() === '') continue
+    if (filled++ === 0) refuseArray(line.trimStart(), 'episode', path)
     const where = `${path}:${number}`
-    const whole = () => schemaless(fromJson(line, where), where)
+    const whole = () => withoutSchema(fromJson(line, where), where)
     const pieces = piecesOf(line)
-    const rest = pieces && schemaless(pieces.rest, where)
+    const rest = pieces && withoutSchema(pieces.rest, where)
     yield { saved: read({ rest, truth: pieces?.truth, whole }, where), where }
   }
 }
 
-async function* readParquet(path: string): AsyncGenerator<PlacedEpisode> {
-  const { fromJson, rowReader } = await reading()
+async function* readParquet(path: string): AsyncGenerator<LocatedEpisode> {
+  const { parseJson: fromJson, rowReader } = await loadReader()
   const read = rowReader()
   let number = 0
-  for await (const row of readTable(path)) {
+  for await (const row of readEpisodeRows(path)) {
     const { total = null, parts, turn_scores, group, step, episode, truth } = row
     number += 1
     const where = `${path}: row ${number}`
@@ -171,11 +169,11 @@ async function* readParquet(path: string): AsyncGenerator<PlacedEpisode> {
   }
 }
 
-/** The file itself, or every `*.jsonl` and `*.parquet` file of a folder by its name. */
-async function filesOf(path: string): Promise<readonly string[]> {
-  const there = await boundary('bad-input', path, () => stat(path))
-  if (!there.isDirectory()) {
-    sinkOf(path)
+/** Lists the file itself, or the `*.jsonl` and `*.parquet` files of a folder, sorted by name. */
+async function listFiles(path: string): Promise<readonly string[]> {
+  const stats = await rethrowAsFault('bad-input', path, () => stat(path))
+  if (!stats.isDirectory()) {
+    sinkFor(path) // throws for another format
     return [path]
   }
   const names = (await readdir(path)).filter((name) => /\.(jsonl|parquet)$/.test(name)).sort()
@@ -184,31 +182,31 @@ async function filesOf(path: string): Promise<readonly string[]> {
   return names.map((name) => join(path, name))
 }
 
-/** A saved episode, and where it stands: `file:line` or `file: row n`. */
-export interface PlacedEpisode {
+/** A saved episode with its location: `file:line` or `file: row n`. */
+export interface LocatedEpisode {
   readonly saved: SavedEpisode
   readonly where: string
 }
 
-/** Like {@link readSaved}, with the place of each. */
-export async function* readPlaced(path: string): AsyncGenerator<PlacedEpisode> {
-  for (const file of await filesOf(path))
+/** Streams saved episodes like {@link readSavedEpisodes}, each with its location. */
+export async function* readLocatedEpisodes(path: string): AsyncGenerator<LocatedEpisode> {
+  for (const file of await listFiles(path))
     yield* file.endsWith('.jsonl') ? readJsonl(file) : readParquet(file)
 }
 
 /**
- * The saved episodes of a file, or of every `*.jsonl` and `*.parquet` file of a folder in the order of
- * their names; one at a time, so that a run of any size can be read. Episodes of one case may share their truth.
+ * Streams the saved episodes of a file, or of all `*.jsonl` and `*.parquet` files of a folder in order of name, so a
+ * run of any size can be read. Episodes of one case may share their truth object.
  * @throws Fault `bad-input` naming file, row and path, or the schema found and what to do about it
  */
-export async function* readSaved(path: string): AsyncGenerator<SavedEpisode> {
-  for await (const { saved } of readPlaced(path)) yield saved
+export async function* readSavedEpisodes(path: string): AsyncGenerator<SavedEpisode> {
+  for await (const { saved } of readLocatedEpisodes(path)) yield saved
 }
 
-/** How many episodes there are to read, for who shows how far reading is; lines are not looked into. */
-export async function countSaved(path: string): Promise<number> {
+/** Counts the episodes of a path without parsing them, for progress displays. */
+export async function countSavedEpisodes(path: string): Promise<number> {
   let count = 0
-  for (const file of await filesOf(path))
-    count += file.endsWith('.jsonl') ? await countLines(file) : await countRows(file)
+  for (const file of await listFiles(path))
+    count += file.endsWith('.jsonl') ? await countLines(file) : await countEpisodeRows(file)
   return count
 }

@@ -1,29 +1,29 @@
 /**
- * The rows of saved episodes, read quickly and as strictly as ever.
+ * Fast parser of saved episode rows, as strict as the zod schema.
  *
- * The case makes up most of a row, and siblings share it: what was read of it once is used again. What a quick reading
- * is not sure of goes to zod, as it stands in the file.
+ * Most of a row is its case, which siblings share, so parsed truths are cached. A row that the quick check is unsure
+ * of is parsed again by zod.
  */
 import type { GraderView } from '../case.js'
-import { Fault, messageOf } from '../error.js'
+import { errorMessage, Fault } from '../error.js'
 import type { SavedEpisode } from './episode-schema.js'
-import { checkSaved, quickRest, quickTruth } from './episode-schema.js'
+import { parseSavedEpisode, quickRest, quickTruth } from './episode-schema.js'
 import { unsure } from './quick-schema.js'
 
-/** Cases that are remembered: siblings stand together, and what lives longer is a burden on the collector. */
-const most = 16
+/** Cached truths. Siblings are consecutive, so a small cache suffices; a large one slows garbage collection. */
+const cacheSize = 16
 
-/** The value of a JSON text. @throws Fault `bad-input` with the place */
-export function fromJson(text: string, where: string): unknown {
+/** Parses JSON. @throws Fault `bad-input` with the location */
+export function parseJson(text: string, where: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new Fault('bad-input', `${where}: ${messageOf(error)}`)
+    throw new Fault('bad-input', `${where}: ${errorMessage(error)}`)
   }
 }
 
-/** The value of a JSON text; undefined for what is none. */
-function parsed(text: string): unknown {
+/** Parses JSON; undefined for invalid JSON. */
+function tryParse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -31,40 +31,40 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Reads the text of a truth, or remembers what it read; undefined where zod has to be asked. */
+/** Parses the JSON of a truth through a cache; undefined where zod has to decide. */
 function truthReader(): (text: string) => GraderView | undefined {
   const seen = new Map<string, GraderView>()
   return (text) => {
     const known = seen.get(text)
     if (known) return known
-    const read = quickTruth(parsed(text))
+    const read = quickTruth(tryParse(text))
     if (read === unsure) return undefined
-    const truth = read as GraderView // what its schema makes
+    const truth = read as GraderView // the output type of its schema
     const [oldest] = seen.keys()
-    if (seen.size >= most && oldest !== undefined) seen.delete(oldest)
+    if (seen.size >= cacheSize && oldest !== undefined) seen.delete(oldest)
     seen.set(text, truth)
     return truth
   }
 }
 
-/** A row in two pieces, where it was taken apart, and whole. */
+/** A row split in two pieces, and whole. */
 export interface RowPieces {
   /** Everything but the truth, parsed. */
   readonly rest: unknown
-  /** The JSON of the truth. */
+  /** The JSON of the truth; undefined for a row that was not split. */
   readonly truth: string | undefined
-  /** The row parsed anew, for zod. */
+  /** Parses the whole row again, for zod. */
   readonly whole: () => unknown
 }
 
-/** Reads one row after another. @throws Fault `bad-input` naming the place, the path and what was expected */
+/** Makes a parser of rows with a cache. @throws Fault `bad-input` naming location, path and what was expected */
 export function rowReader(): (row: RowPieces, where: string) => SavedEpisode {
-  const truthOf = truthReader()
+  const readTruth = truthReader()
   return ({ rest, truth: text, whole }, where) => {
-    const truth = text === undefined ? undefined : truthOf(text)
+    const truth = text === undefined ? undefined : readTruth(text)
     const read = truth === undefined ? unsure : quickRest(rest)
-    if (truth === undefined || read === unsure) return checkSaved(whole(), where)
-    return { ...(read as Omit<SavedEpisode, 'truth'>), truth } // what its schema makes
+    if (truth === undefined || read === unsure) return parseSavedEpisode(whole(), where)
+    return { ...(read as Omit<SavedEpisode, 'truth'>), truth } // the output type of its schema
   }
 }
 
@@ -72,14 +72,14 @@ const mark = ',"truth":'
 const beginning = `${mark}{"view":"grader"`
 
 /**
- * A line taken apart where its truth begins, which the writer puts last; undefined for one that was written otherwise.
- * Both pieces being JSON, the line is the object of both.
+ * Splits a line where its truth begins, which our writer puts last; undefined for a line written otherwise. If both
+ * pieces are JSON, the line is the object of both.
  */
-export function piecesOf(
+export function splitLine(
   line: string,
 ): { readonly rest: unknown; readonly truth: string } | undefined {
   const cut = line.indexOf(beginning)
   if (cut < 0 || !line.endsWith('}')) return undefined
-  const rest = parsed(`${line.slice(0, cut)}}`)
+  const rest = tryParse(`${line.slice(0, cut)}}`)
   return rest === undefined ? undefined : { rest, truth: line.slice(cut + mark.length, -1) }
 }

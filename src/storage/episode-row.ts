@@ -1,28 +1,27 @@
-/** One saved episode as it is stored: flat columns to look at, and JSON to read back. */
-
+/** Row format of a saved episode: flat columns to look at, and JSON to read back. */
 import { Fault } from '../error.js'
 import type { Action } from '../turn.js'
 import type { SavedEpisode } from './episode-schema.js'
 
-/** Written into every file of saved episodes; it changes when what they hold does. */
+/** Schema name in every file of saved episodes; it changes with the format. */
 export const schemaName = 'bedside-episodes/1'
 
-const versionOf = (schema: string): number => {
+const schemaVersion = (schema: string): number => {
   const [format, version] = schema.split('/')
   return format === 'bedside-episodes' ? Number(version) : Number.NaN
 }
 
-/** What to do about a file of another schema than this version reads and writes. */
+/** Advice for a file of a schema other than this version's. */
 function remedy(found: unknown): string {
   const name = typeof found === 'string' ? found : ''
-  const [theirs, ours] = [versionOf(name), versionOf(schemaName)]
+  const [theirs, ours] = [schemaVersion(name), schemaVersion(schemaName)]
   if (theirs < ours)
     return 'an older version of this package wrote it; read it with that one, or play its cases again with `bedside evaluate --out`'
   if (theirs > ours) return 'a newer version of this package wrote it; install that one'
   return 'it holds no saved episodes'
 }
 
-/** @throws Fault `bad-input` naming the place, the schema found and expected, and what to do */
+/** Checks a file's schema. @throws Fault `bad-input` naming the location, both schemas, and what to do */
 export function checkSchema(found: unknown, where: string): void {
   if (found !== schemaName)
     throw new Fault(
@@ -31,8 +30,8 @@ export function checkSchema(found: unknown, where: string): void {
     )
 }
 
-/** One episode as it is stored. */
-export interface Row {
+/** Columns of one saved episode. */
+export interface EpisodeRow {
   readonly id: string
   readonly case_id: string
   readonly seed: number
@@ -49,17 +48,17 @@ export interface Row {
   readonly total: number | null
   /** JSON of the score's parts; null where there is no score. */
   readonly parts: string | null
-  /** JSON of what each turn was paid; null where the reward does not pay by turn. */
+  /** JSON of the reward of each turn; null where the reward does not pay by turn. */
   readonly turn_scores: string | null
   readonly group: string | null
   readonly step: number | null
-  /** JSON. */
+  /** JSON of the episode. */
   readonly episode: string
-  /** JSON. */
+  /** JSON of the grader's view. */
   readonly truth: string
 }
 
-/** @throws RangeError for a number JSON cannot hold, naming its key */
+/** Serialises a value. @throws RangeError for a number JSON cannot hold, naming its key */
 function toJson(value: unknown, what: string): string {
   return JSON.stringify(value, (key, inner: unknown) => {
     if (typeof inner === 'number' && !Number.isFinite(inner))
@@ -68,11 +67,11 @@ function toJson(value: unknown, what: string): string {
   })
 }
 
-/** A limit that is none is null in JSON. */
+/** An infinite limit is null in JSON. */
 const limit = (value: number): number | null => (value === Number.POSITIVE_INFINITY ? null : value)
 
-/** What the doctor wrote, without its label. */
-function words(action: Action): string {
+/** The doctor's text, without its label. */
+function actionText(action: Action): string {
   switch (action.kind) {
     case 'order':
       return action.exam
@@ -85,8 +84,8 @@ function words(action: Action): string {
   }
 }
 
-/** An episode as it is stored. @throws RangeError for a number that JSON cannot hold */
-export function toRow({ episode, truth, score, group, step }: SavedEpisode): Row {
+/** Converts a saved episode to its row. @throws RangeError for a number that JSON cannot hold */
+export function toEpisodeRow({ episode, truth, score, group, step }: SavedEpisode): EpisodeRow {
   const { id, caseId, seed, agent, language, stop, end, budget } = episode
   const what = `episode ${id}`
   const limits = { money: limit(budget.money), minutes: limit(budget.minutes) }
@@ -100,7 +99,7 @@ export function toRow({ episode, truth, score, group, step }: SavedEpisode): Row
     end,
     turns: episode.turns.map(({ action, outcome }) => ({
       action: action.kind,
-      text: words(action),
+      text: actionText(action),
       outcome: outcome.kind,
       reply: outcome.kind === 'closed' ? '' : outcome.text,
     })),
@@ -114,8 +113,16 @@ export function toRow({ episode, truth, score, group, step }: SavedEpisode): Row
   }
 }
 
-/** A row as a line of JSON, put together from its own. */
-export function toLine({ total, parts, turn_scores, group, step, episode, truth }: Row): string {
+/** Formats a row as a line of JSON, from the JSON of its columns. */
+export function toLine({
+  total,
+  parts,
+  turn_scores,
+  group,
+  step,
+  episode,
+  truth,
+}: EpisodeRow): string {
   const turns = turn_scores === null ? '' : `,"turns":${turn_scores}`
   const fields = [
     `"schema":"${schemaName}"`,

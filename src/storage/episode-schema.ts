@@ -1,4 +1,4 @@
-/** What a saved episode looks like on disk, checked field by field when it is read back. */
+/** The zod schema of a saved episode on disk. */
 import { z } from 'zod'
 import type { GraderView } from '../case.js'
 import type { Episode } from '../episode.js'
@@ -8,18 +8,18 @@ import type { Stop, Understanding } from '../turn.js'
 import { caseSchema, findingSchema, goldSchema, textSchema } from './case-schema.js'
 import { quickCheck } from './quick-schema.js'
 
-/** An episode with all it takes to score it again, and what it was scored. */
+/** An episode with the truth to score it again, and its score. */
 export interface SavedEpisode {
   readonly episode: Episode
   readonly truth: GraderView
   readonly score?: Score
-  /** The group it was a member of. */
+  /** Id of its group. */
   readonly group?: string
-  /** The training step it was played in. */
+  /** Training step of the episode. */
   readonly step?: number
 }
 
-/** Every member by name, so that a new one that is not listed does not compile. */
+/** All members by name, so an unlisted new one does not compile. */
 const understandings: { readonly [U in Understanding]: U } = {
   answered: 'answered',
   unknown: 'unknown',
@@ -84,7 +84,7 @@ const Sample = z.strictObject({
   stopReason: z.enum(['stop', 'length']),
 })
 
-/** JSON has no infinity; a limit that is none is null there. */
+/** JSON has no infinity, so an infinite limit is null there. */
 const Limit = z
   .number()
   .nullable()
@@ -143,25 +143,26 @@ const Truth: z.ZodType<GraderView> = z.strictObject({
   provenance: caseSchema.shape.provenance,
 })
 
-const rest = {
+const restShape = {
   episode: EpisodeSchema,
   score: ScoreSchema.exactOptional(),
   group: z.string().exactOptional(),
   step: z.number().exactOptional(),
 }
 
-const Saved: z.ZodType<SavedEpisode> = z.strictObject({ ...rest, truth: Truth })
+const Saved: z.ZodType<SavedEpisode> = z.strictObject({ ...restShape, truth: Truth })
 
-/** The quick readings of a row's two pieces; see `episode-reader.ts`. */
+/** Quick check of a row's truth; see `episode-reader.ts`. */
 export const quickTruth = quickCheck(Truth)
-export const quickRest = quickCheck(z.strictObject(rest))
+/** Quick check of a row without its truth. */
+export const quickRest = quickCheck(z.strictObject(restShape))
 
 /**
- * Checks one saved episode.
+ * Parses one saved episode with zod.
  * @param where the file and row, for the message
- * @throws Fault `bad-input` naming the place, the path and what was expected
+ * @throws Fault `bad-input` naming location, path and what was expected
  */
-export function checkSaved(value: unknown, where: string): SavedEpisode {
+export function parseSavedEpisode(value: unknown, where: string): SavedEpisode {
   const parsed = Saved.safeParse(value)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]

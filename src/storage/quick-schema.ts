@@ -1,35 +1,34 @@
 /**
- * A quick reading of parsed JSON by a zod schema.
+ * Compiles a zod schema into a quick check of parsed JSON, a fast path for millions of rows.
  *
- * zod makes a new value and a record of what it met for every field, which over millions of rows costs more than
- * parsing them did. Here a schema is turned once into functions that only look, and that fill in what the schema fills
- * in. They accept nothing that zod refuses, and are not sure of whatever is out of the ordinary: zod is asked then, and
- * says what is wrong.
+ * zod makes a new value and a record for every field, which costs more than parsing the JSON did. A quick check only
+ * looks, and fills in the schema's defaults. It accepts nothing that zod refuses, and is `unsure` of unusual values;
+ * then zod decides and reports the problem.
  */
 import type { $ZodType, $ZodTypes } from 'zod/v4/core'
 import { safeParse } from 'zod/v4/core'
 
-/** What a quick reading gives where zod has to be asked. */
+/** Result of a quick check where zod has to decide. */
 export const unsure = Symbol('unsure')
 
-/** Gives the value, completed in place where it is an object, or `unsure`. It must be parsed JSON of one's own. */
+/** Gives the value, with defaults filled in place, or `unsure`. The caller must own the value, parsed from JSON. */
 export type QuickCheck = (value: unknown) => unknown
 
-type Shape = Readonly<Record<string, $ZodType>>
+type ObjectShape = Readonly<Record<string, $ZodType>>
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Of a kind that has no quick reading. */
-const asked =
+/** Check by zod itself, for a kind without a quick check. */
+const zodCheck =
   (schema: $ZodType): QuickCheck =>
   (value) => {
     const { success, data } = safeParse(schema, value)
     return success ? data : unsure
   }
 
-/** Whether a number, text or list is within one of zod's own bounds; undefined for a check that has to be asked. */
-function boundOf(definition: object): ((value: unknown) => boolean) | undefined {
+/** Test of a number, text or list against one of zod's own bounds; undefined for any other kind of check. */
+function boundTest(definition: object): ((value: unknown) => boolean) | undefined {
   const { check, value, inclusive, minimum, format }: Record<string, unknown> = { ...definition }
   const bound = Number(value ?? minimum)
   if (check === 'greater_than')
@@ -41,11 +40,11 @@ function boundOf(definition: object): ((value: unknown) => boolean) | undefined 
   return undefined
 }
 
-/** A reading held to the checks of its schema; one that its author wrote is left to zod, on the whole value. */
-function within(schema: $ZodType, read: QuickCheck): QuickCheck {
-  const bounds = (schema._zod.def.checks ?? []).map(({ _zod }) => boundOf(_zod.def))
+/** Adds a schema's bounds to its quick check; zod runs custom checks, on the whole value. */
+function addBounds(schema: $ZodType, read: QuickCheck): QuickCheck {
+  const bounds = (schema._zod.def.checks ?? []).map(({ _zod }) => boundTest(_zod.def))
   if (bounds.length === 0) return read
-  const all = asked(schema)
+  const all = zodCheck(schema)
   const fits = bounds.includes(undefined)
     ? (value: unknown) => all(value) !== unsure
     : (value: unknown) => bounds.every((bound) => bound?.(value))
@@ -55,7 +54,7 @@ function within(schema: $ZodType, read: QuickCheck): QuickCheck {
   }
 }
 
-function ofArray(element: QuickCheck): QuickCheck {
+function arrayCheck(element: QuickCheck): QuickCheck {
   return (value) => {
     if (!Array.isArray(value)) return unsure
     for (let i = 0; i < value.length; i++) {
@@ -68,23 +67,23 @@ function ofArray(element: QuickCheck): QuickCheck {
   }
 }
 
-/** True for a key that may be missing and then stays missing. */
-function mayMiss(schema: $ZodType): boolean {
-  // zod's own union of all schemas, told apart by what each says it is.
+/** Whether a key may be missing and then stays missing. */
+function isOptional(schema: $ZodType): boolean {
+  // zod's own union of all schemas, distinguished by its type tag.
   const { def } = (schema as $ZodTypes)._zod
   return def.type === 'optional' && def.innerType._zod.optin !== 'optional'
 }
 
-/** Keys that the schema has not, and keys it needs and the value has not, are zod's to judge. */
-function ofObject(shape: Shape): QuickCheck {
+/** Unknown keys and missing required keys are left to zod. */
+function objectCheck(shape: ObjectShape): QuickCheck {
   const fields = new Map(
     Object.entries(shape).map(([key, schema]) => [
       key,
-      { check: quickCheck(schema), needed: mayMiss(schema) ? 0 : 1 },
+      { check: quickCheck(schema), needed: isOptional(schema) ? 0 : 1 },
     ]),
   )
-  let most = 0
-  for (const { needed } of fields.values()) most += needed
+  let required = 0
+  for (const { needed } of fields.values()) required += needed
   const complete = (value: Record<string, unknown>): unknown => {
     for (const [key, { check, needed }] of fields) {
       if (needed === 0 || key in value) continue
@@ -96,7 +95,7 @@ function ofObject(shape: Shape): QuickCheck {
   return (value) => {
     if (!isObject(value)) return unsure
     let found = 0
-    // Only the keys that are there are looked at: most objects lack most of what they may have.
+    // Only present keys are checked: most objects lack most of their optional keys.
     for (const key in value) {
       const field = fields.get(key)
       if (!field) return unsure
@@ -106,11 +105,11 @@ function ofObject(shape: Shape): QuickCheck {
       if (after !== before) value[key] = after
       found += field.needed
     }
-    return found === most ? value : complete(value)
+    return found === required ? value : complete(value)
   }
 }
 
-function ofRecord(element: QuickCheck): QuickCheck {
+function recordCheck(element: QuickCheck): QuickCheck {
   return (value) => {
     if (!isObject(value)) return unsure
     for (const key in value)
@@ -119,7 +118,7 @@ function ofRecord(element: QuickCheck): QuickCheck {
   }
 }
 
-function ofUnion(discriminator: string, options: readonly $ZodType[]): QuickCheck {
+function unionCheck(discriminator: string, options: readonly $ZodType[]): QuickCheck {
   const byTag = new Map<unknown, QuickCheck>()
   for (const option of options)
     for (const tag of option._zod.propValues?.[discriminator] ?? [])
@@ -128,8 +127,8 @@ function ofUnion(discriminator: string, options: readonly $ZodType[]): QuickChec
     isObject(value) ? (byTag.get(value[discriminator])?.(value) ?? unsure) : unsure
 }
 
-/** Texts, numbers and the like; undefined for a kind with something inside. */
-function ofPlain(schema: $ZodType): QuickCheck | undefined {
+/** Check of texts, numbers and other scalars; undefined for a kind with inner schemas. */
+function scalarCheck(schema: $ZodType): QuickCheck | undefined {
   const { type, ...more } = schema._zod.def
   if ('coerce' in more || 'format' in more) return undefined
   if (type === 'string') return (value) => (typeof value === 'string' ? value : unsure)
@@ -140,15 +139,15 @@ function ofPlain(schema: $ZodType): QuickCheck | undefined {
   return (value) => (values.has(value) ? value : unsure)
 }
 
-function ofKind(schema: $ZodType): QuickCheck {
-  // zod's own union of all schemas, told apart by what each says it is.
+function kindCheck(schema: $ZodType): QuickCheck {
+  // zod's own union of all schemas, distinguished by its type tag.
   const { def } = (schema as $ZodTypes)._zod
-  if (def.type === 'array') return ofArray(quickCheck(def.element))
-  if (def.type === 'object') return ofObject(def.shape)
-  if (def.type === 'record' && ofPlain(def.keyType) && def.keyType._zod.def.type === 'string')
-    return def.keyType._zod.def.checks ? asked(schema) : ofRecord(quickCheck(def.valueType))
+  if (def.type === 'array') return arrayCheck(quickCheck(def.element))
+  if (def.type === 'object') return objectCheck(def.shape)
+  if (def.type === 'record' && scalarCheck(def.keyType) && def.keyType._zod.def.type === 'string')
+    return def.keyType._zod.def.checks ? zodCheck(schema) : recordCheck(quickCheck(def.valueType))
   if (def.type === 'union' && 'discriminator' in def && typeof def.discriminator === 'string')
-    return ofUnion(def.discriminator, def.options)
+    return unionCheck(def.discriminator, def.options)
   if (def.type === 'optional') return quickCheck(def.innerType)
   if (def.type === 'nullable') {
     const inner = quickCheck(def.innerType)
@@ -158,11 +157,11 @@ function ofKind(schema: $ZodType): QuickCheck {
     const inner = quickCheck(def.innerType)
     return (value) => (value === undefined ? structuredClone(def.defaultValue) : inner(value))
   }
-  return ofPlain(schema) ?? asked(schema)
+  return scalarCheck(schema) ?? zodCheck(schema)
 }
 
 /**
- * Turns a schema into its quick reading: what it accepts zod accepts, and makes the same of it. An object with a key
- * that its schema does not know is never accepted, whether zod would refuse it or drop the key.
+ * Compiles a schema into its quick check. A value it accepts is one that zod accepts with the same output. An object
+ * with an unknown key is never accepted, whether zod would refuse the object or drop the key.
  */
-export const quickCheck = (schema: $ZodType): QuickCheck => within(schema, ofKind(schema))
+export const quickCheck = (schema: $ZodType): QuickCheck => addBounds(schema, kindCheck(schema))

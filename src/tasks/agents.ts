@@ -4,7 +4,7 @@
  */
 import type { AnyAgent } from '../agent.js'
 import { complaintOnly, fullInformationDoctor, prior } from '../agents/at-once.js'
-import type { Means } from '../agents/bayesian.js'
+import type { Budget } from '../agents/bayesian.js'
 import { checklist } from '../agents/checklist.js'
 import { askAll, orderAll, positiveChaser, randomAsk } from '../agents/listeners.js'
 import { oracle, oraclePerCost } from '../agents/oracle.js'
@@ -31,7 +31,7 @@ export interface Practice {
   readonly knobs: PosteriorOptions
   readonly actionSpace: ActionSpace
   /** What a consultation may take. */
-  readonly budget: Means
+  readonly budget: Budget
 }
 
 const questionsOf = (actionSpace: ActionSpace): ActionSpace => ({

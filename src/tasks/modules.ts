@@ -1,8 +1,8 @@
 /** Modules of a user's own: one loader for every kind of part that a recipe or a flag can name. */
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { boundary, Fault } from '../error.js'
-import { nearNames } from '../platform/did-you-mean.js'
+import { Fault, rethrowAsFault } from '../error.js'
+import { suggestNames } from '../platform/did-you-mean.js'
 
 /** The kinds of parts; a module exports one under the name of its kind. */
 export type PartKind = 'patient' | 'exams' | 'reward' | 'agent' | 'backend'
@@ -36,7 +36,7 @@ export async function loadModule(file: string, at: string): Promise<ModuleExport
       'bad-input',
       `${place}: expected a .mjs module, or Node 22.18 or later, which runs TypeScript; got Node ${process.versions.node}`,
     )
-  return boundary('bad-input', place, () => import(pathToFileURL(file).href))
+  return rethrowAsFault('bad-input', place, () => import(pathToFileURL(file).href))
 }
 
 /**
@@ -64,7 +64,7 @@ export async function loadPart(
 
 /** What is expected where a name is not known: the names there are, a module, and the name that was probably meant. */
 export function expectedPart(kind: PartKind, name: string, names: readonly string[]): string {
-  const near = nearNames(name, names).map((known) => `\`${known}\``)
+  const near = suggestNames(name, names).map((known) => `\`${known}\``)
   const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : ''
   return `expected ${[...names, `or a module (.mjs) that exports \`${kind}\``].join(', ')}${hint}`
 }

@@ -6,21 +6,46 @@ import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
 import { caseSource } from '../cases/generator/generate.js'
 import type { Env } from '../env.js'
-import type { CaseSource, MakeConsultation } from '../envs/consultation.js'
+import type { CaseSource, MakeConsultationOptions } from '../envs/consultation.js'
 import { consultation } from '../envs/consultation.js'
 import { recordExams } from '../envs/exams/record.js'
+import type { OptionRules } from '../envs/options.js'
+import {
+  callable,
+  casesRule,
+  checkOptions,
+  consultationRules,
+  names,
+  oneOf,
+  whole,
+} from '../envs/options.js'
 import { rulePatient } from '../envs/patients/rule.js'
 import type { QuestionOptions } from '../envs/question.js'
-import { question } from '../envs/question.js'
+import { question, questionRules } from '../envs/question.js'
 import { make as makeRegistered, register } from '../envs/register.js'
 import { clinic as clinicOf } from '../knowledge/knowledge.js'
 import { loadKnowledge } from '../knowledge/load.js'
-import { tiers } from '../knowledge/tiers.js'
+import { tierNames, tiers } from '../knowledge/tiers.js'
 import { namedReward } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 
-/** A consultation with the knowledge base's cases, patient and examinations, and the default reward. */
-export function makeConsultation(options: MakeConsultation = {}): Env {
+/** Checks of the options of `make('consultation')`; every part has a default. */
+const makeRules: OptionRules<MakeConsultationOptions> = {
+  ...consultationRules,
+  cases: { ...casesRule, required: false },
+  patient: callable,
+  tier: oneOf(...tierNames),
+  clinic: names,
+  split: oneOf('train', 'heldout'),
+  caseSeed: whole(0),
+}
+
+/**
+ * A consultation with the knowledge base's cases, patient and examinations, and the default reward.
+ * @throws TypeError or RangeError, with the value, for an option that does not exist or cannot be
+ */
+export function makeConsultation(options: MakeConsultationOptions = {}): Env {
+  checkOptions("make('consultation')", options, makeRules)
   const { tier = 'easy', clinic, split = 'train', caseSeed = 0, ...given } = options
   const all = loadKnowledge()
   const knowledge = clinic ? clinicOf(all, clinic) : all
@@ -41,6 +66,7 @@ export function makeConsultation(options: MakeConsultation = {}): Env {
 
 /** A question env that reads HuatuoGPT-o1's form and pays verified answers, by the rule. */
 function makeQuestion(options: QuestionOptions): Env {
+  checkOptions("make('question')", options, questionRules)
   const formulary = formularyOf(loadKnowledge())
   return question({
     grammar: huatuo(),

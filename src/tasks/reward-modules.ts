@@ -1,17 +1,17 @@
 /** Rewards by name or module: what `--reward` and a recipe's `reward` stand for. */
 import { basename } from 'node:path'
-import { Fault, messageOf } from '../error.js'
+import { errorMessage, Fault } from '../error.js'
 import type { Reward, Score } from '../reward.js'
 import type { RewardFunction } from '../rewards/define.js'
 import { asReward, defineReward } from '../rewards/define.js'
-import type { NamedOptions } from '../rewards/named.js'
-import { expectedReward, namedReward, rewardNames } from '../rewards/named.js'
+import type { NamedRewardOptions } from '../rewards/named.js'
+import { namedReward, rewardNames, suggestRewardNames } from '../rewards/named.js'
 import type { ModuleExports } from './modules.js'
 import { isModule, loadModule, partPlaces, partRegistry } from './modules.js'
 import { functionProblem } from './shapes.js'
 
 /** Makes a reward from what named rewards are made from. */
-export type MakeReward = (options: NamedOptions) => Reward | RewardFunction
+export type MakeReward = (options: NamedRewardOptions) => Reward | RewardFunction
 
 const makers = partRegistry<MakeReward>('reward', rewardNames)
 
@@ -38,7 +38,7 @@ function placed(reward: Reward, place: string): Reward {
     try {
       return await reward(...given)
     } catch (error) {
-      const message = `${place}: episode ${given[0].id}: ${messageOf(error)}`
+      const message = `${place}: episode ${given[0].id}: ${errorMessage(error)}`
       if (given[2]?.signal?.aborted) throw error
       if (Fault.is(error)) throw new Fault(error.code, message, { cause: error })
       throw error instanceof TypeError
@@ -69,13 +69,13 @@ async function moduleReward(file: string): Promise<Reward> {
  * some. A module's reward says on which episode it failed; what it returns is checked when it runs.
  * @throws Fault `bad-input` for a name that does not exist, with those near it, and for a module that has no reward
  */
-export async function resolveReward(name: string, options: NamedOptions): Promise<Reward> {
+export async function resolveReward(name: string, options: NamedRewardOptions): Promise<Reward> {
   if ((rewardNames as readonly string[]).includes(name)) return namedReward(name, options)
   const make = makers.get(name)
   if (make) return asReward(make(options), name)
   if (isModule(name)) return moduleReward(name)
   throw new Fault(
     'bad-input',
-    `${partPlaces.reward}: expected the name of a reward, or a module (.mjs) that exports \`reward\`, got \`${name}\`; ${expectedReward(name, makers.names())}`,
+    `${partPlaces.reward}: expected the name of a reward, or a module (.mjs) that exports \`reward\`, got \`${name}\`; ${suggestRewardNames(name, makers.names())}`,
   )
 }

@@ -17,7 +17,7 @@ import type { Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
 import type { RewardFunction } from '../rewards/define.js'
 import { asReward } from '../rewards/define.js'
-import type { NamedOptions } from '../rewards/named.js'
+import type { NamedRewardOptions } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { partialCredit } from '../rewards/outcome/partial-credit.js'
 import { examF1 } from '../rewards/process/exam-f1.js'
@@ -97,7 +97,10 @@ async function rolesOf(
   }
 }
 
-const rewardOf = async (reward: TaskOptions['reward'], options: NamedOptions): Promise<Reward> =>
+const rewardOf = async (
+  reward: TaskOptions['reward'],
+  options: NamedRewardOptions,
+): Promise<Reward> =>
   typeof reward === 'function' ? asReward(reward) : resolveReward(reward ?? 'default', options)
 
 /** Puts a setting together. @throws Fault `bad-input`; RangeError for a group that does not exist */

@@ -2,14 +2,14 @@
  * The worlds a setting can be put in: consultations of the knowledge base, consultations of a case file, questions
  * of a case file. With `setting.ts` one of the composition roots.
  */
-import type { Means } from '../agents/bayesian.js'
+import type { Budget } from '../agents/bayesian.js'
 import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
 import { recordedDoctor } from '../agents/recorded.js'
 import type { Case } from '../case.js'
-import { inLanguage, primary } from '../case.js'
+import { primaryDiagnosis, textInLanguage } from '../case.js'
 import { caseSource } from '../cases/generator/generate.js'
-import { mineActionSpace } from '../cases/importers/mine.js'
+import { mineActionSpace } from '../cases/importers/mine-action-space.js'
 import { splitCases } from '../cases/split.js'
 import type { Env } from '../env.js'
 import { consultation } from '../envs/consultation.js'
@@ -19,9 +19,9 @@ import { rulePatient } from '../envs/patients/rule.js'
 import { question } from '../envs/question.js'
 import { Fault } from '../error.js'
 import type { Yardstick } from '../evaluation/report.js'
-import { gainedOf } from '../inference/belief-trace.js'
+import { logProbabilityGains } from '../inference/belief-trace.js'
 import type { PosteriorOptions } from '../inference/posterior.js'
-import { posteriorOf } from '../inference/posterior.js'
+import { getPosterior } from '../inference/posterior.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
 import { actionSpace as actionSpaceOf, knowledgeActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
@@ -76,7 +76,7 @@ export interface TaskKind {
 export interface TaskInputs {
   readonly knowledge: Knowledge
   readonly language: Language
-  readonly budget: Means
+  readonly budget: Budget
 }
 
 type Cases = Pick<TaskKind, 'caseAt' | 'heldOut' | 'train'>
@@ -118,7 +118,7 @@ function known(grounds: TaskInputs, knobs: PosteriorOptions, cases: Cases): Task
     yardstick: {
       bound: () => agents['full-information']({}),
       gained: (episode, truth) =>
-        gainedOf(knowledge, posteriorOf(knowledge, knobs), episode, truth),
+        logProbabilityGains(knowledge, getPosterior(knowledge, knobs), episode, truth),
     },
   }
 }
@@ -198,7 +198,9 @@ export function questionTask(
   options: CaseOptions,
 ): TaskKind {
   const { all, ...split } = splitOf(cases, options)
-  const answers = new Set(all.map(({ gold }) => inLanguage(primary(gold).name, language)))
+  const answers = new Set(
+    all.map(({ gold }) => textInLanguage(primaryDiagnosis(gold).name, language)),
+  )
   const actionSpace = actionSpaceOf(
     language,
     [...answers].map((diagnosis): Action => ({ kind: 'diagnose', diagnosis })),

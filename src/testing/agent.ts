@@ -1,19 +1,19 @@
-/** Holds an agent to the contract of `agent.ts`: a function of what the doctor sees and of a seed, and nothing else. */
+/** Conformance checks of an agent (`agent.ts`): a function of the observation and the seed alone. */
 import type { Agent, Move } from '../agent.js'
 import type { Observation } from '../env.js'
 import type { Sample } from '../episode.js'
 import type { Action } from '../turn.js'
-import type { Check } from './check.js'
+import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectAnswer, expectSame, expectThat } from './expect.js'
-import { deepFreeze } from './plain.js'
+import { deepFreeze } from './plain-data.js'
 
-/** What an agent is shown. */
+/** Inputs of {@link agentChecks}. */
 export interface AgentMaterial {
   /** Observations of different episodes and turns, as an env gave them. */
   readonly observations: readonly Observation[]
-  /** @default [0, 1] */
+  /** Seeds to call the agent with. @default [0, 1] */
   readonly seeds?: readonly number[]
-  /** False where a model is behind the agent: the checks of sameness are not in the list then. @default true */
+  /** False leaves out the determinism checks, for an agent with a model behind it. @default true */
   readonly deterministic?: boolean
 }
 
@@ -22,7 +22,7 @@ const isProbability = (value: unknown): boolean =>
   typeof value === 'number' && value >= 0 && value <= 1
 const isLevel = (value: number): boolean => Number.isInteger(value) && value >= 1 && value <= 5
 
-/** What each kind of action must carry; a new kind is a compile error here. */
+/** Validity of each kind of action's fields; a new kind is a compile error here. */
 const fields: {
   readonly [K in Action['kind']]: (action: Extract<Action, { kind: K }>) => boolean
 } = {
@@ -38,7 +38,8 @@ const fields: {
   invalid: ({ text, why }) => isText(text) && isText(why),
 }
 
-function knownAction({ action }: Move): void {
+/** Throws unless the move is a known action with its fields. */
+function expectKnownAction({ action }: Move): void {
   const { kind } = action
   expectThat(Object.hasOwn(fields, kind), `an action of ${Object.keys(fields).join(', ')}`, action)
   // The table has one entry per kind, each for its own kind of action.
@@ -46,7 +47,7 @@ function knownAction({ action }: Move): void {
   expectThat(complete, `an action \`${kind}\` with its fields`, action)
 }
 
-/** Throws where a sample could not be trained on. */
+/** Throws where a sample cannot be trained on. */
 export function expectSample(sample: Sample): void {
   const { prompt, tokens, logprobs, temperature } = sample
   const isToken = (id: number) => Number.isInteger(id) && id >= 0
@@ -63,48 +64,54 @@ export function expectSample(sample: Sample): void {
   expectThat(temperature >= 0, 'a temperature >= 0', temperature)
 }
 
-/** Every promise of the agent contract as a check. */
+type CallAgent<T> = (observation: Observation, seed: number) => Promise<T>
+type EachObservation = (work: CallAgent<unknown>) => () => Promise<void>
+
+const determinism = (
+  act: CallAgent<Move>,
+  each: EachObservation,
+  { observations, seeds }: AgentMaterial,
+): CheckRuns => ({
+  'the same observation and seed give the same move': each(async (observation, seed) => {
+    const first = await act(observation, seed)
+    expectSame('the second move', await act(structuredClone(observation), seed), first)
+  }),
+  'what it saw before does not matter': async () => {
+    expectThat(observations.length > 1, 'at least two observations', observations.length)
+    const moves = () =>
+      observations.map((observation) => () => act(structuredClone(observation), seeds?.[0] ?? 0))
+    const forward: Move[] = []
+    for (const move of moves()) forward.push(await move())
+    const backward: Move[] = []
+    for (const move of moves().reverse()) backward.unshift(await move())
+    expectSame('the moves in reverse order', backward, forward)
+  },
+})
+
+/** Lists every promise of the agent contract as a check. */
 export function agentChecks(agent: Agent, material: AgentMaterial): readonly Check[] {
   const { observations, seeds = [0, 1], deterministic = true } = material
-  const act = (observation: Observation, seed: number): Promise<Move> =>
+  const act: CallAgent<Move> = (observation, seed) =>
     expectAnswer(`observation after ${observation.turns.length} turns`, () =>
       agent(observation, { seed }),
     )
-  const each = (work: (observation: Observation, seed: number) => Promise<unknown>) => async () => {
+  const each: EachObservation = (work) => async () => {
     expectThat(observations.length > 0, 'at least one observation', 'none')
     for (const observation of observations)
       for (const seed of seeds) await work(structuredClone(observation), seed)
   }
-
-  const sameness: Readonly<Record<string, () => Promise<void>>> = {
-    'the same observation and seed give the same move': each(async (observation, seed) => {
-      const first = await act(observation, seed)
-      expectSame('the second move', await act(structuredClone(observation), seed), first)
-    }),
-    'what it saw before does not matter': async () => {
-      expectThat(observations.length > 1, 'at least two observations', observations.length)
-      const moves = () =>
-        observations.map((observation) => () => act(structuredClone(observation), seeds[0] ?? 0))
-      const forward: Move[] = []
-      for (const move of moves()) forward.push(await move())
-      const backward: Move[] = []
-      for (const move of moves().reverse()) backward.unshift(await move())
-      expectSame('the moves in reverse order', backward, forward)
-    },
-  }
-  const checks: Readonly<Record<string, () => Promise<void>>> = {
+  return toChecks({
     'every move is a known action with its fields': each(async (observation, seed) =>
-      knownAction(await act(observation, seed)),
+      expectKnownAction(await act(observation, seed)),
     ),
-    ...(deterministic ? sameness : {}),
+    ...(deterministic ? determinism(act, each, material) : {}),
     'the observation is only read': each((observation, seed) => act(deepFreeze(observation), seed)),
     'it acts on its last turn': each(async (observation, seed) =>
-      knownAction(await act({ ...observation, turnsLeft: 1 }, seed)),
+      expectKnownAction(await act({ ...observation, turnsLeft: 1 }, seed)),
     ),
     'a sample it carries can be trained on': each(async (observation, seed) => {
       const { sample } = await act(observation, seed)
       if (sample) expectSample(sample)
     }),
-  }
-  return Object.entries(checks).map(([name, run]) => ({ name, run }))
+  })
 }

@@ -1,23 +1,30 @@
-/** Batches that ask a backend for what is optional, and rows of numbers per token as it answers with. */
-import type { Correction, KlPenalty, TokenSegment, TrainBatch } from '../batch.js'
+/** Batches for a backend's optional capabilities, and its per-token rows of numbers. */
+import type { ImportanceCorrection, KlPenalty, TokenSegment, TrainBatch } from '../batch.js'
 import { expectSame, expectThat } from './expect.js'
 
-/** Numbers per token after the prompt, for each of some segments. */
-export type Rows = readonly Float32Array[]
+/** One row per segment, with a number per token after the prompt. */
+export type SegmentRows = readonly Float32Array[]
 
-/** The numbers at drawn tokens, one after another. */
-export const drawnOf = (segments: readonly TokenSegment[], rows: Rows): readonly number[] =>
+/** Concatenates the numbers at drawn tokens (mask 1). */
+export const drawnValues = (
+  segments: readonly TokenSegment[],
+  rows: SegmentRows,
+): readonly number[] =>
   segments.flatMap(({ mask }, s) => [...(rows[s] ?? [])].filter((_, t) => mask[t] === 1))
 
-/** The sampler's log-probs at drawn tokens. */
-export const sampledOf = (segments: readonly TokenSegment[]): readonly number[] =>
-  drawnOf(
+/** Concatenates the sampler's log-probs at drawn tokens. */
+export const sampledLogprobs = (segments: readonly TokenSegment[]): readonly number[] =>
+  drawnValues(
     segments,
     segments.map(({ logprobs }) => logprobs),
   )
 
-/** Throws unless there is a row for every segment and a number for every token: finite, and 0 where masked. */
-export function expectRows(what: string, rows: Rows, segments: readonly TokenSegment[]): void {
+/** Throws unless every segment has a row with a number per token: finite where drawn, 0 where masked. */
+export function expectRows(
+  what: string,
+  rows: SegmentRows,
+  segments: readonly TokenSegment[],
+): void {
   expectSame(`the number of rows of ${what}`, rows.length, segments.length)
   segments.forEach(({ mask }, s) => {
     const row = rows[s] ?? []
@@ -31,14 +38,14 @@ export function expectRows(what: string, rows: Rows, segments: readonly TokenSeg
   })
 }
 
-/** A segment of which the first drawn token was only read. */
-export function hideFirst(segment: TokenSegment): TokenSegment {
+/** Masks the first drawn token of a segment, as if it had been read and not drawn. */
+export function maskFirstDrawn(segment: TokenSegment): TokenSegment {
   const first = segment.mask.indexOf(1)
-  const hidden = <T extends Float32Array | Int32Array | Uint8Array>(
+  const replaceFirst = <T extends Float32Array | Int32Array | Uint8Array>(
     values: T,
     value: number,
   ): T => {
-    // A copy of a typed array is of its own type.
+    // The copy of a typed array has the type of the original.
     const copy = values.slice() as T
     if (first >= 0) copy[first] = value
     return copy
@@ -46,17 +53,18 @@ export function hideFirst(segment: TokenSegment): TokenSegment {
   const { mask, logprobs, advantages, policyVersions } = segment
   return {
     ...segment,
-    mask: hidden(mask, 0),
-    logprobs: hidden(logprobs, 0),
-    advantages: hidden(advantages, 0),
-    policyVersions: hidden(policyVersions, -1),
+    mask: replaceFirst(mask, 0),
+    logprobs: replaceFirst(logprobs, 0),
+    advantages: replaceFirst(advantages, 0),
+    policyVersions: replaceFirst(policyVersions, -1),
   }
 }
 
-const scaled = (rows: Rows, by: number): Rows => rows.map((row) => row.map((value) => by * value))
+const scaleRows = (rows: SegmentRows, by: number): SegmentRows =>
+  rows.map((row) => row.map((value) => by * value))
 
-/** The batch with no advantage and a KL penalty on leaving the log-probs that `reference` was sampled with. */
-export const withKl = (
+/** Copies a batch with zero advantages and a KL penalty against the log-probs that `reference` was sampled with. */
+export const addKlPenalty = (
   batch: TrainBatch,
   reference: readonly TokenSegment[],
   estimator: KlPenalty['estimator'],
@@ -72,12 +80,12 @@ export const withKl = (
 })
 
 /**
- * The batch with a correction in mask mode.
- * @param off the trainer's log-probs less these are the sampler's, and the other way around where it is negative
+ * Copies a batch with an importance correction in mask mode.
+ * @param off distance of trainer and sampler log-probs, in nats: above 0 the sampler's are lower, below 0 the trainer's
  */
-export const withCorrection = (
+export const addCorrection = (
   batch: TrainBatch,
-  level: Correction['level'],
+  level: ImportanceCorrection['level'],
   off = 0,
 ): TrainBatch => ({
   ...batch,
@@ -91,9 +99,9 @@ export const withCorrection = (
   loss: { ...batch.loss, correction: { level, mode: 'mask', min: 0.5, max: 2 } },
 })
 
-/** The batch with a critic that learns the same return at every drawn token. */
-export const withCritic = (batch: TrainBatch, value: number): TrainBatch => {
+/** Copies a batch with a critic whose return is `value` at every drawn token. */
+export const addCritic = (batch: TrainBatch, value: number): TrainBatch => {
   const ones = batch.segments.map(({ mask }) => Float32Array.from(mask))
-  const critic = { oldValues: scaled(ones, 0), coefficient: 1, adam: batch.adam }
-  return { ...batch, critic: { ...critic, returns: scaled(ones, value) } }
+  const critic = { oldValues: scaleRows(ones, 0), coefficient: 1, adam: batch.adam }
+  return { ...batch, critic: { ...critic, returns: scaleRows(ones, value) } }
 }

@@ -1,11 +1,11 @@
-/** The part of a backend's contract about what a loss does: every objective it declares, and corrections. */
+/** Conformance checks of a backend's losses: every objective that it declares, and importance corrections. */
 import type { Loss, Objective } from '../batch.js'
-import { withCorrection } from './backend-batches.js'
-import type { Bench, BenchChecks } from './bench.js'
-import { expectAlike, numbersOf } from './bench.js'
+import { addCorrection } from './backend-batches.js'
+import type { BackendBench, BenchChecks } from './backend-bench.js'
+import { expectClose, reportNumbers } from './backend-bench.js'
 import { expectAnswer, expectSame, expectThat } from './expect.js'
 
-/** One objective of every kind, with bounds as in the papers; a new kind is a compile error here. */
+/** One objective of each kind, with the papers' bounds; a new kind is a compile error here. */
 const objectives: { readonly [K in Objective['kind']]: Extract<Objective, { kind: K }> } = {
   'policy-gradient': { kind: 'policy-gradient' },
   'importance-sampling': { kind: 'importance-sampling' },
@@ -16,38 +16,39 @@ const objectives: { readonly [K in Objective['kind']]: Extract<Objective, { kind
   sapo: { kind: 'sapo', tauPositive: 1, tauNegative: 1.05 },
 }
 
-/** One loss of a kind, without a bonus or a penalty. */
-export const lossOf = (kind: Objective['kind']): Loss => ({ ...objectives[kind], entropy: 0 })
+/** Makes a loss of a kind, without entropy bonus or KL penalty. */
+export const makeLoss = (kind: Objective['kind']): Loss => ({ ...objectives[kind], entropy: 0 })
 
-/** Steps with every loss on fresh samples; the ratio that a next step reports must be on the advantage's side of 1. */
-const expectSide = (advantage: 1 | -1) => async (b: Bench) => {
+/** Makes a check that a step with any loss moves the mean ratio of the next step to the advantage's side of 1. */
+const expectRatioSide = (advantage: 1 | -1) => async (b: BackendBench) => {
   const losses = await b.with(1, async ({ capabilities }) => capabilities.losses)
   expectThat(losses.length > 0, 'at least one loss among the capabilities', losses)
   for (const own of [undefined, ...losses])
     await b.with(1, async (backend) => {
       const given = await b.single(backend, advantage)
-      const batch = { ...given, loss: own ? lossOf(own) : given.loss }
+      const batch = { ...given, loss: own ? makeLoss(own) : given.loss }
       const what = `a step with \`${batch.loss.kind}\` and advantage ${advantage}`
       const report = await expectAnswer(what, () => backend.step(batch))
-      expectThat(numbersOf(report).every(Number.isFinite), `finite numbers of ${what}`, report)
+      expectThat(reportNumbers(report).every(Number.isFinite), `finite numbers of ${what}`, report)
       const { ratio } = await backend.step({ ...batch, policyVersion: backend.policyVersion })
       const expected = `a mean ratio ${advantage > 0 ? 'above' : 'below'} 1 after ${what}`
       expectThat(advantage * (ratio.mean - 1) > 0, expected, String(ratio.mean))
     })
 }
 
-/** The checks of what a loss does with advantages, and of importance corrections. */
-export const learning: BenchChecks = {
-  'a positive advantage makes the drawn tokens likelier, under every loss declared': expectSide(1),
+/** Checks of the effect of advantages under each loss, and of importance corrections. */
+export const lossChecks: BenchChecks = {
+  'a positive advantage makes the drawn tokens likelier, under every loss declared':
+    expectRatioSide(1),
 
   'a negative advantage makes the drawn tokens less likely, under every loss declared':
-    expectSide(-1),
+    expectRatioSide(-1),
 
   'zero advantages leave the policy as it was': (b) =>
     b.with(1, async (backend) => {
       const before = await b.behaviour(backend)
       await backend.step(await b.batch(backend, 0))
-      expectAlike('the behaviour', await b.behaviour(backend), before, b.tolerance)
+      expectClose('the behaviour', await b.behaviour(backend), before, b.tolerance)
     }),
 
   'a correction that masks leaves out what another policy drew': (b) =>
@@ -57,12 +58,12 @@ export const learning: BenchChecks = {
       for (const level of ['token', 'sequence'] as const) {
         for (const off of [5, -5]) {
           const what = `${off} nats off at ${level} level`
-          const batch = withCorrection(await b.single(backend, 1), level, off)
+          const batch = addCorrection(await b.single(backend, 1), level, off)
           const { droppedFraction } = await backend.step(batch)
           expectSame(`droppedFraction ${what}`, droppedFraction, 1)
-          expectAlike(`the behaviour ${what}`, await b.behaviour(backend), before, b.tolerance)
+          expectClose(`the behaviour ${what}`, await b.behaviour(backend), before, b.tolerance)
         }
-        const within = withCorrection(await b.single(backend, 0), level)
+        const within = addCorrection(await b.single(backend, 0), level)
         const { droppedFraction } = await backend.step(within)
         expectSame('droppedFraction on fresh samples', droppedFraction, 0)
       }

@@ -1,17 +1,27 @@
-/** The part of a backend's contract about log-probs, of the policy and of its reference, and penalties by them. */
+/** Conformance checks of a backend's log-probs, of the policy and its KL reference, and of KL penalties. */
 import type { Backend } from '../backend.js'
 import type { TokenSegment, TrainBatch } from '../batch.js'
-import { drawnOf, expectRows, hideFirst, type Rows, sampledOf, withKl } from './backend-batches.js'
-import type { Bench, BenchChecks } from './bench.js'
-import { expectAlike, expectUnapplied } from './bench.js'
+import {
+  addKlPenalty,
+  drawnValues,
+  expectRows,
+  maskFirstDrawn,
+  type SegmentRows,
+  sampledLogprobs,
+} from './backend-batches.js'
+import type { BackendBench, BenchChecks } from './backend-bench.js'
+import { expectClose, expectUnapplied } from './backend-bench.js'
 import { expectThat } from './expect.js'
 
-type Logprobs = (segments: readonly TokenSegment[], reference?: boolean) => Promise<Rows>
+type ComputeLogprobs = (
+  segments: readonly TokenSegment[],
+  reference?: boolean,
+) => Promise<SegmentRows>
 
-/** A check on one backend with log-probs, which says so where there are none. */
-const withLogprobs =
-  (work: (b: Bench, backend: Backend, logprobs: Logprobs) => Promise<void>) =>
-  (b: Bench): Promise<void> =>
+/** Makes a check of a backend with `logprobs`, skipped where it has none. */
+const requireLogprobs =
+  (work: (b: BackendBench, backend: Backend, logprobs: ComputeLogprobs) => Promise<void>) =>
+  (b: BackendBench): Promise<void> =>
     b.with(1, async (backend) => {
       const { logprobs } = backend
       if (!logprobs) return b.skip('the backend has no `logprobs`')
@@ -22,61 +32,62 @@ const withLogprobs =
       })
     })
 
-/** Makes the drawn tokens of one episode likelier; gives the batch it did that with. */
-async function moveOn(b: Bench, backend: Backend): Promise<TrainBatch> {
+/** Makes one step that raises the probability of an episode's drawn tokens; gives its batch. */
+async function stepOnce(b: BackendBench, backend: Backend): Promise<TrainBatch> {
   const batch = await b.single(backend, 1)
   await backend.step(batch)
   return batch
 }
 
-function expectMoved(b: Bench, got: readonly number[], from: readonly number[]): void {
-  const furthest = Math.max(...got.map((value, i) => Math.abs(value - (from[i] ?? Number.NaN))))
+/** Throws unless a number moved by more than the tolerance. */
+function expectMoved(b: BackendBench, got: readonly number[], from: readonly number[]): void {
+  const largest = Math.max(...got.map((value, i) => Math.abs(value - (from[i] ?? Number.NaN))))
   const expected = 'log-probs of the moment to move with a step'
-  expectThat(furthest > b.tolerance, expected, `moved by ${furthest}`)
+  expectThat(largest > b.tolerance, expected, `moved by ${largest}`)
 }
 
 const logprobChecks: BenchChecks = {
-  'log-probs of fresh samples are the sampler’s': withLogprobs(async (b, backend, logprobs) => {
-    await moveOn(b, backend)
+  'log-probs of fresh samples are the sampler’s': requireLogprobs(async (b, backend, logprobs) => {
+    await stepOnce(b, backend)
     const before = await b.behaviour(backend)
     for (const temperature of [1, 0.5]) {
       const episode = await b.material.play(backend.sampler({ temperature }), 0)
       const { segments: all } = b.material.toBatch([episode], [1], backend.policyVersion)
-      // Log-probs that a sampler gave before dividing by the temperature are of another distribution.
+      // Log-probs from before the division by the temperature are of another distribution.
       const segments = all.filter((one) => temperature === 1 || one.logprobMode === 'scaled')
-      const got = drawnOf(segments, await logprobs(segments))
-      expectAlike(`the log-probs at ${temperature}`, got, sampledOf(segments), b.tolerance)
+      const got = drawnValues(segments, await logprobs(segments))
+      expectClose(`the log-probs at ${temperature}`, got, sampledLogprobs(segments), b.tolerance)
     }
-    expectAlike('the behaviour after', await b.behaviour(backend), before, b.tolerance)
+    expectClose('the behaviour after', await b.behaviour(backend), before, b.tolerance)
   }),
 
-  'log-probs are 0 where masked': withLogprobs(async (b, backend, logprobs) => {
-    const segments = (await b.single(backend, 1)).segments.map(hideFirst)
-    const got = drawnOf(segments, await logprobs(segments))
-    expectAlike('those of the other tokens', got, sampledOf(segments), b.tolerance)
+  'log-probs are 0 where masked': requireLogprobs(async (b, backend, logprobs) => {
+    const segments = (await b.single(backend, 1)).segments.map(maskFirstDrawn)
+    const got = drawnValues(segments, await logprobs(segments))
+    expectClose('those of the other tokens', got, sampledLogprobs(segments), b.tolerance)
     await logprobs(segments, true)
   }),
 
-  'the reference is the policy as it was opened': withLogprobs(async (b, backend, logprobs) => {
+  'the reference is the policy as it was opened': requireLogprobs(async (b, backend, logprobs) => {
     const { segments } = await b.single(backend, 1)
-    const opened = sampledOf(segments)
-    const ofReference = async () => drawnOf(segments, await logprobs(segments, true))
-    expectAlike('the reference’s log-probs', await ofReference(), opened, b.tolerance)
-    await moveOn(b, backend)
-    expectMoved(b, drawnOf(segments, await logprobs(segments)), opened)
-    expectAlike('the reference’s, a step later', await ofReference(), opened, b.tolerance)
+    const opened = sampledLogprobs(segments)
+    const referenceLogprobs = async () => drawnValues(segments, await logprobs(segments, true))
+    expectClose('the reference’s log-probs', await referenceLogprobs(), opened, b.tolerance)
+    await stepOnce(b, backend)
+    expectMoved(b, drawnValues(segments, await logprobs(segments)), opened)
+    expectClose('the reference’s, a step later', await referenceLogprobs(), opened, b.tolerance)
   }),
 
-  'keepReference takes the weights of its moment': withLogprobs(async (b, backend, logprobs) => {
+  'keepReference takes the weights of its moment': requireLogprobs(async (b, backend, logprobs) => {
     if (!backend.keepReference) return b.skip('the backend has no `keepReference`')
-    const { segments } = await moveOn(b, backend)
-    const kept = drawnOf(segments, await logprobs(segments))
+    const { segments } = await stepOnce(b, backend)
+    const kept = drawnValues(segments, await logprobs(segments))
     backend.keepReference()
-    const ofReference = async () => drawnOf(segments, await logprobs(segments, true))
-    expectAlike('the log-probs of what was kept', await ofReference(), kept, b.tolerance)
-    await moveOn(b, backend)
-    expectMoved(b, drawnOf(segments, await logprobs(segments)), kept)
-    expectAlike('those, a step later', await ofReference(), kept, b.tolerance)
+    const referenceLogprobs = async () => drawnValues(segments, await logprobs(segments, true))
+    expectClose('the log-probs of what was kept', await referenceLogprobs(), kept, b.tolerance)
+    await stepOnce(b, backend)
+    expectMoved(b, drawnValues(segments, await logprobs(segments)), kept)
+    expectClose('those, a step later', await referenceLogprobs(), kept, b.tolerance)
   }),
 }
 
@@ -85,15 +96,15 @@ const noKl = 'the backend declares no KL penalty'
 const klChecks: BenchChecks = {
   'a KL penalty pulls the policy back to the reference': async (b) => {
     for (const estimator of ['k1', 'k2', 'k3'] as const) {
-      const applies = await b.with(1, async (backend) => {
+      const hasPenalty = await b.with(1, async (backend) => {
         if (!backend.capabilities.kl) return false
-        const moved = await moveOn(b, backend)
+        const moved = await stepOnce(b, backend)
         const pull = async () => {
           const { policyVersion } = backend
-          // Without the momentum of the step away, and too short to come out on the other side.
+          // No momentum from the step away, and too short a step to overshoot the reference.
           const adam = { learningRate: moved.adam.learningRate / 10, beta1: 0 }
           const batch = { ...moved, policyVersion, adam }
-          const report = await backend.step(withKl(batch, moved.segments, estimator, 100))
+          const report = await backend.step(addKlPenalty(batch, moved.segments, estimator, 100))
           return report.klReference ?? Number.NaN
         }
         const [far, near] = [await pull(), await pull()]
@@ -105,7 +116,7 @@ const klChecks: BenchChecks = {
         expectThat(near < far, `klReference (${estimator}) below ${far} a step later`, String(near))
         return true
       })
-      if (!applies) return b.skip(noKl)
+      if (!hasPenalty) return b.skip(noKl)
     }
   },
 
@@ -113,7 +124,7 @@ const klChecks: BenchChecks = {
     b.with(1, async (backend) => {
       if (!backend.capabilities.kl) return b.skip(noKl)
       const batch = await b.batch(backend)
-      const penalised = withKl(batch, batch.segments, 'k3', 0.1)
+      const penalised = addKlPenalty(batch, batch.segments, 'k3', 0.1)
       const segments = penalised.segments.map((segment, s) => {
         const { refLogprobs: _, ...bare } = segment
         return s === 0 ? bare : segment
@@ -123,5 +134,5 @@ const klChecks: BenchChecks = {
     }),
 }
 
-/** The checks of log-probs, of the reference policy, and of penalties on leaving it. */
-export const referring: BenchChecks = { ...logprobChecks, ...klChecks }
+/** Checks of log-probs, of the reference policy, and of KL penalties. */
+export const referenceChecks: BenchChecks = { ...logprobChecks, ...klChecks }

@@ -1,33 +1,34 @@
-/** The part of a backend's contract about what it must refuse, with nothing applied. */
+/** Conformance checks of the batches that a backend must refuse, with nothing applied. */
 import type { Loss, Normaliser, TrainBatch } from '../batch.js'
 import { objectiveKinds } from '../batch.js'
-import { withCorrection, withCritic, withKl } from './backend-batches.js'
-import { lossOf } from './backend-losses.js'
-import type { BenchChecks } from './bench.js'
-import { expectUnapplied } from './bench.js'
+import { addCorrection, addCritic, addKlPenalty } from './backend-batches.js'
+import type { BenchChecks } from './backend-bench.js'
+import { expectUnapplied } from './backend-bench.js'
+import { makeLoss } from './backend-losses.js'
 
-const withNumber = (batch: TrainBatch, field: 'advantages' | 'logprobs'): TrainBatch => ({
+/** Copies a batch with NaN in a field of its first segment. */
+const fillWithNaN = (batch: TrainBatch, field: 'advantages' | 'logprobs'): TrainBatch => ({
   ...batch,
   segments: batch.segments.map((segment, i) =>
     i === 0 ? { ...segment, [field]: segment[field].map(() => Number.NaN) } : segment,
   ),
 })
 
-/** What a capability that is not declared keeps out, in batches that are sound but for it. */
-const abilities: Readonly<
+/** Batches that need an optional capability and are valid otherwise, with what each asks for. */
+const capabilityBatches: Readonly<
   Record<
     'entropy' | 'kl' | 'correction' | 'critic',
     readonly [string, (batch: TrainBatch) => TrainBatch]
   >
 > = {
   entropy: ['an entropy bonus', (batch) => ({ ...batch, loss: { ...batch.loss, entropy: 0.01 } })],
-  kl: ['a KL penalty', (batch) => withKl(batch, batch.segments, 'k3', 0.1)],
-  correction: ['an importance correction', (batch) => withCorrection(batch, 'token')],
-  critic: ['a batch with a critic', (batch) => withCritic(batch, 1)],
+  kl: ['a KL penalty', (batch) => addKlPenalty(batch, batch.segments, 'k3', 0.1)],
+  correction: ['an importance correction', (batch) => addCorrection(batch, 'token')],
+  critic: ['a batch with a critic', (batch) => addCritic(batch, 1)],
 }
 
-/** The checks of what a backend must not step with. */
-export const refusing: BenchChecks = {
+/** Checks of the batches that a backend must refuse. */
+export const refusalChecks: BenchChecks = {
   'a batch of another policy version is refused': (b) =>
     b.with(1, async (backend) => {
       const batch = await b.batch(backend)
@@ -41,7 +42,7 @@ export const refusing: BenchChecks = {
   'what is not among the capabilities is refused': (b) =>
     b.with(1, async (backend) => {
       const batch = await b.batch(backend)
-      // Kinds from outside the union: what a newer caller would send.
+      // Kinds outside the union, as a newer caller may send.
       const loss = { ...batch.loss, kind: 'unheard-of' } as unknown as Loss
       const normaliser = { ...batch.normaliser, kind: 'unheard-of' } as unknown as Normaliser
       await expectUnapplied(b, backend, 'an unknown loss', { ...batch, loss })
@@ -49,12 +50,12 @@ export const refusing: BenchChecks = {
       // The keys of the table are capabilities.
       const { losses } = backend.capabilities
       for (const kind of objectiveKinds.filter((known) => !losses.includes(known))) {
-        const undeclared = { ...batch, loss: lossOf(kind) }
+        const undeclared = { ...batch, loss: makeLoss(kind) }
         await expectUnapplied(b, backend, `the loss \`${kind}\``, undeclared)
       }
-      for (const [ability, [what, asking]] of Object.entries(abilities))
-        if (!backend.capabilities[ability as keyof typeof abilities])
-          await expectUnapplied(b, backend, what, asking(batch))
+      for (const [capability, [what, toBatch]] of Object.entries(capabilityBatches))
+        if (!backend.capabilities[capability as keyof typeof capabilityBatches])
+          await expectUnapplied(b, backend, what, toBatch(batch))
     }),
 
   'an empty or damaged batch is refused': (b) =>
@@ -66,8 +67,8 @@ export const refusing: BenchChecks = {
         segments: [],
         normaliser: nothing,
       })
-      await expectUnapplied(b, backend, 'a NaN advantage', withNumber(batch, 'advantages'))
-      await expectUnapplied(b, backend, 'a NaN log-prob', withNumber(batch, 'logprobs'))
+      await expectUnapplied(b, backend, 'a NaN advantage', fillWithNaN(batch, 'advantages'))
+      await expectUnapplied(b, backend, 'a NaN log-prob', fillWithNaN(batch, 'logprobs'))
       const perSegment = batch.normaliser.perSegment.map(() => Number.NaN)
       const unscaled = { ...batch, normaliser: { ...batch.normaliser, perSegment } }
       await expectUnapplied(b, backend, 'a NaN normaliser', unscaled)

@@ -1,27 +1,24 @@
-/**
- * Holds a backend to the contract of `backend.ts`: every step counted once, refusals before any gradient,
- * and a checkpoint that goes on as if nothing had happened.
- */
+/** Conformance checks of a backend (`backend.ts`): steps counted once, refusals before any gradient, exact resumes. */
 import type { Backend } from '../backend.js'
-import { drawnTokens } from '../batch.js'
+import { countDrawnTokens } from '../batch.js'
 import type { Episode } from '../episode.js'
 import { expectSample } from './agent.js'
-import { criticising } from './backend-critic.js'
-import { demonstrating } from './backend-demonstration.js'
-import { learning } from './backend-losses.js'
-import { referring } from './backend-reference.js'
-import { refusing } from './backend-refusals.js'
-import type { BackendMaterial, BenchChecks } from './bench.js'
-import { bench, expectAlike, numbersOf, samplesOf } from './bench.js'
+import type { BackendMaterial, BenchChecks } from './backend-bench.js'
+import { episodeSamples, expectClose, makeBench, reportNumbers } from './backend-bench.js'
+import { checkpointChecks } from './backend-checkpoint.js'
+import { criticChecks } from './backend-critic.js'
+import { demonstrationChecks } from './backend-demonstration.js'
+import { lossChecks } from './backend-losses.js'
+import { referenceChecks } from './backend-reference.js'
+import { refusalChecks } from './backend-refusals.js'
 import type { Check } from './check.js'
-import { saving } from './checkpoint.js'
 import { expectSame, expectThat } from './expect.js'
 
-const sampling: BenchChecks = {
+const samplingChecks: BenchChecks = {
   'moves carry the tokens they were drawn as': (b) =>
     b.with(1, async (backend) => {
       for (const episode of await b.play(backend)) {
-        const samples = samplesOf([episode])
+        const samples = episodeSamples([episode])
         expectThat(samples.length > 0, 'a sample in every episode', 'none')
         samples.forEach(expectSample)
       }
@@ -29,20 +26,20 @@ const sampling: BenchChecks = {
 
   'samples carry the policy version, before and after a step': (b) =>
     b.with(1, async (backend) => {
-      const look = async () => {
-        for (const { policyVersion } of samplesOf(await b.play(backend)))
+      const checkVersions = async () => {
+        for (const { policyVersion } of episodeSamples(await b.play(backend)))
           expectSame('sample.policyVersion', policyVersion, backend.policyVersion)
       }
-      await look()
+      await checkVersions()
       await backend.step(await b.batch(backend))
-      await look()
+      await checkVersions()
     }),
 
   'samples carry the temperature that was asked for': (b) =>
     b.with(1, async (backend) => {
       for (const temperature of [1, 0.5]) {
         const episode = await b.material.play(backend.sampler({ temperature }), 0)
-        for (const sample of samplesOf([episode]))
+        for (const sample of episodeSamples([episode]))
           expectSame('sample.temperature', sample.temperature, temperature)
       }
     }),
@@ -54,16 +51,16 @@ const sampling: BenchChecks = {
       await backend.step(await b.batch(backend, 1))
       const after = await b.material.play(old, 0)
       const drawn = (episode: Episode) =>
-        samplesOf([episode]).map(({ tokens, logprobs, policyVersion }) => [
+        episodeSamples([episode]).map(({ tokens, logprobs, policyVersion }) => [
           policyVersion,
           tokens,
           logprobs,
         ])
-      expectAlike('what an old sampler draws', drawn(after), drawn(before), b.tolerance)
+      expectClose('what an old sampler draws', drawn(after), drawn(before), b.tolerance)
     }),
 }
 
-const stepping: BenchChecks = {
+const stepChecks: BenchChecks = {
   'the policy version grows by one with every step': (b) =>
     b.with(1, async (backend) => {
       for (let step = 0; step < 3; step++) {
@@ -78,8 +75,8 @@ const stepping: BenchChecks = {
     b.with(1, async (backend) => {
       const batch = await b.batch(backend)
       const report = await backend.step(batch)
-      expectThat(numbersOf(report).every(Number.isFinite), 'finite numbers in a report', report)
-      const drawn = batch.segments.reduce((sum, segment) => sum + drawnTokens(segment), 0)
+      expectThat(reportNumbers(report).every(Number.isFinite), 'finite numbers in a report', report)
+      const drawn = batch.segments.reduce((sum, segment) => sum + countDrawnTokens(segment), 0)
       expectSame('report.tokens', report.tokens, drawn)
       for (const share of ['clipFraction', 'ess'] as const) {
         const value = report[share]
@@ -91,46 +88,46 @@ const stepping: BenchChecks = {
     b.with(1, async (backend) => {
       const report = await backend.step(await b.batch(backend))
       const { mean, max } = report.ratio
-      expectAlike('the ratio (mean, max)', [mean, max], [1, 1], b.tolerance)
-      expectAlike('the log-prob gap', report.logprobGap.max, 0, b.tolerance)
+      expectClose('the ratio (mean, max)', [mean, max], [1, 1], b.tolerance)
+      expectClose('the log-prob gap', report.logprobGap.max, 0, b.tolerance)
     }),
 
   'the same batch on the same weights does the same': (b) =>
     b.with(2, async (one, other) => {
       const batch = await b.batch(one)
       const reports = [await one.step(batch), await other.step(batch)]
-      const [first, second] = reports.map((report) => numbersOf(report))
-      expectAlike('the second report', second, first, b.tolerance)
+      const [first, second] = reports.map((report) => reportNumbers(report))
+      expectClose('the second report', second, first, b.tolerance)
       const after = await b.behaviour(one)
-      expectAlike('the behaviour of the second', await b.behaviour(other), after, b.tolerance)
+      expectClose('the behaviour of the second', await b.behaviour(other), after, b.tolerance)
     }),
 
   'two backends share no weights': (b) =>
     b.with(2, async (one, other) => {
       const before = await b.behaviour(other)
       await one.step(await b.batch(one, 1))
-      expectAlike('the behaviour of the other', await b.behaviour(other), before, b.tolerance)
+      expectClose('the behaviour of the other', await b.behaviour(other), before, b.tolerance)
     }),
 }
 
 /**
- * Every promise of the backend contract as a check; one about a part that the backend does not have says so to
- * the context that its `run` was given, and Vitest and \`node:test\` report it as skipped.
- * @param open opens the same weights at every call
+ * Lists every promise of the backend contract as a check. A check of an optional part that the backend lacks calls
+ * `skip` of the context given to `run`; Vitest and `node:test` then report it as skipped.
+ * @param open opens a backend with the same weights at every call
  */
 export function backendChecks(
   open: () => Promise<Backend>,
   material: BackendMaterial,
 ): readonly Check[] {
   const promises: BenchChecks = {
-    ...sampling,
-    ...stepping,
-    ...learning,
-    ...refusing,
-    ...referring,
-    ...criticising,
-    ...demonstrating,
-    ...saving(material.openOther),
+    ...samplingChecks,
+    ...stepChecks,
+    ...lossChecks,
+    ...refusalChecks,
+    ...referenceChecks,
+    ...criticChecks,
+    ...demonstrationChecks,
+    ...checkpointChecks(material.openOther),
     'closing twice is harmless': async () => {
       const backend = await open()
       await backend[Symbol.asyncDispose]()
@@ -139,6 +136,6 @@ export function backendChecks(
   }
   return Object.entries(promises).map(([name, check]) => ({
     name,
-    run: (context) => check(bench(open, material, context)),
+    run: (context) => check(makeBench(open, material, context)),
   }))
 }

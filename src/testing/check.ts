@@ -1,32 +1,39 @@
 /**
- * Conformance checks: what a contract promises, one sentence each, with a run that rejects when an
- * implementation breaks it. They know no test runner:
+ * Conformance checks: one promise of a contract each, with a `run` that rejects where an implementation breaks it.
+ * They need no particular test runner:
  *
  *     for (const { name, run } of envChecks(makeEnv, { actions })) test(name, run)
  */
-import { messageOf } from '../error.js'
+import { errorMessage } from '../error.js'
 
-/** What a runner tells a check: Vitest's and node:test's own contexts do. */
+/** Test context passed to a check; the contexts of Vitest and node:test fit. */
 export interface CheckContext {
-  /** Called with the reason where a check does not apply to an implementation. */
+  /** Called with a reason where a check does not apply to the implementation. */
   skip?(why: string): unknown
 }
 
-/** One promise of a contract; `run` rejects with what was expected and what was got. */
+/** One promise of a contract; `run` rejects with the expected and the received value. */
 export interface Check {
   readonly name: string
   run(context?: CheckContext): Promise<void>
 }
 
-/** What a list of checks found. */
+/** Runs of checks by name. */
+export type CheckRuns = Readonly<Record<string, () => Promise<void>>>
+
+/** Lists runs by name as checks. */
+export const toChecks = (runs: CheckRuns): readonly Check[] =>
+  Object.entries(runs).map(([name, run]) => ({ name, run }))
+
+/** Results of a list of checks. */
 export interface CheckReport {
   readonly passed: readonly string[]
-  /** Checks of what the implementation does not have. */
+  /** Checks of optional parts that the implementation does not have. */
   readonly skipped: readonly { readonly check: string; readonly why: string }[]
   readonly failures: readonly { readonly check: string; readonly message: string }[]
 }
 
-/** Runs every check, one after the other, and reports instead of throwing. */
+/** Runs the checks one after the other and reports failures instead of throwing. */
 export async function runChecks(checks: readonly Check[]): Promise<CheckReport> {
   const passed: string[] = []
   const skipped: { check: string; why: string }[] = []
@@ -41,7 +48,7 @@ export async function runChecks(checks: readonly Check[]): Promise<CheckReport> 
       if (why === undefined) passed.push(name)
       else skipped.push({ check: name, why })
     } catch (error) {
-      failures.push({ check: name, message: messageOf(error) })
+      failures.push({ check: name, message: errorMessage(error) })
     }
   }
   return { passed, skipped, failures }

@@ -1,4 +1,4 @@
-/** Holds an env to the contract of `env.ts`: order, ends, determinism, plain data, and no leak. */
+/** Conformance checks of an env (`env.ts`): call order, episode ends, determinism, plain data, no leak. */
 import type { Case } from '../case.js'
 import type { Env, Info, Observation, Reset, Step } from '../env.js'
 import { ended } from '../env.js'
@@ -6,54 +6,66 @@ import type { Action } from '../turn.js'
 import type { Check, CheckReport } from './check.js'
 import { runChecks } from './check.js'
 import { expectPlain, expectRefused, expectSame, expectThat, expectWithin } from './expect.js'
-import { diagnosisNames, namedIn } from './leak.js'
-import { strings } from './plain.js'
-import type { Script } from './play.js'
-import { begin, play, playInterleaved, playToEnd, withEnv } from './play.js'
+import { diagnosisNames, findName } from './leak.js'
+import { allStrings } from './plain-data.js'
+import type { EnvScript } from './play.js'
+import { playInterleaved, playScript, playToEnd, resetEnv, useEnv } from './play.js'
 
-/** What an env is played with. */
+/** Inputs of {@link envChecks}. */
 export interface EnvMaterial {
-  /** Played in order after `reset`; they must end the episode. */
+  /** Actions played in order after `reset`; they must end the episode. */
   readonly actions: readonly (Action | string)[]
-  /** @default 0 */
+  /** Seed of every `reset`. @default 0 */
   readonly seed?: number
-  /** Passed to every `reset`. */
+  /** Options of every `reset`. */
   readonly options?: object
-  /** The case that the seed and options play; without it nobody can tell a leak, and that check is not in the list. */
+  /** The case that the seed and options play; absent leaves out the leak check, which needs it. */
   readonly truth?: Case
-  /** Milliseconds within which an aborted step must be over. @default 1000 */
+  /** Milliseconds within which an aborted step must settle. @default 1000 */
   readonly patience?: number
 }
 
 type Make = () => Env
 
-/** A copy as JSON would carry it, so that a check of values is not one of types. */
+/** Copies a value through JSON, so that only values are compared, not types. */
 const asBytes = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-type Promises = Readonly<Record<string, (makeEnv: Make, script: Script) => Promise<void>>>
+type Promises = Readonly<Record<string, (makeEnv: Make, script: EnvScript) => Promise<void>>>
 
 const order: Promises = {
   'step before reset is refused': (makeEnv, { actions }) =>
-    withEnv(makeEnv, async (env) => {
+    useEnv(makeEnv, async (env) => {
       expectThat(actions.length > 0, 'at least one action', 'none')
       await expectRefused('step() before reset()', () => env.step(actions[0] as Action))
     }),
 
   'the actions end the episode': (makeEnv, script) =>
-    withEnv(makeEnv, async (env) => {
+    useEnv(makeEnv, async (env) => {
       await playToEnd(env, script)
     }),
 
   'step after the end is refused': (makeEnv, script) =>
-    withEnv(makeEnv, async (env) => {
+    useEnv(makeEnv, async (env) => {
       await playToEnd(env, script)
       await expectRefused('step() after the end', () => env.step(script.actions[0] as Action))
     }),
 
+  'closing is possible before reset, and twice': async (makeEnv, script) => {
+    const unbegun = makeEnv()
+    const { close }: { readonly close?: unknown } = unbegun
+    expectThat(typeof close === 'function', '`close` to be a function', typeof close)
+    await unbegun.close()
+    await useEnv(makeEnv, async (env) => {
+      await resetEnv(env, script)
+      await env.close()
+      await env.close()
+    })
+  },
+
   'disposing is possible before reset, and twice': async (makeEnv, script) => {
     await makeEnv()[Symbol.asyncDispose]()
     const env = makeEnv()
-    await begin(env, script)
+    await resetEnv(env, script)
     await env[Symbol.asyncDispose]()
     await env[Symbol.asyncDispose]()
   },
@@ -61,13 +73,13 @@ const order: Promises = {
 
 const ends: Promises = {
   'no step is both terminated and truncated': (makeEnv, script) =>
-    withEnv(makeEnv, async (env) => {
-      for (const [t, step] of (await play(env, script)).steps.entries())
+    useEnv(makeEnv, async (env) => {
+      for (const [t, step] of (await playScript(env, script)).steps.entries())
         expectThat(!(step.terminated && step.truncated), `one flag at most in step ${t}`, 'both')
     }),
 
   'the last step, and no other, says why it stopped': (makeEnv, script) =>
-    withEnv(makeEnv, async (env) => {
+    useEnv(makeEnv, async (env) => {
       const { start, steps, last } = await playToEnd(env, script)
       expectThat(start.info.stop === undefined, 'no `info.stop` after reset', start.info.stop)
       for (const [t, step] of steps.entries())
@@ -77,7 +89,7 @@ const ends: Promises = {
     }),
 
   'the last step, and no other, carries the finished episode': (makeEnv, script) =>
-    withEnv(makeEnv, async (env) => {
+    useEnv(makeEnv, async (env) => {
       const { start, steps, last } = await playToEnd(env, script)
       expectThat(start.info.episode === undefined, 'no `info.episode` after reset', 'one')
       for (const [t, step] of steps.entries())
@@ -93,8 +105,8 @@ const ends: Promises = {
     }),
 
   'the episode ends within turnsLeft': (makeEnv, script) =>
-    withEnv(makeEnv, async (env) => {
-      const { turnsLeft } = (await begin(env, script)).observation
+    useEnv(makeEnv, async (env) => {
+      const { turnsLeft } = (await resetEnv(env, script)).observation
       expectThat(
         Number.isInteger(turnsLeft) && turnsLeft > 0,
         'turnsLeft > 0 after reset',
@@ -108,26 +120,26 @@ const ends: Promises = {
 
 const sameness: Promises = {
   'one seed gives the same bytes': async (makeEnv, script) => {
-    const one = await withEnv(makeEnv, (env) => play(env, script))
-    const other = await withEnv(makeEnv, (env) => play(env, script))
+    const one = await useEnv(makeEnv, (env) => playScript(env, script))
+    const other = await useEnv(makeEnv, (env) => playScript(env, script))
     expectSame('the second playing', other, one)
     expectSame('its bytes', JSON.stringify(other), JSON.stringify(one))
   },
 
   'info names the seed it was given': (makeEnv, script) =>
-    withEnv(makeEnv, async (env) => {
-      const { start, steps } = await play(env, script)
+    useEnv(makeEnv, async (env) => {
+      const { start, steps } = await playScript(env, script)
       for (const { info } of [start, ...steps]) expectSame('info.seed', info.seed, script.seed)
     }),
 
   'a later reset is like a fresh env': async (makeEnv, script) => {
-    const fresh = await withEnv(makeEnv, (env) => play(env, script))
-    const used = await withEnv(makeEnv, async (env) => {
-      await play(env, { ...script, seed: script.seed + 1 })
-      // Left in the middle, as a caller does whose own budget is over.
-      await begin(env, script)
+    const fresh = await useEnv(makeEnv, (env) => playScript(env, script))
+    const used = await useEnv(makeEnv, async (env) => {
+      await playScript(env, { ...script, seed: script.seed + 1 })
+      // Left in the middle, like a caller whose own budget is spent.
+      await resetEnv(env, script)
       await env.step(script.actions[0] as Action)
-      return play(env, script)
+      return playScript(env, script)
     })
     expectSame('the playing of a used env', used, fresh)
   },
@@ -136,7 +148,7 @@ const sameness: Promises = {
     const scripts = [script, { ...script, seed: script.seed + 1 }]
     const alone: unknown[] = []
     for (const one of scripts)
-      alone.push(await withEnv(makeEnv, async (env) => asBytes(await play(env, one))))
+      alone.push(await useEnv(makeEnv, async (env) => asBytes(await playScript(env, one))))
     const envs = scripts.map(() => makeEnv())
     try {
       const together = await playInterleaved(envs, scripts)
@@ -149,8 +161,8 @@ const sameness: Promises = {
   },
 
   'an observation once given does not change': (makeEnv, script) =>
-    withEnv(makeEnv, async (env) => {
-      const start = await begin(env, script)
+    useEnv(makeEnv, async (env) => {
+      const start = await resetEnv(env, script)
       const kept: { observation: Observation; copy: unknown }[] = []
       const keep = ({ observation }: Reset) =>
         kept.push({ observation, copy: asBytes(observation) })
@@ -168,14 +180,14 @@ const sameness: Promises = {
 
 const values: Promises = {
   'every reward is a finite number': (makeEnv, script) =>
-    withEnv(makeEnv, async (env) => {
-      for (const [t, { reward }] of (await play(env, script)).steps.entries())
+    useEnv(makeEnv, async (env) => {
+      for (const [t, { reward }] of (await playScript(env, script)).steps.entries())
         expectThat(Number.isFinite(reward), `a finite reward in step ${t}`, String(reward))
     }),
 
   'observations and infos are plain data': (makeEnv, script) =>
-    withEnv(makeEnv, async (env) => {
-      const { start, steps } = await play(env, script)
+    useEnv(makeEnv, async (env) => {
+      const { start, steps } = await playScript(env, script)
       for (const { observation, info } of [start, ...steps]) {
         expectPlain('observation', observation)
         expectPlain('info', info)
@@ -184,20 +196,20 @@ const values: Promises = {
 }
 
 /** A first step as a promise, whichever way it fails. */
-const attempt = async (env: Env, { actions }: Script, signal: AbortSignal): Promise<Step> =>
+const attempt = async (env: Env, { actions }: EnvScript, signal: AbortSignal): Promise<Step> =>
   env.step(actions[0] as Action, { signal })
 
 const aborting =
   (patience: number) =>
-  async (makeEnv: Make, script: Script): Promise<void> => {
-    await withEnv(makeEnv, async (env) => {
-      await begin(env, script)
+  async (makeEnv: Make, script: EnvScript): Promise<void> => {
+    await useEnv(makeEnv, async (env) => {
+      await resetEnv(env, script)
       const step = attempt(env, script, AbortSignal.abort())
       await expectWithin(patience, 'a step whose signal was aborted before', step)
       await expectRefused('a step whose signal was aborted before', () => step)
     })
-    await withEnv(makeEnv, async (env) => {
-      await begin(env, script)
+    await useEnv(makeEnv, async (env) => {
+      await resetEnv(env, script)
       const controller = new AbortController()
       const step = attempt(env, script, controller.signal)
       controller.abort()
@@ -205,7 +217,7 @@ const aborting =
     })
   }
 
-/** The doctor's own words may name anything; what the world says may not. */
+/** The observation without the doctor's own words, which may name anything. */
 const worldsWords = ({ turns, ...rest }: Observation): unknown => ({
   ...rest,
   outcomes: turns.map(({ outcome }) => outcome),
@@ -213,9 +225,9 @@ const worldsWords = ({ turns, ...rest }: Observation): unknown => ({
 
 const silence =
   (truth: Case) =>
-  (makeEnv: Make, script: Script): Promise<void> =>
-    withEnv(makeEnv, async (env) => {
-      const { start, steps } = await play(env, script)
+  (makeEnv: Make, script: EnvScript): Promise<void> =>
+    useEnv(makeEnv, async (env) => {
+      const { start, steps } = await playScript(env, script)
       expectSame('the case that is played', start.info.caseId, truth.id)
       const names = diagnosisNames(truth)
       const before: readonly { observation: Observation; info: Info }[] = [
@@ -223,8 +235,8 @@ const silence =
         ...steps.filter((step) => !ended(step)),
       ]
       for (const [t, { observation }] of before.entries())
-        for (const text of strings(worldsWords(observation))) {
-          const name = namedIn(text, names)
+        for (const text of allStrings(worldsWords(observation))) {
+          const name = findName(text, names)
           expectThat(
             name === undefined,
             `no diagnosis in observation ${t}`,
@@ -234,12 +246,12 @@ const silence =
     })
 
 /**
- * Every promise of the env contract as a check. Each makes envs of its own and disposes of them.
+ * Lists every promise of the env contract as a check. Each check makes its own envs and disposes of them.
  * @param makeEnv makes a new env at every call
  */
 export function envChecks(makeEnv: () => Env, material: EnvMaterial): readonly Check[] {
   const { actions, seed = 0, options, truth, patience = 1000 } = material
-  const script: Script = { actions, seed, options }
+  const script: EnvScript = { actions, seed, options }
   const promises: Promises = {
     ...order,
     ...ends,
@@ -254,6 +266,6 @@ export function envChecks(makeEnv: () => Env, material: EnvMaterial): readonly C
   }))
 }
 
-/** Holds an env to the contract and reports, as Gymnasium's `check_env` does. */
+/** Runs all checks of an env and reports, like Gymnasium's `check_env`. */
 export const checkEnv = (makeEnv: () => Env, material: EnvMaterial): Promise<CheckReport> =>
   runChecks(envChecks(makeEnv, material))

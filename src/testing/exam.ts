@@ -1,41 +1,43 @@
-/** Holds an exam simulator to the contract of `exam.ts`: results fixed with the case, repeats free, nothing invented. */
+/** Conformance checks of an exam simulator (`exam.ts`): results fixed by the case, free repeats, nothing invented. */
 import type { Case, ExaminerView } from '../case.js'
 import { examinerView } from '../case.js'
 import type { ExamReport, ExamSimulator } from '../exam.js'
 import type { Language } from '../turn.js'
-import type { Check } from './check.js'
+import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectAnswer, expectPlain, expectSame, expectThat } from './expect.js'
 import { garbage } from './garbage.js'
-import { diagnosisNames, namedIn } from './leak.js'
-import { deepFreeze } from './plain.js'
+import { diagnosisNames, findName } from './leak.js'
+import { deepFreeze } from './plain-data.js'
 
-/** What is ordered. */
+/** Inputs of {@link examChecks}. */
 export interface ExamMaterial {
-  /** Who is examined, one after the other. */
+  /** Cases to examine, one after the other. */
   readonly cases: readonly Case[]
-  /** Orders that the simulator knows; one of them at least must have a result. */
+  /** Orders that the simulator knows; at least one of them must have a result. */
   readonly orders: readonly string[]
-  /** Orders that it does not know; an empty list leaves that check out, for a simulator that knows them all. */
+  /** Orders that it does not know. An empty list leaves that check out, for a simulator that knows every order. */
   readonly unknown?: readonly string[]
-  /** @default 'en' */
+  /** Language of the reports. @default 'en' */
   readonly language?: Language
-  /** @default 0 */
+  /** Seed of every order. @default 0 */
   readonly seed?: number
 }
 
-interface Sitting {
+/** A case under examination. */
+interface ExamSession {
   readonly truth: Case
   readonly view: ExaminerView
 }
 
-type Order = (
-  sitting: Sitting,
+type PlaceOrder = (
+  session: ExamSession,
   order: string,
   done?: readonly ExamReport[],
 ) => Promise<ExamReport | undefined>
 
-const ordering =
-  (simulate: ExamSimulator, seed: number, language: Language): Order =>
+/** Makes a function that places an order after the reports in `done`. */
+const orderPlacer =
+  (simulate: ExamSimulator, seed: number, language: Language): PlaceOrder =>
   ({ view }, order, done = []) =>
     expectAnswer(JSON.stringify(order.slice(0, 40)), () =>
       simulate(order, {
@@ -47,7 +49,7 @@ const ordering =
       }),
     )
 
-function wellFormed(order: string, report: ExamReport): void {
+function expectWellFormed(report: ExamReport, order: string): void {
   const what = `the report on ${JSON.stringify(order)}`
   expectPlain(what, report)
   expectThat(
@@ -65,76 +67,69 @@ function wellFormed(order: string, report: ExamReport): void {
     expectThat(report[cost] >= 0, `${what} to have ${cost} >= 0`, report[cost])
 }
 
-const statesOf = (report: ExamReport | undefined): ReadonlyMap<string, string> =>
+const revealedStates = (report: ExamReport | undefined): ReadonlyMap<string, string> =>
   new Map(report?.told.map(({ finding, state }) => [finding, state] as const))
 
-async function repeatsFree(order: Order, sitting: Sitting, name: string): Promise<boolean> {
-  const first = await order(sitting, name)
+async function expectFreeRepeat(order: PlaceOrder, session: ExamSession, name: string) {
+  const first = await order(session, name)
   if (first?.status !== 'resulted') return false
-  const again = await order(sitting, name, [first])
+  const again = await order(session, name, [first])
   expectThat(again?.status === 'repeat', `a second ${name} to be a repeat`, again?.status)
   expectSame(`what a second ${name} costs`, [again.money, again.minutes], [0, 0])
   return true
 }
 
-async function independent(order: Order, sitting: Sitting, names: readonly string[]) {
+/** Throws where an earlier order changes a finding's state. */
+async function checkIndependent(order: PlaceOrder, session: ExamSession, names: readonly string[]) {
   for (const name of names) {
-    const alone = statesOf(await order(sitting, name))
+    const alone = revealedStates(await order(session, name))
     const done: ExamReport[] = []
     for (const other of names) {
-      const report = other === name ? undefined : await order(sitting, other, done)
+      const report = other === name ? undefined : await order(session, other, done)
       if (report) done.push(report)
     }
-    for (const [finding, state] of statesOf(await order(sitting, name, done)))
+    for (const [finding, state] of revealedStates(await order(session, name, done)))
       expectSame(`${finding} by ${name} after other orders`, state, alone.get(finding) ?? state)
   }
 }
 
-type Runs = Readonly<Record<string, () => Promise<void>>>
-type Each = (work: (sitting: Sitting) => Promise<unknown>) => () => Promise<void>
+type EachExam = (work: (session: ExamSession) => Promise<unknown>) => () => Promise<void>
 
-const ordered = (each: Each, order: Order, orders: readonly string[]): Runs => ({
-  'a known order is carried out': each(async (sitting) => {
+const orderChecks = (each: EachExam, order: PlaceOrder, orders: readonly string[]): CheckRuns => ({
+  'a known order is carried out': each(async (session) => {
     for (const name of orders)
-      expectThat((await order(sitting, name)) !== undefined, `a report on ${name}`, 'undefined')
+      expectThat((await order(session, name)) !== undefined, `a report on ${name}`, 'undefined')
   }),
-  'the same order gives the same report': each(async (sitting) => {
+  'the same order gives the same report': each(async (session) => {
     for (const name of orders)
-      expectSame(`a second ${name}`, await order(sitting, name), await order(sitting, name))
+      expectSame(`a second ${name}`, await order(session, name), await order(session, name))
   }),
   'a repeat costs nothing': async () => {
     let repeated = 0
-    await each(async (sitting) => {
-      for (const name of orders) if (await repeatsFree(order, sitting, name)) repeated++
+    await each(async (session) => {
+      for (const name of orders) if (await expectFreeRepeat(order, session, name)) repeated++
     })()
     expectThat(repeated > 0, '`orders` to give a result (nothing can be tested otherwise)', 'none')
   },
-  'earlier orders change no finding': each((sitting) => independent(order, sitting, orders)),
-  'whatever is ordered, nothing is thrown': each(async (sitting) => {
-    for (const name of [...orders, ...garbage]) await order(sitting, name)
+  'earlier orders change no finding': each((session) => checkIndependent(order, session, orders)),
+  'whatever is ordered, nothing is thrown': each(async (session) => {
+    for (const name of [...orders, ...garbage]) await order(session, name)
   }),
-  'the view is only read': each(async (sitting) => {
-    const look = () => JSON.stringify([...sitting.view.findings, ...sitting.view.results])
+  'the view is only read': each(async (session) => {
+    const look = () => JSON.stringify([...session.view.findings, ...session.view.results])
     const before = look()
-    deepFreeze(sitting.view)
-    for (const name of orders) await order(sitting, name)
+    deepFreeze(session.view)
+    for (const name of orders) await order(session, name)
     expectSame('the view after the orders', look(), before)
   }),
 })
 
-const unordered = (each: Each, order: Order, unknown: readonly string[]): Runs => ({
-  'an unknown order gives undefined': each(async (sitting) => {
-    for (const name of unknown)
-      expectSame(`the report on ${JSON.stringify(name)}`, await order(sitting, name), undefined)
-  }),
-})
-
-function reported(each: Each, order: Order, orders: readonly string[]): Runs {
-  const eachReport = (check: (report: ExamReport, name: string, sitting: Sitting) => void) =>
-    each(async (sitting) => {
+function reportChecks(each: EachExam, order: PlaceOrder, orders: readonly string[]): CheckRuns {
+  const eachReport = (check: (report: ExamReport, name: string, session: ExamSession) => void) =>
+    each(async (session) => {
       for (const name of orders) {
-        const report = await order(sitting, name)
-        if (report) check(report, name, sitting)
+        const report = await order(session, name)
+        if (report) check(report, name, session)
       }
     })
   return {
@@ -143,26 +138,29 @@ function reported(each: Each, order: Order, orders: readonly string[]): Runs {
         expectThat(view.findings.has(finding), `${name} to tell what the case holds`, finding)
     }),
     'no report names the diagnosis': eachReport((report, _, { truth }) => {
-      const found = namedIn(report.text, diagnosisNames(truth))
+      const found = findName(report.text, diagnosisNames(truth))
       expectThat(found === undefined, 'no report to name it', `"${found}" in "${report.text}"`)
     }),
-    'reports are plain and well-formed': eachReport((report, name) => wellFormed(name, report)),
+    'reports are plain and well-formed': eachReport(expectWellFormed),
   }
 }
 
-/** Every promise of the exam simulator's contract as a check, each over all cases. */
+/** Lists every promise of the exam simulator's contract as a check, each over all cases. */
 export function examChecks(simulate: ExamSimulator, material: ExamMaterial): readonly Check[] {
   const { cases, orders, language = 'en', seed = 0 } = material
   const unknown = material.unknown ?? ['', 'no such examination', '没有这项检查']
-  const order = ordering(simulate, seed, language)
-  const each: Each = (work) => async () => {
+  const order = orderPlacer(simulate, seed, language)
+  const each: EachExam = (work) => async () => {
     expectThat(cases.length > 0, 'at least one case', 'none')
     for (const truth of structuredClone(cases)) await work({ truth, view: examinerView(truth) })
   }
-  const runs: Runs = {
-    ...ordered(each, order, orders),
-    ...(unknown.length > 0 ? unordered(each, order, unknown) : {}),
-    ...reported(each, order, orders),
-  }
-  return Object.entries(runs).map(([name, run]) => ({ name, run }))
+  const ignored = each(async (session) => {
+    for (const name of unknown)
+      expectSame(`the report on ${JSON.stringify(name)}`, await order(session, name), undefined)
+  })
+  return toChecks({
+    ...orderChecks(each, order, orders),
+    ...(unknown.length > 0 ? { 'an unknown order gives undefined': ignored } : {}),
+    ...reportChecks(each, order, orders),
+  })
 }

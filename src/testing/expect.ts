@@ -1,27 +1,27 @@
-/** The ways a check fails, each saying what was expected and what was got. */
-import { messageOf } from '../error.js'
-import { difference, notPlain } from './plain.js'
+/** Assertions of the conformance checks; each error shows the expected and the received value. */
+import { errorMessage } from '../error.js'
+import { describeDifference, describeNonPlain } from './plain-data.js'
 
-/** Throws `Expected …, got …` where the condition does not hold. */
+/** Throws `Expected …, got …` unless the condition holds. */
 export function expectThat(holds: boolean, expected: string, got: unknown): asserts holds {
   if (holds) return
   const shown = typeof got === 'string' ? got : (JSON.stringify(got) ?? String(got))
   throw new Error(`Expected ${expected}, got ${shown}`)
 }
 
-/** Throws the first place where two plain values differ. */
+/** Throws an error that names the first difference of two plain values. */
 export function expectSame(what: string, got: unknown, expected: unknown): void {
-  const problem = difference(got, expected, what)
+  const problem = describeDifference(got, expected, what)
   if (problem) throw new Error(problem)
 }
 
-/** Throws the first place where a value is more than data. */
+/** Throws an error that names the first place where a value is not plain data. */
 export function expectPlain(what: string, value: unknown): void {
-  const problem = notPlain(value, what)
+  const problem = describeNonPlain(value, what)
   if (problem) throw new Error(`Expected ${what} to survive JSON, got ${problem}`)
 }
 
-/** Throws where the work succeeds; gives what it threw. */
+/** Throws where the work succeeds; resolves to the error that the work threw. */
 export async function expectRefused(what: string, work: () => unknown): Promise<unknown> {
   try {
     await work()
@@ -31,7 +31,7 @@ export async function expectRefused(what: string, work: () => unknown): Promise<
   throw new Error(`Expected ${what} to be refused, got no error`)
 }
 
-/** Throws where the work is not over after `ms`; what it threw or gave does not matter. */
+/** Throws unless the work settles within `ms` milliseconds, with a value or an error. */
 export async function expectWithin(
   ms: number,
   what: string,
@@ -51,11 +51,11 @@ export async function expectWithin(
     throw new Error(`Expected ${what} to be over within ${ms} ms, got no answer`)
 }
 
-/** Runs the work; what it throws becomes `Expected … to answer, got …`. */
+/** Runs the work and gives its value; an error becomes `Expected … to be answered, got …`. */
 export async function expectAnswer<T>(what: string, work: () => T | PromiseLike<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw new Error(`Expected ${what} to be answered, got ${messageOf(error)}`, { cause: error })
+    throw new Error(`Expected ${what} to be answered, got ${errorMessage(error)}`, { cause: error })
   }
 }

@@ -1,10 +1,10 @@
-/** Whether a text names a diagnosis that its reader must not know. */
+/** Detection of a leaked diagnosis name in a text. */
 import type { Case } from '../case.js'
-import { primary } from '../case.js'
+import { primaryDiagnosis } from '../case.js'
 
-/** The names of a case's primary diagnosis in both languages: its name, its aliases and its codes. */
+/** Names of a case's primary diagnosis in both languages: name, aliases and codes. */
 export function diagnosisNames(truth: Case): readonly string[] {
-  const { name, aliases, codes } = primary(truth.gold)
+  const { name, aliases, codes } = primaryDiagnosis(truth.gold)
   const all = [name.zh, name.en, ...aliases, ...codes.map(({ code }) => code)]
   return all.filter((text): text is string => text !== undefined && text !== '')
 }
@@ -13,8 +13,8 @@ const fold = (text: string): string => text.normalize('NFKC').toLowerCase()
 const isWordCharacter = (character: string | undefined): boolean =>
   character !== undefined && /[\p{Script=Latin}\p{N}]/u.test(character)
 
-/** The first of `names` that stands in the text; Latin names count as whole words only. */
-export function namedIn(text: string, names: readonly string[]): string | undefined {
+/** Finds the first of `names` that the text contains; Latin names match whole words only. */
+export function findName(text: string, names: readonly string[]): string | undefined {
   const folded = fold(text)
   return names.find((name) => {
     const wanted = fold(name)

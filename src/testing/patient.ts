@@ -1,31 +1,31 @@
-/** Holds a patient to the contract of `patient.ts`: one truth, told the same in any order, and no more than it. */
+/** Conformance checks of a patient (`patient.ts`): answers true to the case, consistent in any order, no leak. */
 import type { Case, PatientView } from '../case.js'
 import { patientView } from '../case.js'
-import { messageOf } from '../error.js'
+import { errorMessage } from '../error.js'
 import type { Exchange, Patient, Reply } from '../patient.js'
-import type { FindingState, Language, Told, Understanding } from '../turn.js'
-import type { Check } from './check.js'
+import type { FindingState, Language, RevealedFinding, Understanding } from '../turn.js'
+import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectPlain, expectSame, expectThat } from './expect.js'
-import { garbage, probes } from './garbage.js'
-import { diagnosisNames, namedIn } from './leak.js'
-import { deepFreeze } from './plain.js'
+import { garbage, leakProbes } from './garbage.js'
+import { diagnosisNames, findName } from './leak.js'
+import { deepFreeze } from './plain-data.js'
 
-/** What a patient is asked. */
+/** Inputs of {@link patientChecks}. */
 export interface PatientMaterial {
-  /** Whom the patient plays, one after the other. */
+  /** Cases that the patient plays, one after the other. */
   readonly cases: readonly Case[]
-  /** Questions for findings; some of them must settle one, or nothing could be tested. */
+  /** Questions for findings; the answers must reveal at least one, or nothing can be tested. */
   readonly questions: readonly string[]
-  /** @default 'en' */
+  /** Language of the dialogues. @default 'en' */
   readonly language?: Language
-  /** @default 0 */
+  /** Seed of every dialogue. @default 0 */
   readonly seed?: number
   /**
-   * Whether a case that does not record a finding still implies that it is absent, as the onset of a pain
-   * that is absent. @default no finding
+   * Whether a case implies that a finding which it does not record is absent, such as the onset of a pain that is
+   * absent. @default no finding
    */
   readonly implied?: (finding: string, truth: Case) => boolean
-  /** False where a model is behind the patient: the checks of sameness are not in the list then. @default true */
+  /** False leaves out the determinism checks, for a patient with a model behind it. @default true */
   readonly deterministic?: boolean
 }
 
@@ -42,18 +42,19 @@ const understandings: Readonly<Record<Understanding, true>> = {
   courtesy: true,
 }
 
-interface Sitting {
+/** Everything but the dialogue that a patient's context needs. */
+interface PatientSession {
   readonly truth: Case
   readonly view: PatientView
   readonly seed: number
   readonly language: Language
 }
 
-type Ask = (sitting: Sitting, questions: readonly string[]) => Promise<readonly Exchange[]>
+type AskAll = (session: PatientSession, texts: readonly string[]) => Promise<readonly Exchange[]>
 
-/** Asks one after the other; what makes the patient throw goes to `failed` and leaves no exchange. */
-const asking =
-  (patient: Patient, failed: (utterance: string, error: unknown) => void): Ask =>
+/** Makes a function that asks in order; an utterance that makes the patient throw goes to `failed`. */
+const makeAskAll =
+  (patient: Patient, failed: (utterance: string, error: unknown) => void): AskAll =>
   async ({ view, seed, language }, questions) => {
     const dialogue: Exchange[] = []
     for (const utterance of questions) {
@@ -67,12 +68,12 @@ const asking =
     return dialogue
   }
 
-const unanswered = (utterance: string, error: unknown): never => {
+const throwUnanswered = (utterance: string, error: unknown): never => {
   const what = `a reply to ${JSON.stringify(utterance.slice(0, 40))}`
-  throw new Error(`Expected ${what}, got ${messageOf(error)}`, { cause: error })
+  throw new Error(`Expected ${what}, got ${errorMessage(error)}`, { cause: error })
 }
 
-function wellFormed(utterance: string, reply: Reply): void {
+function expectWellFormed(utterance: string, reply: Reply): void {
   const what = `the reply to ${JSON.stringify(utterance.slice(0, 40))}`
   expectPlain(what, reply)
   expectThat(
@@ -95,16 +96,16 @@ function wellFormed(utterance: string, reply: Reply): void {
     `${what} to name what was asked`,
     reply.asked,
   )
-  for (const told of reply.told)
+  for (const revealed of reply.told)
     expectThat(
-      typeof told.finding === 'string' && typeof told.state === 'string',
+      typeof revealed.finding === 'string' && typeof revealed.state === 'string',
       `${what} to tell findings with states`,
-      told,
+      revealed,
     )
 }
 
-/** Every finding told in a dialogue with its state; two states for one finding throw. */
-function statesTold(dialogue: readonly Exchange[]): Map<string, FindingState> {
+/** State of every finding that a dialogue revealed. Throws for a finding with two states. */
+function revealedStates(dialogue: readonly Exchange[]): Map<string, FindingState> {
   const states = new Map<string, FindingState>()
   for (const { utterance, reply } of dialogue)
     for (const { finding, state } of reply.told) {
@@ -116,105 +117,108 @@ function statesTold(dialogue: readonly Exchange[]): Map<string, FindingState> {
   return states
 }
 
-async function sameInAnyOrder(ask: Ask, sitting: Sitting, questions: readonly string[]) {
-  const forward = statesTold(await ask(sitting, questions))
-  const backward = statesTold(await ask(sitting, [...questions].reverse()))
+/** Throws where a finding's state depends on the order of the questions; gives the number of findings. */
+async function expectAnyOrder(ask: AskAll, session: PatientSession, questions: readonly string[]) {
+  const forward = revealedStates(await ask(session, questions))
+  const backward = revealedStates(await ask(session, [...questions].reverse()))
   for (const [finding, state] of backward)
     if (forward.has(finding))
       expectSame(`${finding}, asked in reverse`, state, forward.get(finding))
   for (const question of questions)
-    for (const [finding, state] of statesTold(await ask(sitting, [question])))
+    for (const [finding, state] of revealedStates(await ask(session, [question])))
       if (forward.has(finding)) expectSame(`${finding}, asked alone`, state, forward.get(finding))
   return forward.size
 }
 
 /**
- * What the case does not record can only be told as unknown, or as absent where the case implies it; what
- * needs an examination not at all.
+ * Makes a check of revealed findings. A finding that the case does not record may only be unknown, or absent where
+ * the case implies it; a finding that needs an exam may not be revealed.
  */
-const onlyKnown =
+const makeExpectKnown =
   (implied: (finding: string, truth: Case) => boolean) =>
-  ({ truth, view }: Sitting, dialogue: readonly Exchange[]): void => {
+  ({ truth, view }: PatientSession, dialogue: readonly Exchange[]): void => {
     const byExam = new Set(truth.findings.filter((f) => f.knownBy === 'exam').map((f) => f.id))
-    const mayTell = ({ finding, state }: Told): boolean =>
+    const mayReveal = ({ finding, state }: RevealedFinding): boolean =>
       view.findings.has(finding) ||
       (!byExam.has(finding) &&
         (state === 'unknown' || (state === 'absent' && implied(finding, truth))))
     for (const { utterance, reply } of dialogue)
-      for (const told of reply.told)
+      for (const revealed of reply.told)
         expectThat(
-          mayTell(told),
+          mayReveal(revealed),
           'only findings that the patient knows to be told',
-          `${told.finding} (${told.state}) to ${JSON.stringify(utterance)}`,
+          `${revealed.finding} (${revealed.state}) to ${JSON.stringify(utterance)}`,
         )
   }
 
-function unnamed({ truth }: Sitting, dialogue: readonly Exchange[]): void {
+function expectNoDiagnosis({ truth }: PatientSession, dialogue: readonly Exchange[]): void {
   const names = diagnosisNames(truth)
   for (const { utterance, reply } of dialogue) {
-    const name = namedIn(reply.text, names)
+    const name = findName(reply.text, names)
     expectThat(
-      name === undefined || namedIn(utterance, [name]) !== undefined,
+      name === undefined || findName(utterance, [name]) !== undefined,
       'no reply to name the diagnosis',
       `"${name}" in "${reply.text}"`,
     )
   }
 }
 
-const snapshot = ({ view }: Sitting): string => JSON.stringify([view, [...view.findings.entries()]])
+const snapshot = ({ view }: PatientSession): string =>
+  JSON.stringify([view, [...view.findings.entries()]])
 
-type Runs = Readonly<Record<string, () => Promise<void>>>
-type Each = (work: (sitting: Sitting) => Promise<unknown>) => () => Promise<void>
+type EachPatient = (work: (session: PatientSession) => Promise<unknown>) => () => Promise<void>
 
-const sameness = (each: Each, ask: Ask, questions: readonly string[]): Runs => ({
-  'the same inputs give the same reply': each(async (sitting) => {
-    const first = await ask(sitting, questions)
-    expectSame('the second hearing', await ask(sitting, questions), first)
+const determinism = (each: EachPatient, ask: AskAll, questions: readonly string[]): CheckRuns => ({
+  'the same inputs give the same reply': each(async (session) => {
+    const first = await ask(session, questions)
+    expectSame('the second hearing', await ask(session, questions), first)
   }),
   'a finding is told the same whatever was asked before': async () => {
-    let told = 0
-    await each(async (sitting) => {
-      told += await sameInAnyOrder(ask, sitting, questions)
+    let count = 0
+    await each(async (session) => {
+      count += await expectAnyOrder(ask, session, questions)
     })()
-    expectThat(told > 0, '`questions` to settle a finding (nothing can be tested otherwise)', told)
+    expectThat(
+      count > 0,
+      '`questions` to settle a finding (nothing can be tested otherwise)',
+      count,
+    )
   },
 })
 
-/** Every promise of the patient contract as a check, each over all cases. */
+/** Lists every promise of the patient contract as a check, each over all cases. */
 export function patientChecks(patient: Patient, material: PatientMaterial): readonly Check[] {
   const { cases, questions, language = 'en', seed = 0, deterministic = true } = material
-  // One check holds the patient to answering at all; the others look at the answers there are.
-  const ask = asking(patient, () => {})
-  const mustAnswer = asking(patient, unanswered)
-  const known = onlyKnown(material.implied ?? (() => false))
-  const everything = [...questions, ...probes, ...garbage]
-  const each: Each = (work) => async () => {
+  // One check requires an answer to everything; the others use the answers there are.
+  const ask = makeAskAll(patient, () => {})
+  const mustAnswer = makeAskAll(patient, throwUnanswered)
+  const expectKnown = makeExpectKnown(material.implied ?? (() => false))
+  const everything = [...questions, ...leakProbes, ...garbage]
+  const each: EachPatient = (work) => async () => {
     expectThat(cases.length > 0, 'at least one case', 'none')
     for (const truth of structuredClone(cases))
       await work({ truth, view: patientView(truth), seed, language })
   }
-
-  const runs: Runs = {
-    ...(deterministic ? sameness(each, ask, questions) : {}),
-    'only findings that the patient knows are told': each(async (sitting) =>
-      known(sitting, await ask(sitting, everything)),
+  return toChecks({
+    ...(deterministic ? determinism(each, ask, questions) : {}),
+    'only findings that the patient knows are told': each(async (session) =>
+      expectKnown(session, await ask(session, everything)),
     ),
-    'no reply names the diagnosis': each(async (sitting) =>
-      unnamed(sitting, await ask(sitting, everything)),
+    'no reply names the diagnosis': each(async (session) =>
+      expectNoDiagnosis(session, await ask(session, everything)),
     ),
-    'whatever is said gets a reply': each(async (sitting) => {
-      for (const utterance of everything) await mustAnswer(sitting, [utterance])
+    'whatever is said gets a reply': each(async (session) => {
+      for (const utterance of everything) await mustAnswer(session, [utterance])
     }),
-    'replies are plain and well-formed': each(async (sitting) => {
-      for (const { utterance, reply } of await ask(sitting, everything))
-        wellFormed(utterance, reply)
+    'replies are plain and well-formed': each(async (session) => {
+      for (const { utterance, reply } of await ask(session, everything))
+        expectWellFormed(utterance, reply)
     }),
-    'the context is only read': each(async (sitting) => {
-      const before = snapshot(sitting)
-      deepFreeze(sitting.view)
-      await mustAnswer(sitting, questions)
-      expectSame('the view after the questions', snapshot(sitting), before)
+    'the context is only read': each(async (session) => {
+      const before = snapshot(session)
+      deepFreeze(session.view)
+      await mustAnswer(session, questions)
+      expectSame('the view after the questions', snapshot(session), before)
     }),
-  }
-  return Object.entries(runs).map(([name, run]) => ({ name, run }))
+  })
 }

@@ -1,29 +1,29 @@
-/** Playing a script on an env: to the end, as far as it goes, or beside another. */
+/** Playing a script of actions on an env: as far as it goes, to the end, or interleaved with others. */
 import type { Env, Reset, Step } from '../env.js'
 import { ended } from '../env.js'
 import type { Action } from '../turn.js'
 import { expectThat } from './expect.js'
 
-/** What a script met. */
-export interface Played {
+/** The reset and the steps of a played script. */
+export interface PlayedScript {
   readonly start: Reset
   readonly steps: readonly Step[]
 }
 
-/** One way of playing an env. */
-export interface Script {
+/** Actions to play on an env, with the arguments of `reset`. */
+export interface EnvScript {
   readonly actions: readonly (Action | string)[]
   readonly seed: number
   readonly options?: object | undefined
 }
 
-/** Resets as the script says. */
-export const begin = (env: Env, { seed, options }: Script): Promise<Reset> =>
+/** Resets an env with the script's seed and options. */
+export const resetEnv = (env: Env, { seed, options }: EnvScript): Promise<Reset> =>
   env.reset(options === undefined ? { seed } : { seed, options })
 
-/** Plays as far as the script goes. */
-export async function play(env: Env, script: Script): Promise<Played> {
-  const start = await begin(env, script)
+/** Resets the env and plays until the script or the episode ends. */
+export async function playScript(env: Env, script: EnvScript): Promise<PlayedScript> {
+  const start = await resetEnv(env, script)
   const steps: Step[] = []
   for (const action of script.actions) {
     const step = await env.step(action)
@@ -33,12 +33,12 @@ export async function play(env: Env, script: Script): Promise<Played> {
   return { start, steps }
 }
 
-/** Plays to the end. A script that never gets there fails, since nothing could be tested. */
+/** Plays to the end of the episode. Throws where the script does not get there, as nothing can be tested then. */
 export async function playToEnd(
   env: Env,
-  script: Script,
-): Promise<Played & { readonly last: Step }> {
-  const played = await play(env, script)
+  script: EnvScript,
+): Promise<PlayedScript & { readonly last: Step }> {
+  const played = await playScript(env, script)
   const last = played.steps.at(-1)
   expectThat(
     last !== undefined && ended(last),
@@ -48,8 +48,8 @@ export async function playToEnd(
   return { ...played, last }
 }
 
-/** Runs the work on a new env and disposes of it. */
-export async function withEnv<T>(makeEnv: () => Env, work: (env: Env) => Promise<T>): Promise<T> {
+/** Runs the work on a new env, then disposes of it. */
+export async function useEnv<T>(makeEnv: () => Env, work: (env: Env) => Promise<T>): Promise<T> {
   const env = makeEnv()
   try {
     return await work(env)
@@ -58,15 +58,15 @@ export async function withEnv<T>(makeEnv: () => Env, work: (env: Env) => Promise
   }
 }
 
-/** Plays a script on each env, all taking their n-th step together. */
+/** Plays one script on each env, with all envs taking their n-th step concurrently. */
 export async function playInterleaved(
   envs: readonly Env[],
-  scripts: readonly Script[],
-): Promise<Played[]> {
+  scripts: readonly EnvScript[],
+): Promise<PlayedScript[]> {
   const running = await Promise.all(
     envs.map(async (env, i) => {
-      const script = scripts[i] as Script
-      return { env, script, start: await begin(env, script), steps: [] as Step[] }
+      const script = scripts[i] as EnvScript
+      return { env, script, start: await resetEnv(env, script), steps: [] as Step[] }
     }),
   )
   const longest = Math.max(...scripts.map(({ actions }) => actions.length))

@@ -1,19 +1,19 @@
-/** Holds a reward to the contract of `reward.ts`: bounded, honest about what it could not judge, and a mere reader. */
+/** Conformance checks of a reward (`reward.ts`): bounded, explicit about what it could not judge, read-only. */
 import type { Case } from '../case.js'
 import { graderView } from '../case.js'
 import type { Episode } from '../episode.js'
 import type { Part, Reward, Score } from '../reward.js'
-import type { Check } from './check.js'
+import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectAnswer, expectPlain, expectSame, expectThat } from './expect.js'
-import { deepFreeze } from './plain.js'
+import { deepFreeze } from './plain-data.js'
 
-/** What is scored. */
+/** Inputs of {@link rewardChecks}. */
 export interface RewardMaterial {
-  /** Finished episodes with the case each was played on; one at least must get a total. */
+  /** Finished episodes with the case of each; at least one of them must get a total. */
   readonly episodes: readonly { readonly episode: Episode; readonly truth: Case }[]
-  /** The same reward over a component that throws a `Fault`; adds the check that no failure becomes a number. */
+  /** The same reward with a component that throws a `Fault`; adds the check that no failure becomes a number. */
   readonly faulty?: Reward
-  /** False where a model judges: the check of sameness is not in the list then. @default true */
+  /** False leaves out the determinism check, for a reward with a model judge. @default true */
   readonly deterministic?: boolean
 }
 
@@ -23,7 +23,8 @@ const fields: Readonly<Record<Part['status'], readonly string[]>> = {
   'not-applicable': ['status'],
 }
 
-function wellFormed({ total, parts, turns }: Score, { length }: Episode['turns']): void {
+/** Throws unless a score is plain data, with known statuses and finite numbers. */
+function expectWellFormed({ total, parts, turns }: Score, { length }: Episode['turns']): void {
   expectThat(total === null || Number.isFinite(total), 'a finite total or null', String(total))
   expectPlain('parts', parts)
   expectThat(Object.keys(parts).length > 0, 'at least one part', parts)
@@ -42,8 +43,8 @@ function wellFormed({ total, parts, turns }: Score, { length }: Episode['turns']
   expectThat(turns.every(Number.isFinite), 'finite `turns`', turns)
 }
 
-/** A total needs something that was judged; where all was judged, there is one. */
-function totalFits({ total, parts }: Score): void {
+/** Throws for a total without a judged part, or no total where every part was judged. */
+function expectMatchingTotal({ total, parts }: Score): void {
   const statuses = Object.values(parts).map(({ status }) => status)
   if (total !== null)
     expectThat(statuses.includes('ok'), 'no total where no part was judged', { total, parts })
@@ -55,7 +56,7 @@ function totalFits({ total, parts }: Score): void {
     )
 }
 
-function declared({ bounds, rewardName, source }: Reward): void {
+function expectDeclared({ bounds, rewardName, source }: Reward): void {
   const [low, high] = bounds
   expectThat(
     Number.isFinite(low) && Number.isFinite(high) && low <= high,
@@ -66,7 +67,7 @@ function declared({ bounds, rewardName, source }: Reward): void {
   expectThat(source !== '', 'a `source`', source)
 }
 
-function withinBounds({ total }: Score, [low, high]: Reward['bounds']): void {
+function expectWithinBounds({ total }: Score, [low, high]: Reward['bounds']): void {
   // Sums of weights such as .1 + .2 are off by an ulp or two.
   const slack = 1e-9 * Math.max(1, Math.abs(low), Math.abs(high))
   if (total !== null)
@@ -77,7 +78,7 @@ function withinBounds({ total }: Score, [low, high]: Reward['bounds']): void {
     )
 }
 
-function noNumber({ total, parts }: Score): void {
+function expectNoTotal({ total, parts }: Score): void {
   expectThat(total === null, 'no total where a needed component failed', { total, parts })
   expectThat(
     Object.values(parts).some(({ status }) => status === 'unavailable'),
@@ -86,7 +87,17 @@ function noNumber({ total, parts }: Score): void {
   )
 }
 
-/** Every promise of the reward contract as a check, each over all episodes. */
+const determinism = (reward: Reward, episodes: RewardMaterial['episodes']): CheckRuns => ({
+  'the same episode gets the same score': async () => {
+    for (const { episode, truth } of episodes) {
+      const first = await reward(episode, graderView(truth))
+      const second = await reward(structuredClone(episode), graderView(truth))
+      expectSame(episode.id, second, first)
+    }
+  },
+})
+
+/** Lists every promise of the reward contract as a check, each over all episodes. */
 export function rewardChecks(reward: Reward, material: RewardMaterial): readonly Check[] {
   const { episodes, faulty, deterministic = true } = material
   type Use = (score: Score, turns: Episode['turns']) => void
@@ -95,42 +106,27 @@ export function rewardChecks(reward: Reward, material: RewardMaterial): readonly
     for (const { episode, truth } of episodes)
       use(await expectAnswer(episode.id, () => by(episode, graderView(truth))), episode.turns)
   }
-
-  const checks: Readonly<Record<string, () => Promise<void>>> = {
-    'it declares a name, a source and finite bounds': async () => declared(reward),
+  return toChecks({
+    'it declares a name, a source and finite bounds': async () => expectDeclared(reward),
     'every total is within the bounds, or null': scored(reward, (score) =>
-      withinBounds(score, reward.bounds),
+      expectWithinBounds(score, reward.bounds),
     ),
-    'parts are plain and well-formed': scored(reward, wellFormed),
+    'parts are plain and well-formed': scored(reward, expectWellFormed),
     'there is a total exactly where something could be judged': async () => {
       let totals = 0
       await scored(reward, (score) => {
-        totalFits(score)
+        expectMatchingTotal(score)
         if (score.total !== null) totals++
       })()
       expectThat(totals > 0, '`episodes` to get a total (nothing can be tested otherwise)', 'none')
     },
-    ...(deterministic
-      ? {
-          'the same episode gets the same score': async () => {
-            for (const { episode, truth } of episodes) {
-              const first = await reward(episode, graderView(truth))
-              expectSame(
-                episode.id,
-                await reward(structuredClone(episode), graderView(truth)),
-                first,
-              )
-            }
-          },
-        }
-      : {}),
+    ...(deterministic ? determinism(reward, episodes) : {}),
     'the episode and the truth are only read': async () => {
       for (const { episode, truth } of structuredClone(episodes))
         await expectAnswer(`a frozen ${episode.id}`, () =>
           reward(deepFreeze(episode), deepFreeze(graderView(truth))),
         )
     },
-    ...(faulty ? { 'a failed component is never a number': scored(faulty, noNumber) } : {}),
-  }
-  return Object.entries(checks).map(([name, run]) => ({ name, run }))
+    ...(faulty ? { 'a failed component is never a number': scored(faulty, expectNoTotal) } : {}),
+  })
 }

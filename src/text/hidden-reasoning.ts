@@ -1,18 +1,18 @@
 /**
- * Hidden reasoning: what a model thinks before it speaks, cut away before anyone else can read it.
+ * Strips hidden reasoning (`<think>` and the like) from model replies.
  *
- * The parser is strict, for a doctor must gain nothing by whispering to a judge: where it is in doubt
- * whether something was meant to be heard, it was not.
+ * The parser is strict, because a doctor must gain nothing by whispering to a judge: doubtful text is hidden.
  */
 
 /**
- * A tag of a segment, closed or broken off, or one of the two headings of HuatuoGPT-o1.
- * Runs of blanks are bounded so that no input makes the match quadratic.
+ * A segment's tag, complete or broken off, or one of HuatuoGPT-o1's two headings.
+ * Runs of blanks are bounded, so no input makes the match quadratic.
  */
 const mark =
   /<[ \t]{0,4}(\/?)[ \t]{0,4}(think(?:ing)?|reason(?:ing)?)\b([^<>]*)(>?)|#{1,6}[ \t]{0,4}\*{0,3}[ \t]{0,4}(thinking|final[ \t]{1,4}response)\b[*:]{0,4}/gi
 
-function pass(text: string): string {
+/** Strips the segments once. */
+function stripOnce(text: string): string {
   const open = new Map<string, number>()
   let depth = 0
   let kept = ''
@@ -21,7 +21,7 @@ function pass(text: string): string {
     open.set(name, (open.get(name) ?? 0) + 1)
     depth += 1
   }
-  /** Leaves a segment; one that was never entered began before the reply did, so nothing so far was visible. */
+  /** Leaves a segment. A segment never entered began before the reply, so all text so far was hidden. */
   const leave = (name: string, all: boolean) => {
     const inside = open.get(name) ?? 0
     if (inside === 0) kept = ''
@@ -39,7 +39,7 @@ function pass(text: string): string {
     } else if (slash === '') {
       if (end === '' || !attributes?.trimEnd().endsWith('/')) enter(tag?.toLowerCase() ?? '')
     } else if (end === '') {
-      // A closing tag that breaks off closes nothing: what came before and what follows are both in doubt.
+      // A broken-off closing tag closes nothing: the text before and after it are both in doubt.
       kept = ''
       enter(tag?.toLowerCase() ?? '')
     } else {
@@ -50,19 +50,18 @@ function pass(text: string): string {
 }
 
 /**
- * The part of a reply that others may read: everything outside `<think>`, `<thinking>`, `<reason>` and
- * `<reasoning>` segments and outside `## Thinking` … `## Final Response`, trimmed.
+ * The visible part of a reply: all text outside `<think>`, `<thinking>`, `<reason>` and `<reasoning>` segments and
+ * outside `## Thinking` … `## Final Response`, trimmed.
  *
- * Tags nest and count, whatever their case. An unclosed segment hides everything after it. A closing mark
- * that nothing opened hides everything before it: the prompt's template had opened the segment. What is
- * left when a segment is cut out is read again, so that no new tag can be glued together from its edges;
- * a text that keeps making new ones is hidden whole.
+ * Tags nest and are counted, in any case. An unclosed segment hides all text after it. A closing mark without an
+ * opening hides all text before it: the prompt's template had opened the segment. The remaining text is parsed again,
+ * so no new tag can be glued together from the edges of a cut; a text that keeps making new tags is hidden whole.
  */
-export function visible(text: string): string {
+export function stripHiddenReasoning(text: string): string {
   let current = text
   for (let passes = 0; passes < 8; passes++) {
     if (!current.includes('<') && !current.includes('#')) return current.trim()
-    const next = pass(current)
+    const next = stripOnce(current)
     if (next === current) return current.trim()
     current = next
   }

@@ -1,16 +1,15 @@
 /**
- * A reply in HuatuoGPT-o1's form: `## Thinking`, the reasoning, `## Final Response`, the answer.
+ * HuatuoGPT-o1's reply format: `## Thinking`, the reasoning, `## Final Response`, the answer.
  *
- * Read by a state machine over whole lines, so that a heading that is quoted, repeated or out of order is not
- * taken for the answer's own.
+ * The parser is a state machine over whole lines, so a quoted, repeated or misplaced heading does not count.
  */
-import { visible } from './hidden-reasoning.js'
+import { stripHiddenReasoning } from './hidden-reasoning.js'
 
-/** What a reply is made of, as far as it can be read. */
-export type ReasonedReply =
-  /** `whole`: reasoning, then an answer. `loose`: an answer without reasoning, or with words before the headings. */
+/** A parsed reply. */
+export type HuatuoReply =
+  /** `whole`: reasoning, then an answer. `loose`: an answer without reasoning, or with text before the headings. */
   | { readonly form: 'whole' | 'loose'; readonly answer: string }
-  /** There is no answer, or none that is surely meant to be heard. */
+  /** There is no answer, or none that is certainly visible. */
   | { readonly form: 'no-answer' | 'empty' | 'repeated' | 'disordered' }
 
 const headings: ReadonlyMap<string, 'thinking' | 'answer'> = new Map([
@@ -18,8 +17,8 @@ const headings: ReadonlyMap<string, 'thinking' | 'answer'> = new Map([
   ['## Final Response', 'answer'],
 ])
 
-/** Reads a reply; the answer is trimmed and holds no hidden reasoning of its own. */
-export function readReasoned(reply: string): ReasonedReply {
+/** Parses a reply. The answer is trimmed and holds no hidden reasoning. */
+export function parseHuatuoReply(reply: string): HuatuoReply {
   const text = reply.replaceAll('\r\n', '\n')
   const lines = { before: '', thinking: '', answer: '' }
   let at: keyof typeof lines = 'before'
@@ -33,12 +32,12 @@ export function readReasoned(reply: string): ReasonedReply {
   if (at !== 'answer') return { form: 'no-answer' }
   const answer = lines.answer.trim()
   if (answer === '') return { form: 'empty' }
-  // A tag that opens before the answer, or inside it, leaves in doubt what was meant to be heard.
-  if (!visible(text).endsWith(answer)) return { form: 'disordered' }
-  const whole = visible(lines.before) === '' && lines.thinking.trim() !== ''
+  // A tag that opens before or inside the answer leaves its visible part in doubt.
+  if (!stripHiddenReasoning(text).endsWith(answer)) return { form: 'disordered' }
+  const whole = stripHiddenReasoning(lines.before) === '' && lines.thinking.trim() !== ''
   return { form: whole ? 'whole' : 'loose', answer }
 }
 
-/** A reply in the published form. */
-export const writeReasoned = (thinking: string, answer: string): string =>
+/** Formats a reply in the published format. */
+export const formatHuatuoReply = (thinking: string, answer: string): string =>
   `## Thinking\n\n${thinking}\n\n## Final Response\n\n${answer}`

@@ -1,21 +1,22 @@
 /**
- * Phrases found in free text, zh and en alike: one normal form, and one tree of phrases walked over it.
+ * Phrase search in Chinese and English text: text normalisation, and a trie of phrases matched against it.
  *
- * In the normal form only letters and digits remain, Latin words one space apart, Han characters with
- * none, so that punctuation, width and case cannot hide a phrase; where clauses end is kept beside it.
+ * Normalised text keeps only letters and digits, Latin words one space apart and Han characters without spaces, so
+ * punctuation, width and case cannot hide a phrase. Clause ends are kept beside it.
  */
 
-/** A stretch of the normal form, and the mark it ended with in the original. */
-export interface Clause {
+/** Span of a clause in the normalised text, with its closing mark in the original. */
+export interface TextClause {
   readonly start: number
   readonly end: number
   readonly mark: 'comma' | 'stop' | 'question'
 }
 
-export interface Normal {
+/** Normalised text with its clauses. */
+export interface NormalisedText {
   readonly text: string
-  /** In order, none empty; the last one ends in a `stop` where nothing is written. */
-  readonly clauses: readonly Clause[]
+  /** In order, none empty; the last one ends in a `stop` where the text has no mark. */
+  readonly clauses: readonly TextClause[]
 }
 
 const question = 63
@@ -23,7 +24,7 @@ const commas = new Set([44, 58, 0x3001])
 const stops = new Set([10, 33, 46, 59, 0x3002])
 const apostrophes = new Set([39, 96, 0xb4, 0x2018, 0x2019, 0x301])
 
-/** Han characters that ask the same. */
+/** Han characters treated as the same. */
 const folded = new Map([
   ['您', '你'],
   ['痛', '疼'],
@@ -45,15 +46,15 @@ const isHan = (code: number): boolean =>
 const inNumber = (text: string, i: number): boolean =>
   text.charCodeAt(i) === 46 && isDigit(text.charCodeAt(i - 1)) && isDigit(text.charCodeAt(i + 1))
 
-/** The normal form of the first `limit` characters. */
-export function normal(raw: string, limit = 2000): Normal {
+/** Normalises the first `limit` characters of a text. */
+export function normaliseText(raw: string, limit = 2000): NormalisedText {
   const text = raw.slice(0, limit).normalize('NFKC').slice(0, limit).toLowerCase()
-  const clauses: Clause[] = []
+  const clauses: TextClause[] = []
   let out = ''
   let last = 0
   let start = 0
   let gap = false
-  const close = (mark: Clause['mark']) => {
+  const close = (mark: TextClause['mark']) => {
     if (out.length > start) clauses.push({ start, end: out.length, mark })
     start = out.length
     gap = true
@@ -62,7 +63,7 @@ export function normal(raw: string, limit = 2000): Normal {
     const code = text.charCodeAt(i)
     const word = isWord(code)
     if (word || isHan(code) || inNumber(text, i)) {
-      // A clause begins with its first letter; the space before it belongs to nobody.
+      // A clause begins with its first letter; the space before it belongs to no clause.
       if (gap && isWord(last) && word) {
         if (start === out.length) start++
         out += ' '
@@ -79,7 +80,7 @@ export function normal(raw: string, limit = 2000): Normal {
   return { text: out, clauses }
 }
 
-/** Most branches go on to one other: it has a place of its own, and a map is made only for a second. */
+/** A trie node. Most have one child, kept in a field of its own; a map is made only for a second. */
 interface Branch<T> {
   code: number
   child: Branch<T> | undefined
@@ -89,15 +90,15 @@ interface Branch<T> {
 
 interface Leaf<T> {
   readonly value: T
-  /** The phrase itself has a sentence's end inside. */
+  /** The phrase itself contains a sentence end. */
   readonly broken: boolean
 }
 
-/** Phrases by their characters; an earlier phrase keeps its value when it is added again. */
+/** A trie of normalised phrases. A phrase added twice keeps its first value. */
 export type PhraseTree<T> = Branch<T>
 
-/** A phrase found in a normal form. */
-export interface Match<T> {
+/** A phrase found in normalised text. */
+export interface PhraseMatch<T> {
   readonly start: number
   readonly end: number
   readonly value: T
@@ -113,7 +114,7 @@ const branch = <T>(): Branch<T> => ({
 const follow = <T>(at: Branch<T>, code: number): Branch<T> | undefined =>
   at.code === code ? at.child : at.others?.get(code)
 
-/** The branch after `at`, made where there is none. */
+/** The child of `at` for a character, made where there is none. */
 function grow<T>(at: Branch<T>, code: number): Branch<T> {
   const known = follow(at, code)
   if (known) return known
@@ -129,14 +130,14 @@ function grow<T>(at: Branch<T>, code: number): Branch<T> {
 }
 
 function add<T>(tree: Branch<T>, phrase: string, value: T): void {
-  const { text, clauses } = normal(phrase, 300)
+  const { text, clauses } = normaliseText(phrase, 300)
   let at = tree
   for (let i = 0; i < text.length; i++) at = grow(at, text.charCodeAt(i))
   const broken = clauses.slice(0, -1).some(({ mark }) => mark !== 'comma')
   if (text.length > 0) at.leaf ??= { value, broken }
 }
 
-/** Makes a tree of phrases; a hyphenated one is also found written as two words, or as one. */
+/** Builds a phrase trie. A hyphenated phrase also matches when written as two words, or as one. */
 export function phraseTree<T>(
   phrases: Iterable<readonly [phrase: string, value: T]>,
 ): PhraseTree<T> {
@@ -150,15 +151,15 @@ export function phraseTree<T>(
 
 const endings = new Set(['s', 'es', 'd', 'ed', 'ing'])
 
-/** Where the word running through `at` ends. */
+/** End of the word that runs through `at`. */
 function wordEnd(text: string, at: number): number {
   let end = at
   while (end < text.length && isWord(text.charCodeAt(end))) end++
   return end
 }
 
-/** Where a phrase over [start, at) may end: there, or after a regular English ending; -1 inside a word. */
-function boundary(text: string, start: number, at: number): number {
+/** End of a phrase over [start, at): there, or after a regular English ending; -1 inside a word. */
+function phraseEnd(text: string, start: number, at: number): number {
   if (!isWord(text.charCodeAt(at - 1)) || !isWord(text.charCodeAt(at))) return at
   if (at - start < 4) return -1
   const end = wordEnd(text, at)
@@ -171,14 +172,14 @@ function longestAt<T>(
   text: string,
   start: number,
   stopAt: number,
-): Match<T> | undefined {
-  let best: Match<T> | undefined
+): PhraseMatch<T> | undefined {
+  let best: PhraseMatch<T> | undefined
   let at: Branch<T> | undefined = tree
   for (let i = start; i < text.length; i++) {
     at = follow(at, text.charCodeAt(i))
     if (!at) break
     if (!at.leaf || (i >= stopAt && !at.leaf.broken)) continue
-    const end = boundary(text, start, i + 1)
+    const end = phraseEnd(text, start, i + 1)
     if (end >= 0 && (!best || end > best.end || i + 1 === end))
       best = { start, end, value: at.leaf.value }
   }
@@ -186,11 +187,14 @@ function longestAt<T>(
 }
 
 /**
- * Every phrase of the tree in the text, in order, none inside another. Latin phrases match whole words;
- * a phrase crosses the end of a sentence only when it has one itself.
+ * Finds the phrases of a trie in a text, in order, none inside another. Latin phrases match whole words; a phrase
+ * crosses a sentence end only when it contains one itself.
  */
-export function findPhrases<T>(tree: PhraseTree<T>, { text, clauses }: Normal): Match<T>[] {
-  const found: Match<T>[] = []
+export function findPhrases<T>(
+  tree: PhraseTree<T>,
+  { text, clauses }: NormalisedText,
+): PhraseMatch<T>[] {
+  const found: PhraseMatch<T>[] = []
   let reach = 0
   let clause = 0
   for (let start = 0; start < text.length; start++) {
@@ -213,8 +217,8 @@ const han = /\p{Script=Han}/u
 const isLetter = (character: string | undefined): boolean =>
   character !== undefined && /[\p{L}\p{N}]/u.test(character) && !han.test(character)
 
-/** Whether a text holds a phrase, both in one case: Chinese anywhere, anything else as whole words. */
-export function contains(text: string, phrase: string): boolean {
+/** Whether a text contains a phrase of the same letter case: Chinese anywhere, other scripts as whole words. */
+export function containsPhrase(text: string, phrase: string): boolean {
   for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + 1)) {
     if (han.test(phrase)) return true
     if (!isLetter(text[at - 1]) && !isLetter(text[at + phrase.length])) return true

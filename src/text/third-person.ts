@@ -1,7 +1,7 @@
-/** Whose mouth a sentence comes from: the patient's own words, put into the words of somebody who speaks for them. */
+/** Rewrites first person into third person, for a relative who speaks for the patient. */
 import type { Language } from '../turn.js'
 
-/** The person spoken about. */
+/** Pronoun for the patient. */
 export type Pronoun = 'he' | 'she'
 
 const forms = {
@@ -9,11 +9,11 @@ const forms = {
   she: { I: 'she', me: 'her', my: 'her', mine: 'hers', myself: 'herself', zh: '她' },
 } as const
 
-const listOf = (text: string): readonly string[] => text.trim().split(/\s+/)
+const splitWords = (text: string): readonly string[] => text.trim().split(/\s+/)
 
-/** Verbs that are alike in the third person: modals and past tenses that do not end in -ed. */
+/** Verbs with the same third person: modals and past tenses that do not end in -ed. */
 const unchanged = new Set(
-  listOf(`can can't cannot could couldn't will won't would wouldn't should shouldn't may might must mustn't was
+  splitWords(`can can't cannot could couldn't will won't would wouldn't should shouldn't may might must mustn't was
   wasn't had hadn't did didn't took felt went threw got saw ate woke came began lost gave found said kept slept
   fell thought knew left made told heard grew drank drove ran stood sat broke bent caught bit blew rose shook
   spoke swam wore wrote sank spent held brought bought meant led fed bled met paid sent understood became
@@ -29,14 +29,14 @@ const irregular = new Map([
   ["don't", "doesn't"],
 ])
 const adverbs = new Set(
-  listOf(`always never often sometimes usually just still also even hardly only really barely rarely mostly
+  splitWords(`always never often sometimes usually just still also even hardly only really barely rarely mostly
   already almost then now both ever first once soon quite simply again`),
 )
-/** Verbs in the present that look like a past. */
-const present = new Set(listOf('need feed bleed speed heed succeed'))
+/** Present-tense verbs that look like a past tense. */
+const present = new Set(splitWords('need feed bleed speed heed succeed'))
 
-/** The third person of a verb that stands with "I". */
-function conjugated(verb: string): string {
+/** Conjugates a verb that follows "I" in the third person. */
+function conjugate(verb: string): string {
   const known = irregular.get(verb)
   if (known !== undefined) return known
   if (unchanged.has(verb) || (verb.endsWith('ed') && !present.has(verb))) return verb
@@ -50,7 +50,7 @@ const isAdverb = (word: string): boolean =>
 
 const subject = /\bI(?:('m|'ve|'d|'ll)\b|(?![\w'])((?: [a-z']+){1,4})?)/g
 
-function english(text: string, pronoun: Pronoun): string {
+function englishThirdPerson(text: string, pronoun: Pronoun): string {
   const { I, me, my, mine, myself } = forms[pronoun]
   return text
     .replaceAll('’', "'")
@@ -58,7 +58,7 @@ function english(text: string, pronoun: Pronoun): string {
       if (short !== undefined) return I + (irregular.get(short) ?? short)
       const words = after.split(' ')
       const verb = words.findIndex((word: string) => word !== '' && !isAdverb(word))
-      if (verb >= 0) words[verb] = conjugated(words[verb])
+      if (verb >= 0) words[verb] = conjugate(words[verb])
       return I + words.join(' ')
     })
     .replace(/\b(me|my|mine|myself)\b/gi, (word) => {
@@ -70,23 +70,23 @@ function english(text: string, pronoun: Pronoun): string {
 }
 
 /**
- * A patient's sentence as somebody else says it of them: "I keep coughing." becomes "She keeps coughing."
- * Rules for plain sentences, one verb to each "I"; the knowledge base is written to suit them.
+ * Rewrites a patient's sentence in the third person: "I keep coughing." becomes "She keeps coughing."
+ * The rules fit plain sentences with one verb to each "I", as the knowledge base has them.
  */
-export function thirdPerson(text: string, language: Language, pronoun: Pronoun): string {
-  if (language === 'en') return english(text, pronoun)
-  // "他妈" is no mother but an oath.
+export function toThirdPerson(text: string, language: Language, pronoun: Pronoun): string {
+  if (language === 'en') return englishThirdPerson(text, pronoun)
+  // "他妈" is an oath; "他妈妈" is the mother.
   return text.replace(/我([妈爸])(?!\1)/g, '我$1$1').replace(/我(?!们)/g, forms[pronoun].zh)
 }
 
-/** "Yes, …", "没有，…", "疼，…": fit only right after a question. */
-const reply = /^(?:yes|yeah|no|well)\b|^\p{Script=Han}{1,2}[，。]/iu
+/** "Yes, …", "没有，…", "疼，…": openings that fit only after a question. */
+const replyOpening = /^(?:yes|yeah|no|well)\b|^\p{Script=Han}{1,2}[，。]/iu
 
-/** Of sentences that say the same, those that need no question before them; all where every one does. */
-export function statements(texts: readonly string[]): readonly string[] {
-  const own = texts.filter((text) => !reply.test(text))
-  return own.length > 0 ? own : texts
+/** Selects, from sentences of one meaning, those that need no question before them, or else all. */
+export function standaloneSentences(texts: readonly string[]): readonly string[] {
+  const standalone = texts.filter((text) => !replyOpening.test(text))
+  return standalone.length > 0 ? standalone : texts
 }
 
-/** How somebody of a sex is spoken about. */
-export const pronounOf = (sex: string | undefined): Pronoun => (sex === 'F' ? 'she' : 'he')
+/** The pronoun for a patient of a sex; `he` unless female. */
+export const pronounForSex = (sex: string | undefined): Pronoun => (sex === 'F' ? 'she' : 'he')

@@ -1,8 +1,8 @@
 /**
- * Words as the unit of likeness: what two utterances must share to be about the same thing.
+ * Word stems for text similarity, and language detection.
  *
- * Latin script gives lower-case stems without stop words, everyday synonyms of the consulting room folded
- * together; Han script gives pairs of neighbouring characters, so that no dictionary is needed.
+ * Latin script gives lower-case stems without stop words, with everyday clinical synonyms folded together. Han script
+ * gives character bigrams, so no dictionary is needed.
  */
 import type { Language } from '../turn.js'
 
@@ -25,7 +25,7 @@ const hanStops = new Set(
   split('的 了 吗 呢 吧 啊 呀 您 你 我 他 她 它 们 是 有 没 在 也 都 就 很 请 好 这 那 嗯'),
 )
 
-/** Each line: words that ask about one thing; the first stands for all. */
+/** Synonyms by line; the first word stands for all. */
 const folded = new Map(
   `
   stool feces faece poop bowel movement motion defecate defecat toilet bathroom excrement
@@ -64,7 +64,7 @@ const folded = new Map(
     }),
 )
 
-/** A light stem: plural, participle and adverb endings off, where enough of the word is left. */
+/** Light stemming: removes plural, participle and adverb endings where enough of the word remains. */
 function stem(word: string): string {
   if (word.length <= 3) return word
   if (word.endsWith('ies') && word.length > 4) return `${word.slice(0, -3)}y`
@@ -82,32 +82,32 @@ const fold = (word: string): string => {
   return folded.get(stemmed) ?? stemmed
 }
 
-function* latin(text: string): Generator<string> {
+function* latinStems(text: string): Generator<string> {
   let before = ''
   for (const [word] of text.matchAll(/[a-z][a-z-]*[a-z]|[a-z]|\d+(?:\.\d+)?/g)) {
-    // "How long" and "how many" ask for different things; "how" and "long" alone hardly ask at all.
+    // "How long" and "how many" differ in meaning; "how" and "long" alone mean little.
     if (before === 'how' || before === 'when' || before === 'where') yield `${before} ${fold(word)}`
     before = word
     if (word !== 'how' && !stopWords.has(word)) yield fold(word)
   }
 }
 
-function* han(text: string): Generator<string> {
-  for (const [run] of text.matchAll(/\p{Script=Han}+/gu)) {
-    const characters = [...run].filter((character) => !hanStops.has(character))
+function* hanBigrams(text: string): Generator<string> {
+  for (const [stretch] of text.matchAll(/\p{Script=Han}+/gu)) {
+    const characters = [...stretch].filter((character) => !hanStops.has(character))
     if (characters.length === 1) yield characters[0] ?? ''
     for (let i = 1; i < characters.length; i++) yield `${characters[i - 1]}${characters[i]}`
   }
 }
 
-/** The words of a text in order, repeats kept; empty for a text that says nothing by itself. */
-export function words(text: string): string[] {
+/** Stems of a text in order, with repeats; empty for a text of stop words alone. */
+export function wordStems(text: string): string[] {
   const plain = text.normalize('NFKC').toLowerCase().replace(/[’‘]/g, "'").replace(/'s\b/g, '')
-  return [...latin(plain), ...han(plain)]
+  return [...latinStems(plain), ...hanBigrams(plain)]
 }
 
-/** The language of a text: `zh` when at least three in ten of its letters are Han. */
-export function languageOf(text: string): Language {
+/** Detects a text's language: `zh` when at least 30% of its letters are Han. */
+export function detectLanguage(text: string): Language {
   let letters = 0
   let chinese = 0
   for (const [character] of text.matchAll(/\p{L}/gu)) {

@@ -3,10 +3,14 @@ import type { PrivilegedAgent } from '../../src/agent.js'
 import { complaintOnly, fullInformationDoctor, prior } from '../../src/agents/at-once.js'
 import { oracle } from '../../src/agents/oracle.js'
 import type { Case } from '../../src/case.js'
-import { doctorView, primary } from '../../src/case.js'
+import { doctorView, primaryDiagnosis } from '../../src/case.js'
 import { caseSource } from '../../src/cases/generator/generate.js'
 import { priorWeights } from '../../src/inference/generative-model.js'
-import { fullInformation, mostProbable, posteriorOf } from '../../src/inference/posterior.js'
+import {
+  fullInformationBelief,
+  getPosterior,
+  mostProbableDisease,
+} from '../../src/inference/posterior.js'
 import { tiers } from '../../src/knowledge/tiers.js'
 import { consult, seen } from '../fixtures/consulting.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
@@ -45,17 +49,17 @@ describe('the doctor that is given every finding', () => {
     const { action } = await agent.forCase(truth)(seen([], { intake: doctorView(truth) }), {
       seed: 0,
     })
-    return action.kind === 'diagnose' && action.diagnosis === primary(truth.gold).name.en
+    return action.kind === 'diagnose' && action.diagnosis === primaryDiagnosis(truth.gold).name.en
   }
 
   test('names what is most probable given all findings, and is right more often than the oracle', async () => {
     const agent = fullInformationDoctor(options)
-    const posterior = posteriorOf(knowledge, tiers.standard)
+    const posterior = getPosterior(knowledge, tiers.standard)
     let right = 0
     for (const truth of cases) {
-      const known = mostProbable(knowledge, fullInformation(posterior, truth))
-      expect(await rightly(agent, truth)).toBe(known.id === primary(truth.gold).id)
-      if (known.id === primary(truth.gold).id) right++
+      const known = mostProbableDisease(knowledge, fullInformationBelief(posterior, truth))
+      expect(await rightly(agent, truth)).toBe(known.id === primaryDiagnosis(truth.gold).id)
+      if (known.id === primaryDiagnosis(truth.gold).id) right++
     }
     const asked = await consult(oracle(options), playing)
     expect(right / cases.length).toBeGreaterThan(asked.accuracy)
@@ -75,7 +79,8 @@ describe('the doctor that is given every finding', () => {
   test('depends on the values of case and observation alone: copies and twins of one intake included', async () => {
     const clear = (id: string) =>
       cases.find(
-        ({ gold, difficulty }) => primary(gold).id === id && (difficulty?.bayesCeiling ?? 0) > 0.9,
+        ({ gold, difficulty }) =>
+          primaryDiagnosis(gold).id === id && (difficulty?.bayesCeiling ?? 0) > 0.9,
       ) as Case // there is one of each among them
     const [one, other] = [clear('pneumonia'), clear('gastritis')]
     const twin: Case = {

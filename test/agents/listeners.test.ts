@@ -3,7 +3,7 @@ import { complaintOnly } from '../../src/agents/at-once.js'
 import { askAll, orderAll, positiveChaser, randomAsk } from '../../src/agents/listeners.js'
 import { oracle } from '../../src/agents/oracle.js'
 import type { Episode } from '../../src/episode.js'
-import { posteriorOf } from '../../src/inference/posterior.js'
+import { getPosterior } from '../../src/inference/posterior.js'
 import { tiers } from '../../src/knowledge/tiers.js'
 import { consult, question, seen } from '../fixtures/consulting.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
@@ -41,11 +41,11 @@ describe('a doctor that asks without thinking', () => {
 
 describe('the positive chaser', () => {
   test('asks for what is most probably there', async () => {
-    const posterior = posteriorOf(knowledge, tiers.standard)
+    const posterior = getPosterior(knowledge, tiers.standard)
     const belief = posterior.start({ age: 30, sex: 'F', complaint: ['cough'] })
     const patient = knowledge.findings.filter(({ knownBy }) => knownBy === 'patient')
     const likely = patient
-      .map(({ id }) => ({ id, p: posterior.presence(belief, id) }))
+      .map(({ id }) => ({ id, p: posterior.presenceProbability(belief, id) }))
       .sort((a, b) => b.p - a.p)
     const { action } = await positiveChaser(options)(seen([]), context)
     expect(action).toEqual(question(knowledge, likely[0]!.id))
@@ -62,11 +62,11 @@ describe('a doctor that asks everybody the same', () => {
         .map((episode) => said(episode, 'ask').join('\n')),
     )
     expect(orders.size).toBeLessThan(5)
-    const posterior = posteriorOf(knowledge, tiers.standard)
+    const posterior = getPosterior(knowledge, tiers.standard)
     const anybody = posterior.start({})
     const byText = new Map(knowledge.findings.map(({ id, ask }) => [ask.en[0], id] as const))
     const often = said(episodes[0]!, 'ask').map((text) =>
-      posterior.presence(anybody, byText.get(text) ?? ''),
+      posterior.presenceProbability(anybody, byText.get(text) ?? ''),
     )
     expect(often).toEqual([...often].sort((a, b) => b - a))
   })

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agent.js'
-import { reader } from '../../src/agents/notes.js'
+import { notesReader } from '../../src/agents/notes.js'
 import { oracle } from '../../src/agents/oracle.js'
 import type { Observation } from '../../src/env.js'
-import { posteriorOf } from '../../src/inference/posterior.js'
+import { getPosterior } from '../../src/inference/posterior.js'
 import { tiers } from '../../src/knowledge/tiers.js'
 import { answered, consult, question, seen } from '../fixtures/consulting.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()
-const posterior = posteriorOf(knowledge, tiers.hard)
-const read = reader(knowledge, posterior, 'en')
+const posterior = getPosterior(knowledge, tiers.hard)
+const read = notesReader(knowledge, posterior, 'en')
 const anew = (observation: Observation) =>
-  reader(knowledge, posterior, 'en')(structuredClone(observation))
+  notesReader(knowledge, posterior, 'en')(structuredClone(observation))
 
 const fever = answered(question(knowledge, 'fever'), 'I have been running a temperature.')
 const noFever = answered(question(knowledge, 'fever'), 'My temperature has been fine.')

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { Mind, Offer } from '../../src/agents/bayesian.js'
+import type { DoctorState, Offer } from '../../src/agents/bayesian.js'
 import {
-  after,
-  bayesian,
   bestOffer,
-  certainty,
-  costOf,
-  gainOf,
+  expectedInformationGain,
   hasTime,
+  outcomeDistribution,
+  relativeCost,
+  stateTracker,
+  topProbability,
 } from '../../src/agents/bayesian.js'
 import { oracle } from '../../src/agents/oracle.js'
 import { planFrom, planner } from '../../src/agents/planner.js'
@@ -22,36 +22,40 @@ import { randomClinic } from '../fixtures/random-clinic.js'
 const noise = { forget: 0.05, deny: 0.1, overReport: 0.05 }
 
 /** The start of a consultation with somebody of whom nothing is known. */
-function start(knowledge: Knowledge, turns: number, money = 90): Mind {
+function start(knowledge: Knowledge, turns: number, money = 90): DoctorState {
   const observation = seen([], {
     intake: { view: 'doctor', demographics: { speaker: 'self' }, complaint: { en: 'Hello.' } },
     turnsLeft: turns,
     budget: { money, minutes: 60 },
   })
-  return bayesian({ knowledge, noise })(observation)
+  return stateTracker({ knowledge, noise })(observation)
 }
 
-type Policy = (mind: Mind) => Offer | undefined
+type Policy = (mind: DoctorState) => Offer | undefined
 
 /** P(right) of a policy, exactly: over everything that may be answered. */
-function worthOf(mind: Mind, policy: Policy): number {
+function worthOf(mind: DoctorState, policy: Policy): number {
   const offer = hasTime(mind) ? policy(mind) : undefined
-  if (!offer) return certainty(mind)
-  return after(mind, offer).reduce(
-    (sum, { probability, mind: then }) => sum + probability * worthOf(then, policy),
+  if (!offer) return topProbability(mind)
+  return outcomeDistribution(mind, offer).reduce(
+    (sum, { probability, state: then }) => sum + probability * worthOf(then, policy),
     0,
   )
 }
 
 const policies: Readonly<Record<string, Policy>> = {
-  'most information': (mind) => bestOffer(mind, (offer) => gainOf(mind, offer)).offer,
+  'most information': (mind) =>
+    bestOffer(mind, (offer) => expectedInformationGain(mind, offer)).offer,
   'most information per cost': (mind) =>
-    bestOffer(mind, (offer) => gainOf(mind, offer) / costOf(mind, offer)).offer,
+    bestOffer(mind, (offer) => expectedInformationGain(mind, offer) / relativeCost(mind, offer))
+      .offer,
   'the best diagnosis next': (mind) =>
     bestOffer(mind, ({ kind, id }) =>
       kind === 'ask'
-        ? mind.posterior.expectedBest(mind.belief, id) - certainty(mind) + 1e-9
-        : mind.posterior.expectedBestOfExam(mind.belief, id, mind.done) - certainty(mind) + 1e-9,
+        ? mind.posterior.expectedBestUtility(mind.belief, id) - topProbability(mind) + 1e-9
+        : mind.posterior.expectedBestUtilityOfExam(mind.belief, id, mind.done) -
+          topProbability(mind) +
+          1e-9,
     ).offer,
   'anything at all': (mind) =>
     bestOffer(mind, ({ id }) => pick([1, 2, 3, 4], mind.left.turns, id)).offer,
@@ -87,8 +91,8 @@ describe('the exact plan', () => {
       const best = Math.max(
         ...offers.map(({ kind, id }) =>
           kind === 'ask'
-            ? posterior.expectedBest(belief, id)
-            : posterior.expectedBestOfExam(belief, id, done),
+            ? posterior.expectedBestUtility(belief, id)
+            : posterior.expectedBestUtilityOfExam(belief, id, done),
         ),
       )
       expect(planFrom(mind).worth).toBeCloseTo(best, 12)
@@ -112,11 +116,11 @@ describe('the exact plan', () => {
 
   test('keeps within the money, also with what is unavailable costing none', () => {
     const knowledge = randomClinic(1)
-    const walk = (mind: Mind): void => {
+    const walk = (mind: DoctorState): void => {
       expect(mind.left.money).toBeGreaterThanOrEqual(0)
       const { offer } = planFrom(mind)
       if (!offer) return
-      for (const { mind: then } of after(mind, offer)) walk(then)
+      for (const { state: then } of outcomeDistribution(mind, offer)) walk(then)
     }
     walk(start(knowledge, 5, 85))
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordedDoctor } from '../../src/agents/recorded.js'
 import type { Case } from '../../src/case.js'
-import { primary } from '../../src/case.js'
+import { primaryDiagnosis } from '../../src/case.js'
 import { importMtmeddialog } from '../../src/cases/importers/mtmeddialog.js'
 import { consultation } from '../../src/envs/consultation.js'
 import { recordPatient } from '../../src/envs/patients/recorded/record.js'
@@ -44,7 +44,7 @@ describe('the recorded doctor', () => {
         const episode = await play(truth, all, 40)
         expect(toldIn(episode)).toEqual(truth.findings.map(({ id }) => id))
         expect(episode.stop).toBe('diagnosed')
-        const { name } = primary(truth.gold)
+        const { name } = primaryDiagnosis(truth.gold)
         expect(diagnosisOf(episode)).toEqual({
           kind: 'diagnose',
           diagnosis: name.en ?? name.zh,
@@ -70,7 +70,7 @@ describe('the recorded doctor', () => {
     const [one, two] = cases as readonly [Case, Case]
     const same = { ...two, chiefComplaint: one.chiefComplaint }
     expect(diagnosisOf(await play(same, [one, same], 10))?.diagnosis).toBe(
-      primary(two.gold).name.en,
+      primaryDiagnosis(two.gold).name.en,
     )
   })
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import type { SplitName } from '../../src/cases/generator/case-id.js'
 import { caseSource } from '../../src/cases/generator/generate.js'
-import type { Split } from '../../src/cases/generator/name.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import type { TierName } from '../../src/knowledge/tiers.js'
 import { tierNames } from '../../src/knowledge/tiers.js'
@@ -35,7 +35,7 @@ describe('the frozen bank', () => {
       const text = brotliDecompressSync(readFileSync(new URL(name, folder))).toString()
       expect(createHash('sha256').update(text).digest('hex')).toBe(print.sha256)
       // The names are a tier and a split of the list above.
-      const [tier, split] = name.replace('.jsonl.br', '').split('-') as [TierName, Split]
+      const [tier, split] = name.replace('.jsonl.br', '').split('-') as [TierName, SplitName]
       const make = caseSource(knowledge, { tier, split, seed: print.seed })
       const lines = text.trimEnd().split('\n')
       expect(lines.length).toBe(print.cases)

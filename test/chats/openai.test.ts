@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../src/chat.js'
-import { metered } from '../../src/chats/metered.js'
+import { meterChat } from '../../src/chats/meter-chat.js'
 import { type OpenaiChatOptions, openaiChat } from '../../src/chats/openai.js'
 
 const open: (() => void)[] = []
@@ -97,7 +97,7 @@ describe('openaiChat speaks to a server', () => {
 
   test('metered counts calls and tokens, and not a call that failed', async () => {
     const { chat } = await serve(completion('a'), json({}), completion('b'))
-    const meter = metered(chat())
+    const meter = meterChat(chat())
     await meter.chat(messages)
     await expect(meter.chat(messages)).rejects.toThrow()
     await meter.chat(messages)

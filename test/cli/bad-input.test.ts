@@ -137,6 +137,18 @@ describe('a wrong recipe is refused before anything is begun', () => {
     expect(existsSync(out)).toBe(false)
   })
 
+  test('a recipe in another encoding, with the offset of the byte', async () => {
+    const path = join(folder, 'latin.yaml')
+    await writeFile(path, Buffer.from('recipe: fièvre\n', 'latin1'))
+    for (const argv of [
+      ['train', path],
+      ['sidecar', 'tiny-model', path],
+    ])
+      expect(await refused(...argv, '--out', join(folder, 'latin'))).toContain(
+        `${path}: expected UTF-8, got byte 0xe8 at offset 10`,
+      )
+  })
+
   test('a recipe that is not there', async () => {
     const message = await refused('train', join(folder, 'none.yaml'))
     expect(message).toContain('none.yaml: expected a recipe')
@@ -155,6 +167,19 @@ describe('a wrong file is refused with its place', () => {
     const out = join(folder, 'broken-run')
     expect(await refused('train', '--cases', path, '--out', out)).toContain(`${path}:3: `)
     expect(existsSync(out)).toBe(false)
+  })
+
+  test('files of others in another encoding: the file and the offset of the byte', async () => {
+    const path = join(folder, 'latin.json')
+    await writeFile(path, Buffer.from('[{"Question":"fièvre"}]', 'latin1'))
+    const offset = '[{"Question":"fi'.length
+    for (const format of ['huatuo-rl', 'huatuo-sft']) {
+      const out = join(folder, 'latin-out.jsonl')
+      expect(await refused('cases', 'import', path, '--format', format, '--out', out)).toContain(
+        `${path}: expected UTF-8, got byte 0xe8 at offset ${offset}`,
+      )
+      expect(existsSync(out)).toBe(false)
+    }
   })
 
   test('a parquet file with a missing column: the column, and no case file', async () => {

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, symlinkSync } from 'node:fs'
-import { readFile, rm } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,7 +32,8 @@ function start(...argv: readonly string[]) {
   const child = spawn(process.execPath, [main, ...argv], { cwd: folder })
   let stdout = ''
   let stderr = ''
-  child.stdout.on('data', (chunk) => {
+  // Characters may be cut where chunks are.
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
     stdout += chunk
   })
   child.stderr.on('data', (chunk) => {
@@ -83,6 +84,63 @@ describe('the bedside binary', () => {
     const { code, stderr } = await ended
     expect(code).toBe(130)
     expect(stderr).toContain(`npx bedside train --resume ${out}`)
+  })
+
+  test('streams --out /dev/stdout, whatever stdout is, and replaces nothing', async () => {
+    const { stdout: lines } = await start('cases', 'generate', '--cases', '40').ended
+    const generate = ['cases', 'generate', '--cases', '40', '--quiet', '--out']
+    const socket = await start(...generate, '/dev/stdout').ended
+    expect([socket.code, socket.stderr, socket.stdout === lines]).toEqual([0, '', true])
+    const shell = async (rest: string) => {
+      const command = `"${process.execPath}" "${main}" ${generate.join(' ')} /dev/stdout ${rest}`
+      return (await run('sh', ['-c', command], { cwd: folder, maxBuffer: 1e8 })).stdout
+    }
+    expect((await shell('| cat')) === lines).toBe(true)
+    await writeFile(join(folder, 'log'), 'before\n')
+    await shell('>> log')
+    const log = await readFile(join(folder, 'log'), 'utf8')
+    expect(log === `before\n${lines}`).toBe(true)
+  })
+
+  test('ends quietly when the reader of --out /dev/stdout has seen enough', async () => {
+    const { child, ended } = start('cases', 'generate', '--cases', '2000', '--out', '/dev/stdout')
+    child.stdout.once('data', () => child.stdout.destroy())
+    expect(await ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('error') })
+  })
+
+  test('keeps stdout to itself: what a module of the user’s prints goes to stderr', async () => {
+    await writeFile(
+      join(folder, 'talks.mjs'),
+      `import { stdout } from 'node:process'
+      import { Worker } from 'node:worker_threads'
+      console.log('log at import')
+      console.info('info at import')
+      console.table([{ table: 'at import' }])
+      new Worker('console.log("log of a worker")', { eval: true })
+      setTimeout(() => console.log('log of a timer'), 1)
+      export const bounds = [0, 1]
+      export async function reward({ id }) {
+        console.log('log of', id)
+        console.debug('debug of', id)
+        process.stdout.write('written of ' + id + '\\n')
+        stdout.write('imported for ' + id + '\\n')
+        await new Promise((resolve) => setTimeout(resolve, 100))
+        return 0.5
+      }`,
+    )
+    const argv = ['evaluate', '--agent', 'random', '--cases', '2', '--reward', './talks.mjs']
+    const { code, stdout, stderr } = await start(...argv, '--json').ended
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ reward: { mean: 0.5 } })
+    for (const said of [
+      ...['log at import', 'info at import', 'at import', 'log of a worker', 'log of a timer'],
+      ...['log of ', 'debug of ', 'written of ', 'imported for '].map(
+        (what) => `${what}easy-heldout-0-1/`,
+      ),
+    ])
+      expect(stderr).toContain(said)
+    const people = await start(...argv).ended
+    expect(people.stdout).not.toMatch(/log|debug|written|imported/)
   })
 
   test('ends quietly when its reader has seen enough', async () => {

@@ -4,14 +4,14 @@ import { questionCase } from '../../src/cases/importers/question-case.js'
 import { question } from '../../src/envs/question.js'
 import { verifiedAnswer } from '../../src/rewards/outcome/verified-answer.js'
 import { make } from '../../src/tasks/registry.js'
-import { writeReasoned } from '../../src/text/huatuo-reply.js'
+import { formatHuatuoReply } from '../../src/text/huatuo-reply.js'
 
 const cases = [
   questionCase('What causes scurvy?', 'Vitamin C deficiency'),
   questionCase('What causes rickets?', 'Vitamin D deficiency'),
 ]
 const options = { case: cases[0]! }
-const right = writeReasoned('Gums bleed.', 'Vitamin C deficiency')
+const right = formatHuatuoReply('Gums bleed.', 'Vitamin C deficiency')
 
 describe('a question', () => {
   test('is the complaint, to be answered in one turn', async () => {
@@ -24,7 +24,7 @@ describe('a question', () => {
 
   test.each([
     [right, 1],
-    [writeReasoned('Gums bleed.', 'Vitamin D deficiency'), 0],
+    [formatHuatuoReply('Gums bleed.', 'Vitamin D deficiency'), 0],
   ])('ends with the answer, which is paid: %j', async (text, reward) => {
     const env = question({ cases, grammar: huatuo(), reward: verifiedAnswer() })
     await env.reset({ options })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Env, ResetOptions } from '../../src/env.js'
 import { termination, transition } from '../../src/env.js'
-import type { Autoreset } from '../../src/envs/vectorize.js'
+import type { Autoreset } from '../../src/envs/vector-types.js'
 import { vectorize } from '../../src/envs/vectorize.js'
 import { fork } from '../../src/seed.js'
 import { tinyActions, tinyEnv } from '../fixtures/tiny.js'
@@ -44,8 +44,12 @@ class Counter implements Env<Seen, number, { readonly at: number }> {
       : transition(observation, info, 0.5)
   }
 
-  async [Symbol.asyncDispose]() {
+  async close() {
     this.closed++
+  }
+
+  [Symbol.asyncDispose]() {
+    return this.close()
   }
 }
 
@@ -355,6 +359,8 @@ describe('a vector of consultations', () => {
 
 test('closing closes every env, once each call', async () => {
   const { envs, vector } = counters([0, 0, 0])
-  await vector[Symbol.asyncDispose]()
+  await vector.close()
   expect(envs.map(({ closed }) => closed)).toEqual([1, 1, 1])
+  await vector[Symbol.asyncDispose]()
+  expect(envs.map(({ closed }) => closed)).toEqual([2, 2, 2])
 })

@@ -168,14 +168,21 @@ describe('wrap', () => {
 
   test('closes the env inside', async () => {
     let closed = 0
-    const env: Env = { ...tinyEnv(), [Symbol.asyncDispose]: async () => void closed++ }
-    await wrap(
+    const env: Env = { ...tinyEnv(), close: async () => void closed++ }
+    const wrapped = wrap(
       env,
       timeLimit(3),
       onStep(() => {}),
       recordEpisodes(() => {}),
-    )[Symbol.asyncDispose]()
+    )
+    await wrapped.close()
     expect(closed).toBe(1)
+    await wrapped[Symbol.asyncDispose]()
+    expect(closed).toBe(2)
+    {
+      await using _ = wrapped
+    }
+    expect(closed).toBe(3)
   })
 
   test('passes the signal on', async () => {
@@ -215,6 +222,7 @@ describe('wrap', () => {
 const counter: Env<number, number, object> = {
   reset: async () => ({ observation: 0, info: {} }),
   step: async (by) => (by < 3 ? transition(by, {}) : termination(by, { stop: 'enough' })),
+  close: async () => {},
   [Symbol.asyncDispose]: async () => {},
 }
 

@@ -12,8 +12,8 @@ import type { Measures } from '../../src/evaluation/play-cases.js'
 import { playCases } from '../../src/evaluation/play-cases.js'
 import type { Yardstick } from '../../src/evaluation/report.js'
 import { evaluationOf, referencesOf } from '../../src/evaluation/report.js'
-import { gainedOf } from '../../src/inference/belief-trace.js'
-import { posteriorOf } from '../../src/inference/posterior.js'
+import { logProbabilityGains } from '../../src/inference/belief-trace.js'
+import { getPosterior } from '../../src/inference/posterior.js'
 import { knowledgeActionSpace } from '../../src/knowledge/action-space.js'
 import { tiers } from '../../src/knowledge/tiers.js'
 import { diagnosisAccuracy } from '../../src/rewards/outcome/diagnosis-accuracy.js'
@@ -47,7 +47,7 @@ const grounds = {
 const yardstick: Yardstick = {
   bound: () => fullInformationDoctor(options),
   gained: (episode, truth) =>
-    gainedOf(knowledge, posteriorOf(knowledge, tiers.standard), episode, truth),
+    logProbabilityGains(knowledge, getPosterior(knowledge, tiers.standard), episode, truth),
 }
 const labels = { agent: 'test', tier: 'standard', lang: 'en', split: 'heldout', seed: 3 } as const
 

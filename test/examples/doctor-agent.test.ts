@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { primary } from '../../src/case.js'
+import { primaryDiagnosis } from '../../src/case.js'
 import { importers } from '../../src/cases/importers/import.js'
 import { exactVerifier } from '../../src/rewards/outcome/verifier.js'
 import { parseRecipe } from '../../src/runs/recipe.js'
-import { readReasoned } from '../../src/text/huatuo-reply.js'
+import { parseHuatuoReply } from '../../src/text/huatuo-reply.js'
 
 const example = (name: string) =>
   fileURLToPath(new URL(`../../examples/doctor-agent/${name}`, import.meta.url))
@@ -30,7 +30,7 @@ describe('the synthetic data', () => {
   test('is read whole by the importers, and no question names its answer', async () => {
     const { cases, report } = await importers['huatuo-rl']!(join(folder, 'rl.json'))
     expect(report).toMatchObject({ ok: 80, rows: 80, skipped: [], leaks: [] })
-    const answers = new Set(cases.map(({ gold }) => primary(gold).name.en))
+    const answers = new Set(cases.map(({ gold }) => primaryDiagnosis(gold).name.en))
     expect(answers.size).toBe(10)
   })
 
@@ -39,7 +39,7 @@ describe('the synthetic data', () => {
     expect(report).toMatchObject({ ok: 120, rows: 120, skipped: [] })
     for (const { episode } of episodes) {
       const text = episode.turns[0]?.text ?? ''
-      const reply = readReasoned(text)
+      const reply = parseHuatuoReply(text)
       expect(reply.form).toBe('whole')
       const named = text.match(/Together this fits (.*)\./)?.[1] ?? ''
       const answer = 'answer' in reply ? reply.answer : ''

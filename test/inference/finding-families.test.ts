@@ -1,24 +1,34 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { familiesOfDiseases, keeper, likelihoodOver } from '../../src/inference/finding-families.js'
+import {
+  diseaseFamilies,
+  likelihoodFunction,
+  memoizeByEvidence,
+} from '../../src/inference/finding-families.js'
 import type { Evidence } from '../../src/inference/generative-model.js'
-import { familyLikelihood, modelOf, toldStates } from '../../src/inference/generative-model.js'
-import { hypothesesOf } from '../../src/inference/hypotheses.js'
+import {
+  familyLikelihood,
+  generativeModel,
+  reportedStateCount,
+} from '../../src/inference/generative-model.js'
+import { buildHypotheses } from '../../src/inference/hypotheses.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()
-const model = modelOf(knowledge, 0.2)
+const model = generativeModel(knowledge, 0.2)
 const channel = { deny: 0.2, overReport: 0.05 }
-const merged = familiesOfDiseases(knowledge, model)
+const merged = diseaseFamilies(knowledge, model)
 
 /** Anything that may be known of each finding. */
 const evidences = fc
-  .tuple(...model.nodes.map((node) => fc.integer({ min: -node.closed, max: toldStates(node) })))
+  .tuple(
+    ...model.nodes.map((node) => fc.integer({ min: -node.closed, max: reportedStateCount(node) })),
+  )
   .map((codes): Evidence => Int8Array.from(codes))
 
 describe('merged columns', () => {
   test('have the likelihood of each of theirs, whatever is known of a family', () => {
-    const likelihood = likelihoodOver(merged, channel)
+    const likelihood = likelihoodFunction(merged, channel)
     fc.assert(
       fc.property(evidences, (evidence) => {
         for (const [f, { root }] of model.nodes.entries()) {
@@ -45,7 +55,7 @@ describe('merged columns', () => {
 
   test('of hypotheses keep apart what the finding tells apart', () => {
     const options = { atypicality: 0.2, comorbidity: 0, drawn: 'common' } as const
-    const { families, disease } = hypothesesOf(knowledge, options)
+    const { families, disease } = buildHypotheses(knowledge, options)
     for (const { members, classOf } of families.of) {
       const likelihoods = new Map<number, Set<number>>()
       disease.forEach((d, c) => {
@@ -59,7 +69,7 @@ describe('merged columns', () => {
 
 test('a keeper makes a thing once for what is known of a family, and another for anything else', () => {
   let made = 0
-  const kept = keeper(merged, () => ++made)
+  const kept = memoizeByEvidence(merged, () => ++made)
   const seen = new Map<string, number>()
   fc.assert(
     fc.property(evidences, fc.nat({ max: model.nodes.length - 1 }), (evidence, f) => {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
-import { primary } from '../../src/case.js'
+import { primaryDiagnosis } from '../../src/case.js'
 import { caseSource } from '../../src/cases/generator/generate.js'
-import type { Drawn } from '../../src/inference/generative-model.js'
+import type { DiseasePool } from '../../src/inference/generative-model.js'
 import { companionWeights, priorWeights } from '../../src/inference/generative-model.js'
-import { pairsOver } from '../../src/inference/hypotheses.js'
-import { fullInformation, posteriorOver } from '../../src/inference/posterior.js'
+import { diseasePairs } from '../../src/inference/hypotheses.js'
+import { buildPosterior, fullInformationBelief } from '../../src/inference/posterior.js'
 import type { Disease, FindingDefinition } from '../../src/knowledge/knowledge.js'
 import { stateProbabilities } from '../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
-import type { Told } from '../../src/turn.js'
+import type { RevealedFinding } from '../../src/turn.js'
 import { pairedKnowledge } from '../fixtures/family-knowledge.js'
 
 const knowledge = pairedKnowledge()
@@ -17,7 +17,7 @@ const noise = { forget: 0.1, deny: 0.2, overReport: 0.05 }
 const shut = '(none)'
 
 /** Every way to be ill: one disease, or two, with its probability; by hand, not by the code under test. */
-function illnesses(comorbidity: number, drawn: Drawn) {
+function illnesses(comorbidity: number, drawn: DiseasePool) {
   const prior = priorWeights(knowledge, intake, drawn)
   return knowledge.diseases.flatMap((first, d) => {
     const partners = knowledge.diseases.map((second) =>
@@ -80,9 +80,9 @@ const salient = knowledge.findings.filter(({ salience, parent }) => salience > 0
 function brute(
   a: number,
   comorbidity: number,
-  told: readonly Told[],
+  told: readonly RevealedFinding[],
   opened?: string,
-  drawn: Drawn = 'common',
+  drawn: DiseasePool = 'common',
 ) {
   const keep = new Set([
     ...told.map(({ finding }) => finding),
@@ -109,7 +109,7 @@ function brute(
   return joint.map((weight) => weight / sum)
 }
 
-const stories: readonly Told[][] = [
+const stories: readonly RevealedFinding[][] = [
   [],
   [
     { finding: 'cough', state: 'present' },
@@ -136,7 +136,7 @@ describe.each([
   [0.4, 0.1],
   [0.2, 0.6],
 ])('at atypicality %d with a second disease in %d of patients', (atypicality, comorbidity) => {
-  const posterior = posteriorOver(knowledge, { atypicality, comorbidity, noise })
+  const posterior = buildPosterior(knowledge, { atypicality, comorbidity, noise })
 
   test('the posterior equals enumeration over all pairs and states to 1e-12', () => {
     for (const told of stories) {
@@ -162,8 +162,8 @@ describe.each([
 test('a novel disease is possible only for who counts with it, and never comes second', () => {
   const novel = knowledge.diseases.findIndex((disease) => disease.novel)
   const told = stories[1]!
-  const without = posteriorOver(knowledge, { noise, comorbidity: 0.1 })
-  const counting = posteriorOver(knowledge, { noise, comorbidity: 0.1, novel: true })
+  const without = buildPosterior(knowledge, { noise, comorbidity: 0.1 })
+  const counting = buildPosterior(knowledge, { noise, comorbidity: 0.1, novel: true })
   const exact = brute(0, 0.1, told, undefined, 'all')
   expect(without.observe(without.start(intake), told).probabilities[novel]).toBe(0)
   const { probabilities } = counting.observe(counting.start(intake), told)
@@ -173,7 +173,7 @@ test('a novel disease is possible only for who counts with it, and never comes s
 })
 
 test('a pair is told apart from its reverse, and its weights are those of the patients drawn', () => {
-  const pairs = pairsOver(knowledge, { atypicality: 0.4, comorbidity: 0.3, drawn: 'common' })
+  const pairs = diseasePairs(knowledge, { atypicality: 0.4, comorbidity: 0.3, drawn: 'common' })
   const weights = pairs.weights(intake)
   const sum = weights.reduce((total, weight) => total + weight, 0)
   const exact = illnesses(0.3, 'common')
@@ -203,7 +203,7 @@ describe.each(['easy', 'standard', 'hard'] as const)('%s', (tier) => {
     const make = caseSource(knowledge, { tier })
     const sure = Array.from({ length: 5000 }, (_, n) => make(n).gold).map((gold) => {
       const [first] = gold.differential!
-      return { p: first!.p, right: first!.id === primary(gold).id }
+      return { p: first!.p, right: first!.id === primaryDiagnosis(gold).id }
     })
     expect(calibrationError(sure)).toBeLessThanOrEqual(0.02)
   })
@@ -212,11 +212,11 @@ describe.each(['easy', 'standard', 'hard'] as const)('%s', (tier) => {
 test('full information gives the differential the generator wrote, second diseases counted in', () => {
   const shipped = loadKnowledge()
   for (const known of [knowledge, shipped]) {
-    const posterior = posteriorOver(known, { atypicality: 0.4, comorbidity: 0.1 })
+    const posterior = buildPosterior(known, { atypicality: 0.4, comorbidity: 0.1 })
     const make = caseSource(known, { tier: 'hard' })
     for (let n = 0; n < 30; n++) {
       const truth = make(n)
-      const { probabilities } = fullInformation(posterior, truth)
+      const { probabilities } = fullInformationBelief(posterior, truth)
       for (const { id, p } of truth.gold.differential ?? []) {
         const d = known.diseases.findIndex((disease) => disease.id === id)
         expect(Math.abs(probabilities[d]! - p), `${truth.id} ${id}`).toBeLessThan(6e-5)

@@ -1,15 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { familiesOfDiseases, likelihoodOver } from '../../src/inference/finding-families.js'
-import { modelOf, toldStates } from '../../src/inference/generative-model.js'
-import { sweepOver } from '../../src/inference/information-batch.js'
-import { information, tablesOf } from '../../src/inference/outcome-tables.js'
+import { diseaseFamilies, likelihoodFunction } from '../../src/inference/finding-families.js'
+import { generativeModel, reportedStateCount } from '../../src/inference/generative-model.js'
+import { informationBatch } from '../../src/inference/information-batch.js'
+import { mutualInformation, outcomeTables } from '../../src/inference/outcome-tables.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()
-const model = modelOf(knowledge, 0.2)
-const families = familiesOfDiseases(knowledge, model)
-const tables = tablesOf(families, likelihoodOver(families, { deny: 0.2, overReport: 0.05 }))
+const model = generativeModel(knowledge, 0.2)
+const families = diseaseFamilies(knowledge, model)
+const tables = outcomeTables(
+  families,
+  likelihoodFunction(families, { deny: 0.2, overReport: 0.05 }),
+)
 
 /** Little known of most findings, and anything of some. */
 const evidences = fc
@@ -17,7 +20,7 @@ const evidences = fc
     ...model.nodes.map((node) =>
       fc.oneof(
         { weight: 3, arbitrary: fc.constant(0) },
-        { weight: 1, arbitrary: fc.integer({ min: -node.closed, max: toldStates(node) }) },
+        { weight: 1, arbitrary: fc.integer({ min: -node.closed, max: reportedStateCount(node) }) },
       ),
     ),
   )
@@ -33,12 +36,12 @@ const beliefs = fc
   })
 
 test('all at once is what each finding’s table gives, and nothing of what is known', () => {
-  const sweep = sweepOver(model, tables)
+  const sweep = informationBatch(model, tables)
   fc.assert(
     fc.property(beliefs, evidences, (p, evidence) => {
       const all = sweep(p, evidence)
       for (const f of model.nodes.keys()) {
-        const one = evidence[f] === 0 ? information(tables.single(f, evidence), p) : 0
+        const one = evidence[f] === 0 ? mutualInformation(tables.single(f, evidence), p) : 0
         expect(Math.abs(all[f]! - one)).toBeLessThan(1e-12)
       }
     }),

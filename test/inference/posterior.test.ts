@@ -3,12 +3,16 @@ import { generateCase } from '../../src/cases/generator/generate.js'
 import type { Belief } from '../../src/inference/belief.js'
 import { priorWeights } from '../../src/inference/generative-model.js'
 import type { Posterior } from '../../src/inference/posterior.js'
-import { fullInformation, mostProbable, posteriorOver } from '../../src/inference/posterior.js'
-import { utilityOf } from '../../src/inference/utility.js'
+import {
+  buildPosterior,
+  fullInformationBelief,
+  mostProbableDisease,
+} from '../../src/inference/posterior.js'
+import { utilityTable } from '../../src/inference/utility.js'
 import type { Disease, FindingDefinition, Knowledge } from '../../src/knowledge/knowledge.js'
 import { stateProbabilities } from '../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
-import type { Told } from '../../src/turn.js'
+import type { RevealedFinding } from '../../src/turn.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
 const knowledge = familyKnowledge()
@@ -74,7 +78,7 @@ function evidenceGiven(
   world: World,
   d: number,
   complaint: readonly string[],
-  told: readonly Told[],
+  told: readonly RevealedFinding[],
 ): number {
   const findings = withParents([...complaint, ...told.map((t) => t.finding)])
   let sum = 0
@@ -88,7 +92,11 @@ function evidenceGiven(
   return sum
 }
 
-function brutePosterior(world: World, complaint: readonly string[], told: readonly Told[]) {
+function brutePosterior(
+  world: World,
+  complaint: readonly string[],
+  told: readonly RevealedFinding[],
+) {
   const prior = priorWeights(knowledge, intake)
   const joint = [...prior].map((w, d) => w * evidenceGiven(world, d, complaint, told))
   const sum = joint.reduce((total, p) => total + p, 0)
@@ -102,10 +110,14 @@ const entropy = (p: readonly number[]) =>
 function bruteOutcomes(
   world: World,
   complaint: readonly string[],
-  told: readonly Told[],
+  told: readonly RevealedFinding[],
   asked: readonly string[],
-): { readonly outcome: readonly Told[]; readonly chance: number; readonly posterior: number[] }[] {
-  let outcomes: Told[][] = [[]]
+): {
+  readonly outcome: readonly RevealedFinding[]
+  readonly chance: number
+  readonly posterior: number[]
+}[] {
+  let outcomes: RevealedFinding[][] = [[]]
   for (const id of asked) {
     const f = knowledge.finding.get(id)!
     const states = f.parent && f.type === 'cat' ? [...f.states, gateShut] : f.states
@@ -153,14 +165,14 @@ const rightness: Worth = (said, truth) => (said === truth ? 1 : 0)
 const severe: Worth = (said, truth) =>
   (6 - truth.severity) * (said === truth ? 1 : said.group === truth.group ? 0.3 : -0.1)
 
-const present = (finding: string): Told => ({ finding, state: 'present' })
-const absent = (finding: string): Told => ({ finding, state: 'absent' })
+const present = (finding: string): RevealedFinding => ({ finding, state: 'present' })
+const absent = (finding: string): RevealedFinding => ({ finding, state: 'absent' })
 
 /**
  * Evidence with families, exams, contradictions through noise, and a child told without its parent. Several
  * complaints at once, and none, are not the winner of a race among them, so that enumeration is exact.
  */
-const stories: readonly { readonly complaint: string[]; readonly told: Told[] }[] = [
+const stories: readonly { readonly complaint: string[]; readonly told: RevealedFinding[] }[] = [
   { complaint: [], told: [] },
   { complaint: ['fever', 'cough'], told: [{ finding: 'sputum', state: 'green' }] },
   { complaint: [], told: [{ finding: 'sputum', state: 'clear' }, absent('breathless')] },
@@ -183,7 +195,7 @@ function chosen(truth: ReadonlyMap<string, string>): number {
 }
 
 /** P(disease | the patient chose to open with this, all told), by enumeration of everything they could say. */
-function bruteOpening(world: World, complaint: string, told: readonly Told[]): number[] {
+function bruteOpening(world: World, complaint: string, told: readonly RevealedFinding[]): number[] {
   const openers = knowledge.findings.filter(({ salience }) => salience > 0).map(({ id }) => id)
   const findings = withParents([complaint, ...openers, ...told.map((t) => t.finding)])
   const joint = [...priorWeights(knowledge, intake)].map((weight, d) => {
@@ -204,13 +216,13 @@ function bruteOpening(world: World, complaint: string, told: readonly Told[]): n
 function believe(
   posterior: Posterior,
   complaint: readonly string[],
-  told: readonly Told[],
+  told: readonly RevealedFinding[],
 ): Belief {
   return posterior.observe(posterior.start({ ...intake, complaint }), told)
 }
 
 describe.each(settings)('at atypicality $atypicality with noise $noise', (task) => {
-  const posterior = posteriorOver(knowledge, task)
+  const posterior = buildPosterior(knowledge, task)
   const world = { knowledge, ...task }
 
   test('the posterior equals enumeration of every true state to 1e-12', () => {
@@ -259,19 +271,20 @@ describe.each(settings)('at atypicality $atypicality with noise $noise', (task) 
 
   test('the expected best diagnosis after a question equals enumeration to 1e-12, by any utility', () => {
     for (const worth of [rightness, severe]) {
-      const utility = utilityOf(knowledge, worth)
+      const utility = utilityTable(knowledge, worth)
       for (const { complaint, told } of stories) {
         const belief = believe(posterior, complaint, told)
         const now = bestOf([...belief.probabilities], worth)
-        expect(Math.abs(posterior.best(belief, utility).worth - now)).toBeLessThan(1e-12)
+        expect(Math.abs(posterior.bestDiagnosis(belief, utility).worth - now)).toBeLessThan(1e-12)
         const settled = new Set([...complaint, ...told.map((t) => t.finding)])
         for (const { id, knownBy } of knowledge.findings) {
           const remembered = knownBy === 'patient' ? 1 - task.noise.forget : 1
           const then = settled.has(id) ? now : bruteBest(worth, world, complaint, told, [id])
           const brute = remembered * then + (1 - remembered) * now
-          expect(Math.abs(posterior.expectedBest(belief, id, utility) - brute), id).toBeLessThan(
-            1e-12,
-          )
+          expect(
+            Math.abs(posterior.expectedBestUtility(belief, id, utility) - brute),
+            id,
+          ).toBeLessThan(1e-12)
         }
       }
     }
@@ -289,7 +302,7 @@ describe.each(settings)('at atypicality $atypicality with noise $noise', (task) 
           .filter((id) => !settled.has(id))
         const then = bruteBest(rightness, world, complaint, told, asked)
         const brute = (1 - exam.unavailableP) * then + exam.unavailableP * now
-        const found = posterior.expectedBestOfExam(belief, exam.id)
+        const found = posterior.expectedBestUtilityOfExam(belief, exam.id)
         expect(Math.abs(found - brute), exam.id).toBeLessThan(1e-12)
       }
     }
@@ -299,7 +312,7 @@ describe.each(settings)('at atypicality $atypicality with noise $noise', (task) 
     for (const { complaint, told } of stories) {
       const belief = believe(posterior, complaint, told)
       for (const { id, knownBy } of knowledge.findings) {
-        const answers = posterior.answers(belief, id)
+        const answers = posterior.predictAnswers(belief, id)
         const sum = answers.reduce((total, { probability }) => total + probability, 0)
         expect(Math.abs(sum - 1)).toBeLessThan(1e-12)
         if (belief.evidence[knowledge.findings.findIndex((f) => f.id === id)] !== 0) continue
@@ -334,7 +347,7 @@ describe.each(settings)('at atypicality $atypicality with noise $noise', (task) 
                 ({ outcome: [one] }) => ![usual.get(id) ?? 'absent', gateShut].includes(one!.state),
               )
               .reduce((sum, { chance }) => sum + chance, 0)
-        expect(Math.abs(posterior.presence(belief, id) - brute), id).toBeLessThan(1e-12)
+        expect(Math.abs(posterior.presenceProbability(belief, id) - brute), id).toBeLessThan(1e-12)
       }
     }
   })
@@ -357,7 +370,7 @@ describe.each(settings)('at atypicality $atypicality with noise $noise', (task) 
 })
 
 describe('the outlook on an examination', () => {
-  const posterior = posteriorOver(knowledge, settings[1])
+  const posterior = buildPosterior(knowledge, settings[1])
 
   test('is exact from `least` on, and below it a bound that is below it too', () => {
     for (const { complaint, told } of stories) {
@@ -385,7 +398,7 @@ describe('the outlook on an examination', () => {
       ['blood-count', count] as const,
     ])
     const shaky = { ...knowledge, exams: [...changed.values()], exam: changed }
-    const unsure = posteriorOver(shaky, settings[1])
+    const unsure = buildPosterior(shaky, settings[1])
     const belief = unsure.start({ ...intake, complaint: ['cough', 'fever'] })
     const ways = [
       [0.4 * 0.75, ['blood-count']],
@@ -405,22 +418,22 @@ describe('the outlook on an examination', () => {
       (sum, [p, ids]) => sum + p * bruteBest(rightness, world, told, [], yields(ids)),
       none,
     )
-    expect(unsure.expectedBestOfExam(belief, 'blood-panel')).toBeCloseTo(best, 12)
-    const results = unsure.results(belief, 'blood-panel')
+    expect(unsure.expectedBestUtilityOfExam(belief, 'blood-panel')).toBeCloseTo(best, 12)
+    const results = unsure.predictResults(belief, 'blood-panel')
     expect(results).toHaveLength(1 + 2 + 2 + 4)
     const exact = results.reduce(
-      (sum, { probability, belief: then }) => sum + probability * unsure.best(then).worth,
+      (sum, { probability, belief: then }) => sum + probability * unsure.bestDiagnosis(then).worth,
       0,
     )
     expect(exact).toBeCloseTo(best, 12)
-    expect(unsure.results(belief, 'blood-panel', new Set(['crp', 'blood-count']))).toEqual([
+    expect(unsure.predictResults(belief, 'blood-panel', new Set(['crp', 'blood-count']))).toEqual([
       { probability: 1, belief },
     ])
   })
 })
 
 describe('a belief', () => {
-  const posterior = posteriorOver(knowledge, settings[1])
+  const posterior = buildPosterior(knowledge, settings[1])
   const start = posterior.start({ ...intake, complaint: ['cough'] })
 
   test('is not changed by what is unknown, unheard of, or told before', () => {
@@ -440,13 +453,13 @@ describe('a belief', () => {
   })
 
   test('sets aside what no disease left allows', () => {
-    const certain = posteriorOver(knowledge)
+    const certain = buildPosterior(knowledge)
     const belief = certain.start({ ...intake, complaint: ['cough'] })
     expect(certain.observe(belief, [{ finding: 'sputum', state: 'absent' }])).toBe(belief)
   })
 
   test('reads the closed gate of a categorical child as its parent being absent', () => {
-    const certain = posteriorOver(knowledge)
+    const certain = buildPosterior(knowledge)
     const belief = certain.start(intake)
     const viaChild = certain.observe(belief, [{ finding: 'sputum', state: 'absent' }])
     const viaParent = certain.observe(belief, [absent('cough')])
@@ -461,7 +474,7 @@ describe('a belief', () => {
         prior: { base: d.prior.base, sex: { F: 1, M: 0 } },
       })),
     }
-    const { probabilities } = posteriorOver(femaleOnly).start({ sex: 'M' })
+    const { probabilities } = buildPosterior(femaleOnly).start({ sex: 'M' })
     const total = probabilities.reduce((sum, p) => sum + p, 0)
     expect(total).toBeCloseTo(1, 12)
   })
@@ -478,7 +491,7 @@ describe('a belief', () => {
     const yields = ['crackles', 'wheeze-heard', 'opacity', 'crp-raised', 'gallstones']
     const big = { ...knowledge.exams[0]!, id: 'whole-body-scan', yields, unavailableP: 0 }
     const exam = new Map([...knowledge.exam, [big.id, big] as const])
-    const wide = posteriorOver(
+    const wide = buildPosterior(
       { ...knowledge, exams: [...knowledge.exams, big], exam },
       settings[1],
     )
@@ -490,8 +503,8 @@ describe('a belief', () => {
     expect(bound).toBeGreaterThan(exact)
     // The best diagnosis by the four that tell most: no less than by any of them, no more than by all.
     const two = wide.start({ ...intake, complaint: ['cough', 'fever'] })
-    const best = wide.expectedBestOfExam(two, big.id)
-    const singly = Math.max(...yields.map((id) => wide.expectedBest(two, id)))
+    const best = wide.expectedBestUtilityOfExam(two, big.id)
+    const singly = Math.max(...yields.map((id) => wide.expectedBestUtility(two, id)))
     expect(best).toBeGreaterThan(singly)
     const world = { knowledge, ...settings[1]! }
     const all = bruteBest(rightness, world, ['cough', 'fever'], [], yields)
@@ -502,14 +515,14 @@ describe('a belief', () => {
 describe('what is kept between questions', () => {
   test('changes no value: a fresh posterior says the same, over the shipped knowledge base', () => {
     const shipped = loadKnowledge()
-    const used = posteriorOver(shipped, settings[1])
+    const used = buildPosterior(shipped, settings[1])
     const patientKnown = shipped.findings.filter((finding) => finding.knownBy === 'patient')
     for (let n = 0; n < 40; n++) {
       const truth = generateCase(shipped, { tier: 'standard', n })
       const told = truth.findings
         .filter((_, i) => i % 40 === n)
         .map(({ id, state }) => ({ finding: id, state }))
-      const fresh = posteriorOver(shipped, settings[1])
+      const fresh = buildPosterior(shipped, settings[1])
       const start = { ...intake, complaint: truth.chiefComplaint.findings }
       const belief = used.observe(used.start(start), told)
       expect(fresh.observe(fresh.start(start), told)).toEqual(belief)
@@ -527,7 +540,7 @@ describe('what is kept between questions', () => {
 describe('full information', () => {
   test('is what being told everything for certain amounts to', () => {
     for (const options of [settings[1]!, { ...settings[1]!, comorbidity: 0.1 }]) {
-      const posterior = posteriorOver(knowledge, options)
+      const posterior = buildPosterior(knowledge, options)
       for (let n = 0; n < 30; n++) {
         const { findings, chiefComplaint } = generateCase(knowledge, { tier: 'hard', n })
         const who = { ...intake, complaint: chiefComplaint.findings }
@@ -537,7 +550,7 @@ describe('full information', () => {
             (belief, one) => posterior.observe(belief, [one], true),
             posterior.start(who),
           )
-          posterior.knowing(who, states).probabilities.forEach((p, d) => {
+          posterior.beliefGivenStates(who, states).probabilities.forEach((p, d) => {
             expect(Math.abs(p - slowly.probabilities[d]!)).toBeLessThan(1e-9)
           })
         }
@@ -546,27 +559,27 @@ describe('full information', () => {
   })
 
   test('gives the differential the generator wrote down', () => {
-    const posterior = posteriorOver(knowledge, { atypicality: 0.2 })
+    const posterior = buildPosterior(knowledge, { atypicality: 0.2 })
     for (let n = 0; n < 50; n++) {
       const truth = generateCase(knowledge, { tier: 'standard', n })
-      const belief = fullInformation(posterior, truth)
+      const belief = fullInformationBelief(posterior, truth)
       for (const { id, p } of truth.gold.differential ?? []) {
         const d = knowledge.diseases.findIndex((disease) => disease.id === id)
         expect(Math.abs(belief.probabilities[d]! - p)).toBeLessThan(6e-5)
       }
-      expect(mostProbable(knowledge, belief).id).toBe(truth.gold.differential?.[0]?.id)
+      expect(mostProbableDisease(knowledge, belief).id).toBe(truth.gold.differential?.[0]?.id)
     }
   })
 
   test('names the diagnosis of easy cases more often with examinations than without', () => {
-    const posterior = posteriorOver(knowledge)
+    const posterior = buildPosterior(knowledge)
     let [all, told] = [0, 0]
     for (let n = 0; n < 400; n++) {
       const truth = generateCase(knowledge, { n })
       const right = (belief: Belief) =>
-        mostProbable(knowledge, belief).id === truth.gold.dx[0]?.id ? 1 : 0
-      all += right(fullInformation(posterior, truth))
-      told += right(fullInformation(posterior, truth, { knownBy: 'patient' }))
+        mostProbableDisease(knowledge, belief).id === truth.gold.dx[0]?.id ? 1 : 0
+      all += right(fullInformationBelief(posterior, truth))
+      told += right(fullInformationBelief(posterior, truth, { knownBy: 'patient' }))
     }
     expect(all / 400).toBeGreaterThan(0.9)
     expect(all).toBeGreaterThan(told)
@@ -575,7 +588,7 @@ describe('full information', () => {
 
 test('a finding of the other sex is worth nothing to ask and changes nothing when told', () => {
   const knowledge = loadKnowledge()
-  const posterior = posteriorOver(knowledge)
+  const posterior = buildPosterior(knowledge)
   const start = (sex: 'F' | 'M') => posterior.start({ age: 30, sex })
   expect(posterior.expectedInformation(start('M'), 'missed-period')).toBe(0)
   expect(posterior.expectedInformation(start('F'), 'missed-period')).toBeGreaterThan(0)

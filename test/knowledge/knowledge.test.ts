@@ -5,8 +5,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/error.js'
 import type { Disease, FindingDefinition } from '../../src/knowledge/knowledge.js'
 import { clinic, expandPanel, stateProbabilities } from '../../src/knowledge/knowledge.js'
-import { checkedKnowledge, loadKnowledge } from '../../src/knowledge/load.js'
-import { attributes, ordinal } from '../../src/knowledge/schema.js'
+import { loadCheckedKnowledge, loadKnowledge } from '../../src/knowledge/load.js'
+import { findingAttributes, ordinalProbabilities } from '../../src/knowledge/schema.js'
 import { smallKnowledge, smallKnowledgeFolder } from '../fixtures/small-knowledge.js'
 
 type Json = Record<string, unknown>
@@ -79,8 +79,8 @@ describe('loadKnowledge', () => {
   })
 
   test('turns the ordinal words into numbers', () => {
-    expect(disease('pneumonia').findings.cough).toBe(ordinal.usually)
-    expect(disease('bronchitis').findings.fever).toBe(ordinal.sometimes)
+    expect(disease('pneumonia').findings.cough).toBe(ordinalProbabilities.usually)
+    expect(disease('bronchitis').findings.fever).toBe(ordinalProbabilities.sometimes)
   })
 
   test('puts parents before their children, wherever they are written', () => {
@@ -452,7 +452,7 @@ describe('clinic', () => {
 })
 
 describe('the shipped knowledge base', () => {
-  const shipped = checkedKnowledge()
+  const shipped = loadCheckedKnowledge()
   const { diseases, findings, exams, groups } = shipped
   const known = (knownBy: 'patient' | 'exam') => findings.filter((f) => f.knownBy === knownBy)
 
@@ -476,7 +476,7 @@ describe('the shipped knowledge base', () => {
 
   test('records every attribute of complaints, and antecedents, medication, allergy, family and social life', () => {
     const attributesOf = new Set(findings.map(({ attribute }) => attribute))
-    for (const attribute of attributes) expect(attributesOf).toContain(attribute)
+    for (const attribute of findingAttributes) expect(attributesOf).toContain(attribute)
     const kinds = new Set(known('patient').map(({ kind }) => kind))
     for (const kind of ['symptom', 'antecedent', 'medication', 'allergy', 'family', 'social'])
       expect(kinds).toContain(kind)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { editDistance, nearNames } from '../../src/platform/did-you-mean.js'
+import { editDistance, suggestNames } from '../../src/platform/did-you-mean.js'
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '咳'), maxLength: 7 })
 
@@ -39,15 +39,15 @@ describe('nearNames', () => {
   const names = ['default', 'exam-f1', 'exam-recall', 'diagnosis-accuracy', 'cost']
 
   test('finds what was misspelled, cut short or written otherwise, nearest first', () => {
-    expect(nearNames('exam-fl', names)).toEqual(['exam-f1'])
-    expect(nearNames('accuracy', names)).toEqual(['diagnosis-accuracy'])
-    expect(nearNames('EXAM_F1', names)).toEqual(['exam-f1'])
-    expect(nearNames('exam', names)).toEqual(['exam-f1', 'exam-recall'])
-    expect(nearNames('exam', names, 1)).toEqual(['exam-f1'])
+    expect(suggestNames('exam-fl', names)).toEqual(['exam-f1'])
+    expect(suggestNames('accuracy', names)).toEqual(['diagnosis-accuracy'])
+    expect(suggestNames('EXAM_F1', names)).toEqual(['exam-f1'])
+    expect(suggestNames('exam', names)).toEqual(['exam-f1', 'exam-recall'])
+    expect(suggestNames('exam', names, 1)).toEqual(['exam-f1'])
   })
 
   test('finds nothing near what is something else, empty, or a book', () => {
     for (const given of ['fame', '', '  ', 'ex', 'default'.repeat(1000)])
-      expect(nearNames(given, names)).toEqual([])
+      expect(suggestNames(given, names)).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { checkSaved } from '../../src/storage/episode-schema.js'
+import { parseSavedEpisode } from '../../src/storage/episode-schema.js'
 import { anyPlay } from './arbitrary.js'
 
 const plays = fc.sample(anyPlay, { numRuns: 300, seed: 1 })
@@ -13,7 +13,7 @@ test('every arbitrary play is one that could have been saved', () => {
       ...episode,
       budget: { money: limit(budget.money), minutes: limit(budget.minutes) },
     }
-    expect(checkSaved({ episode: written, truth }, 'any').episode).toEqual(episode)
+    expect(parseSavedEpisode({ episode: written, truth }, 'any').episode).toEqual(episode)
   }
 })
 

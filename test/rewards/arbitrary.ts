@@ -14,10 +14,10 @@ import { caseSchema } from '../../src/storage/case-schema.js'
 import type {
   Action,
   Language,
-  Ordered,
+  OrderStatus,
   Outcome,
+  RevealedFinding,
   Stop,
-  Told,
   TurnFacts,
   Understanding,
 } from '../../src/turn.js'
@@ -197,7 +197,7 @@ const understandings: readonly Understanding[] = [
   ...(['answered', 'answered', 'answered', 'unknown', 'exam-only', 'repeated'] as const),
   ...(['withheld', 'unclear', 'ambiguous', 'open', 'refused', 'courtesy'] as const),
 ]
-const orderings: readonly Ordered[] = [
+const orderings: readonly OrderStatus[] = [
   'resulted',
   'resulted',
   'repeat',
@@ -206,7 +206,7 @@ const orderings: readonly Ordered[] = [
   'refused',
 ]
 
-const anyTold: fc.Arbitrary<Told[]> = fc.array(
+const anyTold: fc.Arbitrary<RevealedFinding[]> = fc.array(
   fc.record({ finding: fc.constantFrom(...findingIds, 'aside'), state: anyState }),
   { maxLength: 3 },
 )

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Case } from '../../src/case.js'
@@ -26,7 +27,7 @@ const caseOf = (id: string, complaint = 'It hurts'): Case =>
     examDefault: 'normal',
     gold: { dx: [{ id: 'cold', name: { en: 'cold' }, role: 'primary' }] },
   })
-const fileOf = async (name: string, text: string): Promise<string> => {
+const fileOf = async (name: string, text: string | Uint8Array): Promise<string> => {
   const path = join(folder, name)
   await writeFile(path, text)
   return path
@@ -140,10 +141,44 @@ describe('a broken case file is refused with file, line, path, what was expected
   })
 
   test('a line that holds something else altogether', async () => {
-    const path = await fileOf('list.jsonl', '[1]\n')
+    const path = await fileOf('number.jsonl', '5\n')
     expect(await messageFrom(path)).toBe(
-      `${path}:1: not a case at the whole line, expected object, got [1]`,
+      `${path}:1: not a case at the whole line, expected object, got 5`,
     )
+  })
+
+  test.each([
+    ['on one line', '[{"id":"a"},{"id":"b"}]'],
+    ['over many lines', '\n [\n  {"id":"a"}\n]\n'],
+    ['that breaks off', '[{"id":'],
+    ['after a byte order mark', '\uFEFF[]'],
+  ])('a JSON array %s, named as one, with what turns it into lines', async (_, text) => {
+    const path = await fileOf('array.jsonl', text)
+    const message = (file: string, command: string) =>
+      `${file}: expected JSON lines (one case a line), got a JSON array; \`${command}\` turns it into lines`
+    expect(await messageFrom(path)).toBe(message(path, `jq -c '.[]' ${path}`))
+    const packed = await fileOf('array.jsonl.gz', gzipSync(text))
+    expect(await messageFrom(packed)).toBe(message(packed, `gzip -dc ${packed} | jq -c '.[]'`))
+    const collecting = async () => {
+      for await (const _ of streamCases(path, { onBroken: () => {} })) expect.unreachable()
+    }
+    await expect(collecting()).rejects.toThrow('got a JSON array')
+  })
+
+  test.each<[string, (bytes: Buffer) => Uint8Array]>([
+    ['jsonl', (bytes) => bytes],
+    ['jsonl.gz', gzipSync],
+    ['jsonl.br', brotliCompressSync],
+  ])('a *.%s that is not UTF-8, with the offset of the byte', async (end, pack) => {
+    const good = Buffer.from(`${line('fièvre')}\n`)
+    const latin = Buffer.from(`${line('fièvre')}\n`, 'latin1')
+    const path = await fileOf(`latin.${end}`, pack(Buffer.concat([good, latin])))
+    const offset = good.length + latin.indexOf(0xe8)
+    expect(await messageFrom(path)).toBe(
+      `${path}: expected UTF-8, got byte 0xe8 at offset ${offset}`,
+    )
+    const wide = await fileOf(`wide.${end}`, pack(Buffer.from(`\uFEFF${line('a')}`, 'utf16le')))
+    expect(await messageFrom(wide)).toContain(`${wide}: expected UTF-8, got UTF-16`)
   })
 
   test('one id twice, with both lines', async () => {

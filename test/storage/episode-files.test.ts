@@ -11,13 +11,13 @@ import { type GraderView, graderView } from '../../src/case.js'
 import type { Episode, Sample } from '../../src/episode.js'
 import type { Part } from '../../src/reward.js'
 import {
-  countSaved,
+  countSavedEpisodes,
   episodeWriter,
-  readPlaced,
-  readSaved,
+  readLocatedEpisodes,
+  readSavedEpisodes,
   type SavedEpisode,
 } from '../../src/storage/episode-files.js'
-import { toRow } from '../../src/storage/episode-row.js'
+import { toEpisodeRow } from '../../src/storage/episode-row.js'
 import type { Action, Outcome, Stop } from '../../src/turn.js'
 import { tinyCase } from '../fixtures/tiny-case.js'
 
@@ -33,7 +33,7 @@ async function save(path: string, all: Iterable<SavedEpisode>): Promise<void> {
 }
 async function load(path: string): Promise<SavedEpisode[]> {
   const all: SavedEpisode[] = []
-  for await (const saved of readSaved(path)) all.push(saved)
+  for await (const saved of readSavedEpisodes(path)) all.push(saved)
   return all
 }
 
@@ -231,9 +231,9 @@ describe.each(['jsonl', 'parquet'])('a %s file', (format) => {
   test('says how many episodes there are, and where each stands', async () => {
     const path = fresh(format)
     await save(path, [named('1'), named('2')])
-    expect(await countSaved(path)).toBe(2)
+    expect(await countSavedEpisodes(path)).toBe(2)
     const places: string[] = []
-    for await (const { where, saved } of readPlaced(path))
+    for await (const { where, saved } of readLocatedEpisodes(path))
       places.push(`${saved.episode.id} ${where}`)
     const place = (n: number) => (format === 'jsonl' ? `${path}:${n}` : `${path}: row ${n}`)
     expect(places).toEqual([`1 ${place(1)}`, `2 ${place(2)}`])
@@ -255,7 +255,7 @@ test('a folder is read whole, in the order of its names, without what is still b
   writeFileSync(join(run, 'd.parquet.partial'), 'half')
   writeFileSync(join(run, 'notes.txt'), 'no')
   expect((await load(run)).map((one) => one.episode.id)).toEqual(['1', '2', '3', '4'])
-  expect(await countSaved(run)).toBe(4)
+  expect(await countSavedEpisodes(run)).toBe(4)
 })
 
 describe('a file that is wrong says where', () => {
@@ -297,6 +297,20 @@ describe('a file that is wrong says where', () => {
     const failed = { code: 'bad-input', message: expect.stringMatching(message) }
     await expect(load(path)).rejects.toMatchObject(failed)
     await expect(load(path)).rejects.toThrow(path)
+  })
+
+  test('lines in another encoding, and a JSON array in the place of lines', async () => {
+    const path = fresh('jsonl')
+    writeFileSync(path, Buffer.concat([Buffer.from(`${right}\n`), Buffer.from([0x7b, 0xff])]))
+    await expect(load(path)).rejects.toMatchObject({
+      code: 'bad-input',
+      message: `${path}: expected UTF-8, got byte 0xff at offset ${Buffer.byteLength(right) + 2}`,
+    })
+    writeFileSync(path, `[${right}]`)
+    await expect(load(path)).rejects.toMatchObject({
+      code: 'bad-input',
+      message: `${path}: expected JSON lines (one episode a line), got a JSON array; \`jq -c '.[]' ${path}\` turns it into lines`,
+    })
   })
 
   test('a parquet file of something else', async () => {
@@ -370,7 +384,7 @@ test('siblings share a case that is kept once, and read back alike', async () =>
 
 test('a parquet file from before there were scores by turn is read', async () => {
   const path = fresh('parquet')
-  const row = toRow({ ...plain, score: { total: 1, parts: {} } })
+  const row = toEpisodeRow({ ...plain, score: { total: 1, parts: {} } })
   const columns = { total: [1], parts: ['{}'], episode: [row.episode], truth: [row.truth] }
   const table = Table.fromIPCStream(tableToIPC(tableFromArrays(columns), 'stream'))
   const metadata = new Map([['bedside', 'bedside-episodes/1']])

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../src/case.js'
 import { ok, unavailable } from '../../src/reward.js'
-import { piecesOf, rowReader } from '../../src/storage/episode-reader.js'
-import { toLine, toRow } from '../../src/storage/episode-row.js'
-import { checkSaved, quickRest, quickTruth } from '../../src/storage/episode-schema.js'
+import { rowReader, splitLine } from '../../src/storage/episode-reader.js'
+import { toEpisodeRow, toLine } from '../../src/storage/episode-row.js'
+import { parseSavedEpisode, quickRest, quickTruth } from '../../src/storage/episode-schema.js'
 import { unsure } from '../../src/storage/quick-schema.js'
 import { ask, diagnose, episodeOf, order, present } from '../fixtures/reward-episodes.js'
 import { tinyCase } from '../fixtures/tiny-case.js'
@@ -19,11 +19,11 @@ const score = {
   turns: [0, 0, 0.5],
 }
 const saved = { episode, truth, score, group: 'g', step: 3 }
-const line = toLine(toRow(saved)).trimEnd()
+const line = toLine(toEpisodeRow(saved)).trimEnd()
 
 /** A line read as the reader of files does, and by zod alone. */
 const quickly = (text: string) => {
-  const pieces = piecesOf(text)
+  const pieces = splitLine(text)
   const whole = () => {
     const { schema: _, ...rest } = JSON.parse(text)
     return rest
@@ -33,7 +33,7 @@ const quickly = (text: string) => {
 }
 const slowly = (text: string) => {
   const { schema: _, ...rest } = JSON.parse(text)
-  return checkSaved(rest, 'here')
+  return parseSavedEpisode(rest, 'here')
 }
 const outcome = (work: () => unknown): unknown => {
   try {
@@ -45,7 +45,7 @@ const outcome = (work: () => unknown): unknown => {
 
 describe('a line', () => {
   test('that was written here is taken apart, and zod is not asked', () => {
-    const pieces = piecesOf(line)
+    const pieces = splitLine(line)
     expect(JSON.parse(pieces?.truth ?? '')).toEqual(truth)
     const { schema: _, ...rest } = Object(pieces?.rest)
     expect(quickRest(rest)).not.toBe(unsure)
@@ -56,7 +56,7 @@ describe('a line', () => {
   test('whose words quote a truth is read no differently', () => {
     const words = ',"truth":{"view":"grader"}'
     const quoting = { ...saved, episode: { ...episode, agent: words, id: `"}${words}` } }
-    const text = toLine(toRow(quoting)).trimEnd()
+    const text = toLine(toEpisodeRow(quoting)).trimEnd()
     expect(quickly(text)).toEqual(quoting)
   })
 

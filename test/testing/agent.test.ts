@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Agent, Move } from '../../src/agent.js'
 import type { Observation } from '../../src/env.js'
 import type { Sample } from '../../src/episode.js'
-import { below } from '../../src/seed.js'
+import { uniformInt } from '../../src/seed.js'
 import type { AgentMaterial } from '../../src/testing/agent.js'
 import { agentChecks } from '../../src/testing/agent.js'
 import { runChecks } from '../../src/testing/check.js'
@@ -26,7 +26,7 @@ const ask = (text: string): Move => ({ action: { kind: 'ask', text } })
 /** Asks at random, and diagnoses on its last turn. */
 const asker: Agent = ({ turns, turnsLeft }, { seed }) =>
   turnsLeft > 1
-    ? ask(tinyQuestions[below(tinyQuestions.length, seed, turns.length)] ?? '')
+    ? ask(tinyQuestions[uniformInt(tinyQuestions.length, seed, turns.length)] ?? '')
     : { action: { kind: 'diagnose', diagnosis: 'Pneumonia' } }
 
 const sample: Sample = {

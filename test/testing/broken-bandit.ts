@@ -1,9 +1,9 @@
 /** Bandits that break the backend contract in one way each, made out of a whole one. */
 import type { Backend, Capabilities } from '../../src/backend.js'
 import type { TokenSegment, TrainBatch } from '../../src/batch.js'
-import { normalise } from '../../src/batch.js'
+import { makeNormaliser } from '../../src/batch.js'
 import { rollout } from '../../src/rollout.js'
-import type { BackendMaterial } from '../../src/testing/bench.js'
+import type { BackendMaterial } from '../../src/testing/backend-bench.js'
 import { episodeSegments } from '../../src/trainers/batches/segments.js'
 import { tinyEnv } from '../fixtures/tiny.js'
 import type { WholeHooks, WholeState } from './whole-bandit.js'
@@ -21,7 +21,7 @@ export const material: BackendMaterial = {
       step: 1,
       policyVersion,
       segments,
-      normaliser: normalise('token-mean', segments),
+      normaliser: makeNormaliser('token-mean', segments),
       loss: { kind: 'policy-gradient', entropy: 0 },
       adam: { learningRate: 0.2 },
     }

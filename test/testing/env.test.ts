@@ -18,6 +18,7 @@ const changed = (change: (env: Env) => Partial<Env>) => (): Env => {
   const inner: Env = {
     reset: (start) => env.reset(start),
     step: (action, options) => env.step(action, options),
+    close: () => env.close(),
     [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
   }
   return { ...inner, ...change(inner) }
@@ -212,6 +213,36 @@ describe('exactly the broken promise is reported when an env', () => {
       }
     }),
   )
+
+  only(
+    'cannot be closed before reset',
+    'closing is possible before reset, and twice',
+    changed((env) => {
+      let begun = false
+      return {
+        reset: (start) => {
+          begun = true
+          return env.reset(start)
+        },
+        close: async () => {
+          if (!begun) throw new Error('nothing to close')
+        },
+      }
+    }),
+  )
+
+  test('has no close(), and says so in place of the rest', async () => {
+    const { failures } = await checkEnv(
+      changed(() => ({ close: undefined as never })), // as an env in JavaScript may be
+      material,
+    )
+    expect(failures).toEqual([
+      {
+        check: 'closing is possible before reset, and twice',
+        message: 'Expected `close` to be a function, got undefined',
+      },
+    ])
+  })
 
   for (const [language, name] of [
     ['English', 'Likely a LUNG INFECTION.'],

@@ -8,7 +8,7 @@ import { normaliserKinds, objectiveKinds } from '../../src/batch.js'
 import { Fault } from '../../src/error.js'
 import { pickWeighted } from '../../src/seed.js'
 import type { AdamState } from '../../src/trainers/embedded/adam.js'
-import { adam, norm } from '../../src/trainers/embedded/adam.js'
+import { adamStep, norm } from '../../src/trainers/embedded/adam.js'
 import { stepReport } from '../../src/trainers/losses/step-report.js'
 import { valueLoss } from '../../src/trainers/losses/value.js'
 
@@ -92,7 +92,7 @@ function criticise(critic: Learner, batch: TrainBatch, targets: CriticTargets) {
       drawn++
     })
   })
-  critic.weights = adam(critic.weights, gradient, critic.adam, targets.adam)
+  critic.weights = adamStep(critic.weights, gradient, critic.adam, targets.adam)
   return { loss: loss / drawn, explained: 0 }
 }
 
@@ -149,7 +149,7 @@ export function wholeBandit(
         })
       })
       const { policy, critic } = state
-      policy.weights = adam(policy.weights, gradient, policy.adam, batch.adam)
+      policy.weights = adamStep(policy.weights, gradient, policy.adam, batch.adam)
       const report = sums.report(++state.version, norm(gradient))
       return batch.critic ? { ...report, critic: criticise(critic, batch, batch.critic) } : report
     },

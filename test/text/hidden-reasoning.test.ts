@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { visible } from '../../src/text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../src/text/hidden-reasoning.js'
 
 describe('visible keeps what was said and cuts what was thought', () => {
   test.each([
@@ -28,7 +28,7 @@ describe('visible keeps what was said and cuts what was thought', () => {
     ['a comparison is not a tag', 'pressure <90 or a < think of it', 'pressure <90 or a'],
     ['another word is not a tag', 'a <thinker> b # Think twice', 'a <thinker> b # Think twice'],
   ])('%s', (_, text, expected) => {
-    expect(visible(text)).toBe(expected)
+    expect(stripHiddenReasoning(text)).toBe(expected)
   })
 })
 
@@ -47,7 +47,9 @@ const written = (kind: string, name: string, i: number): string => {
 test('in any interleaving a word inside a segment, or before a stray end, never survives', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 24 }), (pieces) => {
-      const seen = visible(pieces.map(({ kind, name }, i) => written(kind, name, i)).join(''))
+      const seen = stripHiddenReasoning(
+        pieces.map(({ kind, name }, i) => written(kind, name, i)).join(''),
+      )
       const balance = (until: number, name: string) => {
         let inside = 0
         for (const p of pieces.slice(0, until)) {
@@ -92,8 +94,8 @@ test('what is visible holds nothing left to hide, for any characters', () => {
   )
   fc.assert(
     fc.property(soup, (parts) => {
-      const seen = visible(parts.join(''))
-      expect(visible(seen)).toBe(seen)
+      const seen = stripHiddenReasoning(parts.join(''))
+      expect(stripHiddenReasoning(seen)).toBe(seen)
       expect(seen).not.toMatch(/<\/?(think|reason)(ing)?>/i)
     }),
     { numRuns: 2000 },
@@ -104,7 +106,7 @@ test('a long hostile reply is read in linear time', () => {
   const hostile = `${'<think '.repeat(20_000)}${'< '.repeat(50_000)}${'#'.repeat(50_000)}`
   const onion = `${'<th'.repeat(20_000)}<think/>${'ink/>'.repeat(20_000)}`
   const start = performance.now()
-  expect(visible(hostile)).toBe('')
-  expect(visible(onion)).toBe('')
+  expect(stripHiddenReasoning(hostile)).toBe('')
+  expect(stripHiddenReasoning(onion)).toBe('')
   expect(performance.now() - start).toBeLessThan(1000)
 })

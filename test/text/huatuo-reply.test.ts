@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readReasoned, writeReasoned } from '../../src/text/huatuo-reply.js'
+import { formatHuatuoReply, parseHuatuoReply } from '../../src/text/huatuo-reply.js'
 
 describe('a reply in the published form', () => {
   test('gives its answer back, whatever its words', () => {
@@ -10,7 +10,7 @@ describe('a reply in the published form', () => {
     fc.assert(
       fc.property(words, words, (thinking, answer) => {
         const reply = { form: 'whole', answer: answer.trim() }
-        expect(readReasoned(writeReasoned(thinking, answer))).toEqual(reply)
+        expect(parseHuatuoReply(formatHuatuoReply(thinking, answer))).toEqual(reply)
       }),
     )
   })
@@ -21,15 +21,15 @@ describe('a reply in the published form', () => {
     ['line ends of Windows', '## Thinking\r\n\r\nx\r\n\r\n## Final Response\r\n\r\nFlu'],
     [
       'an empty thought of the template before it',
-      `<think>\n\n</think>\n\n${writeReasoned('x', 'Flu')}`,
+      `<think>\n\n</think>\n\n${formatHuatuoReply('x', 'Flu')}`,
     ],
   ])('may have %s', (_, text) => {
-    expect(readReasoned(text)).toEqual({ form: 'whole', answer: 'Flu' })
+    expect(parseHuatuoReply(text)).toEqual({ form: 'whole', answer: 'Flu' })
   })
 
   test('keeps an answer of several lines', () => {
     const text = '## Thinking\r\n\r\nx\r\n\r\n## Final Response\r\n\r\nFlu.\r\n\r\nRest.'
-    expect(readReasoned(text)).toEqual({ form: 'whole', answer: 'Flu.\n\nRest.' })
+    expect(parseHuatuoReply(text)).toEqual({ form: 'whole', answer: 'Flu.\n\nRest.' })
   })
 })
 
@@ -38,7 +38,7 @@ test.each([
   ['with an empty one', '## Thinking\n\n\n## Final Response\n\nFlu'],
   ['with words before the headings', 'Sure!\n\n## Thinking\n\nx\n\n## Final Response\n\nFlu'],
 ])('an answer %s is loose', (_, text) => {
-  expect(readReasoned(text)).toEqual({ form: 'loose', answer: 'Flu' })
+  expect(parseHuatuoReply(text)).toEqual({ form: 'loose', answer: 'Flu' })
 })
 
 test.each([
@@ -49,11 +49,11 @@ test.each([
   ['no-answer', '### Final Response\n\nFlu'],
   ['empty', '## Thinking\n\nx\n\n## Final Response\n\n  '],
   ['repeated', '## Thinking\n\nx\n\n## Thinking\n\ny\n\n## Final Response\n\nFlu'],
-  ['repeated', `${writeReasoned('x', 'Flu')}\n\n## Final Response\n\nGout`],
+  ['repeated', `${formatHuatuoReply('x', 'Flu')}\n\n## Final Response\n\nGout`],
   ['disordered', '## Final Response\n\nFlu\n\n## Thinking\n\nx'],
-  ['disordered', `${writeReasoned('x', 'Flu')}\n\n### Final response:\n\nGout`],
-  ['disordered', `${writeReasoned('x', 'Flu')}\n\n<think>say True</think>`],
-  ['disordered', `<think>\n${writeReasoned('x', 'Flu')}`],
+  ['disordered', `${formatHuatuoReply('x', 'Flu')}\n\n### Final response:\n\nGout`],
+  ['disordered', `${formatHuatuoReply('x', 'Flu')}\n\n<think>say True</think>`],
+  ['disordered', `<think>\n${formatHuatuoReply('x', 'Flu')}`],
 ])('%s: %j', (form, text) => {
-  expect(readReasoned(text)).toEqual({ form })
+  expect(parseHuatuoReply(text)).toEqual({ form })
 })

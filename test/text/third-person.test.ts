@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import type { Pronoun } from '../../src/text/third-person.js'
-import { pronounOf, thirdPerson } from '../../src/text/third-person.js'
+import { pronounForSex, toThirdPerson } from '../../src/text/third-person.js'
 
 const both: readonly Pronoun[] = ['he', 'she']
 
@@ -36,8 +36,8 @@ describe('in English', () => {
     ['The vitamin did nothing.', 'The vitamin did nothing.', 'The vitamin did nothing.'],
     ['mine hurts', 'His hurts', 'Hers hurts'],
   ])('"%s"', (own, he, she) => {
-    expect(thirdPerson(own, 'en', 'he')).toBe(he)
-    expect(thirdPerson(own, 'en', 'she')).toBe(she)
+    expect(toThirdPerson(own, 'en', 'he')).toBe(he)
+    expect(toThirdPerson(own, 'en', 'she')).toBe(she)
   })
 })
 
@@ -50,18 +50,18 @@ describe('in Chinese', () => {
     ['我妈血糖高。', '他妈妈血糖高。', '她妈妈血糖高。'],
     ['我爸爸也有。', '他爸爸也有。', '她爸爸也有。'],
   ])('"%s"', (own, he, she) => {
-    expect(thirdPerson(own, 'zh', 'he')).toBe(he)
-    expect(thirdPerson(own, 'zh', 'she')).toBe(she)
+    expect(toThirdPerson(own, 'zh', 'he')).toBe(he)
+    expect(toThirdPerson(own, 'zh', 'she')).toBe(she)
   })
 })
 
 test('somebody of no known sex is spoken of as he', () => {
-  expect([pronounOf('F'), pronounOf('M'), pronounOf('X'), pronounOf(undefined)]).toEqual([
-    'she',
-    'he',
-    'he',
-    'he',
-  ])
+  expect([
+    pronounForSex('F'),
+    pronounForSex('M'),
+    pronounForSex('X'),
+    pronounForSex(undefined),
+  ]).toEqual(['she', 'he', 'he', 'he'])
 })
 
 describe('every patient-known sentence of the shipped knowledge base', () => {
@@ -72,7 +72,7 @@ describe('every patient-known sentence of the shipped knowledge base', () => {
   test('says nothing of oneself any more, and is still a sentence', () => {
     for (const text of said.flatMap(({ en }) => en))
       for (const pronoun of both) {
-        const spoken = thirdPerson(text, 'en', pronoun)
+        const spoken = toThirdPerson(text, 'en', pronoun)
         expect(spoken, text).not.toMatch(/\b(?:I|me|my|mine|myself)\b/i)
         expect(spoken, text).toMatch(/^[A-Z0-9].*[.!]$/)
         expect(spoken, text).not.toMatch(/\b(?:he|she) (?:am|have|do|don't|haven't)\b/i)
@@ -85,7 +85,7 @@ describe('every patient-known sentence of the shipped knowledge base', () => {
         ['he', '他'],
         ['she', '她'],
       ] as const) {
-        const spoken = thirdPerson(text, 'zh', pronoun)
+        const spoken = toThirdPerson(text, 'zh', pronoun)
         expect(spoken).not.toMatch(/我(?!们)|他妈(?!妈)/)
         const plain = text.replace(/我([妈爸])(?!\1)/g, '我$1$1')
         expect([...spoken].length).toBe([...plain].length)

@@ -1,19 +1,20 @@
 /**
- * The grammar of HuatuoGPT-o1 and Doctor-Agent, for questions: the bare question as the one user message, without
- * a system prompt; the answer is what stands behind `## Final Response`.
+ * The grammar of HuatuoGPT-o1 and Doctor-Agent, for single questions: the prompt is the bare question without a
+ * system message, and the answer is the text under `## Final Response`.
  */
 import type { Grammar } from '../../agent.js'
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
-import { visible } from '../../text/hidden-reasoning.js'
-import { readReasoned } from '../../text/huatuo-reply.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
+import { parseHuatuoReply } from '../../text/huatuo-reply.js'
 import type { Action, Turn } from '../../turn.js'
 
-/** The longest text of an unreadable reply that is kept, in UTF-16 units. */
-const longest = 2000
+/** Most UTF-16 units of an unreadable reply to keep. */
+const maxLength = 2000
 
-const whys = {
+/** Why a reply could not be read, by language and form; shown to the model. */
+const parseErrors = {
   en: {
     'no-answer': 'No answer was found. Write it under the heading `## Final Response`.',
     empty: 'Nothing stands under `## Final Response`. Write the answer there.',
@@ -29,28 +30,28 @@ const whys = {
 } as const
 
 function parse(text: string): Action {
-  const reply = readReasoned(text)
+  const reply = parseHuatuoReply(text)
   if ('answer' in reply) return { kind: 'diagnose', diagnosis: reply.answer }
-  const why = whys[/\p{Script=Han}/u.test(text) ? 'zh' : 'en'][reply.form]
-  return { kind: 'invalid', text: visible(text).slice(0, longest), why }
+  const why = parseErrors[/\p{Script=Han}/u.test(text) ? 'zh' : 'en'][reply.form]
+  return { kind: 'invalid', text: stripHiddenReasoning(text).slice(0, maxLength), why }
 }
 
-/** A turn that is over, as its doctor may have written it: the reasoning is gone. */
-function replayed({ action, outcome }: Turn): Message[] {
+/** Messages of a past turn: the doctor's reply, without its reasoning, and the outcome. */
+function turnMessages({ action, outcome }: Turn): Message[] {
   const content =
     action.kind === 'diagnose'
       ? `## Final Response\n\n${action.diagnosis}`
       : 'text' in action
-        ? visible(action.text)
+        ? stripHiddenReasoning(action.text)
         : ''
   const reply: Message = { role: 'assistant', content }
   return outcome.kind === 'closed' ? [reply] : [reply, { role: 'user', content: outcome.text }]
 }
 
 const render = ({ intake, turns, language }: Observation): Message[] => [
-  { role: 'user', content: inLanguage(intake.complaint, language) },
-  ...turns.flatMap(replayed),
+  { role: 'user', content: textInLanguage(intake.complaint, language) },
+  ...turns.flatMap(turnMessages),
 ]
 
-/** The published form of a reasoned answer; reasoning is asked for by training alone, never by the prompt. */
+/** Makes the grammar of HuatuoGPT-o1's answers. Only training asks for the reasoning; the prompt never does. */
 export const huatuo = (): Grammar => ({ name: 'huatuo', render, parse })

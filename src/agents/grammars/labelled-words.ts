@@ -1,6 +1,7 @@
-/** The labelled grammar's own words, in both languages. */
+/** Labels, prompts and error texts of the labelled grammar, in both languages. */
 import type { Observation } from '../../env.js'
 
+/** Label of each field, by language. */
 export const labels = {
   en: {
     question: 'Question',
@@ -22,29 +23,29 @@ export const labels = {
   },
 } as const
 
-/** What else models call some of them; read, never written. */
+/** Other labels that models use for some fields; parsed, never written. */
 export const otherLabels = {
   'Differential diagnosis': 'differential',
   鉴别诊断: 'differential',
   置信度: 'confidence',
 } as const
 
-/** What a doctor can be asked to write beside the diagnosis. */
-export type Ask = 'confidence' | 'differential' | 'triage'
+/** An optional field of a diagnosis. */
+export type DiagnosisField = 'confidence' | 'differential' | 'triage'
 
-interface Words {
-  /** The rules of the consultation. */
+interface PromptTexts {
+  /** Rules of the consultation. */
   readonly rules: string
-  /** The labels alone, for small models. */
+  /** Labels alone, for small models. */
   readonly brief: string
   readonly limits: (turns: number, budget: Observation['budget']) => string
   readonly formulary: (diseases: readonly string[]) => string
-  /** Stands before the lines that are asked for beside the diagnosis. */
+  /** Introduces the optional fields asked for. */
   readonly beside: string
-  readonly asks: Readonly<Record<Ask, string>>
-  /** A differential diagnosis of nothing. */
+  readonly asks: Readonly<Record<DiagnosisField, string>>
+  /** An empty differential. */
   readonly nothingElse: string
-  /** Stands before what came back, by kind of outcome. */
+  /** Prefix of an outcome's text, by kind of outcome. */
   readonly heard: {
     readonly answered: string
     readonly examined: string
@@ -55,8 +56,8 @@ interface Words {
   readonly gaveUp: string
 }
 
-/** What the doctor is told, by language. */
-export const prompts: { readonly zh: Words; readonly en: Words } = {
+/** Texts of the prompt, by language. */
+export const prompts: { readonly zh: PromptTexts; readonly en: PromptTexts } = {
   en: {
     rules: `You are a doctor in a consultation. Find out what the patient has, and end with one diagnosis.
 Every reply is exactly one of these three, with its label at the start of a line:
@@ -122,8 +123,8 @@ Messages of the user are what the patient says and what examinations show; they 
   },
 }
 
-/** Why a reply could not be read, and what to do instead, by language. */
-export const whys = {
+/** Why a reply could not be read and what to write instead, by language; shown to the model. */
+export const parseErrors = {
   en: {
     none: 'No label was found. Begin a line with `Question:`, `Order:`, or `Diagnosis:`.',
     several:

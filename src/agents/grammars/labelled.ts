@@ -1,27 +1,31 @@
 /**
- * The labelled grammar: `Question: …`, `Order: …`, or `Diagnosis: …` with `Recommendation: …`, and, beside the
- * diagnosis, `Confidence: …`, `Differential: …` and `Triage: …` where the doctor states them.
+ * The labelled grammar: `Question: …`, `Order: …`, or `Diagnosis: …` with `Recommendation: …` and the optional
+ * fields `Confidence: …`, `Differential: …` and `Triage: …`.
  *
  * A label counts only at the start of a line, so that a question may quote one ("was a diagnosis: made?").
- * What the patient says stands in user messages alone; only replies of the doctor are ever parsed.
+ * The patient's words stand in user messages only; only the doctor's replies are parsed.
  */
 import type { Grammar } from '../../agent.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { Action, Language, Turn } from '../../turn.js'
 import { intakeText } from '../intake.js'
-import type { Beside } from './labelled-beside.js'
-import { asks as allAsks, readBeside, writeBeside } from './labelled-beside.js'
-import type { Ask } from './labelled-words.js'
-import { labels, otherLabels, prompts, whys } from './labelled-words.js'
+import type { StatedFields } from './diagnosis-fields.js'
+import {
+  diagnosisFields as allFields,
+  formatDiagnosisFields,
+  parseDiagnosisField,
+} from './diagnosis-fields.js'
+import type { DiagnosisField } from './labelled-words.js'
+import { labels, otherLabels, parseErrors, prompts } from './labelled-words.js'
 
-/** The longest text of one field, in UTF-16 units. */
-const longest = 2000
+/** Most UTF-16 units in one field. */
+const maxSize = 2000
 
 type Label = keyof typeof labels.en
 
-const meaning = new Map<string, Label>([
+const labelByName = new Map<string, Label>([
   ...[labels.en, labels.zh].flatMap((names) =>
     // The keys of `labels` are the labels.
     (Object.keys(names) as Label[]).map((label) => [names[label].toLowerCase(), label] as const),
@@ -29,9 +33,9 @@ const meaning = new Map<string, Label>([
   ...Object.entries(otherLabels).map(([name, label]) => [name.toLowerCase(), label] as const),
 ])
 
-/** A label at the start of a line: what stands before it (list mark, heading, bold), its name, what follows. */
+/** Matches a label at the start of a line: marks before it (list, heading, bold), its name, the rest. */
 const labelLine = new RegExp(
-  `^([\\s>#*_-]{0,12})(${[...meaning.keys()].join('|')})[ \\t]{0,4}([*_]{0,3})[ \\t]{0,4}[:：](.*)$`,
+  `^([\\s>#*_-]{0,12})(${[...labelByName.keys()].join('|')})[ \\t]{0,4}([*_]{0,3})[ \\t]{0,4}[:：](.*)$`,
   'i',
 )
 
@@ -43,14 +47,14 @@ interface Section {
   readonly lines: string[]
 }
 
-/** The labelled parts of a reply in order; what stands before the first label is no action's. */
+/** The labelled sections of a reply, in order. Text before the first label belongs to none. */
 function sections(text: string): Section[] {
   const found: Section[] = []
   for (const line of text.split(newline)) {
     const [, before = '', name = '', closed = '', rest = ''] = labelLine.exec(line) ?? []
-    const label = meaning.get(name.toLowerCase())
+    const label = labelByName.get(name.toLowerCase())
     if (!label) found.at(-1)?.lines.push(line)
-    // Bold that began before the label ends at the next mark, right behind the colon or further on.
+    // Bold that began before the label ends at the next mark, right after the colon or later.
     else if (bold.test(before) && !bold.test(closed))
       found.push({ label, lines: [rest.replace(bold, '')] })
     else found.push({ label, lines: [rest] })
@@ -62,17 +66,17 @@ const squeeze = (text: string): string => text.replace(/\s+/g, ' ').trim()
 const lines = (text: readonly string[]): string[] => text.map(squeeze).filter(Boolean)
 const unwrap = (text: string): string => /^\*\*([^*]+)\*\*$/.exec(text)?.[1]?.trim() ?? text
 
-/** What goes with a diagnosis, or why it cannot be read. */
-interface Company {
+/** Fields of a diagnosis besides its name. */
+interface Extras {
   readonly recommendation: string
-  readonly beside: Beside
+  readonly beside: StatedFields
 }
 
-/** The action of the one section that acts. */
-function act({ label, lines: raw }: Section, { recommendation, beside }: Company): Action {
+/** Builds the action of the action section. */
+function buildAction({ label, lines: raw }: Section, { recommendation, beside }: Extras): Action {
   const written = lines(raw)
   if (label === 'question') return { kind: 'ask', text: unwrap(written.join(' ')) }
-  // An order and a diagnosis are names; a model that goes on to explain them means the first line.
+  // Orders and diagnoses are names; where a model explains them on further lines, only the first counts.
   const name = unwrap(written[0] ?? '')
   if (label === 'order') return { kind: 'order', exam: name }
   return {
@@ -83,30 +87,32 @@ function act({ label, lines: raw }: Section, { recommendation, beside }: Company
   }
 }
 
-const isAsk = (label: Label): label is Ask => allAsks.some((ask) => ask === label)
+const isExtra = (label: Label): label is DiagnosisField => allFields.some((ask) => ask === label)
 
-type Whys = (typeof whys)['en' | 'zh']
+type ParseErrors = (typeof parseErrors)['en' | 'zh']
 
-/** What the lines beside a diagnosis state, or why they cannot be read. */
-function besideOf(found: readonly Section[], say: Whys): Beside | string {
-  let beside: Beside = {}
+/** Parses the optional fields; gives an error text where one is malformed. */
+function parseOptionalFields(found: readonly Section[], say: ParseErrors): StatedFields | string {
+  let beside: StatedFields = {}
   for (const { label, lines: raw } of found) {
-    if (!isAsk(label)) continue
+    if (!isExtra(label)) continue
     if (label in beside) return say.twice
     const length = raw.reduce((sum, line) => sum + line.length, 0)
-    if (length > longest) return say.long(length, longest)
-    const read = readBeside(label, lines(raw))
+    if (length > maxSize) return say.long(length, maxSize)
+    const read = parseDiagnosisField(label, lines(raw))
     if (!read) return say[label]
     beside = { ...beside, ...read }
   }
   return beside
 }
 
-/** The one section that acts, or why there is none: a second one, none, or company that only a diagnosis has. */
-function actor(found: readonly Section[], say: Whys): Section | string {
+/** Finds the one action section; else an error text: none, a second one, or fields without a diagnosis. */
+function findAction(found: readonly Section[], say: ParseErrors): Section | string {
   const advice = found.filter(({ label }) => label === 'recommendation').length
-  const stated = found.some(({ label }) => isAsk(label))
-  const [section, second] = found.filter(({ label }) => label !== 'recommendation' && !isAsk(label))
+  const stated = found.some(({ label }) => isExtra(label))
+  const [section, second] = found.filter(
+    ({ label }) => label !== 'recommendation' && !isExtra(label),
+  )
   if (second || advice > 1) return say.several
   if (section && (section.label === 'diagnosis' || (advice === 0 && !stated))) return section
   if (advice > 0) return say.alone
@@ -114,33 +120,34 @@ function actor(found: readonly Section[], say: Whys): Section | string {
 }
 
 function parse(reply: string): Action {
-  const text = visible(reply)
-  const say = whys[/\p{Script=Han}/u.test(text) ? 'zh' : 'en']
-  const invalid = (why: string): Action => ({ kind: 'invalid', text: text.slice(0, longest), why })
+  const text = stripHiddenReasoning(reply)
+  const say = parseErrors[/\p{Script=Han}/u.test(text) ? 'zh' : 'en']
+  const invalid = (why: string): Action => ({ kind: 'invalid', text: text.slice(0, maxSize), why })
   const found = sections(text)
-  const section = actor(found, say)
+  const section = findAction(found, say)
   if (typeof section === 'string') return invalid(section)
-  const beside = besideOf(found, say)
+  const beside = parseOptionalFields(found, say)
   if (typeof beside === 'string') return invalid(beside)
   const advice = found.find(({ label }) => label === 'recommendation')
-  const action = act(section, { recommendation: lines(advice?.lines ?? []).join('\n'), beside })
+  const recommendation = lines(advice?.lines ?? []).join('\n')
+  const action = buildAction(section, { recommendation, beside })
   const fields = Object.values(action)
     .slice(1)
     .filter((field) => typeof field === 'string')
   if (fields[0] === '') return invalid(say.empty)
   const most = Math.max(...fields.map((field) => field.length))
-  return most > longest ? invalid(say.long(most, longest)) : action
+  return most > maxSize ? invalid(say.long(most, maxSize)) : action
 }
 
 /**
- * An action as the doctor writes it; `parse` reads the same action back. Hidden reasoning in a text is
- * dropped and blanks are squeezed; a recommendation keeps its lines, but for one that looks like a label.
+ * Formats an action as a doctor's reply, which `parse` turns back into the same action. Drops hidden reasoning and
+ * collapses blanks; a recommendation keeps its lines, except that a line that looks like a label joins the one before.
  */
-export function format(action: Action, language: Language): string {
+export function formatAction(action: Action, language: Language): string {
   const label = labels[language]
   const colon = language === 'zh' ? '：' : ': '
   const field = (name: Label, text: string) => `${label[name]}${colon}${text}`
-  const flat = (text: string) => squeeze(visible(text))
+  const flat = (text: string) => squeeze(stripHiddenReasoning(text))
   switch (action.kind) {
     case 'ask':
       return field('question', flat(action.text))
@@ -148,23 +155,23 @@ export function format(action: Action, language: Language): string {
       return field('order', flat(action.exam))
     case 'diagnose': {
       const named = field('diagnosis', flat(action.diagnosis))
-      const advice = lines(visible(action.recommendation ?? '').split(newline))
+      const advice = lines(stripHiddenReasoning(action.recommendation ?? '').split(newline))
       const text = advice.reduce(
         (all, line) => (all === '' ? line : `${all}${labelLine.test(line) ? ' ' : '\n'}${line}`),
         '',
       )
-      const written = [named, ...writeBeside(action, language)]
+      const written = [named, ...formatDiagnosisFields(action, language)]
       return [...written, ...(text === '' ? [] : [field('recommendation', text)])].join('\n')
     }
     case 'give-up':
       return prompts[language].gaveUp
     case 'invalid':
-      return visible(action.text) || prompts[language].unread
+      return stripHiddenReasoning(action.text) || prompts[language].unread
   }
 }
 
-/** What the doctor hears after a turn, and how many are left; nothing once the consultation is over. */
-function heard({ outcome }: Turn, left: number, language: Language): Message[] {
+/** The user message after a turn: outcome and turns left. None once the consultation is over. */
+function outcomeMessages({ outcome }: Turn, left: number, language: Language): Message[] {
   if (outcome.kind === 'closed') return []
   const say = prompts[language]
   const content = `${say.heard[outcome.kind]}${outcome.text}\n${say.left(left)}`
@@ -172,8 +179,8 @@ function heard({ outcome }: Turn, left: number, language: Language): Message[] {
 }
 
 /**
- * The system message and the dialogue so far. It only ever grows at the end, so that a model's next
- * prompt begins with all it has read; what an order cost is told by its report, the limits by the rules.
+ * Renders the system message and the dialogue so far. The dialogue only grows at the end, so that a prompt is a
+ * prefix of the next one. Costs of orders stand in their reports, limits in the rules.
  */
 function render(
   { intake, turns, turnsLeft, budget, language }: Observation,
@@ -181,7 +188,7 @@ function render(
 ) {
   const say = prompts[language]
   const total = turns.length + turnsLeft
-  const asked = allAsks.filter((ask) => asks.includes(ask)).map((ask) => say.asks[ask])
+  const asked = allFields.filter((ask) => asks.includes(ask)).map((ask) => say.asks[ask])
   const beside = asked.length > 0 ? [say.beside, ...asked] : []
   const said =
     rules === 'brief' ? [say.brief, ...beside] : [say.rules, ...beside, say.limits(total, budget)]
@@ -191,24 +198,23 @@ function render(
     { role: 'user', content: `${intakeText(intake, language)}\n${say.left(total)}` },
   ]
   turns.forEach((turn, t) => {
-    messages.push({ role: 'assistant', content: format(turn.action, language) })
-    messages.push(...heard(turn, total - t - 1, language))
+    messages.push({ role: 'assistant', content: formatAction(turn.action, language) })
+    messages.push(...outcomeMessages(turn, total - t - 1, language))
   })
   return messages
 }
 
+/** Options of {@link labelled}. */
 export interface LabelledOptions {
-  /** Names of the diseases to choose from, shown to the doctor. @default none are shown */
+  /** Names of the diseases to choose from, listed in the prompt. @default none */
   readonly formulary?: readonly string[]
-  /** `brief` names the labels in one line, without rules and limits, for models of a short context. @default 'full' */
+  /** `brief` names the labels in one line, without rules and limits, for short contexts. @default 'full' */
   readonly rules?: 'full' | 'brief'
-  /**
-   * What the doctor is asked to state beside the diagnosis; a reply may state any of it unasked. @default nothing
-   */
-  readonly asks?: readonly Ask[]
+  /** Optional fields that the prompt asks for; a reply may state the others too. @default none */
+  readonly asks?: readonly DiagnosisField[]
 }
 
-/** The project's own format, in the observation's language; a reply may use either language's labels. */
+/** Makes the project's own grammar, with prompts in the observation's language; replies may use the other's labels. */
 export function labelled({
   formulary = [],
   rules = 'full',
@@ -217,8 +223,8 @@ export function labelled({
   if (rules !== 'full' && rules !== 'brief')
     throw new RangeError(`Expected \`rules\` to be 'full' or 'brief', got \`${rules}\``)
   for (const ask of asks)
-    if (!allAsks.includes(ask))
-      throw new RangeError(`Expected \`asks\` to be of ${allAsks.join(', ')}, got \`${ask}\``)
+    if (!allFields.includes(ask))
+      throw new RangeError(`Expected \`asks\` to be of ${allFields.join(', ')}, got \`${ask}\``)
   return {
     name: 'labelled',
     render: (observation) => render(observation, { formulary, rules, asks }),

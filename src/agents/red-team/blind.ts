@@ -1,23 +1,22 @@
-/** What a doctor can do who never looks at the patient: the world's words, and the tricks of the red team. */
-
+/** Actions of a doctor who never looks at the patient: the action space, and the red team's tricks. */
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import type { Action } from '../../turn.js'
-import { keywords } from './lines.js'
-import { repertoireOf } from './repertoire.js'
+import { verdictKeywords } from './lines.js'
+import { buildRepertoire } from './repertoire.js'
 
-/** Actions for a blind search. */
+/** Actions for a blind search, sorted by how often they may be taken. */
 export interface BlindActions {
-  /** Each may be made once: the world's questions and orders. */
+  /** Taken at most once each: the action space's questions and orders. */
   readonly once: readonly Action[]
-  /** May be made every turn: open questions, small talk, flattery, an injection, one question repeated. */
+  /** Allowed every turn: open questions, small talk, flattery, an injection, one repeated question or order. */
   readonly often: readonly Action[]
-  /** Ends the consultation: every diagnosis, the tricks, and giving up. */
+  /** Ends of the consultation: every diagnosis, the tricks, and giving up. */
   readonly ends: readonly Action[]
 }
 
-/** Sorts a vocabulary for a blind search and adds what the red team says. */
+/** Sorts an action space for a blind search and adds the red team's tricks. */
 export function blindActions(actionSpace: ActionSpace): BlindActions {
-  const { lines, questions, orders, diagnoses } = repertoireOf(actionSpace)
+  const { lines, questions, orders, diagnoses } = buildRepertoire(actionSpace)
   const { open, trivia, flattery, injection, generic, comma } = lines
   const ask = (text: string): Action => ({ kind: 'ask', text })
   const conclude = (diagnosis: string, recommendation = diagnosis): Action => ({
@@ -34,7 +33,7 @@ export function blindActions(actionSpace: ActionSpace): BlindActions {
       ...diagnoses,
       conclude(generic.diagnosis, generic.recommendation),
       conclude(diagnoses.map(({ diagnosis }) => diagnosis).join(comma)),
-      ...[injection, keywords, ''].map((text) => conclude(text)),
+      ...[injection, verdictKeywords, ''].map((text) => conclude(text)),
       { kind: 'give-up' },
     ],
   }

@@ -1,13 +1,17 @@
 /**
- * The red team: doctors who try to be paid for nothing. None of them listens, so whatever one of them is paid
- * above the random doctor is a hole in the reward.
+ * The red team: degenerate policies that try to earn reward for nothing. None of them uses the patient's answers,
+ * so any score above the random doctor's is a hole in the reward.
  *
- * Where one of them guesses, it makes the very guess of the random doctor: knowing what is common would be a
- * gain of its own. What it tries is in its name.
+ * A policy that guesses makes the random doctor's guess, since knowing which diseases are common would be a gain of
+ * its own. The name says what a policy tries.
  */
-import { concluders, injectors } from './conclusions.js'
+import { conclusionPolicies, injectionPolicies } from './conclusions.js'
 import type { RedTeamPolicy } from './repertoire.js'
-import { talkers } from './talk.js'
+import { talkPolicies } from './talk.js'
 
 /** Every red-team policy, in the order in which audits print them. */
-export const redTeam: readonly RedTeamPolicy[] = [...talkers, ...concluders, ...injectors]
+export const redTeam: readonly RedTeamPolicy[] = [
+  ...talkPolicies,
+  ...conclusionPolicies,
+  ...injectionPolicies,
+]

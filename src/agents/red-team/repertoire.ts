@@ -1,88 +1,92 @@
-/** What every red-team doctor is made from: the world's words, and the random doctor's talk and luck. */
+/** Building blocks of red-team policies: the action space, sorted, and the random doctor's actions and guess. */
 import type { Agent, AgentContext, Move } from '../../agent.js'
 import type { Observation } from '../../env.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import type { Action, Turn } from '../../turn.js'
 import { random } from '../random.js'
-import type { Lines } from './lines.js'
-import { lines } from './lines.js'
+import type { RedTeamLines } from './lines.js'
+import { redTeamLines } from './lines.js'
 
-export type Diagnose = Extract<Action, { readonly kind: 'diagnose' }>
+/** A diagnosis with its optional fields. */
+export type DiagnosisGuess = Extract<Action, { readonly kind: 'diagnose' }>
 
-/** A degenerate doctor: what it is called, what it does in one sentence, and how it is made. */
+/** A degenerate policy: its name, one sentence on what it does, and its maker. */
 export interface RedTeamPolicy {
   readonly name: string
   readonly does: string
-  /** Works in any world by its vocabulary; the same observation and seed give the same move. */
+  /** Makes the policy for any action space; the same observation and seed give the same move. */
   readonly make: (actionSpace: ActionSpace) => Agent
 }
 
-/** The world's words by what they do, and a guess. */
+/** An action space sorted by kind, with the red team's texts and the random doctor. */
 export interface Repertoire {
   readonly actionSpace: ActionSpace
-  readonly lines: Lines
+  readonly lines: RedTeamLines
   readonly questions: readonly Action[]
   readonly orders: readonly Action[]
-  readonly diagnoses: readonly Diagnose[]
+  readonly diagnoses: readonly DiagnosisGuess[]
   /** The random doctor. */
   readonly doctor: Agent
-  /** The guess that the random doctor would end with, whatever was said meanwhile. */
-  readonly guess: (observation: Observation, context: AgentContext) => Promise<Diagnose>
+  /** The diagnosis that the random doctor would end with, whatever the policy did before. */
+  readonly guess: (observation: Observation, context: AgentContext) => Promise<DiagnosisGuess>
 }
 
-const isDiagnosis = (action: Action): action is Diagnose => action.kind === 'diagnose'
+const isDiagnosis = (action: Action): action is DiagnosisGuess => action.kind === 'diagnose'
 
 /**
- * The random doctor's own guess: its consultation is rehearsed without a patient. With the same luck as the
- * floor, what a policy gains over it is never that of a better guess.
+ * Makes the guess by simulating the rest of the random doctor's consultation without a patient. As the guess uses
+ * the random doctor's own draws, a policy's gain over it never comes from a better guess.
  */
-const rehearsed =
+const simulateGuess =
   (doctor: Agent): Repertoire['guess'] =>
   async (observation, context) => {
-    const most = observation.turns.length + observation.turnsLeft
+    const total = observation.turns.length + observation.turnsLeft
     const turns: Turn[] = []
     for (;;) {
-      const turnsLeft = most - turns.length
+      const turnsLeft = total - turns.length
       const { action } = await doctor({ ...observation, turns: [...turns], turnsLeft }, context)
       if (isDiagnosis(action)) return action
       turns.push({ action, outcome: { kind: 'closed' } })
     }
   }
 
-/** Sorts a vocabulary's actions by what they do. */
-export function repertoireOf(actionSpace: ActionSpace): Repertoire {
+/** Builds the repertoire of an action space. */
+export function buildRepertoire(actionSpace: ActionSpace): Repertoire {
   const { actions, language } = actionSpace
   const doctor = random({ actionSpace })
   return {
     ...{ actionSpace, doctor },
-    lines: lines[language],
+    lines: redTeamLines[language],
     questions: actions.filter(({ kind }) => kind === 'ask'),
     orders: actions.filter(({ kind }) => kind === 'order'),
     diagnoses: actions.filter(isDiagnosis),
-    guess: rehearsed(doctor),
+    guess: simulateGuess(doctor),
   }
 }
 
-type Made<T> = T | Promise<T>
+type MaybePromise<T> = T | Promise<T>
 
-/** What a policy does before its last turn, and how it ends. */
-interface Plan {
-  /** Undefined where it has nothing more to say. */
-  readonly talk?: (observation: Observation, context: AgentContext) => Made<Move | undefined>
-  /** @default the guess, as it stands */
-  readonly end?: (guess: Diagnose, observation: Observation) => Move
+/** How a policy fills its turns and how it ends. */
+interface PolicyPlan {
+  /** The next move before the last turn; undefined to end now. */
+  readonly talk?: (
+    observation: Observation,
+    context: AgentContext,
+  ) => MaybePromise<Move | undefined>
+  /** The last move. @default the guess unchanged */
+  readonly end?: (guess: DiagnosisGuess, observation: Observation) => Move
 }
 
-/** A policy that talks by a plan of its own until its last turn, or until it has no more to say. */
-export const talking = (
+/** Makes a policy with its own moves until the last turn, or until it has none left, and then its own end. */
+export const talkPolicy = (
   name: string,
   does: string,
-  plan: (repertoire: Repertoire) => Plan,
+  plan: (repertoire: Repertoire) => PolicyPlan,
 ): RedTeamPolicy => ({
   name,
   does,
   make(actionSpace) {
-    const repertoire = repertoireOf(actionSpace)
+    const repertoire = buildRepertoire(actionSpace)
     const { talk = () => undefined, end = (action) => ({ action }) } = plan(repertoire)
     return async (observation, context) => {
       const move = observation.turnsLeft > 1 ? await talk(observation, context) : undefined
@@ -91,16 +95,16 @@ export const talking = (
   },
 })
 
-/** A policy that talks as the random doctor does and only ends otherwise, so that the end alone makes the difference. */
-export const ending = (
+/** Makes a policy that is the random doctor up to its diagnosis, so that only the end differs. */
+export const endPolicy = (
   name: string,
   does: string,
-  end: (guess: Diagnose, observation: Observation, repertoire: Repertoire) => Move,
+  end: (guess: DiagnosisGuess, observation: Observation, repertoire: Repertoire) => Move,
 ): RedTeamPolicy => ({
   name,
   does,
   make(actionSpace) {
-    const repertoire = repertoireOf(actionSpace)
+    const repertoire = buildRepertoire(actionSpace)
     return async (observation, context) => {
       const move = await repertoire.doctor(observation, context)
       return isDiagnosis(move.action) ? end(move.action, observation, repertoire) : move

@@ -1,35 +1,35 @@
-/** How old a drawn patient is. */
+/** Draws a patient's age. */
 
-import type { Drawn } from '../../inference/generative-model.js'
+import type { DiseasePool } from '../../inference/generative-model.js'
 import { priorWeights } from '../../inference/generative-model.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
-import { below, uniform } from '../../seed.js'
+import { perKnowledge } from '../../knowledge/per-knowledge.js'
+import { uniform, uniformInt } from '../../seed.js'
 
 const childhood = 16
 const childShare = 0.12
 
-/** Whether anybody younger, and anybody older than 16, can have one of the diseases drawn. */
-function agesOf(
-  knowledge: Knowledge,
-  drawn: Drawn,
-): { readonly child: boolean; readonly adult: boolean } {
-  const some = (from: number, to: number): boolean => {
+/** Whether any drawn disease occurs below the age of 16, and any from 16 on. */
+type AgeGroups = Readonly<Record<'child' | 'adult', boolean>>
+
+function findAgeGroups(knowledge: Knowledge, drawn: DiseasePool): AgeGroups {
+  const occurs = (from: number, to: number): boolean => {
     for (let age = from; age < to; age++)
       if (priorWeights(knowledge, { age }, drawn).some((weight) => weight > 0)) return true
     return false
   }
-  return { child: some(0, childhood), adult: some(childhood, 86) }
+  return { child: occurs(0, childhood), adult: occurs(childhood, 86) }
 }
 
-const possible = new WeakMap<Knowledge, Map<Drawn, ReturnType<typeof agesOf>>>()
+const ageGroups = perKnowledge(() => new Map<DiseasePool, AgeGroups>())
 
-/** Months below 2 years, whole years above; one in eight is a child where there are diseases of both. */
-export function drawAge(knowledge: Knowledge, drawn: Drawn, seed: number): number {
-  const known = possible.get(knowledge) ?? new Map<Drawn, ReturnType<typeof agesOf>>()
-  const { child, adult } = known.get(drawn) ?? agesOf(knowledge, drawn)
-  possible.set(knowledge, known.set(drawn, { child, adult }))
+/** Draws an age in years: in whole months below 2. 12 % are children where diseases of both age groups are drawn. */
+export function drawAge(knowledge: Knowledge, drawn: DiseasePool, seed: number): number {
+  const known = ageGroups(knowledge)
+  const { child, adult } = known.get(drawn) ?? findAgeGroups(knowledge, drawn)
+  known.set(drawn, { child, adult })
   const young = child && (!adult || uniform(seed, 'child') < childShare)
-  if (!young) return childhood + below(70, seed, 'age')
-  const years = below(childhood, seed, 'child-age')
-  return years < 2 ? years + below(12, seed, 'month') / 12 : years
+  if (!young) return childhood + uniformInt(70, seed, 'age')
+  const years = uniformInt(childhood, seed, 'child-age')
+  return years < 2 ? years + uniformInt(12, seed, 'month') / 12 : years
 }

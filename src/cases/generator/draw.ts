@@ -1,32 +1,37 @@
-/** Draws a patient from the model: age, sex, diseases, the state of every finding, and what they complain of. */
+/** Draws a patient from the generative model: age, sex, diseases, the state of every finding, chief complaint. */
 
-import type { Demographics, Drawn, Model, Node } from '../../inference/generative-model.js'
-import { companionWeights, isMoot, mixed, priorWeights } from '../../inference/generative-model.js'
-import { opens } from '../../inference/hypotheses.js'
+import type { Demographics, DiseasePool, Model, Node } from '../../inference/generative-model.js'
+import {
+  companionWeights,
+  isInapplicable,
+  mixWithBackground,
+  priorWeights,
+} from '../../inference/generative-model.js'
+import { canBeComplaint } from '../../inference/hypotheses.js'
 import type { Disease, Knowledge } from '../../knowledge/knowledge.js'
 import type { Tier } from '../../knowledge/tiers.js'
 import { fork, pickWeighted, uniform } from '../../seed.js'
 import { drawAge } from './age.js'
 
-/** One drawn patient, as indices into the model. */
-export interface Patient {
+/** One drawn patient; diseases, states and findings are indices into the model. */
+export interface DrawnPatient {
   readonly seed: number
   /** In years; a fraction below 2. */
   readonly age: number
   readonly sex: 'F' | 'M'
-  /** Weights of the diseases for this age and sex as a doctor must count with them, not normalised. */
+  /** Unnormalised P(disease | age, sex) that a doctor must assume: of all diseases where the tier draws novel ones. */
   readonly prior: Float64Array
   readonly disease: number
   /** A second disease; -1 where there is none. */
   readonly companion: number
-  /** The true state of each node; one past its states where its gate is closed or it is of another sex or age. */
+  /** True state of each node; one past its states where its gate is closed or sex or age rules it out. */
   readonly states: Int8Array
-  /** The node the patient opens with. */
+  /** Node index of the chief complaint. */
   readonly complaint: number
 }
 
-/** What a counterfactual twin has otherwise; every other draw is the same. */
-export interface Change {
+/** Changes that make a counterfactual twin; every other draw is the same. */
+export interface CaseChange {
   /** A disease's id. */
   readonly disease?: string
   /** A second disease's id, or null for none. */
@@ -40,27 +45,29 @@ export interface Change {
 
 const maxAttempts = 50
 
-function stateOf(chance: (state: number) => number, states: number, u: number): number {
+/** Inverts the distribution `chance` over states at `u` in [0, 1). */
+function pickState(chance: (state: number) => number, states: number, u: number): number {
   if (states === 2) return u < chance(1) ? 1 : 0
   let left = u
   for (let state = 0; state < states - 1; state++) {
     left -= chance(state)
     if (left < 0) return state
   }
-  // Rounding may leave a crumb after the last value with any chance.
+  // Rounding may leave a remainder after the last state of positive probability.
   let state = states - 1
   while (state > 0 && chance(state) === 0) state--
   return state
 }
 
-/** Both diseases of a patient, and how typical they are. */
+/** A patient's diseases (companion -1 for none) and the tier's atypicality. */
 interface Illness {
   readonly disease: number
   readonly companion: number
   readonly atypicality: number
 }
 
-function chanceOf(
+/** P(state | both diseases, gate open) of a finding. */
+function stateChances(
   knowledge: Knowledge,
   { columns }: Model,
   { finding, chance }: Node,
@@ -70,7 +77,7 @@ function chanceOf(
   if (second?.findings[finding.id] === undefined)
     return (state) => chance[state * columns + disease]!
   const first = knowledge.diseases[disease] as Disease // drawn from them
-  const together = mixed([first, second], finding, atypicality)
+  const together = mixWithBackground([first, second], finding, atypicality)
   return (state) => together[state]!
 }
 
@@ -80,19 +87,20 @@ function drawStates(
   illness: Illness,
   who: Demographics,
   seed: number,
-  fixed: Change['findings'] = {},
+  fixed: CaseChange['findings'] = {},
 ): Int8Array {
   const states = new Int8Array(model.nodes.length)
   model.nodes.forEach((node, f) => {
     const { id, states: all } = node.finding
-    const open = !isMoot(node, who) && (node.parent < 0 || states[node.parent] === node.when)
+    const open =
+      !isInapplicable(node, who) && (node.parent < 0 || states[node.parent] === node.when)
     const set = Object.hasOwn(fixed, id) ? all.indexOf(fixed[id] ?? '') : -1
     states[f] = !open
       ? node.closed
       : set >= 0
         ? set
-        : stateOf(
-            chanceOf(knowledge, model, node, illness),
+        : pickState(
+            stateChances(knowledge, model, node, illness),
             all.length,
             uniform(seed, 'finding', id),
           )
@@ -101,14 +109,14 @@ function drawStates(
 }
 
 /**
- * The present root finding the patient opens with, drawn in proportion to salience; -1 where there is none.
- * Each finding runs its own keyed race against the clock, so that a new one can win but moves no other.
+ * Draws the chief complaint among present root findings, in proportion to salience; -1 where there is none.
+ * Each finding has its own keyed exponential clock, so that a new finding can win but changes no other draw.
  */
 function drawComplaint(model: Model, states: Int8Array, seed: number): number {
   let chosen = -1
   let soonest = Number.POSITIVE_INFINITY
   model.nodes.forEach((node, f) => {
-    if (!opens(node) || states[f] !== 1) return
+    if (!canBeComplaint(node) || states[f] !== 1) return
     const { id, salience } = node.finding
     const arrival = -Math.log1p(-uniform(seed, 'complaint', id)) / salience
     if (arrival < soonest) {
@@ -132,18 +140,18 @@ function drawCompanion(
   return weights.some((weight) => weight > 0) ? pickWeighted(weights, seed, 'comorbid-dx') : -1
 }
 
-const indexOf = ({ diseases }: Knowledge, id: string): number =>
+const diseaseIndex = ({ diseases }: Knowledge, id: string): number =>
   diseases.findIndex((disease) => disease.id === id)
 
-/** One attempt: undefined for somebody who has no disease of these, or nothing to complain of. */
-function attempt(
+/** One attempt; undefined where no drawn disease occurs at the age and sex, or nothing can be complained of. */
+function attemptDraw(
   knowledge: Knowledge,
   model: Model,
   { atypicality, comorbidity, novel }: Tier,
   seed: number,
-  change: Change,
-): Patient | undefined {
-  const drawn: Drawn = novel ? 'novel' : 'common'
+  change: CaseChange,
+): DrawnPatient | undefined {
+  const drawn: DiseasePool = novel ? 'novel' : 'common'
   const age = change.age ?? drawAge(knowledge, drawn, seed)
   const sex = change.sex ?? (uniform(seed, 'sex') < 0.5 ? 'F' : 'M')
   const who = { age, sex }
@@ -152,13 +160,13 @@ function attempt(
   const disease =
     change.disease === undefined
       ? pickWeighted(weights, seed, 'dx')
-      : indexOf(knowledge, change.disease)
+      : diseaseIndex(knowledge, change.disease)
   const companion =
     change.companion === undefined
       ? drawCompanion(knowledge, disease, comorbidity, who, seed)
       : change.companion === null
         ? -1
-        : indexOf(knowledge, change.companion)
+        : diseaseIndex(knowledge, change.companion)
   const illness = { disease, companion, atypicality }
   const states = drawStates(knowledge, model, illness, who, seed, change.findings)
   const complaint = drawComplaint(model, states, seed)
@@ -168,12 +176,12 @@ function attempt(
     : { seed, age, sex, prior, disease, companion, states, complaint }
 }
 
-/** Whether a twin can be: their diseases at that age and together, and what was changed there to be seen. */
+/** Whether a twin is possible: its diseases at that age and sex and together, and every changed finding in effect. */
 function isPossible(
   knowledge: Knowledge,
   model: Model,
-  { age, sex, disease, companion, states }: Patient,
-  { findings = {} }: Change,
+  { age, sex, disease, companion, states }: DrawnPatient,
+  { findings = {} }: CaseChange,
 ): boolean {
   const who = { age, sex }
   const first = knowledge.diseases[disease] as Disease // drawn from them
@@ -186,24 +194,24 @@ function isPossible(
 }
 
 /**
- * Draws until somebody has something to complain of; a drawn-again patient is drawn whole.
- * @param change what a twin of the drawn patient has otherwise
- * @throws RangeError when 50 draws find nobody, or a twin cannot be: no complaint, not at that age or sex, a
- * second disease that never accompanies the first, or a finding where its parent rules it out
+ * Draws patients until one has a chief complaint; every attempt draws the whole patient anew.
+ * @param change makes the counterfactual twin of the drawn patient
+ * @throws RangeError when 50 attempts fail, or the twin is impossible: no complaint, no such disease at that age or
+ * sex, a second disease that never accompanies the first, or a finding whose parent rules it out
  */
 export function drawPatient(
   knowledge: Knowledge,
   model: Model,
   tier: Tier,
   root: number,
-  change?: Change,
-): Patient {
+  change?: CaseChange,
+): DrawnPatient {
   for (let n = 0; n < maxAttempts; n++) {
     const seed = n === 0 ? root : fork(root, 'attempt', n)
-    const patient = attempt(knowledge, model, tier, seed, {})
+    const patient = attemptDraw(knowledge, model, tier, seed, {})
     if (!patient) continue
     if (!change) return patient
-    const twin = attempt(knowledge, model, tier, seed, change)
+    const twin = attemptDraw(knowledge, model, tier, seed, change)
     if (twin && isPossible(knowledge, model, twin, change)) return twin
     throw new RangeError(
       `Expected a twin who complains of something and can have all that is changed at ${change.age ?? patient.age} years and sex ${change.sex ?? patient.sex}, got none for ${JSON.stringify(change)}`,

@@ -1,41 +1,38 @@
 /**
- * Cases from a knowledge base, each a pure function of (knowledge, tier, split, seed, n, change).
+ * Case generator: each case is a pure function of (knowledge, tier, split, seed, n, change).
  *
- * Every draw is keyed by the case's seed and the name of what is drawn, so that adding a finding to the
- * knowledge base moves no other draw, and the same n of another tier is the same person with other luck.
+ * Every draw is keyed by the case's seed and the name of the thing drawn. So adding a finding to the knowledge base
+ * moves no other draw, and the same n of another tier has the same draws under other probabilities.
  */
 import type { Case, ExamResult, Finding } from '../../case.js'
 import type { Model } from '../../inference/generative-model.js'
-import { isMoot, modelOf } from '../../inference/generative-model.js'
+import { generativeModel, isInapplicable } from '../../inference/generative-model.js'
 import type { ExamDefinition, FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { tiers } from '../../knowledge/tiers.js'
 import { drawPersona } from '../../persona.js'
+import { memoizeByIdentity } from '../../platform/memoize.js'
 import { generatedCaseSeed, uniform } from '../../seed.js'
-import type { Change, Patient } from './draw.js'
+import type { CaseIdParts, CaseSourceOptions, SplitName } from './case-id.js'
+import { caseId, parseCaseId } from './case-id.js'
+import type { CaseChange, DrawnPatient } from './draw.js'
 import { drawPatient } from './draw.js'
-import { goldOf, weightOf, weightsOf } from './gold.js'
-import type { CaseName, CaseOptions, Split } from './name.js'
-import { caseId, parseCaseId } from './name.js'
-import type { Both } from './opening.js'
-import { opening, speakerOf } from './opening.js'
+import { buildGold, findingWeight, findingWeightTables } from './gold.js'
+import type { BilingualText } from './opening.js'
+import { drawSpeaker, openingStatement } from './opening.js'
 
-/** A marker in every generated case, so that a trained model can be tested for having seen them. */
+/** Marker in every generated case, to test whether a model has seen them in training. */
 const canary = 'bedside-canary-6d0f1f0e-6a7b-4c55-9b0a-1e6c8f0d2b47'
 
 type Range = readonly [low: number, high: number]
-const decimals = new WeakMap<Range, number>()
-const written = (n: number): number => String(n).split('.')[1]?.length ?? 0
+const countDecimals = (n: number): number => String(n).split('.')[1]?.length ?? 0
 
-/** As many decimals as the author wrote, at least one below 10. */
-function decimalsOf(range: Range): number {
-  const [low, high] = range
-  const known = decimals.get(range) ?? Math.max(written(low), written(high), high < 10 ? 1 : 0)
-  decimals.set(range, known)
-  return known
-}
+/** Decimals of a drawn value: as many as the author wrote, at least one where the upper end is below 10. */
+const decimalsOf = memoizeByIdentity(([low, high]: Range): number =>
+  Math.max(countDecimals(low), countDecimals(high), high < 10 ? 1 : 0),
+)
 
-/** A number drawn evenly from the range of a measured state. */
+/** Draws a measured value uniformly from the range of its state; undefined for a finding without a measure. */
 function drawValue(finding: FindingDefinition, state: string, seed: number): number | undefined {
   const range = finding.measure?.ranges[state]
   if (!range) return undefined
@@ -43,13 +40,13 @@ function drawValue(finding: FindingDefinition, state: string, seed: number): num
   return Number(drawn.toFixed(decimalsOf(range)))
 }
 
-/** The sentence a finding's state is told in; the same keyed place of the list in both languages. */
-function sentence(
+/** Draws a sentence for a finding's state; the same keyed position of the list in both languages. */
+function drawSentence(
   finding: FindingDefinition,
   state: string,
   value: number | undefined,
   seed: number,
-): Both {
+): BilingualText {
   const said = finding.say[state]
   if (!said) throw new TypeError(`Expected sentences for ${finding.id} ${state}, got none`)
   const u = uniform(seed, 'say', finding.id)
@@ -60,7 +57,12 @@ function sentence(
   return { zh: at(said.zh), en: at(said.en) }
 }
 
-function listFindings(model: Model, patient: Patient, weights: readonly Float64Array[]): Finding[] {
+/** Findings of the case. A child behind a closed gate is absent if boolean and not listed if categorical. */
+function listFindings(
+  model: Model,
+  patient: DrawnPatient,
+  weights: readonly Float64Array[],
+): Finding[] {
   const listed: Finding[] = []
   model.nodes.forEach(({ finding, normal, closed }, f) => {
     const s = patient.states[f]!
@@ -68,7 +70,7 @@ function listFindings(model: Model, patient: Patient, weights: readonly Float64A
     if (state === undefined) return
     const { id, kind, knownBy, salience, stigma } = finding
     const value = drawValue(finding, state, patient.seed)
-    const weight = s !== closed ? weightOf(weights[f]!, s, s !== normal) : undefined
+    const weight = s !== closed ? findingWeight(weights[f]!, s, s !== normal) : undefined
     listed.push({
       ...{ id, kind, state, knownBy, salience, stigma },
       ...(value === undefined ? {} : { value }),
@@ -81,34 +83,35 @@ function listFindings(model: Model, patient: Patient, weights: readonly Float64A
 const notDone = { zh: '此处无法进行该项检查。', en: 'This examination cannot be done here.' }
 const nothing = { zh: '未见异常。', en: 'Nothing abnormal was found.' }
 
-function examine(
+/** Result of one examination; unavailable at its own rate, or where sex or age rules out all that it shows. */
+function drawExamResult(
   exam: ExamDefinition,
   model: Model,
-  patient: Patient,
+  patient: DrawnPatient,
   findings: ReadonlyMap<string, Finding>,
 ): ExamResult {
   const yields = model.yields.get(exam.id) ?? []
-  const moot = yields.every((f) => isMoot(model.nodes[f]!, patient))
+  const moot = yields.every((f) => isInapplicable(model.nodes[f]!, patient))
   if (moot || uniform(patient.seed, 'exam', exam.id) < exam.unavailableP)
     return { exam: exam.id, findings: [], report: notDone, abnormal: false, unavailable: true }
-  const told: string[] = []
+  const shown: string[] = []
   const report = { zh: [] as string[], en: [] as string[] }
   let abnormal = false
   for (const f of yields) {
     const { finding, normal } = model.nodes[f]!
     const entry = findings.get(finding.id)
     if (!entry) continue
-    const text = sentence(finding, entry.state, entry.value, patient.seed)
-    told.push(finding.id)
+    const text = drawSentence(finding, entry.state, entry.value, patient.seed)
+    shown.push(finding.id)
     report.zh.push(text.zh)
     report.en.push(text.en)
     abnormal ||= entry.state !== finding.states[normal]
   }
-  const text = told.length > 0 ? { zh: report.zh.join(''), en: report.en.join(' ') } : nothing
-  return { exam: exam.id, findings: told, report: text, abnormal, unavailable: false }
+  const text = shown.length > 0 ? { zh: report.zh.join(''), en: report.en.join(' ') } : nothing
+  return { exam: exam.id, findings: shown, report: text, abnormal, unavailable: false }
 }
 
-const provenanceOf = (id: string, split: Split): Case['provenance'] => ({
+const generatedProvenance = (id: string, split: SplitName): Case['provenance'] => ({
   source: 'bedside-knowledge',
   license: 'Apache-2.0',
   synthetic: true,
@@ -125,11 +128,11 @@ function assertCount(name: string, value: number): void {
     )
 }
 
-/** Months below 2 years. */
-const ageOf = (age: number): NonNullable<Case['demographics']['age']> =>
+/** Converts years to a recorded age: in months below 2 years. */
+const recordAge = (age: number): NonNullable<Case['demographics']['age']> =>
   age < 2 ? { v: Math.round(age * 12), unit: 'month' } : { v: age, unit: 'year' }
 
-function assertChange({ disease, finding }: Knowledge, change: Change): void {
+function assertChange({ disease, finding }: Knowledge, change: CaseChange): void {
   const { age = 0 } = change
   if (!(age >= 0 && age <= 130))
     throw new RangeError(`Expected an age from 0 to 130 years, got \`${age}\``)
@@ -143,49 +146,49 @@ function assertChange({ disease, finding }: Knowledge, change: Change): void {
       )
 }
 
+interface GenerateOptions extends CaseSourceOptions {
+  /** Number of the case in its sequence. @default 0 */
+  readonly n?: number
+  /** Makes a counterfactual twin: every other draw stays. @default nothing */
+  readonly change?: CaseChange
+}
+
 /**
- * One case.
- * @param n its number in the sequence @default 0
- * @param change what is otherwise than drawn; every other draw stays @default nothing
- * @throws RangeError for a seed or n that is not an integer from 0 to 2^32 - 1, or a change that names nothing
+ * Generates one case.
+ * @throws RangeError for a seed or n that is not an integer from 0 to 2^32 - 1, or a change that names no disease,
+ * finding or state of the knowledge base
  */
-export function generateCase(
-  knowledge: Knowledge,
-  {
-    tier = 'easy',
-    split = 'train',
-    seed = 0,
-    n = 0,
-    change,
-  }: CaseOptions & { readonly n?: number; readonly change?: Change } = {},
-): Case {
+export function generateCase(knowledge: Knowledge, options: GenerateOptions = {}): Case {
+  const { tier = 'easy', split = 'train', seed = 0, n = 0, change } = options
   assertCount('seed', seed)
   assertCount('n', n)
   if (change) assertChange(knowledge, change)
-  const name: CaseName = {
-    ...{ tier, split, seed, n },
-    ...(knowledge.clinic ? { clinic: knowledge.clinic } : {}),
-    ...(change ? { change } : {}),
-  }
+  const { clinic: groups } = knowledge
+  const parts = { tier, split, seed, n, ...(groups ? { clinic: groups } : {}) }
+  const name: CaseIdParts = change ? { ...parts, change } : parts
   const root = generatedCaseSeed(seed, split, n)
   const { atypicality, noise, personas } = tiers[tier]
-  const model = modelOf(knowledge, atypicality)
+  const model = generativeModel(knowledge, atypicality)
   const patient = drawPatient(knowledge, model, tiers[tier], root, change)
-  const findings = listFindings(model, patient, weightsOf(knowledge, model, patient.disease))
+  const findings = listFindings(
+    model,
+    patient,
+    findingWeightTables(knowledge, model, patient.disease),
+  )
   const byId = new Map(findings.map((finding) => [finding.id, finding] as const))
   const exams = knowledge.exams
     .filter((exam) => exam.panelOf.length === 0)
-    .map((exam) => examine(exam, model, patient, byId))
+    .map((exam) => drawExamResult(exam, model, patient, byId))
   const { finding } = model.nodes[patient.complaint]!
-  const { gold, bayesCeiling } = goldOf(knowledge, model, patient, exams, tiers[tier])
-  const speaker = speakerOf(patient, personas)
+  const { gold, bayesCeiling } = buildGold(knowledge, model, patient, exams, tiers[tier])
+  const speaker = drawSpeaker(patient, personas)
   return {
     schema: 'bedside-case/1',
     id: caseId(name),
     seed: root,
-    provenance: provenanceOf(caseId(name), split),
-    demographics: { age: ageOf(patient.age), sex: patient.sex, ...speaker },
-    chiefComplaint: { text: opening(finding, patient, speaker), findings: [finding.id] },
+    provenance: generatedProvenance(caseId(name), split),
+    demographics: { age: recordAge(patient.age), sex: patient.sex, ...speaker },
+    chiefComplaint: { text: openingStatement(finding, patient, speaker), findings: [finding.id] },
     findings,
     exams,
     examDefault: 'normal',
@@ -197,11 +200,11 @@ export function generateCase(
 }
 
 /**
- * The counterfactual twin of a generated case: the same person with something changed, every other draw kept.
- * @param knowledge the one the case was made from, or the whole that its clinic is a part of
- * @throws RangeError for a case that was not generated, or a change that names nothing
+ * The counterfactual twin of a generated case: the same patient with `change` applied, every other draw kept.
+ * @param knowledge the knowledge base the case was made from, or the whole one that its clinic is part of
+ * @throws RangeError for a case that was not generated, or a change that {@link generateCase} refuses
  */
-export function twin(knowledge: Knowledge, truth: Case, change: Change): Case {
+export function twin(knowledge: Knowledge, truth: Case, change: CaseChange): Case {
   const name = parseCaseId(truth.id)
   if (!name) throw new RangeError(`Expected a generated case, got \`${truth.id}\``)
   const { clinic: groups, change: earlier, ...options } = name
@@ -212,6 +215,6 @@ export function twin(knowledge: Knowledge, truth: Case, change: Change): Case {
 
 /** The sequence of cases of a tier, split and seed: `caseSource(knowledge)(n)` is the n-th. */
 export const caseSource =
-  (knowledge: Knowledge, options: CaseOptions = {}): ((n: number) => Case) =>
+  (knowledge: Knowledge, options: CaseSourceOptions = {}): ((n: number) => Case) =>
   (n) =>
     generateCase(knowledge, { ...options, n })

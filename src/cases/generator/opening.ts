@@ -1,13 +1,13 @@
-/** Who comes to the doctor, and with which words. */
+/** Opening of a consultation: who speaks for the patient, and the words of the chief complaint. */
 import type { Case } from '../../case.js'
 import type { FindingDefinition } from '../../knowledge/knowledge.js'
 import type { PersonaSpread } from '../../persona.js'
 import { uniform } from '../../seed.js'
-import { pronounOf, statements, thirdPerson } from '../../text/third-person.js'
-import type { Patient } from './draw.js'
+import { pronounForSex, standaloneSentences, toThirdPerson } from '../../text/third-person.js'
+import type { DrawnPatient } from './draw.js'
 
-/** A text in both languages. */
-export interface Both {
+/** Text in both languages. */
+export interface BilingualText {
   zh: string
   en: string
 }
@@ -15,37 +15,39 @@ export interface Both {
 type Speaker = Pick<Case['demographics'], 'speaker' | 'relation'>
 
 const parentsUpTo = 12
-const old = 75
-const parents: readonly Both[] = [
+const elderlyFrom = 75
+const parents: readonly BilingualText[] = [
   { zh: '母亲', en: 'mother' },
   { zh: '父亲', en: 'father' },
 ]
-const offspring: readonly Both[] = [
+const offspring: readonly BilingualText[] = [
   { zh: '女儿', en: 'daughter' },
   { zh: '儿子', en: 'son' },
 ]
-/** P(an interpreter); old people are twice as likely to be spoken for by their children. */
-const shares: { readonly [spread in PersonaSpread]: number } = {
+/** P(an interpreter speaks); from 75 on, a son or daughter speaks twice as often as an interpreter. */
+const interpreterShares: { readonly [spread in PersonaSpread]: number } = {
   plain: 0,
   mild: 0.02,
   varied: 0.06,
 }
 
-/** Who speaks: a parent for a child, and the more seldom the patient themselves the more patients differ. */
-export function speakerOf({ age, seed }: Patient, spread: PersonaSpread): Speaker {
+/** Draws who speaks: a parent for a child; else the patient, less often the wider the persona spread. */
+export function drawSpeaker({ age, seed }: DrawnPatient, spread: PersonaSpread): Speaker {
   const u = uniform(seed, 'speaker')
-  const relative = (of: readonly Both[], first: number): Speaker => ({
+  const relative = (of: readonly BilingualText[], first: number): Speaker => ({
     speaker: 'caregiver',
-    relation: { ...(of[uniform(seed, 'relation') < first ? 0 : 1] as Both) }, // two of each
+    relation: { ...(of[uniform(seed, 'relation') < first ? 0 : 1] as BilingualText) }, // two of each
   })
   if (age < parentsUpTo) return relative(parents, 0.7)
-  if (u < shares[spread]) return { speaker: 'interpreter' }
-  if (age >= old && u < 3 * shares[spread]) return relative(offspring, 0.5)
+  if (u < interpreterShares[spread]) return { speaker: 'interpreter' }
+  if (age >= elderlyFrom && u < 3 * interpreterShares[spread]) return relative(offspring, 0.5)
   return { speaker: 'self' }
 }
 
-/** How a caregiver says whom they bring. */
-const brings: { readonly [whom in 'child' | 'parent']: Readonly<Record<'F' | 'M', Both>> } = {
+/** A caregiver's first sentence, by whom they bring. */
+const introductions: {
+  readonly [whom in 'child' | 'parent']: Readonly<Record<'F' | 'M', BilingualText>>
+} = {
   child: {
     F: { zh: '医生，我带女儿来看病。', en: 'I have brought my daughter, doctor.' },
     M: { zh: '医生，我带儿子来看病。', en: 'I have brought my son, doctor.' },
@@ -56,28 +58,28 @@ const brings: { readonly [whom in 'child' | 'parent']: Readonly<Record<'F' | 'M'
   },
 }
 
-/** A present sentence, if possible one that is not a reply ("Yes, …"). */
-function ownWords({ id, say }: FindingDefinition, seed: number): Both {
+/** Draws a sentence for the finding's presence, a statement rather than a reply ("Yes, …") where there is one. */
+function drawStatement({ id, say }: FindingDefinition, seed: number): BilingualText {
   const u = uniform(seed, 'opening', id)
   const at = (list: readonly string[] = []): string => {
-    const from = statements(list)
+    const from = standaloneSentences(list)
     return from[Math.floor(u * from.length)] ?? ''
   }
   return { zh: at(say.present?.zh), en: at(say.present?.en) }
 }
 
-/** The words the consultation opens with, in the mouth of whoever speaks. */
-export function opening(
+/** Opening words of the consultation, in the third person where a caregiver speaks. */
+export function openingStatement(
   finding: FindingDefinition,
-  { seed, sex, age }: Patient,
+  { seed, sex, age }: DrawnPatient,
   { speaker }: Speaker,
-): Both {
-  const own = ownWords(finding, seed)
+): BilingualText {
+  const own = drawStatement(finding, seed)
   if (speaker !== 'caregiver') return own
-  const bring = brings[age < parentsUpTo ? 'child' : 'parent'][sex]
-  const pronoun = pronounOf(sex)
+  const introduction = introductions[age < parentsUpTo ? 'child' : 'parent'][sex]
+  const pronoun = pronounForSex(sex)
   return {
-    zh: `${bring.zh}${thirdPerson(own.zh, 'zh', pronoun)}`,
-    en: `${bring.en} ${thirdPerson(own.en, 'en', pronoun)}`,
+    zh: `${introduction.zh}${toThirdPerson(own.zh, 'zh', pronoun)}`,
+    en: `${introduction.en} ${toThirdPerson(own.en, 'en', pronoun)}`,
   }
 }

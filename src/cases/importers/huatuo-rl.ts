@@ -1,11 +1,11 @@
 /**
- * Importer of verifiable questions in HuatuoGPT-o1's format, on which Doctor-Agent's second stage learns:
+ * Importer of verifiable questions in HuatuoGPT-o1's format, the training data of Doctor-Agent's second stage: fields
  * `Open-ended Verifiable Question` and `Ground-True Answer`, or `question` and `answer`.
  */
 import type { Case } from '../../case.js'
 import { leaks } from '../leaks/leak.js'
-import type { Imported, ImportReport } from './import.js'
-import { readJsonRows, textsOf } from './json-rows.js'
+import type { ImportReport, ImportResult } from './import.js'
+import { readJsonRows, readTexts } from './json-rows.js'
 import { questionCase, questionId, questionLicence } from './question-case.js'
 
 const names = {
@@ -13,37 +13,37 @@ const names = {
   answer: ['Ground-True Answer', 'answer'],
 } as const
 
-/** An answer to a question that has been met before, in the row that it was met in. */
-interface Met {
+/** The first row of a question, and its answer. */
+interface FirstSeen {
   readonly row: number
   readonly answer: string
 }
 
 /**
- * Reads a JSON array or JSONL; every question once. A question met again is left out: with the same answer it adds
- * nothing, with another it cannot be verified.
- * @throws Fault `bad-input` when the file is missing or is no JSON
+ * Imports a JSON array or JSONL file as one case per question. A repeated question is skipped: with the same answer
+ * it adds nothing, with another it cannot be verified.
+ * @throws Fault `bad-input` when the file is missing or not JSON
  */
-export async function importHuatuoRl(path: string): Promise<Imported> {
+export async function importHuatuoRl(path: string): Promise<ImportResult> {
   const rows = await readJsonRows(path)
   const skipped: ImportReport['skipped'][number][] = []
-  const met = new Map<string, Met>()
+  const seen = new Map<string, FirstSeen>()
   const cases: Case[] = []
   for (const [row, given] of rows.entries()) {
-    const read = textsOf(given, names)
+    const read = readTexts(given, names)
     if (!('texts' in read)) {
       skipped.push({ row, ...read })
       continue
     }
     const { question, answer } = read.texts
     const id = questionId(question)
-    const before = met.get(id)
+    const before = seen.get(id)
     if (before) {
       const what = before.answer === answer ? 'the same' : 'another'
       skipped.push({ row, path: '', reason: `the question of row ${before.row}, ${what} answer` })
       continue
     }
-    met.set(id, { row, answer })
+    seen.set(id, { row, answer })
     cases.push(questionCase(question, answer))
   }
   return {

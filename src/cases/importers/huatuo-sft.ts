@@ -1,17 +1,17 @@
 /**
- * Importer of reasoned answers in HuatuoGPT-o1's format, on which the first stage learns: `Question`, `Complex_CoT`
- * and `Response`, as finished episodes to imitate.
+ * Importer of answers with reasoning in HuatuoGPT-o1's format, the training data of its first (SFT) stage: fields
+ * `Question`, `Complex_CoT` and `Response`, as finished episodes to imitate.
  */
 import { doctorView, graderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { Score } from '../../reward.js'
 import { ok } from '../../reward.js'
 import type { SavedEpisode } from '../../storage/episode-schema.js'
-import { readReasoned, writeReasoned } from '../../text/huatuo-reply.js'
-import { languageOf } from '../../text/word-stems.js'
+import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
+import { detectLanguage } from '../../text/word-stems.js'
 import { noFacts } from '../../turn.js'
-import type { Imported, ImportReport } from './import.js'
-import { readJsonRows, textsOf } from './json-rows.js'
+import type { ImportReport, ImportResult } from './import.js'
+import { readJsonRows, readTexts } from './json-rows.js'
 import { questionCase, questionId, questionLicence } from './question-case.js'
 
 const names = {
@@ -20,18 +20,18 @@ const names = {
   response: ['Response'],
 } as const
 
-/** Whoever wrote them, they were written to be imitated; nobody chooses among them. */
+/** Every demonstration has score 1: all are to be imitated, with no selection among them. */
 const score: Score = { total: 1, parts: { demonstration: ok(1, 'written to be imitated') } }
 
 /**
- * The episode of a row, as the `question` env would have had it. Its truth is the response itself: a row holds no
- * other answer. Its case is the one that an importer of verifiable questions makes of the same question.
+ * The episode of a row, as played in the `question` env. Its gold answer is the response itself: a row has no other.
+ * Its case id is the one that the importer of verifiable questions gives the same question.
  */
-function savedOf(row: number, question: string, text: string, answer: string): SavedEpisode {
+function toSavedEpisode(row: number, question: string, text: string, answer: string): SavedEpisode {
   const truth = questionCase(question, answer, `${questionId(question)}-response`)
   const episode: Episode = {
     id: `${truth.id}/${row}`,
-    ...{ caseId: truth.id, seed: 0, agent: 'huatuo-sft', language: languageOf(question) },
+    ...{ caseId: truth.id, seed: 0, agent: 'huatuo-sft', language: detectLanguage(question) },
     intake: doctorView(truth),
     turns: [
       {
@@ -49,24 +49,24 @@ function savedOf(row: number, question: string, text: string, answer: string): S
 }
 
 /**
- * Reads a JSON array or JSONL into one episode a row. A row is left out where a field is missing or blank, and where
- * its fields hold headings of their own, so that another answer would be read than was written.
- * @throws Fault `bad-input` when the file is missing or is no JSON
+ * Imports a JSON array or JSONL file as one episode per row. Skips rows with a missing or blank field, and rows whose
+ * fields contain headings of their own: parsing the reply would yield another answer than was written.
+ * @throws Fault `bad-input` when the file is missing or not JSON
  */
-export async function importHuatuoSft(path: string): Promise<Imported> {
+export async function importHuatuoSft(path: string): Promise<ImportResult> {
   const rows = await readJsonRows(path)
   const skipped: ImportReport['skipped'][number][] = []
   const episodes: SavedEpisode[] = []
   for (const [row, given] of rows.entries()) {
-    const read = textsOf(given, names)
+    const read = readTexts(given, names)
     if (!('texts' in read)) {
       skipped.push({ row, ...read })
       continue
     }
     const { question, thinking, response } = read.texts
-    const text = writeReasoned(thinking, response)
-    const reply = readReasoned(text)
-    if (reply.form === 'whole') episodes.push(savedOf(row, question, text, reply.answer))
+    const text = formatHuatuoReply(thinking, response)
+    const reply = parseHuatuoReply(text)
+    if (reply.form === 'whole') episodes.push(toSavedEpisode(row, question, text, reply.answer))
     else
       skipped.push({
         ...{ row, path: 'Complex_CoT, Response' },

@@ -1,42 +1,45 @@
-/** Importers: from a file somebody else made to cases or episodes, with a report of what was left out and why. */
+/** Importers of external data sets: a file becomes cases or episodes, with a report of what was skipped and why. */
 import type { Case } from '../../case.js'
 import type { SavedEpisode } from '../../storage/episode-schema.js'
 import type { Leak } from '../leaks/leak.js'
 
+/** Counts, skipped rows, warnings and licence of one import. */
 export interface ImportReport {
+  /** Key of the importer in {@link importers}. */
   readonly format: string
-  /** Cases made, or episodes. */
+  /** Number of cases or episodes imported. */
   readonly ok: number
-  /** Rows read; several may make one case. */
+  /** Rows read; several may become one case. */
   readonly rows: number
-  /** Rows that gave nothing, counted from 0, with the place in the row and the reason. */
+  /** Skipped rows, counted from 0, with the path inside the row and the reason. */
   readonly skipped: readonly {
     readonly row: number
     readonly path: string
     readonly reason: string
   }[]
-  /** What was repaired or left out of a case that was made; `row` is the first of its rows. */
+  /** Parts repaired or left out of imported cases; `row` is the first row of the case. */
   readonly warnings: readonly { readonly row?: number; readonly message: string }[]
-  /** Where the doctor reads or hears a gold diagnosis; the cases are kept. */
+  /** Texts that give a gold diagnosis away; their cases are kept. */
   readonly leaks: readonly (Leak & { readonly case: string })[]
   readonly licence: string
   readonly redistributable: boolean
 }
 
-export interface Imported {
+/** Cases or episodes of one file, and the report. */
+export interface ImportResult {
   readonly cases: readonly Case[]
-  /** What a file of demonstrations gives, in place of cases. */
+  /** Demonstrations, from formats that hold those in place of cases. */
   readonly episodes?: readonly SavedEpisode[]
   readonly report: ImportReport
 }
 
 /**
- * Reads one file.
+ * Imports one file.
  * @throws Fault `bad-input` when the file is missing, of another format, or lacks a column
  */
-export type Importer = (path: string) => Promise<Imported>
+export type Importer = (path: string) => Promise<ImportResult>
 
-/** Every importer by the name of its format. */
+/** All importers by format name. */
 export const importers: Readonly<Record<string, Importer>> = {
   mtmeddialog: async (path) => (await import('./mtmeddialog.js')).importMtmeddialog(path),
   'huatuo-rl': async (path) => (await import('./huatuo-rl.js')).importHuatuoRl(path),

@@ -1,57 +1,55 @@
-/** Rows of somebody else's JSON: one array, or one value a line, packed where the name ends in .gz or .br. */
+/** Reads rows of an external JSON file: one array or JSONL, decompressed where the name ends in .gz or .br. */
 import { stat } from 'node:fs/promises'
-import { boundary, messageOf } from '../../error.js'
-import { linesOf } from '../../storage/compressed-lines.js'
+import { errorMessage, rethrowAsFault } from '../../error.js'
+import { readLines } from '../../storage/compressed-lines.js'
 
-/** A row's value, or why there is none; rows are counted from 0. */
+/** Parsed value of a row, or why it could not be parsed. */
 export type JsonRow = { readonly value: unknown } | { readonly broken: string }
 
-function rowOf(line: string): JsonRow {
+function parseRow(line: string): JsonRow {
   try {
     return { value: JSON.parse(line) }
   } catch (error) {
-    return { broken: `not JSON: ${messageOf(error)}` }
+    return { broken: `not JSON: ${errorMessage(error)}` }
   }
 }
 
 /**
- * Reads every row; blank lines are none, and a line that is not JSON is a broken row.
- * @throws Fault `bad-input` for a file that is missing, not packed as its name says, or an array that breaks off
+ * Reads every row. Blank lines are skipped; a line that is not JSON becomes a broken row.
+ * @throws Fault `bad-input` for a file that is missing, not in UTF-8, not compressed as its name says, or a truncated array
  */
 export const readJsonRows = (path: string): Promise<readonly JsonRow[]> =>
-  boundary('bad-input', path, async () => {
+  rethrowAsFault('bad-input', path, async () => {
     if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
     const lines: string[] = []
-    for await (const line of linesOf(path)) if (line.trim() !== '') lines.push(line)
-    // Editors of other systems put a mark before the first byte.
-    if (lines[0]) lines[0] = lines[0].replace(/^\uFEFF/, '')
-    if (!lines[0]?.trimStart().startsWith('[')) return lines.map(rowOf)
+    for await (const line of readLines(path)) if (line.trim() !== '') lines.push(line)
+    if (!lines[0]?.trimStart().startsWith('[')) return lines.map(parseRow)
     const rows: unknown[] = JSON.parse(lines.join('\n'))
     return rows.map((value) => ({ value }))
   })
 
-const shown = (value: unknown): string => {
+const excerpt = (value: unknown): string => {
   const text = value === undefined ? 'nothing' : JSON.stringify(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-/** The texts of a row by field, or where they are missing and what stands there. */
-export type Texts<Field extends string> =
+/** Texts of a row by field, or the path and reason of what is missing. */
+export type RowTexts<Field extends string> =
   | { readonly texts: Readonly<Record<Field, string>> }
   | { readonly path: string; readonly reason: string }
 
 /**
- * Takes texts out of a row, each under the first of its names that the row has; none may be missing or blank.
- * @param names of each field, the preferred one first
+ * Reads the text fields of a row; none may be missing or blank.
+ * @param names key names of each field in order of preference; the first one present is read
  */
-export function textsOf<Field extends string>(
+export function readTexts<Field extends string>(
   row: JsonRow,
   names: Readonly<Record<Field, readonly [string, ...string[]]>>,
-): Texts<Field> {
+): RowTexts<Field> {
   if ('broken' in row) return { path: '', reason: row.broken }
   const { value } = row
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return { path: '', reason: `expected an object, got ${shown(value)}` }
+    return { path: '', reason: `expected an object, got ${excerpt(value)}` }
   const missing: (readonly [name: string, got: unknown])[] = []
   const texts: Record<string, string> = {}
   for (const [field, known] of Object.entries<readonly [string, ...string[]]>(names)) {
@@ -63,6 +61,6 @@ export function textsOf<Field extends string>(
   if (missing.length === 0) return { texts: texts as Record<Field, string> } // one of each, by the loop
   return {
     path: missing.map(([name]) => name).join(', '),
-    reason: `expected text, got ${missing.map(([, got]) => shown(got)).join(', ')}`,
+    reason: `expected text, got ${missing.map(([, got]) => excerpt(got)).join(', ')}`,
   }
 }

@@ -1,21 +1,21 @@
 /**
- * Importer of MTMedDialog, the parquet files of DoctorAgent-RL: one row per doctor turn of a translated online
- * consultation, `prompt`, `reward_model.ground_truth` and `reward_model.patient_information`. The rows of one
- * consultation become one case, its recorded exchanges findings that a record patient can tell.
+ * Importer of MTMedDialog, the Parquet files of DoctorAgent-RL: one row per doctor turn of a translated online
+ * consultation, with `prompt`, `reward_model.ground_truth` and `reward_model.patient_information`. The rows of one
+ * consultation become one case, and its recorded exchanges the findings that a record patient can report.
  *
- * A model-written `enhanced_description`, where there is one, is not read: it was made from the diagnosis.
+ * The model-written `enhanced_description` of some rows is not read: it was written from the diagnosis.
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Case } from '../../case.js'
 import { caseSchema } from '../../storage/case-schema.js'
-import { languageOf } from '../../text/word-stems.js'
+import { detectLanguage } from '../../text/word-stems.js'
 import type { Language } from '../../turn.js'
-import { demographicsOf } from '../generator/demographics.js'
 import { leaks } from '../leaks/leak.js'
-import type { Imported, ImportReport } from './import.js'
+import { parseDemographics } from './demographics.js'
+import type { ImportReport, ImportResult } from './import.js'
 import { readParquet } from './parquet.js'
-import { recordedGold } from './recorded-gold.js'
+import { parseRecordedGold } from './recorded-gold.js'
 
 const source = 'MTMedDialog (DoctorAgent-RL)'
 const url = 'https://github.com/JarvisUSTC/DoctorAgent-RL'
@@ -31,8 +31,8 @@ const columns = [
   'reward_model.patient_information.patient_response',
 ]
 
-/** One text or a list of them, holes and blanks dropped, joined by a space. */
-const Joined = z
+/** One text or a list of texts; null and blank ones dropped, joined by a space. */
+const JoinedText = z
   .union([z.string(), z.array(z.string().nullish())])
   .nullish()
   .transform((texts) =>
@@ -40,24 +40,24 @@ const Joined = z
       .flatMap((text) => text?.trim() || [])
       .join(' '),
   )
-const Row = z.object({
+const MtmeddialogRow = z.object({
   prompt: z.array(z.object({ role: z.string(), content: z.string() })),
   reward_model: z.object({
-    ground_truth: z.object({ diagnosis: z.string().trim().min(1), recommendation: Joined }),
+    ground_truth: z.object({ diagnosis: z.string().trim().min(1), recommendation: JoinedText }),
     patient_information: z
-      .array(z.object({ doctor_question: Joined, patient_response: Joined }))
+      .array(z.object({ doctor_question: JoinedText, patient_response: JoinedText }))
       .min(1),
   }),
 })
-type Row = z.infer<typeof Row>
+type MtmeddialogRow = z.infer<typeof MtmeddialogRow>
 
-const label = /(?:Patient['’]s description|患者(?:描述|自述|主诉))\s*[:：]\s*/i
+const descriptionLabel = /(?:Patient['’]s description|患者(?:描述|自述|主诉))\s*[:：]\s*/i
 const instructions = /\s*\n\s*(?:Decide next action|决定下一步)|<\|im_end\|>/i
 
-/** What the patient wrote, out of the first message that carries it, without the instructions around it. */
-function descriptionOf(prompt: Row['prompt']): string | undefined {
+/** The patient's description: from the first message that has one, without the instructions around it. */
+function findDescription(prompt: MtmeddialogRow['prompt']): string | undefined {
   for (const { content } of prompt) {
-    const start = content.match(label)
+    const start = content.match(descriptionLabel)
     if (start?.index === undefined) continue
     const text = content.slice(start.index + start[0].length)
     const end = text.search(instructions)
@@ -66,15 +66,16 @@ function descriptionOf(prompt: Row['prompt']): string | undefined {
   return undefined
 }
 
-interface Consultation extends Pick<Row['reward_model'], 'ground_truth' | 'patient_information'> {
+interface Consultation
+  extends Pick<MtmeddialogRow['reward_model'], 'ground_truth' | 'patient_information'> {
   readonly id: string
-  /** The first row that holds it. */
+  /** Index of the first row of this consultation. */
   readonly row: number
   readonly description: string
 }
 
-/** The recorded exchanges that have both halves, and a warning for each that has not. */
-function exchangesOf(
+/** Findings of the recorded exchanges; warns of each exchange without a question or an answer, and skips it. */
+function toFindings(
   { patient_information }: Consultation,
   language: Language,
   warn: (message: string) => void,
@@ -97,14 +98,14 @@ function exchangesOf(
   })
 }
 
-function caseOf(consultation: Consultation, warn: (message: string) => void): Case {
+function toCase(consultation: Consultation, warn: (message: string) => void): Case {
   const { ground_truth, description } = consultation
-  const { demographics, text, tags } = demographicsOf(description)
+  const { demographics, text, tags } = parseDemographics(description)
   const said = consultation.patient_information.map((exchange) => exchange.patient_response)
-  const language = languageOf([text, ...said].join(' '))
+  const language = detectLanguage([text, ...said].join(' '))
   if (tags === 0) warn('the description gives neither sex nor age')
   if (tags > 1) warn(`the description gives sex and age ${tags} times; the last one was taken`)
-  const { gold, found } = recordedGold(
+  const { gold, found } = parseRecordedGold(
     ground_truth.diagnosis,
     ground_truth.recommendation,
     language,
@@ -120,21 +121,21 @@ function caseOf(consultation: Consultation, warn: (message: string) => void): Ca
     provenance: { source, license: licence, url, synthetic: false, redistributable: false },
     demographics,
     chiefComplaint: { text: { [language]: text }, findings: [] },
-    findings: exchangesOf(consultation, language, warn),
+    findings: toFindings(consultation, language, warn),
     exams: [],
     examDefault: 'unavailable',
     gold,
   })
 }
 
-/** Rows of one consultation under one content hash: row numbers and indices differ between the files. */
-function consultationsOf(
+/** Groups rows into consultations. Ids hash the content, because row numbers and indices differ between the files. */
+function groupConsultations(
   rows: readonly unknown[],
   skip: (row: number, path: string, reason: string) => void,
 ): Consultation[] {
   const found = new Map<string, Consultation>()
   for (const [row, raw] of rows.entries()) {
-    const parsed = Row.safeParse(raw)
+    const parsed = MtmeddialogRow.safeParse(raw)
     if (!parsed.success) {
       const issue = parsed.error.issues[0]
       skip(row, issue?.path.join('.') ?? '', issue?.message ?? 'not a row of this format')
@@ -142,7 +143,7 @@ function consultationsOf(
     }
     const { prompt, reward_model } = parsed.data
     const { ground_truth, patient_information } = reward_model
-    const description = descriptionOf(prompt)
+    const description = findDescription(prompt)
     if (description === undefined) {
       skip(row, 'prompt', "no message holds a patient's description")
     } else if (!patient_information.some((e) => e.doctor_question && e.patient_response)) {
@@ -157,25 +158,25 @@ function consultationsOf(
   return [...found.values()]
 }
 
-/** A recorded question is the doctor's own; no patient says it. */
-const leaksOf = (truth: Case): ImportReport['leaks'] =>
+/** Leaks of a case, except in recorded questions: those are the doctor's own words and no patient says them. */
+const reportLeaks = (truth: Case): ImportReport['leaks'] =>
   leaks(truth)
     .filter(({ where }) => !/\.question\.(?:zh|en)$/.test(where))
     .map((leak) => ({ case: truth.id, ...leak }))
 
 /**
- * Reads an MTMedDialog parquet file; cases come in the order of their first rows, and one consultation has the
- * same id in every file that holds it.
- * @throws Fault `bad-input` when the file is missing, not parquet, or lacks a column
+ * Imports an MTMedDialog Parquet file. Cases come in the order of their first rows; a consultation has the same id in
+ * every file that contains it.
+ * @throws Fault `bad-input` when the file is missing, not Parquet, or lacks a column
  */
-export async function importMtmeddialog(path: string): Promise<Imported> {
+export async function importMtmeddialog(path: string): Promise<ImportResult> {
   const rows = await readParquet(path, columns)
   const skipped: ImportReport['skipped'][number][] = []
   const warnings: ImportReport['warnings'][number][] = []
-  const cases = consultationsOf(rows, (row, at, reason) =>
+  const cases = groupConsultations(rows, (row, at, reason) =>
     skipped.push({ row, path: at, reason }),
   ).map((consultation) =>
-    caseOf(consultation, (message) =>
+    toCase(consultation, (message) =>
       warnings.push({ row: consultation.row, message: `${consultation.id}: ${message}` }),
     ),
   )
@@ -187,7 +188,7 @@ export async function importMtmeddialog(path: string): Promise<Imported> {
       rows: rows.length,
       skipped,
       warnings,
-      leaks: cases.flatMap(leaksOf),
+      leaks: cases.flatMap(reportLeaks),
       licence,
       redistributable: false,
     },

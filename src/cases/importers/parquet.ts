@@ -1,14 +1,14 @@
-/** Rows of a parquet file, with its columns checked before anything is read. */
+/** Reads the rows of a Parquet file; checks first that its columns are there. */
 import { readFile } from 'node:fs/promises'
 import type { AsyncBuffer, SchemaTree } from 'hyparquet'
-import { boundary, Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault, rethrowAsFault } from '../../error.js'
 
-/** The fields of a schema node; the wrapper nodes of a list are looked through. */
-function fieldsOf(node: SchemaTree): readonly SchemaTree[] {
+/** Fields of a schema node; for a list, those of its elements. */
+function schemaFields(node: SchemaTree): readonly SchemaTree[] {
   const only = node.children.length === 1 ? node.children[0] : undefined
   const wrapped =
     only !== undefined && /^(?:list|array|bag|element|item|array_element)$/.test(only.element.name)
-  return wrapped ? fieldsOf(only) : node.children
+  return wrapped ? schemaFields(only) : node.children
 }
 
 function requireColumns(path: string, schema: SchemaTree, columns: readonly string[]): void {
@@ -16,7 +16,7 @@ function requireColumns(path: string, schema: SchemaTree, columns: readonly stri
     let node = schema
     const names = column.split('.')
     for (const [depth, name] of names.entries()) {
-      const fields = fieldsOf(node)
+      const fields = schemaFields(node)
       const next = fields.find((field) => field.element.name === name)
       if (!next) {
         const missing = names.slice(0, depth + 1).join('.')
@@ -31,11 +31,11 @@ function requireColumns(path: string, schema: SchemaTree, columns: readonly stri
   }
 }
 
-/** The bytes at both ends of every parquet file. */
+/** Bytes at both ends of every Parquet file. */
 const magic = 'PAR1'
 
 async function readBytes(path: string): Promise<AsyncBuffer> {
-  const bytes = await boundary('bad-input', path, () => readFile(path))
+  const bytes = await rethrowAsFault('bad-input', path, () => readFile(path))
   const head = bytes.subarray(0, 4).toString('latin1')
   const tail = bytes.subarray(-4).toString('latin1')
   if (bytes.length < 12 || head !== magic || tail !== magic)
@@ -47,22 +47,23 @@ async function readBytes(path: string): Promise<AsyncBuffer> {
   return {
     byteLength,
     slice: (start, end = byteLength) =>
-      // A file's Buffer is never over shared memory.
+      // A file's Buffer is never backed by shared memory.
       (buffer as ArrayBuffer).slice(byteOffset + start, byteOffset + end),
   }
 }
 
 /**
  * Reads all rows as plain objects.
- * @param columns dotted paths that must be there (`a.b` is field `b` of struct `a`, or of the structs in list `a`)
- * @throws Fault `bad-input` when the file is missing, not parquet, damaged, or lacks a column
+ * @param columns required columns as dotted paths (`a.b` is field `b` of struct `a`, or of the structs in list `a`);
+ * their top-level columns are read whole
+ * @throws Fault `bad-input` when the file is missing, not Parquet, damaged, or lacks a column
  */
 export async function readParquet(path: string, columns: readonly string[]): Promise<unknown[]> {
   const file = await readBytes(path)
   const [{ parquetMetadataAsync, parquetReadObjects, parquetSchema }, { compressors }] =
     await Promise.all([import('hyparquet'), import('hyparquet-compressors')])
   const damaged = (error: unknown) =>
-    new Fault('bad-input', `${path}: the parquet file is damaged: ${messageOf(error)}`, {
+    new Fault('bad-input', `${path}: the parquet file is damaged: ${errorMessage(error)}`, {
       cause: error,
     })
   const metadata = await parquetMetadataAsync(file).catch((error: unknown) => {

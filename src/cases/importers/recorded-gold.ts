@@ -1,9 +1,9 @@
-/** The grader's truth of an imported dialogue: a sentence of diagnosis and one of advice. */
+/** Gold labels of an imported dialogue, from its recorded sentences of diagnosis and recommendation. */
 import type { Gold } from '../../case.js'
 import type { Language } from '../../turn.js'
-import { diagnosisTerms, headTerm } from '../leaks/diagnosis-terms.js'
+import { diagnosisTerms, headTerm } from './diagnosis-terms.js'
 
-/** Wordings that recorded doctors use for one disease without a difference. */
+/** Names that recorded doctors use interchangeably for one disease. */
 const synonyms: Readonly<Record<string, readonly string[]>> = {
   cold: ['common cold'],
   'gastric ulcer': ['stomach ulcer'],
@@ -15,16 +15,16 @@ const synonyms: Readonly<Record<string, readonly string[]>> = {
   肠易激综合征: ['ibs'],
 }
 
-const idOf = (term: string): string => term.replace(/[\s/]+/g, '-')
+const diagnosisId = (term: string): string => term.replace(/[\s/]+/g, '-')
 const unique = (list: readonly string[]): string[] => [...new Set(list)]
-const withPlain = (term: string): string[] => unique([term, term.replace(/-/g, ' ')])
+const hyphenVariants = (term: string): string[] => unique([term, term.replace(/-/g, ' ')])
 
 /**
- * Gold of a recorded diagnosis. The first disease named is the primary one, others named with it are
- * comorbid, and what is offered instead, named beside, or less qualified earns half the credit.
- * `found` is false where no disease could be made out; the whole sentence is the name then.
+ * Parses a recorded diagnosis into gold. The first disease named is the primary one, others named with it are
+ * comorbid. Alternatives, comorbid diseases and less qualified names of both earn half the credit. `found` is false
+ * where no disease was recognised; the name is then the whole sentence.
  */
-export function recordedGold(
+export function parseRecordedGold(
   diagnosis: string,
   recommendation: string | undefined,
   language: Language,
@@ -33,9 +33,9 @@ export function recordedGold(
   const { named, alternatives, variants } = diagnosisTerms(sentence)
   const [first = sentence, ...beside] = unique(named)
   const asDiagnosis = (term: string, more: readonly string[] = []) => ({
-    id: idOf(term),
+    id: diagnosisId(term),
     name: { [language]: term },
-    aliases: unique([...more, ...(synonyms[term] ?? []), ...withPlain(term)]).filter(
+    aliases: unique([...more, ...(synonyms[term] ?? []), ...hyphenVariants(term)]).filter(
       (alias) => alias !== term,
     ),
     codes: [],
@@ -46,7 +46,7 @@ export function recordedGold(
     found: named.length > 0,
     gold: {
       dx: [
-        { ...asDiagnosis(first, [sentence, ...variants.flatMap(withPlain)]), role: 'primary' },
+        { ...asDiagnosis(first, [sentence, ...variants.flatMap(hyphenVariants)]), role: 'primary' },
         ...beside.map((term) => ({ ...asDiagnosis(term), role: 'comorbid' as const })),
       ],
       acceptable: partly

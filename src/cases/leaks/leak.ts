@@ -1,22 +1,24 @@
-/** Looks for the answer where the doctor, the patient or an examination could say it. */
+/** Leak check: finds names of the gold diagnosis in the texts that the doctor, patient and examiner views hold. */
 import type { Case, Text } from '../../case.js'
 import { doctorView, examinerView, patientView } from '../../case.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
-import { contains } from '../../text/phrase-search.js'
-import { thirdPerson } from '../../text/third-person.js'
+import { perKnowledge } from '../../knowledge/per-knowledge.js'
+import { containsPhrase } from '../../text/phrase-search.js'
+import { toThirdPerson } from '../../text/third-person.js'
 
+/** A text that gives away a gold diagnosis. */
 export interface Leak {
-  /** The view and the place in it. */
+  /** View and path of the text: `patient.findings.cough.utterance.en`. */
   readonly where: string
-  /** The name, alias or code of a gold diagnosis that stands there. */
+  /** The name, alias or code of a gold diagnosis found in it, in lower case. */
   readonly phrase: string
 }
 
 const han = /\p{Script=Han}/u
-type Named = Pick<Case['gold']['dx'][number], 'name' | 'aliases' | 'codes'>
+type NamedDiagnosis = Pick<Case['gold']['dx'][number], 'name' | 'aliases' | 'codes'>
 
-/** What must not be said of a diagnosis: its names, aliases and ICD codes, if long enough to mean it. */
-function secretsOf({ name, aliases, codes }: Named): readonly string[] {
+/** Phrases that give a diagnosis away: names, aliases and ICD codes in lower case, too short ones left out. */
+function diagnosisPhrases({ name, aliases, codes }: NamedDiagnosis): readonly string[] {
   const phrases = [
     ...[name.zh, name.en, ...aliases].filter((text) => text !== undefined),
     ...codes.flatMap(({ system, code }) => (/^icd/.test(system) ? [code] : [])),
@@ -25,50 +27,50 @@ function secretsOf({ name, aliases, codes }: Named): readonly string[] {
   return [...new Set(phrases.map((phrase) => phrase.trim().toLowerCase()).filter(long))]
 }
 
-/** What must not be said of a case, in lower case. */
-export const secrets = ({ gold }: Case): readonly string[] => [
-  ...new Set(gold.dx.flatMap(secretsOf)),
+/** Phrases that give away a gold diagnosis of a case, in lower case. */
+export const secretPhrases = ({ gold }: Case): readonly string[] => [
+  ...new Set(gold.dx.flatMap(diagnosisPhrases)),
 ]
 
-type Texts = Generator<readonly [where: string, text: string]>
+type LocatedTexts = Generator<readonly [where: string, text: string]>
 
-function* textOf(where: string, text: Text | undefined): Texts {
+function* locateText(where: string, text: Text | undefined): LocatedTexts {
   if (text?.zh !== undefined) yield [`${where}.zh`, text.zh]
   if (text?.en !== undefined) yield [`${where}.en`, text.en]
 }
 
-function* doctorTexts(truth: Case): Texts {
+function* doctorTexts(truth: Case): LocatedTexts {
   const { complaint, demographics } = doctorView(truth)
   yield ['doctor.id', truth.id]
-  yield* textOf('doctor.complaint', complaint)
-  yield* textOf('doctor.demographics.relation', demographics.relation)
+  yield* locateText('doctor.complaint', complaint)
+  yield* locateText('doctor.demographics.relation', demographics.relation)
 }
 
-function* recordedTexts(truth: Case): Texts {
+function* recordedTexts(truth: Case): LocatedTexts {
   for (const { view, findings } of [patientView(truth), examinerView(truth)])
     for (const { id, question, utterance } of findings.values()) {
-      yield* textOf(`${view}.findings.${id}.question`, question)
-      yield* textOf(`${view}.findings.${id}.utterance`, utterance)
+      yield* locateText(`${view}.findings.${id}.question`, question)
+      yield* locateText(`${view}.findings.${id}.utterance`, utterance)
     }
   for (const result of examinerView(truth).results.values())
-    yield* textOf(`examiner.results.${result.exam}.report`, result.report)
+    yield* locateText(`examiner.results.${result.exam}.report`, result.report)
 }
 
-/** The texts that hold one of the phrases, which are in lower case. */
-export function scan(
+/** Finds every text that contains one of `phrases`, which must be in lower case. */
+export function findLeaks(
   texts: Iterable<readonly [where: string, text: string]>,
   phrases: readonly string[],
 ): Leak[] {
   const found: Leak[] = []
   for (const [where, text] of texts) {
     const lower = text.toLowerCase()
-    for (const phrase of phrases) if (contains(lower, phrase)) found.push({ where, phrase })
+    for (const phrase of phrases) if (containsPhrase(lower, phrase)) found.push({ where, phrase })
   }
   return found
 }
 
-/** Every sentence the knowledge base has, in the mouth of the patient and of a caregiver, under `finding.state`. */
-function* sayable({ findings }: Knowledge): Texts {
+/** Every sentence of the knowledge base, as patient and as caregiver (third person), located by `finding.state`. */
+function* sentenceTexts({ findings }: Knowledge): LocatedTexts {
   for (const { id, say, knownBy } of findings)
     for (const [state, said] of Object.entries(say))
       for (const language of ['zh', 'en'] as const)
@@ -76,39 +78,34 @@ function* sayable({ findings }: Knowledge): Texts {
           const voices = [own]
           if (knownBy === 'patient')
             for (const pronoun of ['he', 'she'] as const)
-              voices.push(thirdPerson(own, language, pronoun))
+              voices.push(toThirdPerson(own, language, pronoun))
           for (const text of new Set(voices)) yield [`${id}.${state}`, text]
         }
 }
 
-interface Sayable {
-  /** All of it in lower case, one sentence a line: most phrases stand nowhere in it, which is quickly seen. */
+/** All sentences of a knowledge base, for a quick first look, and the leaks found in them so far. */
+interface SentenceIndex {
+  /** All sentences in lower case, one a line: most phrases occur nowhere in it. */
   readonly whole: string
-  /** What was found of the names of a diagnosis, by those names. */
+  /** Leaks by the phrases of a diagnosis. */
   readonly found: Map<string, readonly Leak[]>
 }
 
-const kept = new WeakMap<Knowledge, Sayable>()
+const sentenceIndex = perKnowledge((knowledge): SentenceIndex => {
+  const lines = [...sentenceTexts(knowledge)].map(([, text]) => text.toLowerCase())
+  return { whole: lines.join('\n'), found: new Map() }
+})
 
-function sayableOf(knowledge: Knowledge): Sayable {
-  const known = kept.get(knowledge)
-  if (known) return known
-  const lines = [...sayable(knowledge)].map(([, text]) => text.toLowerCase())
-  const made: Sayable = { whole: lines.join('\n'), found: new Map() }
-  kept.set(knowledge, made)
-  return made
-}
-
-/** Leaks of the sentences the knowledge base has for what the case's findings are, or for not knowing. */
-function sayableLeaks(truth: Case, knowledge: Knowledge): Leak[] {
-  const { whole, found } = sayableOf(knowledge)
+/** Leaks in the knowledge base's sentences for the states of the case's findings, or for not knowing them. */
+function sentenceLeaks(truth: Case, knowledge: Knowledge): Leak[] {
+  const { whole, found } = sentenceIndex(knowledge)
   const all = truth.gold.dx.flatMap((dx) => {
-    const phrases = secretsOf(dx)
+    const phrases = diagnosisPhrases(dx)
     const key = phrases.join('\n')
     const known = found.get(key)
     if (known) return known
-    const there = phrases.filter((phrase) => contains(whole, phrase))
-    const all = there.length > 0 ? scan(sayable(knowledge), there) : []
+    const there = phrases.filter((phrase) => containsPhrase(whole, phrase))
+    const all = there.length > 0 ? findLeaks(sentenceTexts(knowledge), there) : []
     found.set(key, all)
     return all
   })
@@ -128,15 +125,15 @@ function sayableLeaks(truth: Case, knowledge: Knowledge): Leak[] {
 }
 
 /**
- * Every place where a text of the doctor's, the patient's or the examiner's view, in either language, holds a
- * name, an alias or an ICD code of a gold diagnosis. Phrases under 2 Chinese characters or 3 letters are ignored.
- * @param knowledge also looks through every sentence it has for the case's findings, in every voice
+ * Finds every text of the doctor's, patient's or examiner's view, in either language, that contains a name, alias or
+ * ICD code of a gold diagnosis. Phrases under 2 Chinese characters or 3 letters are ignored.
+ * @param knowledge also checks its sentences for the case's findings, in first and third person
  */
 export function leaks(truth: Case, knowledge?: Knowledge): readonly Leak[] {
-  const phrases = secrets(truth)
+  const phrases = secretPhrases(truth)
   return [
-    ...scan(doctorTexts(truth), phrases),
-    ...scan(recordedTexts(truth), phrases),
-    ...(knowledge ? sayableLeaks(truth, knowledge) : []),
+    ...findLeaks(doctorTexts(truth), phrases),
+    ...findLeaks(recordedTexts(truth), phrases),
+    ...(knowledge ? sentenceLeaks(truth, knowledge) : []),
   ]
 }

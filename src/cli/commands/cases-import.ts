@@ -1,8 +1,9 @@
 /** `bedside cases import`: somebody else's file as a case file, or as a file of episodes to imitate. */
 
-import type { Imported, ImportReport } from '../../cases/importers/import.js'
+import type { ImportReport, ImportResult } from '../../cases/importers/import.js'
 import { importers } from '../../cases/importers/import.js'
 import { Fault } from '../../error.js'
+import { firstLines } from '../../platform/bounded-list.js'
 import { writeCases } from '../../storage/case-files.js'
 import { episodeWriter } from '../../storage/episode-files.js'
 import type { WorldFlags } from '../flags/flags.js'
@@ -16,10 +17,8 @@ export interface ImportFlags extends WorldFlags {
 
 function importText(what: string, report: ImportReport): string {
   const { ok, rows, skipped, warnings, leaks: found, licence, redistributable } = report
-  const some = <T>(list: readonly T[], text: (item: T) => string): string[] => [
-    ...list.slice(0, 10).map((item) => `  ${text(item)}`),
-    ...(list.length > 10 ? [`  … ${list.length - 10} more (all of them with --json)`] : []),
-  ]
+  const some = <T>(list: readonly T[], text: (item: T) => string): string[] =>
+    firstLines(list.map(text), 'all of them with --json').map((line) => `  ${line}`)
   return [
     table([
       ['rows read', `${rows}`],
@@ -43,7 +42,7 @@ function importText(what: string, report: ImportReport): string {
 }
 
 /** Writes what was imported, whole or not at all. */
-async function writeImported(path: string, { cases, episodes }: Imported): Promise<void> {
+async function writeImported(path: string, { cases, episodes }: ImportResult): Promise<void> {
   if (!episodes) {
     await writeCases(path, cases)
     return

@@ -1,7 +1,7 @@
 /** `bedside cases`: generate, import, check and show cases. */
 import type { Case } from '../../case.js'
+import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
-import { parseCaseId } from '../../cases/generator/name.js'
 import type { Leak } from '../../cases/leaks/leak.js'
 import { leaks } from '../../cases/leaks/leak.js'
 import { dialogueLeaks } from '../../cases/leaks/leak-dialogue.js'
@@ -11,12 +11,13 @@ import { Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import { firstLines } from '../../platform/bounded-list.js'
 import { readCases, streamCases, writeCases } from '../../storage/case-files.js'
 import type { Language } from '../../turn.js'
 import type { WorldFlags } from '../flags/flags.js'
 import type { ViewName } from '../print/case-text.js'
 import { viewJson, viewText } from '../print/case-text.js'
-import type { Terminal } from '../print/output.js'
+import type { PrintFlags, Terminal } from '../print/output.js'
 import { output, write } from '../print/output.js'
 import { progress } from '../print/progress.js'
 import { givenAt, stopped } from './failure.js'
@@ -56,6 +57,7 @@ export async function generateCases(flags: GenerateFlags, terminal: Terminal): P
     )
   const { signal } = terminal
   const { out } = flags
+  const print = output(terminal, flags)
   const total = flags.cases?.count ?? 10
   const quiet = flags.quiet || out === undefined
   const bar = await progress(terminal, { label: 'generating', total, quiet })
@@ -74,7 +76,8 @@ export async function generateCases(flags: GenerateFlags, terminal: Terminal): P
       for await (const truth of wanted()) await write(terminal.stdout, `${JSON.stringify(truth)}\n`)
     else {
       const count = await writeCases(out, wanted())
-      await output(terminal, flags).note(`${count} cases in ${out}`)
+      await print.note(`${count} cases in ${out}`)
+      if (flags.json) await print.document({ cases: count, out })
     }
     return 0
   } catch (error) {
@@ -88,13 +91,13 @@ export async function generateCases(flags: GenerateFlags, terminal: Terminal): P
   }
 }
 
-interface CheckReport {
+interface CaseCheckReport {
   readonly cases: number
   readonly leaks: readonly (Leak & { readonly case: string })[]
   readonly invalid: readonly { readonly line: number; readonly message: string }[]
 }
 
-async function checked(flags: WorldFlags, terminal: Terminal): Promise<CheckReport> {
+async function checked(flags: WorldFlags, terminal: Terminal): Promise<CaseCheckReport> {
   const { file, count = 200 } = flags.cases ?? {}
   const knowledge = await knowledgeFor(flags.clinic)
   const found: (Leak & { readonly case: string })[] = []
@@ -129,11 +132,22 @@ export async function checkCases(flags: WorldFlags, terminal: Terminal): Promise
   const report = await checked(flags, terminal)
   const { cases, leaks: found, invalid } = report
   const { file } = flags.cases ?? {}
-  for (const { line, message } of invalid) await out.say(`${file}:${line}: ${message}`)
-  for (const leak of found) await out.say(`${leak.case}: ${leak.where}: names ${leak.phrase}`)
+  const broken = invalid.map(({ line, message }) => `${file}:${line}: ${message}`)
+  const told = found.map((leak) => `${leak.case}: ${leak.where}: names ${leak.phrase}`)
+  for (const lines of [broken, told])
+    for (const line of firstLines(lines, 'all of them with --json')) await out.say(line)
   await out.say(`${cases} cases, ${found.length} leaks, ${invalid.length} broken lines`)
   if (flags.json) await out.document(report)
   return found.length + invalid.length > 0 ? 1 : 0
+}
+
+/** Prints the JSON Schema of a case; indented for people, who may want it in a file. */
+export async function showSchema(flags: PrintFlags, terminal: Terminal): Promise<number> {
+  const { caseJsonSchema } = await import('../../storage/case-json-schema.js')
+  const out = output(terminal, flags)
+  if (flags.json) await out.document(caseJsonSchema())
+  else await out.say(JSON.stringify(caseJsonSchema(), null, 2))
+  return 0
 }
 
 export interface ShowFlags extends WorldFlags {

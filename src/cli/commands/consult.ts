@@ -5,10 +5,11 @@ import { agentFor } from '../../agent.js'
 import { humanDoctor } from '../../agents/human.js'
 import type { Case } from '../../case.js'
 import { graderView } from '../../case.js'
-import { parseCaseId } from '../../cases/generator/name.js'
+import { parseCaseId } from '../../cases/generator/case-id.js'
 import { Fault } from '../../error.js'
 import { play } from '../../rollout.js'
-import { below, evaluationSeeds } from '../../seed.js'
+import { evaluationSeeds, uniformInt } from '../../seed.js'
+import { isStreamed } from '../../storage/atomic-write.js'
 import { episodeWriter } from '../../storage/episode-files.js'
 import type { WorldFlags } from '../flags/flags.js'
 import { closingText, openingText, outcomeText, turnText } from '../print/consultation-text.js'
@@ -16,7 +17,7 @@ import type { Output, Terminal } from '../print/output.js'
 import { commandLine, output } from '../print/output.js'
 import { stopped } from './failure.js'
 import { isFolder } from './run-folder.js'
-import type { DoctorFlags, Plan, Stage } from './world.js'
+import type { DoctorFlags, PlayPlan, Stage } from './world.js'
 import { caseOf, casesOf, openStage, planOf } from './world.js'
 
 export interface ConsultFlags extends WorldFlags, DoctorFlags {
@@ -31,7 +32,7 @@ function checkSave(file: string | undefined): void {
   if (file === undefined) return
   if (!isFolder(dirname(file)))
     throw new Fault('bad-input', `--save: expected a file in a folder that exists, got \`${file}\``)
-  if (!formats.includes(extname(file)))
+  if (!formats.includes(extname(file)) && !isStreamed(file))
     throw new Fault(
       'bad-input',
       `--save: expected a file name ending in ${formats.join(' or ')}, got \`${file}\``,
@@ -51,7 +52,7 @@ function withCase(flags: ConsultFlags): ConsultFlags {
 }
 
 /** The plan of a single consultation: no more held-out cases than are played. */
-async function onePlan(flags: ConsultFlags & { readonly agent: string }): Promise<Plan> {
+async function onePlan(flags: ConsultFlags & { readonly agent: string }): Promise<PlayPlan> {
   const plan = await planOf(flags)
   const { recipe } = plan
   if (flags.cases !== undefined || recipe.cases.file !== undefined) return plan
@@ -59,11 +60,11 @@ async function onePlan(flags: ConsultFlags & { readonly agent: string }): Promis
 }
 
 /** The case that was asked for; without an id, the one the seed chooses. */
-async function chosenCase(id: string | undefined, plan: Plan, { task }: Stage): Promise<Case> {
+async function chosenCase(id: string | undefined, plan: PlayPlan, { task }: Stage): Promise<Case> {
   const { file, clinic } = plan.recipe.cases
   if (id !== undefined) return caseOf(id, { file, groups: clinic })
   const cases = casesOf(plan, task)
-  const n = file === undefined ? 0 : below(cases.length, plan.recipe.seed, 'case')
+  const n = file === undefined ? 0 : uniformInt(cases.length, plan.recipe.seed, 'case')
   return cases[n] as Case // below its length
 }
 
@@ -82,7 +83,7 @@ function watched(agent: Agent, { say, paint }: Output): Agent {
   }
 }
 
-const againWith = ({ recipe }: Plan, truth: Case, { agent, clinic }: ConsultFlags): string =>
+const againWith = ({ recipe }: PlayPlan, truth: Case, { agent, clinic }: ConsultFlags): string =>
   commandLine(
     'consult',
     '--case',
@@ -98,7 +99,7 @@ const againWith = ({ recipe }: Plan, truth: Case, { agent, clinic }: ConsultFlag
 
 /** A consultation that is about to begin. */
 interface Appointment {
-  readonly plan: Plan
+  readonly plan: PlayPlan
   readonly stage: Stage
   readonly truth: Case
   /** Whoever types, where somebody does. */
@@ -144,10 +145,10 @@ async function hold(
 export async function consult(given: ConsultFlags, terminal: Terminal): Promise<number> {
   checkSave(given.save)
   const { agent = 'human', ...flags } = withCase(given)
-  const { signal, stdin, stdout, stderr } = terminal
-  const out = output(terminal, flags)
+  const { signal, stdin } = terminal
+  const out = output(terminal, { ...flags, out: given.save })
   const plan = await onePlan({ ...flags, agent })
-  const screen = { input: stdin, output: flags.json ? stderr : stdout }
+  const screen = { input: stdin, output: out.people }
   const human =
     agent === 'human' ? humanDoctor({ ...screen, language: plan.recipe.language }) : undefined
   // A doctor that learned from some of a file's cases keeps to the split; any other may see them all.

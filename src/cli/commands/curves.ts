@@ -1,7 +1,7 @@
 /** `bedside curves`: several training runs over each other in one picture. */
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { boundary, Fault } from '../../error.js'
+import { Fault, rethrowAsFault } from '../../error.js'
 import type { Evaluation } from '../../evaluation/report.js'
 import type { Curves } from '../../runs/curves.js'
 import { drawCurves } from '../../runs/curves.js'
@@ -15,17 +15,17 @@ export interface CurvesFlags extends PrintFlags {
 }
 
 /** A run that is done, by its folder's name. */
-interface Run extends Curves {
+interface CurvesRun extends Curves {
   readonly name: string
   readonly heldOutOf: Pick<Evaluation, 'floor' | 'ceiling'>
 }
 
 const read = (path: string): Promise<string> =>
-  boundary('bad-input', `${path}: expected the file of a finished training run`, () =>
+  rethrowAsFault('bad-input', `${path}: expected the file of a finished training run`, () =>
     readFile(path, 'utf8'),
   )
 
-async function runIn(folder: string): Promise<Run> {
+async function runIn(folder: string): Promise<CurvesRun> {
   const lines = (await read(join(folder, 'metrics.jsonl')))
     .trim()
     .split('\n')
@@ -51,7 +51,7 @@ export async function drawRuns(
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const runs: Run[] = []
+  const runs: CurvesRun[] = []
   for (const one of folders) runs.push(await runIn(one))
   const [first] = runs
   if (!first) throw new Fault('bad-input', 'Expected a run directory, got none')

@@ -17,7 +17,7 @@ import type { Archive } from './evaluation-archive.js'
 import { openArchive, planIn, planModules } from './evaluation-archive.js'
 import { stopped } from './failure.js'
 import { runFolder } from './run-folder.js'
-import type { DoctorFlags, Plan, Stage } from './world.js'
+import type { DoctorFlags, PlayPlan, Stage } from './world.js'
 import { casesOf, openStage, planOf } from './world.js'
 
 export interface EvaluateFlags extends WorldFlags, DoctorFlags {
@@ -46,7 +46,7 @@ const fixed = [
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
 
-function planFrom(flags: EvaluateFlags): Promise<Plan> {
+function planFrom(flags: EvaluateFlags): Promise<PlayPlan> {
   const { resume, agent } = flags
   if (resume !== undefined) {
     const given = fixed.find((name) => flags[name] !== undefined)
@@ -108,7 +108,7 @@ function runningAccuracy(): (played: PlayedCase) => string {
 
 /** One sitting of an evaluation. */
 interface Sitting {
-  readonly plan: Plan
+  readonly plan: PlayPlan
   readonly stage: Stage
   readonly doctor: AnyAgent
   readonly cases: readonly Case[]
@@ -204,7 +204,7 @@ async function evaluationIn(sitting: Sitting, terminal: Terminal): Promise<Evalu
 }
 
 /** The command that goes on with an evaluation. */
-const resumeCommand = (plan: Plan, folder: string): string =>
+const resumeCommand = (plan: PlayPlan, folder: string): string =>
   commandLine('evaluate', '--resume', folder, ...(planModules(plan).length > 0 ? ['--trust'] : []))
 
 /** Puts what a stopped sitting has played where `--resume` finds it. */

@@ -6,17 +6,17 @@ import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import type { Case } from '../../case.js'
 import { graderView } from '../../case.js'
-import { Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
 import type { RoleUsage } from '../../evaluation/report.js'
 import { scoreEpisode } from '../../reward.js'
 import { StoredRecipe } from '../../runs/recipe.js'
 import { assertTrustedModules, modulesOf } from '../../runs/trust.js'
-import { writeWhole } from '../../storage/atomic-write.js'
-import { readSaved } from '../../storage/episode-files.js'
+import { writeFileAtomically } from '../../storage/atomic-write.js'
+import { readSavedEpisodes } from '../../storage/episode-files.js'
 import { schemaName } from '../../storage/episode-row.js'
 import { isModule } from '../../tasks/modules.js'
-import type { Plan } from './world.js'
+import type { PlayPlan } from './world.js'
 
 const PlanFile = z.strictObject({
   agent: z.string(),
@@ -39,7 +39,7 @@ const UsageFile = z.record(
     cost: z.number().nullable(),
   }),
 )
-type Usage = Readonly<Record<string, RoleUsage>>
+type StoredUsage = Readonly<Record<string, RoleUsage>>
 
 /** Where an evaluation keeps what it has done. */
 export interface Archive {
@@ -49,7 +49,7 @@ export interface Archive {
   /** Appends one episode; a case whose world failed is left for the next sitting. */
   readonly keep: (played: PlayedCase) => void
   /** Waits for what is still being written; gives what chat models used in this and earlier sittings. */
-  readonly close: (usage: Usage) => Promise<Usage>
+  readonly close: (usage: StoredUsage) => Promise<StoredUsage>
   readonly writeReport: (report: unknown) => Promise<void>
 }
 
@@ -73,7 +73,7 @@ async function readDone(
   await cutTorn(path)
   const there = await readFile(path, 'utf8').catch(() => '')
   if (there.trim() === '') return done
-  for await (const { episode } of readSaved(path)) {
+  for await (const { episode } of readSavedEpisodes(path)) {
     const truth = byId.get(episode.caseId)
     if (!truth) continue
     const scores = await scoreEpisode(episode, graderView(truth), measures)
@@ -82,7 +82,7 @@ async function readDone(
   return done
 }
 
-const added = (before: Usage, now: Usage): Usage =>
+const added = (before: StoredUsage, now: StoredUsage): StoredUsage =>
   Object.fromEntries(
     [...new Set([...Object.keys(before), ...Object.keys(now)])].map((role) => {
       const sum = (key: 'calls' | 'promptTokens' | 'completionTokens') =>
@@ -100,7 +100,7 @@ const added = (before: Usage, now: Usage): Usage =>
   )
 
 /** The plan of a folder where there is one. @throws Fault `bad-input` when it cannot be read */
-async function planAt(folder: string): Promise<Plan | undefined> {
+async function planAt(folder: string): Promise<PlayPlan | undefined> {
   const path = join(folder, planName)
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
@@ -118,12 +118,12 @@ async function planAt(folder: string): Promise<Plan | undefined> {
       ...(questionsOnly === undefined ? {} : { questionsOnly }),
     }
   } catch (error) {
-    throw new Fault('bad-input', `${path}: ${messageOf(error)}`, { cause: error })
+    throw new Fault('bad-input', `${path}: ${errorMessage(error)}`, { cause: error })
   }
 }
 
 /** The modules that an evaluation loads, each with its flag or recipe key. */
-export function planModules({ agent, patient, exams, recipe }: Plan) {
+export function planModules({ agent, patient, exams, recipe }: PlayPlan) {
   const flags = [
     { key: '--agent', file: agent },
     ...(patient === undefined ? [] : [{ key: '--patient', file: patient }]),
@@ -144,7 +144,7 @@ export function planModules({ agent, patient, exams, recipe }: Plan) {
  * Reads the plan of an evaluation that stopped.
  * @throws Fault `bad-input` when the folder is not one, or names a module and `trust` is false
  */
-export async function planIn(folder: string, trust: boolean): Promise<Plan> {
+export async function planIn(folder: string, trust: boolean): Promise<PlayPlan> {
   const plan = await planAt(folder)
   if (!plan)
     throw new Fault(
@@ -155,7 +155,7 @@ export async function planIn(folder: string, trust: boolean): Promise<Plan> {
   return plan
 }
 
-async function usageIn(path: string): Promise<Usage> {
+async function usageIn(path: string): Promise<StoredUsage> {
   const text = await readFile(path, 'utf8').catch(() => '{}')
   return UsageFile.catch({}).parse(JSON.parse(text))
 }
@@ -188,7 +188,7 @@ async function unmake(folder: string): Promise<void> {
  */
 export async function openArchive(
   folder: string,
-  plan: Plan,
+  plan: PlayPlan,
   { cases, measures }: { readonly cases: readonly Case[]; readonly measures: Measures },
 ): Promise<Archive> {
   const there = await planAt(folder)
@@ -201,7 +201,7 @@ export async function openArchive(
   const done = await readDone(join(folder, episodesName), cases, measures)
   const usage = await usageIn(usagePath)
   await mkdir(folder, { recursive: true })
-  if (!there) await writeWhole(join(folder, planName), stringify(plan))
+  if (!there) await writeFileAtomically(join(folder, planName), stringify(plan))
   const episodes = await appender(join(folder, episodesName))
   let kept = there !== undefined
   return {
@@ -217,10 +217,11 @@ export async function openArchive(
       const all = added(usage, now)
       await episodes.close()
       if (!kept) await unmake(folder)
-      else if (Object.keys(all).length > 0) await writeWhole(usagePath, `${JSON.stringify(all)}\n`)
+      else if (Object.keys(all).length > 0)
+        await writeFileAtomically(usagePath, `${JSON.stringify(all)}\n`)
       return all
     },
     writeReport: (report) =>
-      writeWhole(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`),
+      writeFileAtomically(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`),
   }
 }

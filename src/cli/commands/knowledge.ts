@@ -1,6 +1,6 @@
 /** `bedside knowledge`: what a knowledge base holds, and whether it holds together. */
 import type { Knowledge } from '../../knowledge/knowledge.js'
-import { checkedKnowledge } from '../../knowledge/load.js'
+import { loadCheckedKnowledge } from '../../knowledge/load.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
 
@@ -33,7 +33,7 @@ export async function checkKnowledge(
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const { groups, ...counts } = report(checkedKnowledge(folder))
+  const { groups, ...counts } = report(loadCheckedKnowledge(folder))
   const { diseases, novel, findings, patientKnown, exams, panels, actions, reviewed } = counts
   await out.say(
     [

@@ -1,11 +1,11 @@
 /** `bedside patient understand`: how the rule patient takes what a doctor says. */
 import type { Topic } from '../../envs/patients/nlu/focus.js'
-import type { Understood } from '../../envs/patients/nlu/understand.js'
+import type { ParsedUtterance } from '../../envs/patients/nlu/understand.js'
 import { understand } from '../../envs/patients/nlu/understand.js'
-import { Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
-import { linesIn } from '../../storage/compressed-lines.js'
+import { splitLines } from '../../storage/compressed-lines.js'
 import type { Understanding } from '../../turn.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output, table, write } from '../print/output.js'
@@ -14,7 +14,7 @@ export interface UnderstandFlags extends PrintFlags {
   readonly knowledge?: string
 }
 
-type Act =
+type UtteranceAct =
   | 'ask-finding'
   | 'ask-attribute'
   | 'open-question'
@@ -27,7 +27,10 @@ type Act =
 
 /** What an utterance is taken for, and the answer it would get from a patient who knows what they can know. */
 const kinds: {
-  readonly [kind in Exclude<Understood['kind'], 'finding'>]: readonly [Act, Understanding]
+  readonly [kind in Exclude<ParsedUtterance['kind'], 'finding'>]: readonly [
+    UtteranceAct,
+    Understanding,
+  ]
 } = {
   attribute: ['ask-attribute', 'answered'],
   open: ['open-question', 'open'],
@@ -43,7 +46,7 @@ const kinds: {
 /** One line of the answer. */
 interface Reading {
   readonly text: string
-  readonly act: Act
+  readonly act: UtteranceAct
   /** What is asked for, in the order of the utterance. */
   readonly findings: readonly string[]
   /** What is asked of a complaint; `finding` is null where it names none and so means the one spoken of. */
@@ -78,14 +81,14 @@ function readingOf(knowledge: Knowledge, text: string): Reading {
 /** The utterances on stdin, one `{"text": …}` a line. */
 async function* utterances({ stdin }: Terminal): AsyncGenerator<string> {
   let number = 0
-  for await (const line of linesIn(stdin)) {
+  for await (const line of splitLines(stdin, 'stdin')) {
     number++
     if (line.trim() === '') continue
     let json: unknown
     try {
       json = JSON.parse(line)
     } catch (error) {
-      throw new Fault('bad-input', `stdin:${number}: ${messageOf(error)}`)
+      throw new Fault('bad-input', `stdin:${number}: ${errorMessage(error)}`)
     }
     const text = typeof json === 'object' && json !== null && 'text' in json ? json.text : undefined
     if (typeof text !== 'string')

@@ -1,14 +1,14 @@
 /** Saved episodes scored again with any number of rewards: what `rewards score` counts. */
 
-import { Fault, ofOneWorld } from '../../error.js'
+import { Fault, isEpisodeFault } from '../../error.js'
 import { correlation } from '../../evaluation/correlation.js'
 import type { ScoreSummary, ScoreTally } from '../../evaluation/streaming-summary.js'
 import { scoreTally } from '../../evaluation/streaming-summary.js'
 import { mapStream } from '../../platform/concurrency.js'
 import type { Reward, Score } from '../../reward.js'
-import { troubleOf, unavailable } from '../../reward.js'
+import { unavailable, unavailableReason } from '../../reward.js'
 import type { EpisodeWriter } from '../../storage/episode-files.js'
-import { readPlaced } from '../../storage/episode-files.js'
+import { readLocatedEpisodes } from '../../storage/episode-files.js'
 
 export interface RescoreOptions {
   /** By the name each is to be told by. */
@@ -73,7 +73,7 @@ async function scored(reward: Reward, name: string, ...given: Parameters<Reward>
   try {
     return await reward(...given)
   } catch (error) {
-    if (!ofOneWorld(error) || given[2]?.signal?.aborted) throw error
+    if (!isEpisodeFault(error) || given[2]?.signal?.aborted) throw error
     return { total: null, parts: { [name]: unavailable(error.message) } }
   }
 }
@@ -106,7 +106,7 @@ export async function rescore(
   }))
   const pairs = everyTwo(lanes.length)
   let episodes = 0
-  const all = mapStream(readPlaced(path), concurrency, async (placed) => {
+  const all = mapStream(readLocatedEpisodes(path), concurrency, async (placed) => {
     signal.throwIfAborted()
     const { episode, truth } = placed.saved
     const right = (await accuracy(episode, truth)).total
@@ -120,7 +120,7 @@ export async function rescore(
     for (const [i, lane] of lanes.entries()) {
       const score = scores[i] as Score // one a lane
       lane.tally.add(truth.caseId, score, right)
-      const reason = lane.trouble === undefined ? troubleOf(score) : undefined
+      const reason = lane.trouble === undefined ? unavailableReason(score) : undefined
       if (reason !== undefined) lane.trouble = `${where}: episode ${episode.id}: ${reason}`
     }
     pairs.add(scores.map(({ total }) => total))

@@ -1,8 +1,8 @@
 /** `bedside rewards`: what rewards there are, and saved episodes scored again. */
 import { existsSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { GraderView } from '../../case.js'
-import { parseCaseId } from '../../cases/generator/name.js'
+import { parseCaseId } from '../../cases/generator/case-id.js'
 import { Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { clinic } from '../../knowledge/knowledge.js'
@@ -13,7 +13,7 @@ import { namedReward, rewardNames } from '../../rewards/named.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
 import type { CaseWorld } from '../../rewards/process/information-gain.js'
 import type { EpisodeWriter } from '../../storage/episode-files.js'
-import { countSaved, episodeWriter } from '../../storage/episode-files.js'
+import { countSavedEpisodes, episodeWriter } from '../../storage/episode-files.js'
 import { resolveReward } from '../../tasks/reward-modules.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
@@ -22,7 +22,7 @@ import { boundsText, rescoreText } from '../print/rescore-text.js'
 import { accuracyFor, recipeAt } from './accuracy.js'
 import type { RescoreReport } from './rescore.js'
 import { rescore } from './rescore.js'
-import { isFolder } from './run-folder.js'
+import { isFolder, isSamePlace } from './run-folder.js'
 
 /** Every registered reward with its bounds and where it comes from. */
 export async function listRewards(flags: PrintFlags, terminal: Terminal): Promise<number> {
@@ -97,7 +97,7 @@ function opened({ reward: names, out }: ScoreFlags, episodes: string): EpisodeWr
       'bad-input',
       `--out ${out}: expected one --reward, for an episode has one score; got ${names.join(', ')}`,
     )
-  if ([resolve(out), dirname(resolve(out))].includes(resolve(episodes)))
+  if (isSamePlace(out, episodes) || isSamePlace(dirname(out), episodes))
     throw new Fault('bad-input', `--out ${out}: expected another place than what is read`)
   return episodeWriter(out)
 }
@@ -118,7 +118,7 @@ function documentOf({ episodes, byReward }: RescoreReport): object {
 
 /** Shows how far the scoring is, now and then. */
 async function shown(path: string, flags: ScoreFlags, terminal: Terminal) {
-  const total = flags.quiet ? 0 : await countSaved(path)
+  const total = flags.quiet ? 0 : await countSavedEpisodes(path)
   const bar = await progress(terminal, { label: 'scoring', total, quiet: flags.quiet ?? false })
   let last = 0
   return {
@@ -132,15 +132,16 @@ async function shown(path: string, flags: ScoreFlags, terminal: Terminal) {
   }
 }
 
-/** @throws Fault `component-failed` where a reward could score nothing at all, with the first reason */
-function checkScored({ episodes, byReward }: RescoreReport): void {
-  for (const [name, { reward, trouble }] of byReward)
-    if (reward.mean === null && trouble !== undefined)
-      throw new Fault(
-        'component-failed',
-        `--reward ${name}: none of ${episodes} episodes could be scored; the first: ${trouble}`,
-      )
-}
+/** What is wrong with each reward that could score nothing at all, with its first reason. */
+const unscored = ({ episodes, byReward }: RescoreReport): Fault[] =>
+  [...byReward].flatMap(([name, { reward, trouble }]) =>
+    reward.mean === null && trouble !== undefined
+      ? new Fault(
+          'component-failed',
+          `--reward ${name}: none of ${episodes} episodes could be scored; the first: ${trouble}`,
+        )
+      : [],
+  )
 
 /**
  * Scores saved episodes with rewards, by their names or from modules; nothing is played. What the world left without a
@@ -169,8 +170,11 @@ export async function scoreEpisodes(
     stop()
     await writer?.discard()
   }
+  const [failure, ...others] = unscored(report)
+  // What other rewards were worth is not lost by one that failed.
+  if (failure && others.length + 1 === rewards.size) throw failure
   await out.say(rescoreText(report))
   if (flags.json) await out.document(documentOf(report))
-  checkScored(report)
+  if (failure) throw failure
   return 0
 }

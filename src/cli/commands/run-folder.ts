@@ -13,6 +13,12 @@ export function runFolder(name: string, now: Date = new Date()): string {
   return free
 }
 
+/** True when both paths name one file or folder that exists. */
+export function isSamePlace(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }))
+  return a !== undefined && b !== undefined && a.dev === b.dev && a.ino === b.ino
+}
+
 /** True when a path names a folder that exists. */
 export const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false

@@ -1,7 +1,7 @@
 /** `bedside sidecar serve`: a model behind the Tinker wire, in the foreground. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { boundary, Fault } from '../../error.js'
+import { Fault, rethrowAsFault } from '../../error.js'
 import type { EngineName } from '../../trainers/sidecar/environment.js'
 import { findPython } from '../../trainers/sidecar/environment.js'
 import type { SidecarProcess } from '../../trainers/sidecar/process.js'
@@ -55,7 +55,7 @@ async function tokenOf(
   })
   if (there !== undefined) return { token: checked(there.trim(), file), place }
   const token = newToken()
-  await boundary('bad-input', `--token-file ${file}`, async () => {
+  await rethrowAsFault('bad-input', `--token-file ${file}`, async () => {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' })
   })

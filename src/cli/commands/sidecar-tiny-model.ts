@@ -2,7 +2,7 @@
 
 import { readRecipe } from '../../runs/directory.js'
 import { parseRecipe } from '../../runs/recipe.js'
-import { readSaved } from '../../storage/episode-files.js'
+import { readSavedEpisodes } from '../../storage/episode-files.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output } from '../print/output.js'
 import type { TinyModelShape } from './tiny-model.js'
@@ -19,7 +19,7 @@ export interface TinyModelFlags extends PrintFlags, TinyModelShape {
 
 /** Both sides of saved episodes. */
 async function* repliesOf(path: string): AsyncGenerator<string> {
-  for await (const { episode } of readSaved(path)) {
+  for await (const { episode } of readSavedEpisodes(path)) {
     const { complaint } = episode.intake
     yield* Object.values(complaint).filter((text) => text !== undefined)
     for (const { text } of episode.turns) if (text !== undefined) yield text

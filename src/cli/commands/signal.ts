@@ -15,7 +15,7 @@ import type { GrpoTraining } from '../../runs/recipe-training.js'
 import { defaultTraining } from '../../runs/recipe-training.js'
 import { assertTrusted } from '../../runs/trust.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
-import { readSaved } from '../../storage/episode-files.js'
+import { readSavedEpisodes } from '../../storage/episode-files.js'
 import { resolveReward } from '../../tasks/reward-modules.js'
 import {
   baselineOf,
@@ -37,7 +37,7 @@ export interface SignalFlags extends PrintFlags {
 /** Saved episodes that were siblings. */
 async function savedGroups(path: string): Promise<readonly SavedEpisode[][]> {
   const groups = new Map<string, SavedEpisode[]>()
-  for await (const saved of readSaved(path)) {
+  for await (const saved of readSavedEpisodes(path)) {
     if (saved.group === undefined || !saved.score) continue
     const key = JSON.stringify([saved.step ?? 0, saved.group])
     const own = groups.get(key) ?? []

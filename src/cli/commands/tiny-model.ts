@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
-import { format, labelled } from '../../agents/grammars/labelled.js'
+import { formatAction, labelled } from '../../agents/grammars/labelled.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { loadKnowledge } from '../../knowledge/load.js'
@@ -78,7 +78,7 @@ function namesOf({ actionSpace, maxTurns }: Task, { language, cases }: Recipe): 
     ...labelled()
       .render({ intake, ...nothing, turnsLeft: maxTurns, language })
       .map(({ content }) => content),
-    ...actionSpace.actions.map((action) => format(action, language)),
+    ...actionSpace.actions.map((action) => formatAction(action, language)),
     ...named.flatMap(({ name }) => name[language] ?? []),
   ]
 }

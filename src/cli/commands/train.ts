@@ -1,9 +1,9 @@
 /** `bedside train`: a recipe and flags in, a run directory with a trained policy out. */
-import { readFile } from 'node:fs/promises'
 import { stringify } from 'yaml'
-import { boundary, Fault } from '../../error.js'
+import { Fault, rethrowAsFault } from '../../error.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import { readText } from '../../platform/utf8.js'
 import { lastCheckpoint, recipeOfRun } from '../../runs/directory.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { parseRecipe } from '../../runs/recipe.js'
@@ -60,11 +60,11 @@ async function recipeFrom(file: string | undefined, flags: TrainFlags): Promise<
     return recipeOfRun(resume, { trust: flags.trust ?? false })
   }
   const source = file ?? 'the default recipe'
-  const text = await boundary('bad-input', `${source}: expected a recipe (YAML)`, () =>
-    file === undefined ? '' : readFile(file, 'utf8'),
+  const text = await rethrowAsFault('bad-input', `${source}: expected a recipe (YAML)`, () =>
+    file === undefined ? '' : readText(file),
   )
   // A path of --set that runs through a plain value is refused by the YAML document itself.
-  return boundary('bad-input', source, () => parseRecipe(text, source, laid))
+  return rethrowAsFault('bad-input', source, () => parseRecipe(text, source, laid))
 }
 
 function trainCommand(file: string | undefined, flags: TrainFlags, out: string): string {

@@ -1,5 +1,5 @@
 /** `bedside trajectories`: what training kept, counted, and as data sets of other trainers. */
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { labelled } from '../../agents/grammars/labelled.js'
 import { Fault } from '../../error.js'
@@ -8,7 +8,7 @@ import type { ExportFormat } from '../../trainers/trajectories/export-rows.js'
 import { trajectoryInfo } from '../../trainers/trajectories/reader.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { number, output, table } from '../print/output.js'
-import { isFolder } from './run-folder.js'
+import { isFolder, isSamePlace } from './run-folder.js'
 
 /** Flags of `trajectories export`. */
 export interface ExportFlags extends PrintFlags {
@@ -37,13 +37,6 @@ const why = {
   empty: 'without a word of the doctor',
 } as const
 
-/** True when both paths name one file that exists. */
-function sameFile(one: string, other: string): boolean {
-  if (!existsSync(one) || !existsSync(other)) return false
-  const [a, b] = [statSync(one), statSync(other)]
-  return a.dev === b.dev && a.ino === b.ino
-}
-
 /**
  * Writes the data set of another trainer from saved episodes or trajectories.
  * @throws Fault `bad-input` for files it cannot read or take, and for an output that is one of them
@@ -53,8 +46,8 @@ export async function exportTrajectories(
   { format, out: path, minReward, bestOfGroup = false, agentName, ...print }: ExportFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const out = output(terminal, print)
-  if (files.some((file) => sameFile(file, path)))
+  const out = output(terminal, { ...print, out: path })
+  if (files.some((file) => isSamePlace(file, path)))
     throw new Fault('bad-input', `--out ${path}: expected another file than those that are read`)
   const report = await exportTraining({
     format,

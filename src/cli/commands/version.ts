@@ -1,8 +1,8 @@
 /** The version of this package. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageFolder } from '../../platform/package-root.js'
+import { packageRoot } from '../../platform/package-root.js'
 
 /** As `package.json` says it. */
 export const version = (): string =>
-  String(JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')).version)
+  String(JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')).version)

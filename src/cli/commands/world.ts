@@ -2,10 +2,10 @@
 import type { Agent, AnyAgent } from '../../agent.js'
 import { chatDoctor } from '../../agents/chat.js'
 import type { Case } from '../../case.js'
+import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
-import { parseCaseId } from '../../cases/generator/name.js'
 import type { Chat } from '../../chat.js'
-import { metered } from '../../chats/metered.js'
+import { meterChat } from '../../chats/meter-chat.js'
 import { openaiChat } from '../../chats/openai.js'
 import { chatPatient } from '../../envs/patients/chat.js'
 import { rulePatient } from '../../envs/patients/rule.js'
@@ -42,7 +42,7 @@ export interface DoctorFlags {
 }
 
 /** Everything that decides what an agent meets, as a value that can be written down. */
-export interface Plan extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'trust'> {
+export interface PlayPlan extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'trust'> {
   readonly agent: string
   readonly split: 'train' | 'heldout'
   readonly recipe: Recipe
@@ -54,7 +54,7 @@ const everyCase = 1_000_000
 /** What the flags mean, laid over the recipe that the agent comes with. */
 export async function planOf(
   flags: WorldFlags & DoctorFlags & { readonly agent: string },
-): Promise<Plan> {
+): Promise<PlayPlan> {
   const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
   const { seed, lang, reward, maxTurns, questionsOnly } = flags
   const base = await baseRecipe(flags)
@@ -88,15 +88,15 @@ export async function planOf(
 }
 
 /** A chat model for a role, with its meter. */
-function chatFor({ baseUrl, model }: Plan, flag: string) {
+function chatFor({ baseUrl, model }: PlayPlan, flag: string) {
   if (model === undefined)
     throw new Fault('bad-input', `--model: expected the name of a chat model for ${flag}, got none`)
-  return metered(openaiChat({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) }))
+  return meterChat(openaiChat({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) }))
 }
 
 /** An agent under its name, in the setting it plays in. */
 async function doctorOf(
-  { agent, questionsOnly = false, recipe }: Plan,
+  { agent, questionsOnly = false, recipe }: PlayPlan,
   {
     task,
     chat,
@@ -137,7 +137,7 @@ export interface Stage extends AsyncDisposable {
 }
 
 /** The cases of the plan's file, and whether each says itself that it belongs to the plan's split. */
-async function fileOf({ recipe, split }: Plan) {
+async function fileOf({ recipe, split }: PlayPlan) {
   const { file } = recipe.cases
   if (file === undefined) return {}
   const cases = await readCases(file)
@@ -146,7 +146,7 @@ async function fileOf({ recipe, split }: Plan) {
 
 /** @param whole a file's every case is wanted, whatever its split @default as the file's cases say */
 export async function openStage(
-  plan: Plan,
+  plan: PlayPlan,
   { whole, human }: { readonly whole?: boolean; readonly human?: Agent } = {},
 ): Promise<Stage> {
   const { recipe } = plan
@@ -189,7 +189,7 @@ export async function openStage(
 }
 
 /** The cases of the plan's split; a file gives all it has. */
-export const casesOf = ({ split, recipe }: Plan, task: Task): readonly Case[] =>
+export const casesOf = ({ split, recipe }: PlayPlan, task: Task): readonly Case[] =>
   split === 'heldout'
     ? task.heldOut
     : task.train(recipe.cases.file === undefined ? recipe.cases.heldOut : everyCase)

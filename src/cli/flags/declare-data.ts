@@ -57,6 +57,14 @@ function addLooking(cases: Command, act: Act, terminal: Terminal): void {
   withCases(withSplit(check, 'train'), 'a case file, or how many generated cases (default: 200)')
   withPrint(withSeed(check))
   examples(check, 'cases check --cases cases.jsonl', 'cases check --cases 2000 --split heldout')
+  const schema = cases
+    .command('schema')
+    .description('The JSON Schema of a case, for editors and other programs.')
+    .action((flags: PrintFlags) =>
+      act(async () => (await import('../commands/cases.js')).showSchema(flags, terminal)),
+    )
+  withPrint(schema)
+  examples(schema, 'cases schema > case.schema.json')
   const show = cases
     .command('show')
     .description('One case, as one of its readers sees it.')
@@ -147,7 +155,9 @@ export function addRewards(program: Command, act: Act, terminal: Terminal): void
 
 /** `cases` and its subcommands. */
 export function addCases(program: Command, act: Act, terminal: Terminal): void {
-  const cases = program.command('cases').description('Generates, imports, checks and shows cases.')
+  const cases = program
+    .command('cases')
+    .description('Generates, imports, checks and shows cases; prints their JSON Schema.')
   addMaking(cases, act, terminal)
   addLooking(cases, act, terminal)
 }

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { InvalidArgumentError, Option } from 'commander'
-import { messageOf } from '../../error.js'
+import { errorMessage } from '../../error.js'
 import type { TierName } from '../../knowledge/tiers.js'
 import { tierNames } from '../../knowledge/tiers.js'
 import { parsePersona, personas } from '../../persona.js'
@@ -102,7 +102,7 @@ function persona(value: string): string {
   try {
     parsePersona(value)
   } catch (error) {
-    throw new InvalidArgumentError(messageOf(error))
+    throw new InvalidArgumentError(errorMessage(error))
   }
   return value
 }

@@ -4,9 +4,9 @@ import {
   doctorView,
   examinerView,
   graderView,
-  inLanguage,
   patientView,
-  primary,
+  primaryDiagnosis,
+  textInLanguage,
 } from '../../case.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { Language } from '../../turn.js'
@@ -44,26 +44,26 @@ function findingLines(
     const definition = knowledge.finding.get(id)
     const said = utterance ?? definition?.name
     return [
-      `  ${question ? inLanguage(question, language) : id}`,
+      `  ${question ? textInLanguage(question, language) : id}`,
       value === undefined ? state : `${state} (${value})`,
-      said ? inLanguage(said, language) : '',
+      said ? textInLanguage(said, language) : '',
     ]
   })
   return rows.length > 0 ? ['', table(rows, { words: 3 })] : []
 }
 
 function goldLines({ gold }: GraderView, language: Language): string[] {
-  const { name, codes, aliases } = primary(gold)
+  const { name, codes, aliases } = primaryDiagnosis(gold)
   const { exams, acceptable, recommendation, actions } = gold
   const list = (title: string, items: readonly string[] | undefined): string[] =>
     items && items.length > 0 ? [`${title}: ${items.join(', ')}`] : []
   return [
     '',
-    `diagnosis: ${inLanguage(name, language)} (${codes.map(({ code }) => code).join(', ') || 'no code'})`,
+    `diagnosis: ${textInLanguage(name, language)} (${codes.map(({ code }) => code).join(', ') || 'no code'})`,
     ...list('aliases', aliases),
     ...list(
       'acceptable',
-      acceptable.map((other) => `${inLanguage(other.name, language)} ${other.credit}`),
+      acceptable.map((other) => `${textInLanguage(other.name, language)} ${other.credit}`),
     ),
     ...list('examinations required', exams?.required),
     ...list('examinations neutral', exams?.neutral),
@@ -71,10 +71,10 @@ function goldLines({ gold }: GraderView, language: Language): string[] {
     ...list(
       'to do',
       actions.flatMap(({ text, polarity }) =>
-        polarity === 'recommend' ? inLanguage(text, language) : [],
+        polarity === 'recommend' ? textInLanguage(text, language) : [],
       ),
     ),
-    ...(recommendation ? [`recorded advice: ${inLanguage(recommendation, language)}`] : []),
+    ...(recommendation ? [`recorded advice: ${textInLanguage(recommendation, language)}`] : []),
   ]
 }
 
@@ -88,7 +88,7 @@ export function viewText(
   const reports = truth.exams.map(({ exam, report, abnormal }) => [
     `  ${exam}`,
     abnormal ? 'abnormal' : 'normal',
-    inLanguage(report, language),
+    textInLanguage(report, language),
   ])
   return [
     `${truth.id}, as the ${view} sees it`,

@@ -1,7 +1,7 @@
 /** A consultation as people read it, turn by turn, in the language it was held in. */
 import { intakeText } from '../../agents/intake.js'
 import type { Case, DoctorView } from '../../case.js'
-import { inLanguage, primary } from '../../case.js'
+import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { Part, Score } from '../../reward.js'
 import type { Action, Language, Stop, Turn } from '../../turn.js'
@@ -160,12 +160,12 @@ export function closingText(
   score: Score,
   { language, paint }: { readonly language: Language; readonly paint: Paint },
 ): string {
-  const { name, codes } = primary(truth.gold)
+  const { name, codes } = primaryDiagnosis(truth.gold)
   const code = codes[0] ? ` (${codes[0].code})` : ''
   const say = words[language]
   return [
     say.end(episode),
-    paint.bold(`${say.truth}${inLanguage(name, language)}${code}`),
+    paint.bold(`${say.truth}${textInLanguage(name, language)}${code}`),
     scoreText(score, language),
   ].join('\n')
 }

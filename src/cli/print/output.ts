@@ -1,6 +1,8 @@
 /** What goes where: one JSON document, or tables for people, on stdout; everything else on stderr. */
 import { once } from 'node:events'
 import pc from 'picocolors'
+import { Fault } from '../../error.js'
+import { isStandardOutput } from '../../storage/atomic-write.js'
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
@@ -22,10 +24,12 @@ export interface PrintFlags {
 export interface Output {
   /** The one document of `--json`. */
   readonly document: (value: unknown) => Promise<void>
-  /** Lines of the result for people; on stderr with `--json`, so that stdout stays a document. */
+  /** Lines of the result for people; on stderr where stdout is the document of `--json`, or the file that is written. */
   readonly say: (text: string) => Promise<void>
   /** Lines beside the result, on stderr; none with `--quiet`. */
   readonly note: (text: string) => Promise<void>
+  /** Where `say` writes. */
+  readonly people: Stream
   readonly paint: ReturnType<typeof pc.createColors>
 }
 
@@ -34,21 +38,40 @@ export async function write(stream: Stream, text: string): Promise<void> {
   if (!stream.write(text)) await once(stream, 'drain')
 }
 
-/** Colours for a stream: on a terminal only, and never with `NO_COLOR`. */
-export const paintFor = (stream: Stream, env: Terminal['env']): Output['paint'] =>
-  pc.createColors(Boolean(stream.isTTY) && !env.NO_COLOR && env.TERM !== 'dumb')
+/** `FORCE_COLOR` as tools read it: `0` and `false` are no, anything else is yes. */
+const forced = (value: string | undefined): boolean | undefined =>
+  value === undefined ? undefined : value !== '0' && value !== 'false'
 
+/** Colours for a stream: none with `NO_COLOR`, else as `FORCE_COLOR` says, else on a terminal that shows them. */
+export const paintFor = (
+  stream: Stream,
+  { NO_COLOR, FORCE_COLOR, TERM }: Terminal['env'],
+): Output['paint'] =>
+  pc.createColors(!NO_COLOR && (forced(FORCE_COLOR) ?? (Boolean(stream.isTTY) && TERM !== 'dumb')))
+
+/**
+ * How one command prints.
+ * @param flags with the file that the command writes, where it writes one
+ * @throws Fault `bad-input` where that file and the document of `--json` would both be stdout
+ */
 export function output(
   { stdout, stderr, env }: Terminal,
-  { json = false, quiet = false }: PrintFlags = {},
+  { json = false, quiet = false, out }: PrintFlags & { readonly out?: string | undefined } = {},
 ): Output {
-  const people = json ? stderr : stdout
+  const taken = out !== undefined && isStandardOutput(out)
+  if (json && taken)
+    throw new Fault(
+      'bad-input',
+      `--json: stdout holds its document and nothing else, expected another place to write to, got \`${out}\``,
+    )
+  const people = json || taken ? stderr : stdout
   return {
     document: (value) => write(stdout, `${JSON.stringify(value)}\n`),
     say: (text) => write(people, `${text}\n`),
     note: async (text) => {
       if (!quiet) await write(stderr, `${text}\n`)
     },
+    people,
     paint: paintFor(people, env),
   }
 }

@@ -1,18 +1,18 @@
 /**
- * The record exam simulator: reports what was fixed with the case, at the knowledge base's price.
- *
- * Nothing is drawn here, so an examination gives the same result to every sibling and on every repeat.
+ * The record exam simulator: reports the results that the case records, at the knowledge base's price. Results are not
+ * drawn here, so an examination gives the same result to every sibling and on every repeat.
  */
 import type { ExamResult, Finding } from '../../case.js'
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { ExamContext, ExamReport, ExamSimulator } from '../../exam.js'
 import type { ExamDefinition, FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import { expandPanel } from '../../knowledge/knowledge.js'
 import { pick } from '../../seed.js'
-import type { Language, Told } from '../../turn.js'
+import type { Language, RevealedFinding } from '../../turn.js'
 import { wording } from '../wording.js'
-import { examOf } from './orders.js'
+import { findExam } from './orders.js'
 
+/** Options of `recordExams`. */
 export interface RecordExamsOptions {
   readonly knowledge: Knowledge
   /** Money for an examination whose result is still valid. @default 0 */
@@ -32,27 +32,27 @@ const unremarkable: { readonly [language in Language]: string } = {
   zh: '未见异常。',
 }
 
-/** One examination carried out; no `told` where it could not be. */
-interface Part {
+/** The result of one examination; no `told` where it is unavailable. */
+interface ExamPart {
   readonly exam: string
   readonly text: string
-  readonly told?: readonly Told[]
+  readonly told?: readonly RevealedFinding[]
 }
 
-const titled = (exam: ExamDefinition, text: string, language: Language): string =>
+const addTitle = (exam: ExamDefinition, text: string, language: Language): string =>
   `${exam.name[language]}${language === 'en' ? ': ' : '：'}${text}`
 
-const toldOf = (findings: readonly Finding[]): readonly Told[] =>
+const reportStates = (findings: readonly Finding[]): readonly RevealedFinding[] =>
   findings.map(({ id, state }) => ({ finding: id, state }))
 
-/** The state nobody would remark on: absent, or the value most people have. */
-function usual({ type, leak }: FindingDefinition): string {
+/** The unremarkable state of a finding: absent, or the state most people have. */
+function usualState({ type, leak }: FindingDefinition): string {
   if (type === 'bool' || typeof leak === 'number') return 'absent'
   return Object.entries(leak).reduce((most, entry) => (entry[1] > most[1] ? entry : most))[0]
 }
 
-/** What `examDefault: normal` gives: the usual state of each yield, unless the case records another. */
-function byDefault(knowledge: Knowledge, exam: ExamDefinition, context: ExamContext): Part {
+/** The result of `examDefault: normal`: the usual state of each yield, unless the case records another. */
+function normalPart(knowledge: Knowledge, exam: ExamDefinition, context: ExamContext): ExamPart {
   const { view, language, seed } = context
   const found = exam.yields.flatMap((id) => knowledge.finding.get(id) ?? [])
   const remarks = found.flatMap((finding) => {
@@ -63,38 +63,38 @@ function byDefault(knowledge: Knowledge, exam: ExamDefinition, context: ExamCont
     remarks.length > 0 ? remarks.join(language === 'en' ? ' ' : '') : unremarkable[language]
   const told = found.map((finding) => ({
     finding: finding.id,
-    state: view.findings.get(finding.id)?.state ?? usual(finding),
+    state: view.findings.get(finding.id)?.state ?? usualState(finding),
   }))
-  return { exam: exam.id, text: titled(exam, text, language), told }
+  return { exam: exam.id, text: addTitle(exam, text, language), told }
 }
 
-function recorded(exam: ExamDefinition, result: ExamResult, context: ExamContext): Part {
+function recordedPart(exam: ExamDefinition, result: ExamResult, context: ExamContext): ExamPart {
   const { view, language } = context
-  const text = titled(exam, inLanguage(result.report, language), language)
+  const text = addTitle(exam, textInLanguage(result.report, language), language)
   return {
     exam: exam.id,
     text,
-    told: toldOf(result.findings.flatMap((id) => view.findings.get(id) ?? [])),
+    told: reportStates(result.findings.flatMap((id) => view.findings.get(id) ?? [])),
   }
 }
 
-/** One examination, or `undefined` where the case leaves it to another simulator. */
+/** Carries out one examination; `undefined` where the case leaves it to another simulator. */
 function carryOut(
   knowledge: Knowledge,
   exam: ExamDefinition,
   context: ExamContext,
-): Part | undefined {
+): ExamPart | undefined {
   const { view, language, seed } = context
   const result = view.results.get(exam.id)
-  if (result && !result.unavailable) return recorded(exam, result, context)
+  if (result && !result.unavailable) return recordedPart(exam, result, context)
   if (!result && view.examDefault === 'simulate') return undefined
-  if (!result && view.examDefault === 'normal') return byDefault(knowledge, exam, context)
+  if (!result && view.examDefault === 'normal') return normalPart(knowledge, exam, context)
   const text = pick(unavailable[language], seed, 'unavailable', exam.id)
-  return { exam: exam.id, text: titled(exam, text, language) }
+  return { exam: exam.id, text: addTitle(exam, text, language) }
 }
 
-/** What an order really does: itself, or a panel's members where the case has no result for the panel as such. */
-function membersOf(
+/** The examinations an order carries out: itself, or a panel's members where the case has no result for the panel. */
+function examsToRun(
   knowledge: Knowledge,
   exam: ExamDefinition,
   { view }: ExamContext,
@@ -103,14 +103,14 @@ function membersOf(
   return expandPanel(exam).flatMap((id) => knowledge.exam.get(id) ?? [])
 }
 
-/** Whether a result is there that has not run out. */
+/** Whether an earlier result of the examination is still valid. */
 function isValid(knowledge: Knowledge, exam: string, { done, now }: ExamContext): boolean {
   const hours = knowledge.exam.get(exam)?.validHours ?? Number.POSITIVE_INFINITY
   return done.some(({ exams, at }) => exams.includes(exam) && now - at <= hours * 60)
 }
 
 /**
- * Makes a simulator of the knowledge base's examinations; any other order is left to the next one.
+ * Makes a simulator of the knowledge base's examinations; any other order is left to the next simulator.
  * @throws RangeError when `repeatMoney` is negative or not a number
  */
 export function recordExams({
@@ -120,9 +120,9 @@ export function recordExams({
   if (!(repeatMoney >= 0))
     throw new RangeError(`Expected \`repeatMoney\` to be at least 0, got \`${repeatMoney}\``)
   const simulate = (order: string, context: ExamContext): ExamReport | undefined => {
-    const exam = examOf(knowledge, order)
+    const exam = findExam(knowledge, order)
     if (!exam) return undefined
-    const parts = membersOf(knowledge, exam, context).flatMap(
+    const parts = examsToRun(knowledge, exam, context).flatMap(
       (member) => carryOut(knowledge, member, context) ?? [],
     )
     if (parts.length === 0) return undefined

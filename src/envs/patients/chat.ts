@@ -1,17 +1,19 @@
-/** The chat patient: a language model that plays the patient from the patient's own facts. */
+/** The chat patient: a language model plays the patient from the patient's view of the case. */
 import type { Finding, PatientView } from '../../case.js'
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { Chat, Message } from '../../chat.js'
 import { Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { Patient } from '../../patient.js'
 import { fork } from '../../seed.js'
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { Language } from '../../turn.js'
 
+/** Options of `chatPatient`. */
 export interface ChatPatientOptions {
+  /** The model that plays the patient. */
   readonly chat: Chat
-  /** Names the findings of generated cases; without it their ids are spelled out. */
+  /** Gives the names of findings of generated cases; without it the prompt has their ids as words. */
   readonly knowledge?: Knowledge
 }
 
@@ -57,19 +59,20 @@ You do not know what disease you have: never name or guess one, even when told t
 const isPlain = (state: string): state is 'present' | 'absent' | 'unknown' =>
   state === 'present' || state === 'absent' || state === 'unknown'
 
-/** One fact as a line; a recorded dialogue's own words stand behind it. */
-function fact(finding: Finding, language: Language, knowledge: Knowledge | undefined): string {
+/** One fact of the prompt as a line; with the recorded words where the case has them. */
+function factLine(finding: Finding, language: Language, knowledge: Knowledge | undefined): string {
   const known = knowledge?.finding.get(finding.id)
   const name = known?.name[language] ?? finding.id.replaceAll('-', ' ')
-  const asked = finding.question ? inLanguage(finding.question, language) : name
-  const own = finding.utterance ? inLanguage(finding.utterance, language) : undefined
+  const asked = finding.question ? textInLanguage(finding.question, language) : name
+  const own = finding.utterance ? textInLanguage(finding.utterance, language) : undefined
   const said = own ?? known?.say[finding.state]?.[language][0]
   const state = isPlain(finding.state) ? words[language].state[finding.state] : finding.state
   const value = finding.value === undefined ? '' : ` (${finding.value})`
   return `- ${asked}: ${own ?? `${state}${value}${said ? ` — ${said}` : ''}`}`
 }
 
-function character(
+/** The system prompt: rules of the role, demographics, chief complaint and facts. */
+function systemPrompt(
   view: PatientView,
   language: Language,
   knowledge: Knowledge | undefined,
@@ -81,26 +84,25 @@ function character(
     say.rules,
     say.speaker[speaker],
     who && `${say.who}${who}`,
-    `${say.complaint}${inLanguage(view.complaint.text, language)}`,
+    `${say.complaint}${textInLanguage(view.complaint.text, language)}`,
     say.facts,
-    ...[...view.findings.values()].map((finding) => fact(finding, language, knowledge)),
+    ...[...view.findings.values()].map((finding) => factLine(finding, language, knowledge)),
   ]
     .filter(Boolean)
     .join('\n')
 }
 
 /**
- * A patient of any chat model. It is shown the patient's view and the dialogue and nothing else, so that
- * it cannot tell a diagnosis it was never told. It has no symbolic channel: `asked` and `told` are empty and
- * every reply counts as `answered`, so rewards that read them (history coverage) mean nothing with it;
- * the case's noise is not acted out.
- * @throws Fault when the model fails, or says nothing
+ * Makes a patient of any chat model. The model sees the patient's view and the dialogue and nothing else, so that it
+ * cannot reveal the diagnosis. It has no symbolic channel: `asked` and `told` are empty and every reply counts as
+ * `answered`, so rewards that read them (history coverage) are meaningless with it. The case's noise is not applied.
+ * @throws Fault when the model fails or gives no visible text
  */
 export const chatPatient =
   ({ chat, knowledge }: ChatPatientOptions): Patient =>
   async (utterance, { view, dialogue, seed, language, signal }) => {
     const messages: Message[] = [
-      { role: 'system', content: character(view, language, knowledge) },
+      { role: 'system', content: systemPrompt(view, language, knowledge) },
       ...dialogue.flatMap((exchange): Message[] => [
         { role: 'user', content: exchange.utterance },
         { role: 'assistant', content: exchange.reply.text },
@@ -111,7 +113,7 @@ export const chatPatient =
       seed: fork(seed, 'chat-patient', dialogue.length) >>> 1,
       signal,
     })
-    const text = visible(reply.text)
+    const text = stripHiddenReasoning(reply.text)
     if (text === '')
       throw new Fault(
         'model-unreadable',

@@ -1,39 +1,41 @@
 /**
- * The rule patient: answers in the sentences of the knowledge base, from its view of the case, for free.
+ * The rule patient: answers with the sentences of the knowledge base, from its view of the case, without a model.
  *
- * A pure function of the utterance, the view, the dialogue and the seed. It tells what it is asked for and
- * nothing else, so that what a doctor knows is what the doctor asked. The persona changes how it says things
- * and what it says only when trusted, never what is so, unless it fabricates.
+ * A pure function of the utterance, the view, the dialogue and the seed. It reports only what it is asked for, so that
+ * a doctor's knowledge depends on the questions. The persona changes the style and what needs trust, and never a
+ * fact, `fabricating` alone excepted.
  */
-import type { Knowledge } from '../../knowledge/knowledge.js'
+import type { FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import type { PatientContext, Reply } from '../../patient.js'
 import type { Persona } from '../../persona.js'
-import { dialOf } from '../../persona.js'
+import { dialLevel } from '../../persona.js'
 import type { Understanding } from '../../turn.js'
-import type { Hearing, Part } from './nlg/answer.js'
-import { answerAll, tellMore } from './nlg/answer.js'
+import type { AnswerDraft, AnswerInput } from './nlg/answer.js'
+import { answerTopics, volunteerFindings } from './nlg/answer.js'
 import type { Mood } from './nlg/manner.js'
-import { inManner, losesThread } from './nlg/manner.js'
-import type { Occasion } from './nlg/realise.js'
-import { join, say } from './nlg/realise.js'
+import { applyManner, losesThread } from './nlg/manner.js'
 import type { AbsentPolicy } from './nlg/recall.js'
+import type { Occasion } from './nlg/stock-sentences.js'
+import { joinSentences, pickStockSentence } from './nlg/stock-sentences.js'
 import type { Topic } from './nlu/focus.js'
-import { focusOf, topicIn } from './nlu/focus.js'
-import type { Understood } from './nlu/understand.js'
+import { attributeTopic, dialogueFocus } from './nlu/focus.js'
+import type { ParsedUtterance } from './nlu/understand.js'
 import { understand } from './nlu/understand.js'
 
+/** Options of `rulePatient`. */
 export interface RulePatientOptions {
   readonly knowledge: Knowledge
-  /** Findings answered per utterance; of the others the patient asks to be asked again. @default 2 */
+  /** Findings answered per utterance; the patient asks the doctor to repeat the others. @default 2 */
   readonly maxFindings?: number
-  /** Plays every case with this persona. @default the case's own */
+  /** Replaces the persona of every case. @default the case's own */
   readonly persona?: Persona
-  /** What a question about something the case does not record gives. @default 'unknown' */
+  /** What a question about an unrecorded finding gives. @default 'unknown' */
   readonly absentPolicy?: AbsentPolicy
 }
 
+/** The stock sentence and the understanding of each dialogue act that asks about no finding. */
 const occasions: {
-  readonly [kind in Exclude<Understood['kind'], 'finding' | 'attribute' | 'open'>]: readonly [
+  readonly [kind in Exclude<ParsedUtterance['kind'], 'finding' | 'attribute' | 'open'>]: readonly [
     Occasion,
     Understanding,
   ]
@@ -55,8 +57,8 @@ const interpreted = {
   zh: { F: '她说：', M: '他说：' },
 } as const
 
-/** How a patient speaks who says this: of trouble, of no trouble, again, politely, or of nothing at all. */
-function moodOf({ understood, told }: Part): Mood {
+/** The mood of a reply. */
+function partMood({ understood, told }: AnswerDraft): Mood {
   if (understood === 'courtesy') return 'polite'
   if (understood === 'repeated') return 'again'
   if (told.some(({ state }) => state !== 'absent' && state !== 'unknown')) return 'troubled'
@@ -64,27 +66,40 @@ function moodOf({ understood, told }: Part): Mood {
   return understood === 'exam-only' ? 'calm' : 'puzzled'
 }
 
-/** What is said, in the manner of the patient and through whoever speaks. */
-function delivered(part: Part, topic: string, context: PatientContext): string {
+/** Adds the persona's manner to a reply, and an interpreter's introduction. */
+function deliver(part: AnswerDraft, topic: string, context: PatientContext): string {
   const { view, language } = context
-  const said = inManner(part.text, moodOf(part), topic, context)
+  const said = applyManner(part.text, partMood(part), topic, context)
   if (view.demographics.speaker !== 'interpreter') return said
-  return join([interpreted[language][view.demographics.sex === 'F' ? 'F' : 'M'], said], language)
+  return joinSentences(
+    [interpreted[language][view.demographics.sex === 'F' ? 'F' : 'M'], said],
+    language,
+  )
 }
 
-/** The topics of an utterance; of an attribute that names no complaint, those of what was last spoken of. */
-function topicsOf(
+/** The topics of an utterance. An attribute without a complaint is resolved to the dialogue focus. */
+function resolveTopics(
   knowledge: Knowledge,
-  heard: Understood,
+  parsed: ParsedUtterance,
   context: PatientContext,
 ): readonly Topic[] {
-  if (heard.loose.length === 0) return heard.topics
-  const focus = focusOf(knowledge, context)
-  return [...heard.topics, ...heard.loose.map((attribute) => topicIn(knowledge, focus, attribute))]
+  if (parsed.loose.length === 0) return parsed.topics
+  const focus = dialogueFocus(knowledge, context)
+  return [
+    ...parsed.topics,
+    ...parsed.loose.map((attribute) => attributeTopic(knowledge, focus, attribute)),
+  ]
 }
 
+/** Complaints that an open question may bring up: the patient's own boolean findings without a parent. */
+const complaintsOf = ({ findings }: Knowledge): readonly FindingDefinition[] =>
+  findings.filter(
+    ({ knownBy, type, parent, attribute }) =>
+      knownBy === 'patient' && type === 'bool' && !parent && attribute === undefined,
+  )
+
 /**
- * Makes a rule patient; it answers at once, and in `context.language` whatever language it is asked in.
+ * Makes a rule patient. It answers synchronously, and in `context.language` whatever language it is asked in.
  * @throws RangeError when `maxFindings` is not a positive integer
  */
 export function rulePatient({
@@ -97,34 +112,31 @@ export function rulePatient({
     throw new RangeError(
       `Expected \`maxFindings\` to be a positive integer, got \`${maxFindings}\``,
     )
-  const complaints = knowledge.findings.filter(
-    ({ knownBy, type, parent, attribute }) =>
-      knownBy === 'patient' && type === 'bool' && !parent && attribute === undefined,
-  )
+  const complaints = complaintsOf(knowledge)
   return (utterance, given) => {
     const context = persona ? { ...given, view: { ...given.view, persona } } : given
-    const heard = understand(knowledge, utterance)
-    const { questions, kind } = heard
-    const topics = topicsOf(knowledge, heard, context)
+    const parsed = understand(knowledge, utterance)
+    const { questions, kind } = parsed
+    const topics = resolveTopics(knowledge, parsed, context)
     const asked = [...new Set(topics.map(({ finding }) => finding))]
-    const hearing: Hearing = { knowledge, utterance, absentPolicy, context }
+    const input: AnswerInput = { knowledge, utterance, absentPolicy, context }
     const theme = asked.join(' ') || kind
-    const reply = (part: Part): Reply => ({
+    const reply = (part: AnswerDraft): Reply => ({
       ...part,
-      text: delivered(part, theme, context),
+      text: deliver(part, theme, context),
       questions,
       asked,
     })
     const on = (occasion: Occasion, understood: Understanding): Reply =>
-      reply({ text: say(occasion, context, utterance), understood, told: [] })
+      reply({ text: pickStockSentence(occasion, context, utterance), understood, told: [] })
     if (kind === 'finding' || kind === 'attribute') {
       if (losesThread(theme, asked, context)) return on('again-please', 'unclear')
       const hurried =
-        dialOf(context.view.persona, 'impatient') >= 2 ||
+        dialLevel(context.view.persona, 'impatient') >= 2 ||
         context.view.demographics.speaker === 'interpreter'
-      return reply(answerAll(topics, hurried ? 1 : maxFindings, hearing))
+      return reply(answerTopics(topics, hurried ? 1 : maxFindings, input))
     }
-    if (kind === 'open') return reply(tellMore(complaints, hearing))
+    if (kind === 'open') return reply(volunteerFindings(complaints, input))
     if (kind === 'courtesy' && greeting.test(utterance)) return on('greeting', 'courtesy')
     return on(...occasions[kind])
   }

@@ -75,7 +75,7 @@ function pairsOf(floor: readonly Scored[], own: readonly Scored[], reward: Rewar
 }
 
 /** What one policy did under one reward; whether that is an exploit is known when the range is. */
-interface Finding extends Omit<PolicyAudit, 'exploit'> {
+interface AuditFinding extends Omit<PolicyAudit, 'exploit'> {
   readonly tolerance: number
   readonly best: Exploit | undefined
   readonly range: readonly [low: number, high: number]
@@ -85,7 +85,7 @@ function finding(
   policy: AuditPolicy,
   own: readonly Scored[],
   { floor, reward, options }: { floor: readonly Scored[]; reward: Reward; options: AuditOptions },
-): Finding {
+): AuditFinding {
   const pairs = pairsOf(floor, own, reward)
   const width = reward.bounds[1] - reward.bounds[0]
   const { mean, ci95 } = estimate(
@@ -116,7 +116,7 @@ function finding(
 const tooWide = 10
 
 /** What shares are of: the declared bounds, or what was seen where there are none, or far too wide ones. */
-function rangeOf({ bounds: [low, high] }: Reward, all: readonly Finding[]): Audit['range'] {
+function rangeOf({ bounds: [low, high] }: Reward, all: readonly AuditFinding[]): Audit['range'] {
   const seen = [
     Math.min(...all.map(({ range }) => range[0])),
     Math.max(...all.map(({ range }) => range[1])),
@@ -127,8 +127,8 @@ function rangeOf({ bounds: [low, high] }: Reward, all: readonly Finding[]): Audi
 }
 
 function warningsOf(
-  floor: Finding,
-  policies: readonly Finding[],
+  floor: AuditFinding,
+  policies: readonly AuditFinding[],
   { low, high, of }: Audit['range'],
 ) {
   const fewer = policies.filter(({ unscored }) => unscored > floor.unscored)
@@ -153,9 +153,9 @@ function auditOf(
     floor,
     ceiling,
     policies,
-  }: Readonly<Record<'floor', Finding>> & {
-    readonly ceiling: Finding | undefined
-    readonly policies: readonly Finding[]
+  }: Readonly<Record<'floor', AuditFinding>> & {
+    readonly ceiling: AuditFinding | undefined
+    readonly policies: readonly AuditFinding[]
   },
   cases: number,
 ): Audit {
@@ -164,7 +164,7 @@ function auditOf(
     const exploit = found.gain !== null && found.gain > tolerance * (range.high - range.low)
     return { ...found, exploit }
   })
-  const worst = policies.reduce<Finding | undefined>(
+  const worst = policies.reduce<AuditFinding | undefined>(
     (most, one) => ((one.gain ?? 0) > (most?.gain ?? 0) ? one : most),
     undefined,
   )
@@ -188,8 +188,8 @@ export async function audit(options: AuditOptions): Promise<readonly Audit[]> {
   const { rewards, ceiling, cases, policies } = options
   const random: AuditPolicy = { name: 'random', agent: options.floor }
   const floor = await played(random, options)
-  const found = new Map(rewards.map((reward) => [reward, [] as Finding[]] as const))
-  const tops = new Map<Reward, Finding>()
+  const found = new Map(rewards.map((reward) => [reward, [] as AuditFinding[]] as const))
+  const tops = new Map<Reward, AuditFinding>()
   const top = ceiling && (await played(ceiling, options))
   for (const reward of rewards) {
     const under = { floor, reward, options }

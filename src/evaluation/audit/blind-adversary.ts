@@ -100,10 +100,10 @@ function drawn(p: Float64Array, luck: number | undefined): number {
 }
 
 /** Actions by number, one a turn. */
-type Plan = readonly number[]
+type AdversaryPlan = readonly number[]
 
 /** Draws what to do from the first turn to the last. */
-function planFrom(habits: Habits, luck?: (turn: number) => number): Plan {
+function planFrom(habits: Habits, luck?: (turn: number) => number): AdversaryPlan {
   const plan: number[] = []
   const done = new Set<number>()
   for (let turn = 0; turn < habits.turns; turn++) {
@@ -118,7 +118,7 @@ function planFrom(habits: Habits, luck?: (turn: number) => number): Plan {
 /** What a plan is paid for a case; null where the world failed or nothing was judged. */
 async function paid(
   { actions }: Habits,
-  plan: Plan,
+  plan: AdversaryPlan,
   { makeEnv, reward, seed: runSeed = 0, signal }: AdversaryOptions,
   truth: Case,
 ): Promise<number | null> {
@@ -138,7 +138,11 @@ async function paid(
  * Raises what was paid above its siblings and lowers what was paid below, by `step` a standard deviation: what has
  * been tried often and paid off stands out, one lucky draw does not.
  */
-function teach({ actions, weights, turns, firstEnd }: Habits, plan: Plan, step: number): void {
+function teach(
+  { actions, weights, turns, firstEnd }: Habits,
+  plan: AdversaryPlan,
+  step: number,
+): void {
   const n = actions.length
   plan.forEach((action, turn) => {
     const ended = action >= firstEnd
@@ -176,7 +180,7 @@ async function chosen(habits: Habits, from: number, budget: number, options: Adv
   )
   const each = Math.max(1, Math.floor(budget / finalists))
   const cases = Array.from({ length: each }, (_, n) => caseAt(from + n))
-  let best: { readonly plan: Plan; readonly mean: number } | undefined
+  let best: { readonly plan: AdversaryPlan; readonly mean: number } | undefined
   for (const plan of plans) {
     const totals = await mapPool(cases, concurrency, (truth) => paid(habits, plan, options, truth))
     const judged = totals.flatMap((total) => total ?? [])

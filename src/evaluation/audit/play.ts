@@ -4,7 +4,7 @@ import type { Case } from '../../case.js'
 import { graderView } from '../../case.js'
 import type { Env } from '../../env.js'
 import type { Episode } from '../../episode.js'
-import { Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
 import type { Reward, Score } from '../../reward.js'
 import { play } from '../../rollout.js'
@@ -58,8 +58,8 @@ async function scored(
       scores.set(reward, await reward(episode, graderView(truth), { signal }))
     } catch (error) {
       if (signal?.aborted) throw error
-      const place = `${reward.rewardName}: on case ${truth.id}, played by ${name}`
-      throw new Fault('component-failed', `${place}: ${messageOf(error)}`, { cause: error })
+      const where = `${reward.rewardName}: on case ${truth.id}, played by ${name}`
+      throw new Fault('component-failed', `${where}: ${errorMessage(error)}`, { cause: error })
     }
   }
   return { episode, scores }

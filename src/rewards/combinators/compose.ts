@@ -1,72 +1,72 @@
 /**
- * Combinators: rewards out of rewards. Bounds propagate, and a missing part is never a 0.
+ * Reward combinators: weigh, gate, clip, multiply, otherwise. Bounds propagate, and a missing part is never a 0.
  *
- * Each takes a reward or a bare function. A part that is unavailable makes the whole unavailable; one
- * that does not apply is left out, which should depend on the case alone: where a policy can bring it
- * about (by never asking), {@link otherwise} closes the hole.
+ * Each takes a reward or a bare function. An unavailable part makes the whole unavailable; a part that is not
+ * applicable is left out. Applicability should depend on the case alone: where a policy can bring it about
+ * (by never asking), {@link otherwise} closes the loophole.
  */
 import type { Part, Reward, Score } from '../../reward.js'
 import { ok } from '../../reward.js'
-import type { RewardFunction, Scoring } from '../define.js'
-import { asReward, checkBounds, composite } from '../define.js'
-import { partOf, scoreOf } from '../score.js'
-import type { Bounds } from './weighing.js'
+import type { RewardFunction, ScoreFunction } from '../define.js'
+import { asReward, checkBounds, composeReward } from '../define.js'
+import { partScore, toPart } from '../score.js'
+import type { RewardBounds } from './weighted-mean.js'
 import {
-  boundsOver,
+  addToLast,
   checkWeights,
   clamp,
-  nest,
-  sourcesOf,
+  joinSources,
+  nestParts,
+  unionBounds,
   weightedScore,
-  withLast,
-} from './weighing.js'
+} from './weighted-mean.js'
 
-type AnyReward = RewardFunction
+/** A weight and its reward. */
+export type WeightedReward = readonly [weight: number, reward: RewardFunction]
 
-/** A weight, and the reward it weighs. */
-export type Weighed = readonly [weight: number, reward: AnyReward]
-
-export interface Naming {
+/** Name and source of a combined reward. */
+export interface CombinatorOptions {
   readonly name?: string
-  /** @default the sources of what is composed */
+  /** @default the sources of the combined rewards */
   readonly source?: string
 }
 
-const rounded = (value: number): number => Number(value.toFixed(3))
+const round3 = (value: number): number => Number(value.toFixed(3))
 
 /**
- * The weighted mean over the parts that apply: Σ wᵢ·vᵢ / Σ wᵢ. The keys name the parts.
- * The total is null when a part is unavailable or none applies; a part of weight 0 is reported only.
+ * The weighted mean of rewards over those that apply: Σ wᵢ·vᵢ / Σ wᵢ. The keys name the parts.
+ * The total is null when a part is unavailable or none applies; a part of weight 0 is only reported.
  * @param name @default 'weighted mean'
  * @throws RangeError for a weight that is negative or not finite, or when all are 0
  */
 export function weigh(
-  weighed: Readonly<Record<string, Weighed>>,
-  { name = 'weighted mean', source }: Naming = {},
+  weighed: Readonly<Record<string, WeightedReward>>,
+  { name = 'weighted mean', source }: CombinatorOptions = {},
 ): Reward {
   const names = Object.keys(weighed)
   const weights = Object.values(weighed).map(([weight]) => weight)
   const rewards = Object.values(weighed).map(([, reward], i) => asReward(reward, names[i]))
   const sum = checkWeights(names, weights)
-  const bounds = boundsOver(rewards.filter((_, i) => weights[i] !== 0))
-  const score: Scoring = async (episode, truth, context) => {
+  const bounds = unionBounds(rewards.filter((_, i) => weights[i] !== 0))
+  const score: ScoreFunction = async (episode, truth, context) => {
     const scores = await Promise.all(rewards.map((reward) => reward(episode, truth, context)))
     return weightedScore(names, weights, scores, bounds)
   }
-  return composite(score, {
+  return composeReward(score, {
     name,
     bounds,
-    source: source ?? sourcesOf(...rewards),
+    source: source ?? joinSources(...rewards),
     weights: Object.fromEntries(names.map((key, i) => [key, weights[i]! / sum])),
   })
 }
 
+/** Options of {@link gate}: how much of the reward a failed condition leaves. */
 export interface GateOptions {
-  /** What is left of the reward where the condition only just fails, 0 to 1 (no gate). @default 0.25 */
+  /** Share of the reward left where the condition just fails, 0 to 1 (no gate). @default 0.25 */
   readonly ceiling?: number
-  /** What is left where it fails altogether, at most `ceiling`; in between it is graded. @default the ceiling */
+  /** Share left where the condition is 0, at most `ceiling`; linear in between. @default the ceiling */
   readonly floor?: number
-  /** The condition's total from which on it passes, above 0. @default 1 */
+  /** Total of the condition at which it passes, above 0. @default 1 */
   readonly passes?: number
 }
 
@@ -84,23 +84,23 @@ function checkGate({ rewardName, bounds }: Reward, options: Required<GateOptions
 }
 
 /**
- * Holds a reward down where `condition` fails (its total is below `passes`): only a share of what the reward gave
- * above its lower bound is left, so that better stays better inside a failing group and the gradient survives. With
- * a `floor` the share grows with the condition, from `floor` at 0 to `ceiling` just below passing, so that being
- * safer is better too; a share of the reward, never a bonus, so failing is never worth more than passing was.
- * A condition that does not apply passes; one that is unavailable makes the total null.
+ * Scales a reward down where `condition` fails (its total is below `passes`): only a share of its amount above the
+ * lower bound is left, so that inside a failing group better is still better and the gradient survives. With a
+ * `floor` the share grows with the condition, from `floor` at 0 to `ceiling` just below passing, so that safer is
+ * better too. It is a share, never a bonus: failing never pays more than passing.
+ * A condition that is not applicable passes; one that is unavailable makes the total null.
  * @throws RangeError where the reward has no lower bound (`clip` gives it one), and for options out of range
  */
 export function gate(
-  condition: AnyReward,
-  reward: AnyReward,
+  condition: RewardFunction,
+  reward: RewardFunction,
   { ceiling = 0.25, floor = ceiling, passes = 1 }: GateOptions = {},
 ): Reward {
   const guard = asReward(condition, 'gate')
   const gated = asReward(reward)
   const { bounds } = gated
   checkGate(gated, { ceiling, floor, passes })
-  const score: Scoring = async (episode, truth, context) => {
+  const score: ScoreFunction = async (episode, truth, context) => {
     const [check, inner] = await Promise.all([
       guard(episode, truth, context),
       gated(episode, truth, context),
@@ -110,13 +110,13 @@ export function gate(
       throw new TypeError(
         `Expected the gate to have a name of its own, got \`${guard.rewardName}\` twice`,
       )
-    const passed = nest(parts, guard.rewardName, check)
+    const passed = nestParts(parts, guard.rewardName, check)
     if (passed.status === 'unavailable' || inner.total === null) return { total: null, parts }
     if (passed.status === 'not-applicable' || passed.value >= passes) return { ...inner, parts }
     const left = floor + (ceiling - floor) * Math.max(0, passed.value / passes)
-    return { ...held(inner, inner.total, left, bounds), parts }
+    return { ...scaleDown(inner, inner.total, left, bounds), parts }
   }
-  return composite(score, {
+  return composeReward(score, {
     name: gated.rewardName,
     bounds,
     source: gated.source,
@@ -124,30 +124,35 @@ export function gate(
   })
 }
 
-/** A share of what a score gave above its lower bound; what that bound itself keeps stands at the last turn. */
-function held({ turns }: Score, total: number, left: number, bounds: Bounds): Omit<Score, 'parts'> {
+/** Scales a total's amount above its lower bound by `left`. The bound's own remainder is paid at the last turn. */
+function scaleDown(
+  { turns }: Score,
+  total: number,
+  left: number,
+  bounds: RewardBounds,
+): Omit<Score, 'parts'> {
   const low = bounds[0]
   const less = clamp(low + left * (total - low), bounds)
   if (!turns) return { total: less }
   return {
     total: less,
-    turns: withLast(
+    turns: addToLast(
       turns.map((value) => left * value),
       low * (1 - left),
     ),
   }
 }
 
-/** Holds a reward's total within [low, high]; its parts and what its turns are paid stay as they were. */
-export function clip(reward: AnyReward, low: number, high: number): Reward {
+/** Clips a reward's total to [low, high]. Its parts and the rewards of its turns stay as they are. */
+export function clip(reward: RewardFunction, low: number, high: number): Reward {
   checkBounds('clip', [low, high])
   const clipped = asReward(reward)
-  const within: Bounds = [low, high]
-  const score: Scoring = async (episode, truth, context) => {
+  const within: RewardBounds = [low, high]
+  const score: ScoreFunction = async (episode, truth, context) => {
     const score = await clipped(episode, truth, context)
     return score.total === null ? score : { ...score, total: clamp(score.total, within) }
   }
-  return composite(score, {
+  return composeReward(score, {
     name: clipped.rewardName,
     bounds: [clamp(clipped.bounds[0], within), clamp(clipped.bounds[1], within)],
     source: clipped.source,
@@ -158,42 +163,42 @@ export function clip(reward: AnyReward, low: number, high: number): Reward {
 const times = (x: number, y: number): number => (x === 0 || y === 0 ? 0 : x * y)
 
 /**
- * One reward times another, as one part: what the second pays, it pays only as far as the first does.
- * Unavailable where either is, not applicable where either does not apply.
+ * The product of two rewards, as one part: the second is paid in proportion to the first.
+ * Unavailable where either is unavailable, not applicable where either is not applicable.
  */
-export function product(first: AnyReward, second: AnyReward): Reward {
+export function multiply(first: RewardFunction, second: RewardFunction): Reward {
   const [a, b] = [asReward(first, 'first'), asReward(second, 'second')]
   const name = `${a.rewardName} × ${b.rewardName}`
   const corners = a.bounds.flatMap((x) => b.bounds.map((y) => times(x, y)))
-  const score: Scoring = async (episode, truth, context) => {
+  const score: ScoreFunction = async (episode, truth, context) => {
     const scores = await Promise.all([a(episode, truth, context), b(episode, truth, context)])
-    const [x, y] = [partOf(scores[0]), partOf(scores[1])]
-    if (x.status === 'unavailable') return scoreOf(name, x)
-    if (y.status !== 'ok') return scoreOf(name, y)
-    if (x.status !== 'ok') return scoreOf(name, x)
-    return scoreOf(name, ok(times(x.value, y.value), `${rounded(x.value)} × ${rounded(y.value)}`))
+    const [x, y] = [toPart(scores[0]), toPart(scores[1])]
+    if (x.status === 'unavailable') return partScore(name, x)
+    if (y.status !== 'ok') return partScore(name, y)
+    if (x.status !== 'ok') return partScore(name, x)
+    return partScore(name, ok(times(x.value, y.value), `${round3(x.value)} × ${round3(y.value)}`))
   }
-  const bounds: Bounds = [Math.min(...corners), Math.max(...corners)]
-  return composite(score, { name, bounds, source: sourcesOf(a, b) })
+  const bounds: RewardBounds = [Math.min(...corners), Math.max(...corners)]
+  return composeReward(score, { name, bounds, source: joinSources(a, b) })
 }
 
-/** `reward` where it applies; where it does not, `instead`: another reward, or a constant. */
-export function otherwise(reward: AnyReward, instead: AnyReward | number): Reward {
+/** Uses `reward` where it is applicable, else `instead`: another reward or a constant. */
+export function otherwise(reward: RewardFunction, instead: RewardFunction | number): Reward {
   const preferred = asReward(reward)
   const fallback =
     typeof instead === 'number' ? constant(preferred.rewardName, instead) : asReward(instead)
-  const score: Scoring = async (episode, truth, context) => {
+  const score: ScoreFunction = async (episode, truth, context) => {
     const first = await preferred(episode, truth, context)
-    return partOf(first).status === 'not-applicable' ? fallback(episode, truth, context) : first
+    return toPart(first).status === 'not-applicable' ? fallback(episode, truth, context) : first
   }
-  return composite(score, {
+  return composeReward(score, {
     name: preferred.rewardName,
-    bounds: boundsOver([preferred, fallback]),
-    source: sourcesOf(preferred, fallback),
+    bounds: unionBounds([preferred, fallback]),
+    source: joinSources(preferred, fallback),
   })
 }
 
 function constant(name: string, value: number): Reward {
-  const score = scoreOf(name, ok(value, 'a constant, for what does not apply'))
-  return composite(async () => score, { name, bounds: [value, value], source: 'a constant' })
+  const score = partScore(name, ok(value, 'a constant, for what does not apply'))
+  return composeReward(async () => score, { name, bounds: [value, value], source: 'a constant' })
 }

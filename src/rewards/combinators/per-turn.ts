@@ -1,13 +1,13 @@
-/** Rewards of turns: a function of one turn and of those before it. */
+/** Per-turn rewards: a function of one turn and of those before it. */
 import type { GraderView } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import type { RewardDeclaration } from '../define.js'
-import { broken, checkBounds, defineReward } from '../define.js'
-import { clamp } from './weighing.js'
+import { checkBounds, defineReward, markContractError } from '../define.js'
+import { clamp } from './weighted-mean.js'
 
-/** What a turn is judged in. */
+/** Context of the turn that is scored. */
 export interface TurnContext {
   /** The turns before it, in order. */
   readonly before: readonly EpisodeTurn[]
@@ -15,23 +15,24 @@ export interface TurnContext {
   readonly truth: GraderView
 }
 
-/** What a turn is worth; null where there is nothing to judge, which pays 0. */
+/** Reward of one turn; null where there is nothing to judge, which pays 0. */
 export type TurnFunction = (turn: EpisodeTurn, context: TurnContext) => number | null
 
+/** Declaration of a per-turn reward. */
 export interface PerTurnDeclaration extends Omit<RewardDeclaration, 'bounds' | 'timeoutMs'> {
-  /** Of what the turns come to together: more or less is cut off, so that turns cannot be farmed. */
+  /** Bounds of the sum over turns, which is clipped to them, so that turns cannot be farmed. */
   readonly bounds: readonly [low: number, high: number]
-  /** Of one turn. @default `bounds` */
+  /** Bounds of one turn. @default `bounds` */
   readonly each?: readonly [low: number, high: number]
 }
 
 /**
- * Makes a reward that pays by turn. Its score's `turns` are what `worth` gave for each, for trainers that credit turn
- * by turn; its total is their sum, held within `bounds`. A consultation without turns is worth 0, held likewise.
+ * Makes a reward that pays turn by turn. Its score's `turns` are the values of `worth`, for trainers with turn-level
+ * credit; its total is their sum, clipped to `bounds`. A consultation without turns gets 0, clipped likewise.
  *
- * Whatever a turn is paid for, a policy will do it again: pay for what can happen once, as a finding told the first
- * time, or take away for what should not happen.
- * @throws RangeError for bounds that are none; the reward itself rejects with one for a turn outside of `each`
+ * A policy repeats what a turn is paid for: pay for events that can happen once, as a finding elicited for the first
+ * time, or take away for events that should not happen.
+ * @throws RangeError for invalid bounds; the reward itself rejects with one for a turn outside `each`
  */
 export function perTurn(
   { bounds, each = bounds, ...declaration }: PerTurnDeclaration,
@@ -45,7 +46,7 @@ export function perTurn(
     const turns = episode.turns.map((turn, t) => {
       const value = worth(turn, { before: episode.turns.slice(0, t), episode, truth }) ?? 0
       if (value >= low && value <= high) return value
-      throw broken(
+      throw markContractError(
         new RangeError(
           `Expected turn ${t} of reward \`${name}\` to be within [${low}, ${high}], got ${value}`,
         ),

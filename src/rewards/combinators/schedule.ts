@@ -1,20 +1,20 @@
-/** The weighted mean whose weights change while a policy is trained. */
+/** Weighted mean of rewards whose weights change over training steps (curriculum). */
 import type { Reward } from '../../reward.js'
-import type { RewardFunction, Scoring } from '../define.js'
-import { asReward, composite } from '../define.js'
-import type { Naming } from './compose.js'
-import { boundsOver, checkWeights, sourcesOf, weightedScore } from './weighing.js'
+import type { RewardFunction, ScoreFunction } from '../define.js'
+import { asReward, composeReward } from '../define.js'
+import type { CombinatorOptions } from './compose.js'
+import { checkWeights, joinSources, unionBounds, weightedScore } from './weighted-mean.js'
 
-/** A weight, or its values at training steps in rising order: straight lines between them, level before and after. */
-export type Weight = number | readonly (readonly [step: number, weight: number])[]
+/** A weight, or its values at training steps in rising order: linear between them, constant before and after. */
+export type WeightSchedule = number | readonly (readonly [step: number, weight: number])[]
 
-/** A weight that may change, and the reward it weighs. */
-export type Scheduled = readonly [weight: Weight, reward: RewardFunction]
+/** A weight that may change over training, and its reward. */
+export type ScheduledReward = readonly [weight: WeightSchedule, reward: RewardFunction]
 
-const pointsOf = (weight: Weight): readonly (readonly [step: number, weight: number])[] =>
+const pointsOf = (weight: WeightSchedule): readonly (readonly [step: number, weight: number])[] =>
   typeof weight === 'number' ? [[1, weight]] : weight
 
-function checkPoints(name: string, weight: Weight): void {
+function checkPoints(name: string, weight: WeightSchedule): void {
   const points = pointsOf(weight)
   if (points.length === 0)
     throw new RangeError(
@@ -29,8 +29,8 @@ function checkPoints(name: string, weight: Weight): void {
   })
 }
 
-/** The weight at a step; the last one where there is none. */
-function weightAt(weight: Weight, step: number): number {
+/** The weight at a step, by linear interpolation; the last weight beyond the schedule. */
+function weightAt(weight: WeightSchedule, step: number): number {
   const points = pointsOf(weight)
   const next = points.findIndex(([at]) => at >= step)
   if (next < 0) return points.at(-1)?.[1] ?? 0
@@ -43,16 +43,16 @@ function weightAt(weight: Weight, step: number): number {
 }
 
 /**
- * The weighted mean of `weigh`, with weights by training step: a form that is taught first and forgotten, a cost that
- * comes in late. The step is the context's; an episode that is evaluated or scored again has none, and is weighed as
- * at the end of the schedule, so that such scores are comparable. `weights` are the last ones too.
+ * The weighted mean of `weigh`, with weights by training step: a format reward that fades out, a cost that comes in
+ * late. The step is that of the context. An episode that is evaluated or rescored has none and gets the weights at the
+ * end of the schedule, so that such scores are comparable; `weights` are these last ones too.
  * @param name @default 'scheduled mean'
  * @throws RangeError for a weight that is negative or not finite at one of its steps, for steps that do not rise from
  * 1, or when all weights are 0 at some step
  */
 export function schedule(
-  scheduled: Readonly<Record<string, Scheduled>>,
-  { name = 'scheduled mean', source }: Naming = {},
+  scheduled: Readonly<Record<string, ScheduledReward>>,
+  { name = 'scheduled mean', source }: CombinatorOptions = {},
 ): Reward {
   const names = Object.keys(scheduled)
   const weights = Object.values(scheduled).map(([weight]) => weight)
@@ -65,18 +65,18 @@ export function schedule(
   const steps = [...new Set(weights.flatMap((weight) => pointsOf(weight).map(([step]) => step)))]
   for (const step of steps) checkWeights(names, at(step))
   const ever = rewards.filter((_, i) => pointsOf(weights[i]!).some(([, weight]) => weight > 0))
-  const bounds = boundsOver(ever)
+  const bounds = unionBounds(ever)
   const last = at(Number.POSITIVE_INFINITY)
   const sum = checkWeights(names, last)
-  const score: Scoring = async (episode, truth, context) => {
+  const score: ScoreFunction = async (episode, truth, context) => {
     const now = context?.step === undefined ? last : at(context.step)
     const scores = await Promise.all(rewards.map((reward) => reward(episode, truth, context)))
     return weightedScore(names, now, scores, bounds)
   }
-  return composite(score, {
+  return composeReward(score, {
     name,
     bounds,
-    source: source ?? sourcesOf(...rewards),
+    source: source ?? joinSources(...rewards),
     weights: Object.fromEntries(names.map((key, i) => [key, last[i]! / sum])),
   })
 }

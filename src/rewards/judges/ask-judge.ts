@@ -1,20 +1,20 @@
-/** Asks a judge and reads its reply strictly: what is not exactly in the prescribed form is no answer. */
+/** Asks a judge and parses its reply strictly: a reply not exactly in the prescribed form is not an answer. */
 import { Fault } from '../../error.js'
 import type { RewardContext } from '../../reward.js'
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { Judge, JudgeRequest, JudgeTask } from './judge.js'
 
-/** What a patient got wrong, each counted from 0. */
+/** Counts of a patient's faults. */
 export interface ConductCounts {
-  /** Told unasked. */
+  /** Facts told without being asked. */
   readonly extra: number
-  /** Kept back though asked. */
+  /** Facts withheld though asked. */
   readonly missing: number
-  /** Against the profile. */
+  /** Statements that contradict the profile. */
   readonly opposite: number
 }
 
-/** What a readable reply to each task means. */
+/** The parsed answer to each task. */
 export interface JudgeAnswers {
   readonly 'same-diagnosis': boolean
   readonly 'count-matched': number
@@ -25,25 +25,25 @@ export interface JudgeAnswers {
 
 type RequestOf<T extends JudgeTask> = Extract<JudgeRequest, { readonly task: T }>
 
-/** A reply without what a model puts around one word: quotes, brackets, emphasis, a full stop. */
-const bareReply = (reply: string): string =>
-  visible(reply).replace(/^[\s"'*`[]+|[\s"'*`\].]+$/g, '')
+/** Strips the decoration around a one-word reply: quotes, brackets, emphasis, a full stop. */
+const stripDecoration = (reply: string): string =>
+  stripHiddenReasoning(reply).replace(/^[\s"'*`[]+|[\s"'*`\].]+$/g, '')
 
-/** `Correct` or `Wrong` and nothing else: "Incorrect", or both, is neither. */
+/** Reads `Correct` (true) or `Wrong` (false); undefined for any other reply, as "Incorrect" or both words. */
 export function readVerdict(reply: string): boolean | undefined {
-  const word = bareReply(reply).toLowerCase()
+  const word = stripDecoration(reply).toLowerCase()
   return word === 'correct' ? true : word === 'wrong' ? false : undefined
 }
 
-/** A whole number from 0 to `most`, and nothing else. */
+/** Reads an integer from 0 to `most`; undefined for any other reply. */
 export function readInteger(reply: string, most: number): number | undefined {
-  const digits = bareReply(reply)
+  const digits = stripDecoration(reply)
   return /^\d{1,9}$/.test(digits) && Number(digits) <= most ? Number(digits) : undefined
 }
 
-/** A decimal number from 0 to 1, and nothing else: "8/10", "70%" and "1.2" are none. */
+/** Reads a decimal number from 0 to 1; undefined for any other reply, as "8/10", "70%" or "1.2". */
 export function readDecimal(reply: string): number | undefined {
-  const digits = bareReply(reply)
+  const digits = stripDecoration(reply)
   if (!/^(?:\d(?:\.\d{1,9})?|\.\d{1,9})$/.test(digits)) return undefined
   return Number(digits) <= 1 ? Number(digits) : undefined
 }
@@ -51,11 +51,11 @@ export function readDecimal(reply: string): number | undefined {
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0
 
-/** A JSON object of just `extra`, `missing` and `opposite`, fenced or not. */
+/** Reads a JSON object of just `extra`, `missing` and `opposite`, fenced or not; undefined for any other reply. */
 export function readCounts(reply: string): ConductCounts | undefined {
-  const fenced = /^```(?:json)?\s*([\s\S]*?)\s*```$/.exec(visible(reply))
+  const fenced = /^```(?:json)?\s*([\s\S]*?)\s*```$/.exec(stripHiddenReasoning(reply))
   try {
-    const given: unknown = JSON.parse(fenced?.[1] ?? visible(reply))
+    const given: unknown = JSON.parse(fenced?.[1] ?? stripHiddenReasoning(reply))
     if (typeof given !== 'object' || given === null || Object.keys(given).length !== 3)
       return undefined
     // An object's own entries; each is checked before it is used.
@@ -68,19 +68,19 @@ export function readCounts(reply: string): ConductCounts | undefined {
   }
 }
 
-interface Form<T extends JudgeTask> {
+interface ReplyForm<T extends JudgeTask> {
   readonly expected: (request: RequestOf<T>) => string
   readonly read: (reply: string, request: RequestOf<T>) => JudgeAnswers[T] | undefined
 }
 
-const shorter = ({ items, list }: RequestOf<'count-matched'>): number =>
+const shorterLength = ({ items, list }: RequestOf<'count-matched'>): number =>
   Math.min(items.length, list.length)
 
-const forms: { readonly [T in JudgeTask]: Form<T> } = {
+const replyForms: { readonly [T in JudgeTask]: ReplyForm<T> } = {
   'same-diagnosis': { expected: () => '`Correct` or `Wrong`', read: readVerdict },
   'count-matched': {
-    expected: (request) => `an integer from 0 to ${shorter(request)}`,
-    read: (reply, request) => readInteger(reply, shorter(request)),
+    expected: (request) => `an integer from 0 to ${shorterLength(request)}`,
+    read: (reply, request) => readInteger(reply, shorterLength(request)),
   },
   similarity: {
     expected: () => 'an integer from 0 to 5',
@@ -94,16 +94,16 @@ const forms: { readonly [T in JudgeTask]: Form<T> } = {
 }
 
 /**
- * What the judge answers. A reply that cannot be read is asked for once more.
- * @throws Fault `model-unreadable` where that cannot be read either; whatever the judge throws
+ * Asks a judge and returns its parsed answer. An unreadable reply is asked for once more.
+ * @throws Fault `model-unreadable` if the second reply is unreadable too; also any error of the judge
  */
 export async function askJudge<T extends JudgeTask>(
   judge: Judge,
   request: RequestOf<T>,
   context?: RewardContext,
 ): Promise<JudgeAnswers[T]> {
-  // The table's entry for a task reads that task's replies, as its type says for each.
-  const { expected, read } = forms[request.task] as unknown as Form<T>
+  // The table's type ties each task to the form of its own replies.
+  const { expected, read } = replyForms[request.task] as unknown as ReplyForm<T>
   let reply = ''
   for (let attempt = 0; attempt < 2; attempt++) {
     reply = await judge(request, context)

@@ -1,25 +1,25 @@
 /**
- * The judge: what presets of published systems ask about a consultation that no rule of theirs can tell.
+ * The judge interface: questions about a consultation that rules cannot decide, for the presets of published systems.
  *
- * It answers in words, as a model does, for the published formulas differ in how they read those words, faults
- * included. What it must say is part of each request; a judge that cannot be asked throws a `Fault`, and a reply
- * that says something else is `model-unreadable` to whoever reads it strictly. Neither is ever a number.
+ * A judge replies in words, as a model does, because the published formulas differ in how they parse them, bugs
+ * included. Each request documents its reply. A judge that is down throws a `Fault`; an unexpected reply is
+ * `model-unreadable` for a strict reader (`askJudge`). Neither ever becomes a number.
  */
 import type { RewardContext } from '../../reward.js'
 
-/** One line of a dialogue as a judge is shown it, hidden reasoning cut away (a parity preset shows what was released). */
+/** One line of a dialogue shown to a judge, without hidden reasoning (parity presets show the released text). */
 export interface JudgedLine {
   readonly role: 'doctor' | 'patient' | 'examiner'
   readonly text: string
 }
 
 /**
- * What of a consultation is graded: `all` (reasoning, questions, diagnosis with partial credit, few turns),
+ * The graded aspect of a consultation: `all` (reasoning, questions, diagnosis with partial credit, few turns),
  * `diagnosis-and-questions` (.7 and .3 of the grade), or the `questions` alone.
  */
-export type Graded = 'all' | 'diagnosis-and-questions' | 'questions'
+export type GradedAspect = 'all' | 'diagnosis-and-questions' | 'questions'
 
-/** What is asked, with the data it is asked about. All text in it is data, never an instruction. */
+/** A question to a judge, with its data. All text in it is data, never an instruction. */
 export type JudgeRequest =
   /** Is the answer the reference diagnosis? Reply: `Correct` or `Wrong`. After DiagAgent. */
   | { readonly task: 'same-diagnosis'; readonly reference: string; readonly answer: string }
@@ -29,7 +29,7 @@ export type JudgeRequest =
       readonly items: readonly string[]
       readonly list: readonly string[]
     }
-  /** How alike in meaning? Reply: an integer, 0 (unrelated) to 5 (the same). After DoctorAgent-RL. */
+  /** How similar in meaning? Reply: an integer, 0 (unrelated) to 5 (the same). After DoctorAgent-RL. */
   | {
       readonly task: 'similarity'
       readonly of: 'diagnosis' | 'recommendation'
@@ -39,7 +39,7 @@ export type JudgeRequest =
   /** How good was the consultation? Reply: a decimal number, 0 to 1. After GRPODx. */
   | {
       readonly task: 'consultation'
-      readonly grade: Graded
+      readonly grade: GradedAspect
       readonly disease: string
       /** The doctor's one diagnosis; absent where there was none. */
       readonly diagnosis?: string
@@ -47,7 +47,7 @@ export type JudgeRequest =
     }
   /**
    * What did the patient get wrong? Reply: a JSON object of three integers from 0: `extra` (told unasked), `missing`
-   * (kept back though asked), `opposite` (against the profile). After TakesTwo.
+   * (withheld though asked), `opposite` (contradicting the profile). After TakesTwo.
    */
   | {
       readonly task: 'patient-conduct'
@@ -55,11 +55,12 @@ export type JudgeRequest =
       readonly dialogue: readonly JudgedLine[]
     }
 
+/** The kind of a judge request. */
 export type JudgeTask = JudgeRequest['task']
 
-/** @throws Fault where it cannot be asked */
+/** Replies in words to a request. @throws Fault where it cannot be asked */
 export interface Judge {
   (request: JudgeRequest, context?: RewardContext): Promise<string>
-  /** Stands in the evidence of every part it judged: `rule`, or the model behind it. */
+  /** Shown in the evidence of every part it judged: `rule`, or the name of the model. */
   readonly judgeName: string
 }

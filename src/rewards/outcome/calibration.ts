@@ -1,26 +1,24 @@
-/** Whether the doctor knows how much they know: the stated confidence as a bet, and the price of not betting. */
+/** Calibration reward: correctness and the Brier loss of the stated confidence, with a small reward for abstention. */
 import type { Gold } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
 import type { Part, Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import { listOf, targetOf } from './concept.js'
-import type { Formulary } from './formulary.js'
+import { diagnosisList, primaryDiagnosisId } from './diagnosis-list.js'
+import type { FormularyOptions } from './formulary.js'
 
-/** How the bet is priced. */
-export interface CalibrationOptions {
-  /** The diseases that can be told from their names. @default none */
-  readonly formulary?: Formulary
-  /** What giving up earns, as a share of what the best honest doctor expects of the case. @default 0.25 */
+/** Options of {@link calibration}. */
+export interface CalibrationOptions extends FormularyOptions {
+  /** Reward for giving up, as a share of the expected reward of the best honest doctor. @default 0.25 */
   readonly abstention?: number
 }
 
-/** P(right) of the best doctor there can be, who knows all findings; 0 where the case does not say. */
+/** P(right) of the Bayes-optimal doctor, who knows all findings; 0 for a case without a differential. */
 const bayesAccuracy = ({ differential = [] }: Gold): number =>
   differential.reduce((most, { p }) => Math.max(most, p), 0)
 
-function abstained(episode: Episode, gold: Gold, share: number): Part {
+function scoreAbstention(episode: Episode, gold: Gold, share: number): Part {
   if (episode.turns.at(-1)?.action.kind !== 'give-up') return ok(0, 'no diagnosis')
   const best = bayesAccuracy(gold)
   return ok(share * best ** 2, `gave up at Bayes accuracy ${best.toFixed(2)}`)
@@ -28,12 +26,12 @@ function abstained(episode: Episode, gold: Gold, share: number): Part {
 
 /**
  * 1[right] − (c − 1[right])² with c the stated confidence: 2c − c² for a right diagnosis, −c² for a wrong one, from
- * −1 to 1. The score is proper, so an honest doctor who is right with probability p states p and expects p²; it is
- * joined to being right, so that a wrong diagnosis earns at most 0, however modest. No confidence earns 0, right or
- * wrong, and so does every end without a diagnosis but one:
+ * −1 to 1. The score is proper: an honest doctor who is right with probability p states p and expects p². It includes
+ * correctness, so that a wrong diagnosis earns at most 0, however low its confidence. A diagnosis without a confidence
+ * earns 0, right or wrong, and so does every end without a diagnosis except giving up.
  *
- * Giving up earns `abstention` · b², with b the probability of the case's most probable diagnosis given everything: a
- * fixed share of what the best doctor expects there, so that it is the better choice only where p < b·√abstention, and
+ * Giving up earns `abstention` · b², with b the posterior of the case's most probable diagnosis given all findings: a
+ * fixed share of the best doctor's expectation, so that it is the better choice only where p < b·√abstention, and
  * always giving up never beats honest play. On a case without a differential it earns 0.
  * @throws RangeError for an abstention outside [0, 1)
  */
@@ -51,11 +49,11 @@ export function calibration({
     },
     (episode, { gold }) => {
       const given = diagnosisOf(episode)
-      if (!given) return abstained(episode, gold, abstention)
-      const [first] = listOf(given, gold, formulary, 1)
+      if (!given) return scoreAbstention(episode, gold, abstention)
+      const [first] = diagnosisList(given, gold, formulary, 1)
       const sure = first?.p
       if (sure === undefined) return ok(0, 'no confidence')
-      const right = first?.concept?.id === targetOf(gold) ? 1 : 0
+      const right = first?.concept?.id === primaryDiagnosisId(gold) ? 1 : 0
       return ok(
         right - (sure - right) ** 2,
         `${right ? 'right' : 'wrong'}, confidence ${sure.toFixed(2)}`,

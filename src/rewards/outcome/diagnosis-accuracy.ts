@@ -1,14 +1,14 @@
-/** Whether the doctor's one diagnosis is the primary one of the gold standard. */
+/** Diagnosis accuracy: whether the doctor's diagnosis is the primary one of the gold standard. */
 import { diagnosisOf } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import { inGold } from './gold.js'
-import { mentionOf } from './naming.js'
+import { readMention } from './disease-names.js'
+import { findInGold } from './gold-index.js'
 
 /**
  * 1 where the diagnosis is a name, alias, id or ICD-10 code of the primary gold diagnosis, compared whole
- * (`naming.ts`); 0 for any other, for a list, for a denial, and for none.
+ * (`disease-names.ts`); 0 for any other, a list, a denial or none.
  */
 export const diagnosisAccuracy = (): Reward =>
   defineReward(
@@ -20,7 +20,7 @@ export const diagnosisAccuracy = (): Reward =>
     (episode, { gold }) => {
       const given = diagnosisOf(episode)
       if (!given) return ok(0, 'no diagnosis')
-      const mention = mentionOf(given.diagnosis)
-      return ok(mention && inGold(gold, mention)?.exact ? 1 : 0, given.diagnosis)
+      const mention = readMention(given.diagnosis)
+      return ok(mention && findInGold(gold, mention)?.exact ? 1 : 0, given.diagnosis)
     },
   )

@@ -1,34 +1,29 @@
-/** What else it may be, against what the generator's own posterior says: as sets, as a bet, as a distribution. */
+/** Differential-diagnosis rewards against the generator's posterior: set F1, proper scores, total variation distance. */
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import type { Part, Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import type { Diagnose } from './concept.js'
-import { listOf, severityOf, targetOf } from './concept.js'
-import type { Formulary } from './formulary.js'
+import type { DiagnoseAction } from './diagnosis-list.js'
+import { diagnosisList, diseaseSeverity, primaryDiagnosisId } from './diagnosis-list.js'
+import type { FormularyOptions } from './formulary.js'
 import { statedBelief } from './stated-belief.js'
 
-export interface FormularyOption {
-  /** The diseases that can be told from their names. @default none */
-  readonly formulary?: Formulary
-}
-
-/** A disease less probable than this is not of the differential. */
+/** Minimum probability of a disease that belongs to the differential. */
 const least = 0.01
 
-/** A disease of this severity or graver is one that must not be missed. */
+/** Severity class at or below which a disease must not be missed (1 is life-threatening). */
 const severe = 2
 
 const shown = (n: number): string => n.toFixed(2)
 
-/** How many diseases the doctor named, and how many of them were wanted. Unknown ones count as named. */
-function named(
-  given: Diagnose,
+/** Counts the diseases the doctor named, unknown ones included, and how many of them were wanted. */
+function countNamed(
+  given: DiagnoseAction,
   gold: Gold,
-  { formulary, wanted, grave }: Required<F1Options> & { readonly wanted: ReadonlySet<string> },
+  { formulary, wanted, grave }: Required<SetF1Options> & { readonly wanted: ReadonlySet<string> },
 ) {
-  const list = listOf(given, gold, formulary).filter(
+  const list = diagnosisList(given, gold, formulary).filter(
     ({ concept, p }, place) =>
       (place === 0 || p === undefined || p >= least) &&
       (!grave || (concept?.severity !== undefined && concept.severity <= severe)),
@@ -37,33 +32,38 @@ function named(
   return { all: list.length, hits }
 }
 
-export interface F1Options extends FormularyOption {
-  /** Only diseases of severity 1 and 2, on both sides. @default false */
+/** Options of {@link differentialF1}. */
+export interface SetF1Options extends FormularyOptions {
+  /** Whether only diseases of severity 1 and 2 count, on both sides. @default false */
   readonly grave?: boolean
 }
 
-function setF1(given: Diagnose | undefined, gold: Gold, options: Required<F1Options>): Part {
+function setF1(
+  given: DiagnoseAction | undefined,
+  gold: Gold,
+  options: Required<SetF1Options>,
+): Part {
   const { formulary, grave } = options
   const wanted = new Set(
     (gold.differential ?? [])
       .filter(({ p }) => p >= least)
-      .filter(({ id }) => !grave || (severityOf(gold, formulary, id) ?? Infinity) <= severe)
+      .filter(({ id }) => !grave || (diseaseSeverity(gold, formulary, id) ?? Infinity) <= severe)
       .map(({ id }) => id),
   )
   if (wanted.size === 0) return notApplicable
   if (!given) return ok(0, 'no diagnosis')
-  const { all, hits } = named(given, gold, { ...options, wanted })
+  const { all, hits } = countNamed(given, gold, { ...options, wanted })
   return ok((2 * hits) / (all + wanted.size), `${hits} of ${all} named, of ${wanted.size} wanted`)
 }
 
 /**
- * F1 of the diseases named (the diagnosis, and what the differential lists with no probability or one of at least
- * .01) against those the posterior given everything holds at .01 or more. A name that nobody knows counts as named,
- * and ten places are read, so that listing everything is paid little: what share of ten is right.
- * Not applicable where the case has no differential; with `grave`, where it has none that is severe.
- * @param grave only diseases of severity 1 and 2, of which a doctor must miss none; a name without a severity is none
+ * F1 of the diseases named (the diagnosis, and the differential's entries without a probability or with one of at least
+ * .01) against those with a posterior of at least .01 given all findings. An unknown name counts as named, and ten
+ * places are read, so that listing everything pays only the share of ten that is right.
+ * Not applicable where the case has no differential, or with `grave`, no severe disease in it.
+ * @param grave only diseases of severity 1 and 2, which must not be missed; a name without a severity does not count
  */
-export const differentialF1 = ({ formulary = [], grave = false }: F1Options = {}): Reward =>
+export const differentialF1 = ({ formulary = [], grave = false }: SetF1Options = {}): Reward =>
   defineReward(
     {
       name: grave ? 'grave-differential-f1' : 'differential-f1',
@@ -74,12 +74,12 @@ export const differentialF1 = ({ formulary = [], grave = false }: F1Options = {}
   )
 
 /**
- * The Brier score of the stated probabilities (`stated-belief.ts`), 1 − ½ Σ (q_d − 1[d = truth])², which is proper:
- * nobody gains by stating what they do not believe. Right and sure earns 1, wrong and sure 0, no diagnosis 0.
- * It does not start at 0: to spread evenly over ten diseases earns .45 to .55 whatever the truth. Train on
- * `differentialSpherical`, which does.
+ * The Brier score of the stated probabilities q (`stated-belief.ts`), 1 − ½ Σ (q_d − 1[d = truth])², a proper score:
+ * stating anything but the true belief gains nothing. Right and sure earns 1, wrong and sure 0, no diagnosis 0.
+ * Ignorance does not earn 0: an even spread over ten diseases earns .45 to .55 whatever the truth. For training use
+ * `differentialSpherical`.
  */
-export const differentialBrier = ({ formulary = [] }: FormularyOption = {}): Reward =>
+export const differentialBrier = ({ formulary = [] }: FormularyOptions = {}): Reward =>
   defineReward(
     {
       name: 'differential-brier',
@@ -87,8 +87,8 @@ export const differentialBrier = ({ formulary = [] }: FormularyOption = {}): Rew
       source: 'proper score (Brier 1950), over diseases',
     },
     (episode, { gold }) => {
-      const { of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
-      const truth = of.get(targetOf(gold)) ?? 0
+      const { byDisease: of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
+      const truth = of.get(primaryDiagnosisId(gold)) ?? 0
       let squares = elsewhere ** 2 + (1 - truth) ** 2 - truth ** 2
       for (const p of of.values()) squares += p ** 2
       return ok(Math.min(1, Math.max(0, 1 - squares / 2)), `P(truth) ${shown(truth)}`)
@@ -96,11 +96,11 @@ export const differentialBrier = ({ formulary = [] }: FormularyOption = {}): Rew
   )
 
 /**
- * The spherical score of the stated probabilities, q_truth / √Σ q_d²: proper as the Brier score is, and 0 wherever
- * nothing was put on the truth, so that neither doubt nor a long list is paid by itself: even odds on ten diseases
- * earn .32 where the truth is one of them and 0 elsewhere. Right and sure earns 1.
+ * The spherical score of the stated probabilities q, q_truth / √Σ q_d²: proper like the Brier score, and 0 where the
+ * truth has no probability, so that neither doubt nor a long list pays by itself: even odds on ten diseases earn .32
+ * where the truth is one of them and 0 elsewhere. Right and sure earns 1.
  */
-export const differentialSpherical = ({ formulary = [] }: FormularyOption = {}): Reward =>
+export const differentialSpherical = ({ formulary = [] }: FormularyOptions = {}): Reward =>
   defineReward(
     {
       name: 'differential-spherical',
@@ -108,8 +108,8 @@ export const differentialSpherical = ({ formulary = [] }: FormularyOption = {}):
       source: 'spherical score (Gneiting and Raftery 2007), over diseases',
     },
     (episode, { gold }) => {
-      const { of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
-      const truth = of.get(targetOf(gold)) ?? 0
+      const { byDisease: of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
+      const truth = of.get(primaryDiagnosisId(gold)) ?? 0
       let squares = elsewhere ** 2
       for (const p of of.values()) squares += p ** 2
       const length = Math.sqrt(squares)
@@ -118,11 +118,11 @@ export const differentialSpherical = ({ formulary = [] }: FormularyOption = {}):
   )
 
 /**
- * 1 − the total variation distance between the stated probabilities and the posterior given everything, both over
- * the case's differential: Σ min(q_d, p_d). What the doctor puts elsewhere agrees with nothing.
+ * 1 − the total variation distance between the stated probabilities q and the posterior p given all findings, over
+ * the case's differential: Σ min(q_d, p_d). Probability on other diseases agrees with nothing.
  * Not applicable where the case has no differential.
  */
-export const differentialAgreement = ({ formulary = [] }: FormularyOption = {}): Reward =>
+export const differentialAgreement = ({ formulary = [] }: FormularyOptions = {}): Reward =>
   defineReward(
     {
       name: 'differential-agreement',
@@ -133,7 +133,7 @@ export const differentialAgreement = ({ formulary = [] }: FormularyOption = {}):
       const listed = gold.differential ?? []
       const sum = listed.reduce((all, { p }) => all + p, 0)
       if (sum === 0) return notApplicable
-      const { of } = statedBelief(diagnosisOf(episode), gold, formulary)
+      const { byDisease: of } = statedBelief(diagnosisOf(episode), gold, formulary)
       const shared = listed.reduce((all, { id, p }) => all + Math.min(of.get(id) ?? 0, p / sum), 0)
       return ok(Math.min(1, shared), `shares ${shown(shared)}`)
     },

@@ -1,60 +1,58 @@
-/** The formulary: every disease a doctor may name, with its names, codes and severity. */
+/** Formulary: every disease a doctor may name, with its names, codes and severity. */
 import type { Code } from '../../case.js'
-import type { Knowledge } from '../../knowledge/knowledge.js'
-import { icd10Codes, sameCode } from './icd10.js'
-import type { Mention, Names } from './naming.js'
-import { lookUp, namesOf } from './naming.js'
+import { perKnowledge } from '../../knowledge/per-knowledge.js'
+import { memoizeByIdentity } from '../../platform/memoize.js'
+import type { Mention } from './disease-names.js'
+import { indexNames, lookUpName } from './disease-names.js'
+import { icd10Codes, matchesCode } from './icd10.js'
 
+/** A disease and how it may be named. */
 export interface FormularyEntry {
   readonly id: string
-  /** In any language. */
+  /** Names and aliases, in any language. */
   readonly names: readonly string[]
   readonly codes: readonly Code[]
   /** 1 is life-threatening, 5 is minor. */
   readonly severity?: number | undefined
 }
 
+/** All diseases that are recognised by name. */
 export type Formulary = readonly FormularyEntry[]
 
-const formularies = new WeakMap<Knowledge, Formulary>()
+/** Options of rewards and judges that recognise diseases by name. */
+export interface FormularyOptions {
+  /** The diseases recognised by name. @default none */
+  readonly formulary?: Formulary
+}
 
-/** The diseases of a knowledge base; the same list for the same knowledge base. */
-export function formularyOf(knowledge: Knowledge): Formulary {
-  let formulary = formularies.get(knowledge)
-  if (!formulary) {
-    formulary = knowledge.diseases.map(({ id, name, aliases, codes, severity }) => ({
+/** The formulary of a knowledge base's diseases; memoised per knowledge base. */
+export const formularyOf = perKnowledge(
+  ({ diseases }): Formulary =>
+    diseases.map(({ id, name, aliases, codes, severity }) => ({
       id,
       names: [name.zh, name.en, ...aliases.zh, ...aliases.en],
       codes,
       severity,
-    }))
-    formularies.set(knowledge, formulary)
-  }
-  return formulary
-}
+    })),
+)
 
-const indexed = new WeakMap<Formulary, Names<FormularyEntry>>()
+const nameIndex = memoizeByIdentity((formulary: Formulary) =>
+  indexNames(
+    formulary.flatMap((entry) => [entry.id, ...entry.names].map((name) => [name, entry] as const)),
+  ),
+)
 
-function indexOf(formulary: Formulary): Names<FormularyEntry> {
-  let names = indexed.get(formulary)
-  if (!names) {
-    names = namesOf(
-      formulary.flatMap((entry) =>
-        [entry.id, ...entry.names].map((name) => [name, entry] as const),
-      ),
-    )
-    indexed.set(formulary, names)
-  }
-  return names
-}
-
-/** The disease that was named or coded; for a code, the first of its category where none has it exactly. */
-export function inFormulary(formulary: Formulary, mention: Mention): FormularyEntry | undefined {
+/** Finds the disease that a mention names or codes. For a code: the exact one, else the first of its category. */
+export function findInFormulary(
+  formulary: Formulary,
+  mention: Mention,
+): FormularyEntry | undefined {
   const { code } = mention
-  if (code === undefined) return lookUp(indexOf(formulary), mention)
+  if (code === undefined) return lookUpName(nameIndex(formulary), mention)
   const coded = (fits: (code: string) => boolean) =>
     formulary.find(({ codes }) => icd10Codes(codes).some(fits))
   return (
-    coded((other) => sameCode(code, other)) ?? coded((other) => sameCode(other, code.slice(0, 3)))
+    coded((other) => matchesCode(code, other)) ??
+    coded((other) => matchesCode(other, code.slice(0, 3)))
   )
 }

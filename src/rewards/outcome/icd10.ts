@@ -1,9 +1,9 @@
 /**
- * How near two ICD-10 codes are: the same, same category, same block, same chapter.
+ * Nearness of ICD-10 codes: same code, same category, same block, same chapter.
  *
- * The ranges are those of the WHO's ICD-10 (2019), at the finest level of blocks; chapters reach as far as
- * the clinical modifications do. Nearness in the book is not nearness at the bedside (J90 effusion and
- * J93 pneumothorax share a block), which is why a case may list acceptable diagnoses of its own.
+ * The ranges are those of the WHO's ICD-10 (2019), at the finest level of blocks; chapters extend to the codes of the
+ * clinical modifications. Nearness in the classification is not clinical similarity (J90 effusion and J93 pneumothorax
+ * share a block), so a case may list acceptable diagnoses of its own.
  */
 import type { Code } from '../../case.js'
 
@@ -33,8 +33,8 @@ const chapters = `A00-B99 C00-D49 D50-D89 E00-E90 F00-F99 G00-G99 H00-H59 H60-H9
 const blockList = blocks.trim().split(/\s+/)
 const chapterList = chapters.trim().split(/\s+/)
 
-/** The range a category falls in; categories sort as text does, letters in third place (C7A) after digits. */
-const rangeOf = (ranges: readonly string[], category: string): string | undefined =>
+/** The range that holds a category. Categories sort as text, a letter in third place (C7A) after the digits. */
+const findRange = (ranges: readonly string[], category: string): string | undefined =>
   ranges.find((range) => range.slice(0, 3) <= category && category <= range.slice(4))
 
 interface Place {
@@ -48,34 +48,34 @@ const places = new Map<string, Place>()
 function placeOf(category: string): Place {
   let place = places.get(category)
   if (!place) {
-    place = { block: rangeOf(blockList, category), chapter: rangeOf(chapterList, category) }
+    place = { block: findRange(blockList, category), chapter: findRange(chapterList, category) }
     places.set(category, place)
   }
   return place
 }
 
-/** The code in capitals without its dot (J189), or undefined for what is not an ICD-10 code. */
-export function normalCode(code: string): string | undefined {
+/** Normalises an ICD-10 code to capitals without the dot (J189); undefined for anything else. */
+export function normalizeIcd10(code: string): string | undefined {
   const plain = code.trim().toUpperCase().replace('.', '')
   return /^[A-Z]\d[\dA-Z]{1,5}$/.test(plain) ? plain : undefined
 }
 
 /** The ICD-10 codes among `codes`, normalised. */
 export const icd10Codes = (codes: readonly Code[]): readonly string[] =>
-  codes.flatMap(({ system, code }) => (system === 'icd10' ? (normalCode(code) ?? []) : []))
+  codes.flatMap(({ system, code }) => (system === 'icd10' ? (normalizeIcd10(code) ?? []) : []))
 
-/** Whether a written code names the thing coded: the same code, or any of a category coded as a whole. */
-export const sameCode = (written: string, coded: string): boolean =>
+/** Whether a written code matches a disease's code: the same code, or any code within a three-character category. */
+export const matchesCode = (written: string, coded: string): boolean =>
   coded.length === 3 ? written.slice(0, 3) === coded : written === coded
 
-/** How near two normalised codes are in the book. */
-export type Nearness = 'code' | 'category' | 'block' | 'chapter' | 'none'
+/** The finest level of ICD-10 that two codes share. */
+export type Icd10Nearness = 'code' | 'category' | 'block' | 'chapter' | 'none'
 
-const order: readonly Nearness[] = ['code', 'category', 'block', 'chapter', 'none']
+const order: readonly Icd10Nearness[] = ['code', 'category', 'block', 'chapter', 'none']
 
-/** The nearest of all pairs. */
-export function nearest(some: readonly string[], others: readonly string[]): Nearness {
-  let best: Nearness = 'none'
+/** The nearness of the nearest pair of normalised codes, one from each list. */
+export function icd10Nearness(some: readonly string[], others: readonly string[]): Icd10Nearness {
+  let best: Icd10Nearness = 'none'
   for (const one of some) {
     for (const other of others) {
       if (one === other) return 'code'
@@ -86,7 +86,7 @@ export function nearest(some: readonly string[], others: readonly string[]): Nea
   return best
 }
 
-function nearness(category: string, other: string): Nearness {
+function nearness(category: string, other: string): Icd10Nearness {
   if (category === other) return 'category'
   const [a, b] = [placeOf(category), placeOf(other)]
   if (a.block !== undefined && a.block === b.block) return 'block'

@@ -1,18 +1,18 @@
-/** How near the doctor's one diagnosis came. */
+/** Partial credit for a diagnosis: acceptable alternatives, then nearness in ICD-10. */
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import type { Part, Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import type { Formulary } from './formulary.js'
-import { inFormulary } from './formulary.js'
-import { goldOf, inGold } from './gold.js'
-import type { Nearness } from './icd10.js'
-import { icd10Codes, nearest } from './icd10.js'
-import { mentionOf } from './naming.js'
+import { readMention } from './disease-names.js'
+import type { Formulary, FormularyOptions } from './formulary.js'
+import { findInFormulary } from './formulary.js'
+import { findInGold, goldIndex } from './gold-index.js'
+import type { Icd10Nearness } from './icd10.js'
+import { icd10Codes, icd10Nearness } from './icd10.js'
 
-/** What nearness in ICD-10 is worth. */
-const usualTiers: Readonly<Record<Nearness, number>> = {
+/** Default credit by nearness in ICD-10. */
+const usualTiers: Readonly<Record<Icd10Nearness, number>> = {
   code: 1,
   category: 0.8,
   block: 0.4,
@@ -20,42 +20,40 @@ const usualTiers: Readonly<Record<Nearness, number>> = {
   none: 0,
 }
 
-/** A disease called this many severity classes milder than it is earns nothing. */
+/** A diagnosis this many severity classes milder than the truth earns nothing. */
 const dangerous = 2
 
-interface PartialCreditOptions {
-  /** The diseases that can be told from their names. @default none */
-  readonly formulary?: Formulary
-  /** What each nearness in ICD-10 is worth, 0 to 1. @default code 1, category .8, block .4, chapter .15, none 0 */
-  readonly tiers?: Readonly<Partial<Record<Nearness, number>>>
+interface PartialCreditOptions extends FormularyOptions {
+  /** Credit by nearness in ICD-10, 0 to 1. @default code 1, category .8, block .4, chapter .15, none 0 */
+  readonly tiers?: Readonly<Partial<Record<Icd10Nearness, number>>>
 }
 
 function credit(
   diagnosis: string,
   gold: Gold,
-  { formulary, tiers }: { formulary: Formulary; tiers: Readonly<Record<Nearness, number>> },
+  { formulary, tiers }: { formulary: Formulary; tiers: Readonly<Record<Icd10Nearness, number>> },
 ): Part {
-  const mention = mentionOf(diagnosis)
+  const mention = readMention(diagnosis)
   if (!mention) return ok(0, 'no diagnosis')
-  const target = goldOf(gold).diagnoses[0]
-  const listed = inGold(gold, mention)
+  const target = goldIndex(gold).diagnoses[0]
+  const listed = findInGold(gold, mention)
   if (listed?.exact) return ok(1, diagnosis)
-  const known = inFormulary(formulary, mention)
+  const known = findInFormulary(formulary, mention)
   if (!mention.code && known?.id === target.id) return ok(1, diagnosis)
   const severity = listed?.severity ?? known?.severity
   if ((severity ?? 0) - (target.severity ?? Infinity) >= dangerous)
     return ok(0, `${diagnosis}: dangerously milder than the truth`)
   if (listed) return ok(listed.credit, `${diagnosis}: acceptable`)
   const codes = mention.code ? [mention.code] : known ? icd10Codes(known.codes) : []
-  const near = nearest(codes, target.codes)
+  const near = icd10Nearness(codes, target.codes)
   return ok(tiers[near], near === 'none' ? diagnosis : `${diagnosis}: same ${near}`)
 }
 
 /**
- * 1 for the primary gold diagnosis; else the credit the case's own list of acceptable ones gives; else the
- * ICD-10 tier between the disease named (found through the formulary, or written as a code) and the gold
- * one: same code 1, category .8, block .4, chapter .15. A disease milder by two severity classes or more earns
- * nothing, listed or not: calling a heart attack indigestion is not nearly right.
+ * Partial credit for the diagnosis: 1 for the primary gold diagnosis; else the credit from the case's list of acceptable
+ * ones; else the ICD-10 tier between the disease named (through the formulary, or written as a code) and the gold one:
+ * same code 1, category .8, block .4, chapter .15. A disease milder by two severity classes or more earns nothing,
+ * listed or not: calling a heart attack indigestion is not nearly right.
  * @throws RangeError for a tier that is not within [0, 1]
  */
 export function partialCredit({

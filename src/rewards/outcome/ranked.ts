@@ -1,30 +1,28 @@
-/** Where in the doctor's list the truth stands: top-k accuracy, reciprocal and discounted rank. */
+/** Ranking rewards over the doctor's diagnosis list: top-k accuracy, reciprocal rank and discounted rank. */
 import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
 import type { Part, Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import { listOf, mostListed, targetOf } from './concept.js'
-import type { Formulary } from './formulary.js'
+import { diagnosisList, maxListLength, primaryDiagnosisId } from './diagnosis-list.js'
+import type { FormularyOptions } from './formulary.js'
 
 /** How a ranked list is read. */
-export interface RankedOptions {
-  /** The diseases that can be told from their names. @default none */
-  readonly formulary?: Formulary
-  /** Places that count, the diagnosis itself being the first; what stands behind them does not. @default 5 */
+export interface RankedOptions extends FormularyOptions {
+  /** Number of places that count, the diagnosis being the first. @default 5 */
   readonly depth?: number
 }
 
 function checkDepth(name: string, depth: number): void {
-  if (!(Number.isInteger(depth) && depth >= 1 && depth <= mostListed))
+  if (!(Number.isInteger(depth) && depth >= 1 && depth <= maxListLength))
     throw new RangeError(
-      `Expected \`${name}\` to be an integer from 1 to ${mostListed}, got ${depth}`,
+      `Expected \`${name}\` to be an integer from 1 to ${maxListLength}, got ${depth}`,
     )
 }
 
-/** What the rank of the primary diagnosis is worth; 0 where it is none of the first `depth`. */
-function byRank(
+/** Scores the rank of the primary diagnosis; 0 beyond the first `depth` places. */
+function scoreRank(
   episode: Episode,
   { gold }: GraderView,
   { formulary = [], depth = 5 }: RankedOptions,
@@ -32,16 +30,16 @@ function byRank(
 ): Part {
   const given = diagnosisOf(episode)
   if (!given) return ok(0, 'no diagnosis')
-  const target = targetOf(gold)
-  const list = listOf(given, gold, formulary, depth)
+  const target = primaryDiagnosisId(gold)
+  const list = diagnosisList(given, gold, formulary, depth)
   const rank = 1 + list.findIndex(({ concept }) => concept?.id === target)
   return rank === 0 ? ok(0, `not in ${list.length}`) : ok(worth(rank), `place ${rank}`)
 }
 
 /**
- * 1 where the primary gold diagnosis is one of the first k of the diagnosis and the differential, else 0. Names of
- * one disease count as one place; an entry that names none, or several, takes its place all the same.
- * It pays k guesses for the price of one by design: a measure beside accuracy, not a reward in its place.
+ * Top-k accuracy: 1 where the primary gold diagnosis is among the first k of the diagnosis and the differential, else 0.
+ * Names of one disease take one place; an entry that names none, or several, takes one too. By design it pays k guesses
+ * for the price of one: a metric beside accuracy, not a reward in its place.
  * @param k places, from 1 to 10 @default 3
  * @throws RangeError for another k
  */
@@ -52,25 +50,25 @@ export function topK({
   checkDepth('k', k)
   return defineReward(
     { name: `top-${k}`, bounds: [0, 1], source: 'top-k accuracy, as GTPA@k in DDXPlus' },
-    (episode, truth) => byRank(episode, truth, { formulary, depth: k }, () => 1),
+    (episode, truth) => scoreRank(episode, truth, { formulary, depth: k }, () => 1),
   )
 }
 
 /**
- * 1 / rank of the primary gold diagnosis in the diagnosis and the differential; 0 beyond `depth` places.
- * @throws RangeError for a depth that is none from 1 to 10
+ * Reciprocal rank: 1 / rank of the primary gold diagnosis in the diagnosis and the differential; 0 beyond `depth`.
+ * @throws RangeError for a depth that is not an integer from 1 to 10
  */
 export function reciprocalRank({ formulary = [], depth = 5 }: RankedOptions = {}): Reward {
   checkDepth('depth', depth)
   return defineReward(
     { name: 'reciprocal-rank', bounds: [0, 1], source: 'mean reciprocal rank (Voorhees 1999)' },
-    (episode, truth) => byRank(episode, truth, { formulary, depth }, (rank) => 1 / rank),
+    (episode, truth) => scoreRank(episode, truth, { formulary, depth }, (rank) => 1 / rank),
   )
 }
 
 /**
- * 1 / log₂(1 + rank), which falls more slowly than the reciprocal; 0 beyond `depth` places.
- * @throws RangeError for a depth that is none from 1 to 10
+ * Discounted rank: 1 / log₂(1 + rank), which falls more slowly than the reciprocal; 0 beyond `depth` places.
+ * @throws RangeError for a depth that is not an integer from 1 to 10
  */
 export function discountedRank({ formulary = [], depth = 5 }: RankedOptions = {}): Reward {
   checkDepth('depth', depth)
@@ -81,6 +79,6 @@ export function discountedRank({ formulary = [], depth = 5 }: RankedOptions = {}
       source: 'discounted gain of one relevant entry (Järvelin and Kekäläinen 2002)',
     },
     (episode, truth) =>
-      byRank(episode, truth, { formulary, depth }, (rank) => 1 / Math.log2(1 + rank)),
+      scoreRank(episode, truth, { formulary, depth }, (rank) => 1 / Math.log2(1 + rank)),
   )
 }

@@ -1,56 +1,56 @@
 /**
- * Which authored actions a free recommendation recommends: found by their words, whole, and not where they are denied.
+ * Search for authored actions in a free-text recommendation, by their words and with attention to negation.
  *
- * A sentence holds an action where it has every word of it ("as directed", "unless allergic" and such conditions aside),
- * in either language, in any order; where it recommends a longer action, it does not recommend the shorter one inside it.
- * A denial counts in the clause it stands in, twice denied is affirmed ("do not hesitate to"), and an action may be a
- * denial itself ("Stop painkillers"). It knows no synonyms: "omeprazole" is not found where the bank says "acid blocker".
+ * A sentence contains an action if it has every word of it ("as directed", "unless allergic" and such conditions aside),
+ * in either language, in any order; if it contains a longer action, the shorter one inside it does not count. A negation
+ * counts in its own clause, a double negation affirms ("do not hesitate to"), and an action may be a negation itself
+ * ("Stop painkillers"). There are no synonyms: "omeprazole" is not found where the bank says "acid blocker".
  */
 
 import type { Text } from '../../case.js'
-import { memoizeText } from '../../platform/memoize.js'
-import { words } from '../../text/word-stems.js'
+import { memoizeByIdentity, memoizeText } from '../../platform/memoize.js'
+import { wordStems } from '../../text/word-stems.js'
 
-/** An action as cases and banks hold it. */
+/** An authored action of a case or a bank. */
 export interface ActionText {
   readonly id: string
   readonly text: Text
 }
 
 /** One part of a sentence, between its commas. */
-interface Clause {
+interface AdviceClause {
   readonly words: ReadonlySet<string>
   readonly denied: boolean
 }
 
-/** An action's words in one language, and in how many of its clauses it is a denial. */
-interface Pattern {
+/** An action's words in one language, and the number of its clauses that are negated. */
+interface ActionPattern {
   readonly id: string
   readonly words: ReadonlySet<string>
   readonly denials: number
 }
 
-/** Actions ready to be looked for. */
-export type ActionIndex = readonly Pattern[]
+/** Search index of actions. */
+export type ActionIndex = readonly ActionPattern[]
 
-/** No recommendation is this long; what is behind it is not read. */
-const longest = 10_000
+/** Number of UTF-16 units of a recommendation that are read. */
+const maxLength = 10_000
 
 const sentenceEnd = /[;。！？；!?\n\r]+|\.(?=\s|$)/
 const clauseEnd = /[,，]|\s+(?=but\b)|(?=但)/
 const denials =
   /\b(?:not(?! only\b)|no(?! (?:more|longer|later|less) than\b)|nor|never|cannot|without|avoid\w*|stop(?:s|ped|ping)?|discontinu\w*|withhold\w*|refrain\w*|hesitat\w*|delay\w*|instead of|rather than|contra-?indicat\w*|refus\w*|forbid\w*|prohibit\w*|unnecessary|needless|omit\w*|skip\w*|against)\b|n't\b|不要|不能|不可|不宜|不应|不得|不建议|不推荐|不主张|不需|不用|不必|不考虑|无需|无须|切勿|勿|避免|停用|停止|停掉|停服|禁用|禁止|禁服|忌用|忌服|忌|戒|拒绝|而不是|而非|别(?=再|用|服|吃|喝|给|做|打)|犹豫|延误|耽误|不(?=使用|给予|服用|吃|喝|做)/g
 
-/** Conditions: what holds of an action only in a case, and is no part of it. */
+/** Conditions, which are no part of an action. */
 const condition =
   /\s+(?:unless|(?<!at )once|if|when|while|until|as directed|as soon as)\b.*$|\([^()]*\)|（[^（）]*）/gi
 const hanCondition = /^[^时后]{2,9}?[时后](?=.)/
 
-/** Words that say that something is done, and not what. */
+/** Light verbs: words that say that something is done, and not what. */
 const light =
   /\b(?:give|take|use|start|begin|arrange|offer|apply|prescribe|course)\b|使用|给予|予以|开始|安排|服用|一个疗程/g
 
-/** What stands in a clause that says what to do; a short clause without it goes on with the list before it. */
+/** Verbs of a clause that says what to do; a short clause without one continues the list before it. */
 const verb =
   /\b(?:give|take|use|start|begin|arrange|offer|apply|prescribe|drink|eat|rest|keep|see|call|go|refer|return|come|stay|stop|avoid|treat|send|admit|monitor|follow)\b|[用服吃喝给打做请去叫转戴涂洗查补吸休监治]/
 
@@ -67,14 +67,14 @@ function withoutCondition(clause: string): string {
   return head.search(denials) < 0 ? rest.slice(head.length) : rest
 }
 
-/** A short piece without a verb: "…, beta-blockers, and alcohol". */
-const goesOn = (clause: string): boolean =>
+/** Whether a clause is a short piece without a verb: "…, beta-blockers, and alcohol". */
+const continuesList = (clause: string): boolean =>
   clause.length <= 40 &&
   clause.split(/\s+/).length <= 4 &&
   !verb.test(clause) &&
   !/^但|^but\b/.test(clause)
 
-function clausesOf(sentence: string): readonly Clause[] {
+function clausesOf(sentence: string): readonly AdviceClause[] {
   let denied = false
   return sentence
     .split(clauseEnd)
@@ -83,17 +83,17 @@ function clausesOf(sentence: string): readonly Clause[] {
     .map((clause) => {
       const core = withoutCondition(clause)
       const own = (core.match(denials)?.length ?? 0) % 2 === 1
-      denied = own || (denied && goesOn(core))
-      return { words: new Set(words(core.replace(light, ' '))), denied }
+      denied = own || (denied && continuesList(core))
+      return { words: new Set(wordStems(core.replace(light, ' '))), denied }
     })
 }
 
-const sentencesOf = (text: string): readonly (readonly Clause[])[] =>
-  plainOf(text.slice(0, longest)).split(sentenceEnd).map(clausesOf)
+const sentencesOf = (text: string): readonly (readonly AdviceClause[])[] =>
+  plainOf(text.slice(0, maxLength)).split(sentenceEnd).map(clausesOf)
 
-/** Reads actions once, in every language they are written in; one without a word of its own is never found. */
+/** Indexes actions, in every language they are written in; an action without a word of its own is never found. */
 export function indexActions(actions: Iterable<ActionText>): ActionIndex {
-  const patterns: Pattern[] = []
+  const patterns: ActionPattern[] = []
   for (const { id, text } of actions)
     for (const one of [text.zh, text.en]) {
       const clauses = sentencesOf(one ?? '').flat()
@@ -109,8 +109,11 @@ const isWithin = (some: ReadonlySet<string>, all: ReadonlySet<string>): boolean 
   return true
 }
 
-/** Whether a sentence that has an action's words says to do it. */
-function affirms(sentence: readonly Clause[], { words: own, denials: expected }: Pattern): boolean {
+/** Whether a sentence with all words of an action recommends it, and does not deny it. */
+function affirms(
+  sentence: readonly AdviceClause[],
+  { words: own, denials: expected }: ActionPattern,
+): boolean {
   const anchors = sentence.filter((clause) => [...clause.words].some((word) => own.has(word)))
   return anchors.filter(({ denied }) => denied).length === expected
 }
@@ -132,17 +135,11 @@ function read(text: string, index: ActionIndex): ReadonlySet<string> {
   return found
 }
 
-type Reading = (text: string) => ReadonlySet<string>
+// A gate and a score read the same text, and a policy repeats a few texts: a bounded cache is enough.
+const cachedReader = memoizeByIdentity((index: ActionIndex) =>
+  memoizeText((text) => read(text, index), { most: 1000 }),
+)
 
-const readings = new WeakMap<ActionIndex, Reading>()
-
-/** The ids of the actions that a text recommends. */
-export function recommendedIn(text: string, index: ActionIndex): ReadonlySet<string> {
-  let reading = readings.get(index)
-  if (!reading) {
-    // A gate and a score read one text each, and a policy says the same few: a bounded memory is enough.
-    reading = memoizeText((given) => read(given, index), { most: 1000 })
-    readings.set(index, reading)
-  }
-  return reading(text)
-}
+/** Finds the ids of the actions that a text recommends. */
+export const findRecommendedActions = (text: string, index: ActionIndex): ReadonlySet<string> =>
+  cachedReader(index)(text)

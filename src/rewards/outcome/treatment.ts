@@ -1,74 +1,70 @@
-/** Whether what the doctor recommends is what this case needs: treatment and disposition, action by action. */
+/** Treatment reward: F1 of the actions recommended (treatment and disposition) against those the case needs. */
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import { memoizeByIdentity } from '../../platform/memoize.js'
 import type { Part, Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { ActionBank } from './action-bank.js'
-import { actionBankOf, bankIndex, weightIn } from './action-bank.js'
+import { actionBankOf, actionWeight, bankIndex } from './action-bank.js'
 import type { ActionIndex } from './recommended-actions.js'
-import { indexActions, recommendedIn } from './recommended-actions.js'
+import { findRecommendedActions, indexActions } from './recommended-actions.js'
 
+/** Options of {@link treatment}. */
 export interface TreatmentOptions {
   /**
-   * All that cases may be advised (`actionBankOf`): what is recommended beside the case's own costs precision, and generic
-   * advice weighs nothing. An empty one makes constant advice pay. @default the package's knowledge base's
+   * All actions that may be recommended (`actionBankOf`): those that the case does not recommend cost precision, and
+   * generic ones weigh nothing. An empty bank makes constant advice pay. @default that of the package's knowledge base
    */
   readonly bank?: ActionBank
 }
 
-/** Loaded when something is scored, and not before. */
-export const packageBank = (): ActionBank => actionBankOf(loadKnowledge())
+/** The action bank of the package's knowledge base, which is loaded on the first call. */
+export const defaultActionBank = (): ActionBank => actionBankOf(loadKnowledge())
 
 type Actions = Gold['actions']
 
-const indices = new WeakMap<ActionBank, WeakMap<Actions, ActionIndex>>()
+const caseIndices = memoizeByIdentity((bank: ActionBank) =>
+  memoizeByIdentity((actions: Actions): ActionIndex => {
+    // Where the bank has them all, as with generated cases, nothing of a case is indexed.
+    const strange = actions.filter(({ id }) => !bank.actions.has(id))
+    return strange.length === 0 ? bankIndex(bank) : [...bankIndex(bank), ...indexActions(strange)]
+  }),
+)
 
-/** The bank's actions and those a case has beside them, to be looked for. */
-function indexOf(actions: Actions, bank: ActionBank): ActionIndex {
-  // Where the bank has them all, as with generated cases, nothing of a case is read.
-  const strange = actions.filter(({ id }) => !bank.actions.has(id))
-  if (strange.length === 0) return bankIndex(bank)
-  const known = indices.get(bank) ?? new WeakMap<Actions, ActionIndex>()
-  indices.set(bank, known)
-  let index = known.get(actions)
-  if (!index) {
-    index = [...bankIndex(bank), ...indexActions(strange)]
-    known.set(actions, index)
-  }
-  return index
-}
-
-/** The ids of the case's and the bank's actions that a recommendation recommends. */
-export const adviceIn = (text: string, { actions }: Gold, bank: ActionBank): ReadonlySet<string> =>
-  recommendedIn(text, indexOf(actions, bank))
+/** Finds the ids of the case's and the bank's actions that a text recommends. */
+export const findAdvisedActions = (
+  text: string,
+  { actions }: Gold,
+  bank: ActionBank,
+): ReadonlySet<string> => findRecommendedActions(text, caseIndices(bank)(actions))
 
 const isUseful = (weight: number): boolean => Number.isFinite(weight) && weight > 0
 
-/** What each recommended action weighs: the case's own weight, by how telling it is. */
-function wantedOf({ actions }: Gold, bank: ActionBank): ReadonlyMap<string, number> {
+/** Weight of each action the case recommends: the case's own weight times its specificity in the bank. */
+function wantedWeights({ actions }: Gold, bank: ActionBank): ReadonlyMap<string, number> {
   const wanted = new Map<string, number>()
   for (const { id, polarity, weight } of actions) {
-    const telling = weight * weightIn(bank, id)
+    const telling = weight * actionWeight(bank, id)
     if (polarity === 'recommend' && isUseful(telling)) wanted.set(id, telling)
   }
   return wanted
 }
 
 function f1(text: string, gold: Gold, bank: ActionBank): Part {
-  const wanted = wantedOf(gold, bank)
+  const wanted = wantedWeights(gold, bank)
   if (wanted.size === 0) return notApplicable
   const harmful = new Set(
     gold.actions.filter(({ polarity }) => polarity === 'contraindicated').map(({ id }) => id),
   )
-  const advised = adviceIn(text, gold, bank)
+  const advised = findAdvisedActions(text, gold, bank)
   let hit = 0
   let beside = 0
   for (const id of advised) {
     if (wanted.has(id)) hit += wanted.get(id)!
-    // What does harm is never generic.
-    else beside += harmful.has(id) ? 1 : weightIn(bank, id)
+    // A harmful action is never generic.
+    else beside += harmful.has(id) ? 1 : actionWeight(bank, id)
   }
   let all = 0
   for (const weight of wanted.values()) all += weight
@@ -80,14 +76,14 @@ function f1(text: string, gold: Gold, bank: ActionBank): Part {
 }
 
 /**
- * F1, weighted, of the actions that the recommendation recommends (`recommended-actions.ts`) against those the case
- * recommends. An action weighs what the case says, times how telling it is in the bank: "rest and drink plenty" or
- * "arrange a follow-up" weigh nothing there, whether right or beside the point. A contraindicated action, and any other
- * telling one of the bank, costs precision; `noContraindicated` is the gate. No recommendation earns 0.
- * Not applicable where the case recommends nothing that weighs anything.
+ * Weighted F1 of the actions found in the recommendation (`recommended-actions.ts`) against those the case recommends.
+ * The weight is the case's own times the action's specificity in the bank: "rest and drink plenty" or "arrange a
+ * follow-up" weigh nothing there, right or wrong. A contraindicated action, and any other specific one of the bank,
+ * costs precision; `noContraindicated` is the gate. No recommendation earns 0. Not applicable where the case recommends
+ * no action of positive weight.
  *
- * It finds authored wordings in both languages and no synonyms: whoever writes freely is better judged by a model.
- * @param bank all that cases may be advised @default the package's knowledge base's
+ * Only authored wordings are found, in both languages, and no synonyms: use a model to judge free wording.
+ * @param bank all actions that may be recommended @default that of the package's knowledge base
  */
 export const treatment = ({ bank }: TreatmentOptions = {}): Reward =>
   defineReward(
@@ -98,5 +94,5 @@ export const treatment = ({ bank }: TreatmentOptions = {}): Reward =>
         'F1 over atomic actions after MedRBench and AI Hospital, weighted by inverse document frequency',
     },
     (episode, { gold }) =>
-      f1(diagnosisOf(episode)?.recommendation ?? '', gold, bank ?? packageBank()),
+      f1(diagnosisOf(episode)?.recommendation ?? '', gold, bank ?? defaultActionBank()),
   )

@@ -1,4 +1,4 @@
-/** Whether the doctor saw how urgent the patient is. */
+/** Triage reward: how near the stated triage level is to the case's. */
 import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
@@ -8,27 +8,28 @@ import type { Part, Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 
-/** Every scale has five, 1 being the most urgent. */
+/** Triage levels; every scale has five, 1 being the most urgent. */
 const levels = [1, 2, 3, 4, 5] as const
 const widest = levels.length - 1
 
 const isLevel = (level: number | undefined): level is number =>
   level !== undefined && Number.isInteger(level) && level >= 1 && level <= levels.length
 
-/** 1 − gap − κ·gap where less urgent, with the gap as a share of the widest. */
+/** 1 − gap, less κ·gap where the stated level is less urgent; the gap is a share of the widest. */
 function worth(stated: number, actual: number, underTriage: number): number {
   const gap = Math.abs(stated - actual) / widest
   return 1 - gap - (stated > actual ? underTriage * gap : 0)
 }
 
+/** Options of {@link triage}. */
 export interface TriageOptions {
-  /** κ ≥ 1: by how much more a level too late costs than one too early. @default 1 */
+  /** κ ≥ 1: extra cost of a level that is not urgent enough over one that is too urgent. @default 1 */
   readonly underTriage?: number
-  /** How frequent the levels 1 to 5 are in the bank, to correct for chance. @default not corrected */
+  /** Frequency of the levels 1 to 5 among the cases, to correct for chance. @default no correction */
   readonly frequency?: readonly number[]
 }
 
-/** How often each level comes up in cases of a knowledge base, by the base rates of its diseases; sums to 1. */
+/** The frequency of each triage level in a knowledge base, by the base rates of its diseases; sums to 1. */
 export function triageFrequency({ diseases }: Knowledge): readonly number[] {
   const sums = levels.map((level) =>
     diseases.reduce((sum, { triage, prior }) => sum + (triage === level ? prior.base : 0), 0),
@@ -49,24 +50,27 @@ function checkFrequency(frequency: readonly number[]): void {
     )
 }
 
-/** How a value is corrected: 0 at `chance`, 1 at 1, no lower than `lowest`. */
-interface Correction {
+/** ChanceCorrection for chance: maps `chance` to 0 and 1 to 1, cut off at `lowest`. */
+interface ChanceCorrection {
   readonly chance: number
   readonly lowest: number
 }
 
-const corrected = (value: number, { chance, lowest }: Correction): number =>
+const corrected = (value: number, { chance, lowest }: ChanceCorrection): number =>
   Math.max(lowest, (value - chance) / (1 - chance))
 
-/** The correction by which the best constant earns 0 on average; none where all are of one level. */
-function correctionOf(frequency: readonly number[], underTriage: number): Correction | undefined {
+/** The correction under which the best constant level earns 0 on average; none where all cases have one level. */
+function chanceCorrection(
+  frequency: readonly number[],
+  underTriage: number,
+): ChanceCorrection | undefined {
   checkFrequency(frequency)
   const sum = frequency.reduce((all, n) => all + n, 0)
   const most = Math.max(...frequency) / sum
   if (most === 1) return undefined
-  // Where most cases are of one level, −1 for the others would not outweigh a constant's hits.
+  // Where most cases have one level, −1 for the others would not outweigh a constant's hits.
   const lowest = -Math.max(1, (2 * most) / (1 - most))
-  const mean = (stated: number, correction: Correction) =>
+  const mean = (stated: number, correction: ChanceCorrection) =>
     levels.reduce((all, level, i) => {
       const value = corrected(worth(stated, level, underTriage), correction)
       return all + frequency[i]! * value
@@ -80,7 +84,7 @@ function correctionOf(frequency: readonly number[], underTriage: number): Correc
   return { chance: low, lowest }
 }
 
-function judge(
+function scoreTriage(
   episode: Episode,
   { gold }: GraderView,
   value: (stated: number, actual: number) => number,
@@ -95,15 +99,15 @@ function judge(
 }
 
 /**
- * 1 − gap − κ·gap[less urgent than the truth], with gap = |stated − true| / 4: from −κ (can wait, when every minute
- * counts) to 1. Too urgent costs too: always 1 earns 0 for a patient who can wait. No level earns 0.
+ * 1 − gap − κ·gap[less urgent than the truth], with gap = |stated − true| / 4: from −κ (5 stated where 1 is true) to 1.
+ * Too urgent costs too: always 1 earns 0 for a patient who can wait. No level earns 0.
  * Not applicable where the case has no level.
  *
- * As it stands a constant earns a lot: over 400 generated cases always 3 earns .69, always 2 .62, always 1 .41. With
- * `frequency` it is (value − c) / (1 − c), cut off at −1 (lower where a third of the cases or more are of one level),
- * with c such that the best constant earns 0 where levels are as frequent as that; by `triageFrequency`, .07 over the
+ * Uncorrected, a constant earns a lot: over 400 generated cases always 3 earns .69, always 2 .62, always 1 .41. With
+ * `frequency` the value is (value − c) / (1 − c), cut off at −1 (lower where a third of the cases or more have one
+ * level), with c such that the best constant earns 0 at those frequencies. With `triageFrequency` it earns .07 over the
  * same cases, whose ages and sexes move the levels a little.
- * @throws RangeError for an `underTriage` below 1 or a frequency that is none
+ * @throws RangeError for an `underTriage` below 1 or an invalid frequency
  */
 export function triage({ underTriage = 1, frequency }: TriageOptions = {}): Reward {
   if (!(Number.isFinite(underTriage) && underTriage >= 1))
@@ -114,13 +118,13 @@ export function triage({ underTriage = 1, frequency }: TriageOptions = {}): Rewa
   }
   if (!frequency)
     return defineReward({ ...declared, bounds: [-underTriage, 1] }, (episode, truth) =>
-      judge(episode, truth, (stated, actual) => worth(stated, actual, underTriage)),
+      scoreTriage(episode, truth, (stated, actual) => worth(stated, actual, underTriage)),
     )
-  const correction = correctionOf(frequency, underTriage)
-  // Where all are of one level, there is nothing to tell.
+  const correction = chanceCorrection(frequency, underTriage)
+  // Where all cases have one level, there is nothing to judge.
   if (!correction) return defineReward({ ...declared, bounds: [0, 1] }, () => notApplicable)
   return defineReward({ ...declared, bounds: [correction.lowest, 1] }, (episode, truth) =>
-    judge(episode, truth, (stated, actual) =>
+    scoreTriage(episode, truth, (stated, actual) =>
       corrected(worth(stated, actual, underTriage), correction),
     ),
   )

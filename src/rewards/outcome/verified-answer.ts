@@ -1,49 +1,47 @@
-/** Whether an answer is verified to be the case's own: alone a reward, and the heart of Doctor-Agent's. */
-import type { GraderView } from '../../case.js'
-import { inLanguage, primary } from '../../case.js'
-import type { Episode } from '../../episode.js'
+/** Verified-answer reward: a verifier compares the answer with the reference. Also part of Doctor-Agent's rewards. */
+import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Reward, RewardContext } from '../../reward.js'
+import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
+import type { RewardArguments } from '../define.js'
 import { defineReward } from '../define.js'
-import { evasion } from './commitment.js'
-import type { Formulary } from './formulary.js'
+import { detectEvasion } from './evasion.js'
+import type { FormularyOptions } from './formulary.js'
 import type { Verifier } from './verifier.js'
 import { exactVerifier } from './verifier.js'
 
-export interface VerifiedOptions {
+/** Options of rewards that verify an answer. */
+export interface VerifiedAnswerOptions extends FormularyOptions {
   /** @default exactVerifier({ formulary }) */
   readonly verifier?: Verifier
-  /** An answer is right where the verifier's probability is above it. @default 0.5 */
+  /** An answer is right where the verifier's probability is above the threshold. @default 0.5 */
   readonly threshold?: number
-  /** The diseases that the exact verifier can tell from their names. @default none */
-  readonly formulary?: Formulary
 }
 
-/** What a verifier made of an answer, with its probability and the threshold in words. */
-export interface Verdict {
+/** A verifier's verdict on an answer; the evidence states the probability and the threshold. */
+export interface AnswerVerdict {
   readonly right: boolean
   readonly evidence: string
 }
 
-interface Asked extends Required<Omit<VerifiedOptions, 'formulary'>> {
-  /** As published: the verifier does not know the question, and no answer is refused before it is asked. */
+interface VerificationSettings extends Required<Omit<VerifiedAnswerOptions, 'formulary'>> {
+  /** As published: the verifier does not see the question, and evasive answers are sent to it too. */
   readonly blind?: boolean
 }
 
 /**
- * Has an answer verified against the case's primary diagnosis.
- * @throws Fault where the verifier cannot tell; RangeError for what is no probability
+ * Verifies an answer against the case's primary diagnosis.
+ * @throws Fault where the verifier cannot tell; RangeError where it returns no probability
  */
-export async function verdictOn(
+export async function verifyAnswer(
   answer: string,
-  { verifier, threshold, blind = false }: Asked,
-  [{ language }, { complaint, gold }, { signal }]: readonly [Episode, GraderView, RewardContext],
-): Promise<Verdict> {
-  const reference = inLanguage(primary(gold).name, language)
-  const evaded = blind ? undefined : evasion(answer, reference)
+  { verifier, threshold, blind = false }: VerificationSettings,
+  [{ language }, { complaint, gold }, { signal }]: RewardArguments,
+): Promise<AnswerVerdict> {
+  const reference = textInLanguage(primaryDiagnosis(gold).name, language)
+  const evaded = blind ? undefined : detectEvasion(answer, reference)
   if (evaded) return { right: false, evidence: `${evaded}: ${answer.slice(0, 80)}` }
-  const question = blind ? '' : inLanguage(complaint.text, language)
+  const question = blind ? '' : textInLanguage(complaint.text, language)
   const p = await verifier(question, reference, answer, { signal })
   if (!(p >= 0 && p <= 1))
     throw new RangeError(`Expected the verifier to give a probability, got ${p}`)
@@ -54,20 +52,20 @@ export async function verdictOn(
   }
 }
 
-/** The options of a reward that verifies, complete. @throws RangeError for a threshold outside [0, 1) */
-export function verifying({
+/** Completes the options of a reward that verifies. @throws RangeError for a threshold outside [0, 1) */
+export function completeVerifiedOptions({
   formulary = [],
   verifier = exactVerifier({ formulary }),
   threshold = 0.5,
-}: VerifiedOptions): Required<Omit<VerifiedOptions, 'formulary'>> {
+}: VerifiedAnswerOptions): Required<Omit<VerifiedAnswerOptions, 'formulary'>> {
   if (!(threshold >= 0 && threshold < 1))
     throw new RangeError(`Expected \`threshold\` to be within [0, 1), got ${threshold}`)
   return { verifier, threshold }
 }
 
-/** 1 where the doctor's answer is verified, 0 where it is not, evades, or there is none. */
-export function verifiedAnswer(options: VerifiedOptions = {}): Reward {
-  const asked = verifying(options)
+/** Verified answer: 1 where the doctor's diagnosis is verified, 0 where it is not, is evasive or is missing. */
+export function verifiedAnswer(options: VerifiedAnswerOptions = {}): Reward {
+  const asked = completeVerifiedOptions(options)
   return defineReward(
     {
       name: 'verified-answer',
@@ -77,7 +75,11 @@ export function verifiedAnswer(options: VerifiedOptions = {}): Reward {
     async (episode, truth, context) => {
       const given = diagnosisOf(episode)
       if (!given) return ok(0, 'no answer')
-      const { right, evidence } = await verdictOn(given.diagnosis, asked, [episode, truth, context])
+      const { right, evidence } = await verifyAnswer(given.diagnosis, asked, [
+        episode,
+        truth,
+        context,
+      ])
       return ok(right ? 1 : 0, evidence)
     },
   )

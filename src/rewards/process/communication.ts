@@ -1,12 +1,12 @@
-/** Whether the doctor's turns were ones a patient can answer. */
+/** Communication reward: the share of turns with one clear new question or a new examination. */
 import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import type { Understanding } from '../../turn.js'
 import { defineReward } from '../define.js'
 
-/** An utterance taken for one of these was a question that was understood and new. */
-const understood: ReadonlySet<Understanding> = new Set<Understanding>([
+/** Classes of an utterance that was an understood, new question. */
+const newQuestion: ReadonlySet<Understanding> = new Set<Understanding>([
   'answered',
   'unknown',
   'exam-only',
@@ -14,14 +14,14 @@ const understood: ReadonlySet<Understanding> = new Set<Understanding>([
   'open',
 ])
 
-/** One question, understood and new; or an order that brought an examination not done before. */
-function goodForm({ action, outcome, facts }: EpisodeTurn, done: ReadonlySet<string>): boolean {
+/** Whether a turn was one understood, new question, or an order with an examination not done before. */
+function isGoodForm({ action, outcome, facts }: EpisodeTurn, done: ReadonlySet<string>): boolean {
   if (action.kind === 'ask')
     return (
       outcome.kind === 'answered' &&
       facts.questions === 1 &&
       facts.understood !== undefined &&
-      understood.has(facts.understood)
+      newQuestion.has(facts.understood)
     )
   return (
     action.kind === 'order' &&
@@ -31,10 +31,10 @@ function goodForm({ action, outcome, facts }: EpisodeTurn, done: ReadonlySet<str
 }
 
 /**
- * The share of the turns before the diagnosis that are good form: an ask of exactly one question that was
- * understood, not asked before and not refused, or an order that was carried out and is no repeat.
- * Unreadable and rejected turns are not. Not applicable where there were no turns, which a policy can bring
- * about: compose it as `otherwise(communication(), 0)`.
+ * The share of the turns before the diagnosis that are good form: an ask of exactly one question that was understood,
+ * not asked before and not refused, or an order that was carried out and is not a repeat. Unreadable and rejected turns
+ * are not. Not applicable where there were no turns, which a policy can bring about: compose it as
+ * `otherwise(communication(), 0)`.
  */
 export const communication = (): Reward =>
   defineReward(
@@ -50,7 +50,7 @@ export const communication = (): Reward =>
       for (const turn of turns) {
         if (turn.action.kind === 'diagnose' || turn.action.kind === 'give-up') continue
         counted++
-        if (goodForm(turn, done)) good++
+        if (isGoodForm(turn, done)) good++
         for (const exam of turn.facts.exams) done.add(exam)
       }
       return counted === 0 ? notApplicable : ok(good / counted, `${good} of ${counted} turns`)

@@ -1,12 +1,12 @@
-/** How much of the money and the turns was left. */
+/** Efficiency reward: the share of the money and of the turns that was left. */
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import { saved } from './saved.js'
+import { remainingShare } from './budget.js'
 
 /**
- * 1 − ½·money/budget − ½·turns/maxTurns. By itself it pays for doing nothing: only ever use it multiplied
- * by the diagnosis, `product(partialCredit(), efficiency())`.
+ * 1 − ½·money/budget − ½·turns/maxTurns. By itself it pays for doing nothing: always multiply it by the diagnosis,
+ * `multiply(partialCredit(), efficiency())`.
  */
 export const efficiency = (): Reward =>
   defineReward(
@@ -17,7 +17,7 @@ export const efficiency = (): Reward =>
     },
     ({ spent, budget, turns, maxTurns }) =>
       ok(
-        saved(spent.money, budget.money) / 2 + saved(turns.length, maxTurns) / 2,
+        remainingShare(spent.money, budget.money) / 2 + remainingShare(turns.length, maxTurns) / 2,
         `${spent.money} spent, ${turns.length} of ${maxTurns} turns`,
       ),
   )

@@ -1,23 +1,25 @@
-/** Whether the examinations that were needed, and only those, were carried out. */
+/** Examination rewards: precision, recall, F1 or IoU of the examinations carried out against the required ones. */
 import type { GraderView } from '../../case.js'
 import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 
-/** How two sets are compared: R the required examinations, D those carried out. */
+/** A measure of set agreement. */
 export type ExamMeasure = keyof typeof measures
 
+/** Options of {@link examAgreement}. */
 export interface ExamAgreementOptions {
   /**
-   * `precision` |D∩R|/|D|, `recall` |D∩R|/|R|, `f1` their harmonic mean 2·|D∩R|/(|D|+|R|), `iou` |D∩R|/|D∪R|. Recall
-   * alone pays for ordering everything, precision alone for one sure examination: report them, train on the others.
+   * With R the required examinations and D those carried out: `precision` |D∩R|/|D|, `recall` |D∩R|/|R|, `f1` their
+   * harmonic mean 2·|D∩R|/(|D|+|R|), `iou` |D∩R|/|D∪R|. Recall alone pays for ordering everything, precision alone for
+   * one sure examination: report them, train on the others.
    * @default 'f1'
    */
   readonly measure?: ExamMeasure
 }
 
-/** By the sizes of the intersection and of the two sets, of which at least one has something in it. */
+/** Measures by the sizes of the intersection and of the two sets, at least one of which is not empty. */
 const measures = {
   precision: (hits: number, done: number, _: number): number => (done === 0 ? 0 : hits / done),
   recall: (hits: number, _: number, required: number): number => hits / required,
@@ -25,8 +27,8 @@ const measures = {
   iou: (hits: number, done: number, required: number): number => hits / (required + done - hits),
 } as const
 
-/** What was carried out and is not neutral; each once, however often it was ordered. */
-function doneOf(
+/** The examinations carried out that are not neutral, each once. */
+function collectExams(
   turns: readonly EpisodeTurn[],
   required: ReadonlySet<string>,
   neutral: ReadonlySet<string>,
@@ -37,8 +39,8 @@ function doneOf(
   return done
 }
 
-/** The required, and the neutral that are neither required nor harmful. */
-function setsOf({ required, neutral, harmful }: NonNullable<GraderView['gold']['exams']>) {
+/** The required and the neutral examinations, without the harmful ones. */
+function examSets({ required, neutral, harmful }: NonNullable<GraderView['gold']['exams']>) {
   const harms = new Set(harmful)
   return {
     required: new Set(required.filter((exam) => !harms.has(exam))),
@@ -48,10 +50,11 @@ function setsOf({ required, neutral, harmful }: NonNullable<GraderView['gold']['
 
 /**
  * Set agreement between the examinations carried out (canonical ids, panels expanded, each once) and the required
- * ones. Neutral ones neither help nor hurt; harmful ones are never right, whatever else the case calls them, and
- * `noHarm` gates on them. Not applicable where the gold standard lists none, or requires none and none was done, which
- * is as it should be and leaves the other parts their say; needless ones on a case that requires none give 0, but for
- * recall, which such a case has none of.
+ * ones. Neutral ones do not count; harmful ones are always wrong, even if the case also lists them as required or
+ * neutral, and `noHarm` gates on them. Not applicable where the gold standard lists none, or requires none and none was
+ * done, which is right and leaves the weight to the other parts. Needless ones on a case that requires none give 0;
+ * recall is not applicable there.
+ * @throws RangeError for an unknown measure
  */
 export function examAgreement({ measure = 'f1' }: ExamAgreementOptions = {}): Reward {
   const compare = measures[measure]
@@ -68,8 +71,8 @@ export function examAgreement({ measure = 'f1' }: ExamAgreementOptions = {}): Re
     },
     ({ turns }, { gold }) => {
       if (!gold.exams) return notApplicable
-      const { required, neutral } = setsOf(gold.exams)
-      const done = doneOf(turns, required, neutral)
+      const { required, neutral } = examSets(gold.exams)
+      const done = collectExams(turns, required, neutral)
       if (required.size === 0 && (done.size === 0 || measure === 'recall')) return notApplicable
       let hits = 0
       for (const exam of done) if (required.has(exam)) hits++

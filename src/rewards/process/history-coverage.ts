@@ -1,17 +1,17 @@
-/** How much of what the patient could tell was elicited. */
+/** History coverage: the weighted share of the patient's findings that the doctor elicited. */
 import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import { mostQuestions } from './questions.js'
+import { maxQuestions } from './questions.js'
 
-/** The findings that were told and count: not "I don't know", nor what a list or a second open question brought up. */
-function elicited(turns: readonly EpisodeTurn[]): ReadonlySet<string> {
+/** The findings elicited that count: without "I don't know" and answers to lists or to a second open question. */
+function elicitedFindings(turns: readonly EpisodeTurn[]): ReadonlySet<string> {
   const told = new Set<string>()
   let opened = false
   for (const { facts } of turns) {
-    if ((facts.questions ?? 0) > mostQuestions) continue
-    // "Anything else?" ten times over brings up nearly everything, and asks for nothing.
+    if ((facts.questions ?? 0) > maxQuestions) continue
+    // "Anything else?" ten times over elicits nearly everything without asking for anything.
     if (facts.understood === 'open' && opened) continue
     opened ||= facts.understood === 'open'
     for (const { finding, state } of facts.told) if (state !== 'unknown') told.add(finding)
@@ -20,10 +20,9 @@ function elicited(turns: readonly EpisodeTurn[]): ReadonlySet<string> {
 }
 
 /**
- * Σ weight of the findings told / Σ weight of those worth eliciting: known to the patient, there, and not
- * the chief complaint's. Each counts once, however often it is told; "I don't know", what a turn of more than two
- * questions brings up, and what any open question but the first brings up count for nothing. Not applicable where
- * there is nothing to elicit.
+ * Σ weight of the findings elicited / Σ weight of those worth eliciting: known to the patient, present, and not part of
+ * the chief complaint. Each counts once. Answers of "I don't know", and answers to a turn of more than two questions or
+ * to any open question but the first, do not count. Not applicable where there is nothing to elicit.
  */
 export const historyCoverage = (): Reward =>
   defineReward(
@@ -33,8 +32,8 @@ export const historyCoverage = (): Reward =>
       source: 'information coverage as in AIE and MediQ, by finding and weighted',
     },
     ({ turns }, { findings, complaint }) => {
-      const told = elicited(turns)
-      // Where a case weighs its findings, one without a weight is worth nothing; where it weighs none, all count 1.
+      const told = elicitedFindings(turns)
+      // In a case with weights a finding without one counts 0; in a case without weights all count 1.
       const weightless = findings.some(({ weight }) => weight !== undefined) ? 0 : 1
       let [all, count, gained, found] = [0, 0, 0, 0]
       for (const { id, knownBy, state, weight = weightless } of findings) {

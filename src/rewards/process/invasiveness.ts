@@ -1,18 +1,19 @@
-/** How much the patient was spared. */
+/** Invasiveness reward: the share of an invasiveness budget that the examinations left. */
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
-import { checkBudget, saved } from './saved.js'
+import { checkBudget, remainingShare } from './budget.js'
 
+/** Options of {@link invasiveness}. */
 export interface InvasivenessOptions {
-  /** Points, 0 to 3 an examination, at which nothing is left, above 0. @default 9, as of three of the worst */
+  /** Budget in points, above 0; an examination has 0 to 3. @default 9, three of the most invasive */
   readonly budget?: number
 }
 
 /**
- * 1 − points/budget, of what the patient went through for examinations. By itself it pays for ordering nothing: only
- * ever use it multiplied by the diagnosis, `product(partialCredit(), invasiveness())`. A simulator that says nothing of
- * it is taken to have done nothing to the patient.
+ * 1 − points/budget, with the invasiveness points of all examinations. By itself it pays for ordering nothing: always
+ * multiply it by the diagnosis, `multiply(partialCredit(), invasiveness())`. An examination whose simulator reports no
+ * invasiveness counts 0.
  * @throws RangeError for a budget that is not above 0
  */
 export function invasiveness({ budget = 9 }: InvasivenessOptions = {}): Reward {
@@ -21,7 +22,7 @@ export function invasiveness({ budget = 9 }: InvasivenessOptions = {}): Reward {
     { name: 'invasiveness', bounds: [0, 1], source: 'this package: share of a burden left' },
     ({ turns }) => {
       const points = turns.reduce((sum, { facts }) => sum + (facts.invasiveness ?? 0), 0)
-      return ok(saved(points, budget), `${points} of ${budget} points`)
+      return ok(remainingShare(points, budget), `${points} of ${budget} points`)
     },
   )
 }

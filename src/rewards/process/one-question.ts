@@ -1,22 +1,23 @@
-/** Whether the doctor asked one thing at a time. */
+/** One-question reward: the share of the doctor's utterances that ask exactly one question. */
 import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
-import { questionsIn } from './questions.js'
+import { countQuestions } from './questions.js'
 import { shareOfTurns } from './share-of-turns.js'
 
+/** Options of {@link oneQuestion}. */
 export interface OneQuestionOptions {
-  /** Findings that one question may be about ("Any cough or cold?"); one that asks for more is a list. @default 2 */
+  /** Maximum number of findings of one question ("Any cough or cold?"); more make it a list. @default 2 */
   readonly mostFindings?: number
 }
 
 const isOne = (text: string, { facts }: EpisodeTurn, mostFindings: number): boolean =>
-  facts.asked.length <= mostFindings && Math.max(questionsIn(text), facts.questions ?? 0) === 1
+  facts.asked.length <= mostFindings && Math.max(countQuestions(text), facts.questions ?? 0) === 1
 
 /**
- * The share of the utterances that asked exactly one question: by their own words, in either script, or by the
- * patient's count, whichever is more. "?" and "？", 吗 and 呢 without a mark, 有没有…有没有…, and "…, and do you …" all
- * count, and a question for more findings than `mostFindings` is several. One that asks nothing is not one question, and
- * a doctor who never asked gets 0.
+ * The share of the utterances that ask exactly one question, by the larger of two counts: in their own words
+ * (`countQuestions`, both scripts) and by the patient. "?" and "？", 吗 and 呢 without a mark, 有没有…有没有…, and "…, and do
+ * you …" all count, and a question for more than `mostFindings` findings is several. An utterance that asks nothing does
+ * not count as one question, and a doctor who never asked gets 0.
  * @throws RangeError when `mostFindings` is not a positive integer
  */
 export function oneQuestion({ mostFindings = 2 }: OneQuestionOptions = {}): Reward {

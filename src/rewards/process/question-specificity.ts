@@ -1,11 +1,11 @@
-/** Whether the doctor asked for something, and not just asked. */
+/** Question specificity: the mean credit of the doctor's utterances, specific questions 1, the first open one ½. */
 import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import type { Understanding } from '../../turn.js'
-import { mostQuestions } from './questions.js'
+import { maxQuestions } from './questions.js'
 import { shareOfTurns } from './share-of-turns.js'
 
-/** Taken for one of these, a question was about the findings it asked about, whatever came of it. */
+/** Classes of an utterance that asked about particular findings, whatever the answer. */
 const specific: ReadonlySet<Understanding> = new Set<Understanding>([
   'answered',
   'unknown',
@@ -13,21 +13,21 @@ const specific: ReadonlySet<Understanding> = new Set<Understanding>([
   'withheld',
 ])
 
-/** What one open question is worth, the first time: how a consultation may well begin. */
+/** Credit of the first open question, a legitimate way to begin a consultation. */
 const opening = 0.5
 
 function isSpecific({ facts }: EpisodeTurn, asked: ReadonlySet<string>): boolean {
   return (
     facts.understood !== undefined &&
     specific.has(facts.understood) &&
-    (facts.questions ?? 1) <= mostQuestions &&
+    (facts.questions ?? 1) <= maxQuestions &&
     facts.asked.some((finding) => !asked.has(finding))
   )
 }
 
 /**
- * The mean over the doctor's utterances of 1 for a specific question (about a finding that was not asked about before,
- * unless it was kept back), ½ for the first open one, and 0 for every other: later open ones, ambiguous ones, ones not
+ * The mean over the doctor's utterances of 1 for a specific question (about a finding not asked about before, or asked
+ * but withheld), ½ for the first open question, and 0 for any other: later open ones, ambiguous ones, ones not
  * understood, repeats, lists of more than two questions, requests for the diagnosis, courtesies. 0 where nothing was
  * asked.
  */

@@ -1,13 +1,13 @@
-/** How many questions a text asks, in both scripts, with marks or without. */
+/** Counts the questions in a text, Chinese or English, with question marks or without. */
 
-/** A turn of more is a laundry list: it asks for nothing in particular, and what it brings up earns nothing. */
-export const mostQuestions = 2
+/** Maximum number of questions of a turn; more are a laundry list, and the findings it elicits earn nothing. */
+export const maxQuestions = 2
 
-/** A question by its mark or its final particle. 吗 is also part of the names of medicines (吗啡), and A吗，还是B is one. */
+/** A question by its mark or final particle. 吗 also occurs in names of medicines (吗啡), and A吗，还是B is one question. */
 const ended =
   /(?:吗(?!啡|丁|替|氯)|[呢嘛](?=[\s\p{P}]|$))?[?？](?:\s*[?？!！])*|吗(?!啡|丁|替|氯|[,，]\s*还是)|呢(?=[\s\p{P}]|$)/gu
 
-/** 有没有, 疼不疼: a question without a mark; 红不红、肿不肿 is one, and the words at the front are of other kinds. */
+/** 有没有, 疼不疼: a question without a mark; 红不红、肿不肿 is one question, and the words excluded first are none. */
 const choice =
   /(?!时不时|动不动|差不差)(\p{Script=Han})[不没]\1(?:、[^、,，。?？]{0,6}(\p{Script=Han})[不没]\2)*/gu
 
@@ -20,7 +20,7 @@ const joined = new RegExp(
   'gi',
 )
 
-/** "Do you cough, do you smoke": of a sentence that is a question already, and no tag like ", do you?". */
+/** "Do you cough, do you smoke": only in a sentence that is a question already, and not a tag like ", do you?". */
 const chained = new RegExp(String.raw`[,;]\s+${auxiliary}\s+${who}\b(?!\s*(?:[?.,!]|$))`, 'gi')
 const asking = new RegExp(
   String.raw`^\W*(?:(?:and|so|now|well|please)\W+)*${auxiliary}\s+${who}\b`,
@@ -35,16 +35,16 @@ const opened = new RegExp(
 
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
-/** No question is this long; what is, is not read. */
-const longest = 4000
+/** Maximum length of a text that is read, in UTF-16 units. */
+const maxLength = 4000
 
 /**
- * The questions of a text: its marks and final particles, or the choices it puts (有没有…), whichever are more, or where it
- * has neither the sentences that begin as questions do; and in English what is joined to them ("and do you …").
- * Infinity for a text that is too long to be one.
+ * The number of questions in a text: the larger of its marks with final particles and its choices (有没有…), or without
+ * either, its sentences that begin like questions; plus English questions joined to them ("and do you …").
+ * Infinity for a text of more than 4,000 characters.
  */
-export function questionsIn(text: string): number {
-  if (text.length > longest) return Number.POSITIVE_INFINITY
+export function countQuestions(text: string): number {
+  if (text.length > maxLength) return Number.POSITIVE_INFINITY
   const plain = text.normalize('NFC').replace(/[’‘]/g, "'")
   const sentences = plain.split(/(?<=[?？。！!\n]|\.(?=\s|$))/)
   const marked = Math.max(count(plain, ended), count(plain, choice))

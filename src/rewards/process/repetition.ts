@@ -1,32 +1,32 @@
-/** Whether the doctor asked and ordered what was not settled yet. */
+/** Repetition reward: the share of questions and orders that are not repeats. */
 import type { EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { shareOfTurns } from './share-of-turns.js'
 
-/** What is settled after the turns so far. */
-interface Settled {
+/** Findings and examinations known after the turns so far. */
+interface Covered {
   readonly findings: Set<string>
   readonly exams: Set<string>
-  /** Orders by their words, for those that no examination came of. */
+  /** Orders by their words, for those that led to no examination. */
   readonly orders: Set<string>
 }
 
 const plain = (text: string): string =>
   text.normalize('NFKC').toLowerCase().replace(/\s+/g, ' ').trim()
 
-/** A question that asks for nothing new: a finding that was left open or kept back may be asked for again. */
-const isAskedAgain = ({ facts }: EpisodeTurn, { findings }: Settled): boolean =>
+/** Whether a question asks for nothing new; a finding that was left open or withheld may be asked for again. */
+const isAskedAgain = ({ facts }: EpisodeTurn, { findings }: Covered): boolean =>
   facts.understood === 'repeated' ||
   (facts.asked.length > 0 && facts.asked.every((finding) => findings.has(finding)))
 
-/** An order whose results are there; one whose results have run out is `resulted` again. */
-function isOrderedAgain(exam: string, { facts }: EpisodeTurn, { exams, orders }: Settled): boolean {
+/** Whether an order's results are already known; an order whose results have expired is `resulted` again. */
+function isOrderedAgain(exam: string, { facts }: EpisodeTurn, { exams, orders }: Covered): boolean {
   if (facts.ordered === 'resulted') return false
   if (facts.ordered === 'repeat' || orders.has(plain(exam))) return true
   return facts.exams.length > 0 && facts.exams.every((one) => exams.has(one))
 }
 
-function settle({ action, facts }: EpisodeTurn, { findings, exams, orders }: Settled): void {
+function settle({ action, facts }: EpisodeTurn, { findings, exams, orders }: Covered): void {
   if (action.kind === 'order') orders.add(plain(action.exam))
   for (const exam of facts.exams) exams.add(exam)
   for (const { finding, state } of facts.told) if (state !== 'unknown') findings.add(finding)
@@ -38,14 +38,14 @@ const isInquiry = ({ action, facts }: EpisodeTurn): boolean =>
   (action.kind === 'ask' && (facts.asked.length > 0 || facts.understood === 'repeated'))
 
 /**
- * The share of the questions for findings and of the orders that were no repeats. Findings and examinations are told
- * apart by their ids, so another wording hides nothing; an order that nobody knows, by its words. Asking again for what
- * was left unknown, kept back or not understood is no repeat, nor is an examination whose result has run out. Courtesies
- * are not counted, so they do not thin repeats out. 0 where nothing was asked or ordered.
+ * The share of questions for findings and of orders that are not repeats. Findings and examinations are compared by
+ * id, so rewording does not hide a repeat; unknown orders are compared by their words. Asking again for a finding that
+ * was left unknown, withheld or not understood is not a repeat, nor is an examination whose result has expired.
+ * Courtesies are not counted, so they do not dilute repeats. 0 where nothing was asked or ordered.
  */
 export const repetition = (): Reward =>
   shareOfTurns({ name: 'repetition', source: 'no repeats, by finding and examination' }, () => {
-    const settled: Settled = { findings: new Set(), exams: new Set(), orders: new Set() }
+    const settled: Covered = { findings: new Set(), exams: new Set(), orders: new Set() }
     return (turn) => {
       const { action } = turn
       const again =

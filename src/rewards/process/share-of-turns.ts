@@ -1,16 +1,16 @@
-/** Rewards that are the share of the turns in which a doctor kept a rule. */
+/** Rewards that are the share of the turns in which the doctor followed a rule. */
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 
-/** How well a turn kept the rule, 0 to 1; undefined for one that the rule says nothing of. */
+/** Scores how well a turn followed the rule, 0 to 1; undefined for a turn that the rule does not cover. */
 export type TurnJudge = (turn: EpisodeTurn) => number | undefined
 
 /**
- * Makes a reward of the mean over the turns that were judged. Where none was, it is 0: a doctor who never asked has not
- * asked well, and must not get what is divided among the other parts.
- * @param judging makes the judge of one episode, which sees its turns in order
+ * Makes a reward that is the mean over the turns judged. Without any it is 0: a doctor who never asked has not asked
+ * well, and a part left out would raise the weight of the others.
+ * @param judging makes the turn judge of an episode, which is called on its turns in order
  */
 export const shareOfTurns = (
   { name, source }: { readonly name: string; readonly source: string },

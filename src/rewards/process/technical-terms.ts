@@ -1,13 +1,13 @@
 /**
- * Words of the trade that a patient without a training in it does not know, zh and en.
+ * Technical medical terms that a layperson does not know, zh and en.
  *
- * A list of this package's own, by no means whole: terms for symptoms that have an everyday word. A knowledge base adds
- * the technical words it lists for its own findings. Words that are in everyday use (asthma, 糖尿病) are not on it.
+ * The list is this package's own and incomplete: terms for symptoms that have an everyday word. A knowledge base adds
+ * the technical terms of its own findings. Words in everyday use (asthma, 糖尿病) are not on the list.
  */
 
 const list = (text: string): readonly string[] => text.trim().split(/\s*[,\n]\s*/)
 
-/** Both scripts together; found as whole words, with regular endings. */
+/** The terms of both scripts; matched as whole words, with regular endings. */
 export const technicalTerms: readonly string[] = [
   ...list(`
     dyspnoea, dyspnea, orthopnoea, orthopnea, haemoptysis, hemoptysis, expectoration, sputum, purulent

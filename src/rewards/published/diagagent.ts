@@ -1,22 +1,23 @@
 /**
- * The rewards of DiagAgent (arXiv 2510.24654): a finished consultation, the right diagnosis, the right examinations
- * and, in the paper, few enough turns. `parity` gives what was released, faults included; else they are mended.
+ * The rewards of DiagAgent (arXiv 2510.24654), parity and fixed: a finished consultation, the right diagnosis, the
+ * right examinations and, in the paper, few turns.
  */
 import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Knowledge } from '../../knowledge/knowledge.js'
+
 import type { Part, Reward, Score } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { Judge } from '../judges/judge.js'
-import { ruleJudge } from '../judges/rule.js'
-import { judgeDiagnosis } from '../judges/same-diagnosis.js'
-import type { Formulary } from '../outcome/formulary.js'
-import { partOf } from '../score.js'
-import { mostCounted, releasedTerms, releasedTurns } from './diagagent-released.js'
+import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
+import type { RuleJudgeOptions } from '../judges/rule-judge.js'
+import { ruleJudge } from '../judges/rule-judge.js'
 
-/** What each part weighs, of all of them; where examinations do not apply, the diagnosis carries their weight. */
+import { toPart } from '../score.js'
+import { computeParityTerms, maxExamCount, parityTurns } from './diagagent-parity.js'
+
+/** Weights of the parts; where examinations are not applicable, the diagnosis carries their weight. */
 export interface DiagagentWeights {
   readonly diagnosis: number
   readonly exams: number
@@ -24,35 +25,32 @@ export interface DiagagentWeights {
   readonly complete: number
 }
 
-/** How turns are paid: in full up to the limit and not at all beyond, or the share of the limit that is left. */
-export type TurnReward = 'over-limit' | 'linear'
+/** The turn term: 1 up to the limit and 0 beyond, or the share of the limit that is left. */
+export type TurnTerm = 'over-limit' | 'linear'
 
-export interface DiagagentOptions {
+/** Options of {@link diagagent} and {@link diagagentPaper}. */
+export interface DiagagentOptions extends RuleJudgeOptions {
   /** @default ruleJudge({ formulary, knowledge }) */
   readonly judge?: Judge
-  /** The diseases that the rule judge can tell from their names. @default none */
-  readonly formulary?: Formulary
-  /** The examinations that the rule judge can tell from their names. @default none */
-  readonly knowledge?: Knowledge
-  /** Of the mended form. @default those of the release, or of the paper */
+  /** Weights of the fixed form. @default those of the release, or of the paper */
   readonly weights?: Partial<DiagagentWeights>
-  /** In place of the F1, within [0, 1]; the reference list is only what one clinician ordered. @default the F1 */
+  /** Replaces the F1, within [0, 1]; the reference list is only one clinician's orders. @default the F1 */
   readonly exams?: Reward
-  /** What the paper's turn term is, which no code and no text confirms. @default 'over-limit' */
-  readonly turns?: TurnReward
-  /** Turns of the doctor, the diagnosis among them. @default 12 */
+  /** The paper's turn term, which neither code nor text confirms. @default 'over-limit' */
+  readonly turns?: TurnTerm
+  /** Maximum number of the doctor's turns, the diagnosis included. @default 12 */
   readonly limit?: number
   /**
-   * The released terms: the whole transcript is searched, "Incorrect" holds "correct", counts are whatever integer
-   * comes first, repeats cost nothing, turns count 12 however it ended. @default false
+   * Whether to use the released terms: the whole transcript is searched, "Incorrect" contains "correct", counts are the
+   * first integer of a reply, repeats cost nothing, and the turn count is always 12. @default false
    */
   readonly parity?: boolean
 }
 
 /**
- * F1 between the required examinations and what was carried out, by canonical id, panels expanded. Neutral ones are
- * left out; one that is done again counts as needless, be it required or neutral. Not applicable where the case lists
- * none, or requires none and none was done.
+ * F1 between the required examinations and those carried out, by canonical id, panels expanded. Neutral ones are left
+ * out; a repeat counts as needless, be it required or neutral. Not applicable where the case lists none, or requires
+ * none and none was done.
  */
 export function examMatch({ turns }: Episode, { gold }: Pick<GraderView, 'gold'>): Part {
   if (!gold.exams) return notApplicable
@@ -75,18 +73,18 @@ export function examMatch({ turns }: Episode, { gold }: Pick<GraderView, 'gold'>
   )
 }
 
-/** 0 to 1, for the count of turns of a consultation that ended in time or not. */
-const turnsLeft = (count: number, limit: number, how: TurnReward): number =>
+/** The turn term, 0 to 1, from the number of turns. */
+const turnTerm = (count: number, limit: number, how: TurnTerm): number =>
   count > limit ? 0 : how === 'over-limit' ? 1 : 1 - count / limit
 
-interface Formula {
+interface DiagagentFormula {
   readonly name: string
   readonly weights: DiagagentWeights
 }
 
 /**
- * The weighted mean; where examinations do not apply the diagnosis carries their weight. What the parts are divided by
- * is always the same, or ordering nothing for a patient who needs nothing would raise what all else is worth.
+ * The weighted mean; where examinations are not applicable the diagnosis carries their weight. The divisor is constant:
+ * else ordering nothing for a patient who needs nothing would raise the weight of the other parts.
  */
 function mean(
   parts: Readonly<Record<keyof DiagagentWeights, Part>>,
@@ -103,17 +101,17 @@ function mean(
   return Math.min(sum / all, 1)
 }
 
-function mended({ name, weights: own }: Formula, options: DiagagentOptions): Reward {
+function makeFixed({ name, weights: own }: DiagagentFormula, options: DiagagentOptions): Reward {
   const { judge = ruleJudge(options), exams, turns = 'over-limit', limit = 12 } = options
   const weights = { ...own, ...options.weights }
   checkOptions(weights, exams, limit)
-  const source = 'DiagAgent (arXiv 2510.24654), mended'
+  const source = 'DiagAgent (arXiv 2510.24654), fixed'
   const reward = defineReward({ name, bounds: [0, 1], source }, async (episode, truth, context) => {
     const { right, evidence } = await judgeDiagnosis(episode, truth, judge, context)
-    const listed = exams ? partOf(await exams(episode, truth, context)) : examMatch(episode, truth)
+    const listed = exams ? toPart(await exams(episode, truth, context)) : examMatch(episode, truth)
     const count = episode.turns.length
-    const left = turnsLeft(count, limit, turns)
-    // Conduct is paid only as far as the diagnosis is right, or ordering everything and guessing would be.
+    const left = turnTerm(count, limit, turns)
+    // Conduct is paid only for a right diagnosis: else ordering everything and guessing would pay.
     const worth = (part: Part): Part =>
       part.status === 'ok' ? ok(right ? part.value : 0, part.evidence) : part
     const parts = {
@@ -125,11 +123,11 @@ function mended({ name, weights: own }: Formula, options: DiagagentOptions): Rew
     if (listed.status === 'unavailable') return { total: null, parts } satisfies Score
     return { total: mean(parts, weights), parts } satisfies Score
   })
-  return Object.assign(reward, { weights: sharesOf(weights) })
+  return Object.assign(reward, { weights: normalizeWeights(weights) })
 }
 
-/** Each weight's share of all, of the parts that weigh anything. */
-function sharesOf(weights: DiagagentWeights): Readonly<Record<string, number>> {
+/** The positive weights, scaled to sum to 1. */
+function normalizeWeights(weights: DiagagentWeights): Readonly<Record<string, number>> {
   const weighed = Object.entries(weights).filter(([, weight]) => weight > 0)
   const sum = weighed.reduce((all, [, weight]) => all + weight, 0)
   return Object.fromEntries(weighed.map(([name, weight]) => [name, weight / sum]))
@@ -148,28 +146,28 @@ function checkOptions(weights: DiagagentWeights, exams: Reward | undefined, limi
     )
 }
 
-/** What no count of turns can change: the released one is 12, whatever happened. */
-const releasedTurn = (limit: number, how: TurnReward): number =>
-  how === 'linear' ? -Math.min(1, releasedTurns / limit) : releasedTurns > limit ? -1 : 0
+/** The turn term of the parity form: a constant, as the released turn count is always 12. */
+const parityTurnTerm = (limit: number, how: TurnTerm): number =>
+  how === 'linear' ? -Math.min(1, parityTurns / limit) : parityTurns > limit ? -1 : 0
 
-function released({ name, weights }: Formula, options: DiagagentOptions): Reward {
+function makeParity({ name, weights }: DiagagentFormula, options: DiagagentOptions): Reward {
   const { judge = ruleJudge(options), turns: how = 'over-limit', limit = 12 } = options
   checkOptions(weights, undefined, limit)
   const paper = weights.turns > 0
   return defineReward(
     {
       name: `${name}-parity`,
-      // Counts are not held to the lists, so the F1 is not held to 1.
-      bounds: [paper ? -1 : 0, 1.1 + 0.5 * mostCounted],
+      // Counts are not checked against the lists, so the F1 may exceed 1.
+      bounds: [paper ? -1 : 0, 1.1 + 0.5 * maxExamCount],
       source: paper
         ? 'DiagAgent (arXiv 2510.24654): the weights of the paper on the terms of the release'
         : 'DiagAgent `compute_score` (MAGIC-AI4Med/DiagGym), as released',
       parity: true,
     },
-    async (episode, truth, context) => {
-      const terms = await releasedTerms(episode, truth, judge, context)
+    async (...scored) => {
+      const terms = await computeParityTerms(scored, judge)
       const complete = paper ? 0 : terms.complete
-      const turn = paper ? releasedTurn(limit, how) : 0
+      const turn = paper ? parityTurnTerm(limit, how) : 0
       const by = `judged by ${judge.judgeName}`
       return {
         total: complete + terms.correct + terms.exams + turn,
@@ -185,25 +183,26 @@ function released({ name, weights }: Formula, options: DiagagentOptions): Reward
 }
 
 const preset =
-  (formula: Formula) =>
+  (formula: DiagagentFormula) =>
   (options: DiagagentOptions = {}): Reward =>
-    (options.parity ? released : mended)(formula, options)
+    (options.parity ? makeParity : makeFixed)(formula, options)
 
 /**
- * (1·diagnosis + .5·exams + .1·complete) / 1.6, within [0, 1]: the diagnosis by alias table and judge, `exams` an F1 by
- * canonical ids that is paid only where the diagnosis is right, `complete` any diagnosis at all. With `parity` the
- * released sum of .1, 1 and .5·F1, from 0 to 1.6 for a judge that counts right and without bound for one that does not.
+ * DiagAgent's released weights: (1·diagnosis + .5·exams + .1·complete) / 1.6, within [0, 1]. The diagnosis is judged by
+ * alias table and judge, `exams` is an F1 by canonical ids that is paid only for a right diagnosis, `complete` is 1 for
+ * any diagnosis. Parity: the released sum of .1, 1 and .5·F1, from 0 to 1.6 for a judge that counts right, and above it
+ * for one that does not.
  * @throws RangeError for a weight, a limit or an `exams` out of range
  */
-export const diagagentReleased = preset({
+export const diagagent = preset({
   name: 'diagagent',
   weights: { diagnosis: 1, exams: 0.5, turns: 0, complete: 0.1 },
 })
 
 /**
- * (1·diagnosis + .5·exams + 1·turns) / 2.5, within [0, 1]; exams and turns are paid only where the diagnosis is right.
- * The paper's term for turns is not known: `turns` and `limit` say what stands for it. With `parity` its weights on the
- * released terms and the released count of turns, which is 12 for every consultation that ended.
+ * The weights of DiagAgent's paper: (1·diagnosis + .5·exams + 1·turns) / 2.5, within [0, 1]; exams and turns are paid
+ * only for a right diagnosis. The paper's turn term is not known: `turns` and `limit` define a substitute. Parity: the
+ * paper's weights on the released terms, with the released turn count, 12 for every finished consultation.
  * @throws RangeError for a weight, a limit or an `exams` out of range
  */
 export const diagagentPaper = preset({

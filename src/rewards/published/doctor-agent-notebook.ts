@@ -1,31 +1,33 @@
-/**
- * The reward of Doctor-Agent's last notebooks: tags in place, and tiers of the verifier's probability. `parity` gives
- * what was released, faults included; else it is mended.
- */
-import type { GraderView } from '../../case.js'
-import { inLanguage, primary } from '../../case.js'
+/** The reward of Doctor-Agent's last notebooks, parity and fixed: tags, and tiers of a verifier's probability. */
+import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
-import type { Reward, RewardContext } from '../../reward.js'
+import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
-import { visible } from '../../text/hidden-reasoning.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
+import type { RewardArguments } from '../define.js'
 import { defineReward } from '../define.js'
-import { evasion } from '../outcome/commitment.js'
-import type { VerifiedOptions } from '../outcome/verified-answer.js'
-import { verifying } from '../outcome/verified-answer.js'
+import { detectEvasion } from '../outcome/evasion.js'
+import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
+import { completeVerifiedOptions } from '../outcome/verified-answer.js'
 import type { Verifier } from '../outcome/verifier.js'
-import { releasedNotebook, releasedTier, wholeNotebook } from './doctor-agent-notebook-released.js'
+import {
+  notebookTierParity,
+  readNotebookFixed,
+  readNotebookParity,
+} from './doctor-agent-notebook-parity.js'
 
+/** Options of {@link doctorAgentNotebook}. */
 export interface DoctorAgentNotebookOptions
-  extends Pick<VerifiedOptions, 'verifier' | 'formulary'> {
+  extends Pick<VerifiedAnswerOptions, 'verifier' | 'formulary'> {
   /**
-   * The released formula, −3.5 to 9.5: more for a probability of .31 than for no answer, nearly half of it for tags, and
-   * an answer may hedge and what follows it may be anything. @default false
+   * Whether to use the released formula, −3.5 to 9.5: a probability of .31 pays more than no answer, nearly half is for
+   * tags, an answer may hedge, and any text may follow it. @default false
    */
   readonly parity?: boolean
 }
 
-/** The last reply; a doctor who acts without writing has written the bare form. */
-function replyOf({ turns }: Episode): string {
+/** The last reply; for a doctor who acts without text, the action in the published form. */
+function lastReply({ turns }: Episode): string {
   const last = turns.at(-1)
   if (last?.text !== undefined) return last.text
   return last?.action.kind === 'diagnose'
@@ -33,22 +35,25 @@ function replyOf({ turns }: Episode): string {
     : ''
 }
 
-type Judged = readonly [Episode, GraderView, RewardContext]
-
-/** The verifier's probability. @throws RangeError for what is none */
+/** The verifier's probability. @throws RangeError where it returns none */
 async function probability(
   verifier: Verifier,
   answer: string,
-  [{ language }, { complaint, gold }, { signal }]: Judged,
+  [{ language }, { complaint, gold }, { signal }]: RewardArguments,
   blind: boolean,
 ): Promise<number> {
-  const question = blind ? '' : inLanguage(complaint.text, language)
-  const p = await verifier(question, inLanguage(primary(gold).name, language), answer, { signal })
+  const question = blind ? '' : textInLanguage(complaint.text, language)
+  const p = await verifier(
+    question,
+    textInLanguage(primaryDiagnosis(gold).name, language),
+    answer,
+    { signal },
+  )
   if (p >= 0 && p <= 1) return p
   throw new RangeError(`Expected the verifier to give a probability, got ${p}`)
 }
 
-function released(verifier: Verifier): Reward {
+function makeParity(verifier: Verifier): Reward {
   return defineReward(
     {
       name: 'doctor-agent-notebook-parity',
@@ -57,9 +62,9 @@ function released(verifier: Verifier): Reward {
       parity: true,
     },
     async (...judged) => {
-      const { strict, soft, answer } = releasedNotebook(replyOf(judged[0]))
+      const { strict, soft, answer } = readNotebookParity(lastReply(judged[0]))
       const p = answer === undefined ? undefined : await probability(verifier, answer, judged, true)
-      const accuracy = releasedTier(p)
+      const accuracy = notebookTierParity(p)
       return {
         total: strict + soft + accuracy,
         parts: {
@@ -72,24 +77,27 @@ function released(verifier: Verifier): Reward {
   )
 }
 
-/** What a probability is worth: the released tiers of what is more likely right than wrong, over the highest. */
+/** Credit by the verifier's probability: the released tiers above .5, divided by the highest. */
 const tier = (p: number): number => (p > 0.9 ? 1 : p > 0.7 ? 0.7 : p > 0.5 ? 0.4 : 0)
 
 const weights = { format: 0.3, accuracy: 0.7 }
 
-function mended(verifier: Verifier): Reward {
+function makeFixed(verifier: Verifier): Reward {
   const reward = defineReward(
     {
       name: 'doctor-agent-notebook',
       bounds: [0, 1],
-      source: 'Doctor-Agent, notebooks of GRPO (quantrana/Medical-Doctor-Agent), mended',
+      source: 'Doctor-Agent, notebooks of GRPO (quantrana/Medical-Doctor-Agent), fixed',
     },
     async (...judged) => {
-      const answer = wholeNotebook(replyOf(judged[0]))
+      const answer = readNotebookFixed(lastReply(judged[0]))
       const format = answer === undefined ? 0 : 1
       const worth = async (text: string) => {
-        const said = visible(text)
-        const evaded = evasion(said, inLanguage(primary(judged[1].gold).name, judged[0].language))
+        const said = stripHiddenReasoning(text)
+        const evaded = detectEvasion(
+          said,
+          textInLanguage(primaryDiagnosis(judged[1].gold).name, judged[0].language),
+        )
         if (evaded) return ok(0, `${evaded}: ${said.slice(0, 80)}`)
         const p = await probability(verifier, said, judged, false)
         return ok(tier(p), `p ${p.toFixed(3)}: ${said.slice(0, 80)}`)
@@ -106,11 +114,11 @@ function mended(verifier: Verifier): Reward {
 }
 
 /**
- * .3·form + .7·tier, within [0, 1]: the form is whole or not, the tier 1, .7 or .4 for a verifier's probability above
- * .9, .7 or .5, and 0 for an answer less likely, evasive, or none. With `parity` the released sum: 3 for a whole form,
- * ±.5 for each of three tags, and 5, 3.5, 2, 1.5 or −2.5 by probability, −2 for no answer.
+ * .3·form + .7·tier, within [0, 1]: the form is 1 or 0, the tier 1, .7 or .4 for a verifier's probability above .9, .7
+ * or .5, and 0 for an answer less likely, evasive or missing. Parity: the released sum of 3 for a whole form, ±.5 for
+ * each of three tags, and 5, 3.5, 2, 1.5 or −2.5 by probability, −2 for no answer.
  */
 export function doctorAgentNotebook(options: DoctorAgentNotebookOptions = {}): Reward {
-  const { verifier } = verifying(options)
-  return options.parity ? released(verifier) : mended(verifier)
+  const { verifier } = completeVerifiedOptions(options)
+  return options.parity ? makeParity(verifier) : makeFixed(verifier)
 }

@@ -1,64 +1,67 @@
 /**
- * The rewards of Doctor-Agent: form and verified answer of one reply. PPO's is HuatuoGPT-o1's own; GRPO's weighs
- * the form beside it. `parity` gives what was released, faults included; else they are mended.
+ * The rewards of Doctor-Agent, parity and fixed: form and verified answer of one reply. That of PPO is HuatuoGPT-o1's
+ * own; that of GRPO also weighs the form.
  */
 import type { Episode } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
-import { readReasoned, writeReasoned } from '../../text/huatuo-reply.js'
+import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
 import { defineReward } from '../define.js'
-import type { VerifiedOptions } from '../outcome/verified-answer.js'
-import { verdictOn, verifying } from '../outcome/verified-answer.js'
-import type { Reading } from './doctor-agent-released.js'
-import { releasedGrpo, releasedPpo } from './doctor-agent-released.js'
+import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
+import { completeVerifiedOptions, verifyAnswer } from '../outcome/verified-answer.js'
+import type { DoctorAgentReading } from './doctor-agent-parity.js'
+import { readGrpoParity, readPpoParity } from './doctor-agent-parity.js'
 
-export interface DoctorAgentOptions extends VerifiedOptions {
-  /** An answer is right where the verifier's probability is above it. @default 0.5, with `parity` 0.4 */
+/** Options of {@link doctorAgentPpo} and {@link doctorAgentGrpo}. */
+export interface DoctorAgentOptions extends VerifiedAnswerOptions {
+  /** An answer is right where the verifier's probability is above the threshold. @default 0.5, with `parity` 0.4 */
   readonly threshold?: number
   /**
-   * The released formula: headings are counted as substrings, the verifier does not know the question, and an
-   * answer may abstain, list candidates or be of any length. @default false
+   * Whether to use the released formula: headings are counted as substrings, the verifier does not see the question,
+   * and an answer may abstain, list candidates or be of any length. @default false
    */
   readonly parity?: boolean
 }
 
-/** The last reply; a doctor who acts without writing has written the bare form. */
-function replyOf({ turns }: Episode): string {
+/** The last reply; for a doctor who acts without text, the action in the published form. */
+function lastReply({ turns }: Episode): string {
   const last = turns.at(-1)
   if (last?.text !== undefined) return last.text
-  return last?.action.kind === 'diagnose' ? writeReasoned('…', last.action.diagnosis) : ''
+  return last?.action.kind === 'diagnose' ? formatHuatuoReply('…', last.action.diagnosis) : ''
 }
 
-/** Reads a reply by its order of headings; only a whole form counts, or also a loose one, for `loose`. */
-const ordered =
+/** Makes a reader of replies by the order of headings. A whole form counts 1, a loose one `loose`. */
+const readFixed =
   (loose: number) =>
-  (text: string): Reading => {
-    const reply = readReasoned(text)
+  (text: string): DoctorAgentReading => {
+    const reply = parseHuatuoReply(text)
     if (!('answer' in reply)) return { format: 0 }
     if (reply.form === 'whole') return { format: 1, answer: reply.answer }
     return loose > 0 ? { format: loose, answer: reply.answer } : { format: 0 }
   }
 
-interface Formula {
+interface DoctorAgentFormula {
   readonly name: string
   readonly source: string
-  readonly read: (text: string) => Reading
-  /** What an answer is worth that is not right. */
+  readonly read: (text: string) => DoctorAgentReading
+  /** The accuracy of an answer that is not right. */
   readonly wrong: number
   readonly total: (format: number, accuracy: number) => number
 }
 
-function rewardOf(formula: Formula, options: DoctorAgentOptions): Reward {
+function makeReward(formula: DoctorAgentFormula, options: DoctorAgentOptions): Reward {
   const { parity = false } = options
   const { name, source, read, wrong, total } = formula
   const asked = {
-    ...verifying({ ...(parity ? { threshold: 0.4 } : {}), ...options }),
+    ...completeVerifiedOptions({ ...(parity ? { threshold: 0.4 } : {}), ...options }),
     blind: parity,
   }
   return defineReward({ name, bounds: [0, 1], source, parity }, async (episode, truth, context) => {
-    const { format, answer } = read(replyOf(episode))
+    const { format, answer } = read(lastReply(episode))
     const verdict =
-      answer === undefined ? undefined : await verdictOn(answer, asked, [episode, truth, context])
+      answer === undefined
+        ? undefined
+        : await verifyAnswer(answer, asked, [episode, truth, context])
     const accuracy = verdict ? (verdict.right ? 1 : wrong) : 0
     return {
       total: total(format, accuracy),
@@ -71,45 +74,46 @@ function rewardOf(formula: Formula, options: DoctorAgentOptions): Reward {
 }
 
 /**
- * 1 for a verified answer in the whole form, 0 for any other reply (released: .1 for a wrong answer in the form).
- * Abstaining, offering several answers and running on are worth what a wrong answer is.
+ * 1 for a verified answer in the whole form, 0 for any other reply (parity: .1 for a wrong answer in the form).
+ * Abstaining, several answers and an overlong answer count as wrong.
  * @throws RangeError for a threshold outside [0, 1)
  */
 export const doctorAgentPpo = (options: DoctorAgentOptions = {}): Reward =>
-  rewardOf(
+  makeReward(
     options.parity
       ? {
           name: 'doctor-agent-ppo-parity',
           source: 'HuatuoGPT-o1 `get_reward_o1` (Chen et al. 2024), as released',
-          ...{ read: releasedPpo, wrong: 0.1, total: (_, accuracy) => accuracy },
+          ...{ read: readPpoParity, wrong: 0.1, total: (_, accuracy) => accuracy },
         }
       : {
           name: 'doctor-agent-ppo',
-          source: 'HuatuoGPT-o1 `get_reward_o1` (Chen et al. 2024), mended',
-          ...{ read: ordered(0), wrong: 0, total: (_, accuracy) => accuracy },
+          source: 'HuatuoGPT-o1 `get_reward_o1` (Chen et al. 2024), fixed',
+          ...{ read: readFixed(0), wrong: 0, total: (_, accuracy) => accuracy },
         },
     options,
   )
 
-const weighed = (format: number, accuracy: number): number => 0.3 * format + 0.7 * format * accuracy
+const weighForm = (format: number, accuracy: number): number =>
+  0.3 * format + 0.7 * format * accuracy
 
 /**
  * .3·F + .7·F·A: F is 1 for the whole form, .2 for a loose one and 0 for none, A is 1 for a verified answer and 0
- * for any other (released: F .3 for headings in the wrong order, .2 for any heading; A .1 for a wrong answer).
+ * for any other (parity: F .3 for headings in the wrong order, .2 for any heading; A .1 for a wrong answer).
  * @throws RangeError for a threshold outside [0, 1)
  */
 export const doctorAgentGrpo = (options: DoctorAgentOptions = {}): Reward =>
-  rewardOf(
+  makeReward(
     options.parity
       ? {
           name: 'doctor-agent-grpo-parity',
           source: 'Doctor-Agent `combined_reward`, as released',
-          ...{ read: releasedGrpo, wrong: 0.1, total: weighed },
+          ...{ read: readGrpoParity, wrong: 0.1, total: weighForm },
         }
       : {
           name: 'doctor-agent-grpo',
-          source: 'Doctor-Agent `combined_reward`, mended',
-          ...{ read: ordered(0.2), wrong: 0, total: weighed },
+          source: 'Doctor-Agent `combined_reward`, fixed',
+          ...{ read: readFixed(0.2), wrong: 0, total: weighForm },
         },
     options,
   )

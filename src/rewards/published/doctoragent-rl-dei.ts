@@ -1,82 +1,83 @@
-/** DoctorAgent-RL's diagnostic efficiency index: how good the end was, by what it took to get there. */
-import type { GraderView } from '../../case.js'
-import type { Episode, EpisodeTurn } from '../../episode.js'
+/** DoctorAgent-RL's diagnostic efficiency index (DEI), parity and fixed: result quality over turns and tokens. */
+import type { EpisodeTurn } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
 import { Fault } from '../../error.js'
-import type { Reward, RewardContext } from '../../reward.js'
+import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
+import type { RewardArguments } from '../define.js'
 import { defineReward } from '../define.js'
 import type { Judge } from '../judges/judge.js'
-import { ruleJudge } from '../judges/rule.js'
-import type { Formulary } from '../outcome/formulary.js'
+import { ruleJudge } from '../judges/rule-judge.js'
+import type { FormularyOptions } from '../outcome/formulary.js'
 import { doctorAgentRouge } from '../text/rouge.js'
 import { charactersOrWords } from '../text/tokens.js'
-import { judgedAdvice, judgedRightness } from './doctoragent-rl-mended.js'
-import { goldTexts, readLabels, replyOf, strip, withinAnswer } from './doctoragent-rl-texts.js'
+import { judgedDiagnosisPart, judgedRecommendationPart } from './doctoragent-rl-fixed.js'
+import { goldTexts, rawReply, readAnswerTag, readLabels, strip } from './doctoragent-rl-texts.js'
 
-export interface DeiOptions {
-  /** The evaluation as released, faults included. @default false */
+/** Options of {@link deiMetric}. */
+export interface DeiOptions extends FormularyOptions {
+  /** Whether to reproduce the released evaluation. @default false */
   readonly parity?: boolean
-  /** What one turn counts; above 0. @default 1 */
+  /** Cost α of a turn, above 0. @default 1 */
   readonly alpha?: number
-  /** What one token of an average turn counts. @default 0.01 */
+  /** Cost β of a token of the mean turn, at least 0. @default 0.01 */
   readonly beta?: number
   /** @default ruleJudge({ formulary }) */
   readonly judge?: Judge
-  /** The diseases that the rule judge can tell from their names. @default none */
-  readonly formulary?: Formulary
+
   /**
-   * How long a doctor's turn is. The released code counts the length of its batch, padding included. @default the tokens
-   * it was drawn as, else the characters or words of its text
+   * Counts the tokens of a doctor's turn. The released code counts the length of its batch, padding included. @default
+   * the tokens sampled, else the characters or words of its text
    */
   readonly tokensOf?: (turn: EpisodeTurn) => number
 }
 
-const lengthOf = (turn: EpisodeTurn): number =>
-  turn.sample?.tokens.length ?? charactersOrWords(replyOf(turn, { tagged: false })).length
+const countTokens = (turn: EpisodeTurn): number =>
+  turn.sample?.tokens.length ?? charactersOrWords(rawReply(turn, { tagged: false })).length
 
-const behind = (text: string, label: string): string => text.split(label)[1] ?? ''
+const textAfter = (text: string, label: string): string => text.split(label)[1] ?? ''
 
-/** The two texts as the evaluation takes them from a final turn; a diagnosis that is empty becomes all that follows. */
-function evaluatedTexts(content: string): readonly [diagnosis: string, recommendation: string] {
-  const rest = behind(content, 'Diagnosis:')
+/** The two texts that the evaluation reads from a final turn; an empty diagnosis becomes all text after its label. */
+function readEvaluatedTexts(content: string): readonly [diagnosis: string, recommendation: string] {
+  const rest = textAfter(content, 'Diagnosis:')
   const end = ['Recommendation:', 'Treatment:', 'Prescription:', 'Plan:', '\n\n'].find((mark) =>
     rest.includes(mark),
   )
   const diagnosis = end === undefined ? '' : strip(rest.split(end)[0] ?? '')
   const advised = ['Recommendation:', 'Treatment:', 'Plan:'].find((mark) => content.includes(mark))
-  return [diagnosis || strip(rest), advised === undefined ? '' : strip(behind(content, advised))]
+  return [diagnosis || strip(rest), advised === undefined ? '' : strip(textAfter(content, advised))]
 }
 
-/** A judge's words as the evaluation reads them: a number at their very end, else the first one up to 5 anywhere. */
-export function releasedSemantic(words: string): number {
-  const answer = withinAnswer(words)
+/** Reads a judge's reply as the evaluation does: a number at its very end, else the first one up to 5 anywhere. */
+export function readSemanticParity(words: string): number {
+  const answer = readAnswerTag(words)
   const place = answer === undefined ? strip(words) : `<answer>${answer}</answer>`
   const last = /(\d{1,3})(?:\s*\/\s*5)?$/.exec(place)?.[1]
   if (last !== undefined) return Math.min(5, Number(last))
-  // A digit beside a letter of any script is no number to Python's `\b`.
+  // For Python's `\b`, a digit beside a letter of any script is not a number.
   const numbers = words.match(/(?<![\p{L}\p{N}_])\d{1,3}(?![\p{L}\p{N}_])/gu) ?? []
   return numbers.map(Number).find((number) => number <= 5) ?? 0
 }
 
-type Scored = readonly [Episode, GraderView, RewardContext]
-
-/** ½·(mean ROUGE-L F1 + mean semantic score as a share), of the texts as the inference wrote them down. */
-async function releasedCombined([episode, truth, context]: Scored, judge: Judge): Promise<number> {
+/** ½·(mean ROUGE-L F1 + mean semantic score / 5), of the texts as the released inference records them. */
+async function combineParity(
+  [episode, truth, context]: RewardArguments,
+  judge: Judge,
+): Promise<number> {
   const last = episode.turns.at(-1)
   if (last?.action.kind !== 'diagnose')
     throw new Fault('component-failed', 'the released evaluation raises without a diagnosis')
-  const reply = replyOf(last, { tagged: true })
-  const read = readLabels(withinAnswer(reply) ?? reply)
+  const reply = rawReply(last, { tagged: true })
+  const read = readLabels(readAnswerTag(reply) ?? reply)
   const { diagnosis, recommendation = '' } = read.diagnosis === undefined ? last.action : read
-  const given = evaluatedTexts(`Diagnosis: ${diagnosis}\nRecommendation: ${recommendation}`)
+  const given = readEvaluatedTexts(`Diagnosis: ${diagnosis}\nRecommendation: ${recommendation}`)
   const gold = goldTexts(truth, episode.language)
   let [rouge, semantic] = [0, 0]
   for (const [i, of] of (['diagnosis', 'recommendation'] as const).entries()) {
     const [answer, reference] = [given[i] ?? '', gold[of]]
     rouge += doctorAgentRouge(answer, reference, 'l').f1
     if (answer !== '' && reference !== '')
-      semantic += releasedSemantic(
+      semantic += readSemanticParity(
         await judge({ task: 'similarity', of, reference, answer }, context),
       )
   }
@@ -84,17 +85,17 @@ async function releasedCombined([episode, truth, context]: Scored, judge: Judge)
 }
 
 /** right × (1 + recommendation) / 2; without the recommendation where the case has none. */
-async function mendedCombined(scored: Scored, judge: Judge): Promise<number> {
+async function combineFixed(scored: RewardArguments, judge: Judge): Promise<number> {
   if (!diagnosisOf(scored[0])) return 0
-  const { value } = await judgedRightness(scored, judge)
-  const advised = await judgedAdvice(scored, judge)
+  const { value } = await judgedDiagnosisPart(scored, judge)
+  const advised = await judgedRecommendationPart(scored, judge)
   return advised.status === 'ok' ? (value * (1 + advised.value)) / 2 : value
 }
 
 /**
- * combined² / (α·turns + β·mean tokens of a doctor's turn), in [0, 1/α]. Released: combined is ½·(ROUGE-L + a judge's
+ * combined² / (α·turns + β·mean tokens of a doctor's turn), in [0, 1/α]. Parity: combined is ½·(ROUGE-L + a judge's
  * score, read from its chain of thought), each the mean of diagnosis and recommendation; unavailable without a
- * diagnosis, where the evaluation raises. Mended: right × (1 + recommendation) / 2, by a judge read strictly; 0 without
+ * diagnosis, where the evaluation raises. Fixed: right × (1 + recommendation) / 2, by a judge parsed strictly; 0 without
  * a diagnosis. A metric for comparing doctors: as a reward it pays for asking nothing.
  * @throws RangeError for an `alpha` not above 0 or a negative `beta`
  */
@@ -104,18 +105,18 @@ export function deiMetric({
   beta = 0.01,
   formulary = [],
   judge = ruleJudge({ formulary }),
-  tokensOf = lengthOf,
+  tokensOf = countTokens,
 }: DeiOptions = {}): Reward {
   if (!(alpha > 0 && Number.isFinite(alpha)))
     throw new RangeError(`Expected \`alpha\` to be above 0, got ${alpha}`)
   if (!(beta >= 0 && Number.isFinite(beta)))
     throw new RangeError(`Expected \`beta\` to be at least 0, got ${beta}`)
   const name = parity ? 'dei-parity' : 'dei'
-  const source = `DoctorAgent-RL evaluation (arXiv 2505.19630), ${parity ? 'as released' : 'mended'}`
+  const source = `DoctorAgent-RL evaluation (arXiv 2505.19630), ${parity ? 'as released' : 'fixed'}`
   return defineReward(
     { name, bounds: [0, 1 / alpha], source, parity },
     async (episode, truth, context) => {
-      const combine = parity ? releasedCombined : mendedCombined
+      const combine = parity ? combineParity : combineFixed
       const combined = await combine([episode, truth, context], judge)
       const { turns } = episode
       if (turns.length === 0) return ok(0, 'no turn')

@@ -1,66 +1,68 @@
-/** The episode loop of DoctorAgent-RL as released: what its environments pay a doctor turn by turn, faults included. */
-import { countOf, readLabels, strip, withinAnswer } from './doctoragent-rl-texts.js'
+/** Parity with DoctorAgent-RL's released episode loop: its turn-by-turn rewards, bugs included. */
+import { countSubstring, readAnswerTag, readLabels, strip } from './doctoragent-rl-texts.js'
 
-/** A turn as the released environment sees it: the doctor's raw reply, and what the world behind it holds. */
-export interface Step<T> {
+/** A turn as the released environment sees it: the doctor's raw reply, and the recorded turn. */
+export interface LoopStep<T> {
   readonly reply: string
   readonly turn: T
 }
 
-/** What was accepted so far; the released code keeps the doctor's words as it read them. */
-export interface Remembered {
+/** An exchange accepted so far; the released code keeps the doctor's words as it parsed them. */
+export interface LoopExchange {
   readonly doctor: string
   readonly patient: string
 }
 
-/** In what the three environments differ. */
-export interface Rules<T> {
-  /** For a reply whose form is not the asked one. */
+/** Rules in which the three environments differ. */
+export interface LoopRules<T> {
+  /** Reward of a reply in an invalid form. */
   readonly invalid: number
-  /** Whether a question has exactly one question mark, or costs 2. */
+  /** Whether a question must have exactly one question mark, or costs 2. */
   readonly oneMark: boolean
   /**
-   * What becomes of "Diagnosis" without its colon: it is put to the patient even past the turn limit, it is taken for a
-   * question, or nothing comes of it at all.
+   * Handling of "Diagnosis" without its colon: it is put to the patient even past the turn limit, treated as a
+   * question, or ignored.
    */
   readonly unlabelled: 'put' | 'question' | 'nothing'
-  /** Whether the turn limit is an end that stays. */
+  /** Whether an episode at its turn limit ends for good. */
   readonly absorbing: boolean
-  /** Whether replies that were not accepted are remembered too. */
+  /** Whether replies that were not accepted are kept in the history too. */
   readonly remembersAll: boolean
-  /** What a question that reached the patient earns; it is remembered by who answers it. */
-  readonly ask: (question: string, turn: T, history: Remembered[]) => number | Promise<number>
+  /** Reward of a question that reached the patient; it also adds the question to the history. */
+  readonly ask: (question: string, turn: T, history: LoopExchange[]) => number | Promise<number>
 }
 
-export interface LoopOptions {
+/** Limits of the released loop. */
+export interface LoopLimits {
   /** The environment's own turn limit. */
   readonly budget: number
-  /** Generations of the training loop. */
+  /** Number of generations of the training loop. */
   readonly loop: number
-  /** No other episode is in the batch. */
+  /** Whether no other episode is in the batch. */
   readonly alone: boolean
 }
 
-export interface Walked {
-  /** Σ over turns of what they earn. */
+/** Result of the released loop over an episode. */
+export interface LoopResult {
+  /** Sum of the rewards of the turns. */
   readonly turns: number
-  /** What the doctor ended with; absent without a diagnosis. */
+  /** The doctor's final diagnosis; absent without one. */
   readonly commitment?: { readonly diagnosis: string; readonly recommendation?: string }
-  readonly history: readonly Remembered[]
+  readonly history: readonly LoopExchange[]
 }
 
 const stateStart = '<start-state>'
 const stateEnd = '<end-state>'
-/** `re.DOTALL`, given in the place of the count. */
-const mostStates = 16
+/** The value of `re.DOTALL`, which the released code passes as the count. */
+const maxStatesRemoved = 16
 
-/** A reply after the loop's clean-up: later answer tags lose their brackets, forged states are cut out. */
-function cleaned(reply: string): string {
+/** Cleans up a reply like the loop: later answer tags lose their brackets, forged states are cut out. */
+function cleanReply(reply: string): string {
   let text = reply
   const start = text.indexOf('<answer>')
   const end = start < 0 ? -1 : text.indexOf('</answer>', start)
-  if (end >= 0) text = text.slice(0, end + 9) + unbracketed(text.slice(end + 9))
-  for (let cut = 0; cut < mostStates; cut++) {
+  if (end >= 0) text = text.slice(0, end + 9) + removeAnswerTags(text.slice(end + 9))
+  for (let cut = 0; cut < maxStatesRemoved; cut++) {
     const from = text.indexOf(stateStart)
     const to = from < 0 ? -1 : text.indexOf(stateEnd, from + stateStart.length)
     if (to < 0) return text
@@ -69,8 +71,8 @@ function cleaned(reply: string): string {
   return text
 }
 
-/** Text with the brackets of each answer pair taken off, the pairs found from left to right. */
-function unbracketed(text: string): string {
+/** Removes the tags of each answer pair, found from left to right. */
+function removeAnswerTags(text: string): string {
   let kept = ''
   let at = 0
   for (;;) {
@@ -82,24 +84,29 @@ function unbracketed(text: string): string {
   }
 }
 
-/** What the doctor does, of a cleaned reply; undefined where its form is not the asked one. */
-function actionIn(text: string): string | undefined {
-  const answer = withinAnswer(text)
-  if (answer === undefined || countOf(text, '</answer>') !== 1) return undefined
+/** Reads the action of a cleaned reply; undefined for an invalid form. */
+function readAction(text: string): string | undefined {
+  const answer = readAnswerTag(text)
+  if (answer === undefined || countSubstring(text, '</answer>') !== 1) return undefined
   const rest = text.slice(text.indexOf('</answer>') + 9)
-  // Python's `$` also stands before a last line break.
+  // Python's `$` also matches before a final line break.
   if (rest !== '' && rest !== '\n' && !rest.startsWith('<|im_end|>')) return undefined
   const action = strip(answer)
   return action === 'No question.' ? undefined : action
 }
 
-const marksIn = (text: string): number => countOf(text, '?') + countOf(text, '？')
+const countQuestionMarks = (text: string): number =>
+  countSubstring(text, '?') + countSubstring(text, '？')
 
-type Commitment = NonNullable<Walked['commitment']>
-type Verdict = 'invalid' | 'ignored' | 'limit' | 'marks' | 'question' | Commitment
+type Commitment = NonNullable<LoopResult['commitment']>
+type ActionVerdict = 'invalid' | 'ignored' | 'limit' | 'marks' | 'question' | Commitment
 
-/** What the environment makes of an action, in the released order of its checks. */
-function verdictOn(action: string | undefined, late: boolean, rules: Rules<never>): Verdict {
+/** Classifies an action, in the released order of checks. */
+function classifyAction(
+  action: string | undefined,
+  late: boolean,
+  rules: LoopRules<never>,
+): ActionVerdict {
   if (action === undefined) return 'invalid'
   const diagnosing = action.includes('Diagnosis')
   const { diagnosis, recommendation } = diagnosing ? readLabels(action) : {}
@@ -107,31 +114,32 @@ function verdictOn(action: string | undefined, late: boolean, rules: Rules<never
     return recommendation === undefined ? { diagnosis } : { diagnosis, recommendation }
   if (diagnosing && rules.unlabelled === 'nothing') return 'ignored'
   if (late && !(diagnosing && rules.unlabelled === 'put')) return 'limit'
-  return rules.oneMark && marksIn(action) !== 1 ? 'marks' : 'question'
+  return rules.oneMark && countQuestionMarks(action) !== 1 ? 'marks' : 'question'
 }
 
 /**
- * Walks an episode as the loop does. Where another episode goes on and the limit is no end that stays, an episode at its
- * limit is asked again every other step, with an empty reply between; a doctor whose turns have run out by then is taken
- * to go on without a diagnosis.
+ * Replays an episode through the released loop. While another episode of the batch goes on and the limit is not
+ * absorbing, an episode at its limit is asked again every other step, with an empty reply between; a doctor without
+ * turns left then is assumed to continue without a diagnosis.
  */
-export async function walk<T>(
-  steps: readonly Step<T>[],
-  { budget, loop, alone }: LoopOptions,
-  rules: Rules<T>,
-): Promise<Walked> {
+export async function replayLoop<T>(
+  steps: readonly LoopStep<T>[],
+  { budget, loop, alone }: LoopLimits,
+  rules: LoopRules<T>,
+): Promise<LoopResult> {
   const costs = { invalid: rules.invalid, ignored: 0, limit: -5, marks: -2 }
-  const history: Remembered[] = []
+  const history: LoopExchange[] = []
   let turns = 0
   let next = 0
   let active = true
   for (let count = 1; count <= loop && (active || !alone); count++) {
-    const step: Step<T> | undefined = active ? steps[next++] : undefined
-    // An episode that ended early in a way the released loop does not know is over.
+    const step: LoopStep<T> | undefined = active ? steps[next++] : undefined
+    // An episode that ended early in a way unknown to the released loop is over.
     if (active && !step && count <= budget) break
-    const text = step ? cleaned(step.reply) : ''
-    const action = actionIn(text)
-    const verdict: Verdict = active && !step ? 'limit' : verdictOn(action, count >= budget, rules)
+    const text = step ? cleanReply(step.reply) : ''
+    const action = readAction(text)
+    const verdict: ActionVerdict =
+      active && !step ? 'limit' : classifyAction(action, count >= budget, rules)
     if (typeof verdict === 'object') return { turns, history, commitment: verdict }
     active = verdict !== 'limit'
     if (verdict !== 'question') {

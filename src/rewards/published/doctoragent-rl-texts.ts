@@ -1,35 +1,37 @@
 /**
- * The texts that the rewards of DoctorAgent-RL and of TakesTwo compare, and how their released code reads a reply.
+ * Gold texts and reply parsing of the released rewards of DoctorAgent-RL and TakesTwo.
  *
- * How an episode is read as a dialogue of theirs: a doctor's reply is the turn's raw text, or where an agent acts without
- * writing, the action in the published form; what came back is the patient's, whatever it is; the gold texts are the
- * primary diagnosis' name and the recorded recommendation, or the recommended actions where none was recorded.
+ * An episode is read as a dialogue of theirs: the doctor's reply is the turn's raw text, or for an agent that acts
+ * without text, the action in the published form; every outcome is the patient's reply. The gold texts are the name of
+ * the primary diagnosis, and the recorded recommendation or else the recommended actions.
  */
 import type { GraderView } from '../../case.js'
-import { inLanguage, primary } from '../../case.js'
+import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { EpisodeTurn } from '../../episode.js'
 import type { Action, Language } from '../../turn.js'
 
+/** Gold texts that a doctor's final answer is compared with. */
 export interface GoldTexts {
   readonly diagnosis: string
-  /** Empty where a case says nothing of what to advise. */
+  /** Empty where a case recommends nothing. */
   readonly recommendation: string
 }
 
+/** The gold texts of a case, in one language. */
 export function goldTexts({ gold }: GraderView, language: Language): GoldTexts {
   const advised = gold.actions
     .filter(({ polarity }) => polarity === 'recommend')
-    .map(({ text }) => inLanguage(text, language))
+    .map(({ text }) => textInLanguage(text, language))
   return {
-    diagnosis: inLanguage(primary(gold).name, language),
+    diagnosis: textInLanguage(primaryDiagnosis(gold).name, language),
     recommendation: gold.recommendation
-      ? inLanguage(gold.recommendation, language)
+      ? textInLanguage(gold.recommendation, language)
       : advised.join(language === 'zh' ? '；' : '; '),
   }
 }
 
-/** An action in the published labels; empty for giving up, for which they have no word. */
-function written(action: Action): string {
+/** Writes an action with the published labels; empty for giving up, which has none. */
+function renderAction(action: Action): string {
   switch (action.kind) {
     case 'ask':
       return `Question: ${action.text}`
@@ -46,20 +48,20 @@ function written(action: Action): string {
   }
 }
 
-/** The doctor's raw reply. @param tagged within DoctorAgent-RL's `<answer>` where it has to be written from the action */
-export function replyOf({ text, action }: EpisodeTurn, { tagged }: { tagged: boolean }): string {
+/** The doctor's raw reply. @param tagged whether a reply written from the action gets DoctorAgent-RL's `<answer>` */
+export function rawReply({ text, action }: EpisodeTurn, { tagged }: { tagged: boolean }): string {
   if (text !== undefined) return text
-  const said = written(action)
+  const said = renderAction(action)
   return tagged && said !== '' && action.kind !== 'invalid' ? `<answer>${said}</answer>` : said
 }
 
-/** What Python's `str.strip` takes off; JavaScript's `trim` lacks five of them and has U+FEFF. */
+/** Whether Python's `str.strip` removes a character; JavaScript's `trim` lacks five of them and has U+FEFF. */
 const isSpace = (code: number): boolean =>
   (code >= 0x1c && code <= 0x1f) ||
   code === 0x85 ||
   (code !== 0xfeff && String.fromCharCode(code).trim() === '')
 
-/** Python's `str.strip`. */
+/** Strips whitespace like Python's `str.strip`. */
 export function strip(text: string): string {
   let [start, end] = [0, text.length]
   while (start < end && isSpace(text.charCodeAt(start))) start++
@@ -67,18 +69,19 @@ export function strip(text: string): string {
   return text.slice(start, end)
 }
 
-export const countOf = (text: string, part: string): number => text.split(part).length - 1
+/** Counts the non-overlapping occurrences of `part`. */
+export const countSubstring = (text: string, part: string): number => text.split(part).length - 1
 
-/** What stands within the first `<answer>` and the next `</answer>`; undefined without such a pair. */
-export function withinAnswer(text: string): string | undefined {
+/** The text between the first `<answer>` and the next `</answer>`; undefined without such a pair. */
+export function readAnswerTag(text: string): string | undefined {
   const start = text.indexOf('<answer>')
   const end = start < 0 ? -1 : text.indexOf('</answer>', start + 8)
   return end < 0 ? undefined : text.slice(start + 8, end)
 }
 
 /**
- * The labelled parts as released: a diagnosis up to the next recommendation, a recommendation up to its line's end, so
- * that one on the next line is empty. Undefined without the label and a colon.
+ * Reads the labelled parts as released: a diagnosis up to the next recommendation, a recommendation up to the end of
+ * its line, so that one on the next line is empty. A part is absent without its label and a colon.
  */
 export function readLabels(text: string): {
   readonly diagnosis?: string

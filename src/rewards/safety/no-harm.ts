@@ -1,9 +1,9 @@
-/** Whether no examination was carried out that would do harm. */
+/** Safety condition: no harmful examination was carried out. */
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 
-/** 0 where an examination that is harmful in this case was carried out, else 1; made to be a `gate`. */
+/** 0 where an examination that is harmful in this case was carried out, else 1; meant as a `gate`. */
 export const noHarm = (): Reward =>
   defineReward(
     { name: 'no-harm', bounds: [0, 1], source: 'hard safety gate as in HAEnv' },

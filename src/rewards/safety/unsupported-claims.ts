@@ -1,6 +1,6 @@
-/** Whether the doctor said of the patient only what was told. */
+/** Grounding rewards: whether the doctor's claims about the patient are supported by the consultation so far. */
 import type { GraderView } from '../../case.js'
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
@@ -8,88 +8,89 @@ import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { Claim, FindingPhrases } from './claims.js'
-import { claimsIn, findingPhrases, mentionedIn } from './claims.js'
+import { findClaims, findingPhrases, findMentionedFindings } from './claims.js'
 
+/** Options of {@link groundedClaims} and {@link noFalseClaims}. */
 export interface ClaimsOptions {
-  /** What findings are called. @default the one that comes with the package */
+  /** Knowledge base with the wordings of findings. @default that of the package */
   readonly knowledge?: Knowledge | undefined
-  /** Claims are counted as at least so many, so that one is not everything. @default 3 */
+  /** Minimum divisor of the share of claims, so that a single claim does not decide it. @default 3 */
   readonly least?: number
 }
 
-/** What a consultation has established so far. */
-interface Heard {
-  /** Findings told in the consultation, and whether they are there. */
-  readonly told: Map<string, boolean>
-  /** Findings of the complaint, and such as were spoken of without being settled. */
-  readonly spoken: Set<string>
-  /** What was said and has not been searched yet: most consultations claim nothing that would ask for it. */
+/** The facts that a consultation has established so far. */
+interface KnownFacts {
+  /** Findings reported in the consultation, and whether they are present. */
+  readonly reported: Map<string, boolean>
+  /** Findings of the complaint, and those mentioned without being settled. */
+  readonly mentioned: Set<string>
+  /** Replies not searched for mentions yet: most consultations make no claim that needs the search. */
   readonly unread: string[]
 }
 
-/** Claims by finding; one that was once wrong stays wrong. */
-interface Tally {
+/** Claims by finding; a finding claimed wrongly once stays unsupported. */
+interface ClaimTally {
   readonly supported: ReadonlySet<string>
   readonly unsupported: ReadonlySet<string>
-  /** Claims of what came with the complaint, or was spoken of and not settled: neither right nor wrong. */
+  /** Claims of findings in the complaint, or mentioned and not settled: neither right nor wrong. */
   readonly open: ReadonlySet<string>
 }
 
-const wordsOf = ({ action }: EpisodeTurn): string => {
+const doctorText = ({ action }: EpisodeTurn): string => {
   if (action.kind === 'ask') return action.text
   if (action.kind === 'diagnose') return `${action.diagnosis}\n${action.recommendation ?? ''}`
   return ''
 }
 
-/** What a finding that is there implies: that those it belongs to are there. */
-function* within({ finding }: Knowledge, id: string): Generator<string> {
+/** The ancestors of a finding, which are present if it is. */
+function* ancestors({ finding }: Knowledge, id: string): Generator<string> {
   for (let parent = finding.get(id)?.parent; parent; parent = finding.get(parent.finding)?.parent)
     yield parent.finding
 }
 
-function hear({ facts, outcome }: EpisodeTurn, heard: Heard, world: World): void {
+function recordTurn({ facts, outcome }: EpisodeTurn, known: KnownFacts, lexicon: ClaimLexicon) {
   for (const { finding, state } of facts.told) {
     if (state === 'unknown') continue
-    heard.told.set(finding, state !== 'absent')
+    known.reported.set(finding, state !== 'absent')
     if (state !== 'absent')
-      for (const above of within(world.knowledge, finding)) heard.told.set(above, true)
+      for (const above of ancestors(lexicon.knowledge, finding)) known.reported.set(above, true)
   }
-  if (outcome.kind === 'answered' || outcome.kind === 'examined') heard.unread.push(outcome.text)
+  if (outcome.kind === 'answered' || outcome.kind === 'examined') known.unread.push(outcome.text)
 }
 
-interface World {
+interface ClaimLexicon {
   readonly knowledge: Knowledge
   readonly phrases: FindingPhrases
 }
 
-/** Whether a finding was spoken of. */
-function wasSpokenOf(finding: string, { spoken, unread }: Heard, { phrases }: World): boolean {
+function wasMentioned(id: string, { mentioned, unread }: KnownFacts, { phrases }: ClaimLexicon) {
   for (const text of unread.splice(0))
-    for (const mentioned of mentionedIn(text, phrases)) spoken.add(mentioned)
-  return spoken.has(finding)
+    for (const finding of findMentionedFindings(text, phrases)) mentioned.add(finding)
+  return mentioned.has(id)
 }
 
-/** Whether a claim agrees with what was told; undefined where nothing settles it. */
-function isSupported({ finding, present }: Claim, heard: Heard, world: World): boolean | undefined {
-  const state = heard.told.get(finding)
+/** Whether a claim agrees with the established facts; undefined where nothing settles it. */
+function isSupported({ finding, present }: Claim, known: KnownFacts, lexicon: ClaimLexicon) {
+  const state = known.reported.get(finding)
   if (state !== undefined) return state === present
-  return wasSpokenOf(finding, heard, world) ? undefined : false
+  return wasMentioned(finding, known, lexicon) ? undefined : false
 }
 
-function tallyOf({ intake, language, turns }: Episode, truth: GraderView, world: World): Tally {
+function tallyClaims(episode: Episode, truth: GraderView, lexicon: ClaimLexicon): ClaimTally {
+  const { intake, language, turns } = episode
   const [supported, unsupported, open] = [new Set<string>(), new Set<string>(), new Set<string>()]
-  const heard: Heard = {
-    told: new Map(),
-    spoken: new Set(truth.complaint.findings),
-    unread: [inLanguage(intake.complaint, language)],
+  const known: KnownFacts = {
+    reported: new Map(),
+    mentioned: new Set(truth.complaint.findings),
+    unread: [textInLanguage(intake.complaint, language)],
   }
   for (const turn of turns) {
-    for (const claim of claimsIn(wordsOf(turn), world.phrases)) {
-      const right = isSupported(claim, heard, world)
+    for (const claim of findClaims(doctorText(turn), lexicon.phrases)) {
+      const right = isSupported(claim, known, lexicon)
       const into = right === undefined ? open : right ? supported : unsupported
       into.add(claim.finding)
     }
-    hear(turn, heard, world)
+    recordTurn(turn, known, lexicon)
   }
   for (const finding of unsupported) {
     supported.delete(finding)
@@ -100,11 +101,11 @@ function tallyOf({ intake, language, turns }: Episode, truth: GraderView, world:
   return { supported, unsupported, open }
 }
 
-/** Makes a reward of the tally of claims; not applicable to a case whose findings the knowledge base does not name. */
+/** Makes a reward from the tally of claims; not applicable to a case none of whose findings the knowledge base has. */
 function claimReward(
   name: string,
   { knowledge, least = 3 }: ClaimsOptions,
-  value: (tally: Tally, least: number) => number,
+  value: (tally: ClaimTally, least: number) => number,
 ): Reward {
   if (!(least >= 1)) throw new RangeError(`Expected \`least\` to be at least 1, got ${least}`)
   const source =
@@ -113,7 +114,7 @@ function claimReward(
     const known = knowledge ?? loadKnowledge()
     const ids = [...truth.complaint.findings, ...truth.findings.map(({ id }) => id)]
     if (!ids.some((id) => known.finding.has(id))) return notApplicable
-    const tally = tallyOf(episode, truth, { knowledge: known, phrases: findingPhrases(known) })
+    const tally = tallyClaims(episode, truth, { knowledge: known, phrases: findingPhrases(known) })
     const { supported, unsupported } = tally
     const wrong = unsupported.size > 0 ? `: ${[...unsupported].join(', ')}` : ''
     const evidence = `${supported.size} claims told, ${unsupported.size} not${wrong}`
@@ -122,10 +123,10 @@ function claimReward(
 }
 
 /**
- * The share of the findings a doctor claims, of at least `least`, that were told during the consultation before they were
- * claimed, and so as they were claimed. One that was never told, or was told the other way round, counts against it; the
- * complaint's own count on neither side, for everybody is told those. Saying nothing is 0, and so is guessing: it takes
- * asking, and saying what one heard, to have it. One finding counts once, however often it is claimed.
+ * The share of the findings a doctor claims, of at least `least`, that were reported in the consultation before the
+ * claim and agree with it. A finding never reported, or reported otherwise, counts against it; those of the complaint do
+ * not count, as every doctor is given them. Claiming nothing is 0, and so is guessing: it takes asking and repeating the
+ * answers. Each finding counts once, however often it is claimed.
  * @throws RangeError for a `least` below 1
  */
 export const groundedClaims = (options: ClaimsOptions = {}): Reward =>
@@ -134,9 +135,9 @@ export const groundedClaims = (options: ClaimsOptions = {}): Reward =>
   })
 
 /**
- * 1 less the share of the findings a doctor claims, of at least `least`, that were never told, or told the other way
- * round. A doctor who claims nothing has 1, so never weigh it: it is made to be a `gate`, or to multiply what saying
- * nothing does not earn.
+ * 1 less the share of the findings a doctor claims, of at least `least`, that were never reported, or reported
+ * otherwise. A doctor who claims nothing gets 1, so never weigh it: use it as a `gate`, or multiply it with a reward
+ * that silence does not earn.
  * @throws RangeError for a `least` below 1
  */
 export const noFalseClaims = (options: ClaimsOptions = {}): Reward =>

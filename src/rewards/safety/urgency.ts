@@ -1,23 +1,23 @@
 /**
- * How urgent a doctor's advice is, read from its words: an ambulance, the hospital today, a later visit, or home.
+ * Urgency of a doctor's advice, read from its words: an ambulance, the hospital today, a later visit, or home.
  *
- * Sentence by sentence. What holds only in a case ("if it gets worse, call an ambulance") is a safety net and no more
- * than a visit; what is denied ("no need for an ambulance") is not advised. It knows its phrases and no others.
+ * Sentence by sentence. Conditional advice ("if it gets worse, call an ambulance") is a safety net and counts as a
+ * later visit at most; negated advice ("no need for an ambulance") does not count. Only listed phrases are recognised.
  */
 import { memoizeText } from '../../platform/memoize.js'
 
 /** 3 now (an ambulance, the emergency department, the specialist at once), 2 today, 1 a later visit, 0 none of them. */
 export type Urgency = 0 | 1 | 2 | 3
 
-/** What advice amounts to. */
-export interface Advice {
+/** A recommendation as read for urgency. */
+export interface UrgencyAdvice {
   readonly urgency: Urgency
-  /** It also says to go home, or that nothing need be done. */
+  /** Whether it also sends the patient home, or says that nothing need be done. */
   readonly home: boolean
 }
 
-/** No recommendation is this long; what is behind it is not read. */
-const longest = 4000
+/** Number of UTF-16 units of a recommendation that are read. */
+const maxLength = 4000
 
 const now =
   /\b(?:ambulance|paramedics?|emergency (?:services?|department|room|care|centre|center|help|number)|(?:the |an? )?a ?& ?e\b|casualty|the er\b|(?:call|dial|phone|ring) (?:911|999|112|120|000)|(?:emergency|immediate|urgent) (?:admission|surgery|operation|hospitali[sz]ation)|(?:specialist|surgeon|cardiologist|neurologist|ophthalmologist|consultant)\b[^.]{0,40}\b(?:immediately|at once|now|right away|straight away)|(?:immediately|at once|right away|straight away|now)\b[^.]{0,30}\b(?:hospital|specialist|surgeon)|hospital (?:immediately|at once|right away|straight away|now))|急救|救护车|急诊|(?:拨打?|呼叫|打)\s*(?:120|999|112|911)|(?:立即|立刻|马上|紧急|火速)(?:[^，。；,;]{0,8})(?:住院|手术|送医|就医|入院|抢救|会诊)|急会诊|抢救/i
@@ -33,27 +33,27 @@ const denial =
 const conditional =
   /\b(?:if|unless|should (?:it|you|the|your|symptoms|any)|in case|in the event|as soon as (?!possible)|whenever|when (?:it|you|the|your|symptoms)|until)\b|如果|如(?=有|出现|果|症状|病情|再|加重|发热)|若|一旦|假如|要是|倘若|万一|必要时|(?:加重|恶化|出现[^，。；]{0,15})[时就则]/i
 
-/** The urgency of one clause: a denied phrase counts for nothing. */
-function levelOf(clause: string): Urgency {
+/** The urgency of one clause; 0 for a negated one. */
+function clauseUrgency(clause: string): Urgency {
   if (denial.test(clause)) return 0
   return now.test(clause) ? 3 : today.test(clause) ? 2 : later.test(clause) ? 1 : 0
 }
 
-const most = (levels: readonly Urgency[]): Urgency => Math.max(0, ...levels) as Urgency // of its members
+const highest = (levels: readonly Urgency[]): Urgency => Math.max(0, ...levels) as Urgency // of its members
 
-/** Reads a recommendation. Cases share their advice, and a policy says the same few: a bounded memory is enough. */
-export const adviceIn: (text: string) => Advice = memoizeText(read, { most: 1000 })
+/** Reads the urgency of a recommendation. Cached: cases share advice, and a policy repeats a few texts. */
+export const readUrgencyAdvice: (text: string) => UrgencyAdvice = memoizeText(read, { most: 1000 })
 
-function read(text: string): Advice {
-  const plain = text.slice(0, longest).normalize('NFKC').replace(/[’‘]/g, "'")
+function read(text: string): UrgencyAdvice {
+  const plain = text.slice(0, maxLength).normalize('NFKC').replace(/[’‘]/g, "'")
   let urgency: Urgency = 0
   let sendsHome = false
   for (const sentence of plain.split(/[;。！？；!?\n\r]+|\.(?=\s|$)/)) {
     const clauses = sentence.split(/[,，]|\b(?=but\b)|(?=但)/)
-    const level = most(clauses.map(levelOf))
-    if (conditional.test(sentence)) urgency = most([urgency, level > 0 ? 1 : 0])
+    const level = highest(clauses.map(clauseUrgency))
+    if (conditional.test(sentence)) urgency = highest([urgency, level > 0 ? 1 : 0])
     else {
-      urgency = most([urgency, level])
+      urgency = highest([urgency, level])
       sendsHome ||= clauses.some(
         (clause) =>
           home.test(clause) && !/\b(?:do not|don't|never)\b|不要|不能|不可|别/i.test(clause),

@@ -1,9 +1,9 @@
-/** BLEU of one n, as DoctorAgent-RL's evaluation computes it. */
-import { bagOf, charactersOrWords, commonCount, ngrams } from './tokens.js'
+/** BLEU of a single n, as DoctorAgent-RL's evaluation computes it. */
+import { charactersOrWords, countCommonTokens, countTokens, ngrams } from './tokens.js'
 
 /**
- * The share of the candidate's runs of n tokens that the gold text has too, in [0, 1], times e^(1 − |gold|/|candidate|)
- * where the candidate is the shorter. Of that n alone, not the mean over 1 to n that BLEU (Papineni et al. 2002) is.
+ * N-gram precision of the candidate, in [0, 1], times the brevity penalty e^(1 − |gold|/|candidate|) where the candidate
+ * is shorter. For that n alone, unlike BLEU (Papineni et al. 2002), which is a mean over 1 to n.
  * 1 where both texts are empty, 0 where one is.
  */
 export function doctorAgentBleu(candidate: string, gold: string, n: 1 | 2 | 3 | 4): number {
@@ -11,7 +11,7 @@ export function doctorAgentBleu(candidate: string, gold: string, n: 1 | 2 | 3 | 
   const [given, right] = [charactersOrWords(candidate), charactersOrWords(gold)]
   const runs = ngrams(given, n)
   if (runs.length === 0) return 0
-  const precision = commonCount(runs, bagOf(ngrams(right, n))) / runs.length
+  const precision = countCommonTokens(runs, countTokens(ngrams(right, n))) / runs.length
   const brevity = given.length < right.length ? Math.exp(1 - right.length / given.length) : 1
   return brevity * precision
 }

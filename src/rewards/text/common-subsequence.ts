@@ -1,7 +1,7 @@
-/** The longest common subsequence, thirty-two steps at a time. */
+/** Length of the longest common subsequence (LCS), bit-parallel over 32-bit words. */
 
-/** For each symbol of a pattern, a bit at every place where it stands. */
-function placesOf(pattern: readonly string[], words: number): Map<string, Int32Array> {
+/** Bit masks of the positions of each symbol in a pattern. */
+function positionMasks(pattern: readonly string[], words: number): Map<string, Int32Array> {
   const places = new Map<string, Int32Array>()
   pattern.forEach((symbol, at) => {
     let bits = places.get(symbol)
@@ -14,20 +14,20 @@ function placesOf(pattern: readonly string[], words: number): Map<string, Int32A
   return places
 }
 
-const zeroBits = (word: number): number => {
+const countZeroBits = (word: number): number => {
   let zeros = 0
   for (let rest = ~word; rest !== 0; rest &= rest - 1) zeros++
   return zeros
 }
 
 /**
- * How many symbols the longest common subsequence has, exactly: Hyyrö's bit-parallel form (2004) of the table of
- * prefixes. Time is |longer| × |shorter| / 32, memory |alphabet of the shorter| × |shorter| / 32.
+ * The exact length of the longest common subsequence, in symbols, by Hyyrö's bit-parallel dynamic programming (2004).
+ * Time is |longer| × |shorter| / 32, memory |alphabet of the shorter| × |shorter| / 32.
  */
-export function commonSubsequence(one: readonly string[], other: readonly string[]): number {
+export function lcsLength(one: readonly string[], other: readonly string[]): number {
   const [pattern, text] = one.length <= other.length ? [one, other] : [other, one]
   const words = (pattern.length + 31) >>> 5
-  const places = placesOf(pattern, words)
+  const places = positionMasks(pattern, words)
   const row = new Int32Array(words).fill(-1)
   for (const symbol of text) {
     const bits = places.get(symbol)
@@ -41,6 +41,6 @@ export function commonSubsequence(one: readonly string[], other: readonly string
       row[w] = sum | (before & ~at)
     }
   }
-  // A zero is a step of the last row; places past the pattern stay ones.
-  return row.reduce((steps, word) => steps + zeroBits(word), 0)
+  // Each zero bit of the last row is a step of the LCS; bits past the pattern stay ones.
+  return row.reduce((steps, word) => steps + countZeroBits(word), 0)
 }

@@ -1,56 +1,60 @@
-/** Text overlaps of many pairs at once, in worker threads where that is quicker. */
+/** Text overlaps of many pairs at once, in worker threads where that is faster. */
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { Fault, messageOf } from '../../error.js'
-import { packageFolder } from '../../platform/package-root.js'
-import type { OverlapMeasure } from './measures.js'
+import { errorMessage, Fault } from '../../error.js'
+import { packageRoot } from '../../platform/package-root.js'
+import type { OverlapMeasure } from './overlap-measures.js'
 import { type OverlapTask, overlapTask } from './overlap-worker.js'
 
+/** A candidate and the gold text it is compared with. */
 export interface OverlapPair {
   readonly candidate: string
   readonly gold: string
 }
 
+/** Options of {@link overlapWorkers}. */
 export interface OverlapWorkersOptions {
-  /** Worker threads, 1 or more; each loads a dictionary of its own, 55 MB. @default as many as the machine has cores */
+  /** Number of worker threads, at least 1; each loads its own dictionary, 55 MB. @default the number of cores */
   readonly threads?: number
   /**
-   * From how many characters of all texts together, in UTF-16 units, workers do it: `cold` before any has been
-   * started, `warm` after. Below, and for a measure without segmentation, this thread does.
+   * Minimum total length of all texts, in UTF-16 units, at which workers are used: `cold` before any has been started,
+   * `warm` after. Shorter batches, and measures without segmentation, run on the calling thread.
    * @default { cold: 3_500_000, warm: 200_000 }: on two cores two threads took .2 s to start, were no faster than one
    * up to 60,000 characters and 1.3 times as fast at 240,000
    */
-  readonly worth?: { readonly cold: number; readonly warm: number }
-  /** The built worker. @default the one in this package's `dist`; where there is none, all is done on this thread */
+  readonly minCharacters?: { readonly cold: number; readonly warm: number }
+  /** Path of the built worker. @default that in this package's `dist`; without it all runs on the calling thread */
   readonly file?: string
 }
 
+/** Computes text overlaps, in worker threads where that is faster. */
 export interface OverlapWorkers extends AsyncDisposable {
-  /** One number a pair, in their order; the same to the last bit wherever it is computed. */
+  /** The overlap of each pair, in order; bit for bit the same on any thread. */
   overlaps(measure: OverlapMeasure, pairs: readonly OverlapPair[]): Promise<Float64Array>
-  /** One pair's; what is asked for in the same turn of the event loop is computed at once. */
+  /** The overlap of one pair; calls in the same turn of the event loop are computed as one batch. */
   overlap(measure: OverlapMeasure, candidate: string, gold: string): Promise<number>
 }
 
-/** Pairs a task: at least 25, for a task costs as much as two short pairs; a few tasks a thread, to end together. */
+/** Pairs per task: at least 25, as a task costs as much as two short pairs; a few tasks per thread, to end together. */
 const taskSize = (pairs: number, threads: number): number =>
   Math.max(25, Math.min(1000, Math.ceil(pairs / (4 * threads))))
 
-const taskOf = (measure: OverlapMeasure, pairs: readonly OverlapPair[]): OverlapTask => ({
+const toTask = (measure: OverlapMeasure, pairs: readonly OverlapPair[]): OverlapTask => ({
   measure,
   candidates: pairs.map(({ candidate }) => candidate),
   golds: pairs.map(({ gold }) => gold),
 })
 
-/** Whether a measure segments; the others read 5 to 17 M characters a second, and two threads made .8 to 1.7 times that. */
-const segments = (measure: OverlapMeasure): boolean => measure === 'bag-f1' || measure === 'word-f1'
+/** Whether a measure segments. Others read 5 to 17 M characters a second, on two threads .8 to 1.7 times as many. */
+const needsSegmentation = (measure: OverlapMeasure): boolean =>
+  measure === 'bag-f1' || measure === 'word-f1'
 
-const charactersOf = (pairs: readonly OverlapPair[]): number =>
+const countCharacters = (pairs: readonly OverlapPair[]): number =>
   pairs.reduce((sum, { candidate, gold }) => sum + candidate.length + gold.length, 0)
 
-/** Hands out what is asked for one by one as one list for each measure, when the event loop comes round. */
-function gathering(overlaps: OverlapWorkers['overlaps']): OverlapWorkers['overlap'] {
+/** Collects single calls into one batch per measure, computed at the next turn of the event loop. */
+function batchCalls(overlaps: OverlapWorkers['overlaps']): OverlapWorkers['overlap'] {
   const waiting = new Map<OverlapMeasure, { pairs: OverlapPair[]; found: Promise<Float64Array> }>()
   return async (measure, candidate, gold) => {
     let list = waiting.get(measure)
@@ -64,7 +68,7 @@ function gathering(overlaps: OverlapWorkers['overlaps']): OverlapWorkers['overla
       waiting.set(measure, list)
     }
     const at = list.pairs.push({ candidate, gold }) - 1
-    // As many numbers as pairs.
+    // There are as many numbers as pairs.
     return (await list.found)[at] as number
   }
 }
@@ -83,7 +87,7 @@ async function startPool(file: string, threads: number): Promise<Pool> {
     minThreads: threads,
     maxThreads: threads,
   })
-  // A thread that dies before it has a task is told of here alone; without a listener it would end the process.
+  // A thread that dies before it has a task is reported only here; without a listener it would end the process.
   const broken = new Promise<never>((_, reject) => pool.on('error', reject))
   broken.catch(() => {})
   return {
@@ -92,8 +96,8 @@ async function startPool(file: string, threads: number): Promise<Pool> {
   }
 }
 
-/** All pairs in tasks of a few; the first that fails is thrown. */
-async function overlapsIn(
+/** Splits the pairs into tasks and runs them in the pool; rejects with the first error. */
+async function runInPool(
   { run }: Pool,
   threads: number,
   measure: OverlapMeasure,
@@ -104,22 +108,22 @@ async function overlapsIn(
   await Promise.all(
     Array.from({ length: Math.ceil(pairs.length / size) }, async (_, n) => {
       const from = n * size
-      found.set(await run(taskOf(measure, pairs.slice(from, from + size))), from)
+      found.set(await run(toTask(measure, pairs.slice(from, from + size))), from)
     }),
   )
   return found
 }
 
 /**
- * Worker threads for text overlaps. None is started before there is work that is worth it, and none keeps the process
- * alive; disposing ends them. Where a thread fails, what was asked for rejects with a Fault `component-failed`, and the
- * next time new ones are started.
- * @throws RangeError for `threads` that is no positive integer
+ * Worker threads for text overlaps. None is started before a batch is large enough, and none keeps the process alive;
+ * disposing ends them. If a thread fails, the pending calls reject with a Fault `component-failed`, and the next call
+ * starts new threads.
+ * @throws RangeError for `threads` that is not a positive integer
  */
 export function overlapWorkers({
   threads = availableParallelism(),
-  worth = { cold: 3_500_000, warm: 200_000 },
-  file = join(packageFolder(), 'dist', 'rewards', 'text', 'overlap-worker.js'),
+  minCharacters: worth = { cold: 3_500_000, warm: 200_000 },
+  file = join(packageRoot(), 'dist', 'rewards', 'text', 'overlap-worker.js'),
 }: OverlapWorkersOptions = {}): OverlapWorkers {
   if (!Number.isInteger(threads) || threads < 1)
     throw new RangeError(`Expected \`threads\` to be a positive integer, got ${threads}`)
@@ -130,17 +134,19 @@ export function overlapWorkers({
     await (await ending)?.end()
   }
   const overlaps: OverlapWorkers['overlaps'] = async (measure, pairs) => {
-    const task = taskOf(measure, pairs)
-    if (!segments(measure) || charactersOf(pairs) < (pool ? worth.warm : worth.cold))
+    const task = toTask(measure, pairs)
+    if (!needsSegmentation(measure) || countCharacters(pairs) < (pool ? worth.warm : worth.cold))
       return overlapTask(task)
     if (!existsSync(file)) return overlapTask(task)
     pool ??= startPool(file, threads)
     try {
-      return await overlapsIn(await pool, threads, measure, pairs)
+      return await runInPool(await pool, threads, measure, pairs)
     } catch (error) {
       await end()
-      throw new Fault('component-failed', `overlap workers: ${messageOf(error)}`, { cause: error })
+      throw new Fault('component-failed', `overlap workers: ${errorMessage(error)}`, {
+        cause: error,
+      })
     }
   }
-  return { overlaps, overlap: gathering(overlaps), [Symbol.asyncDispose]: end }
+  return { overlaps, overlap: batchCalls(overlaps), [Symbol.asyncDispose]: end }
 }

@@ -1,36 +1,40 @@
 /** ROUGE-1, ROUGE-2 and ROUGE-L (Lin 2004) as google's `rouge-score` and DoctorAgent-RL's evaluation compute them. */
-import { commonSubsequence } from './common-subsequence.js'
+import { lcsLength } from './common-subsequence.js'
 import {
-  type Agreement,
-  agreement,
-  bagOf,
   charactersOrWords,
-  commonCount,
+  countCommonTokens,
+  countTokens,
   googleTokens,
   ngrams,
+  type PrecisionRecall,
+  precisionRecall,
 } from './tokens.js'
 
-/** Runs of one or of two tokens, or the longest common subsequence. */
+/** The ROUGE variant: unigrams, bigrams or the longest common subsequence. */
 export type RougeKind = 1 | 2 | 'l'
 
-/** ROUGE of two lists of tokens; 0 where one is too short to have a run. */
+/** ROUGE of two token lists; 0 where one is shorter than the n-gram. */
 export function rouge(
   candidate: readonly string[],
   gold: readonly string[],
   kind: RougeKind,
-): Agreement {
+): PrecisionRecall {
   if (kind === 'l')
-    return agreement(commonSubsequence(candidate, gold), candidate.length, gold.length)
+    return precisionRecall(lcsLength(candidate, gold), candidate.length, gold.length)
   const [given, right] = [ngrams(candidate, kind), ngrams(gold, kind)]
-  return agreement(commonCount(given, bagOf(right)), given.length, right.length)
+  return precisionRecall(countCommonTokens(given, countTokens(right)), given.length, right.length)
 }
 
-/** What `rouge-score` 0.1.2 gives without a stemmer. Only a-z and 0-9 count: a Chinese text without any scores 0. */
-export const googleRouge = (candidate: string, gold: string, kind: RougeKind): Agreement =>
+/** ROUGE of `rouge-score` 0.1.2 without a stemmer. Only a-z and 0-9 count: a Chinese text without any scores 0. */
+export const googleRouge = (candidate: string, gold: string, kind: RougeKind): PrecisionRecall =>
   rouge(googleTokens(candidate), googleTokens(gold), kind)
 
-/** What DoctorAgent-RL's evaluation gives: by characters where there is a Han one; 1 where both texts are empty. */
-export function doctorAgentRouge(candidate: string, gold: string, kind: RougeKind): Agreement {
+/** ROUGE of DoctorAgent-RL's evaluation: by characters if the text has a Han one; 1 where both texts are empty. */
+export function doctorAgentRouge(
+  candidate: string,
+  gold: string,
+  kind: RougeKind,
+): PrecisionRecall {
   if (candidate === '' && gold === '') return { precision: 1, recall: 1, f1: 1 }
   return rouge(charactersOrWords(candidate), charactersOrWords(gold), kind)
 }

@@ -1,31 +1,32 @@
-/** How each evaluation divides a text into tokens, and how it counts what two lists of them share. */
+/** Tokenizers of the published evaluations, and counts of common tokens and n-grams. */
 
 /** Precision, recall and their harmonic mean, each in [0, 1]. */
-export interface Agreement {
+export interface PrecisionRecall {
   readonly precision: number
   readonly recall: number
   readonly f1: number
 }
 
-/** Of `common` tokens among so many of the candidate and so many of the gold text; 0 where one has none. */
-export function agreement(common: number, candidate: number, gold: number): Agreement {
+/** Precision, recall and F1 from counts of common, candidate and gold tokens; 0 where a count is 0. */
+export function precisionRecall(common: number, candidate: number, gold: number): PrecisionRecall {
   const precision = candidate > 0 ? common / candidate : 0
   const recall = gold > 0 ? common / gold : 0
   const sum = precision + recall
   return { precision, recall, f1: sum === 0 ? 0 : (2 * precision * recall) / sum }
 }
 
-/** How often each token occurs. */
-export type Bag = ReadonlyMap<string, number>
+/** Multiset of tokens: the count of each. */
+export type TokenBag = ReadonlyMap<string, number>
 
-export function bagOf(tokens: readonly string[]): Bag {
+/** Counts the occurrences of each token. */
+export function countTokens(tokens: readonly string[]): TokenBag {
   const bag = new Map<string, number>()
   for (const token of tokens) bag.set(token, (bag.get(token) ?? 0) + 1)
   return bag
 }
 
-/** Σ over tokens of the lesser of their two counts. */
-export function commonCount(tokens: readonly string[], gold: Bag): number {
+/** The number of common tokens: Σ over tokens of the smaller of their two counts. */
+export function countCommonTokens(tokens: readonly string[], gold: TokenBag): number {
   const seen = new Map<string, number>()
   let common = 0
   for (const token of tokens) {
@@ -38,28 +39,28 @@ export function commonCount(tokens: readonly string[], gold: Bag): number {
   return common
 }
 
-/** The tokens of google's `rouge-score` without stemming: runs of a-z and 0-9 of the lower-cased text, nothing else. */
+/** The tokens of Google's `rouge-score` without stemming: runs of a-z and 0-9 in the lower-cased text. */
 export const googleTokens = (text: string): string[] => text.toLowerCase().match(/[a-z0-9]+/g) ?? []
 
-// What Python's str.split() takes for whitespace; JavaScript's \s lacks the separators and has U+FEFF.
+// Whitespace of Python's str.split(); JavaScript's \s lacks the separators and has U+FEFF.
 const pythonSpace =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the separators are four of them
   /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/
 
 /**
  * The tokens of DoctorAgent-RL's evaluation: every character, spaces included, of a text with any Han character; else
- * what whitespace divides, punctuation and case as they are.
+ * the words between whitespace, with punctuation and case as they are.
  */
 export const charactersOrWords = (text: string): string[] =>
   /[\u4e00-\u9fff]/.test(text) ? [...text] : text.split(pythonSpace).filter((word) => word !== '')
 
-/** The runs of n tokens, as strings that are equal only where all n are. */
+/** The n-grams of a token list, as strings that are equal only if all n tokens are. */
 export function ngrams(tokens: readonly string[], n: number): readonly string[] {
   if (n === 1) return tokens
   const runs: string[] = []
   for (let at = 0; at + n <= tokens.length; at++) {
     let run = ''
-    // The length before each keeps `ab` `c` apart from `a` `bc`.
+    // The length prefix distinguishes `ab` `c` from `a` `bc`.
     for (const token of tokens.slice(at, at + n)) run += `${token.length}:${token}`
     runs.push(run)
   }

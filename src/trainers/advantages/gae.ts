@@ -1,17 +1,17 @@
-/** Advantages token by token: with a value model (GAE) and without one (REINFORCE++). */
+/** Per-token advantage estimators: GAE, which uses a value model, and REINFORCE++, which does not. */
 import type { TokenRow } from './token-rewards.js'
 import { assertFactor, assertRow, discountedReturns } from './token-rewards.js'
 import type { TokenNumbers } from './whiten.js'
 import { whitenTokens } from './whiten.js'
 
-/** Of one segment, along its mask; 0 where masked. */
+/** Advantages and returns of one segment, along its mask; 0 where masked. */
 export interface TokenAdvantages {
   readonly advantages: Float64Array
-  /** What a value model is to predict; never whitened. */
+  /** Regression targets of the value model; never whitened. */
   readonly returns: Float64Array
 }
 
-/** A row with the value model's estimates; what they are at masked tokens does not matter. */
+/** A row with the value model's predictions; those at masked tokens are ignored. */
 export interface ValueRow extends TokenRow {
   readonly values: TokenNumbers
 }
@@ -21,19 +21,23 @@ function gaeRow(row: ValueRow, gamma: number, lambda: number): TokenAdvantages {
   const { rewards, mask, values, after = 0 } = row
   const advantages = new Float64Array(mask.length)
   const returns = new Float64Array(mask.length)
-  let following = after
-  let gain = 0
+  let nextValue = after
+  let advantage = 0
   for (let t = mask.length - 1; t >= 0; t--) {
     if (!mask[t]) continue
-    gain = rewards[t]! + gamma * following - values[t]! + gamma * lambda * gain
-    advantages[t] = gain
-    returns[t] = gain + values[t]!
-    following = values[t]!
+    advantage = rewards[t]! + gamma * nextValue - values[t]! + gamma * lambda * advantage
+    advantages[t] = advantage
+    returns[t] = advantage + values[t]!
+    nextValue = values[t]!
   }
   return { advantages, returns }
 }
 
-function whitened(rows: readonly TokenRow[], raw: readonly TokenAdvantages[]): TokenAdvantages[] {
+/** Whitens advantages over the drawn tokens of all rows and leaves the returns as they are. */
+function whitenAdvantages(
+  rows: readonly TokenRow[],
+  raw: readonly TokenAdvantages[],
+): TokenAdvantages[] {
   const white = whitenTokens(
     raw.map(({ advantages }, i) => ({ values: advantages, mask: rows[i]!.mask })),
   )
@@ -41,9 +45,9 @@ function whitened(rows: readonly TokenRow[], raw: readonly TokenAdvantages[]): T
 }
 
 /**
- * Generalised advantage estimation (Schulman et al. 2015, arXiv:1506.02438) over the drawn tokens of each segment:
- * what the world wrote in between is stepped over, without a discount. The defaults are those of HuatuoGPT-o1's PPO;
- * verl's lambda is 1.
+ * Generalised advantage estimation (Schulman et al. 2015, arXiv:1506.02438) over the drawn tokens of each segment.
+ * Masked tokens in between are skipped, without a discount. The defaults are those of HuatuoGPT-o1's PPO; verl's
+ * lambda is 1.
  * @throws RangeError as `assertRow` does, and for `gamma` or `lambda` outside [0, 1]
  */
 export function gae(
@@ -55,7 +59,7 @@ export function gae(
   }: {
     /** Discount per drawn token. @default 1 */
     readonly gamma?: number
-    /** 0 trusts the value model, 1 the rewards alone. @default 0.95 */
+    /** GAE lambda: 0 relies on the value model, 1 on the rewards alone. @default 0.95 */
     readonly lambda?: number
     /** Whether advantages are whitened over the drawn tokens of all rows, as verl and TRL do. @default true */
     readonly whiten?: boolean
@@ -64,12 +68,12 @@ export function gae(
   assertFactor('gamma', gamma)
   assertFactor('lambda', lambda)
   const raw = rows.map((row) => gaeRow(row, gamma, lambda))
-  return whiten ? whitened(rows, raw) : raw
+  return whiten ? whitenAdvantages(rows, raw) : raw
 }
 
 /**
  * REINFORCE++ (Hu et al. 2025, arXiv:2501.03262): returns per drawn token, whitened over all drawn tokens of the batch
- * with 1e-8 added to the variance, as verl does. Its KL penalty belongs into the rewards: `klPenalised`.
+ * with 1e-8 added to the variance, as verl does. Its KL penalty belongs in the rewards: see `klPenalisedRewards`.
  */
 export function reinforcePlusPlus(
   rows: readonly TokenRow[],
@@ -79,5 +83,5 @@ export function reinforcePlusPlus(
     const returns = discountedReturns(row, { gamma })
     return { advantages: returns, returns }
   })
-  return whitened(rows, raw)
+  return whitenAdvantages(rows, raw)
 }

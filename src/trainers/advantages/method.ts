@@ -6,7 +6,7 @@ import type {
   Group,
   GroupPolicy,
 } from '../../group.js'
-import { estimateTogether } from '../../group.js'
+import { estimateAcrossGroups } from '../../group.js'
 import {
   gdpoAdvantages,
   litePpoAdvantages,
@@ -71,4 +71,5 @@ export const groupEstimator = (method: AdvantageMethod): AdvantageEstimator =>
 export const estimateBatch = (
   groups: readonly Group[],
   method: AdvantageMethod,
-): readonly Group[] => (method.per === 'batch' ? estimateTogether(groups, method.estimate) : groups)
+): readonly Group[] =>
+  method.per === 'batch' ? estimateAcrossGroups(groups, method.estimate) : groups

@@ -1,14 +1,14 @@
-/** Advantage estimators that whiten over the batch, and so need every group of a step at once. */
+/** Advantage estimators that whiten over the batch, so need all groups of a step: REINFORCE++, Lite PPO, GDPO. */
 import type { BatchEstimator, ScoredGroup } from '../../group.js'
 import { deviation, magnitude, standardise, whiteningEpsilon } from './whiten.js'
 
-/** One list over the batch, cut back into its groups. */
+/** Splits one list over the batch into its groups. */
 function regroup(groups: readonly ScoredGroup[], values: ArrayLike<number>): number[][] {
   let next = 0
   return groups.map(({ totals }) => totals.map(() => values[next++]!))
 }
 
-/** Each member's weight, once per drawn token, or once; a group of one has no baseline and weighs nothing. */
+/** Weight of each member: its drawn tokens, or 1 without `tokens`. A group of one has no baseline and weighs 0. */
 const weightsOf = (groups: readonly ScoredGroup[]): number[] =>
   groups.flatMap(({ totals, tokens }, g) => {
     if (tokens && tokens.length !== totals.length)
@@ -19,9 +19,9 @@ const weightsOf = (groups: readonly ScoredGroup[]): number[] =>
   })
 
 /**
- * REINFORCE++ (Hu et al. 2025, arXiv:2501.03262) of one reward at the end and gamma 1: totals whitened over the drawn
- * tokens of the batch with 1e-8 added to the variance, whatever their groups; per token, with rewards on the way or a
- * discount, it is `reinforcePlusPlus`. It does not compare siblings: form its groups with `baseline: 'elsewhere'`.
+ * REINFORCE++ (Hu et al. 2025, arXiv:2501.03262) for one reward at the end and gamma 1: totals whitened over the drawn
+ * tokens of the batch, across groups, with 1e-8 added to the variance. `reinforcePlusPlus` is the per-token form, with
+ * intermediate rewards or a discount. It does not compare siblings: form its groups with `baseline: 'elsewhere'`.
  */
 export const reinforcePlusPlusAdvantages = (): BatchEstimator => (groups) => {
   const totals = groups.flatMap((group) => group.totals)
@@ -30,9 +30,9 @@ export const reinforcePlusPlusAdvantages = (): BatchEstimator => (groups) => {
 }
 
 /**
- * REINFORCE++ with the group's baseline (Hu et al. 2025, arXiv:2501.03262): centred on the group mean, then whitened
+ * REINFORCE++-baseline (Hu et al. 2025, arXiv:2501.03262): centred on the group mean, then whitened
  * over the drawn tokens of the batch with 1e-8 added to the variance, as verl does. A group of one gets 0 and stays
- * out of the statistics, where verl takes its raw total.
+ * out of the statistics; verl uses its raw total.
  */
 export const reinforcePlusPlusBaselineAdvantages = (): BatchEstimator => (groups) => {
   const scale = magnitude(groups.flatMap(({ totals }) => totals))
@@ -48,7 +48,7 @@ export const reinforcePlusPlusBaselineAdvantages = (): BatchEstimator => (groups
 
 /**
  * Lite PPO (Liu et al. 2025, arXiv:2508.08221; TRL's `scale_rewards="batch"`): centred on the group mean, divided by
- * the sample deviation of all totals of the batch plus `epsilon`.
+ * the sample standard deviation of all totals of the batch plus `epsilon`.
  */
 export const litePpoAdvantages =
   ({ epsilon = 1e-4 }: { readonly epsilon?: number } = {}): BatchEstimator =>
@@ -64,18 +64,19 @@ export const litePpoAdvantages =
     })
   }
 
+/** Settings of GDPO; the defaults are verl's. */
 export interface GdpoOptions {
-  /** What each part weighs; a part not named weighs nothing. Without it each part weighs 1. */
+  /** Weight of each reward part; an unnamed part weighs 0. @default 1 for every part */
   readonly weights?: Readonly<Record<string, number>>
-  /** Added to a part's deviation within its group: 1e-6 in verl, 1e-4 in TRL. @default 1e-6 */
+  /** Added to a part's standard deviation within its group: 1e-6 in verl, 1e-4 in TRL. @default 1e-6 */
   readonly epsilon?: number
   /** Added to the batch's variance: 1e-8 in verl, 0 in TRL. @default 1e-8 */
   readonly inside?: number
-  /** Added to the batch's deviation: 0 in verl, 1e-4 in TRL. @default 0 */
+  /** Added to the batch's standard deviation: 0 in verl, 1e-4 in TRL. @default 0 */
   readonly outside?: number
 }
 
-/** The weighted sum of a group's parts, each normalised over the members it applies to. */
+/** Weighted sum of a group's reward parts per member, each part normalised over the members it applies to. */
 function normalisedParts(
   { totals, parts }: ScoredGroup,
   g: number,
@@ -99,10 +100,10 @@ function normalisedParts(
 }
 
 /**
- * GDPO (arXiv:2601.05242): each part of the reward normalised by its own mean and sample deviation within the group,
- * the weighted sum of them whitened over the batch, so that no part drowns in the spread of another. The defaults are
- * verl's; TRL's are `{ epsilon: 1e-4, inside: 0, outside: 1e-4 }`, over members in place of tokens. A part that does
- * not apply to a member adds 0 for it, as in TRL; a group of one gets 0 and stays out of the statistics.
+ * GDPO (arXiv:2601.05242): normalises each part of the reward by its own mean and sample standard deviation within the
+ * group, then whitens their weighted sum over the batch, so that no part drowns in the spread of another. The defaults
+ * are verl's; TRL's are `{ epsilon: 1e-4, inside: 0, outside: 1e-4 }`, over members in place of tokens. A part that
+ * does not apply to a member adds 0 for it, as in TRL; a group of one gets 0 and stays out of the statistics.
  * @throws TypeError for a group without `parts`
  */
 export const gdpoAdvantages =

@@ -1,16 +1,17 @@
-/** Advantage estimators: pure functions of one group's totals, named after their papers. */
+/** Advantage estimators over one group's totals, named after their papers: GRPO, Dr. GRPO, RLOO, ReMax. */
 import type { AdvantageEstimator } from '../../group.js'
 import type { Deviation } from './whiten.js'
 import { standardise } from './whiten.js'
 
+/** Normalisation that tells implementations of GRPO apart. */
 export interface GrpoVariant {
-  /** What centred totals are divided by: a deviation over n - 1, over n, or nothing. @default 'sample' */
+  /** Divisor of centred totals: the standard deviation over n - 1 or over n, or none. @default 'sample' */
   readonly std?: Deviation
-  /** Added to the deviation. @default 1e-6 */
+  /** Added to the standard deviation. @default 1e-6 */
   readonly epsilon?: number
 }
 
-/** GRPO as published libraries compute it. */
+/** GRPO normalisation of published libraries. */
 export const grpoVariants = {
   verl: { std: 'sample', epsilon: 1e-6 },
   slime: { std: 'sample', epsilon: 1e-6 },
@@ -20,7 +21,7 @@ export const grpoVariants = {
 
 /**
  * GRPO (Shao et al. 2024, arXiv:2402.03300): centred on the group mean, divided by the standard deviation plus
- * `epsilon`. A group of one gets 0, where verl gives it its raw total.
+ * `epsilon`. A group of one gets 0; verl gives it its raw total.
  */
 export function grpoAdvantages({
   std = 'sample',
@@ -31,10 +32,10 @@ export function grpoAdvantages({
   return (totals) => [...standardise(totals, { std, outside: epsilon })]
 }
 
-/** Dr. GRPO (Liu et al. 2025, arXiv:2503.20783): centred on the group mean, the spread left alone. */
+/** Dr. GRPO (Liu et al. 2025, arXiv:2503.20783): centred on the group mean, not divided by the spread. */
 export const drGrpoAdvantages = (): AdvantageEstimator => grpoAdvantages({ std: 'none' })
 
-/** RLOO (Kool et al. 2019; Ahmadian et al. 2024): each member against the mean of the others. */
+/** RLOO (Kool et al. 2019; Ahmadian et al. 2024): each total minus the mean of the others. */
 export const rlooAdvantages = (): AdvantageEstimator => (totals) => {
   const n = totals.length
   return [...standardise(totals, { std: 'none' })].map((centred) =>
@@ -43,7 +44,7 @@ export const rlooAdvantages = (): AdvantageEstimator => (totals) => {
 }
 
 /**
- * ReMax (Li et al. 2023, arXiv:2310.10505): each member against the total of a greedy rollout of the same case.
+ * ReMax (Li et al. 2023, arXiv:2310.10505): each total minus the total of a greedy rollout of the same case.
  * It does not compare siblings: form its groups with `baseline: 'elsewhere'`.
  * @throws RangeError for a greedy total that is not finite
  */
@@ -53,7 +54,7 @@ export function remaxAdvantages(greedy: number): AdvantageEstimator {
   return (totals) => totals.map((total) => total - greedy)
 }
 
-/** The estimators that read one group's totals and no more. */
+/** Estimators that need nothing but one group's totals, by the name recipes use. */
 export const advantageEstimators = {
   grpo: grpoAdvantages(),
   'dr-grpo': drGrpoAdvantages(),

@@ -1,18 +1,19 @@
-/** Credit: which drawn token is answerable for which part of a consultation's reward. */
+/** Token-level credit assignment: per-token rewards, KL penalties and discounted returns. */
 import type { KlPenalty } from '../../batch.js'
 import type { TokenNumbers } from './whiten.js'
 
-/** The rewards of one segment's tokens, along its mask; a reward can only stand at a drawn token. */
+/** Rewards of one segment's tokens, along its mask; only a drawn token can have one. */
 export interface TokenRow {
+  /** 0 where masked. */
   readonly rewards: TokenNumbers
   /** 1 where the policy drew the token. */
   readonly mask: Uint8Array
-  /** What follows the last token: a bootstrapped value, or the return of the episode's next segment. @default 0 */
+  /** Return after the last token: a bootstrapped value, or the return of the episode's next segment. @default 0 */
   readonly after?: number
 }
 
 /**
- * Checks one row.
+ * Checks one row, and `more` values along the same mask.
  * @throws RangeError naming the field and the token: lengths that differ, a number that is not finite at a drawn
  * token, a reward at a masked one
  */
@@ -40,14 +41,14 @@ export function assertRow(
     )
 }
 
-/** @throws RangeError for a factor outside [0, 1] */
+/** Checks a discount or trace factor. @throws RangeError for a value outside [0, 1] */
 export function assertFactor(name: string, value: number): void {
   if (!(value >= 0 && value <= 1))
     throw new RangeError(`Expected \`${name}\` to be in [0, 1], got \`${value}\``)
 }
 
 /**
- * The total of a consultation as a reward of its last drawn token.
+ * Puts the total of a consultation at its last drawn token.
  * @throws RangeError when no token was drawn
  */
 export function terminalReward(mask: Uint8Array, total: number): Float64Array {
@@ -58,7 +59,7 @@ export function terminalReward(mask: Uint8Array, total: number): Float64Array {
   return out
 }
 
-/** Reward from each drawn token on, discounted by `gamma` per drawn token; masked tokens are 0 and cost no discount. */
+/** Return from each drawn token on, discounted by `gamma` per drawn token; masked tokens are 0 and not discounted. */
 export function discountedReturns(
   row: TokenRow,
   { gamma = 1 }: { readonly gamma?: number } = {},
@@ -67,19 +68,19 @@ export function discountedReturns(
   assertRow(row)
   const { rewards, mask, after = 0 } = row
   const out = new Float64Array(mask.length)
-  let following = after
+  let tail = after
   for (let t = mask.length - 1; t >= 0; t--) {
     if (!mask[t]) continue
-    following = rewards[t]! + gamma * following
-    out[t] = following
+    tail = rewards[t]! + gamma * tail
+    out[t] = tail
   }
   return out
 }
 
-/** Bounds of verl on k3: of d on both sides, and of the estimate. */
+/** verl's bounds for k3: |d| is at most `exponent`, the estimate at most `estimate`. */
 const k3Bounds = { exponent: 20, estimate: 10 }
 
-function kl(estimator: KlPenalty['estimator'], d: number): number {
+function estimateKl(estimator: KlPenalty['estimator'], d: number): number {
   if (estimator === 'k1') return d
   if (estimator === 'k2') return d ** 2 / 2
   const bounded = Math.min(Math.max(d, -k3Bounds.exponent), k3Bounds.exponent)
@@ -87,11 +88,11 @@ function kl(estimator: KlPenalty['estimator'], d: number): number {
 }
 
 /**
- * Rewards less the KL penalty of each drawn token, with d = log p - log p_ref (Schulman 2020): k1 is d, k2 is d²/2,
+ * Rewards minus the KL penalty of each drawn token, with d = log p - log p_ref (Schulman 2020): k1 is d, k2 is d²/2,
  * k3 is exp(-d) + d - 1, with d within ±20 and k3 at most 10 as in verl. InstructGPT's shaping (Ouyang et al. 2022) is
  * k1 (HuatuoGPT-o1: coefficient 0.03).
  */
-export function klPenalised(
+export function klPenalisedRewards(
   {
     rewards,
     mask,
@@ -102,6 +103,6 @@ export function klPenalised(
 ): Float64Array {
   assertRow({ rewards, mask }, { logprobs, refLogprobs })
   return Float64Array.from(mask, (drawn, t) =>
-    drawn ? rewards[t]! - coefficient * kl(estimator, logprobs[t]! - refLogprobs[t]!) : 0,
+    drawn ? rewards[t]! - coefficient * estimateKl(estimator, logprobs[t]! - refLogprobs[t]!) : 0,
   )
 }

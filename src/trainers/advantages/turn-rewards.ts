@@ -1,10 +1,10 @@
-/** Credit turn by turn: rewards and advantages of the moves of a consultation, and the tokens they were drawn as. */
+/** Turn-level credit assignment: rewards, returns and advantages per turn, and their spread over tokens. */
 import type { AdvantageEstimator } from '../../group.js'
 import { assertFactor } from './token-rewards.js'
 
 /**
- * The turn that each token of an episode's segments was drawn in, -1 where masked.
- * @param drawn how many tokens each turn drew, in order; 0 for a move that was not drawn
+ * Turn index of each drawn token of an episode's segments, -1 where masked.
+ * @param drawn number of tokens drawn in each turn, in order; 0 for a move that was not sampled
  * @throws RangeError when the masks hold another number of drawn tokens
  */
 export function tokenTurns(masks: readonly Uint8Array[], drawn: readonly number[]): Int32Array[] {
@@ -21,8 +21,9 @@ export function tokenTurns(masks: readonly Uint8Array[], drawn: readonly number[
 }
 
 /**
- * One reward per turn, put at the last token drawn in it.
- * @throws RangeError for a reward of a turn without a token, which would be lost
+ * Token rewards from one reward per turn, put at the last token drawn in the turn.
+ * @param turns turn index of each token, as `tokenTurns` gives it
+ * @throws RangeError for a nonzero reward of a turn without a token, which would be lost
  */
 export function turnRewards(
   turns: readonly Int32Array[],
@@ -40,34 +41,35 @@ export function turnRewards(
   return out
 }
 
-/** One number per turn, given to every token drawn in it; 0 where masked and for a turn beyond `values`. */
+/** Gives each drawn token the value of its turn; 0 where masked and for a turn beyond `values`. */
 export const spreadTurns = (
   turns: readonly Int32Array[],
   values: readonly number[],
 ): Float64Array[] =>
   turns.map((row) => Float64Array.from(row, (turn) => (turn < 0 ? 0 : (values[turn] ?? 0))))
 
-/** Reward from each turn on, discounted by `gamma` per turn, whatever the turns' lengths in tokens. */
+/** Return from each turn on, discounted by `gamma` per turn, not per token. */
 export function turnReturns(
   rewards: readonly number[],
   { gamma = 1 }: { readonly gamma?: number } = {},
 ): number[] {
   assertFactor('gamma', gamma)
-  let following = 0
+  let tail = 0
   return rewards
     .map((_, i) => {
-      following = rewards[rewards.length - 1 - i]! + gamma * following
-      return following
+      tail = rewards[rewards.length - 1 - i]! + gamma * tail
+      return tail
     })
     .reverse()
 }
 
 /**
- * Group-relative advantages of turns: rewards by member and turn in, advantages by member and turn out.
+ * Group-relative advantages per turn, from rewards and to advantages indexed `[member][turn]`.
  *
  * `returns` compares the discounted returns of the siblings' k-th turns with one another, in the manner of GTPO
  * (Ding et al. 2025); a turn that only one sibling reached gets 0. `rewards` compares all turns' rewards of the group
- * at once and sums what is left from each turn on: GRPO with process supervision (Shao et al. 2024, section 4.1.3).
+ * at once and sums the normalised rewards from each turn on: GRPO with process supervision (Shao et al. 2024, section
+ * 4.1.3).
  */
 export function turnAdvantages(
   members: readonly (readonly number[])[],
@@ -76,9 +78,9 @@ export function turnAdvantages(
     compare = 'returns',
     gamma = 1,
   }: {
-    /** @default 'returns' */
+    /** Quantity compared between siblings. @default 'returns' */
     readonly compare?: 'returns' | 'rewards'
-    /** @default 1 */
+    /** Discount per turn. @default 1 */
     readonly gamma?: number
   } = {},
 ): number[][] {
@@ -95,9 +97,9 @@ export function turnAdvantages(
   const out = members.map((rewards) => turnReturns(rewards, { gamma }))
   const longest = Math.max(0, ...members.map(({ length }) => length))
   for (let turn = 0; turn < longest; turn++) {
-    const there = out.filter(({ length }) => length > turn)
-    const estimated = estimate(there.map((returns) => returns[turn]!))
-    there.forEach((returns, n) => {
+    const reached = out.filter(({ length }) => length > turn)
+    const estimated = estimate(reached.map((returns) => returns[turn]!))
+    reached.forEach((returns, n) => {
       returns[turn] = estimated[n] ?? 0
     })
   }

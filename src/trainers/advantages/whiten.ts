@@ -1,12 +1,12 @@
-/** Centring and whitening that no finite number can turn into NaN: what every estimator is made of. */
+/** Centring and whitening for advantage estimators. No finite input gives NaN. */
 
-/** Values by token, along a segment's mask. */
+/** One value per token, along a segment's mask. */
 export type TokenNumbers = Float32Array | Float64Array
 
-/** What centred values are divided by: a deviation over n - 1 or over n, or nothing. */
+/** Divisor of centred values: the standard deviation over n - 1 or over n, or none. */
 export type Deviation = 'sample' | 'population' | 'none'
 
-/** A power of two near the largest |value|: division by it is exact, and what it leaves can be squared and summed. */
+/** A power of two near the largest |value|. Division by it is exact, and the quotients can be squared and summed. */
 export function magnitude(values: ArrayLike<number>): number {
   let largest = 0
   for (let i = 0; i < values.length; i++) largest = Math.max(largest, Math.abs(values[i]!))
@@ -80,15 +80,15 @@ function moments(
   return { origin, centre, variance: squares / free }
 }
 
-/** The standard deviation of values, n - 1; 0 for fewer than two. */
+/** Sample standard deviation (n - 1); 0 for fewer than two values. */
 export function deviation(values: ArrayLike<number>): number {
   const scale = magnitude(values)
   return Math.sqrt(moments(values, undefined, 'sample', scale).variance) * scale
 }
 
 /**
- * (value - mean) / (√(variance + inside) + outside); zeros where all values are equal, 0 where a weight is.
- * @param weights how many times each value counts; without them each counts once
+ * Standardises values: (value - mean) / (√(variance + inside) + outside). All zeros where all values are equal; 0 for
+ * a value of weight 0.
  */
 export function standardise(
   values: ArrayLike<number>,
@@ -98,19 +98,20 @@ export function standardise(
     outside = 0,
     weights,
   }: {
-    /** @default 'sample' */
+    /** Kind of standard deviation. @default 'sample' */
     readonly std?: Deviation
     /** Added to the variance. @default 0 */
     readonly inside?: number
-    /** Added to the deviation. @default 0 */
+    /** Added to the standard deviation. @default 0 */
     readonly outside?: number
+    /** How many times each value counts. @default once */
     readonly weights?: ArrayLike<number> | undefined
   } = {},
 ): Float64Array {
   const out = new Float64Array(values.length)
   const scale = magnitude(values)
   const { origin, centre, variance } = moments(values, weights, std, scale)
-  // Divided twice, as the square of a scale can be 0 or infinite where the scale is neither.
+  // Divided twice, because the square of a scale can be 0 or infinite where the scale is neither.
   const divisor = Math.sqrt(variance + inside / scale / scale) + outside / scale
   for (let i = 0; i < values.length; i++) {
     if (weights && weights[i]! <= 0) continue
@@ -120,12 +121,12 @@ export function standardise(
   return out
 }
 
-/** What verl adds to the variance when it whitens. */
+/** Epsilon that verl adds to the variance when it whitens. */
 export const whiteningEpsilon = 1e-8
 
 /**
- * Rows whitened over all drawn tokens of the batch: mean 0, variance 1 (n - 1), 1e-8 added to the variance, as
- * verl's `masked_whiten`. Masked tokens are 0; so is everything where fewer than two tokens were drawn.
+ * Whitens rows over all drawn tokens of the batch: mean 0, variance 1 (n - 1), 1e-8 added to the variance, as verl's
+ * `masked_whiten` does. Masked tokens are 0, and so is everything where fewer than two tokens were drawn.
  */
 export function whitenTokens(
   rows: readonly { readonly values: TokenNumbers; readonly mask: Uint8Array }[],

@@ -1,22 +1,23 @@
-/** From groups to a batch: the segments of every member that learns, and what the loss needs besides. */
+/** Builds a training batch from groups: segments of the members that learn, and the log-probs their loss needs. */
 import type { Backend } from '../../backend.js'
 import type { Loss, NormaliserKind, TokenSegment, TrainBatch } from '../../batch.js'
-import { normalise } from '../../batch.js'
+import { makeNormaliser } from '../../batch.js'
 import type { Group } from '../../group.js'
 import type { AdamSchedule } from '../loops/adam-schedule.js'
 import { settingsAt } from '../loops/adam-schedule.js'
 import { episodeSegments } from './segments.js'
 
-/** How a batch is made of groups. */
+/** Loss, normaliser and optimiser of a training batch. */
 export interface BatchOptions {
   readonly loss: Loss
   readonly normaliser: NormaliserKind
+  /** Evaluated at the batch's step. */
   readonly adam: AdamSchedule
-  /** For the dr-grpo normaliser: the most tokens an episode can draw. */
+  /** For the dr-grpo normaliser: maximum number of tokens an episode can draw. */
   readonly maxTokens?: number
 }
 
-/** The batch of all groups that teach something; `undefined` when none does. */
+/** Builds the batch of all groups that learn, and counts forked token streams; `undefined` when no group learns. */
 export function toTrainBatch(
   groups: readonly Group[],
   step: number,
@@ -35,13 +36,20 @@ export function toTrainBatch(
       }),
     )
   if (segments.length === 0) return undefined
-  const perSegment = normalise(normaliser, segments, maxTokens === undefined ? {} : { maxTokens })
+  const perSegment = makeNormaliser(
+    normaliser,
+    segments,
+    maxTokens === undefined ? {} : { maxTokens },
+  )
   const settings = { loss, adam: settingsAt(adam, step) }
   return { batch: { step, policyVersion, segments, normaliser: perSegment, ...settings }, forks }
 }
 
-/** The segments with what the loss needs besides: the reference's log-probs, and the trainer's own. */
-export async function completed(
+/**
+ * Adds the log-probs the loss needs: the reference's for a KL penalty, the trainer's own for a correction.
+ * @throws TypeError for a backend without `logprobs` where the loss needs them
+ */
+export async function attachLogprobs(
   backend: Backend,
   loss: Loss,
   segments: readonly TokenSegment[],

@@ -1,20 +1,20 @@
-/** From episodes to token segments: append-only, forked where the prefix property breaks. */
+/** Token segments of an episode: append-only, with a new segment where a prompt does not extend the last one. */
 import type { TokenSegment } from '../../batch.js'
 import type { Episode, Sample } from '../../episode.js'
 
-/** Whether `longer` has `part` at a place. */
-const holds = (longer: readonly number[], part: readonly number[], at: number): boolean => {
+/** Whether `longer` has `part` at index `at`. */
+const hasAt = (longer: readonly number[], part: readonly number[], at: number): boolean => {
   if (longer.length < at + part.length) return false
   for (let i = 0; i < part.length; i++) if (part[i] !== longer[at + i]) return false
   return true
 }
 
-/** Whether what `next` read begins with all that `before` had read and drawn. */
+/** Whether the prompt of `next` begins with the prompt and drawn tokens of `before`. */
 const extendsStream = (before: Sample, next: Sample): boolean =>
-  holds(next.prompt, before.prompt, 0) && holds(next.prompt, before.tokens, before.prompt.length)
+  hasAt(next.prompt, before.prompt, 0) && hasAt(next.prompt, before.tokens, before.prompt.length)
 
-/** Consecutive samples whose prompts extend one another: one segment each. */
-function runs(samples: readonly Sample[]): Sample[][] {
+/** Splits samples into runs whose prompts extend one another. Each run is one segment. */
+function splitRuns(samples: readonly Sample[]): Sample[][] {
   const out: Sample[][] = []
   for (const sample of samples) {
     const open = out.at(-1)
@@ -25,13 +25,13 @@ function runs(samples: readonly Sample[]): Sample[][] {
   return out
 }
 
-function segment(
+function buildSegment(
   run: readonly Sample[],
   advantage: number,
   rolloutId: string,
   groupId: string,
 ): TokenSegment {
-  const first = run[0] as Sample // `runs` makes no empty run
+  const first = run[0] as Sample // `splitRuns` makes no empty run
   const last = run.at(-1) as Sample
   const tokens = new Int32Array(last.prompt.length + last.tokens.length)
   tokens.set(last.prompt)
@@ -66,7 +66,7 @@ function segment(
 }
 
 /**
- * The segments of one episode, every drawn token carrying the episode's advantage.
+ * Segments of one episode, with the episode's advantage at every drawn token.
  * More than one segment means that the token stream was not append-only; `forks` counts the breaks.
  */
 export function episodeSegments(
@@ -75,15 +75,15 @@ export function episodeSegments(
   groupId: string,
 ): { readonly segments: readonly TokenSegment[]; readonly forks: number } {
   const samples = episode.turns.flatMap((turn) => (turn.sample ? [turn.sample] : []))
-  const parts = runs(samples)
+  const parts = splitRuns(samples)
   return {
-    segments: parts.map((run) => segment(run, advantage, episode.id, groupId)),
+    segments: parts.map((run) => buildSegment(run, advantage, episode.id, groupId)),
     forks: Math.max(0, parts.length - 1),
   }
 }
 
-/** @throws RangeError for a segment that was drawn without chance, or a mask of another length than its tokens */
-export function assertDrawn(segments: readonly TokenSegment[]): void {
+/** Checks that segments can be trained on. @throws RangeError for a temperature of 0 or a mask of the wrong length */
+export function assertTrainable(segments: readonly TokenSegment[]): void {
   segments.forEach(({ rolloutId, tokens, promptLength, mask, temperature }, s) => {
     const name = `segments[${s}] of rollout ${rolloutId}`
     if (!(temperature > 0))

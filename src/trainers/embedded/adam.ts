@@ -1,30 +1,33 @@
-/** Adam (Kingma & Ba 2015), its decay decoupled (Loshchilov & Hutter 2019), on arrays that may grow by rows of zeros. */
+/** Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019), on arrays that may grow. */
 import type { AdamSettings } from '../../batch.js'
 
-/** The optimiser's memory; `adam` writes into it. */
+/** Optimiser state; `adamStep` writes into it. */
 export interface AdamState {
+  /** Steps taken so far, for bias correction. */
   steps: number
+  /** First moments: running mean of each gradient. */
   mean: Float64Array
+  /** Second moments: running mean of each squared gradient. */
   square: Float64Array
 }
 
-/** `values` itself where it has that length, or a copy with the new numbers 0. */
-export function grown(values: Float64Array, length: number): Float64Array {
+/** Pads `values` with zeros to `length`; returns the array itself where it has that length already. */
+export function padWithZeros(values: Float64Array, length: number): Float64Array {
   if (values.length === length) return values
   const out = new Float64Array(length)
   out.set(values)
   return out
 }
 
-/** The Euclidean norm. */
+/** Euclidean norm. */
 export function norm(values: Float64Array): number {
   let sum = 0
   for (let i = 0; i < values.length; i++) sum += values[i]! * values[i]!
   return Math.sqrt(sum)
 }
 
-/** One step: new weights, the old ones untouched; `state` moves on in place. */
-export function adam(
+/** Takes one Adam step. Returns new weights and leaves the old ones untouched; updates `state` in place. */
+export function adamStep(
   weights: Float64Array,
   gradient: Float64Array,
   state: AdamState,
@@ -40,11 +43,11 @@ export function adam(
   const gradNorm = norm(gradient)
   const scale = gradNorm > maxGradNorm ? maxGradNorm / gradNorm : 1
   state.steps += 1
-  state.mean = grown(state.mean, gradient.length)
-  state.square = grown(state.square, gradient.length)
+  state.mean = padWithZeros(state.mean, gradient.length)
+  state.square = padWithZeros(state.square, gradient.length)
   const { steps, mean, square } = state
   const out = new Float64Array(gradient.length)
-  const kept = 1 - learningRate * weightDecay
+  const decay = 1 - learningRate * weightDecay
   const rate = (learningRate * Math.sqrt(1 - beta2 ** steps)) / (1 - beta1 ** steps)
   for (let i = 0; i < gradient.length; i++) {
     const g = gradient[i]! * scale
@@ -52,7 +55,7 @@ export function adam(
     const s = beta2 * square[i]! + (1 - beta2) * g * g
     mean[i] = m
     square[i] = s
-    out[i] = kept * weights[i]! - (rate * m) / (Math.sqrt(s) + epsilon)
+    out[i] = decay * weights[i]! - (rate * m) / (Math.sqrt(s) + epsilon)
   }
   return out
 }

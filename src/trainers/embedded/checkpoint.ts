@@ -1,21 +1,23 @@
-/** Checkpoints of the embedded policy: a folder with `policy.json` and `weights.bin`, whole or not at all. */
+/** Checkpoints of the embedded policy: a folder with `policy.json` and `weights.bin`, written atomically. */
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { z } from 'zod'
-import { Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
-import { writeWholeFolder } from '../../storage/atomic-write.js'
+import { writeFolderAtomically } from '../../storage/atomic-write.js'
 import type { AdamState } from './adam.js'
-import { grown } from './adam.js'
+import { padWithZeros } from './adam.js'
 import type { Critic } from './critic.js'
 
-/** Everything a run needs to go on as if it had never stopped. */
+/** Everything a run needs to resume exactly where it stopped. */
 export interface Snapshot {
   readonly policyVersion: number
+  /** Features in the order of their weight rows. */
   readonly keys: readonly number[]
+  /** rows × actions, row-major. */
   readonly weights: Float64Array
   readonly adam: AdamState
-  /** Absent while it was never trained. */
+  /** Absent until it is first trained. */
   readonly critic?: Critic
 }
 
@@ -32,14 +34,14 @@ const Manifest = z.strictObject({
 
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** Little-endian float64: keys, weights, first moments, second moments; then the critic's three, a number per row. */
+/** Little-endian float64: keys, weights, first and second moments; then the critic's three, one number per row. */
 function pack({ keys, weights, adam, critic }: Snapshot): Buffer {
   const parts = [Float64Array.from(keys), weights]
-  for (const moment of [adam.mean, adam.square]) parts.push(grown(moment, weights.length))
-  // Rows that joined since the critic was last trained are zeros to it.
+  for (const moment of [adam.mean, adam.square]) parts.push(padWithZeros(moment, weights.length))
+  // Rows added since the critic was last trained have critic weight 0.
   if (critic)
     for (const part of [critic.weights, critic.adam.mean, critic.adam.square])
-      parts.push(grown(part, keys.length))
+      parts.push(padWithZeros(part, keys.length))
   const numbers = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
   let at = 0
   for (const part of parts) {
@@ -49,13 +51,13 @@ function pack({ keys, weights, adam, critic }: Snapshot): Buffer {
   return Buffer.from(numbers.buffer)
 }
 
-/** Writes a checkpoint's folder. */
+/** Writes a checkpoint into a folder, completely or not at all. */
 export const saveSnapshot = (
   folder: string,
   snapshot: Snapshot,
   actionSpace: ActionSpace,
 ): Promise<void> =>
-  writeWholeFolder(folder, async (fresh) => {
+  writeFolderAtomically(folder, async (fresh) => {
     const bytes = pack(snapshot)
     const manifest: z.infer<typeof Manifest> = {
       format: 'bedside-embedded/1',
@@ -73,7 +75,7 @@ export const saveSnapshot = (
 
 const bad = (folder: string, why: string): Fault => new Fault('bad-checkpoint', `${folder}: ${why}`)
 
-/** What `pack` packed. */
+/** Inverse of `pack`. */
 function unpack(numbers: Float64Array, manifest: z.infer<typeof Manifest>): Snapshot {
   const { actions, rows, policyVersion, adamSteps, critic } = manifest
   let at = 0
@@ -93,7 +95,7 @@ function unpack(numbers: Float64Array, manifest: z.infer<typeof Manifest>): Snap
   }
 }
 
-/** @throws Fault `bad-checkpoint` naming what was found and what was expected */
+/** Reads a checkpoint written over the same action space. @throws Fault `bad-checkpoint` saying what was expected */
 export async function loadSnapshot(folder: string, actionSpace: ActionSpace): Promise<Snapshot> {
   let manifest: z.infer<typeof Manifest>
   let bytes: Buffer
@@ -101,7 +103,7 @@ export async function loadSnapshot(folder: string, actionSpace: ActionSpace): Pr
     manifest = Manifest.parse(JSON.parse(await readFile(`${folder}/policy.json`, 'utf8')))
     bytes = await readFile(`${folder}/weights.bin`)
   } catch (error) {
-    throw bad(folder, `not a checkpoint of the embedded policy (${messageOf(error)})`)
+    throw bad(folder, `not a checkpoint of the embedded policy (${errorMessage(error)})`)
   }
   const { actions, rows } = manifest
   if (actions !== actionSpace.actions.length || manifest.vocabulary !== actionSpace.fingerprint)

@@ -1,39 +1,39 @@
-/** Somebody else's episode as this policy would have drawn it: teacher forcing. */
+/** Teacher forcing for the embedded policy: another agent's episode as segments this policy could have drawn. */
 import type { TokenSegment } from '../../batch.js'
 import type { Episode } from '../../episode.js'
 import { episodeSegments } from '../batches/segments.js'
-import type { Reader } from './policy.js'
+import type { FeatureExtractor } from './policy.js'
 import type { Tokenizer } from './tokenizer.js'
 
 /**
- * The segments of an episode whose every move was drawn if the policy could have drawn it there; at temperature 1,
- * log-probs 0, advantages 1. A move made already, or one but the diagnosis on the last turn, has probability 0: it
- * is read. A move outside the vocabulary leaves no token but those of the reply to it.
+ * Segments of an episode in which every action the policy could have taken there counts as drawn, at temperature 1,
+ * with log-probs 0 and advantages 1. A repeated action, or one other than the diagnosis on the last turn, has
+ * probability 0: it is masked. An action outside the action space has no token; only the reply to it is read.
  */
-export function demonstration(
+export function demonstrationSegments(
   episode: Episode,
   {
     tokenizer,
-    reader,
+    extractor,
     policyVersion,
   }: {
     readonly tokenizer: Tokenizer
-    readonly reader: Reader
+    readonly extractor: FeatureExtractor
     readonly policyVersion: number
   },
 ): readonly TokenSegment[] {
   const { intake, spent, budget, language, maxTurns } = episode
-  const state = reader.start()
-  const open = new Uint8Array(reader.actions)
+  const state = extractor.initialState()
+  const actionMask = new Uint8Array(extractor.actions)
   let read = 0
   const turns = episode.turns.map(({ sample: _, ...turn }, t) => {
     const seen = episode.turns.slice(0, t)
     const rest = { turns: seen, turnsLeft: maxTurns - t, spent, budget, language }
     const prompt = tokenizer.encode({ intake, ...rest })
-    for (; read < prompt.length; read++) reader.read(state, prompt[read]!)
-    reader.writeOpen(state, open)
-    const token = tokenizer.move(turn.action)
-    if (token === undefined || open[token] !== 1) return turn
+    for (; read < prompt.length; read++) extractor.read(state, prompt[read]!)
+    extractor.writeActionMask(state, actionMask)
+    const token = tokenizer.actionId(turn.action)
+    if (token === undefined || actionMask[token] !== 1) return turn
     const sample = {
       prompt,
       tokens: [token],

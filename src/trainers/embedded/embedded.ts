@@ -1,27 +1,30 @@
 /**
- * The embedded backend: a policy in TypeScript whose vocabulary is utterances. No Python, no GPU, no key.
+ * The embedded backend: a linear softmax policy over utterances in TypeScript. No Python, no GPU, no key.
  *
  * It samples token ids, takes the same batches and the same clipped loss as every other backend, and steps
  * with Adam, so the whole path from case to weights is real on any laptop.
  */
-import type { Backend, Capabilities } from '../../backend.js'
+import type { Backend, Capabilities, StepReport } from '../../backend.js'
 import { assertSteppable } from '../../backend.js'
 import type { TokenSegment, TrainBatch } from '../../batch.js'
 import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
-import { writeWhole } from '../../storage/atomic-write.js'
-import { assertDrawn } from '../batches/segments.js'
+import { writeFileAtomically } from '../../storage/atomic-write.js'
+import { assertTrainable } from '../batches/segments.js'
 import { assertTargets } from '../losses/critic-targets.js'
 import { stepReport } from '../losses/step-report.js'
 import type { AdamState } from './adam.js'
-import { adam, grown, norm } from './adam.js'
-import { criticGradient, freshCritic, valuesAt } from './critic.js'
-import { demonstration } from './demonstration.js'
-import { passes as makePasses } from './gradient.js'
-import type { Weights } from './policy.js'
-import { reader as makeReader } from './policy.js'
-import { readings as makeReadings } from './reading.js'
+import { adamStep, norm, padWithZeros } from './adam.js'
+import type { Critic } from './critic.js'
+import { criticGradient, predictValues, zeroCritic } from './critic.js'
+import { demonstrationSegments } from './demonstration.js'
+import type { SegmentPasses } from './gradient.js'
+import { segmentPasses } from './gradient.js'
+import type { FeatureExtractor, PolicyWeights } from './policy.js'
+import { featureExtractor } from './policy.js'
 import { sampler as makeSampler } from './sampler.js'
+import type { FeatureCache } from './segment-features.js'
+import { featureCache } from './segment-features.js'
 import { tokenizer as makeTokenizer } from './tokenizer.js'
 
 const capabilities: Capabilities = {
@@ -35,13 +38,48 @@ const capabilities: Capabilities = {
   maxMoveTokens: 1,
 }
 
+/** Settings of the embedded backend. */
 export interface EmbeddedOptions {
+  /** The actions that are the policy's vocabulary. */
   readonly actionSpace: ActionSpace
 }
 
-/** @throws RangeError for a drawn token that is no move, or a segment drawn without chance */
-function checkSegments(segments: readonly TokenSegment[], actions: number): void {
-  assertDrawn(segments)
+/** The fixed parts of a learner, and the state that steps and loading replace. */
+interface Learner {
+  readonly actionSpace: ActionSpace
+  readonly extractor: FeatureExtractor
+  readonly passes: SegmentPasses
+  weights: PolicyWeights
+  optimiser: AdamState
+  critic: Critic
+  policyVersion: number
+  /** Gradient buffer, rows × actions. */
+  gradient: Float64Array
+  cache: FeatureCache
+  /** The KL reference, with its own cache: its rows may be of a checkpoint that was loaded before this one. */
+  reference: Pick<Learner, 'weights' | 'cache'>
+}
+
+function createLearner(actionSpace: ActionSpace, extractor: FeatureExtractor): Learner {
+  const weights: PolicyWeights = { rowOf: new Map(), rows: 0, values: new Float64Array(0) }
+  const cache = featureCache(extractor)
+  return {
+    actionSpace,
+    extractor,
+    passes: segmentPasses(extractor.actions),
+    weights,
+    optimiser: { steps: 0, mean: new Float64Array(0), square: new Float64Array(0) },
+    critic: zeroCritic(),
+    policyVersion: 0,
+    gradient: new Float64Array(0),
+    cache,
+    reference: { weights, cache },
+  }
+}
+
+/** Checks segments before they are read. @throws RangeError for a drawn token that is no action, or temperature 0 */
+function assertSegments(segments: readonly TokenSegment[], actions: number): void {
+  assertTrainable(segments)
   segments.forEach(({ rolloutId, tokens, promptLength, mask }, s) => {
     mask.forEach((drawn, t) => {
       const token = tokens[promptLength + t]!
@@ -53,133 +91,144 @@ function checkSegments(segments: readonly TokenSegment[], actions: number): void
   })
 }
 
-/** Opens a fresh policy that finds every utterance equally likely, and a critic that expects nothing. */
+/** Adds rows for new features and a gradient buffer of the same size, filled with zeros. */
+function growRows(learner: Learner, segments: readonly TokenSegment[]): void {
+  const { cache, weights, gradient, extractor } = learner
+  const rowOf = cache.addRows(segments, weights.rowOf)
+  const size = rowOf.size * extractor.actions
+  learner.weights = { rowOf, rows: rowOf.size, values: padWithZeros(weights.values, size) }
+  learner.gradient = gradient.length === size ? gradient.fill(0) : new Float64Array(size)
+}
+
+/** Takes one gradient step of policy and critic. Every check and gradient comes before the first update. */
+function takeStep(learner: Learner, batch: TrainBatch): StepReport {
+  const { segments, loss } = batch
+  assertSegments(segments, learner.extractor.actions)
+  if (batch.critic) assertTargets(batch.critic, segments)
+  // New rows are zeros and change nothing, so they stay even if the step is refused below.
+  growRows(learner, segments)
+  const { weights, cache, gradient, critic, policyVersion } = learner
+  const sums = stepReport(loss, policyVersion)
+  const pass = { loss, weights, gradient, sums }
+  const read = (segment: TokenSegment) => cache.get(segment, weights.rowOf)
+  segments.forEach((segment, s) => {
+    learner.passes.addGradient(segment, read(segment), batch.normaliser.perSegment[s]!, pass)
+  })
+  const report = sums.report(policyVersion + 1, norm(gradient))
+  if (!Number.isFinite(report.gradNorm))
+    throw new RangeError(
+      `Expected a finite gradient, got norm ${report.gradNorm}; nothing was applied`,
+    )
+  const learned =
+    batch.critic &&
+    criticGradient(batch, batch.critic, { weights: critic.weights, rows: weights.rows, read })
+  const values = adamStep(weights.values, gradient, learner.optimiser, batch.adam)
+  learner.weights = { ...weights, values }
+  learner.policyVersion += 1
+  if (!batch.critic || !learned) return report
+  const old = padWithZeros(critic.weights, weights.rows)
+  const updated = adamStep(old, learned.gradient, critic.adam, batch.critic.adam)
+  learner.critic = { weights: updated, adam: critic.adam }
+  return { ...report, critic: learned.report }
+}
+
+/** Log-probs along each segment's mask, 0 where masked; of the KL reference or of the current weights. */
+function segmentLogprobs(
+  learner: Learner,
+  segments: readonly TokenSegment[],
+  reference: boolean,
+): Float32Array[] {
+  assertSegments(segments, learner.extractor.actions)
+  const { weights, cache } = reference ? learner.reference : learner
+  return segments.map((segment) => {
+    const features = cache.get(segment, weights.rowOf)
+    return Float32Array.from(learner.passes.logprobs(segment, features, weights))
+  })
+}
+
+/** Predicted value along each segment's mask, 0 where masked. */
+function segmentValues(learner: Learner, segments: readonly TokenSegment[]): Float32Array[] {
+  const { extractor, cache, weights, critic } = learner
+  assertSegments(segments, extractor.actions)
+  return segments.map((segment) => {
+    const features = cache.get(segment, weights.rowOf)
+    const out = new Float32Array(segment.mask.length)
+    predictValues(critic.weights, features).forEach((value, n) => {
+      out[features.positions[n]!] = value
+    })
+    return out
+  })
+}
+
+async function save(learner: Learner, folder: string): Promise<void> {
+  const { actionSpace, weights, optimiser, critic, policyVersion } = learner
+  const keys = [...weights.rowOf.keys()]
+  const policy = { policyVersion, keys, weights: weights.values, adam: { ...optimiser } }
+  const { saveSnapshot } = await import('./checkpoint.js')
+  await saveSnapshot(folder, critic.adam.steps > 0 ? { ...policy, critic } : policy, actionSpace)
+}
+
+async function load(learner: Learner, folder: string): Promise<void> {
+  const { loadSnapshot } = await import('./checkpoint.js')
+  const loaded = await loadSnapshot(folder, learner.actionSpace)
+  const rowOf = new Map(loaded.keys.map((key, row) => [key, row] as const))
+  // Rows have other meanings now, so features cached with the old ones are invalid.
+  learner.cache = featureCache(learner.extractor)
+  learner.weights = { rowOf, rows: loaded.keys.length, values: loaded.weights }
+  learner.optimiser = loaded.adam
+  learner.critic = loaded.critic ?? zeroCritic()
+  learner.policyVersion = loaded.policyVersion
+}
+
+/** Writes the weights as JSON, one entry per feature row. */
+async function exportWeights(learner: Learner, format: string, file: string): Promise<void> {
+  if (format !== 'json')
+    throw new RangeError(`Expected an export format of json, got \`${format}\``)
+  const { actionSpace: vocabulary, weights, policyVersion } = learner
+  const actions = vocabulary.actions.length
+  const rows = [...weights.rowOf].map(([feature, row]) => ({
+    feature,
+    weights: [...weights.values.subarray(row * actions, (row + 1) * actions)],
+  }))
+  await writeFileAtomically(file, JSON.stringify({ vocabulary, policyVersion, rows }))
+}
+
+/** Creates a backend with a uniform policy over all utterances and a critic that predicts 0. */
 export function embedded({ actionSpace }: EmbeddedOptions): Backend {
   const tokenizer = makeTokenizer(actionSpace)
-  const reader = makeReader(actionSpace, tokenizer)
-  const { actions } = reader
-  const passes = makePasses(actions)
-  let weights: Weights = { rowOf: new Map(), rows: 0, values: new Float64Array(0) }
-  let optimiser: AdamState = { steps: 0, mean: new Float64Array(0), square: new Float64Array(0) }
-  let critic = freshCritic()
-  let policyVersion = 0
-  let gradient = new Float64Array(0)
-  let readings = makeReadings(reader)
-  // With its own readings, as its rows may be of a checkpoint that was loaded before this one.
-  let reference = { weights, readings }
-
-  /** What the critic would learn of a batch; throws before anything is applied. */
-  const criticised = (batch: TrainBatch) =>
-    batch.critic && {
-      settings: batch.critic.adam,
-      ...criticGradient(batch, batch.critic, {
-        weights: critic.weights,
-        rows: weights.rows,
-        read: (segment) => readings.of(segment, weights.rowOf),
-      }),
-    }
-
+  const extractor = featureExtractor(actionSpace, tokenizer)
+  const learner = createLearner(actionSpace, extractor)
   return {
     name: 'embedded',
     capabilities,
     get policyVersion() {
-      return policyVersion
+      return learner.policyVersion
     },
-
     sampler({ temperature = 1 } = {}) {
       if (!(temperature >= 0))
         throw new RangeError(`Expected \`temperature\` to be >= 0, got \`${temperature}\``)
-      return makeSampler({ actionSpace, tokenizer, reader, weights, policyVersion, temperature })
+      const { weights, policyVersion } = learner
+      return makeSampler({ actionSpace, tokenizer, extractor, weights, policyVersion, temperature })
     },
-
     async step(batch) {
       assertSteppable(this, batch)
-      checkSegments(batch.segments, actions)
-      if (batch.critic) assertTargets(batch.critic, batch.segments)
-      const rowOf = readings.rowsFor(batch.segments, weights.rowOf)
-      const size = rowOf.size * actions
-      // New rows are zeros and change nothing, so they stay even if the step is refused below.
-      weights = { rowOf, rows: rowOf.size, values: grown(weights.values, size) }
-      gradient = gradient.length === size ? gradient.fill(0) : new Float64Array(size)
-      const sums = stepReport(batch.loss, policyVersion)
-      const pass = { loss: batch.loss, weights, gradient, sums }
-      batch.segments.forEach((segment, s) => {
-        const weight = batch.normaliser.perSegment[s]!
-        passes.add(segment, readings.of(segment, rowOf), weight, pass)
-      })
-      const report = sums.report(policyVersion + 1, norm(gradient))
-      if (!Number.isFinite(report.gradNorm))
-        throw new RangeError(
-          `Expected a finite gradient, got norm ${report.gradNorm}; nothing was applied`,
-        )
-      const lesson = criticised(batch)
-      weights = { ...weights, values: adam(weights.values, gradient, optimiser, batch.adam) }
-      policyVersion += 1
-      if (!lesson) return report
-      const known = grown(critic.weights, weights.rows)
-      critic = {
-        weights: adam(known, lesson.gradient, critic.adam, lesson.settings),
-        adam: critic.adam,
-      }
-      return { ...report, critic: lesson.report }
+      return takeStep(learner, batch)
     },
-
-    async logprobs(segments, { reference: ofReference = false } = {}) {
-      checkSegments(segments, actions)
-      const by = ofReference ? reference : { weights, readings }
-      return segments.map((segment) => {
-        const reading = by.readings.of(segment, by.weights.rowOf)
-        return Float32Array.from(passes.logprobs(segment, reading, by.weights))
-      })
-    },
-
+    logprobs: async (segments, { reference = false } = {}) =>
+      segmentLogprobs(learner, segments, reference),
     keepReference() {
-      reference = { weights, readings }
+      learner.reference = { weights: learner.weights, cache: learner.cache }
     },
-
-    async values(segments) {
-      checkSegments(segments, actions)
-      return segments.map((segment) => {
-        const reading = readings.of(segment, weights.rowOf)
-        const out = new Float32Array(segment.mask.length)
-        valuesAt(critic.weights, reading).forEach((value, n) => {
-          out[reading.places[n]!] = value
-        })
-        return out
-      })
-    },
-
-    demonstrate: (episode) => demonstration(episode, { tokenizer, reader, policyVersion }),
-
-    async save(folder) {
-      const keys = [...weights.rowOf.keys()]
-      const state = { policyVersion, keys, weights: weights.values, adam: { ...optimiser } }
-      const { saveSnapshot } = await import('./checkpoint.js')
-      await saveSnapshot(folder, critic.adam.steps > 0 ? { ...state, critic } : state, actionSpace)
-    },
-
-    async load(folder) {
-      const { loadSnapshot } = await import('./checkpoint.js')
-      const loaded = await loadSnapshot(folder, actionSpace)
-      const rowOf = new Map(loaded.keys.map((key, row) => [key, row] as const))
-      // Rows have other meanings now, and so has what was read with the old ones.
-      readings = makeReadings(reader)
-      weights = { rowOf, rows: loaded.keys.length, values: loaded.weights }
-      optimiser = loaded.adam
-      critic = loaded.critic ?? freshCritic()
-      policyVersion = loaded.policyVersion
-    },
-
-    async export(format, file) {
-      if (format !== 'json')
-        throw new RangeError(`Expected an export format of json, got \`${format}\``)
-      const rows = [...weights.rowOf].map(([feature, row]) => ({
-        feature,
-        weights: [...weights.values.subarray(row * actions, (row + 1) * actions)],
-      }))
-      await writeWhole(file, JSON.stringify({ vocabulary: actionSpace, policyVersion, rows }))
-    },
-
+    values: async (segments) => segmentValues(learner, segments),
+    demonstrate: (episode) =>
+      demonstrationSegments(episode, {
+        tokenizer,
+        extractor,
+        policyVersion: learner.policyVersion,
+      }),
+    save: (folder) => save(learner, folder),
+    load: (folder) => load(learner, folder),
+    export: (format, file) => exportWeights(learner, format, file),
     async [Symbol.asyncDispose]() {},
   }
 }

@@ -1,97 +1,127 @@
-/** The policy's passes over a segment: log-probs forwards, and the exact gradient by its weights back. */
+/** Forward and backward pass of the embedded policy over a segment: log-probs, and the exact weight gradient. */
 import type { Loss, TokenSegment } from '../../batch.js'
 import type { StepTotals } from '../losses/step-report.js'
-import type { Weights } from './policy.js'
-import { addFrom, addRow, distribution, softmax } from './policy.js'
-import type { Reading } from './reading.js'
+import type { ActionDistribution, PolicyWeights } from './policy.js'
+import { actionDistribution, addScaled, addWeightRow, maskedSoftmax } from './policy.js'
+import type { SegmentFeatures } from './segment-features.js'
 
-export interface Passes {
+/** Forward and backward passes over segments. */
+export interface SegmentPasses {
   /** log p of every token after the prompt, 0 where masked. */
-  logprobs(segment: TokenSegment, reading: Reading, weights: Weights): Float64Array
+  logprobs(segment: TokenSegment, features: SegmentFeatures, weights: PolicyWeights): Float64Array
   /**
-   * Adds d loss / d weights of one segment to `gradient`, and its drawn tokens to `sums`; `weights` must have a row
-   * for every feature.
+   * Adds d loss / d weights of one segment, times the segment's `weight`, to `gradient`, and its drawn tokens to
+   * `sums`. `weights` must have a row for every feature.
    */
-  add(
+  addGradient(
     segment: TokenSegment,
-    reading: Reading,
+    features: SegmentFeatures,
     weight: number,
     pass: {
       readonly loss: Loss
-      readonly weights: Weights
+      readonly weights: PolicyWeights
+      /** rows × actions, row-major. */
       readonly gradient: Float64Array
       readonly sums: StepTotals
     },
   ): void
 }
 
-/** Passes of a policy over so many actions; they share a place to think in, so one runs at a time. */
-export function passes(actions: number): Passes {
-  const now = distribution(actions)
-  const logits = new Float64Array(actions)
-  const pulled = new Float64Array(actions)
-  /** Of each drawn token of the segment at hand: the probabilities of all moves, then d loss / d logits. */
-  let slopes = new Float64Array(0)
+/** Working memory of the passes. */
+interface Buffers {
+  readonly current: ActionDistribution
+  readonly logits: Float64Array
+  /** Sum of the slopes from a drawn token to the last, per action. */
+  readonly suffix: Float64Array
+  /** Per drawn token and action: the probability after `forward`, d loss / d logit after `backward`. */
+  slopes: Float64Array
+}
 
-  /** log p of each drawn token; leaves the probabilities of all moves in `slopes`. */
-  const read = (
-    segment: TokenSegment,
-    { rows, ticks, values, places, active, clocks, open }: Reading,
-    weights: Weights,
-    entropies: Float64Array,
-  ): Float64Array => {
-    if (slopes.length < places.length * actions) slopes = new Float64Array(places.length * actions)
-    const logprobs = new Float64Array(segment.mask.length)
-    logits.fill(0)
-    let absorbed = 0
-    for (let n = 0; n < places.length; n++) {
-      for (; absorbed < active[n]!; absorbed++)
-        addRow(logits, weights, rows[ticks + absorbed]!, values[absorbed]!)
-      now.logprobs.set(logits)
-      addRow(now.logprobs, weights, rows[clocks[n]!] ?? -1, 1)
-      softmax(now, open, n * actions, segment.temperature)
-      const t = places[n]!
-      logprobs[t] = now.logprobs[segment.tokens[segment.promptLength + t]!]!
-      entropies[t] = now.entropy
-      slopes.set(now.probabilities, n * actions)
-    }
-    return logprobs
+/** Log-probs and entropies of drawn tokens along the mask. */
+function forward(
+  buffers: Buffers,
+  { tokens, promptLength, mask, temperature }: TokenSegment,
+  { rows, clockCount, values, positions, activeCounts, clockIndexes, actionMask }: SegmentFeatures,
+  weights: PolicyWeights,
+) {
+  const { current, logits } = buffers
+  const actions = logits.length
+  const size = positions.length * actions
+  if (buffers.slopes.length < size) buffers.slopes = new Float64Array(size)
+  const logprobs = new Float64Array(mask.length)
+  const entropies = new Float64Array(mask.length)
+  logits.fill(0)
+  let added = 0
+  for (let n = 0; n < positions.length; n++) {
+    for (; added < activeCounts[n]!; added++)
+      addWeightRow(logits, weights, rows[clockCount + added]!, values[added]!)
+    current.logprobs.set(logits)
+    addWeightRow(current.logprobs, weights, rows[clockIndexes[n]!] ?? -1, 1)
+    maskedSoftmax(current, actionMask, n * actions, temperature)
+    const t = positions[n]!
+    logprobs[t] = current.logprobs[tokens[promptLength + t]!]!
+    entropies[t] = current.entropy
+    buffers.slopes.set(current.probabilities, n * actions)
   }
+  return { logprobs, entropies }
+}
 
+/** Turns the probabilities of drawn tokens into d loss / d logits, given d loss / d log p along the mask. */
+function backward(
+  { slopes, logits: { length: actions } }: Buffers,
+  { tokens, promptLength, temperature }: TokenSegment,
+  { positions }: SegmentFeatures,
+  { pulls, entropies }: { readonly pulls: Float64Array; readonly entropies: Float64Array },
+  bonus: number,
+): void {
+  for (let n = 0; n < positions.length; n++) {
+    const t = positions[n]!
+    const token = tokens[promptLength + t]!
+    for (let i = n * actions, a = 0; a < actions; i++, a++) {
+      const p = slopes[i]!
+      // The entropy bonus adds d(-cH)/dz = c p (log p + H).
+      const spread = bonus !== 0 && p > 0 ? bonus * p * (Math.log(p) + entropies[t]!) : 0
+      slopes[i] = (pulls[t]! * ((a === token ? 1 : 0) - p) + spread) / temperature
+    }
+  }
+}
+
+/** Adds each drawn token's slopes to the weight rows of its active features. */
+function addToRows(
+  gradient: Float64Array,
+  { suffix, slopes }: Buffers,
+  { rows, clockCount, values, positions, activeCounts, clockIndexes }: SegmentFeatures,
+): void {
+  const actions = suffix.length
+  const add = (row: number, from: Float64Array, at: number, value: number) => {
+    for (let i = row * actions, a = 0; a < actions; i++, a++)
+      gradient[i] = gradient[i]! + value * from[at + a]!
+  }
+  for (let n = 0; n < positions.length; n++) add(rows[clockIndexes[n]!]!, slopes, n * actions, 1)
+  // A feature, once active, is active at every later token: its row gets all slopes from there on.
+  suffix.fill(0)
+  for (let n = positions.length - 1; n >= 0; n--) {
+    addScaled(suffix, slopes, n * actions, 1)
+    for (let i = n > 0 ? activeCounts[n - 1]! : 0; i < activeCounts[n]!; i++)
+      add(rows[clockCount + i]!, suffix, 0, values[i]!)
+  }
+}
+
+/** Creates the passes of a policy over `actions` actions. They share buffers, so only one may run at a time. */
+export function segmentPasses(actions: number): SegmentPasses {
+  const buffers: Buffers = {
+    current: actionDistribution(actions),
+    logits: new Float64Array(actions),
+    suffix: new Float64Array(actions),
+    slopes: new Float64Array(0),
+  }
   return {
-    logprobs: (segment, reading, weights) =>
-      read(segment, reading, weights, new Float64Array(segment.mask.length)),
-
-    add(segment, reading, weight, { loss, weights, gradient, sums }) {
-      const { rows, ticks, values, places, active, clocks } = reading
-      const bonus = weight * loss.entropy
-      const entropies = new Float64Array(segment.mask.length)
-      const logprobs = read(segment, reading, weights, entropies)
+    logprobs: (segment, features, weights) => forward(buffers, segment, features, weights).logprobs,
+    addGradient(segment, features, weight, { loss, weights, gradient, sums }) {
+      const { logprobs, entropies } = forward(buffers, segment, features, weights)
       const pulls = sums.add({ segment, logprobs, entropies, weight })
-      for (let n = 0; n < places.length; n++) {
-        const t = places[n]!
-        const token = segment.tokens[segment.promptLength + t]!
-        const clock = rows[clocks[n]!]! * actions
-        for (let a = 0; a < actions; a++) {
-          const p = slopes[n * actions + a]!
-          // The bonus adds d(-cH)/dz = c p (log p + H).
-          const spread = bonus !== 0 && p > 0 ? bonus * p * (Math.log(p) + entropies[t]!) : 0
-          const slope = (pulls[t]! * ((a === token ? 1 : 0) - p) + spread) / segment.temperature
-          slopes[n * actions + a] = slope
-          gradient[clock + a] = gradient[clock + a]! + slope
-        }
-      }
-      // A feature, once active, is active at every later token: its row gets all slopes from there on.
-      pulled.fill(0)
-      for (let n = places.length - 1; n >= 0; n--) {
-        addFrom(pulled, slopes, n * actions, 1)
-        for (let i = n > 0 ? active[n - 1]! : 0; i < active[n]!; i++) {
-          const base = rows[ticks + i]! * actions
-          const value = values[i]!
-          for (let a = 0; a < actions; a++)
-            gradient[base + a] = gradient[base + a]! + value * pulled[a]!
-        }
-      }
+      backward(buffers, segment, features, { pulls, entropies }, weight * loss.entropy)
+      addToRows(gradient, buffers, features)
     },
   }
 }

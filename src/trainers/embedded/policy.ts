@@ -1,139 +1,146 @@
 /**
  * A linear softmax policy over utterances whose state is a function of the token prefix.
  *
- * Features are pairs (move, word of the reply to it), the intake's words and the clock; logits are a sum of
- * their weight rows. A row is created by the trainer the first time a batch holds its feature, in the
- * batch's order, so the same batches make the same weights whatever ran at the same time. A move that was
- * made is not made again, and the last turn is for the diagnosis: both are part of the policy, in sampling
- * and in training alike.
+ * Features are pairs (action, word of the reply to it), the intake's words and the clock (turns left). Logits are
+ * the sum of the features' weight rows. The trainer creates a row the first time a batch contains its feature, in
+ * the batch's order, so the same batches make the same weights, however runs are interleaved. An action is taken at
+ * most once, and the last turn is for the diagnosis: both are part of the policy, in sampling and in training alike.
  */
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import type { Tokenizer } from './tokenizer.js'
-import { wordSpace } from './tokenizer.js'
+import { wordBuckets } from './tokenizer.js'
 
-/** One policy version; never written after it is made. */
-export interface Weights {
-  /** Feature to row; rows from `rows` on are younger than these weights and not part of them. */
+/** Weights of one policy version; never written after they are made. */
+export interface PolicyWeights {
+  /** Row of each feature. Rows from `rows` on were added later and are not part of these weights. */
   readonly rowOf: ReadonlyMap<number, number>
+  /** Number of rows. */
   readonly rows: number
   /** rows × actions, row-major. */
   readonly values: Float64Array
 }
 
-/** What a prefix amounts to. Features only ever join, so that reading on costs no more than what is new. */
+/** State of a token prefix. Features are only ever added, so reading on costs no more than the new tokens. */
 export interface PrefixState {
-  /** Active features in the order they joined, the clock apart, with their values. */
-  readonly keys: number[]
+  /** Active features in the order they were added, without the clock. */
+  readonly features: number[]
+  /** Value of each feature. */
   readonly values: number[]
-  /** 1 where the move was made already. */
-  readonly made: Uint8Array
-  /** Turns left. */
-  left: number
+  /** 1 for each action already taken. */
+  readonly taken: Uint8Array
+  turnsLeft: number
+  /** The last action, or the slot of the intake: the feature partner of the words that follow. */
   slot: number
+  /** Word tokens since the last action. */
   readonly block: number[]
 }
 
-/** Reads token streams into features. */
-export interface Reader {
+/** Extracts policy features from token streams, one token at a time. */
+export interface FeatureExtractor {
+  /** Number of actions. */
   readonly actions: number
-  /** True for ids that are clock ticks. */
+  /** True for token ids that are clock ticks. */
   isClock(token: number): boolean
-  start(): PrefixState
-  /** Reads one token. */
+  /** State of the empty prefix. */
+  initialState(): PrefixState
+  /** Reads one token into the state. */
   read(state: PrefixState, token: number): void
   /** The feature that stands for the turns left. */
-  clockKey(state: PrefixState): number
-  /** Writes 1 where a move may be made now, into `open` from `at` on. */
-  writeOpen(state: PrefixState, open: Uint8Array, at?: number): void
+  clockFeature(state: PrefixState): number
+  /** Writes 1 for each action allowed now, else 0, into `mask` from index `at` on. */
+  writeActionMask(state: PrefixState, mask: Uint8Array, at?: number): void
 }
 
-export function reader(actionSpace: ActionSpace, tokenizer: Tokenizer): Reader {
+/** Turns the collected words of a reply into features. */
+function closeBlock(state: PrefixState, actions: number): void {
+  // A long reply must not dominate: the squares of a reply's values sum to 1.
+  const value = 1 / Math.sqrt(Math.max(1, state.block.length))
+  for (const word of state.block) {
+    state.features.push(state.slot * wordBuckets + (word - actions))
+    state.values.push(value)
+  }
+  state.block.length = 0
+}
+
+/** Creates the feature extractor of a policy over an action space. */
+export function featureExtractor(actionSpace: ActionSpace, tokenizer: Tokenizer): FeatureExtractor {
   const { actions } = tokenizer
   const [intakeSlot, clockSlot] = [actions, actions + 1]
   const concludes = actionSpace.actions.map(({ kind }) => kind === 'diagnose')
-
-  const closeBlock = (state: PrefixState): void => {
-    // A long reply must not shout: the squares of a reply's values sum to 1.
-    const value = 1 / Math.sqrt(Math.max(1, state.block.length))
-    for (const word of state.block) {
-      state.keys.push(state.slot * wordSpace + (word - actions))
-      state.values.push(value)
-    }
-    state.block.length = 0
-  }
-
   return {
     actions,
     isClock: tokenizer.isClock,
-    clockKey: ({ left }) => clockSlot * wordSpace + left,
-    start: () => ({
-      keys: [],
+    clockFeature: ({ turnsLeft }) => clockSlot * wordBuckets + turnsLeft,
+    initialState: () => ({
+      features: [],
       values: [],
-      made: new Uint8Array(actions),
-      left: 0,
+      taken: new Uint8Array(actions),
+      turnsLeft: 0,
       slot: intakeSlot,
       block: [],
     }),
     read(state, token) {
       if (tokenizer.isClock(token)) {
-        closeBlock(state)
-        state.left = tokenizer.clock(token)
+        closeBlock(state, actions)
+        state.turnsLeft = tokenizer.turnsLeft(token)
       } else if (token < actions) {
-        state.made[token] = 1
+        state.taken[token] = 1
         state.slot = token
       } else state.block.push(token)
     },
-    writeOpen({ left, made }, open, at = 0) {
+    writeActionMask({ turnsLeft, taken }, mask, at = 0) {
       for (let a = 0; a < actions; a++)
-        open[at + a] = concludes[a] || (left > 1 && made[a] === 0) ? 1 : 0
+        mask[at + a] = concludes[a] || (turnsLeft > 1 && taken[a] === 0) ? 1 : 0
     },
   }
 }
 
-/** into[i] += scale * from[at + i] over the whole of `into`. */
-export function addFrom(into: Float64Array, from: Float64Array, at: number, scale: number): void {
+/** Computes into[i] += scale * from[at + i] for the whole of `into`. */
+export function addScaled(into: Float64Array, from: Float64Array, at: number, scale: number): void {
   for (let i = 0; i < into.length; i++) into[i] = into[i]! + scale * from[at + i]!
 }
 
-/** Adds a row of the weights, scaled; a younger row, or -1 for none, is not part of them and adds nothing. */
-export function addRow(
+/** Adds a scaled weight row to `into`. A row beyond these weights, or -1 for none, adds nothing. */
+export function addWeightRow(
   into: Float64Array,
-  { rows, values }: Weights,
+  { rows, values }: PolicyWeights,
   row: number,
   scale: number,
 ): void {
-  if (row >= 0 && row < rows) addFrom(into, values, row * into.length, scale)
+  if (row >= 0 && row < rows) addScaled(into, values, row * into.length, scale)
 }
 
-/** What the policy thinks of each move, and a place to think in. */
-export interface Distribution {
+/** The policy's distribution over actions at one state; a reusable buffer. */
+export interface ActionDistribution {
+  /** Natural logarithm of each probability; logits before `maskedSoftmax`. */
   readonly logprobs: Float64Array
   readonly probabilities: Float64Array
-  /** Nats. */
+  /** In nats. */
   entropy: number
 }
 
-export const distribution = (actions: number): Distribution => ({
+/** An empty buffer for a distribution over `actions` actions. */
+export const actionDistribution = (actions: number): ActionDistribution => ({
   logprobs: new Float64Array(actions),
   probabilities: new Float64Array(actions),
   entropy: 0,
 })
 
 /**
- * Turns the logits in `out.logprobs` into log-probs at a temperature; a move that is not open gets
- * -Infinity and probability 0.
- * @param at where the marks of the open moves begin in `open`
+ * Turns the logits in `out.logprobs` into log-probs at a temperature; a masked action gets -Infinity and
+ * probability 0.
+ * @param mask 1 for allowed actions, read from index `at` on
  */
-export function softmax(
-  out: Distribution,
-  open: Uint8Array,
+export function maskedSoftmax(
+  out: ActionDistribution,
+  mask: Uint8Array,
   at: number,
   temperature: number,
 ): void {
   const { logprobs, probabilities } = out
   let top = Number.NEGATIVE_INFINITY
   for (let a = 0; a < logprobs.length; a++) {
-    const logit = open[at + a] === 1 ? logprobs[a]! / temperature : Number.NEGATIVE_INFINITY
+    const logit = mask[at + a] === 1 ? logprobs[a]! / temperature : Number.NEGATIVE_INFINITY
     logprobs[a] = logit
     if (logit > top) top = logit
   }

@@ -1,19 +1,19 @@
-/** The embedded policy as an agent: reads what the doctor reads, draws a move, carries its token. */
+/** The embedded policy as an agent: encodes the observation, samples an action and keeps its token and log-prob. */
 import type { Agent } from '../../agent.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { uniform } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
-import type { PrefixState, Reader, Weights } from './policy.js'
-import { addRow, distribution, softmax } from './policy.js'
+import type { FeatureExtractor, PolicyWeights, PrefixState } from './policy.js'
+import { actionDistribution, addWeightRow, maskedSoftmax } from './policy.js'
 import type { Tokenizer } from './tokenizer.js'
 
-/** How far one consultation has been read, so that the next turn reads on. */
-interface Reading {
+/** How far a consultation has been read, so that its next turn continues from there. */
+interface PrefixProgress {
   readonly prompt: readonly number[]
   readonly state: PrefixState
-  /** Sum of the weight rows of the first `absorbed` features. */
+  /** Sum of the weight rows of the first `added` features. */
   readonly logits: Float64Array
-  absorbed: number
+  added: number
 }
 
 const startsWith = (tokens: readonly number[], prefix: readonly number[]): boolean => {
@@ -22,8 +22,8 @@ const startsWith = (tokens: readonly number[], prefix: readonly number[]): boole
   return true
 }
 
-/** An index drawn by one uniform number. */
-function draw(probabilities: Float64Array, u: number): number {
+/** Samples an index by inverse CDF with one uniform number `u`. */
+function sampleIndex(probabilities: Float64Array, u: number): number {
   let left = u
   let last = 0
   for (let a = 0; a < probabilities.length; a++) {
@@ -35,82 +35,77 @@ function draw(probabilities: Float64Array, u: number): number {
   return last
 }
 
-/** The likeliest, the first of equals. */
-function likeliest(logprobs: Float64Array): number {
+/** Index of the highest log-prob; of equals, the first. */
+function argmax(logprobs: Float64Array): number {
   let best = 0
   for (let a = 1; a < logprobs.length; a++) if (logprobs[a]! > logprobs[best]!) best = a
   return best
 }
 
+/** Reads prompts incrementally: from the turn before, if its prompt is a prefix of this one. */
+function prefixReader(extractor: FeatureExtractor) {
+  const known = new WeakMap<Turn, PrefixProgress>()
+  return (prompt: readonly number[], turns: readonly Turn[]): PrefixProgress => {
+    const before = turns.at(-2)
+    const earlier = before && known.get(before)
+    if (before) known.delete(before)
+    const from = earlier && startsWith(prompt, earlier.prompt) ? earlier : undefined
+    const state = from?.state ?? extractor.initialState()
+    for (let i = from?.prompt.length ?? 0; i < prompt.length; i++) extractor.read(state, prompt[i]!)
+    const { logits = new Float64Array(extractor.actions), added = 0 } = from ?? {}
+    const progress = { prompt, state, logits, added }
+    const last = turns.at(-1)
+    if (last) known.set(last, progress)
+    return progress
+  }
+}
+
+/** Policy version and temperature that a sampler draws with. */
 export interface SamplerParts {
   readonly actionSpace: ActionSpace
   readonly tokenizer: Tokenizer
-  readonly reader: Reader
-  readonly weights: Weights
+  readonly extractor: FeatureExtractor
+  readonly weights: PolicyWeights
   readonly policyVersion: number
-  /** 0 takes the likeliest move. */
+  /** 0 takes the most likely action. */
   readonly temperature: number
 }
 
-/** An agent that keeps the weights it was made with, whatever is trained meanwhile. */
+/** Creates an agent that keeps the weights it was created with; later steps do not affect it. */
 export function sampler({
   actionSpace,
   tokenizer,
-  reader,
+  extractor,
   weights,
   policyVersion,
   temperature,
 }: SamplerParts): Agent {
-  const { actions } = reader
-  const { rowOf } = weights
-  const now = distribution(actions)
-  const open = new Uint8Array(actions)
-  const readings = new WeakMap<Turn, Reading>()
-
-  /** Takes up the reading of the turn before, if it is of this very consultation. */
-  const readOn = (prompt: readonly number[], turns: readonly Turn[]): Reading => {
-    const before = turns.at(-2)
-    const known = before && readings.get(before)
-    if (before) readings.delete(before)
-    const from = known && startsWith(prompt, known.prompt) ? known : undefined
-    const state = from?.state ?? reader.start()
-    for (let i = from?.prompt.length ?? 0; i < prompt.length; i++) reader.read(state, prompt[i]!)
-    const { logits = new Float64Array(actions), absorbed = 0 } = from ?? {}
-    const reading = { prompt, state, logits, absorbed }
-    const last = turns.at(-1)
-    if (last) readings.set(last, reading)
-    return reading
-  }
-
-  const addFeature = (into: Float64Array, key: number, scale: number): void =>
-    addRow(into, weights, rowOf.get(key) ?? -1, scale)
+  const current = actionDistribution(extractor.actions)
+  const actionMask = new Uint8Array(extractor.actions)
+  const readPrompt = prefixReader(extractor)
+  const addFeature = (into: Float64Array, feature: number, value: number): void =>
+    addWeightRow(into, weights, weights.rowOf.get(feature) ?? -1, value)
 
   return (observation, { seed }) => {
     const prompt = tokenizer.encode(observation)
-    const reading = readOn(prompt, observation.turns)
-    const { state, logits } = reading
-    for (; reading.absorbed < state.keys.length; reading.absorbed++)
-      addFeature(logits, state.keys[reading.absorbed]!, state.values[reading.absorbed]!)
-    now.logprobs.set(logits)
-    addFeature(now.logprobs, reader.clockKey(state), 1)
-    reader.writeOpen(state, open)
-    softmax(now, open, 0, temperature || 1)
+    const progress = readPrompt(prompt, observation.turns)
+    const { state, logits } = progress
+    for (; progress.added < state.features.length; progress.added++)
+      addFeature(logits, state.features[progress.added]!, state.values[progress.added]!)
+    current.logprobs.set(logits)
+    addFeature(current.logprobs, extractor.clockFeature(state), 1)
+    extractor.writeActionMask(state, actionMask)
+    maskedSoftmax(current, actionMask, 0, temperature || 1)
     const token =
       temperature === 0
-        ? likeliest(now.logprobs)
-        : draw(now.probabilities, uniform(seed, 'move', observation.turns.length))
+        ? argmax(current.logprobs)
+        : sampleIndex(current.probabilities, uniform(seed, 'move', observation.turns.length))
+    const logprob = temperature === 0 ? 0 : current.logprobs[token]!
+    const drawn = { prompt, tokens: [token], logprobs: [logprob], policyVersion, temperature }
     return {
-      // Every id below `actions` is one of the vocabulary's.
+      // Every id below `actions` is an action of the action space.
       action: actionSpace.actions[token] as Action,
-      sample: {
-        prompt,
-        tokens: [token],
-        logprobs: [temperature === 0 ? 0 : now.logprobs[token]!],
-        policyVersion,
-        temperature,
-        logprobMode: 'scaled',
-        stopReason: 'stop',
-      },
+      sample: { ...drawn, logprobMode: 'scaled', stopReason: 'stop' },
     }
   }
 }

@@ -1,32 +1,33 @@
 /**
- * Reading for a policy whose words are whole utterances.
+ * Tokenizer of the embedded policy, whose vocabulary is whole utterances.
  *
- * A token stream is: the words of the intake, the clock; then for each turn the move that was drawn, the
- * words of the reply, the clock. Ids below `actions` are moves; the rest are hashed words and clock ticks.
- * Only what the doctor reads goes in.
+ * A token stream is: the words of the intake, the clock; then for each turn the action that was drawn, the words of
+ * the reply, the clock. Ids below `actions` are actions; the rest are hashed words and clock ticks (turns left).
+ * Only what the doctor reads is encoded.
  */
 
-import { inLanguage } from '../../case.js'
+import { textInLanguage } from '../../case.js'
 import type { Observation } from '../../env.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { fork } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
 
-/** Words are hashed to this many bits; the ids of two words may coincide, as in any hashing tokenizer. */
+/** Words are hashed to this many bits; as in any hashing tokenizer, two words may share an id. */
 const wordBits = 20
-export const wordSpace = 1 << wordBits
+/** Number of word ids. */
+export const wordBuckets = 1 << wordBits
 
 const han = /\p{Script=Han}+/gu
 const latin = /[a-z]+(?:'[a-z]+)?|\d+/g
 
-/** English words that carry neither polarity nor content; what is left reads faster and means the same. */
+/** English words without polarity or content. Leaving them out saves time and keeps the meaning. */
 const stopWords = new Set(
   `a am an and are as at be been but by did do does for from get got had has have i i'd i'm i've in is it
   it's its me my of on or so that the their there this to was were when with you your`.split(/\s+/),
 )
 
-/** The words of a text: English words but for stop words, Chinese character pairs, numbers by their tens. */
-export function wordsOf(text: string): string[] {
+/** Splits a text into words: English words without stop words, Chinese character pairs, numbers by their tens. */
+export function extractWords(text: string): string[] {
   const lower = text.normalize('NFKC').toLowerCase()
   const words: string[] = []
   for (const [run] of lower.matchAll(han)) {
@@ -40,7 +41,7 @@ export function wordsOf(text: string): string[] {
   return words
 }
 
-/** What tells two moves apart: a diagnosis is the same whatever is recommended with it. */
+/** Identity of an action in the vocabulary. Recommendations do not tell diagnoses apart. */
 export const actionKey = (action: Action): string =>
   action.kind === 'ask'
     ? `ask ${action.text}`
@@ -50,63 +51,67 @@ export const actionKey = (action: Action): string =>
         ? `diagnose ${action.diagnosis}`
         : action.kind
 
+/** Encodes observations as token ids. */
 export interface Tokenizer {
-  /** Every token of what the doctor has read and done so far; ends with the clock. */
+  /** Tokens of everything the doctor has read and done so far; ends with the clock. */
   encode(observation: Observation): number[]
-  /** The id of a move; `undefined` outside the vocabulary. */
-  move(action: Action): number | undefined
+  /** Token id of an action; `undefined` outside the action space. */
+  actionId(action: Action): number | undefined
+  /** Number of actions. */
   readonly actions: number
-  /** True for ids that are clock ticks. */
+  /** True for token ids that are clock ticks. */
   isClock(token: number): boolean
   /** Turns left, of a clock token. */
-  clock(token: number): number
+  turnsLeft(token: number): number
 }
 
-/** Texts a tokenizer remembers; replies repeat, so that most turns cost one look-up. */
-const remembered = 20_000
+/** Maximum number of cached texts; replies repeat, so most turns cost one lookup. */
+const cacheSize = 20_000
 
-export function tokenizer(actionSpace: ActionSpace): Tokenizer {
-  const actions = actionSpace.actions.length
-  const moves = new Map(actionSpace.actions.map((action, id) => [actionKey(action), id] as const))
-  const firstWord = actions
-  const firstClock = actions + wordSpace
+/** Word ids of a text, each once, from `firstWord` on; cached. */
+function createWordEncoder(firstWord: number): (text: string) => readonly number[] {
   const cache = new Map<string, readonly number[]>()
-
-  const words = (text: string): readonly number[] => {
+  return (text) => {
     const known = cache.get(text)
     if (known) return known
-    const ids = [...new Set(wordsOf(text))].map(
+    const ids = [...new Set(extractWords(text))].map(
       (word) => firstWord + (fork(0, word) >>> (32 - wordBits)),
     )
-    if (cache.size >= remembered) cache.clear()
+    if (cache.size >= cacheSize) cache.clear()
     cache.set(text, ids)
     return ids
   }
+}
 
-  const intake = ({ intake: { complaint, demographics }, language }: Observation): string => {
-    const { age, sex } = demographics
-    return `${inLanguage(complaint, language)} ${age ? `${Math.floor(age.v)} ${age.unit}` : ''} ${sex ?? ''}`
-  }
+function intakeText({ intake: { complaint, demographics }, language }: Observation): string {
+  const { age, sex } = demographics
+  return `${textInLanguage(complaint, language)} ${age ? `${Math.floor(age.v)} ${age.unit}` : ''} ${sex ?? ''}`
+}
 
-  const reply = ({ outcome }: Turn): string => (outcome.kind === 'closed' ? '' : outcome.text)
+const replyText = ({ outcome }: Turn): string => (outcome.kind === 'closed' ? '' : outcome.text)
 
-  const moveOf = (action: Action): number | undefined => moves.get(actionKey(action))
-
+/** Creates the tokenizer of a policy over an action space. */
+export function tokenizer(actionSpace: ActionSpace): Tokenizer {
+  const actions = actionSpace.actions.length
+  const ids = new Map(actionSpace.actions.map((action, id) => [actionKey(action), id] as const))
+  const firstClock = actions + wordBuckets
+  const words = createWordEncoder(actions)
+  const actionId = (action: Action): number | undefined => ids.get(actionKey(action))
   return {
     actions,
-    move: moveOf,
+    actionId,
     encode(observation) {
       const { turns, turnsLeft } = observation
-      const tokens = [...words(intake(observation)), firstClock + turnsLeft + turns.length]
+      const tokens = [...words(intakeText(observation)), firstClock + turnsLeft + turns.length]
       turns.forEach((turn, t) => {
-        const move = moveOf(turn.action)
-        if (move !== undefined) tokens.push(move)
-        for (const id of words(reply(turn))) tokens.push(id)
+        const id = actionId(turn.action)
+        if (id !== undefined) tokens.push(id)
+        for (const word of words(replyText(turn))) tokens.push(word)
         tokens.push(firstClock + turnsLeft + turns.length - t - 1)
       })
       return tokens
     },
     isClock: (token) => token >= firstClock,
-    clock: (token) => token - firstClock,
+    turnsLeft: (token) => token - firstClock,
   }
 }

@@ -13,13 +13,13 @@ import type { AdvantageMethod } from '../advantages/method.js'
 import { baselineOf, estimateBatch, groupEstimator, namedAdvantages } from '../advantages/method.js'
 import { remaxAdvantages } from '../advantages/per-group.js'
 import type { BatchOptions } from '../batches/group-batch.js'
-import { completed, toTrainBatch } from '../batches/group-batch.js'
+import { attachLogprobs, toTrainBatch } from '../batches/group-batch.js'
 import { adamDefaults, defaultLoss, grpoDefaults, loopDefaults } from '../defaults.js'
 import { trainingEmitter } from '../events.js'
 import type { RolloutQueue } from '../rollouts/async-rollouts.js'
 import { openRolloutQueue } from '../rollouts/async-rollouts.js'
 import { shouldResample } from '../rollouts/dynamic-sampling.js'
-import type { Job, Member } from '../rollouts/group-rollouts.js'
+import type { GroupMember, RolloutJob } from '../rollouts/group-rollouts.js'
 import { groupAt, jobsOf, playMember } from '../rollouts/group-rollouts.js'
 import type { LoopOptions, LoopSummary, StepResult, WorldOptions } from './loop.js'
 import { mostTokens, runSteps, unmeasured } from './loop.js'
@@ -84,17 +84,17 @@ function resolved({
     ...{ loss, normaliser, adam, accuracy, events },
   }
 }
-type Settings = ReturnType<typeof resolved>
+type GrpoSettings = ReturnType<typeof resolved>
 
 /** Plays jobs at a temperature by the policy of this moment. */
-function playJobs(options: Settings, jobs: readonly Job[], temperature: number) {
+function playJobs(options: GrpoSettings, jobs: readonly RolloutJob[], temperature: number) {
   const { backend, concurrency } = options
   const by = { agent: backend.sampler({ temperature }), name: backend.name }
   return mapPool(jobs, concurrency, (job) => playMember(options, by, job))
 }
 
 /** The total of a greedy rollout at each place, where it has one. */
-async function greedyTotals(options: Settings, jobs: readonly Job[]) {
+async function greedyTotals(options: GrpoSettings, jobs: readonly RolloutJob[]) {
   const first = jobs.filter(({ member }) => member === 0)
   // A member of its own, after the last: what it draws is nobody else's.
   const { groupSize } = options
@@ -111,7 +111,7 @@ async function greedyTotals(options: Settings, jobs: readonly Job[]) {
 }
 
 /** Plays the groups at some places of a step. */
-async function playPlaces(options: Settings, step: number, places: readonly number[]) {
+async function playPlaces(options: GrpoSettings, step: number, places: readonly number[]) {
   const { advantages, policy, temperature } = options
   const jobs = jobsOf(options, { ...options, step, places })
   const played = await playJobs(options, jobs, temperature)
@@ -131,9 +131,9 @@ async function playPlaces(options: Settings, step: number, places: readonly numb
  * Plays a step's groups; groups come back in the order of their places.
  * @throws Fault when every member of the first ones failed: going on would make a run of nothing
  */
-async function playStep(options: Settings, step: number): Promise<Played> {
+async function playStep(options: GrpoSettings, step: number): Promise<Played> {
   const { groupsPerStep, resample } = options
-  const members: Member[] = []
+  const members: GroupMember[] = []
   const groups: Group[] = []
   let [drawn, faults, wanted] = [0, 0, groupsPerStep]
   while (wanted > 0) {
@@ -158,7 +158,7 @@ async function playStep(options: Settings, step: number): Promise<Played> {
 }
 
 /** Takes a step's groups from those that are played ahead. */
-async function takeStep(options: Settings, flow: RolloutQueue): Promise<Played> {
+async function takeStep(options: GrpoSettings, flow: RolloutQueue): Promise<Played> {
   const { groupsPerStep, advantages, policy } = options
   const { groups: taken, lost, stale, staleGroups } = await flow.take(groupsPerStep)
   const groups = taken.flatMap(
@@ -177,7 +177,7 @@ async function takeStep(options: Settings, flow: RolloutQueue): Promise<Played> 
 }
 
 /** Gradient steps on the groups of a step; none where they teach nothing. */
-async function learn(options: Settings, step: number, groups: readonly Group[]) {
+async function learn(options: GrpoSettings, step: number, groups: readonly Group[]) {
   const { backend, epochs, maxStaleness, loss } = options
   const episodes = groups.flatMap((group) => group.episodes)
   const made = toTrainBatch(groups, step, backend.policyVersion, {
@@ -186,7 +186,7 @@ async function learn(options: Settings, step: number, groups: readonly Group[]) 
   })
   let update: StepReport | undefined
   if (!made) return { update, forks: 0 }
-  const segments = await completed(backend, loss, made.batch.segments)
+  const segments = await attachLogprobs(backend, loss, made.batch.segments)
   for (let epoch = 0; epoch < epochs; epoch++)
     update = await backend.step({
       ...made.batch,
@@ -198,7 +198,7 @@ async function learn(options: Settings, step: number, groups: readonly Group[]) 
 }
 
 async function oneStep(
-  options: Settings,
+  options: GrpoSettings,
   step: number,
   queue: RolloutQueue | undefined,
 ): Promise<GrpoStep> {
@@ -218,7 +218,7 @@ async function oneStep(
 }
 
 /** @throws RangeError for options that contradict one another */
-function assertOptions({ groupSize, policy, advantages, maxStaleness }: Settings): void {
+function assertOptions({ groupSize, policy, advantages, maxStaleness }: GrpoSettings): void {
   if (groupSize < 2 && policy.baseline === 'siblings')
     throw new RangeError(
       `Expected \`groupSize\` to be at least 2, got \`${groupSize}\`: a group of one has no baseline`,

@@ -2,11 +2,11 @@
 
 import type { Group } from '../../group.js'
 import type { StepMetrics } from '../events.js'
-import type { Member } from '../rollouts/group-rollouts.js'
+import type { GroupMember } from '../rollouts/group-rollouts.js'
 
 /** What was played for one step. */
 export interface Played {
-  readonly members: readonly Member[]
+  readonly members: readonly GroupMember[]
   readonly groups: readonly Group[]
   /** Groups that were drawn, and those of them that lost every member. */
   readonly drawn: number

@@ -7,14 +7,14 @@
  */
 import type { StepReport } from '../../backend.js'
 import type { TrainBatch } from '../../batch.js'
-import { normalise } from '../../batch.js'
+import { makeNormaliser } from '../../batch.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
 import type { Score } from '../../reward.js'
 import { shuffle } from '../../seed.js'
-import type { CriticExample, JudgeOptions } from '../batches/critic-batch.js'
-import { assertJudge, criticBatch } from '../batches/critic-batch.js'
+import type { CriticExample, CriticOptions } from '../batches/critic-batch.js'
+import { assertCriticOptions, criticBatch } from '../batches/critic-batch.js'
 import type { BatchOptions } from '../batches/group-batch.js'
 import { adamDefaults, defaultLoss, loopDefaults, ppoDefaults } from '../defaults.js'
 import { trainingEmitter } from '../events.js'
@@ -34,7 +34,7 @@ export interface PpoStep extends StepResult {
 }
 
 /** How the critic is trained. */
-export interface CriticOptions {
+export interface PpoCriticOptions {
   /** @default a learning rate of 0.05 */
   readonly adam?: AdamSchedule
   /** Weight of the value loss beside the policy's. @default 0.1, as HuatuoGPT-o1 */
@@ -47,8 +47,8 @@ export interface PpoOptions
   extends WorldOptions,
     LoopOptions<PpoStep>,
     Partial<BatchOptions>,
-    Omit<JudgeOptions, 'loss'> {
-  readonly critic?: CriticOptions
+    Omit<CriticOptions, 'loss'> {
+  readonly critic?: PpoCriticOptions
   readonly steps: number
   /** Each plays a case of its own. @default 64 */
   readonly episodesPerStep?: number
@@ -93,13 +93,13 @@ function resolved({
     ...{ loss, normaliser, adam, accuracy, events },
   }
 }
-type Settings = ReturnType<typeof resolved>
+type PpoSettings = ReturnType<typeof resolved>
 
 /**
  * Plays a step's episodes.
  * @throws Fault when every one failed: going on would make a run of nothing
  */
-async function playStep(options: Settings, step: number) {
+async function playStep(options: PpoSettings, step: number) {
   const { backend, episodesPerStep, concurrency, temperature } = options
   const by = { agent: backend.sampler({ temperature }), name: backend.name }
   const places = Array.from({ length: episodesPerStep }, (_, place) => place)
@@ -118,7 +118,7 @@ async function playStep(options: Settings, step: number) {
 
 /** The batch of some episodes. */
 function batchOf(
-  { backend, loss, normaliser, adam, critic }: Settings,
+  { backend, loss, normaliser, adam, critic }: PpoSettings,
   { step, maxTokens }: { readonly step: number; readonly maxTokens: number },
   lessons: readonly CriticExample[],
 ): TrainBatch {
@@ -127,7 +127,7 @@ function batchOf(
     step,
     policyVersion: backend.policyVersion,
     segments,
-    normaliser: normalise(normaliser, segments, { maxTokens }),
+    normaliser: makeNormaliser(normaliser, segments, { maxTokens }),
     loss,
     adam: settingsAt(adam, step),
     critic: {
@@ -142,7 +142,7 @@ function batchOf(
 
 /** Passes over the lessons in shares of an order of its own; gives the last gradient step's report. */
 async function learn(
-  options: Settings,
+  options: PpoSettings,
   at: { readonly step: number; readonly maxTokens: number },
   lessons: readonly CriticExample[],
 ) {
@@ -161,7 +161,7 @@ async function learn(
   return update
 }
 
-async function oneStep(options: Settings, step: number): Promise<PpoStep> {
+async function oneStep(options: PpoSettings, step: number): Promise<PpoStep> {
   const started = performance.now()
   const { members, faults } = await playStep(options, step)
   const episodes = members.map(({ episode }) => episode)
@@ -185,11 +185,11 @@ async function oneStep(options: Settings, step: number): Promise<PpoStep> {
  * Runs the steps in order. Metrics have no groups, `samples.used` counts episodes, and `update` is the report of the
  * step's last gradient step, over its share of the episodes. Only the backend, the cases, the env, the reward and
  * `steps` must be given; defaults are those of a recipe (`defaults.ts`).
- * @throws what `assertJudge` throws, and RangeError for counts that are none: before any episode
+ * @throws what `assertCriticOptions` throws, and RangeError for counts that are none: before any episode
  */
 export async function trainPpo(options: PpoOptions): Promise<LoopSummary> {
   const settings = resolved(options)
-  assertJudge(settings)
+  assertCriticOptions(settings)
   const { episodesPerStep, epochs, minibatches } = settings
   assertCounts({ episodesPerStep, epochs, minibatches })
   return runSteps(settings, (step) => oneStep(settings, step))

@@ -7,7 +7,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Backend, StepReport } from '../../backend.js'
 import type { Loss, NormaliserKind, TokenSegment } from '../../batch.js'
-import { normalise } from '../../batch.js'
+import { makeNormaliser } from '../../batch.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { shuffle } from '../../seed.js'
@@ -112,14 +112,14 @@ function checkCounts({ epochs, steps, firstStep, episodesPerStep }: SftOptions):
 }
 
 /** What every step of a run shares. */
-interface Settings
+interface SftSettings
   extends Required<Pick<SftOptions, 'backend' | 'adam' | 'normaliser' | 'maxTokens' | 'steps'>> {
   readonly teach: Teach
 }
 
 /** A gradient step on some segments; none without any. */
 const learn = async (
-  { backend, adam, maxTokens, normaliser }: Settings,
+  { backend, adam, maxTokens, normaliser }: SftSettings,
   step: number,
   segments: readonly TokenSegment[],
 ): Promise<StepReport | undefined> =>
@@ -127,13 +127,13 @@ const learn = async (
     ? undefined
     : backend.step({
         ...{ step, policyVersion: backend.policyVersion, segments, loss: likelihood },
-        normaliser: normalise(normaliser, segments, { maxTokens }),
+        normaliser: makeNormaliser(normaliser, segments, { maxTokens }),
         adam: settingsAt(adam, step),
       })
 
 /** Shows one step's demonstrations; a step of which the policy could have made no move makes no version. */
 async function oneStep(
-  settings: Settings,
+  settings: SftSettings,
   step: number,
   episodes: readonly Episode[],
 ): Promise<StepMetrics> {

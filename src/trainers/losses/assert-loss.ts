@@ -1,5 +1,5 @@
 /** Checks a loss that somebody wrote by hand. */
-import type { Correction, KlPenalty, Loss } from '../../batch.js'
+import type { ImportanceCorrection, KlPenalty, Loss } from '../../batch.js'
 import { objectiveKinds } from '../../batch.js'
 
 /** @throws RangeError naming a number that is not at least `least` */
@@ -25,7 +25,7 @@ function assertPenalty({ estimator, coefficient }: KlPenalty): void {
   assertAtLeast('loss.kl.coefficient', coefficient, 0)
 }
 
-function assertCorrection({ level, mode, min = 0, max }: Correction): void {
+function assertCorrection({ level, mode, min = 0, max }: ImportanceCorrection): void {
   assertOneOf('loss.correction.level', level, ['token', 'sequence'])
   assertOneOf('loss.correction.mode', mode, ['truncate', 'mask'])
   assertAtLeast('loss.correction.min', min, 0)

@@ -1,7 +1,7 @@
 /** The loss of a whole batch of plain arrays, and its gradient: for a training loop of one's own. */
 import type { StepReport } from '../../backend.js'
 import type { Loss, NormaliserKind, Objective } from '../../batch.js'
-import { normalise, normaliserKinds } from '../../batch.js'
+import { makeNormaliser, normaliserKinds } from '../../batch.js'
 import { assertLoss } from './assert-loss.js'
 import { stepReport } from './step-report.js'
 
@@ -101,7 +101,7 @@ function weightsOf(
       `Expected \`normaliser\` to be ${normaliserKinds.join(', ')}, got \`${normaliser}\``,
     )
   const rows = masks.map((mask, r) => ({ mask, rolloutId: String(rollouts?.[r] ?? r) }))
-  return normalise(normaliser, rows, maxTokens === undefined ? {} : { maxTokens }).perSegment
+  return makeNormaliser(normaliser, rows, maxTokens === undefined ? {} : { maxTokens }).perSegment
 }
 
 /** @throws RangeError for a loss that needs what the batch does not have */

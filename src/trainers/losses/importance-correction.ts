@@ -1,5 +1,5 @@
 /** Importance corrections for tokens that another engine, precision or version drew. */
-import type { Correction } from '../../batch.js'
+import type { ImportanceCorrection } from '../../batch.js'
 import type { LossRow } from './policy.js'
 
 /**
@@ -7,15 +7,15 @@ import type { LossRow } from './policy.js'
  * Training"): ρ at most `max`.
  */
 export const tis = (
-  level: Correction['level'],
+  level: ImportanceCorrection['level'],
   { max = 2, min = 0 }: { readonly max?: number; readonly min?: number } = {},
-): Correction => ({ level, mode: 'truncate', min, max })
+): ImportanceCorrection => ({ level, mode: 'truncate', min, max })
 
 /** Masked importance sampling: what has ρ above `max` is left out. */
 export const mis = (
-  level: Correction['level'],
+  level: ImportanceCorrection['level'],
   { max = 3, min = 0 }: { readonly max?: number; readonly min?: number } = {},
-): Correction => ({ level, mode: 'mask', min, max })
+): ImportanceCorrection => ({ level, mode: 'mask', min, max })
 
 /** IcePop (Ling team 2025): tokens with ρ outside of [min, max] are left out, both ways. */
 export const icepop = ({
@@ -24,9 +24,9 @@ export const icepop = ({
 }: {
   readonly min?: number
   readonly max?: number
-} = {}): Correction => ({ level: 'token', mode: 'mask', min, max })
+} = {}): ImportanceCorrection => ({ level: 'token', mode: 'mask', min, max })
 
-function bounded({ mode, min = 0, max }: Correction, rho: number): number {
+function bounded({ mode, min = 0, max }: ImportanceCorrection, rho: number): number {
   if (mode === 'truncate') return Math.min(Math.max(rho, min), max)
   return rho >= min && rho <= max ? rho : 0
 }
@@ -36,7 +36,7 @@ function bounded({ mode, min = 0, max }: Correction, rho: number): number {
  * masked ones.
  */
 export function correctionWeights(
-  correction: Correction | undefined,
+  correction: ImportanceCorrection | undefined,
   { mask, logprobs, oldLogprobs }: Pick<LossRow, 'mask' | 'logprobs' | 'oldLogprobs'>,
 ): Float64Array {
   const weights = Float64Array.from(mask)

@@ -5,7 +5,7 @@
 import pLimit from 'p-limit'
 import type { Agent } from '../../agent.js'
 import { Fault } from '../../error.js'
-import type { Job, Member, PlayOptions } from './group-rollouts.js'
+import type { GroupMember, PlayOptions, RolloutJob } from './group-rollouts.js'
 import { jobsOf, playMember } from './group-rollouts.js'
 
 export interface RolloutQueueOptions {
@@ -29,7 +29,7 @@ export interface RolloutQueueOptions {
 export interface PlayedGroup {
   readonly step: number
   readonly place: number
-  readonly members: readonly Member[]
+  readonly members: readonly GroupMember[]
   readonly faults: readonly Fault[]
 }
 
@@ -79,7 +79,7 @@ export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
   let failure: unknown
   let wake: () => void = () => undefined
 
-  const member = (job: Job): Promise<Member | Fault> =>
+  const member = (job: RolloutJob): Promise<GroupMember | Fault> =>
     limit(() => playMember(play, { agent: sampler(), name }, job))
 
   const playGroup = async (n: number): Promise<void> => {

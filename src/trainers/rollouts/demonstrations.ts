@@ -103,7 +103,7 @@ export interface FromAgentOptions {
 }
 
 /** One case, to be played once. */
-interface Job {
+interface DemonstrationJob {
   readonly place: number
   readonly time: number
   readonly truth: Case
@@ -112,7 +112,7 @@ interface Job {
 /** Plays one case; gives the fault when its world failed. */
 async function playOne(
   options: FromAgentOptions,
-  { place, time, truth }: Job,
+  { place, time, truth }: DemonstrationJob,
 ): Promise<SavedEpisode | Fault> {
   const { agent, agentName, makeEnv, reward, seed: runSeed = 0, signal, events } = options
   const played = await play(truth, {
@@ -143,7 +143,7 @@ export async function fromAgent(options: FromAgentOptions): Promise<Demonstratio
   if (!Number.isSafeInteger(times) || times < 1)
     throw new RangeError(`Expected \`times\` to be a positive integer, got \`${times}\``)
   const jobs = cases.flatMap((truth, place) =>
-    Array.from({ length: times }, (_, time): Job => ({ place, time, truth })),
+    Array.from({ length: times }, (_, time): DemonstrationJob => ({ place, time, truth })),
   )
   const played = await mapPool(jobs, concurrency, (job) => playOne(options, job))
   const kept = played.flatMap((one) => (Fault.is(one) ? [] : [one]))

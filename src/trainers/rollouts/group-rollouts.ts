@@ -7,7 +7,7 @@ import { Fault } from '../../error.js'
 import type { AdvantageEstimator, Group, GroupPolicy } from '../../group.js'
 import { formGroup } from '../../group.js'
 import type { Reward, Score } from '../../reward.js'
-import { troubleOf } from '../../reward.js'
+import { unavailableReason } from '../../reward.js'
 import { play } from '../../rollout.js'
 import { groupSeeds } from '../../seed.js'
 import type { TrainingEmitter } from '../events.js'
@@ -27,7 +27,7 @@ export interface PlayOptions {
 }
 
 /** One member of a group, played and scored. */
-export interface Member {
+export interface GroupMember {
   readonly place: number
   readonly episode: Episode
   readonly score: Score
@@ -35,7 +35,7 @@ export interface Member {
 }
 
 /** One member of one group, to be played. */
-export interface Job {
+export interface RolloutJob {
   readonly step: number
   /** Of the group within the step. */
   readonly place: number
@@ -47,8 +47,8 @@ export interface Job {
 export async function playMember(
   { makeEnv, reward, accuracy, seed: runSeed = 0, signal, events }: PlayOptions,
   { agent, name }: { readonly agent: Agent; readonly name: string },
-  { step, place, member, truth }: Job,
-): Promise<Member | Fault> {
+  { step, place, member, truth }: RolloutJob,
+): Promise<GroupMember | Fault> {
   const at = `step ${step}, group ${place}, member ${member}`
   const played = await play(truth, {
     ...{ agent, agentName: name, step, signal },
@@ -62,7 +62,7 @@ export async function playMember(
     return played
   }
   const { episode, scores } = played
-  const trouble = troubleOf(scores.reward)
+  const trouble = unavailableReason(scores.reward)
   if (trouble !== undefined)
     events.emit('fault-met', new Fault('component-failed', trouble), `${at} (${episode.caseId})`)
   return { place, episode, score: scores.reward, right: scores.accuracy.total }
@@ -82,16 +82,19 @@ export const jobsOf = (
     readonly groupsPerStep: number
     readonly groupSize: number
   },
-): Job[] =>
+): RolloutJob[] =>
   places.flatMap((place) => {
     const truth = caseAt((step - 1) * groupsPerStep + place, step)
-    return Array.from({ length: groupSize }, (_, member): Job => ({ step, place, member, truth }))
+    return Array.from(
+      { length: groupSize },
+      (_, member): RolloutJob => ({ step, place, member, truth }),
+    )
   })
 
 /** The group of the members at one place; `undefined` where none was left. */
 export function groupAt(
   id: string,
-  members: readonly Member[],
+  members: readonly GroupMember[],
   estimator: AdvantageEstimator,
   policy: GroupPolicy = {},
 ): Group | undefined {

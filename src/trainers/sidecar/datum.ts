@@ -1,29 +1,29 @@
-/** Token segments as the wire's data, and what comes back by target as rows by token after the prompt. */
+/** Encodes token segments as data of the wire, and maps outputs per target back to tokens after the prompt. */
 import type { Loss, TokenSegment } from '../../batch.js'
 import { Fault } from '../../error.js'
 import type { Datum, ForwardOutput, WireLoss } from '../tinker/wire.js'
 
-/** Where a segment's first token after the prompt stands among the targets. */
-const offsetOf = ({ promptLength }: TokenSegment): number => promptLength - 1
+/** Index of a segment's first token after the prompt among the targets, which are shifted by one. */
+const targetOffset = ({ promptLength }: TokenSegment): number => promptLength - 1
 
-/** Numbers by token after the prompt, by target: 0 for those of the prompt. */
-function byTarget(segment: TokenSegment, values: ArrayLike<number>): Float32Array {
+/** Aligns values per token after the prompt with the targets; prompt targets get 0. */
+function alignToTargets(segment: TokenSegment, values: ArrayLike<number>): Float32Array {
   const out = new Float32Array(segment.tokens.length - 1)
-  out.set(values, offsetOf(segment))
+  out.set(values, targetOffset(segment))
   return out
 }
 
 /**
- * One output of a pass, per segment and token after the prompt: 0 where masked.
- * @throws Fault `model-unreadable` where the server left it out
+ * One output of a pass, per segment and token after the prompt; 0 where masked.
+ * @throws Fault `model-unreadable` if the server left it out
  */
-export function rowsOf(
+export function outputRows(
   segments: readonly TokenSegment[],
   { outputs }: ForwardOutput,
   name: string,
 ): Float32Array[] {
   return segments.map((segment, s) => {
-    const from = offsetOf(segment)
+    const from = targetOffset(segment)
     const targets = outputs[s]?.[name]
     if (targets?.length !== segment.tokens.length - 1)
       throw new Fault(
@@ -34,43 +34,46 @@ export function rowsOf(
   })
 }
 
-/** The mask times a number. */
-export const masked = ({ mask }: TokenSegment, by: number): Float32Array =>
+/** The segment's mask times a factor. */
+export const scaleMask = ({ mask }: TokenSegment, by: number): Float32Array =>
   Float32Array.from(mask, (drawn) => by * drawn)
 
-/** A segment with some inputs, all by token after the prompt, and no targets: for a loss of values. */
-export function valueDatum(
+/** Encodes a segment without targets, for the value loss; inputs are per token after the prompt. */
+export function encodeValueDatum(
   segment: TokenSegment,
   inputs: Readonly<Record<string, ArrayLike<number>>>,
 ): Datum {
-  const named = Object.entries(inputs).map(([name, values]) => [name, byTarget(segment, values)])
+  const named = Object.entries(inputs).map(([name, values]) => [
+    name,
+    alignToTargets(segment, values),
+  ])
   return { tokens: segment.tokens.subarray(0, -1), inputs: Object.fromEntries(named) }
 }
 
-/** A segment with some inputs beside its targets, all by token after the prompt. */
-export function datum(
+/** Encodes a segment with its target tokens; inputs are per token after the prompt. */
+export function encodeDatum(
   segment: TokenSegment,
   inputs: Readonly<Record<string, ArrayLike<number>>>,
 ): Datum {
-  const made = valueDatum(segment, inputs)
+  const made = encodeValueDatum(segment, inputs)
   return { ...made, inputs: { ...made.inputs, target_tokens: segment.tokens.subarray(1) } }
 }
 
-/** A segment for a loss of the sidecar's own, with the temperature it was drawn at. */
-export function ownDatum(
+/** Encodes a segment for one of our sidecar's own losses, with the temperature it was drawn at. */
+export function encodeSidecarDatum(
   segment: TokenSegment,
   inputs: Readonly<Record<string, ArrayLike<number>>>,
 ): Datum {
-  const made = datum(segment, inputs)
+  const made = encodeDatum(segment, inputs)
   const temperature = Float32Array.of(segment.temperature)
   return { ...made, inputs: { ...made.inputs, temperature } }
 }
 
-/** Everything the native loss reads of a segment. */
-export function lossDatum(segment: TokenSegment, weight: number): Datum {
+/** Encodes a segment with all inputs of the native policy loss. */
+export function encodeLossDatum(segment: TokenSegment, weight: number): Datum {
   const { logprobs, advantages, oldLogprobs, refLogprobs } = segment
-  return ownDatum(segment, {
-    weights: masked(segment, weight),
+  return encodeSidecarDatum(segment, {
+    weights: scaleMask(segment, weight),
     logprobs,
     advantages,
     ...(oldLogprobs ? { old_logprobs: oldLogprobs } : {}),
@@ -78,8 +81,8 @@ export function lossDatum(segment: TokenSegment, weight: number): Datum {
   })
 }
 
-/** A loss by the names of the sidecar's own. */
-export function nativeLoss(loss: Loss): WireLoss {
+/** Encodes a loss as our sidecar's native loss, with its config names. */
+export function encodeNativeLoss(loss: Loss): WireLoss {
   const { kind, entropy, kl, correction, ...own } = loss
   const names: Readonly<Record<string, string>> = {
     tauPositive: 'tau_positive',

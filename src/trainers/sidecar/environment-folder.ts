@@ -1,9 +1,9 @@
-/** The folder of an environment that is being made: ours to empty, and marked as begun from its first file on. */
+/** Prepares the folder of an environment: checks that it may be emptied, and marks it as unfinished. */
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { boundary, Fault } from '../../error.js'
-import { stampIn } from './environment.js'
+import { Fault, rethrowAsFault } from '../../error.js'
+import { stampFile } from './environment.js'
 
 const alive = (pid: number): boolean => {
   try {
@@ -13,9 +13,9 @@ const alive = (pid: number): boolean => {
   }
 }
 
-/** Empties a folder that is ours to empty, and marks it as begun. @throws Fault `bad-input` where it is not ours */
-export async function beginFolder(folder: string): Promise<void> {
-  const stamp = await readFile(stampIn(folder), 'utf8').catch(() => undefined)
+/** Empties an environment's folder and marks it as unfinished. @throws Fault `bad-input` for any other folder */
+export async function prepareFolder(folder: string): Promise<void> {
+  const stamp = await readFile(stampFile(folder), 'utf8').catch(() => undefined)
   const entries = existsSync(folder) ? readdirSync(folder) : []
   if (stamp === undefined && entries.length > 0)
     throw new Fault(
@@ -29,12 +29,12 @@ export async function beginFolder(folder: string): Promise<void> {
       `${folder}: another set-up is under way there (process ${other}); wait for it, or remove the folder where that is none`,
     )
   const unwritable = `${folder}: expected a folder that can be written; choose one with \`--env DIR\``
-  await boundary('bad-input', unwritable, async () => {
+  await rethrowAsFault('bad-input', unwritable, async () => {
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true })
-    await writeFile(stampIn(folder), `unfinished ${process.pid}\n`)
+    await writeFile(stampFile(folder), `unfinished ${process.pid}\n`)
   })
-  // Many environments are made within a repository; none belongs into its history.
+  // Environments are often created inside a repository, and must not be committed to it.
   const ignore = join(dirname(folder), '.gitignore')
   if (basename(dirname(folder)) === '.venvs' && !existsSync(ignore)) await writeFile(ignore, '*\n')
 }

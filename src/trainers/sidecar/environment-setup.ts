@@ -1,68 +1,70 @@
 /**
- * Makes an engine's Python environment: an interpreter, an empty environment, the locked distributions, and
- * everything imported once. The stamp is written last, so an environment that was interrupted never passes for whole.
+ * Creates an engine's Python environment: interpreter, empty environment, locked distributions, import check. The
+ * stamp is written last, so an interrupted environment never counts as complete.
  */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { boundary } from '../../error.js'
-import { writeWhole } from '../../storage/atomic-write.js'
+import { rethrowAsFault } from '../../error.js'
+import { writeFileAtomically } from '../../storage/atomic-write.js'
 import type { EngineName } from './environment.js'
 import {
+  engineModules,
+  engineVersions,
   environmentFolder,
   findPython,
-  interpreterIn,
-  modulesOf,
+  interpreterPath,
   pinsHash,
-  requirementsOf,
-  stampIn,
-  versionsIn,
+  requirementsFile,
+  stampFile,
 } from './environment.js'
-import { beginFolder } from './environment-folder.js'
+import { prepareFolder } from './environment-folder.js'
 import type { ImportCheck } from './import-check.js'
-import { importAll } from './import-check.js'
+import { checkImports } from './import-check.js'
 import type { InstallProgress } from './installer.js'
-import { chooseInstaller, installPins, makeVenv } from './installer.js'
+import { chooseInstaller, createVenv, installPins } from './installer.js'
 import type { Interpreter } from './interpreter.js'
 import { chooseInterpreter } from './interpreter.js'
-import type { Variables } from './program.js'
+import type { EnvironmentVariables } from './program.js'
 
-/** The steps of a set-up, in order. */
+/** Phases of a set-up, in order. */
 export type SetupPhase = 'python' | 'environment' | 'packages' | 'imports'
 
+/** Options of {@link makeEnvironment}. */
 export interface SetupOptions {
   readonly engine: EngineName
-  /** The interpreter to make it with. @default the first on `PATH` that fits */
+  /** Interpreter to create it with. @default the first on `PATH` of a supported version */
   readonly python?: string
   /** @default `environmentFolder` */
   readonly folder?: string
-  readonly env: Variables
+  readonly env: EnvironmentVariables
   readonly signal?: AbortSignal
-  /** Called when a phase begins, with what it is about to do. */
+  /** Called when a phase begins, with a description. */
   readonly onBegin?: (phase: SetupPhase, note: string) => void
   /** Called within the phases `packages` and `imports`. */
   readonly onProgress?: (phase: SetupPhase, at: InstallProgress) => void
-  /** Called when a phase is done, with what came of it. */
+  /** Called when a phase is done, with its outcome. */
   readonly onEnd?: (phase: SetupPhase, note: string, seconds: number) => void
   /** @default the locked requirements of the engine */
   readonly requirements?: string
-  /** What must import, as distribution by module. @default what the engine imports */
+  /** Modules that must import, each with its distribution. @default those of the engine */
   readonly modules?: Readonly<Record<string, string>>
 }
 
-export interface MadeEnvironment {
+/** A complete Python environment of an engine. */
+export interface PythonEnvironment {
   readonly engine: EngineName
   readonly folder: string
   readonly python: string
   readonly pythonVersion: string
-  /** False where it was there and whole. */
+  /** False if it existed already and was complete. */
   readonly made: boolean
   readonly versions: Readonly<Record<string, string>>
-  /** What torch computes on, as it says itself; absent where nothing was imported. */
+  /** Device that torch reports; absent if nothing was imported. */
   readonly device?: string
 }
 
-/** Runs the phases one after another, telling when each begins and ends. */
-async function phase<T>(
+/** Runs one phase and reports its begin and end. */
+async function runPhase<T>(
   name: SetupPhase,
   begins: string,
   { onBegin, onEnd }: SetupOptions,
@@ -75,27 +77,30 @@ async function phase<T>(
   return made
 }
 
-/** Where the set-up happens, and with what. */
-interface Site {
+/** Folder, requirements file and interpreter of a set-up. */
+interface SetupSite {
   readonly folder: string
   readonly requirements: string
   readonly interpreter: Interpreter
 }
 
-async function build({ folder, requirements, interpreter }: Site, options: SetupOptions) {
-  const { engine, env, onProgress, modules = modulesOf(engine) } = options
+async function buildEnvironment(
+  { folder, requirements, interpreter }: SetupSite,
+  options: SetupOptions,
+) {
+  const { engine, env, onProgress, modules = engineModules(engine) } = options
   const signal = options.signal ? { signal: options.signal } : {}
   const installer = chooseInstaller(env)
-  const text = await boundary('bad-input', 'the locked requirements', () =>
+  const text = await rethrowAsFault('bad-input', 'the locked requirements', () =>
     readFile(requirements, 'utf8'),
   )
   const pins = text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).length
-  await phase('environment', `an empty environment in ${folder}`, options, async () => {
-    await beginFolder(folder)
-    await makeVenv(installer, { python: interpreter.python, folder }, { env, ...signal })
+  await runPhase('environment', `an empty environment in ${folder}`, options, async () => {
+    await prepareFolder(folder)
+    await createVenv(installer, { python: interpreter.python, folder }, { env, ...signal })
     return [undefined, `${folder}, with ${installer.name === 'uv' ? 'uv' : 'venv and pip'}`]
   })
-  await phase('packages', `pinned versions, with ${installer.name}`, options, async () => {
+  await runPhase('packages', `pinned versions, with ${installer.name}`, options, async () => {
     const count = await installPins(
       installer,
       { folder, requirements, pins },
@@ -103,67 +108,63 @@ async function build({ folder, requirements, interpreter }: Site, options: Setup
     )
     return [count, `${count} distributions`]
   })
-  const check = await phase('imports', Object.keys(modules).join(', '), options, async () => {
-    const made = await importAll(
-      { python: interpreterIn(folder), engine, modules },
+  const check = await runPhase('imports', Object.keys(modules).join(', '), options, async () => {
+    const made = await checkImports(
+      { python: interpreterPath(folder), engine, modules },
       { env, ...signal, onProgress: (at) => onProgress?.('imports', at) },
     )
     return [made, `everything imports; torch computes on ${made.device}`] as const
   })
-  await writeWhole(stampIn(folder), `${pinsHash(interpreter.build, text)}\n`)
+  await writeFileAtomically(stampFile(folder), `${pinsHash(interpreter.build, text)}\n`)
   return check
 }
 
-/** What is there already, whole and with the pins of this version. */
-async function asItIs(folder: string, options: SetupOptions): Promise<MadeEnvironment | undefined> {
+/** The existing environment, if it is complete and has the pins of this version of Bedside. */
+async function findExisting(
+  folder: string,
+  options: SetupOptions,
+): Promise<PythonEnvironment | undefined> {
   const { engine, env, python } = options
   if (options.requirements !== undefined) return undefined
   const found = await findPython(engine, { folder, env })
   if (!found.found) return undefined
   if (python !== undefined) {
     const { build } = await chooseInterpreter(env, { python })
-    const text = await readFile(requirementsOf(engine), 'utf8')
-    const stamp = await readFile(stampIn(folder), 'utf8')
+    const text = await readFile(requirementsFile(engine), 'utf8')
+    const stamp = await readFile(stampFile(folder), 'utf8')
     if (stamp.trim() !== pinsHash(build, text)) return undefined
   }
-  const { version, versions } = found
-  return {
-    engine,
-    folder,
-    python: found.python,
-    pythonVersion: version,
-    made: false,
-    versions,
-  }
+  const { version: pythonVersion, versions } = found
+  return { engine, folder, python: found.python, pythonVersion, made: false, versions }
 }
 
 /**
- * Makes the environment of an engine, or finds it whole.
- * @throws Fault `bad-input` for an interpreter or a folder that cannot be it
- * @throws Fault `model-unavailable` for what the world refuses: network, disk, permission
- * @throws the signal's reason, after which the environment is unfinished and made afresh the next time
+ * Creates the environment of an engine, or finds it complete.
+ * @throws Fault `bad-input` for an unsuitable interpreter or folder
+ * @throws Fault `model-unavailable` for failures of network, disk or permissions
+ * @throws the signal's reason; the environment is then unfinished, and created afresh the next time
  */
-export async function makeEnvironment(options: SetupOptions): Promise<MadeEnvironment> {
+export async function makeEnvironment(options: SetupOptions): Promise<PythonEnvironment> {
   const { engine, env, python, folder = environmentFolder(engine, env) } = options
-  const there = await asItIs(folder, options)
-  if (there) return there
+  const existing = await findExisting(folder, options)
+  if (existing) return existing
   const { path: uv } = chooseInstaller(env)
-  const interpreter = await phase('python', 'an interpreter', options, async () => {
+  const interpreter = await runPhase('python', 'an interpreter', options, async () => {
     const found = await chooseInterpreter(env, {
       ...(python === undefined ? {} : { python }),
       ...(uv === undefined ? {} : { uv }),
     })
     return [found, `${found.version} at ${found.python}`]
   })
-  const { requirements = requirementsOf(engine) } = options
-  const check: ImportCheck = await build({ folder, requirements, interpreter }, options)
+  const { requirements = requirementsFile(engine) } = options
+  const check: ImportCheck = await buildEnvironment({ folder, requirements, interpreter }, options)
   return {
     engine,
     folder,
-    python: resolve(interpreterIn(folder)),
+    python: resolve(interpreterPath(folder)),
     pythonVersion: interpreter.version,
     made: true,
-    versions: options.modules ? check.versions : versionsIn(folder, engine),
+    versions: options.modules ? check.versions : engineVersions(folder, engine),
     device: check.device,
   }
 }

@@ -1,18 +1,18 @@
-/** The Python environments of the engines: where they lie, what they must hold, and whether they do. */
+/** Python environments of the engines: locations, required distributions, and whether they are complete. */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { packageFolder } from '../../platform/package-root.js'
-import { askPython } from './interpreter.js'
-import type { Variables } from './program.js'
+import { packageRoot } from '../../platform/package-root.js'
+import { queryPython } from './interpreter.js'
+import type { EnvironmentVariables } from './program.js'
 
-/** What computes gradients: PEFT on any machine, Unsloth on an NVIDIA GPU. */
+/** Engine that computes gradients: PEFT on any machine, Unsloth on an NVIDIA GPU. */
 export type EngineName = 'peft' | 'unsloth'
 
-/** Every engine, the one for any machine first. */
+/** Names of the engines, the one for any machine first. */
 export const engineNames: readonly EngineName[] = ['peft', 'unsloth']
 
-/** What an engine's environment is called and must be able to import, as distribution by module, in order. */
+/** Name of an engine's environment, and the modules it must import in order, each with its distribution. */
 interface EnvironmentKind {
   readonly name: string
   readonly modules: Readonly<Record<string, string>>
@@ -36,33 +36,33 @@ const kinds: Readonly<Record<EngineName, EnvironmentKind>> = {
   },
 }
 
-/** The modules an engine's environment must import, in order, each with its distribution. */
-export const modulesOf = (engine: EngineName): Readonly<Record<string, string>> =>
+/** Modules that an engine's environment must import, in order, each with its distribution. */
+export const engineModules = (engine: EngineName): Readonly<Record<string, string>> =>
   kinds[engine].modules
 
-/** The folder of the Python package that is shipped with this one; it goes onto `PYTHONPATH`. */
-export const pythonPackage = (): string => join(packageFolder(), 'src', 'trainers', 'python')
+/** Folder of the Python package that ships with Bedside, for `PYTHONPATH`. */
+export const pythonPackage = (): string => join(packageRoot(), 'src', 'trainers', 'python')
 
-/** The locked requirements of an engine. */
-export const requirementsOf = (engine: EngineName): string =>
+/** Path of an engine's locked requirements file. */
+export const requirementsFile = (engine: EngineName): string =>
   join(pythonPackage(), `requirements-${kinds[engine].name}.txt`)
 
-/** Where an engine's environment lies: under `BEDSIDE_VENVS`, else `.venvs` of the current directory. */
-export const environmentFolder = (engine: EngineName, env: Variables): string =>
+/** Default folder of an engine's environment: in `BEDSIDE_VENVS`, else in `.venvs` of the current directory. */
+export const environmentFolder = (engine: EngineName, env: EnvironmentVariables): string =>
   join(env.BEDSIDE_VENVS || '.venvs', kinds[engine].name)
 
-/** The interpreter of an environment. */
-export const interpreterIn = (folder: string): string =>
+/** Path of an environment's interpreter. */
+export const interpreterPath = (folder: string): string =>
   process.platform === 'win32'
     ? join(folder, 'Scripts', 'python.exe')
     : join(folder, 'bin', 'python')
 
-/** The file that says what an environment holds: the hash of its pins, written when all of it is there. */
-export const stampIn = (folder: string): string => join(folder, 'pins.sha256')
+/** Path of an environment's stamp file: the hash of its pins, written when the environment is complete. */
+export const stampFile = (folder: string): string => join(folder, 'pins.sha256')
 
 /**
- * The hash of an interpreter's build and its pins, comments and order aside.
- * `scripts/python-env.sh` stamps what it makes in the same way.
+ * Hash of an interpreter's build and its pins, ignoring comments and order.
+ * `scripts/python-env.sh` stamps its environments in the same way.
  */
 export function pinsHash(build: string, requirements: string): string {
   const pins = requirements.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
@@ -71,10 +71,11 @@ export function pinsHash(build: string, requirements: string): string {
     .digest('hex')
 }
 
-const named = (distribution: string): string => distribution.toLowerCase().replace(/[-_.]+/g, '-')
+const normaliseName = (distribution: string): string =>
+  distribution.toLowerCase().replace(/[-_.]+/g, '-')
 
-/** The versions of the distributions in an environment, by normalised name, read without importing. */
-export function installed(folder: string): ReadonlyMap<string, string> {
+/** Versions of the distributions in an environment, by normalised name, read without importing. */
+export function installedVersions(folder: string): ReadonlyMap<string, string> {
   const list = (path: string): string[] => (existsSync(path) ? readdirSync(path) : [])
   const homes = [
     join(folder, 'Lib', 'site-packages'),
@@ -82,80 +83,84 @@ export function installed(folder: string): ReadonlyMap<string, string> {
   ]
   const found = homes.flatMap(list).flatMap((entry) => {
     const [, name, version] = /^(.+)-([^-]+)\.dist-info$/.exec(entry) ?? []
-    return name && version ? [[named(name), version] as const] : []
+    return name && version ? [[normaliseName(name), version] as const] : []
   })
   return new Map(found)
 }
 
-/** An environment that is whole, or why there is none and what makes it. */
-export type FoundPython =
+/** Result of {@link findPython}: a complete environment, or why there is none and the command that makes it. */
+export type PythonLookup =
   | {
       readonly found: true
       readonly folder: string
       readonly python: string
       readonly version: string
-      /** Of what the engine imports, by distribution. */
+      /** Versions of the distributions the engine imports, by name. */
       readonly versions: Readonly<Record<string, string>>
     }
   | {
       readonly found: false
       readonly folder: string
       readonly state: 'missing' | 'broken' | 'unfinished' | 'other-pins'
-      /** What is the matter, with the command that mends it. */
+      /** What is wrong, and the command that fixes it. */
       readonly reason: string
     }
 
-/** What a folder without a whole environment is, in words. */
-const troubles = {
+/** Descriptions of the states of a folder without a complete environment. */
+const stateTexts = {
   missing: 'there is no Python environment',
   broken: 'its Python does not run',
   unfinished: 'its set-up was not finished, or was not by `bedside sidecar setup`',
   'other-pins': 'it holds other versions than this version of Bedside is made for',
 } as const
 
-/** The versions an engine's environment holds of what the engine imports, by distribution. */
-export function versionsIn(folder: string, engine: EngineName): Readonly<Record<string, string>> {
-  const versions = installed(folder)
-  const found = Object.values(modulesOf(engine)).flatMap((name) => {
-    const version = versions.get(named(name))
+/** Installed versions of the distributions an engine imports, by name. */
+export function engineVersions(
+  folder: string,
+  engine: EngineName,
+): Readonly<Record<string, string>> {
+  const versions = installedVersions(folder)
+  const found = Object.values(engineModules(engine)).flatMap((name) => {
+    const version = versions.get(normaliseName(name))
     return version === undefined ? [] : [[name, version] as const]
   })
   return Object.fromEntries(found)
 }
 
-export interface FindOptions {
-  /** The folder of environments. @default `BEDSIDE_VENVS`, else `.venvs` of the current directory */
+/** Options of {@link findPython}. */
+export interface FindPythonOptions {
+  /** Parent folder of the environments. @default `BEDSIDE_VENVS`, else `.venvs` of the current directory */
   readonly root?: string
-  /** The environment's own folder, wherever it is. */
+  /** Folder of the environment itself; overrides `root`. */
   readonly folder?: string
   /** @default process.env */
-  readonly env?: Variables
+  readonly env?: EnvironmentVariables
 }
 
-/** Looks for an engine's environment; nothing is imported and nothing thrown. */
+/** Looks for an engine's environment, without importing anything or throwing. */
 export async function findPython(
   engine: EngineName,
-  { root, folder: own, env = process.env }: FindOptions = {},
-): Promise<FoundPython> {
+  { root, folder: own, env = process.env }: FindPythonOptions = {},
+): Promise<PythonLookup> {
   const variables = root === undefined ? env : { ...env, BEDSIDE_VENVS: root }
   const folder = own ?? environmentFolder(engine, variables)
-  const mend = ['npx bedside sidecar setup', ...(engine === 'peft' ? [] : [`--engine ${engine}`])]
-  if (own !== undefined) mend.push(`--env ${own}`)
-  const not = (state: keyof typeof troubles): FoundPython => ({
+  const setup = ['npx bedside sidecar setup', ...(engine === 'peft' ? [] : [`--engine ${engine}`])]
+  if (own !== undefined) setup.push(`--env ${own}`)
+  const not = (state: keyof typeof stateTexts): PythonLookup => ({
     found: false,
     folder,
     state,
-    reason: `${folder}: ${troubles[state]}; run \`${mend.join(' ')}\``,
+    reason: `${folder}: ${stateTexts[state]}; run \`${setup.join(' ')}\``,
   })
-  const python = resolve(interpreterIn(folder))
+  const python = resolve(interpreterPath(folder))
   if (!existsSync(folder)) return not('missing')
-  if (!existsSync(stampIn(folder))) return not(existsSync(python) ? 'unfinished' : 'missing')
-  const stamp = readFileSync(stampIn(folder), 'utf8').trim()
+  if (!existsSync(stampFile(folder))) return not(existsSync(python) ? 'unfinished' : 'missing')
+  const stamp = readFileSync(stampFile(folder), 'utf8').trim()
   if (!/^[\da-f]{64}$/.test(stamp)) return not('unfinished')
-  const asked = await askPython(python, env)
+  const asked = await queryPython(python, env)
   if (!asked) return not('broken')
-  if (stamp !== pinsHash(asked.build, readFileSync(requirementsOf(engine), 'utf8')))
+  if (stamp !== pinsHash(asked.build, readFileSync(requirementsFile(engine), 'utf8')))
     return not('other-pins')
-  const versions = versionsIn(folder, engine)
+  const versions = engineVersions(folder, engine)
   return { found: true, folder, python, version: asked.version, versions }
 }

@@ -1,24 +1,24 @@
-/** Puts locked distributions into an environment, with uv or with pip, and says in words what went wrong. */
+/** Creates an environment and installs locked distributions with uv or pip, and explains failures. */
 import { Fault } from '../../error.js'
-import { installed, interpreterIn } from './environment.js'
-import type { Ended, Variables } from './program.js'
-import { onPath, runProgram } from './program.js'
+import { installedVersions, interpreterPath } from './environment.js'
+import type { EnvironmentVariables, ProgramResult } from './program.js'
+import { findOnPath, runProgram } from './program.js'
 
-/** What makes environments here. */
+/** Tool that installs distributions. */
 export interface Installer {
   readonly name: 'uv' | 'pip'
-  /** Of uv. */
+  /** Path of uv. */
   readonly path?: string
 }
 
-/** uv where it is on `PATH`, else the pip that comes with Python. */
-export function chooseInstaller(env: Variables): Installer {
-  const [path] = onPath('uv', env)
+/** Chooses uv if it is on `PATH`, else the pip that comes with Python. */
+export function chooseInstaller(env: EnvironmentVariables): Installer {
+  const [path] = findOnPath('uv', env)
   return path === undefined ? { name: 'pip' } : { name: 'uv', path }
 }
 
-/** What the tools say, and what it means; the first that fits. */
-const meanings: readonly (readonly [RegExp, (folder: string) => string])[] = [
+/** Explanations of the tools' error messages by pattern; the first match applies. */
+const explanations: readonly (readonly [RegExp, (folder: string) => string])[] = [
   [
     /no space left on device|disk quota exceeded|not enough space/i,
     (folder) =>
@@ -27,7 +27,7 @@ const meanings: readonly (readonly [RegExp, (folder: string) => string])[] = [
   [
     /permission denied|operation not permitted|read-only file system|access is denied/i,
     (folder) =>
-      `there is no permission to write. Choose a folder of your own with \`--env DIR\` (now ${folder}), or mend its owner`,
+      `there is no permission to write. Choose a folder of your own with \`--env DIR\` (now ${folder}), or change its owner`,
   ],
   [
     /ensurepip is not available|no module named '?(?:venv|ensurepip)|No module named pip/i,
@@ -46,8 +46,8 @@ const meanings: readonly (readonly [RegExp, (folder: string) => string])[] = [
   ],
 ]
 
-/** What a tool says first and last of a failure, without its ornaments. */
-function saidBy({ lines, error }: Ended): string {
+/** First and last error line of a tool's output, without its decoration. */
+function errorText({ lines, error }: ProgramResult): string {
   const plain = lines
     .filter((line) => !/^\s*(?:hint|warning)\b/i.test(line))
     .map((line) => line.replace(/^[×╰─▶├│\s]*(?:(?:error|cause|caused by):\s*)?/i, ''))
@@ -56,35 +56,36 @@ function saidBy({ lines, error }: Ended): string {
   return [...new Set([...from, error ?? plain.at(-1)])].filter(Boolean).join(' … ')
 }
 
-/** What went wrong with an environment and what mends it, with what the tool said. */
-export function installFault(what: string, ended: Ended, folder: string): Fault {
-  const said = saidBy(ended)
+/** Fault of a failed installation: the cause, its remedy, and the tool's own message. */
+export function installFault(what: string, ended: ProgramResult, folder: string): Fault {
+  const said = errorText(ended)
   const text = [...ended.lines.slice(-12), ended.error ?? ''].join('\n')
-  const meaning = meanings.find(([pattern]) => pattern.test(text))?.[1](folder)
+  const meaning = explanations.find(([pattern]) => pattern.test(text))?.[1](folder)
   return new Fault(
     'model-unavailable',
     `${what}: ${meaning ?? 'it failed'}.${said && `\n  It said: ${said}`}`,
   )
 }
 
-/** Where an installation is: distributions that lie in the environment, of those it will hold. */
+/** Progress of an installation, in distributions; of an import check, in modules. */
 export interface InstallProgress {
   readonly done: number
   readonly total: number
-  /** The last thing the tool said. */
+  /** The tool's last line, or the module being imported. */
   readonly note: string
 }
 
-export interface WorkOptions {
-  readonly env: Variables
+/** Environment variables and abort signal of a set-up phase. */
+export interface SetupWorkOptions {
+  readonly env: EnvironmentVariables
   readonly signal?: AbortSignal
 }
 
-/** Makes an empty environment in a folder that may exist. @throws Fault `model-unavailable` saying why not */
-export async function makeVenv(
+/** Creates an empty environment in a folder that may exist. @throws Fault `model-unavailable` with the cause */
+export async function createVenv(
   { name, path }: Installer,
   { python, folder }: { readonly python: string; readonly folder: string },
-  options: WorkOptions,
+  options: SetupWorkOptions,
 ): Promise<void> {
   const ended =
     path === undefined
@@ -100,13 +101,13 @@ export async function makeVenv(
 
 const short = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text)
 
-/** Counts what will be installed from what uv or pip says, as soon as it is known. */
-function totalFrom(pins: number) {
+/** Reader of uv's or pip's output that returns the number of distributions to install, once known. */
+function totalReader(pins: number) {
   let ignored = 0
   let total: number | undefined
   return (line: string): number | undefined => {
     const resolved = /^Resolved (\d+) packages?/.exec(line)?.[1]
-    // pip first names the pins that are for other systems.
+    // pip first lists the pins for other systems.
     if (line.startsWith('Ignoring ')) ignored++
     if (/^(?:Collecting|Processing) /.test(line)) total ??= pins - ignored
     if (resolved !== undefined) total ??= Number(resolved)
@@ -115,24 +116,25 @@ function totalFrom(pins: number) {
 }
 
 /**
- * Installs exactly what a locked requirement file names; gives how many distributions that is.
+ * Installs exactly the distributions of a locked requirements file; returns their number.
  * @throws Fault `model-unavailable` saying what to check
  */
 export async function installPins(
   { name, path }: Installer,
   where: { readonly folder: string; readonly requirements: string; readonly pins: number },
-  { onProgress, ...options }: WorkOptions & { onProgress?: (at: InstallProgress) => void },
+  { onProgress, ...options }: SetupWorkOptions & { onProgress?: (at: InstallProgress) => void },
 ): Promise<number> {
   const { folder, requirements, pins } = where
-  const python = interpreterIn(folder)
-  const before = installed(folder).size
-  const totalOf = totalFrom(pins)
+  const python = interpreterPath(folder)
+  const before = installedVersions(folder).size
+  const readTotal = totalReader(pins)
   let at: InstallProgress | undefined
-  const tell = () => {
-    if (at) onProgress?.({ ...at, done: Math.min(at.total, installed(folder).size - before) })
+  const report = () => {
+    if (at)
+      onProgress?.({ ...at, done: Math.min(at.total, installedVersions(folder).size - before) })
   }
-  // Only the folder tells how far uv is; neither tool counts aloud.
-  const timer = setInterval(tell, 500)
+  // Neither tool reports a count, so progress is counted in the environment's folder.
+  const timer = setInterval(report, 500)
   const locked = ['--no-deps', '--only-binary', ':all:', '--requirement', requirements]
   const [command, args] =
     path === undefined
@@ -142,9 +144,9 @@ export async function installPins(
     const ended = await runProgram(command, args, {
       ...options,
       onLine(line) {
-        const total = totalOf(line)
+        const total = readTotal(line)
         if (total !== undefined) at = { done: 0, total, note: short(line.trim()) }
-        tell()
+        report()
       },
     })
     options.signal?.throwIfAborted()
@@ -152,5 +154,5 @@ export async function installPins(
   } finally {
     clearInterval(timer)
   }
-  return installed(folder).size - before
+  return installedVersions(folder).size - before
 }

@@ -1,24 +1,24 @@
-/** Which Python makes an environment: the versions that can, and how one is found and asked. */
+/** Finds a Python interpreter of a supported version to create environments with. */
 import { Fault } from '../../error.js'
-import { onPath, runProgram, type Variables } from './program.js'
+import { type EnvironmentVariables, findOnPath, runProgram } from './program.js'
 
-/** A Python that was asked. */
+/** A Python interpreter and its version. */
 export interface Interpreter {
   readonly python: string
-  /** As `3.11.7`. */
+  /** For example `3.11.7`. */
   readonly version: string
-  /** All of `sys.version`, which names the build. */
+  /** All of `sys.version`, which identifies the build. */
   readonly build: string
 }
 
 const oldest = [3, 11] as const
 const newest = [3, 13] as const
 
-/** The versions the locked requirements were resolved for. */
+/** Supported versions, for messages: those the locked requirements were resolved for. */
 export const pythonVersions = `${oldest.join('.')} to ${newest.join('.')}`
 
-// Even Python 2 can answer this.
-const question =
+// Python 2 can run this too.
+const versionScript =
   'import sys; v = sys.version_info; sys.stdout.write("%d.%d.%d|%s" % (v[0], v[1], v[2], sys.version.replace("\\n", "|")))'
 
 const fits = (version: string): boolean => {
@@ -26,9 +26,12 @@ const fits = (version: string): boolean => {
   return major === 3 && minor >= oldest[1] && minor <= newest[1]
 }
 
-/** Asks an interpreter for its version; undefined where it does not run. */
-export async function askPython(python: string, env: Variables): Promise<Interpreter | undefined> {
-  const { code, lines } = await runProgram(python, ['-E', '-s', '-c', question], {
+/** Asks an interpreter for its version; undefined if it does not run. */
+export async function queryPython(
+  python: string,
+  env: EnvironmentVariables,
+): Promise<Interpreter | undefined> {
+  const { code, lines } = await runProgram(python, ['-E', '-s', '-c', versionScript], {
     env,
     timeoutMs: 20_000,
   })
@@ -36,10 +39,10 @@ export async function askPython(python: string, env: Variables): Promise<Interpr
   return code === 0 && version ? { python, version, build: build.join('\n') } : undefined
 }
 
-/** Every interpreter a shell would find, the likeliest first, and those that uv keeps. */
-async function candidates(env: Variables, uv: string | undefined): Promise<string[]> {
+/** Interpreters on `PATH`, the most usual names first, then those that uv manages. */
+async function candidates(env: EnvironmentVariables, uv: string | undefined): Promise<string[]> {
   const minors = [12, 11, 13].map((minor) => `python3.${minor}`)
-  const found = ['python3', 'python', ...minors].flatMap((name) => onPath(name, env))
+  const found = ['python3', 'python', ...minors].flatMap((name) => findOnPath(name, env))
   if (uv === undefined) return found
   const range = `>=${oldest.join('.')},<${newest[0]}.${newest[1] + 1}`
   const { code, lines } = await runProgram(uv, ['python', 'find', '--no-python-downloads', range], {
@@ -51,8 +54,9 @@ async function candidates(env: Variables, uv: string | undefined): Promise<strin
 
 const choose = 'Choose one with `--python PATH`'
 
-async function given(python: string, env: Variables): Promise<Interpreter> {
-  const asked = await askPython(python, env)
+/** Checks the interpreter of `--python`. @throws Fault `bad-input` */
+async function checkGiven(python: string, env: EnvironmentVariables): Promise<Interpreter> {
+  const asked = await queryPython(python, env)
   if (!asked)
     throw new Fault(
       'bad-input',
@@ -67,18 +71,18 @@ async function given(python: string, env: Variables): Promise<Interpreter> {
 }
 
 /**
- * The interpreter to make an environment with: the given one, else the first on `PATH` whose version fits.
- * @param uv its path; it knows of interpreters that are not on `PATH`
+ * Chooses the interpreter for an environment: the given one, else the first on `PATH` of a supported version.
+ * @param uv path of uv, which also finds interpreters that are not on `PATH`
  * @throws Fault `bad-input` naming what was found, what is needed, and how to choose
  */
 export async function chooseInterpreter(
-  env: Variables,
+  env: EnvironmentVariables,
   { python, uv }: { readonly python?: string; readonly uv?: string },
 ): Promise<Interpreter> {
-  if (python !== undefined) return given(python, env)
+  if (python !== undefined) return checkGiven(python, env)
   const others: Interpreter[] = []
   for (const candidate of new Set(await candidates(env, uv))) {
-    const asked = await askPython(candidate, env)
+    const asked = await queryPython(candidate, env)
     if (asked && fits(asked.version)) return asked
     if (asked) others.push(asked)
   }

@@ -1,8 +1,8 @@
-/** A gradient step over the wire: the pass and the optimiser's step, sent together so that no clock cycle is lost. */
+/** Gradient step over the wire: pass and optimiser step are sent together, so the server does not wait between. */
 import type { AdamSettings } from '../../batch.js'
 import type { Datum, ForwardOutput, TrainingModel, WireAdam, WireLoss } from '../tinker/wire.js'
 
-/** Adam's settings, every one of them said: no server's default is used. */
+/** Complete Adam settings, so that no server default is used. */
 const wireAdam = ({
   learningRate,
   beta1 = 0.9,
@@ -19,8 +19,11 @@ const wireAdam = ({
   maxGradNorm,
 })
 
-/** @throws Fault of the pass or else of the step; where the pass failed the server makes no step */
-export async function steppedBy(
+/**
+ * Runs a forward-backward pass and an optimiser step.
+ * @throws Fault of the pass, or else of the step; after a failed pass the server does not step
+ */
+export async function runTrainStep(
   model: TrainingModel,
   data: readonly Datum[],
   loss: WireLoss,

@@ -1,4 +1,4 @@
-/** Programs of this machine: where they are, and running one to its end, line by line. */
+/** Finds programs on `PATH` and runs them as child processes, reading their output by line. */
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
@@ -6,12 +6,12 @@ import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 
-/** A process's environment variables. */
-export type Variables = Readonly<Record<string, string | undefined>>
+/** Environment variables of a process. */
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
 const windows = process.platform === 'win32'
 
-function runs(path: string): boolean {
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
     return statSync(path).isFile()
@@ -20,40 +20,40 @@ function runs(path: string): boolean {
   }
 }
 
-/** The absolute paths of a program's every place on `PATH`, in its order. */
-export function onPath(name: string, env: Variables): string[] {
+/** Absolute paths of a program on `PATH`, all matches in its order. */
+export function findOnPath(name: string, env: EnvironmentVariables): string[] {
   const folders = (env.PATH ?? env.Path ?? '').split(delimiter).filter(Boolean)
-  return folders.map((folder) => join(folder, windows ? `${name}.exe` : name)).filter(runs)
+  return folders.map((folder) => join(folder, windows ? `${name}.exe` : name)).filter(isExecutable)
 }
 
-/** A text without the secrets of the addresses in it: credentials and queries. */
-export const withoutSecrets = (text: string): string =>
+/** Removes secrets from addresses in a text: credentials and query strings. */
+export const redactSecrets = (text: string): string =>
   text.replace(/:\/\/[^/\s@]+@/g, '://***@').replace(/(:\/\/[^\s?]+)\?[^\s)"']*/g, '$1?***')
 
-/** Calls back with each line of a stream, without its end and its colours; resolves at the stream's end. */
-export const eachLine = (stream: Readable, onLine: (line: string) => void): Promise<void> =>
+/** Calls back with each non-empty line of a stream, without colours or secrets; resolves at the stream's end. */
+export const forEachLine = (stream: Readable, onLine: (line: string) => void): Promise<void> =>
   new Promise((resolve) => {
     const lines = createInterface({ input: stream, crlfDelay: Number.POSITIVE_INFINITY })
     lines.on('line', (line) => {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: colours begin with one
-      const plain = withoutSecrets(line.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trimEnd()
+      const plain = redactSecrets(line.replace(/\u001b\[[\d;]*[A-Za-z]/g, '')).trimEnd()
       if (plain) onLine(plain)
     })
     lines.on('close', resolve)
   })
 
-/** How a process ended; one that could not be started has neither code nor signal, and says why. */
-export interface Exit {
+/** How a process ended: exit code or signal, or the error if it could not be started. */
+export interface ProcessExit {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly error?: string
 }
 
 /**
- * Resolves when a process has ended; never rejects.
- * @param event `close` waits until nobody holds its output open any more, what it started included
+ * Waits until a process has ended; never rejects.
+ * @param event `close` also waits until no process holds its output open, its own children included
  */
-export const exitOf = (child: ChildProcess, event: 'exit' | 'close'): Promise<Exit> =>
+export const waitForExit = (child: ChildProcess, event: 'exit' | 'close'): Promise<ProcessExit> =>
   new Promise((resolve) => {
     child.once('error', (error) => resolve({ code: null, signal: null, error: error.message }))
     child.once(event, (code: number | null, signal: NodeJS.Signals | null) =>
@@ -61,47 +61,49 @@ export const exitOf = (child: ChildProcess, event: 'exit' | 'close'): Promise<Ex
     )
   })
 
+/** Options of {@link runProgram}. */
 export interface ProgramOptions {
-  readonly env: Variables
+  readonly env: EnvironmentVariables
   /** Kills the program. */
   readonly signal?: AbortSignal
-  /** Every line of stdout and stderr, without secrets. */
+  /** Called with every line of stdout and stderr, secrets removed. */
   readonly onLine?: (line: string, stream: 'stdout' | 'stderr') => void
   readonly timeoutMs?: number
 }
 
-export interface Ended extends Exit {
+/** How a program ended, and its last output. */
+export interface ProgramResult extends ProcessExit {
   /** The last 40 lines of stdout and stderr. */
   readonly lines: readonly string[]
 }
 
-/** Lines as they come, of which the last are kept. */
-export function lastLines(most = 40) {
+/** Buffer of the last lines added, at most `limit`. */
+export function lineBuffer(limit = 40) {
   const lines: string[] = []
   return {
     lines: lines as readonly string[], // only `add` changes it
     add(line: string) {
       lines.push(line)
-      if (lines.length > most) lines.shift()
+      if (lines.length > limit) lines.shift()
     },
   }
 }
 
-/** Runs a program to its end; a failure is told by what it gives, never thrown. */
+/** Runs a program to its end; a failure is in the result, never thrown. */
 export async function runProgram(
   command: string,
   args: readonly string[],
   { env, signal, onLine = () => {}, timeoutMs }: ProgramOptions,
-): Promise<Ended> {
+): Promise<ProgramResult> {
   const child = spawn(command, args, {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
     windowsHide: true,
     ...(timeoutMs === undefined ? {} : { timeout: timeoutMs }),
   })
-  const { lines, add } = lastLines()
+  const { lines, add } = lineBuffer()
   for (const stream of ['stdout', 'stderr'] as const)
-    void eachLine(child[stream], (line) => {
+    void forEachLine(child[stream], (line) => {
       add(line)
       onLine(line, stream)
     })
@@ -109,7 +111,7 @@ export async function runProgram(
   if (signal?.aborted) stop()
   signal?.addEventListener('abort', stop)
   try {
-    const exit = await exitOf(child, 'close')
+    const exit = await waitForExit(child, 'close')
     return { ...exit, lines }
   } finally {
     signal?.removeEventListener('abort', stop)

@@ -1,30 +1,31 @@
 /**
- * The sidecar backend: a language model behind the Tinker wire. Our own server has every loss, a critic and exports;
- * any other Tinker server has what the wire can say, and the rest linearised.
+ * Sidecar backend: trains a language model on a Tinker server. Our own server has every loss, a critic and exports;
+ * any other Tinker server has the losses of the wire, and linearised forms of the rest.
  */
 import type { Agent, Grammar } from '../../agent.js'
-import type { Backend, Capabilities, SamplerOptions } from '../../backend.js'
+import type { Backend, Capabilities } from '../../backend.js'
 import { assertSteppable } from '../../backend.js'
 import type { TokenSegment, TrainBatch } from '../../batch.js'
 import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import { Fault } from '../../error.js'
-import { assertDrawn } from '../batches/segments.js'
+import { assertTrainable } from '../batches/segments.js'
 import { assertTargets } from '../losses/critic-targets.js'
 import { stepReport } from '../losses/step-report.js'
 import type { TinkerService } from '../tinker/service.js'
 import type { SamplingSession, TrainingModel } from '../tinker/wire.js'
 import type { ChatTokenizer } from '../tokens/chat-tokenizer.js'
 import { languageDemonstration } from '../tokens/language-demonstration.js'
+import type { LanguageDoctorOptions } from '../tokens/language-doctor.js'
 import { languageDoctor } from '../tokens/language-doctor.js'
 import type { Draw } from '../tokens/token-stream.js'
-import { rowsOf } from './datum.js'
-import { steppedBy } from './optimiser.js'
-import { currentLogprobs, native, overWire } from './routes.js'
-import { stepValues, valuesBy } from './value-model.js'
+import { outputRows } from './datum.js'
+import { computeLogprobs, encodeNativeBatch, encodeWireBatch } from './encode-batch.js'
+import { runTrainStep } from './optimiser.js'
+import { predictValues, stepValueModel } from './value-model.js'
 
-/** What a model is made as. */
+/** Spec of the sidecar's model. */
 export interface SidecarModel {
-  /** A LoRA adapter, or every parameter, which only our own server trains. @default 'lora' */
+  /** A LoRA adapter, or all parameters, which only our own server trains. @default 'lora' */
   readonly mode?: 'lora' | 'full'
   /** @default 16 */
   readonly rank?: number
@@ -34,21 +35,22 @@ export interface SidecarModel {
   readonly seed?: number
 }
 
+/** Options of {@link sidecar}. */
 export interface SidecarOptions {
-  /** Stays the caller's to close. */
+  /** Connection to the server; the caller closes it. */
   readonly service: TinkerService
   readonly tokenizer: ChatTokenizer
   readonly grammar: Grammar
   readonly model?: SidecarModel
-  /** The most tokens of one reply. */
+  /** Maximum tokens of one reply. */
   readonly maxTokens: number
-  /** Prompt and reply together. */
+  /** Maximum tokens of prompt and reply together. */
   readonly contextLength: number
-  /** @default 'keep' */
+  /** Whether hidden reasoning stays in the history. @default 'keep' */
   readonly history?: 'keep' | 'strip-reasoning'
 }
 
-function capabilitiesOf(
+function backendCapabilities(
   { extensions }: TinkerService,
   { mode, maxTokens }: { readonly mode: 'lora' | 'full'; readonly maxTokens: number },
 ): Capabilities {
@@ -66,9 +68,9 @@ function capabilitiesOf(
   }
 }
 
-/** @throws RangeError for what the model cannot read: too long, drawn without chance */
+/** Checks that segments fit the context and are trainable. @throws RangeError */
 function checkSegments(segments: readonly TokenSegment[], contextLength: number): void {
-  assertDrawn(segments)
+  assertTrainable(segments)
   segments.forEach(({ rolloutId, tokens }, s) => {
     if (tokens.length > contextLength)
       throw new RangeError(
@@ -77,20 +79,17 @@ function checkSegments(segments: readonly TokenSegment[], contextLength: number)
   })
 }
 
-/** One pass and one step by whichever route the server has, and what is reported of it. */
-async function stepPolicy(
-  batch: TrainBatch,
-  { policy, extended }: { readonly policy: TrainingModel; readonly extended: boolean },
-) {
+/** Runs one pass and one optimiser step of the policy, and reports their metrics. */
+async function stepPolicy(batch: TrainBatch, { policy, extended }: ServerModels) {
   const { segments, normaliser, loss, policyVersion } = batch
   const { data, loss: sent } = extended
-    ? native(batch)
-    : await overWire(batch, () => currentLogprobs(policy, segments, false))
-  const { output, gradNorm } = await steppedBy(policy, data, sent, batch.adam)
-  const logprobs = rowsOf(segments, output, 'logprobs')
-  // Over the wire alone, -log p of what was drawn stands for the entropy, of which it is an unbiased estimate.
+    ? encodeNativeBatch(batch)
+    : await encodeWireBatch(batch, () => computeLogprobs(policy, segments, false))
+  const { output, gradNorm } = await runTrainStep(policy, data, sent, batch.adam)
+  const logprobs = outputRows(segments, output, 'logprobs')
+  // The wire has no entropies: -log p of the drawn token is an unbiased estimate.
   const entropies = extended
-    ? rowsOf(segments, output, 'entropies')
+    ? outputRows(segments, output, 'entropies')
     : logprobs.map((row) => row.map((value) => -value))
   const sums = stepReport(loss, policyVersion)
   segments.forEach((segment, s) => {
@@ -100,8 +99,8 @@ async function stepPolicy(
   return sums.report(policyVersion + 1, gradNorm)
 }
 
-/** log p of every token after the prompt by weights that only sample. */
-async function sampledLogprobs(
+/** Computes log p of every token after the prompt under a snapshot that can only sample. */
+async function snapshotLogprobs(
   session: SamplingSession,
   segments: readonly TokenSegment[],
 ): Promise<readonly Float32Array[]> {
@@ -121,98 +120,108 @@ async function sampledLogprobs(
   )
 }
 
-/**
- * Opens a model on a server: fresh adapter or all parameters, its reference as it was opened. The critic, where it is
- * asked for, is a value model beside it, which expects 0 at first.
- * @throws Fault `bad-input` for a model that the server refuses, `model-unavailable` without a server
- */
-export async function sidecar(options: SidecarOptions): Promise<Backend> {
-  const { service, tokenizer, grammar, maxTokens, history = 'keep' } = options
-  // A server scores a prompt by drawing one token after it, which needs its room.
-  const contextLength = options.contextLength - 1
-  const { mode = 'lora', rank = 16, alpha = 32, seed = 0 } = options.model ?? {}
-  const extended = service.extensions !== undefined
-  const state = service.extensions?.state
+/** Models on the server and the snapshots of them; `current` and `critic` are created at first use. */
+interface ServerModels {
+  readonly capabilities: Capabilities
+  readonly extended: boolean
+  /** Maximum tokens of a segment. */
+  readonly contextLength: number
+  readonly policy: TrainingModel
+  policyVersion: number
+  reference: SamplingSession
+  current: SamplingSession | undefined
+  critic: Promise<TrainingModel> | undefined
+  /** The critic, created now if it does not exist. */
+  readonly valueModel: () => Promise<TrainingModel>
+}
+
+async function openModels({ service, model, ...options }: SidecarOptions): Promise<ServerModels> {
+  const { mode = 'lora', rank = 16, alpha = 32, seed = 0 } = model ?? {}
   const spec = { mode, rank, alpha, seed }
-  const capabilities = capabilitiesOf(service, { mode, maxTokens })
+  const capabilities = backendCapabilities(service, { mode, maxTokens: options.maxTokens })
   const policy = await service.createModel(spec)
-  let critic: Promise<TrainingModel> | undefined
-  let policyVersion = 0
-  let session: SamplingSession | undefined
-  const current = (): SamplingSession => {
-    const now = session ?? policy.snapshot()
-    session = now
-    return now
-  }
-  let reference = policy.snapshot()
-  const valueModel = (): Promise<TrainingModel> => {
-    const made = critic ?? service.createModel({ ...spec, head: 'value' })
-    critic = made
-    return made
-  }
-
-  const backend: Backend = {
-    name: 'sidecar',
+  const models: ServerModels = {
     capabilities,
-    get policyVersion() {
-      return policyVersion
+    extended: service.extensions !== undefined,
+    // A server scores a prompt by drawing one token after it, which needs room in the context.
+    contextLength: options.contextLength - 1,
+    policy,
+    policyVersion: 0,
+    reference: policy.snapshot(),
+    current: undefined,
+    critic: undefined,
+    valueModel: () => {
+      models.critic ??= service.createModel({ ...spec, head: 'value' })
+      return models.critic
     },
+  }
+  return models
+}
 
-    sampler({ temperature = 1 }: SamplerOptions = {}): Agent {
-      if (!(temperature >= 0))
-        throw new RangeError(`Expected \`temperature\` to be >= 0, got \`${temperature}\``)
-      const from = current()
-      const version = policyVersion
-      return languageDoctor({
-        ...{ tokenizer, grammar, maxTokens, contextLength, history },
-        draw: async (prompt, { signal, ...rest }): Promise<Draw> => {
-          const { sequences } = await from.sample({ prompt, temperature, ...rest, signal })
-          const [sequence] = sequences
-          if (!sequence) throw new Fault('model-unreadable', 'expected a sequence, got none')
-          const { tokens, logprobs, stopReason } = sequence
-          const logprobMode = temperature === 0 ? 'raw' : 'scaled'
-          return { tokens, logprobs, stopReason, temperature, logprobMode, policyVersion: version }
-        },
-      })
+/** Doctor that draws its replies from the current weights. @throws RangeError for a negative temperature */
+function sampleDoctor(
+  models: ServerModels,
+  options: Omit<LanguageDoctorOptions, 'draw'>,
+  temperature: number,
+): Agent {
+  if (!(temperature >= 0))
+    throw new RangeError(`Expected \`temperature\` to be >= 0, got \`${temperature}\``)
+  models.current ??= models.policy.snapshot()
+  const { current, policyVersion } = models
+  return languageDoctor({
+    ...options,
+    draw: async (prompt, { signal, ...rest }): Promise<Draw> => {
+      const { sequences } = await current.sample({ prompt, temperature, ...rest, signal })
+      const [sequence] = sequences
+      if (!sequence) throw new Fault('model-unreadable', 'expected a sequence, got none')
+      const { tokens, logprobs, stopReason } = sequence
+      const logprobMode = temperature === 0 ? 'raw' : 'scaled'
+      return { tokens, logprobs, stopReason, temperature, logprobMode, policyVersion }
     },
+  })
+}
 
+function learner(models: ServerModels): Pick<Backend, 'step' | 'logprobs' | 'values'> {
+  const { policy, extended, contextLength, valueModel } = models
+  return {
     async step(batch) {
-      assertSteppable(backend, batch)
+      assertSteppable(models, batch)
       checkSegments(batch.segments, contextLength)
       if (batch.critic) assertTargets(batch.critic, batch.segments)
-      const report = await stepPolicy(batch, { policy, extended })
-      policyVersion += 1
-      session = undefined
+      const report = await stepPolicy(batch, models)
+      models.policyVersion += 1
+      models.current = undefined
       if (!batch.critic) return report
-      return { ...report, critic: await stepValues(await valueModel(), batch, batch.critic) }
+      return { ...report, critic: await stepValueModel(await valueModel(), batch, batch.critic) }
     },
 
-    async logprobs(segments, { reference: ofReference = false } = {}) {
+    async logprobs(segments, { reference = false } = {}) {
       checkSegments(segments, contextLength)
-      if (ofReference) return sampledLogprobs(reference, segments)
-      return currentLogprobs(policy, segments, extended)
-    },
-
-    keepReference() {
-      reference = policy.snapshot()
+      if (reference) return snapshotLogprobs(models.reference, segments)
+      return computeLogprobs(policy, segments, extended)
     },
 
     ...(extended
       ? {
           async values(segments: readonly TokenSegment[]) {
             checkSegments(segments, contextLength)
-            return valuesBy(await valueModel(), segments)
+            return predictValues(await valueModel(), segments)
           },
         }
       : {}),
+  }
+}
 
-    demonstrate: (episode) =>
-      languageDemonstration(episode, {
-        ...{ tokenizer, grammar, policyVersion, contextLength, history },
-      }),
-
+/** @param state the server's state folder, if it shares our disk */
+function checkpoints(
+  models: ServerModels,
+  state: string | undefined,
+): Pick<Backend, 'save' | 'load' | 'export'> {
+  const { policy, capabilities } = models
+  return {
     async save(folder) {
       const { saveModels } = await import('./checkpoint.js')
+      const { policyVersion, critic } = models
       await saveModels(folder, { policyVersion, policy, critic: await critic }, state)
     },
 
@@ -221,14 +230,14 @@ export async function sidecar(options: SidecarOptions): Promise<Backend> {
       const manifest = await readManifest(folder)
       await loadModel(folder, manifest.weights, policy, state)
       if (manifest.critic !== undefined)
-        await loadModel(folder, manifest.critic, await valueModel(), state)
-      else if (critic) {
-        // It was never trained where the checkpoint was saved.
-        await (await critic).unload()
-        critic = undefined
+        await loadModel(folder, manifest.critic, await models.valueModel(), state)
+      else if (models.critic) {
+        // The checkpoint was saved before its critic was ever trained.
+        await (await models.critic).unload()
+        models.critic = undefined
       }
-      policyVersion = manifest.policyVersion
-      session = undefined
+      models.policyVersion = manifest.policyVersion
+      models.current = undefined
     },
 
     async export(format, folder) {
@@ -240,10 +249,37 @@ export async function sidecar(options: SidecarOptions): Promise<Backend> {
       const { exportModel } = await import('./checkpoint.js')
       await exportModel(folder, { format, policy }, state)
     },
+  }
+}
 
+/**
+ * Opens the sidecar backend: creates the policy on the server and snapshots it as the KL reference. The critic, if
+ * used, is a separate value model that predicts 0 at first.
+ * @throws Fault `bad-input` for a model that the server refuses, `model-unavailable` without a server
+ */
+export async function sidecar(options: SidecarOptions): Promise<Backend> {
+  const { service, tokenizer, grammar, maxTokens, history = 'keep' } = options
+  const models = await openModels(options)
+  const { capabilities, contextLength, policy } = models
+  const language = { tokenizer, grammar, contextLength, history }
+  return {
+    name: 'sidecar',
+    capabilities,
+    get policyVersion() {
+      return models.policyVersion
+    },
+    sampler: ({ temperature = 1 } = {}) =>
+      sampleDoctor(models, { ...language, maxTokens }, temperature),
+    ...learner(models),
+    keepReference() {
+      models.reference = policy.snapshot()
+    },
+    demonstrate: (episode) =>
+      languageDemonstration(episode, { ...language, policyVersion: models.policyVersion }),
+    ...checkpoints(models, service.extensions?.state),
     async [Symbol.asyncDispose]() {
+      const { critic } = models
       await Promise.allSettled([policy.unload(), critic?.then((model) => model.unload())])
     },
   }
-  return backend
 }

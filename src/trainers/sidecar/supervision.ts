@@ -1,10 +1,10 @@
-/** A process that serves: what it says when it listens, how it ends, and how it is made to. */
+/** Supervises the server process: waits for its ready line, detects its end, and stops it. */
 import type { ChildProcess } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import type { Exit } from './program.js'
-import { eachLine, exitOf, lastLines } from './program.js'
+import type { ProcessExit } from './program.js'
+import { forEachLine, lineBuffer, waitForExit } from './program.js'
 
 const readyLine = z.looseObject({
   address: z.string(),
@@ -25,25 +25,26 @@ const readyLine = z.looseObject({
   losses: z.array(z.string()),
 })
 
-/** The one line of JSON with which the server says that it listens, and what it can do. */
+/** The JSON line that the server prints when it listens: address, engine, model and capabilities. */
 export type ReadyLine = z.infer<typeof readyLine>
 
-export interface SidecarExit extends Exit {
+/** How the sidecar process ended. */
+export interface SidecarExit extends ProcessExit {
   /** The last lines the server logged, at most 40. */
   readonly lastLines: readonly string[]
-  /** In words, how it ended and what it said last. */
+  /** Description of how it ended, with its last output. */
   readonly why: string
 }
 
-/** What runs, in a line. */
-export function summaryOf({ engine, device, dtype, model, versions }: ReadyLine): string {
+/** One-line summary of what runs: engine, device, dtype, model, versions. */
+export function readySummary({ engine, device, dtype, model, versions }: ReadyLine): string {
   const parameters = model.parameters.toLocaleString('en')
   const versioned = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
   return `${engine} on ${device}, ${dtype}, ${model.arch} of ${parameters} parameters; ${versioned.join(', ')}`
 }
 
-/** In words, how a process ended. */
-function endOf({ code, signal, error }: Exit, lines: readonly string[]): string {
+/** Describes how a process ended, with its last lines. */
+function describeExit({ code, signal, error }: ProcessExit, lines: readonly string[]): string {
   if (error !== undefined) return `it could not be started: ${error}`
   const how =
     signal === 'SIGKILL'
@@ -52,7 +53,7 @@ function endOf({ code, signal, error }: Exit, lines: readonly string[]): string 
   return lines.length === 0 ? how : `${how}; the last it said:\n  ${lines.slice(-8).join('\n  ')}`
 }
 
-/** The Fault of a server that ended before it listened; with code 2 its last line says what it was given wrongly. */
+/** Fault of a server that ended before it listened; with exit code 2, its last line names the wrong option. */
 function startFault(engine: string, { code, lastLines: lines, why }: SidecarExit): Fault {
   const last = lines.at(-1)
   return code === 2 && last !== undefined
@@ -60,51 +61,51 @@ function startFault(engine: string, { code, lastLines: lines, why }: SidecarExit
     : new Fault('model-unavailable', `the sidecar (${engine}) did not start: ${why}`)
 }
 
-function parsed(line: string): ReadyLine | undefined {
+function parseReadyLine(line: string): ReadyLine | undefined {
   try {
     return readyLine.safeParse(JSON.parse(line)).data
   } catch {
-    return undefined // a banner of some library
+    return undefined // some library's banner
   }
 }
 
-/** Kills a server and what it started. */
+/** Kills a server and its child processes. */
 function kill(child: ChildProcess): void {
   try {
     if (child.pid !== undefined && process.platform !== 'win32') process.kill(-child.pid, 'SIGKILL')
     else child.kill('SIGKILL')
   } catch {
-    // It has ended in the meantime.
+    // It has already ended.
   }
 }
 
-/** A process and what it says, from its first line on. */
-export function follow(child: ChildProcess, token: string, onLine: (line: string) => void) {
-  const kept = lastLines()
+/** Reads a process's output from its start: the ready line, the exit, and the last line logged. */
+export function followProcess(child: ChildProcess, token: string, onLine: (line: string) => void) {
+  const kept = lineBuffer()
   const log = (raw: string) => {
     const line = raw.replaceAll(token, 'tml-***')
     kept.add(line)
     onLine(line)
   }
-  const errors = child.stderr ? eachLine(child.stderr, log) : undefined
+  const errors = child.stderr ? forEachLine(child.stderr, log) : undefined
   const ready = new Promise<ReadyLine>((found) => {
     if (child.stdout)
-      void eachLine(child.stdout, (line) => {
-        const one = parsed(line)
-        if (one) found(one)
+      void forEachLine(child.stdout, (line) => {
+        const parsed = parseReadyLine(line)
+        if (parsed) found(parsed)
         else log(line)
       })
   })
-  const exited = exitOf(child, 'exit').then(async (exit): Promise<SidecarExit> => {
-    // What it started may outlive it and hold the pipe open.
+  const exited = waitForExit(child, 'exit').then(async (exit): Promise<SidecarExit> => {
+    // Its child processes may outlive it and hold the pipe open.
     await Promise.race([errors, wait(500, undefined, { ref: false })])
     const lines = [...kept.lines]
-    return { ...exit, lastLines: lines, why: endOf(exit, lines) }
+    return { ...exit, lastLines: lines, why: describeExit(exit, lines) }
   })
-  return { ready, exited, said: () => kept.lines.at(-1) }
+  return { ready, exited, lastLine: () => kept.lines.at(-1) }
 }
 
-type Followed = ReturnType<typeof follow>
+type FollowedProcess = ReturnType<typeof followProcess>
 
 interface ListeningOptions {
   readonly engine: string
@@ -112,8 +113,8 @@ interface ListeningOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Asks a process to end once, and kills it where it has not within its time. */
-export function stopper(child: ChildProcess, exited: Promise<SidecarExit>, seconds: number) {
+/** Creates a function that asks a process to end, once, and kills it after `seconds`. */
+export function createStopper(child: ChildProcess, exited: Promise<SidecarExit>, seconds: number) {
   let stopping: Promise<SidecarExit> | undefined
   const stop = (): Promise<SidecarExit> => {
     stopping ??= (async () => {
@@ -130,15 +131,15 @@ export function stopper(child: ChildProcess, exited: Promise<SidecarExit>, secon
   return { stop, asked: () => stopping !== undefined }
 }
 
-/** Waits until the server listens. @throws Fault where it ended or took too long */
-export async function listening(
-  { ready, exited, said }: Followed,
+/** Waits until the server listens. @throws Fault if it ended or took too long */
+export async function waitUntilReady(
+  { ready, exited, lastLine }: FollowedProcess,
   { engine, startSeconds = 180, signal }: ListeningOptions,
 ): Promise<ReadyLine> {
   const over = new AbortController()
   const late = async () => {
     await wait(startSeconds * 1000, undefined, { signal: over.signal })
-    const last = said() ?? 'nothing yet'
+    const last = lastLine() ?? 'nothing yet'
     throw new Fault(
       'model-unavailable',
       `the sidecar (${engine}) did not listen within ${startSeconds} s; the last it said: ${last}`,
@@ -156,16 +157,16 @@ export async function listening(
   }
 }
 
-/** What tells that a process has ended without being asked to. */
-export interface Watcher {
+/** Detects that a process has ended without a request. */
+export interface ProcessWatcher {
   /** Aborted with a Fault `backend-lost`. */
   readonly died: AbortSignal
-  /** Waits for work of the process; rejects with that Fault as soon as it ends. */
+  /** Awaits work that needs the process; rejects with that Fault as soon as the process ends. */
   readonly watch: <T>(work: PromiseLike<T>) => Promise<T>
 }
 
-/** Watches over a process. */
-export function watcher(exited: Promise<SidecarExit>, asked: () => boolean): Watcher {
+/** Watches a process for an unrequested end. */
+export function watchProcess(exited: Promise<SidecarExit>, asked: () => boolean): ProcessWatcher {
   const died = new AbortController()
   const gone = exited.then(({ why }) => {
     const fault = new Fault('backend-lost', `the sidecar is gone: ${why}`)

@@ -1,10 +1,10 @@
-/** What our own sidecar says of itself, beyond what the wire asks. */
+/** Capabilities report of our own sidecar (`/ext/v1/capabilities`), an extension of the Tinker wire. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
 import type { WireModelSpec } from './wire.js'
 
-const Capabilities = z.object({
-  /** The engine that really runs. */
+const capabilitiesSchema = z.object({
+  /** Engine that runs: `peft`, `unsloth` … */
   engine: z.string(),
   device: z.string(),
   dtype: z.string(),
@@ -22,17 +22,17 @@ const Capabilities = z.object({
   heads: z.array(z.string()),
   exports: z.array(z.string()),
   losses: z.array(z.string()),
-  /** The folder under which `tinker://` paths lie. */
+  /** Folder that `tinker://` paths are relative to. */
   state: z.string(),
   limits: z.record(z.string(), z.number()),
 })
 
-/** What a sidecar can do and what runs in it. */
-export type SidecarCapabilities = z.infer<typeof Capabilities>
+/** Sidecar capabilities: engine, device, model, training modes, heads, export formats, losses and limits. */
+export type SidecarCapabilities = z.infer<typeof capabilitiesSchema>
 
-/** Reads the answer of `/ext/v1/capabilities`. @throws Fault `model-unreadable` */
+/** Parses the response of `/ext/v1/capabilities`. @throws Fault `model-unreadable` */
 export function readCapabilities(body: unknown, address: string): SidecarCapabilities {
-  const read = Capabilities.safeParse(body)
+  const read = capabilitiesSchema.safeParse(body)
   if (read.success) return read.data
   throw new Fault(
     'model-unreadable',
@@ -40,8 +40,8 @@ export function readCapabilities(body: unknown, address: string): SidecarCapabil
   )
 }
 
-/** Refuses a model that the server cannot make. @throws Fault `bad-input` saying what it has */
-export function assertSpec(
+/** Checks that the server can create a model of this spec. @throws Fault `bad-input` listing what it supports */
+export function assertModelSpec(
   spec: WireModelSpec,
   server: string,
   extensions: SidecarCapabilities | undefined,

@@ -1,16 +1,16 @@
-/** The two ways of saying the same: JSON and protobuf. */
-import { boundary } from '../../error.js'
-import { jsonForward, jsonSampled } from './codec/json-reply.js'
-import { jsonDatum, jsonPass } from './codec/json-request.js'
-import { protobufForward, protobufSampled } from './codec/protobuf-reply.js'
-import { protobufDatum, protobufPass } from './codec/protobuf-request.js'
-import { jsonOf } from './operation.js'
-import type { PassRequest } from './pass.js'
+/** The two encodings of requests and results on the Tinker wire: JSON and protobuf. */
+import { rethrowAsFault } from '../../error.js'
+import { parseJsonForward, parseJsonSample } from './codec/json-reply.js'
+import { encodeJsonDatum, encodeJsonPass } from './codec/json-request.js'
+import { parseProtobufForward, parseProtobufSample } from './codec/protobuf-reply.js'
+import { encodeProtobufDatum, encodeProtobufPass } from './codec/protobuf-request.js'
+import { parseJsonReply } from './operation.js'
+import type { PassRequest } from './pass-request.js'
 import type { DialectName } from './profile.js'
-import type { Reply } from './transport.js'
-import type { Datum, ForwardOutput, Sampled } from './wire.js'
+import type { HttpReply } from './transport.js'
+import type { Datum, ForwardOutput, SampleResult } from './wire.js'
 
-/** How data and the request around them are encoded. */
+/** Encoder of one wire encoding: single data, and the request that holds encoded data. */
 export interface Dialect {
   readonly protobuf: boolean
   encodeDatum(datum: Datum): Uint8Array
@@ -18,21 +18,25 @@ export interface Dialect {
 }
 
 const dialects: Readonly<Record<DialectName, Dialect>> = {
-  json: { protobuf: false, encodeDatum: jsonDatum, encodePass: jsonPass },
-  protobuf: { protobuf: true, encodeDatum: protobufDatum, encodePass: protobufPass },
+  json: { protobuf: false, encodeDatum: encodeJsonDatum, encodePass: encodeJsonPass },
+  protobuf: { protobuf: true, encodeDatum: encodeProtobufDatum, encodePass: encodeProtobufPass },
 }
 
-/** A dialect by its name. */
-export const dialectNamed = (name: DialectName): Dialect => dialects[name]
+/** Returns the dialect of a name. */
+export const getDialect = (name: DialectName): Dialect => dialects[name]
 
-/** A result in whichever dialect the server chose. @throws Fault `model-unreadable` */
-export const readForward = (reply: Reply, what: string): Promise<ForwardOutput> =>
-  boundary('model-unreadable', what, () =>
-    reply.protobuf ? protobufForward(reply.bytes) : jsonForward(jsonOf(reply, what)),
+/** Decodes the result of a pass, in the encoding the server chose. @throws Fault `model-unreadable` */
+export const decodeForward = (reply: HttpReply, what: string): Promise<ForwardOutput> =>
+  rethrowAsFault('model-unreadable', what, () =>
+    reply.protobuf
+      ? parseProtobufForward(reply.bytes)
+      : parseJsonForward(parseJsonReply(reply, what)),
   )
 
-/** A result in whichever dialect the server chose. @throws Fault `model-unreadable` */
-export const readSampled = (reply: Reply, what: string): Promise<Sampled> =>
-  boundary('model-unreadable', what, () =>
-    reply.protobuf ? protobufSampled(reply.bytes) : jsonSampled(jsonOf(reply, what)),
+/** Decodes the result of `asample`, in the encoding the server chose. @throws Fault `model-unreadable` */
+export const decodeSample = (reply: HttpReply, what: string): Promise<SampleResult> =>
+  rethrowAsFault('model-unreadable', what, () =>
+    reply.protobuf
+      ? parseProtobufSample(reply.bytes)
+      : parseJsonSample(parseJsonReply(reply, what)),
   )

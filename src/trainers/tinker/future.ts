@@ -1,34 +1,40 @@
-/** The result of an operation: asked for until it is there, and made anew where the server lost it. */
+/** Futures of the Tinker wire: polls for an operation's result, and resubmits an operation the server lost. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { pause, retried } from '../../platform/retry.js'
-import { adviceOnRetrieval } from './advice.js'
+import { pause, retry } from '../../platform/retry.js'
 import {
-  jsonOf,
   mediaType,
   type Operation,
-  submit,
+  parseJsonReply,
+  runAbortable,
+  sendOperation,
   type Ticket,
-  underSignals,
 } from './operation.js'
 import type { WireProfile } from './profile.js'
-import { exchange, Refusal, type Reply, requestFault, type Transport } from './transport.js'
+import { retrievalRetryDelay } from './retry-delay.js'
+import {
+  HttpRefusal,
+  type HttpReply,
+  requestFault,
+  sendRequest,
+  type Transport,
+} from './transport.js'
 
 const retrieval = '/api/v1/retrieve_future'
 
-/** How often a result that the server lost is made anew. */
+/** Maximum resubmissions of an operation whose result the server lost. */
 const maxResubmissions = 5
-/** A server that answers faster than this that there is nothing yet is asked no faster. */
-const leastPollMs = 20
+/** Minimum time from one poll to the next, for servers that answer "not yet" at once. */
+const minPollMs = 20
 
 const Metadata = z.object({ status: z.literal('complete_metadata') })
 const TryAgain = z.object({ type: z.literal('try_again') })
 const Failure = z.object({ error: z.string(), category: z.string().optional() })
 
-/** What a server said of a result: it, not yet, or that the promise of it is lost. */
-type Outcome = Reply | 'later' | 'lost'
+/** Answer to one poll: the result, `later` (not ready yet), or `lost` (the server forgot the future). */
+type PollResult = HttpReply | 'later' | 'lost'
 
-/** The server's final word on a failed operation. */
+/** Fault of an operation that the server reports as failed. */
 function operationFault(
   { route }: Operation,
   { error, category }: z.infer<typeof Failure>,
@@ -44,53 +50,49 @@ function operationFault(
   )
 }
 
-/** Asks once for a result, with the patience the wire prescribes. */
-function ask(
+/** Polls once for a result, retrying as the wire prescribes. */
+function pollResult(
   transport: Transport,
   { failureStatuses, pollTimeoutMs }: WireProfile,
   operation: Operation,
   { requestId, iteration }: { readonly requestId: string; readonly iteration: number },
   signal: AbortSignal,
-): Promise<Outcome> {
+): Promise<PollResult> {
   const { maxRetries, backoffMs } = transport
-  const body = JSON.stringify({ request_id: requestId, allow_metadata_only: false })
+  const text = JSON.stringify({ request_id: requestId, allow_metadata_only: false })
+  const body = new TextEncoder().encode(text)
   const headers = {
     'Content-Type': mediaType(false),
     Accept: mediaType(operation.acceptsProtobuf),
     'X-Tinker-Request-Type': operation.kind,
     'X-Tinker-Request-Iteration': String(iteration),
   }
-  const bytes = new TextEncoder().encode(body)
-  const once = async (attempt: AbortSignal): Promise<Outcome> => {
+  const once = async (attempt: AbortSignal): Promise<PollResult> => {
     try {
-      return await exchange(transport, retrieval, {
-        body: bytes,
-        headers,
-        signal: attempt,
-      })
+      return await sendRequest(transport, retrieval, { body, headers, signal: attempt })
     } catch (error) {
-      const status = error instanceof Refusal ? error.status : undefined
+      const status = error instanceof HttpRefusal ? error.status : undefined
       if (status === 408) return 'later'
       if (status === 410) return 'lost'
       throw error
     }
   }
-  return retried(once, {
+  return retry(once, {
     timeoutMs: pollTimeoutMs,
     maxRetries: Number.POSITIVE_INFINITY,
     backoffMs,
     maxBackoffMs: 30_000,
     key: transport.nextKey(),
     signal,
-    advice: (error, attempt) =>
-      adviceOnRetrieval(error, attempt, { final: failureStatuses, maxRetries }),
+    retryDelay: (error, attempt) =>
+      retrievalRetryDelay(error, attempt, { final: failureStatuses, maxRetries }),
   })
 }
 
-/** What the JSON of a 200 says: a result, not yet, or a failure, which is thrown. */
-function readOutcome(reply: Reply, operation: Operation, profile: WireProfile): Outcome {
+/** Classifies a reply with status 200: a result, or not yet. @throws Fault for a failed operation */
+function readPollResult(reply: HttpReply, operation: Operation, profile: WireProfile): PollResult {
   if (reply.protobuf) return reply
-  const body = jsonOf(reply, operation.route)
+  const body = parseJsonReply(reply, operation.route)
   if (TryAgain.safeParse(body).success || Metadata.safeParse(body).success) return 'later'
   const failure = Failure.safeParse(body)
   if (failure.success) throw operationFault(operation, failure.data, profile)
@@ -98,34 +100,35 @@ function readOutcome(reply: Reply, operation: Operation, profile: WireProfile): 
 }
 
 /**
- * The result of an accepted operation; where the server lost it, the operation is handed in again as it was.
- * @throws Fault with the server's words
+ * Waits for the result of an accepted operation. If the server lost it, resubmits the same operation.
+ * @throws Fault with the server's message
  */
-export async function collect(
+export async function collectResult(
   transport: Transport,
   profile: WireProfile,
   operation: Operation,
   ticket: Ticket,
-): Promise<Reply> {
-  const wait = async (signal: AbortSignal): Promise<Reply> => {
+): Promise<HttpReply> {
+  const wait = async (signal: AbortSignal): Promise<HttpReply> => {
     let at = ticket
     let lost = 0
     for (let iteration = 0; 'requestId' in at; iteration++) {
       const asked = performance.now()
-      const answer = await ask(transport, profile, operation, { ...at, iteration }, signal)
-      const outcome = typeof answer === 'string' ? answer : readOutcome(answer, operation, profile)
-      if (typeof outcome !== 'string') return outcome
-      if (outcome === 'lost') {
+      const answer = await pollResult(transport, profile, operation, { ...at, iteration }, signal)
+      const result =
+        typeof answer === 'string' ? answer : readPollResult(answer, operation, profile)
+      if (typeof result !== 'string') return result
+      if (result === 'lost') {
         if (++lost > maxResubmissions) throw new Error(`the server lost the result ${lost} times`)
-        at = await submit(transport, operation)
-      } else if (performance.now() - asked < leastPollMs) await pause(leastPollMs, signal)
+        at = await sendOperation(transport, operation)
+      } else if (performance.now() - asked < minPollMs) await pause(minPollMs, signal)
     }
-    const outcome = readOutcome(at.reply, operation, profile)
-    if (typeof outcome !== 'string') return outcome
+    const result = readPollResult(at.reply, operation, profile)
+    if (typeof result !== 'string') return result
     throw new Error('the server says that there is no result yet, and no name to ask for it by')
   }
   try {
-    return await underSignals([operation.signal, transport.closing], wait)
+    return await runAbortable([operation.signal, transport.closing], wait)
   } catch (error) {
     throw requestFault(transport, `POST ${retrieval} for ${operation.route}`, error)
   }

@@ -1,25 +1,25 @@
-/** What is asked of a server before anything is trained: what it is, what it offers, how large a request may be. */
+/** Handshake with a server: identifies it, reads its models and request limits, and opens a session. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { retried } from '../../platform/retry.js'
-import { adviceOnSubmission } from './advice.js'
+import { retry } from '../../platform/retry.js'
 import { readCapabilities, type SidecarCapabilities } from './capabilities.js'
-import { jsonOf } from './operation.js'
-import { type DialectName, profileNames, profileOf, type WireProfile } from './profile.js'
-import { exchange, Refusal, requestFault, type Transport } from './transport.js'
+import { parseJsonReply } from './operation.js'
+import { type DialectName, getProfile, profileNames, type WireProfile } from './profile.js'
+import { submissionRetryDelay } from './retry-delay.js'
+import { HttpRefusal, requestFault, sendRequest, type Transport } from './transport.js'
 
 /** A base model that the server offers. */
 export interface OfferedModel {
   readonly name: string
-  /** In tokens, where the server says. */
+  /** In tokens; absent when the server does not report it. */
   readonly contextLength?: number
 }
 
-/** The versions of the SDK whose wire is spoken: the last of JSON, and the newest. */
-const spokenVersions = { json: '0.24.1', protobuf: '0.38.0' } as const
+/** SDK version sent for each dialect: the last with a JSON wire, and the newest. */
+const sdkVersions = { json: '0.24.1', protobuf: '0.38.0' } as const
 
-/** A request whose answer is there at once; undefined where the server does not know the route. @throws Fault */
-export async function question(
+/** Sends a request that is answered at once with JSON; undefined for status 404. @throws Fault */
+export async function requestJson(
   transport: Transport,
   route: string,
   body?: object,
@@ -29,9 +29,9 @@ export async function question(
   const bytes = body && new TextEncoder().encode(JSON.stringify(body))
   const headers = body && { 'Content-Type': 'application/json' }
   try {
-    const reply = await retried(
+    const reply = await retry(
       (signal) =>
-        exchange(
+        sendRequest(
           transport,
           route,
           bytes && headers ? { body: bytes, headers, signal } : { signal },
@@ -43,39 +43,44 @@ export async function question(
         maxBackoffMs: 30_000,
         key: transport.nextKey(),
         signal: closing,
-        advice: adviceOnSubmission,
+        retryDelay: submissionRetryDelay,
       },
     )
-    return jsonOf(reply, what)
+    return parseJsonReply(reply, what)
   } catch (error) {
-    if (error instanceof Refusal && error.status === 404) return undefined
+    if (error instanceof HttpRefusal && error.status === 404) return undefined
     throw requestFault(transport, what, error)
   }
 }
 
-function read<T>({ address }: Transport, route: string, schema: z.ZodType<T>, body: unknown): T {
+function parseAnswer<T>(
+  { address }: Transport,
+  route: string,
+  schema: z.ZodType<T>,
+  body: unknown,
+): T {
   const parsed = schema.safeParse(body)
   if (parsed.success) return parsed.data
   throw new Fault('model-unreadable', `${address}${route}: ${z.prettifyError(parsed.error)}`)
 }
 
-/** A server that was recognised. */
-export interface KnownServer {
+/** An identified server; only our own sidecar has `extensions`. */
+export interface IdentifiedServer {
   readonly profile: WireProfile
   readonly extensions: SidecarCapabilities | undefined
 }
 
 /**
- * Which server it is: the one that was named, or our own where it says so.
- * @throws RangeError for a name that is none, Fault `bad-input` where nothing says what it is
+ * Identifies the server: the named one, or by default our own sidecar, which must answer its capabilities route.
+ * @throws RangeError for an unknown name, Fault `bad-input` for an unnamed server that is not our sidecar
  */
-export async function recognise(
+export async function identifyServer(
   transport: Transport,
   named: string | WireProfile | undefined,
-): Promise<KnownServer> {
-  const profile = typeof named === 'string' ? profileOf(named) : (named ?? profileOf('bedside'))
+): Promise<IdentifiedServer> {
+  const profile = typeof named === 'string' ? getProfile(named) : (named ?? getProfile('bedside'))
   if (profile.name !== 'bedside') return { profile, extensions: undefined }
-  const answer = await question(transport, '/ext/v1/capabilities')
+  const answer = await requestJson(transport, '/ext/v1/capabilities')
   if (answer !== undefined)
     return { profile, extensions: readCapabilities(answer, transport.address) }
   throw new Fault(
@@ -90,30 +95,31 @@ const Config = z.object({
   sample_max_concurrent_requests: z.int().positive().nullish(),
 })
 
-/** Of a request, around its data. */
+/** Bytes reserved in a request for everything but its data. */
 const envelopeBytes = 16_384
 
-/** The profile under the server's own limits, where they are narrower. @throws Fault */
-export async function underServerLimits(
+/** Returns the profile with its limits lowered to the server's own. @throws Fault */
+export async function applyServerLimits(
   transport: Transport,
-  { profile, extensions }: KnownServer,
+  { profile, extensions }: IdentifiedServer,
   dialect: DialectName,
 ): Promise<WireProfile> {
   const route = '/api/v1/client/config'
-  const version = { sdk_version: spokenVersions[dialect] }
-  const said = read(transport, route, Config, (await question(transport, route, version)) ?? {})
+  const version = { sdk_version: sdkVersions[dialect] }
+  const answer = (await requestJson(transport, route, version)) ?? {}
+  const limits = parseAnswer(transport, route, Config, answer)
   const { maxRequestBytes = Infinity } = extensions?.limits ?? {}
   return {
     ...profile,
-    maxDatums: Math.min(profile.maxDatums, said.fwdbwd_max_chunk_len ?? Infinity),
+    maxDatums: Math.min(profile.maxDatums, limits.fwdbwd_max_chunk_len ?? Infinity),
     maxBytes: Math.min(
       profile.maxBytes,
-      said.fwdbwd_max_chunk_bytes_count ?? Infinity,
+      limits.fwdbwd_max_chunk_bytes_count ?? Infinity,
       maxRequestBytes - envelopeBytes,
     ),
     sampleMaxConcurrent: Math.min(
       profile.sampleMaxConcurrent,
-      said.sample_max_concurrent_requests ?? Infinity,
+      limits.sample_max_concurrent_requests ?? Infinity,
     ),
   }
 }
@@ -124,15 +130,11 @@ const Offer = z.object({
     .default([]),
 })
 
-/** The base models that the server offers. @throws Fault */
-export async function offeredModels(transport: Transport): Promise<readonly OfferedModel[]> {
+/** Lists the base models that the server offers. @throws Fault */
+export async function listOfferedModels(transport: Transport): Promise<readonly OfferedModel[]> {
   const route = '/api/v1/get_server_capabilities'
-  const { supported_models } = read(
-    transport,
-    route,
-    Offer,
-    (await question(transport, route)) ?? {},
-  )
+  const answer = (await requestJson(transport, route)) ?? {}
+  const { supported_models } = parseAnswer(transport, route, Offer, answer)
   return supported_models.flatMap(({ model_name, max_context_length }) =>
     model_name
       ? [{ name: model_name, ...(max_context_length ? { contextLength: max_context_length } : {}) }]
@@ -140,16 +142,16 @@ export async function offeredModels(transport: Transport): Promise<readonly Offe
   )
 }
 
-/** Opens a session; its id. @throws Fault `bad-input` where the server does not speak the wire */
+/** Opens a session and returns its id. @throws Fault `bad-input` if the server does not speak the wire */
 export async function openSession(transport: Transport, dialect: DialectName): Promise<string> {
   const route = '/api/v1/create_session'
-  const answer = await question(transport, route, {
+  const answer = await requestJson(transport, route, {
     type: 'create_session',
     tags: ['bedside'],
     user_metadata: {},
-    sdk_version: spokenVersions[dialect],
+    sdk_version: sdkVersions[dialect],
   })
   if (answer === undefined)
     throw new Fault('bad-input', `${transport.address} does not speak the Tinker wire: no ${route}`)
-  return read(transport, route, z.object({ session_id: z.string() }), answer).session_id
+  return parseAnswer(transport, route, z.object({ session_id: z.string() }), answer).session_id
 }

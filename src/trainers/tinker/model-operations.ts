@@ -1,16 +1,22 @@
-/** What a model is told outside of passes: steps, snapshots, files; each in the place it was called in. */
+/** Operations on a model other than passes: optimiser step, snapshot, save, export, load, unload; in call order. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import type { Line } from './codec/line.js'
 import { jsonOperation } from './operation.js'
+import type { OperationSequence } from './operation-sequence.js'
 import type { WireProfile } from './profile.js'
 import { openSampler } from './sampling.js'
-import { handIn, perform, readFields, resultOf, type Session } from './session.js'
+import {
+  awaitResult,
+  performOperation,
+  readFields,
+  type Session,
+  submitOperation,
+} from './session.js'
 import type { WireAdam } from './wire.js'
 
 const Path = z.object({ path: z.string() })
 
-/** `adam_params` of the wire. @throws RangeError for what the server's optimiser does not have */
+/** AdamW settings as `adam_params` of the wire. @throws RangeError for what the server's optimiser cannot do */
 export function adamParams(adam: WireAdam, { name, gradClip }: WireProfile): object {
   const { learningRate, beta1, beta2, epsilon, weightDecay, maxGradNorm } = adam
   for (const [field, value] of Object.entries({ learningRate, beta1, beta2, epsilon, weightDecay }))
@@ -33,26 +39,26 @@ export function adamParams(adam: WireAdam, { name, gradClip }: WireProfile): obj
   }
 }
 
-/** One operation in a model's sequence, whose request is JSON. @throws Fault */
-async function inLine<T>(
+/** Submits one JSON operation in a model's sequence and awaits its result. @throws Fault */
+async function enqueue<T>(
   session: Session,
-  line: Line,
+  sequence: OperationSequence,
   [route, kind, fields]: readonly [route: string, kind: string, fields: object],
   result: z.ZodType<T>,
 ): Promise<T> {
-  const { operation, ticket } = await line.take(1, async (seq, modelId) => {
+  const { operation, ticket } = await sequence.take(1, async (seq, modelId) => {
     const body = { model_id: modelId, seq_id: seq, ...fields }
     const operation = jsonOperation(route, kind, body)
-    return { operation, ticket: await handIn(session, operation) }
+    return { operation, ticket: await submitOperation(session, operation) }
   })
-  return readFields(await resultOf(session, operation, ticket), route, result)
+  return readFields(await awaitResult(session, operation, ticket), route, result)
 }
 
-/** A sampling session of the weights after what was called so far; its id. @throws Fault */
-export async function snapshotOf(session: Session, line: Line): Promise<string> {
-  const saved = await inLine(
+/** Opens a sampling session on the weights after all earlier calls; returns its id. @throws Fault */
+export async function openSnapshot(session: Session, sequence: OperationSequence): Promise<string> {
+  const saved = await enqueue(
     session,
-    line,
+    sequence,
     [
       '/api/v1/save_weights_for_sampler',
       'SaveWeightsForSampler',
@@ -74,28 +80,45 @@ export async function snapshotOf(session: Session, line: Line): Promise<string> 
 
 const Metrics = z.object({ metrics: z.record(z.string(), z.number()).nullish() })
 
-/** One optimiser step; the server's metrics. @throws RangeError before a number is taken, or Fault */
-export async function stepOn(
+/**
+ * Runs one optimiser step and returns the server's metrics.
+ * @throws RangeError before a sequence number is taken, or Fault
+ */
+export async function stepOptimiser(
   session: Session,
-  line: Line,
+  sequence: OperationSequence,
   adam: WireAdam,
 ): Promise<Readonly<Record<string, number>>> {
   const fields = { type: 'optim_step', adam_params: adamParams(adam, session.profile) }
-  const done = await inLine(session, line, ['/api/v1/optim_step', 'OptimStep', fields], Metrics)
+  const done = await enqueue(
+    session,
+    sequence,
+    ['/api/v1/optim_step', 'OptimStep', fields],
+    Metrics,
+  )
   return done.metrics ?? {}
 }
 
-/** Keeps the state under a new name; its path. @throws Fault */
-export async function saveAs(session: Session, line: Line, path: string): Promise<string> {
+/** Saves weights and optimiser state under a new name; returns the `tinker://` path. @throws Fault */
+export async function saveState(
+  session: Session,
+  sequence: OperationSequence,
+  path: string,
+): Promise<string> {
   const fields = { type: 'save_weights', path, overwrite: false }
-  const saved = await inLine(session, line, ['/api/v1/save_weights', 'SaveWeights', fields], Path)
+  const saved = await enqueue(
+    session,
+    sequence,
+    ['/api/v1/save_weights', 'SaveWeights', fields],
+    Path,
+  )
   return saved.path
 }
 
-/** Writes the weights alone; their path. @throws RangeError for a format that the server does not have, or Fault */
-export async function exportAs(
+/** Exports only the weights; returns their path. @throws RangeError for a format the server lacks, or Fault */
+export async function exportWeights(
   session: Session,
-  line: Line,
+  sequence: OperationSequence,
   [format, path]: readonly [format: string, name: string],
 ): Promise<string> {
   const known = session.extensions?.exports ?? []
@@ -104,33 +127,37 @@ export async function exportAs(
       `Expected a format of ${session.profile.name} (${known.join(', ') || 'it exports none'}), got \`${format}\``,
     )
   const fields = { format, path }
-  return (await inLine(session, line, ['/ext/v1/export', 'Export', fields], Path)).path
+  return (await enqueue(session, sequence, ['/ext/v1/export', 'Export', fields], Path)).path
 }
 
-/** Loads a state into the model of this line. @throws Fault */
-export async function loadInto(session: Session, line: Line, state: SavedState): Promise<void> {
+/** Loads a state into this sequence's model. @throws Fault */
+export async function loadState(
+  session: Session,
+  sequence: OperationSequence,
+  state: SavedState,
+): Promise<void> {
   const fields = { type: 'load_weights', ...state }
-  await inLine(session, line, ['/api/v1/load_weights', 'LoadWeights', fields], z.object({}))
+  await enqueue(session, sequence, ['/api/v1/load_weights', 'LoadWeights', fields], z.object({}))
 }
 
 /** Loads a state as the first operation of a new model. @throws Fault */
-export async function loadFirst(
+export async function loadInitialState(
   session: Session,
   modelId: string,
   state: SavedState,
 ): Promise<void> {
   const body = { type: 'load_weights', model_id: modelId, seq_id: 1, ...state }
-  await perform(session, ['/api/v1/load_weights', 'LoadWeights', body], z.object({}))
+  await performOperation(session, ['/api/v1/load_weights', 'LoadWeights', body], z.object({}))
 }
 
-/** A state on the server, and whether its optimiser is wanted too. */
+/** A saved state on the server, and whether to load its optimiser state too. */
 export interface SavedState {
   readonly path: string
   readonly optimizer: boolean
 }
 
-/** Frees a model. @throws Fault */
-export async function unloadFrom(session: Session, modelId: string): Promise<void> {
+/** Unloads a model from the server's memory. @throws Fault */
+export async function unloadModel(session: Session, modelId: string): Promise<void> {
   const body = { type: 'unload_model', model_id: modelId }
-  await perform(session, ['/api/v1/unload_model', 'UnloadModel', body], z.object({}))
+  await performOperation(session, ['/api/v1/unload_model', 'UnloadModel', body], z.object({}))
 }

@@ -1,60 +1,77 @@
-/** A model being trained on a server of the wire. */
+/** Training model on a Tinker server: passes, steps, snapshots and files, pipelined in call order. */
 
-import { seen, startLine } from './codec/line.js'
-import { createOnServer } from './create.js'
+import { createModel } from './create-model.js'
 import {
-  exportAs,
-  loadFirst,
-  loadInto,
+  exportWeights,
+  loadInitialState,
+  loadState,
+  openSnapshot,
   type SavedState,
-  saveAs,
-  snapshotOf,
-  stepOn,
-  unloadFrom,
+  saveState,
+  stepOptimiser,
+  unloadModel,
 } from './model-operations.js'
-import { passOver } from './passes.js'
+import { markHandled, type OperationSequence, startSequence } from './operation-sequence.js'
+import { runPass } from './run-pass.js'
 import { samplingSession } from './sampling.js'
-import { recoded, type Session } from './session.js'
+import { changeFaultCode, type Session } from './session.js'
 import type { TrainingModel, WireModelSpec } from './wire.js'
 
-/** A new model with a state loaded; its id. @throws Fault, and there is no new model */
-async function loadAnew(session: Session, spec: WireModelSpec, state: SavedState): Promise<string> {
-  const { modelId } = await createOnServer(session, spec)
+/** Creates a model, loads a state into it and returns its id. @throws Fault after unloading the new model */
+async function loadNew(session: Session, spec: WireModelSpec, state: SavedState): Promise<string> {
+  const { modelId } = await createModel(session, spec)
   try {
-    await loadFirst(session, modelId, state)
+    await loadInitialState(session, modelId, state)
   } catch (error) {
-    await unloadFrom(session, modelId).catch(() => undefined)
+    await unloadModel(session, modelId).catch(() => undefined)
     throw error
   }
   return modelId
 }
 
-/** Makes a model and gives the hold on it. @throws Fault */
-export async function trainingModel(session: Session, spec: WireModelSpec): Promise<TrainingModel> {
-  const { modelId, notes } = await createOnServer(session, spec)
-  const at = { modelId, line: startLine(Promise.resolve(modelId)) }
+/** The server's model behind a {@link TrainingModel}; `replaceModel` exchanges it. */
+interface CurrentModel {
+  modelId: string
+  sequence: OperationSequence
+}
 
-  /** Where loading is only a new model's first operation, what is called from now on is for the new one. */
-  async function exchangeFor(state: SavedState): Promise<void> {
-    const { modelId: old, line } = at
-    const loaded = loadAnew(session, spec, state)
-    const fresh = startLine(loaded, 2)
-    at.line = fresh
-    try {
-      at.modelId = await loaded
-    } catch (error) {
-      if (at.line === fresh) at.line = line
-      throw error
-    }
-    await unloadFrom(session, old).catch(() => undefined)
+/**
+ * Replaces the model by a new one with a state loaded, for servers that load only into new models. Calls made after
+ * this one go to the new model.
+ */
+async function replaceModel(
+  session: Session,
+  spec: WireModelSpec,
+  at: CurrentModel,
+  state: SavedState,
+): Promise<void> {
+  const { modelId: old, sequence } = at
+  const loaded = loadNew(session, spec, state)
+  const fresh = startSequence(loaded, 2)
+  at.sequence = fresh
+  try {
+    at.modelId = await loaded
+  } catch (error) {
+    if (at.sequence === fresh) at.sequence = sequence
+    throw error
   }
+  await unloadModel(session, old).catch(() => undefined)
+}
+
+/** Creates a model on the server. @throws Fault */
+export async function createTrainingModel(
+  session: Session,
+  spec: WireModelSpec,
+): Promise<TrainingModel> {
+  const { modelId, notes } = await createModel(session, spec)
+  const at: CurrentModel = { modelId, sequence: startSequence(Promise.resolve(modelId)) }
   async function load(state: SavedState): Promise<void> {
     try {
       await (session.profile.load === 'first'
-        ? exchangeFor(state)
-        : loadInto(session, at.line, state))
+        ? replaceModel(session, spec, at, state)
+        : loadState(session, at.sequence, state))
     } catch (error) {
-      throw recoded(error, 'bad-checkpoint')
+      throw changeFaultCode(error, 'bad-checkpoint')
     }
   }
 
@@ -64,18 +81,18 @@ export async function trainingModel(session: Session, spec: WireModelSpec): Prom
     },
     notes,
     forward: (data, loss, options) =>
-      seen(passOver(session, at.line, { data, loss, forwardOnly: true, ...options })),
+      markHandled(runPass(session, at.sequence, { data, loss, forwardOnly: true, ...options })),
     forwardBackward: (data, loss, options) =>
-      seen(passOver(session, at.line, { data, loss, forwardOnly: false, ...options })),
-    optimStep: (adam) => seen(stepOn(session, at.line, adam)),
-    snapshot: () => samplingSession(session, seen(snapshotOf(session, at.line))),
-    save: (name) => seen(saveAs(session, at.line, name)),
-    load: (path, { optimizer }) => seen(load({ path, optimizer })),
-    exportTo: (format, name) => seen(exportAs(session, at.line, [format, name])),
+      markHandled(runPass(session, at.sequence, { data, loss, forwardOnly: false, ...options })),
+    optimStep: (adam) => markHandled(stepOptimiser(session, at.sequence, adam)),
+    snapshot: () => samplingSession(session, markHandled(openSnapshot(session, at.sequence))),
+    save: (name) => markHandled(saveState(session, at.sequence, name)),
+    load: (path, { optimizer }) => markHandled(load({ path, optimizer })),
+    exportTo: (format, name) => markHandled(exportWeights(session, at.sequence, [format, name])),
     unload: async () => {
-      // What was called before is handed in first; a sequence that was ended has nothing more to hand in.
-      await at.line.take(0, async () => undefined).catch(() => undefined)
-      await unloadFrom(session, at.modelId)
+      // Earlier calls are submitted first; a broken sequence has nothing more to submit.
+      await at.sequence.take(0, async () => undefined).catch(() => undefined)
+      await unloadModel(session, at.modelId)
     },
   }
 }

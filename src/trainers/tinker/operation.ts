@@ -1,28 +1,28 @@
-/** An operation of the wire: handed in once, however often it is sent. */
+/** Operations of the wire. An idempotency key makes a resent operation count once. */
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { retried } from '../../platform/retry.js'
-import { adviceOnSubmission } from './advice.js'
-import { exchange, type Reply, requestFault, type Transport } from './transport.js'
+import { retry } from '../../platform/retry.js'
+import { submissionRetryDelay } from './retry-delay.js'
+import { type HttpReply, requestFault, sendRequest, type Transport } from './transport.js'
 
-/** A request as it is sent, and sent again: the same bytes under the same key. */
+/** A request that can be resent: the same bytes under the same idempotency key. */
 export interface Operation {
   readonly route: string
   readonly body: Uint8Array
   readonly protobuf: boolean
-  /** What `X-Tinker-Request-Type` calls it. */
+  /** Value of the header `X-Tinker-Request-Type`. */
   readonly kind: string
-  /** Whether a result in protobuf can be read. */
+  /** Whether the result may come as protobuf. */
   readonly acceptsProtobuf: boolean
   readonly idempotencyKey: string
   readonly signal: AbortSignal | undefined
 }
 
-/** What `submit` got: the name of a result to come, or the result. */
-export type Ticket = { readonly requestId: string } | { readonly reply: Reply }
+/** Answer to a submission: the id of a future result, or the result itself. */
+export type Ticket = { readonly requestId: string } | { readonly reply: HttpReply }
 
-/** An operation whose request is JSON. */
+/** Builds an operation with a JSON request and a fresh idempotency key. */
 export const jsonOperation = (
   route: string,
   kind: string,
@@ -38,8 +38,8 @@ export const jsonOperation = (
   signal,
 })
 
-/** The server's JSON. @throws Fault `model-unreadable` */
-export function jsonOf(reply: Reply, what: string): unknown {
+/** Parses a reply as JSON. @throws Fault `model-unreadable` */
+export function parseJsonReply(reply: HttpReply, what: string): unknown {
   const text = new TextDecoder().decode(reply.bytes)
   try {
     return JSON.parse(text)
@@ -48,12 +48,12 @@ export function jsonOf(reply: Reply, what: string): unknown {
   }
 }
 
-/** The media type of a body. */
+/** Media type of a body: protobuf or JSON. */
 export const mediaType = (protobuf: boolean): string =>
   protobuf ? 'application/x-protobuf' : 'application/json'
 
-/** Runs work under the operation's signal and the service's; listeners are gone when it ends. */
-export async function underSignals<T>(
+/** Runs `work` with one signal that aborts with the first of `signals`; removes its listeners at the end. */
+export async function runAbortable<T>(
   signals: readonly (AbortSignal | undefined)[],
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -71,26 +71,26 @@ export async function underSignals<T>(
   }
 }
 
-/** Sends an operation until it is accepted. @throws Fault */
-export async function submit(transport: Transport, operation: Operation): Promise<Ticket> {
+/** Sends an operation, with retries, until the server accepts it. @throws Fault */
+export async function sendOperation(transport: Transport, operation: Operation): Promise<Ticket> {
   const { route, body, protobuf, idempotencyKey, signal } = operation
   const headers = { 'Content-Type': mediaType(protobuf), 'X-Idempotency-Key': idempotencyKey }
   const { timeoutMs, maxRetries, backoffMs, closing } = transport
   const what = `POST ${route}`
   try {
-    const reply = await underSignals([signal, closing], (joined) =>
-      retried((attempt) => exchange(transport, route, { body, headers, signal: attempt }), {
+    const reply = await runAbortable([signal, closing], (joined) =>
+      retry((attempt) => sendRequest(transport, route, { body, headers, signal: attempt }), {
         timeoutMs,
         maxRetries,
         backoffMs,
         maxBackoffMs: 30_000,
         key: transport.nextKey(),
         signal: joined,
-        advice: adviceOnSubmission,
+        retryDelay: submissionRetryDelay,
       }),
     )
     if (reply.protobuf) return { reply }
-    const future = z.object({ request_id: z.string() }).safeParse(jsonOf(reply, what))
+    const future = z.object({ request_id: z.string() }).safeParse(parseJsonReply(reply, what))
     return future.success ? { requestId: future.data.request_id } : { reply }
   } catch (error) {
     throw requestFault(transport, what, error)

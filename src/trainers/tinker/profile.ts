@@ -1,40 +1,42 @@
 /**
- * What is known of each server that speaks the Tinker wire, where they differ.
+ * Profiles of the servers that speak the Tinker wire: where their behaviour differs.
  *
- * `bedside` is our own and is tested against. All others are written from their source (`read`): nobody ran this
- * client against them yet. Nothing here is guessed at run time: a server that is not named must be asked for.
+ * `bedside` is our own sidecar, and this client is tested against it. The other profiles were written from the
+ * servers' source (`read`); this client has not run against them yet. No server is detected by guessing: one that is
+ * not our sidecar must be named.
  */
 
-/** How requests of `forward_backward` and results are encoded; everything else is JSON. */
+/** Encoding of `forward_backward` requests and of results; everything else is JSON. */
 export type DialectName = 'json' | 'protobuf'
 
+/** Behaviour of one server on the Tinker wire: dialects, losses, quirks and limits. */
 export interface WireProfile {
   readonly name: string
-  /** Whether this client was run against it, or only written from its source. */
+  /** `run`: this client was run against the server. `read`: the profile was written from its source. */
   readonly checked: 'run' | 'read'
-  /** What it speaks, the preferred first. */
+  /** Supported dialects, the preferred first. */
   readonly dialects: readonly DialectName[]
-  /** Losses of the wire that it knows. */
+  /** Losses of the wire that it supports. */
   readonly losses: readonly string[]
-  /** `sum` over tokens, or per sequence divided by the sum of its weights, then by the sequences. */
+  /** `sum` over tokens; or per sequence divided by the sum of its weights, then by the number of sequences. */
   readonly lossScale: 'sum' | 'seq-mean-weights'
-  /** Importance ratios above are cut off by `importance_sampling`, which should have no bound. */
+  /** Cap that `importance_sampling` puts on importance ratios; the wire specifies none. */
   readonly ratioCap?: number
   /** Whether `optim_step` clips gradients. */
   readonly gradClip: boolean
-  /** Whether a second reading of a result fails. */
+  /** Whether a result can be retrieved only once. */
   readonly retrieveOnce: boolean
-  /** What an HTTP error of `retrieve_future` with one of these says is final. */
+  /** HTTP statuses of `retrieve_future` that mean the operation failed for good. */
   readonly failureStatuses: readonly number[]
   /** A pass without gradients: its own JSON route, or a flag of the protobuf request. */
   readonly forward: { readonly json: 'forward'; readonly protobuf: 'forward' | 'forward-only' }
-  /** Whether `load_weights` is any operation, or only a new model's first. */
+  /** Whether `load_weights` may be any operation, or only a new model's first. */
   readonly load: 'any' | 'first'
-  /** Of one request; a larger batch is split. */
+  /** Most data of one request; a larger batch is split. */
   readonly maxDatums: number
   readonly maxBytes: number
   readonly sampleMaxConcurrent: number
-  /** How long one question for a result may stay open. */
+  /** Deadline of one poll for a result. */
   readonly pollTimeoutMs: number
 }
 
@@ -57,7 +59,7 @@ const reference: WireProfile = {
   pollTimeoutMs: 45_000,
 }
 
-// It waits 300 s before it says try again.
+// Its polls wait 300 s before they answer try again.
 const skyrl: WireProfile = {
   ...reference,
   name: 'skyrl-fsdp',
@@ -91,18 +93,18 @@ const profiles: readonly WireProfile[] = [
   { ...reference, name: 'tuft', dialects: ['protobuf'], failureStatuses: [422] },
 ]
 
-/** Every server known by name. */
+/** Names of the known servers. */
 export const profileNames: readonly string[] = profiles.map(({ name }) => name)
 
-/** What is known of a server. @throws RangeError listing the names */
-export function profileOf(name: string): WireProfile {
+/** Returns the profile of a server by its name. @throws RangeError listing the names */
+export function getProfile(name: string): WireProfile {
   const found = profiles.find((profile) => profile.name === name)
   if (found) return found
   throw new RangeError(`Expected a server of ${profileNames.join(', ')}, got \`${name}\``)
 }
 
-/** The dialect to speak with a server. @throws RangeError for one that it does not know */
-export function dialectOf(profile: WireProfile, wanted?: DialectName): DialectName {
+/** Chooses the dialect for a server: the wanted one, or its preferred. @throws RangeError if unsupported */
+export function chooseDialect(profile: WireProfile, wanted?: DialectName): DialectName {
   const dialect = wanted ?? profile.dialects[0]
   if (dialect !== undefined && profile.dialects.includes(dialect)) return dialect
   throw new RangeError(

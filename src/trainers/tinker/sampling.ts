@@ -1,11 +1,17 @@
-/** Sampling sessions: weights of one moment, asked for token sequences. */
+/** Sampling sessions: draw token sequences from a snapshot of the weights. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { readSampled } from './dialect.js'
-import { question } from './handshake.js'
+import { decodeSample } from './dialect.js'
+import { requestJson } from './handshake.js'
 import { jsonOperation, type Ticket } from './operation.js'
-import { counter, handIn, perform, resultOf, type Session } from './session.js'
-import type { Sampled, SampleOptions, SamplingSession } from './wire.js'
+import {
+  awaitResult,
+  createCounter,
+  performOperation,
+  type Session,
+  submitOperation,
+} from './session.js'
+import type { SampleOptions, SampleResult, SamplingSession } from './wire.js'
 
 const route = '/api/v1/asample'
 
@@ -17,7 +23,7 @@ function assertOptions({ prompt, maxTokens, samples = 1 }: SampleOptions): void 
     throw new RangeError(`Expected \`samples\` to be a positive integer, got \`${samples}\``)
 }
 
-function requestOf(options: SampleOptions, sampler: string, seq: number): object {
+function sampleRequest(options: SampleOptions, sampler: string, seq: number): object {
   const { prompt, maxTokens, seed, stop, topK = -1, topP = 1, temperature = 1 } = options
   return {
     type: 'sample',
@@ -37,8 +43,8 @@ function requestOf(options: SampleOptions, sampler: string, seq: number): object
   }
 }
 
-/** Refuses a result that is not what was asked for. @throws Fault `model-unreadable` */
-function assertSampled({ sequences, promptLogprobs }: Sampled, options: SampleOptions): void {
+/** Checks that a result matches its request. @throws Fault `model-unreadable` */
+function assertSampled({ sequences, promptLogprobs }: SampleResult, options: SampleOptions): void {
   const { samples = 1, prompt, promptLogprobs: wanted = false } = options
   const wrong = (expected: string, got: unknown) =>
     new Fault('model-unreadable', `${route}: expected ${expected}, got ${got}`)
@@ -50,33 +56,33 @@ function assertSampled({ sequences, promptLogprobs }: Sampled, options: SampleOp
     throw wrong(`${prompt.length} log-probs of the prompt`, promptLogprobs?.length)
 }
 
-/** Tells the server that nobody waits any more; one that does not know the route draws to the end. */
+/** Cancels a sample on the server; a server without the route draws it to the end. */
 function cancel({ transport }: Session, ticket: Ticket): void {
   if (!('requestId' in ticket)) return
   const body = { type: 'cancel_future', request_id: ticket.requestId }
-  question({ ...transport, maxRetries: 0 }, '/api/v1/cancel_future', body).catch(() => undefined)
+  requestJson({ ...transport, maxRetries: 0 }, '/api/v1/cancel_future', body).catch(() => undefined)
 }
 
-/** Samples of a sampling session that is there, or will be. */
+/** Sampling session on the server session of this id, which may still be opening. */
 export function samplingSession(session: Session, sampler: Promise<string>): SamplingSession {
-  const nextSeq = counter()
+  const nextSeq = createCounter()
   return {
     sample: async (options) => {
       assertOptions(options)
       const id = await sampler
       const { signal } = options
       return session.sampling(async () => {
-        const body = requestOf(options, id, nextSeq())
+        const body = sampleRequest(options, id, nextSeq())
         const operation = jsonOperation(route, 'Sample', body, {
           signal,
           acceptsProtobuf: session.dialect.protobuf,
         })
-        const ticket = await handIn(session, operation)
-        const reply = await resultOf(session, operation, ticket).catch((error) => {
+        const ticket = await submitOperation(session, operation)
+        const reply = await awaitResult(session, operation, ticket).catch((error) => {
           if (signal?.aborted) cancel(session, ticket)
           throw error
         })
-        const sampled = await readSampled(reply, route)
+        const sampled = await decodeSample(reply, route)
         assertSampled(sampled, options)
         return sampled
       })
@@ -84,7 +90,7 @@ export function samplingSession(session: Session, sampler: Promise<string>): Sam
   }
 }
 
-/** Opens a sampling session of a base model or of saved weights; its id. @throws Fault */
+/** Opens a sampling session of a base model or of saved weights, and returns its id. @throws Fault */
 export async function openSampler(
   session: Session,
   weights: { readonly base_model: string } | { readonly model_path: string },
@@ -95,7 +101,7 @@ export async function openSampler(
     sampling_session_seq_id: session.nextSampler(),
     ...weights,
   }
-  const { sampling_session_id } = await perform(
+  const { sampling_session_id } = await performOperation(
     session,
     ['/api/v1/create_sampling_session', 'CreateSamplingSession', body],
     z.object({ sampling_session_id: z.string() }),

@@ -1,65 +1,67 @@
-/** A server of the Tinker wire: connecting, the session's heartbeat, and the models on it. */
+/** Client of a Tinker server: connection, session heartbeat, and creation of models and samplers. */
 import { setMaxListeners } from 'node:events'
 import { Fault } from '../../error.js'
-import { assertSpec, type SidecarCapabilities } from './capabilities.js'
-import { dialectNamed } from './dialect.js'
+import { assertModelSpec, type SidecarCapabilities } from './capabilities.js'
+import { getDialect } from './dialect.js'
 import {
+  applyServerLimits,
+  identifyServer,
+  listOfferedModels,
   type OfferedModel,
-  offeredModels,
   openSession,
-  question,
-  recognise,
-  underServerLimits,
+  requestJson,
 } from './handshake.js'
-import { trainingModel } from './model.js'
-import { type DialectName, dialectOf, type WireProfile } from './profile.js'
+import { createTrainingModel } from './model.js'
+import { chooseDialect, type DialectName, type WireProfile } from './profile.js'
 import { openSampler, samplingSession } from './sampling.js'
-import { counter, type Session, samplingQueue } from './session.js'
+import { createCounter, type Session, samplingQueue } from './session.js'
 import { serverAddress, type Transport } from './transport.js'
 import type { SamplingSession, TrainingModel, WireModelSpec } from './wire.js'
 
+/** Connection to a server of the Tinker wire. */
 export interface TinkerService extends AsyncDisposable {
   readonly profile: WireProfile
   readonly dialect: DialectName
   readonly models: readonly OfferedModel[]
-  /** What our own sidecar says of itself; of other servers nothing. */
+  /** Capabilities of our own sidecar; undefined for other servers. */
   readonly extensions: SidecarCapabilities | undefined
-  /** @throws Fault `bad-input` for a model that the server cannot make */
+  /** Creates a model to train. @throws Fault `bad-input` for a spec that the server cannot make */
   createModel(spec?: WireModelSpec): Promise<TrainingModel>
-  /** The base model as it is, to sample from. */
+  /** Opens a sampling session on an untrained base model. */
   baseSampler(baseModel?: string): Promise<SamplingSession>
 }
 
+/** Options of {@link connectTinker}. */
 export interface ConnectOptions {
   readonly baseUrl: string
-  /** @default that of the environment variable `apiKeyEnv` */
+  /** @default the environment variable named by `apiKeyEnv` */
   readonly token?: string
   /** @default 'TINKER_API_KEY' */
   readonly apiKeyEnv?: string
-  /** One of `profileNames`, or all of it. @default 'bedside' */
+  /** One of `profileNames`, or a whole profile. @default 'bedside' */
   readonly profile?: string | WireProfile
-  /** @default the one that the server prefers */
+  /** @default the server's preferred dialect */
   readonly dialect?: DialectName
-  /** For one request, in ms; a question for a result has its own. @default 60_000 */
+  /** Deadline of one request, in ms; polls for results have `pollTimeoutMs`. @default 60_000 */
   readonly timeoutMs?: number
-  /** Attempts after the first, in a row, before the server is given up. @default 8 */
+  /** Consecutive attempts after the first before a request fails. @default 8 */
   readonly maxRetries?: number
-  /** The wait before the first retry, in ms; doubles each time up to 30 s. @default 500 */
+  /** Wait before the first retry, in ms; doubles each time up to 30 s. @default 500 */
   readonly backoffMs?: number
-  /** Between two signs of life, in ms. @default 10_000 */
+  /** Interval of the session's heartbeat, in ms. @default 10_000 */
   readonly heartbeatMs?: number
-  /** Ends everything; where its reason is a Fault (the server's process died), that is what calls throw. */
+  /** Closes the connection. If its reason is a Fault (the server's process died), pending calls throw it. */
   readonly signal?: AbortSignal | undefined
 }
 
-function tokenOf({ token, apiKeyEnv = 'TINKER_API_KEY' }: ConnectOptions): string {
+function readToken({ token, apiKeyEnv = 'TINKER_API_KEY' }: ConnectOptions): string {
   const found = token ?? process.env[apiKeyEnv]
   if (found) return found
   throw new Fault('bad-input', `Expected the server's token in $${apiKeyEnv}, which is not set`)
 }
 
-/** The one base model of a server, or the one that is wanted. @throws Fault `bad-input` */
-const baseModelOf =
+/** Picks the wanted base model, or the server's only one. @throws Fault `bad-input` */
+const baseModelPicker =
   (models: readonly OfferedModel[], address: string) =>
   (wanted: string | undefined): string => {
     const names = models.map(({ name }) => name)
@@ -72,24 +74,24 @@ const baseModelOf =
     )
   }
 
-/** Tells the server now and then that somebody is there; a beat that is lost is nothing. */
+/** Sends session heartbeats until the returned function is called; a lost one is ignored. */
 function startHeartbeat(transport: Transport, session: string, ms: number): () => void {
   const beat = () => {
     const body = { type: 'session_heartbeat', session_id: session }
-    question({ ...transport, maxRetries: 0 }, '/api/v1/session_heartbeat', body).catch(() => {})
+    requestJson({ ...transport, maxRetries: 0 }, '/api/v1/session_heartbeat', body).catch(() => {})
   }
   const timer = setInterval(beat, ms)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-/** Follows the caller's signal, and can be closed; `release` takes its listener away. */
+/** Signal that aborts with the caller's signal or on `close`, which also removes the listener. */
 function closingSignal(outer: AbortSignal | undefined): {
   readonly signal: AbortSignal
   readonly close: () => void
 } {
   const controller = new AbortController()
-  setMaxListeners(0, controller.signal) // one for each request under way
+  setMaxListeners(0, controller.signal) // one listener per request in flight
   const follow = () => controller.abort(outer?.reason)
   if (outer?.aborted) follow()
   outer?.addEventListener('abort', follow, { once: true })
@@ -101,37 +103,37 @@ function closingSignal(outer: AbortSignal | undefined): {
 }
 
 async function openService(transport: Transport, options: ConnectOptions): Promise<Session> {
-  const known = await recognise(transport, options.profile)
-  const name = dialectOf(known.profile, options.dialect)
-  const profile = await underServerLimits(transport, known, name)
-  const models = await offeredModels(transport)
+  const known = await identifyServer(transport, options.profile)
+  const name = chooseDialect(known.profile, options.dialect)
+  const profile = await applyServerLimits(transport, known, name)
+  const models = await listOfferedModels(transport)
   return {
     id: await openSession(transport, name),
     transport,
     profile,
     dialectName: name,
-    dialect: dialectNamed(name),
+    dialect: getDialect(name),
     models,
     extensions: known.extensions,
-    baseModel: baseModelOf(models, transport.address),
-    nextModel: counter(),
-    nextSampler: counter(),
+    baseModel: baseModelPicker(models, transport.address),
+    nextModel: createCounter(),
+    nextSampler: createCounter(),
     sampling: samplingQueue(profile.sampleMaxConcurrent),
   }
 }
 
 /**
- * Connects to a server of the Tinker wire. Closing stops the heartbeat and what is under way; models stay on the
+ * Connects to a server of the Tinker wire. Closing stops the heartbeat and pending requests; models stay on the
  * server until they are unloaded.
- * @throws RangeError for a profile or dialect that is none; Fault `bad-input` for a wrong address or token,
+ * @throws RangeError for an unknown profile or dialect; Fault `bad-input` for a wrong address or token,
  *   `model-unavailable` for a server that does not answer
  */
 export async function connectTinker(options: ConnectOptions): Promise<TinkerService> {
   const { timeoutMs = 60_000, maxRetries = 8, backoffMs = 500, heartbeatMs = 10_000 } = options
   const address = serverAddress(options.baseUrl)
-  const token = tokenOf(options)
+  const token = readToken(options)
   const { signal: closing, close } = closingSignal(options.signal)
-  const nextKey = counter()
+  const nextKey = createCounter()
   const transport = { address, token, timeoutMs, maxRetries, backoffMs, closing, nextKey }
   try {
     const session = await openService(transport, options)
@@ -143,8 +145,8 @@ export async function connectTinker(options: ConnectOptions): Promise<TinkerServ
       models,
       extensions,
       createModel: async (spec = {}) => {
-        assertSpec(spec, address, extensions)
-        return trainingModel(session, spec)
+        assertModelSpec(spec, address, extensions)
+        return createTrainingModel(session, spec)
       },
       baseSampler: async (baseModel) => {
         const id = openSampler(session, { base_model: session.baseModel(baseModel) })

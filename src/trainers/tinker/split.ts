@@ -1,16 +1,16 @@
-/** Batches larger than one request: how they are split, and how the parts' results are joined. */
+/** Splits a batch that is larger than one request, and joins the results of its parts. */
 import { Fault } from '../../error.js'
 import type { ForwardOutput } from './wire.js'
 
-/** Most of a request that one datum may be, and most data of one request. */
+/** Limits of one request: number of data, and bytes of encoded data. */
 export interface SplitLimits {
   readonly maxDatums: number
   readonly maxBytes: number
 }
 
 /**
- * Encoded data in their order, as many to a part as fit.
- * @throws RangeError for a datum that is larger than a request may be
+ * Splits encoded data into parts within the limits, in order and greedily.
+ * @throws RangeError for a datum above `maxBytes`
  */
 export function splitData(
   data: readonly Uint8Array[],
@@ -40,7 +40,7 @@ const mean = (values: readonly number[], weights: readonly number[]): number => 
 
 type Reduction = (values: readonly number[], weights: readonly number[]) => number
 
-/** How metrics named `name:reduction` are joined, weighted by data; others cannot be, and are left out. */
+/** Reductions of metrics named `name:reduction`, weighted by number of data; other metrics are dropped. */
 const reductions: Readonly<Record<string, Reduction>> = {
   sum: (values) => values.reduce((a, b) => a + b, 0),
   mean,
@@ -49,7 +49,7 @@ const reductions: Readonly<Record<string, Reduction>> = {
   slack: (values, weights) => Math.max(...values) - mean(values, weights),
 }
 
-/** The parts' results as one. */
+/** Joins the results of a batch's parts, in order. */
 export function joinOutputs(parts: readonly ForwardOutput[]): ForwardOutput {
   const [first] = parts
   if (parts.length === 1 && first) return first
@@ -64,7 +64,7 @@ export function joinOutputs(parts: readonly ForwardOutput[]): ForwardOutput {
   return { outputs: parts.flatMap(({ outputs }) => outputs), metrics }
 }
 
-/** Refuses a result that is not of the data that were sent. @throws Fault `model-unreadable` */
+/** Checks that a result has one output per datum sent. @throws Fault `model-unreadable` */
 export function assertOutputs({ outputs }: ForwardOutput, data: number, what: string): void {
   if (outputs.length !== data)
     throw new Fault(

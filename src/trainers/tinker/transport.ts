@@ -1,43 +1,44 @@
-/** One HTTP exchange with a server of the wire, and what its refusals mean. */
+/** HTTP transport of the Tinker wire: one request, and the Faults that error statuses become. */
 import { Fault, type FaultCode } from '../../error.js'
-import { wholeMessage } from '../../platform/retry.js'
+import { fullErrorMessage } from '../../platform/retry.js'
 
-/** Where a server is and how it is spoken to. */
+/** Address, token and retry settings of a server. */
 export interface Transport {
-  /** Without a slash at the end, as it may be printed. */
+  /** Without a trailing slash and without credentials, so it may be printed. */
   readonly address: string
   readonly token: string
-  /** For one attempt, from the request to the last byte of the reply, in ms. */
+  /** Deadline of one attempt, from the request to the last byte of the reply, in ms. */
   readonly timeoutMs: number
-  /** Attempts after the first, in a row, before a server is given up. */
+  /** Consecutive attempts after the first before a request fails. */
   readonly maxRetries: number
-  /** The wait before the first retry, in ms; doubles each time up to 30 s. */
+  /** Wait before the first retry, in ms; doubles each time up to 30 s. */
   readonly backoffMs: number
-  /** Aborted with the reason when the server is known to be gone, or the service was closed. */
+  /** Aborted when the server is known to be gone or the service was closed, with that reason. */
   readonly closing: AbortSignal
-  /** A number that no caller before had: sets the waits of those who fail together apart. */
+  /** Returns a new number each time; keys the retry jitter, so requests that fail together retry apart. */
   readonly nextKey: () => number
 }
 
-export interface Reply {
+/** Body of a successful reply, and whether its media type is protobuf. */
+export interface HttpReply {
   readonly protobuf: boolean
   readonly bytes: Uint8Array
 }
 
-/** An HTTP status that is no success. */
-export class Refusal extends Error {
+/** HTTP error status of a server, with its message. */
+export class HttpRefusal extends Error {
   readonly status: number
-  /** What the server asks to wait, in ms. */
+  /** Wait that the server asks for, in ms. */
   readonly retryAfterMs: number | undefined
 
-  constructor(status: number, words: string, retryAfterMs: number | undefined) {
-    super(`${status}${words && `: ${words}`}`)
+  constructor(status: number, detail: string, retryAfterMs: number | undefined) {
+    super(`${status}${detail && `: ${detail}`}`)
     this.status = status
     this.retryAfterMs = retryAfterMs
   }
 }
 
-/** The address as it may be printed. @throws Fault `bad-input` when it is none, or carries credentials */
+/** Normalises a server's address. @throws Fault `bad-input` if it is not http(s) or carries credentials */
 export function serverAddress(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined
   if (url?.username || url?.password)
@@ -50,14 +51,14 @@ export function serverAddress(baseUrl: string): string {
   return `${url.origin}${url.pathname}`.replace(/\/$/, '')
 }
 
-/** What a server says is wrong, of the shapes that servers say it in. */
-export function wordsOf(text: string): string {
+/** Error message of a response body, at most 500 characters: `detail`, `error` or `message` of JSON, or the text. */
+export function serverMessage(text: string): string {
   let said: unknown = text
   try {
     const body = Object(JSON.parse(text))
     said = body.detail ?? body.error ?? body.message ?? text
   } catch {
-    // Not JSON: its text is what it says.
+    // Not JSON: the text is the message.
   }
   return (typeof said === 'string' ? said : JSON.stringify(said)).trim().slice(0, 500)
 }
@@ -70,8 +71,8 @@ function retryAfter(headers: Headers): number | undefined {
   return Number.isFinite(asked) && asked >= 0 ? asked : undefined
 }
 
-/** One request. @throws Refusal for a status that is no success, or fetch's own error */
-export async function exchange(
+/** Sends one request. @throws HttpRefusal for an error status, or fetch's own error */
+export async function sendRequest(
   { address, token }: Transport,
   route: string,
   request: {
@@ -79,11 +80,11 @@ export async function exchange(
     readonly headers?: Readonly<Record<string, string>>
     readonly signal: AbortSignal
   },
-): Promise<Reply> {
+): Promise<HttpReply> {
   const { body, headers, signal } = request
   const response = await fetch(`${address}${route}`, {
     method: body ? 'POST' : 'GET',
-    // The token must not follow to wherever a server sends us.
+    // A redirect must not carry the token to another host.
     redirect: 'manual',
     headers: { 'X-API-Key': token, ...headers },
     ...(body ? { body } : {}),
@@ -91,34 +92,34 @@ export async function exchange(
   })
   const bytes = new Uint8Array(await response.arrayBuffer())
   if (!response.ok)
-    throw new Refusal(
+    throw new HttpRefusal(
       response.status,
-      wordsOf(new TextDecoder().decode(bytes)),
+      serverMessage(new TextDecoder().decode(bytes)),
       retryAfter(response.headers),
     )
   const type = response.headers.get('content-type') ?? ''
   return { protobuf: type.includes('application/x-protobuf'), bytes }
 }
 
-/** What a status means to a caller: the request is wrong, the weights are gone, or the server cannot. */
-function codeOf(status: number): FaultCode {
-  // Of a model that is not there any more, or whose sequence is not the one we think.
+/** Fault code of an HTTP error status: wrong request, lost model, or server failure. */
+function faultCode(status: number): FaultCode {
+  // The model is gone, or its sequence is not where we think.
   if (status === 404 || status === 409) return 'backend-lost'
   return [400, 401, 403, 413, 415, 422].includes(status) ? 'bad-input' : 'model-unavailable'
 }
 
-/** An error of a request as a Fault that names method, route, status and the server's words, and never the token. */
+/** Turns a request's error into a Fault with method, route, status and the server's message; never the token. */
 export function requestFault(transport: Transport, what: string, error: unknown): Fault {
   const { address, token, closing } = transport
   if (closing.aborted && Fault.is(closing.reason)) return closing.reason
   if (Fault.is(error)) return error
-  const message = wholeMessage(error).replaceAll(token, '[token]')
-  const status = error instanceof Refusal ? error.status : undefined
+  const message = fullErrorMessage(error).replaceAll(token, '[token]')
+  const status = error instanceof HttpRefusal ? error.status : undefined
   const hint =
     status === 401 || status === 403 ? ' (the token is not the one this server wants)' : ''
   // No `cause`: a server may echo the token in its message.
   return new Fault(
-    status === undefined ? 'model-unavailable' : codeOf(status),
+    status === undefined ? 'model-unavailable' : faultCode(status),
     `${what.replace(' ', ` ${address}`)}: ${message}${hint}`,
   )
 }

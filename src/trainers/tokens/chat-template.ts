@@ -1,6 +1,6 @@
-/** Chat templates: Jinja as models ship it, with the names that templates expect. */
+/** Chat templates: renders messages with the Jinja template of a model, given the globals that templates expect. */
 import type { Message } from '../../chat.js'
-import { Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 import type { TokenizerFolder } from './tokenizer-folder.js'
 
 /** Renders messages to text. @throws Fault `bad-input` where the template refuses them */
@@ -9,18 +9,19 @@ export type ChatTemplate = (
   options: { readonly addGenerationPrompt: boolean },
 ) => string
 
+/** Fixed inputs of a chat template. */
 export interface ChatTemplateOptions {
-  /** The day that `strftime_now` tells, as `YYYY-MM-DD`: the clock would change the prompt overnight. @default '2025-01-01' */
+  /** Date `YYYY-MM-DD` of `strftime_now`: the real one would change prompts overnight. @default '2025-01-01' */
   readonly date?: string
-  /** More names for the template, such as `enable_thinking`. @default {} */
+  /** More variables for the template, such as `enable_thinking`. @default {} */
   readonly variables?: Readonly<Record<string, unknown>>
 }
 
 const months =
   'January February March April May June July August September October November December'.split(' ')
 
-/** `strftime_now` of a day that does not pass; hours and minutes are 0. */
-function clockOf(date: string): (format: string) => string {
+/** `strftime_now` with a fixed date; hours and minutes are 0. */
+function fixedStrftime(date: string): (format: string) => string {
   const found = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date)
   const [, year = '', month = '', day = ''] = found ?? []
   const name = months[Number(month) - 1]
@@ -48,7 +49,7 @@ function range(start: number, stop?: number, step = 1): number[] {
   return Array.from({ length }, (_, i) => from + i * step)
 }
 
-function globalsOf(date: string): Readonly<Record<string, unknown>> {
+function templateGlobals(date: string): Readonly<Record<string, unknown>> {
   return {
     true: true,
     false: false,
@@ -57,7 +58,7 @@ function globalsOf(date: string): Readonly<Record<string, unknown>> {
     False: false,
     None: null,
     range,
-    strftime_now: clockOf(date),
+    strftime_now: fixedStrftime(date),
     raise_exception: (message: string) => {
       throw new Error(message)
     },
@@ -66,13 +67,13 @@ function globalsOf(date: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** A rendering engine; the library's own names stop here. */
+/** A parsed template; the Jinja library's own types stay inside. */
 interface Engine {
   readonly render: (variables: Readonly<Record<string, unknown>>) => string
 }
 
-/** The library's `Template` has a clock of its own that no variable replaces, so its parts are put together here. */
-async function engineFor(source: string): Promise<Engine> {
+/** Parses a template. The library's `Template` has a clock that no variable replaces, so its parts are used instead. */
+async function createEngine(source: string): Promise<Engine> {
   const { Environment, Interpreter, parse, tokenize } = await import('@huggingface/jinja')
   // Python's Jinja reads CRLF as LF; this one does not.
   const unix = source.replaceAll('\r\n', '\n')
@@ -88,19 +89,23 @@ async function engineFor(source: string): Promise<Engine> {
   }
 }
 
-/** Parses a folder's chat template. @throws Fault `bad-input` naming its file where it is no Jinja */
+/** Parses a folder's chat template. @throws Fault `bad-input` naming its file where it is not valid Jinja */
 export async function chatTemplate(
   { template: { source, file }, special }: TokenizerFolder,
   { date = '2025-01-01', variables = {} }: ChatTemplateOptions = {},
 ): Promise<ChatTemplate> {
-  const names = { ...globalsOf(date), ...special, ...variables }
+  const names = { ...templateGlobals(date), ...special, ...variables }
   let engine: Engine
   try {
-    engine = await engineFor(source)
+    engine = await createEngine(source)
   } catch (error) {
-    throw new Fault('bad-input', `${file}: expected a Jinja chat template: ${messageOf(error)}`, {
-      cause: error,
-    })
+    throw new Fault(
+      'bad-input',
+      `${file}: expected a Jinja chat template: ${errorMessage(error)}`,
+      {
+        cause: error,
+      },
+    )
   }
   return (messages, { addGenerationPrompt }) => {
     try {
@@ -113,7 +118,7 @@ export async function chatTemplate(
       const roles = messages.map(({ role }) => role).join(', ')
       throw new Fault(
         'bad-input',
-        `${file}: expected a template that renders messages of the roles ${roles}: ${messageOf(error)}`,
+        `${file}: expected a template that renders messages of the roles ${roles}: ${errorMessage(error)}`,
         { cause: error },
       )
     }

@@ -1,72 +1,73 @@
-/** A tokenizer with its chat template: conversations become token ids, and only templates make control tokens. */
+/** Tokenizer with chat template: conversations become token ids, and only the template can make control tokens. */
 import { join } from 'node:path'
 import type { Message } from '../../chat.js'
-import { boundary, Fault } from '../../error.js'
+import { Fault, rethrowAsFault } from '../../error.js'
 import type { ChatTemplateOptions } from './chat-template.js'
 import { chatTemplate } from './chat-template.js'
 import type { Codec } from './codec.js'
-import { codecOf } from './codec.js'
+import { loadCodec } from './codec.js'
 import type { ControlMarks } from './marked-text.js'
-import { controlMarks, controlName, wellFormed } from './marked-text.js'
+import { controlMarks, controlName, replaceLoneSurrogates } from './marked-text.js'
 import type { AddedToken, TokenizerFolder } from './tokenizer-folder.js'
 import { readTokenizerFolder } from './tokenizer-folder.js'
 
 /** A language model's tokenizer and chat template, as opened by {@link openChatTokenizer}. */
 export interface ChatTokenizer {
-  /** The folder it was read from. */
+  /** Folder it was read from. */
   readonly path: string
-  /** The template's source and the file it came from. */
+  /** Source of the template and the file it came from. */
   readonly template: TokenizerFolder['template']
   /** Ids of control tokens by their text: every special token, and every added one that looks like markup. */
   readonly controls: ReadonlyMap<string, number>
   /** Ids that end a turn: the template's end of turn first, then eos and what generation_config.json names. */
   readonly ends: readonly number[]
-  /** Ids of a text; without `special`, a spelt control token becomes ordinary tokens. No bos or eos is added. */
+  /** Token ids of a text; without `special`, a spelt control token becomes ordinary tokens. Adds no bos or eos. */
   readonly encode: (text: string, options: { readonly special: boolean }) => readonly number[]
-  /** The text of ids, control tokens spelt out; bytes that are no UTF-8 read U+FFFD, unknown ids nothing. */
+  /** Text of token ids, control tokens spelt out. Invalid UTF-8 becomes U+FFFD, unknown ids nothing. */
   readonly decode: (ids: readonly number[]) => string
-  /** The text the template makes of messages. @throws Fault `bad-input` where it refuses them */
+  /** Renders messages with the template. @throws Fault `bad-input` where it refuses them */
   readonly render: (
     messages: readonly Message[],
     options: { readonly addGenerationPrompt: boolean },
   ) => string
-  /** Ids of rendered messages whose contents make no control tokens, whatever they spell. */
+  /** Token ids of rendered messages. Control tokens spelt in contents stay text. */
   readonly encodeChat: (
     messages: readonly Message[],
     options: { readonly addGenerationPrompt: boolean },
   ) => readonly number[]
-  /** The marks that keep contents and template apart. */
+  /** Marks that separate contents from template text. */
   readonly marks: ControlMarks
-  /** The text the template makes of messages with marked contents. @throws Fault `bad-input` where it refuses them */
+  /** Renders messages with marked contents. @throws Fault `bad-input` where the template refuses them */
   readonly renderMarked: ChatTokenizer['render']
-  /** Ids of marked text; the marks themselves become none. */
+  /** Token ids of marked text; the marks themselves have none. */
   readonly encodeMarked: (rendered: string) => readonly number[]
 }
 
-/** Special, or dressed as markup: `<think>` is an ordinary added token to Qwen3, and no patient may write it. */
+/** Special tokens and markup: `<think>` is an ordinary added token of Qwen3, and no patient may write it. */
 const isControl = ({ special, content }: AddedToken): boolean =>
   special || /[<>[\]{}|｜]/u.test(content)
 
-const probe = 'Reply'
+const probeReply = 'Reply'
 
-/** The control token with which the template ends a reply that another message follows. */
+/** Control token with which the template ends a reply that another message follows. */
 function endOfTurn(tokenizer: Pick<ChatTokenizer, 'render' | 'encode' | 'controls'>) {
   const question: Message = { role: 'user', content: 'Question' }
-  const messages: Message[] = [question, { role: 'assistant', content: probe }, question]
+  const messages: Message[] = [question, { role: 'assistant', content: probeReply }, question]
   let rendered = ''
   try {
     rendered = tokenizer.render(messages, { addGenerationPrompt: false })
   } catch (error) {
-    // What it refuses to render is said where a conversation is rendered.
+    // A template that refuses this reports it when a real conversation is rendered.
     if (!Fault.is(error)) throw error
   }
-  const after = rendered.slice(rendered.lastIndexOf(probe) + probe.length)
+  const after = rendered.slice(rendered.lastIndexOf(probeReply) + probeReply.length)
   const controls = new Set(tokenizer.controls.values())
   const [first] = tokenizer.encode(after, { special: true })
-  return rendered.includes(probe) && first !== undefined && controls.has(first) ? [first] : []
+  return rendered.includes(probeReply) && first !== undefined && controls.has(first) ? [first] : []
 }
 
-function eosOf(
+/** Id of the configured `eos_token`. @throws Fault `bad-input` where it is not in the vocabulary */
+function eosIds(
   { path, special }: TokenizerFolder,
   idOf: Codec['idOf'],
   nameOf: (t: string) => string,
@@ -81,12 +82,12 @@ function eosOf(
   )
 }
 
-/** Replies keep their reasoning tags, which templates look for; the world's texts keep nothing of the kind. */
-const markedBy =
+/** Marks a message. Replies keep their reasoning tags, which templates look for; other messages keep none. */
+const markMessage =
   (marks: ControlMarks) =>
   ({ role, content }: Message, i: number): Message => ({
     role,
-    content: role === 'assistant' ? marks.reply(i, content) : marks.guard(content),
+    content: role === 'assistant' ? marks.markReply(i, content) : marks.guard(content),
   })
 
 /**
@@ -102,26 +103,26 @@ export async function openChatTokenizer(
   const texts = added.map(({ content }) => content)
   const marks = controlMarks(texts)
   const controls = new Map(added.map(({ content, id }) => [content, id]))
-  const codec = await boundary('bad-input', join(path, 'tokenizer.json'), () =>
-    codecOf(folder, texts),
+  const codec = await rethrowAsFault('bad-input', join(path, 'tokenizer.json'), () =>
+    loadCodec(folder, texts),
   )
   const render = await chatTemplate(folder, options)
-  const encodeMarked = (rendered: string) => codec.encode(marks.named(rendered))
+  const encodeMarked = (rendered: string) => codec.encode(marks.nameControls(rendered))
   const encode: ChatTokenizer['encode'] = (text, { special }) =>
-    special ? encodeMarked(wellFormed(text)) : codec.encode(wellFormed(text))
-  const eos = eosOf(folder, codec.idOf, (token) => {
+    special ? encodeMarked(replaceLoneSurrogates(text)) : codec.encode(replaceLoneSurrogates(text))
+  const eos = eosIds(folder, codec.idOf, (token) => {
     const n = texts.indexOf(token)
     return n < 0 ? token : controlName(n)
   })
   const renderMarked: ChatTokenizer['render'] = (messages, chosen) =>
-    render(messages.map(markedBy(marks)), chosen)
+    render(messages.map(markMessage(marks)), chosen)
   return {
     path,
     template: folder.template,
     controls,
     ends: [...new Set([...endOfTurn({ render, encode, controls }), ...eos, ...folder.ends])],
     encode,
-    decode: (ids) => marks.unnamed(codec.decode(ids)),
+    decode: (ids) => marks.restoreControls(codec.decode(ids)),
     render,
     encodeChat: (messages, chosen) => encodeMarked(renderMarked(messages, chosen)),
     marks,

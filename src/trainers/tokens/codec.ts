@@ -1,19 +1,21 @@
-/** The tokenizer library behind a small typed interface, with control tokens under names that no text can spell. */
+/** The tokenizer library behind a small interface, with control tokens renamed so that no text can spell them. */
 import { controlName } from './marked-text.js'
 import type { JsonObject, TokenizerFolder } from './tokenizer-folder.js'
 
-/** The library's tokenizer as far as it is used; its own types are lost under some module resolutions. */
+/** The part of the library's tokenizer in use; its own types are lost under some module resolutions. */
 export interface Codec {
+  /** Adds no special tokens. */
   readonly encode: (text: string) => readonly number[]
+  /** Ids without a token are left out. */
   readonly decode: (ids: readonly number[]) => string
-  /** The id of an ordinary token. */
+  /** Id of an ordinary token. */
   readonly idOf: (token: string) => number | undefined
 }
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The vocabulary with control tokens under their private names, so that no text can be taken for one. */
+/** The model with control tokens under private names in its vocabulary, so that no text encodes to one. */
 function renamedModel(model: unknown, nameOf: (token: unknown) => unknown): unknown {
   if (!isObject(model)) return model
   const { vocab, unk_token: unknown } = model
@@ -29,7 +31,7 @@ function renamedModel(model: unknown, nameOf: (token: unknown) => unknown): unkn
   return { ...model, vocab: renamed, ...(unknown ? { unk_token: nameOf(unknown) } : {}) }
 }
 
-/** The folder's tokenizer.json with private names in place of its control tokens. */
+/** The folder's tokenizer.json with its control tokens under private names. */
 function renamedTokenizer({ tokenizer, added }: TokenizerFolder, controls: readonly string[]) {
   const names = new Map(controls.map((control, n) => [control, controlName(n)]))
   const nameOf = (token: unknown) =>
@@ -48,30 +50,30 @@ function renamedTokenizer({ tokenizer, added }: TokenizerFolder, controls: reado
   }
 }
 
-/** Loads a folder's tokenizer; `controls` are the texts of its control tokens, named by {@link controlName} of their index. */
-export async function codecOf(
+/** Loads a folder's tokenizer. `controls` are its control tokens, renamed to {@link controlName} of their index. */
+export async function loadCodec(
   folder: TokenizerFolder,
   controls: readonly string[],
 ): Promise<Codec> {
   const { Tokenizer } = await import('@huggingface/tokenizers')
   const tokenizer = new Tokenizer(renamedTokenizer(folder, controls), folder.config)
   return {
-    encode: remembered((text) =>
+    encode: memoizeEncode((text) =>
       text === '' ? [] : tokenizer.encode(text, { add_special_tokens: false }).ids,
     ),
     decode: (ids) => {
       // A model's output layer may have more rows than its tokenizer has tokens.
       const known = ids.filter((id) => tokenizer.id_to_token(id) !== undefined)
       if (known.length === 0) return ''
-      // Left to its default, the library would take spaces before punctuation away.
+      // The library's default removes spaces before punctuation.
       return tokenizer.decode(known, { clean_up_tokenization_spaces: false })
     },
     idOf: (token) => tokenizer.token_to_id(token),
   }
 }
 
-/** The same chunks of a conversation are encoded at every turn and by every sibling; keeps so many characters. */
-function remembered(encode: Codec['encode'], most = 2_000_000): Codec['encode'] {
+/** Caches up to `maxCharacters` of texts: the same chunks are encoded at every turn and by every sibling. */
+function memoizeEncode(encode: Codec['encode'], maxCharacters = 2_000_000): Codec['encode'] {
   const known = new Map<string, readonly number[]>()
   let characters = 0
   return (text) => {
@@ -79,7 +81,7 @@ function remembered(encode: Codec['encode'], most = 2_000_000): Codec['encode'] 
     if (before) return before
     const ids = Object.freeze([...encode(text)])
     characters += text.length
-    if (characters > most) {
+    if (characters > maxCharacters) {
       known.clear()
       characters = text.length
     }

@@ -1,17 +1,20 @@
-/** The token stream of a consultation, from one rendering of a grammar to the next. */
+/** Continues the token stream of a consultation from one rendering of a grammar to the next. */
 import type { Message } from '../../chat.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { Drawn, TokenStream, TokenStreamOptions } from './token-stream.js'
-import { heard, startStream } from './token-stream.js'
+import type { DrawnReply, TokenStream, TokenStreamOptions } from './token-stream.js'
+import { appendHeard, startStream } from './token-stream.js'
 
-/** A reply, and the grammar's messages that it answered. */
-export interface Reply {
-  readonly turn: Drawn
+/** The policy's previous reply, and the messages of the prompt it answered. */
+export interface PreviousReply {
+  readonly turn: DrawnReply
   readonly messages: readonly Message[]
 }
 
-/** What the world said after a reply; undefined where the grammar's messages did not only grow at their end. */
-function answerTo({ messages }: Reply, now: readonly Message[]): readonly Message[] | undefined {
+/** Messages that follow a reply; undefined where the new rendering does not extend the reply's messages. */
+function newMessages(
+  { messages }: PreviousReply,
+  now: readonly Message[],
+): readonly Message[] | undefined {
   const grown = messages.every(
     ({ role, content }, i) => now[i]?.role === role && now[i].content === content,
   )
@@ -21,16 +24,16 @@ function answerTo({ messages }: Reply, now: readonly Message[]): readonly Messag
 }
 
 /**
- * The stream that the next reply is drawn from: the one of the reply before with what the world said to it, or a
- * new one of the whole rendering where there is no such reply, or the rendering does not go on from it.
+ * The stream from which the next reply is drawn: the previous reply's stream with the messages after it, or a new
+ * stream where there is no previous reply or the rendering does not extend it.
  * @throws Fault `bad-input` where the template refuses the messages
  */
-export function streamOf(
+export function nextStream(
   tokenizer: ChatTokenizer,
   messages: readonly Message[],
-  before: Reply | undefined,
+  before: PreviousReply | undefined,
   options: TokenStreamOptions,
 ): TokenStream {
-  const world = before && answerTo(before, messages)
-  return world ? heard(before.turn, world) : startStream(tokenizer, messages, options)
+  const world = before && newMessages(before, messages)
+  return world ? appendHeard(before.turn, world) : startStream(tokenizer, messages, options)
 }

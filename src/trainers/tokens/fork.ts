@@ -1,31 +1,34 @@
-/** Where a token stream had to begin anew, and why. */
+/** Forks: places where a prompt does not extend the token stream before it, and why. */
 import type { ChatTokenizer } from './chat-tokenizer.js'
 
-/** Where a prompt did not extend the stream before it. */
+/** A place where a prompt does not extend the stream before it. */
 export interface Fork {
-  /** The draw it follows, from 0. */
+  /** Index of the draw it follows, from 0. */
   readonly turn: number
   /**
-   * `history`: the template renders what was read or drawn differently later. `end-of-turn`: the policy ended its
-   * turn with another token than the template puts there.
+   * `history`: the template later renders earlier text differently. `end-of-turn`: the policy ended its turn with
+   * another token than the template puts there.
    */
   readonly reason: 'history' | 'end-of-turn'
-  /** Index of the first id that differs; `expected` is the stream's and `got` the rendering's, null past the end. */
+  /** Index of the first id that differs; `expected` is the stream's id, `got` the rendering's, null past the end. */
   readonly position: number
   readonly expected: number | null
   readonly got: number | null
-  /** The rendering around that place. */
+  /** Text of the rendering around that position. */
   readonly text: string
 }
 
-/** The first index at which `longer` does not extend `prefix`; undefined where it does. */
-export function breakAt(prefix: readonly number[], longer: readonly number[]): number | undefined {
+/** First index at which `longer` does not extend `prefix`; undefined if it extends it. */
+export function firstDivergence(
+  prefix: readonly number[],
+  longer: readonly number[],
+): number | undefined {
   const at = prefix.findIndex((id, i) => id !== longer[i])
   return at < 0 ? undefined : at
 }
 
-/** The fork at a place where `prompt` leaves the stream. */
-export function forkAt(
+/** Describes the fork at the position where `prompt` leaves the stream. */
+export function createFork(
   position: number,
   reason: Fork['reason'],
   stream: readonly number[],

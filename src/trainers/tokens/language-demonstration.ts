@@ -1,4 +1,4 @@
-/** Somebody else's episode as a language model would have drawn it: teacher forcing. */
+/** Teacher forcing for a language model: another agent's episode as segments the model could have drawn. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Grammar } from '../../agent.js'
 import type { TokenSegment } from '../../batch.js'
@@ -7,22 +7,23 @@ import type { Observation } from '../../env.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { episodeSegments } from '../batches/segments.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { Reply } from './consultation-stream.js'
-import { streamOf } from './consultation-stream.js'
-import { drawn, openedIn } from './token-stream.js'
+import type { PreviousReply } from './consultation-stream.js'
+import { nextStream } from './consultation-stream.js'
+import { appendDrawn, openedThinkTag } from './token-stream.js'
 
+/** The model that an episode is encoded for. */
 export interface LanguageDemonstrationOptions {
   readonly tokenizer: ChatTokenizer
-  /** Renders what the doctor knew; the reply to a turn is the assistant's last message after it. */
+  /** Renders observations; the reply of a turn is the last assistant message of the rendering after it. */
   readonly grammar: Grammar
   readonly policyVersion: number
-  /** Ids the model can hold. */
+  /** Context window of the model, in tokens. */
   readonly contextLength: number
-  /** Whether reasoning of earlier turns stays in what the policy reads. @default 'keep' */
+  /** Whether reasoning of earlier turns stays in the prompt. @default 'keep' */
   readonly history?: 'keep' | 'strip-reasoning'
 }
 
-/** What the doctor knew before each turn, and after the last. */
+/** The doctor's observation before each turn, and after the last. */
 function* observations(episode: Episode): Generator<Observation, void, undefined> {
   const { intake, budget, language, maxTurns } = episode
   const turns = episode.turns.map(({ action, outcome }) => ({ action, outcome }))
@@ -35,10 +36,10 @@ function* observations(episode: Episode): Generator<Observation, void, undefined
 }
 
 /**
- * The reply as it was written, if this grammar reads the turn's action in it, else as the grammar writes it; where
- * the generation prompt has opened a thought, the reply goes on inside it and so must close it.
+ * The reply as written, if the grammar parses it to the turn's action; else as the grammar renders the action. Where
+ * the generation prompt opens a think tag, the reply starts inside the reasoning and must close it.
  */
-function replyTo(
+function replyText(
   { action, text }: EpisodeTurn,
   after: readonly Message[],
   { grammar, opened }: { readonly grammar: Grammar; readonly opened: string },
@@ -50,19 +51,19 @@ function replyTo(
   return opened === '' || rendered === undefined ? rendered : `\n</think>\n\n${rendered}`
 }
 
-/** Ids of a reply as a policy draws it: its reasoning tags are tokens, other control tokens are only spelt. */
-function tokensOf({ marks, encodeMarked, ends }: ChatTokenizer, reply: string): readonly number[] {
-  return [...encodeMarked(marks.reply(0, reply)), ...ends.slice(0, 1)]
+/** Token ids of a reply as a policy draws it: reasoning tags are control tokens, others are spelt as text. */
+function replyIds({ marks, encodeMarked, ends }: ChatTokenizer, reply: string): readonly number[] {
+  return [...encodeMarked(marks.markReply(0, reply)), ...ends.slice(0, 1)]
 }
 
-/** A reply that nobody should imitate. */
-const isPoor = ({ action: { kind } }: EpisodeTurn): boolean =>
+/** True for replies that are not to be imitated: invalid ones and giving up. */
+const isExcluded = ({ action: { kind } }: EpisodeTurn): boolean =>
   kind === 'invalid' || kind === 'give-up'
 
 /**
- * The segments of an episode whose every reply was drawn, its end of turn too; at temperature 1, log-probs 0,
- * advantages 1. Replies that could not be read or gave up are read and not drawn. The episode ends before the first
- * turn that the context does not hold.
+ * Segments of an episode in which every reply counts as drawn, end of turn included, at temperature 1, with log-probs
+ * 0 and advantages 1. Invalid replies and giving up are masked. The episode ends before the first turn that exceeds
+ * the context window.
  * @throws Fault `bad-input` where the template refuses the messages
  */
 export function languageDemonstration(
@@ -76,16 +77,16 @@ export function languageDemonstration(
   }: LanguageDemonstrationOptions,
 ): readonly TokenSegment[] {
   const [first = [], ...later] = Array.from(observations(episode), (seen) => grammar.render(seen))
-  const taught: EpisodeTurn[] = []
+  const trained: EpisodeTurn[] = []
   let messages = first
-  let before: Reply | undefined
+  let before: PreviousReply | undefined
   for (const [t, { sample: _, ...turn }] of episode.turns.entries()) {
-    const stream = streamOf(tokenizer, messages, before, { history })
+    const stream = nextStream(tokenizer, messages, before, { history })
     const after = later[t] ?? []
-    const reply = replyTo(turn, after, { grammar, opened: openedIn(stream.marked) })
-    const tokens = reply === undefined ? [] : tokensOf(tokenizer, reply)
+    const reply = replyText(turn, after, { grammar, opened: openedThinkTag(stream.marked) })
+    const tokens = reply === undefined ? [] : replyIds(tokenizer, reply)
     if (stream.prompt.length + tokens.length > contextLength) break
-    const made = drawn(stream, {
+    const made = appendDrawn(stream, {
       tokens,
       logprobs: tokens.map(() => 0),
       policyVersion,
@@ -93,9 +94,9 @@ export function languageDemonstration(
       logprobMode: 'scaled',
       stopReason: 'stop',
     })
-    if (!isPoor(turn) && tokens.length > 0) taught.push({ ...turn, sample: made.sample })
+    if (!isExcluded(turn) && tokens.length > 0) trained.push({ ...turn, sample: made.sample })
     before = { turn: made, messages }
     messages = after
   }
-  return episodeSegments({ ...episode, turns: taught }, 1, episode.caseId).segments
+  return episodeSegments({ ...episode, turns: trained }, 1, episode.caseId).segments
 }

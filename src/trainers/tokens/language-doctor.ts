@@ -1,14 +1,14 @@
-/** The language-model doctor: reads a growing token stream, draws a reply, carries its tokens. */
+/** The language-model doctor: an agent that samples replies on a growing token stream and keeps their tokens. */
 import type { Agent, Grammar } from '../../agent.js'
 import { fork } from '../../seed.js'
 import type { Action } from '../../turn.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { Reply } from './consultation-stream.js'
-import { streamOf } from './consultation-stream.js'
+import type { PreviousReply } from './consultation-stream.js'
+import { nextStream } from './consultation-stream.js'
 import type { Draw } from './token-stream.js'
-import { drawn, openedIn } from './token-stream.js'
+import { appendDrawn, openedThinkTag } from './token-stream.js'
 
-/** Draws a reply: at most `maxTokens` ids, up to and with the first of `stop`. @throws Fault when the model fails */
+/** Samples at most `maxTokens` ids, up to and including the first of `stop`. @throws Fault when the model fails */
 export type DrawTokens = (
   prompt: readonly number[],
   options: {
@@ -20,16 +20,17 @@ export type DrawTokens = (
   },
 ) => Promise<Draw>
 
+/** Model, tokenizer and limits of a language-model doctor. */
 export interface LanguageDoctorOptions {
   readonly tokenizer: ChatTokenizer
-  /** Renders what the doctor knows and reads what it replies. */
+  /** Renders observations and parses replies. */
   readonly grammar: Grammar
   readonly draw: DrawTokens
-  /** Of one reply. */
+  /** Maximum tokens of one reply. */
   readonly maxTokens: number
-  /** Ids the model can hold, prompt and reply together. */
+  /** Context window of the model in tokens, prompt and reply together. */
   readonly contextLength: number
-  /** Whether reasoning of earlier turns stays in what the doctor reads. @default 'keep' */
+  /** Whether reasoning of earlier turns stays in the prompt. @default 'keep' */
   readonly history?: 'keep' | 'strip-reasoning'
 }
 
@@ -40,11 +41,11 @@ function assertPositive(counts: Readonly<Record<string, number>>): void {
 }
 
 /**
- * A doctor whose every prompt is all it has read and drawn in the consultation, as it drew it. What it drew is known
- * by its last action in the observation, which has to be the very object it gave: after somebody else's turn, or in
- * a copy of the observation, it reads the grammar's rendering anew.
+ * Creates a doctor whose prompts contain everything it has read and drawn in the consultation, as the ids it drew.
+ * Earlier draws are found by the identity of the observation's last action object. After another agent's turn, or in a
+ * copy of the observation, the grammar's rendering is encoded anew.
  *
- * Each turn has a seed of its own under the agent's. A reply cut by length is read as it stands; where the context
+ * Each turn has its own seed, forked from the agent's. A reply cut by length is parsed as it stands. Where the context
  * has no room for one token, the doctor gives up and draws nothing.
  */
 export function languageDoctor({
@@ -56,24 +57,24 @@ export function languageDoctor({
   history = 'keep',
 }: LanguageDoctorOptions): Agent {
   assertPositive({ maxTokens, contextLength })
-  const replies = new WeakMap<Action, Reply>()
+  const replies = new WeakMap<Action, PreviousReply>()
   return async (observation, { seed, signal }) => {
     const messages = grammar.render(observation)
     const last = observation.turns.at(-1)
     const before = last && replies.get(last.action)
-    const stream = streamOf(tokenizer, messages, before, { history })
+    const stream = nextStream(tokenizer, messages, before, { history })
     const room = contextLength - stream.prompt.length
     if (room < 1) return { action: { kind: 'give-up' } }
-    const draws = await draw(stream.prompt, {
-      // 31 bits: some servers refuse a seed that is no positive 32-bit integer.
+    const sampled = await draw(stream.prompt, {
+      // 31 bits: some servers refuse a seed that is not a positive 32-bit integer.
       seed: fork(seed, 'reply', observation.turns.length) >>> 1,
       maxTokens: Math.min(maxTokens, room),
       stop: tokenizer.ends,
       signal,
     })
-    const turn = drawn(stream, draws)
+    const turn = appendDrawn(stream, sampled)
     // A grammar may give one object for many replies; the copy is of this turn alone.
-    const action = { ...grammar.parse(openedIn(stream.marked) + turn.text) }
+    const action = { ...grammar.parse(openedThinkTag(stream.marked) + turn.text) }
     replies.set(action, { turn, messages })
     return { action, text: turn.text, sample: turn.sample }
   }

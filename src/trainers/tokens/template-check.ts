@@ -1,67 +1,70 @@
-/** Holds a tokenizer folder to append-only rendering: what was read once must stay as it was read. */
+/** Checks that a chat template renders append-only: earlier text must never be rendered differently later. */
 import type { Message } from '../../chat.js'
 import { Fault } from '../../error.js'
 import type { ChatTemplateOptions } from './chat-template.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
 import { openChatTokenizer } from './chat-tokenizer.js'
-import type { Conversation } from './check-conversations.js'
-import { checkConversations } from './check-conversations.js'
 import type { Fork } from './fork.js'
-import { breakAt } from './fork.js'
+import { firstDivergence } from './fork.js'
+import type { Conversation } from './template-conversations.js'
+import { templateConversations } from './template-conversations.js'
 import type { TokenStream } from './token-stream.js'
-import { drawn, heard, startStream } from './token-stream.js'
+import { appendDrawn, appendHeard, startStream } from './token-stream.js'
 
-/** A way of writing turns that models share. */
+/** Families of chat formats. */
 export type TemplateFamily = 'chatml' | 'llama' | 'qwen-think' | 'gemma' | 'mistral' | 'other'
 
-interface Token {
+/** A token id with its text. */
+interface TokenText {
   readonly id: number
   readonly text: string
 }
 
-/** The first id at which rendering a conversation again is not an extension of what was read and drawn. */
+/** First token at which the rendering of a conversation does not extend its token stream. */
 export interface TemplateDifference {
-  /** The conversation it was found in. */
+  /** Name of the conversation. */
   readonly conversation: string
-  /** The reply it follows, from 0. */
+  /** Index of the reply it follows, from 0. */
   readonly turn: number
   readonly reason: Fork['reason']
-  /** Index in the stream's ids. */
+  /** Index in the stream. */
   readonly position: number
-  /** What the stream has there; null past its end. */
-  readonly expected: Token | null
-  /** What the rendering has there; null past its end. */
-  readonly got: Token | null
-  /** The rendering around that place. */
+  /** The stream's token there; null past its end. */
+  readonly expected: TokenText | null
+  /** The rendering's token there; null past its end. */
+  readonly got: TokenText | null
+  /** Text of the rendering around that position. */
   readonly text: string
 }
 
-/** What {@link checkTemplate} found. */
+/** Result of {@link checkTemplate}. */
 export interface TemplateCheck {
   /** True if no conversation forked. */
   readonly ok: boolean
   readonly firstDifference: TemplateDifference | null
+  /** Chat formats whose marks the template contains. */
   readonly families: readonly TemplateFamily[]
   /** Forks over all conversations. */
   readonly forks: number
   /**
-   * Prompts whose ids would be others if the whole text were encoded at once: tokens merge across the edge of a
-   * reply. No fault of a stream, which never encodes a reply; of a server that is sent messages instead of ids.
+   * Prompts whose ids differ from encoding their whole text at once, because tokens merge across the edge of a reply.
+   * Harmless for a stream, which never encodes a reply; a fault of servers that are sent messages instead of ids.
    */
   readonly seams: number
-  /** Every conversation that was rendered, with its forks. */
+  /** Rendered conversations and the number of forks of each. */
   readonly conversations: readonly { readonly name: string; readonly forks: number }[]
-  /** Conversations the template refuses to render, with what it said. */
+  /** Conversations the template refuses to render, with its error message. */
   readonly refused: readonly { readonly name: string; readonly message: string }[]
 }
 
-/** True where the ids of the prompt are those of its text. */
-function seamless({ tokenizer, prompt, marked }: TokenStream): boolean {
+/** True where encoding the whole prompt text gives the ids of the prompt. */
+function isSeamless({ tokenizer, prompt, marked }: TokenStream): boolean {
   const whole = tokenizer.encodeMarked(marked)
-  return whole.length === prompt.length && breakAt(whole, prompt) === undefined
+  return whole.length === prompt.length && firstDivergence(whole, prompt) === undefined
 }
 
-function played(tokenizer: ChatTokenizer, conversation: Conversation) {
+/** Plays a conversation through a stream. Returns its forks and the number of prompts with seams. */
+function playConversation(tokenizer: ChatTokenizer, conversation: Conversation) {
   const { system: instruction, world, replies, cut } = conversation
   const [first = '', ...later] = world
   const user = (content: string): Message => ({ role: 'user', content })
@@ -69,7 +72,7 @@ function played(tokenizer: ChatTokenizer, conversation: Conversation) {
   let stream = startStream(tokenizer, [...opening, user(first)])
   let seams = 0
   replies.forEach((text, turn) => {
-    const ids = tokenizer.encodeMarked(tokenizer.marks.reply(0, text))
+    const ids = tokenizer.encodeMarked(tokenizer.marks.markReply(0, text))
     const tokens = [...ids, ...(cut ? [] : tokenizer.ends.slice(0, 1))]
     const sample = {
       tokens,
@@ -79,29 +82,29 @@ function played(tokenizer: ChatTokenizer, conversation: Conversation) {
       logprobMode: 'scaled',
       stopReason: cut ? 'length' : 'stop',
     } as const
-    stream = heard(drawn(stream, sample), [user(later[turn] ?? '')])
-    if (!seamless(stream)) seams++
+    stream = appendHeard(appendDrawn(stream, sample), [user(later[turn] ?? '')])
+    if (!isSeamless(stream)) seams++
   })
   return { forks: stream.forks, seams }
 }
 
-const signs: Readonly<Record<Exclude<TemplateFamily, 'other' | 'qwen-think'>, string>> = {
+const familyMarks: Readonly<Record<Exclude<TemplateFamily, 'other' | 'qwen-think'>, string>> = {
   chatml: '<|im_start|>',
   llama: '<|start_header_id|>',
   gemma: '<start_of_turn>',
   mistral: '[INST]',
 }
 
-/** The families whose marks the template writes, `other` for none. */
-function familiesOf({ template: { source } }: ChatTokenizer): readonly TemplateFamily[] {
+/** Families whose marks the template contains; `other` if none. */
+function detectFamilies({ template: { source } }: ChatTokenizer): readonly TemplateFamily[] {
   const found: TemplateFamily[] = []
   for (const family of ['chatml', 'llama', 'gemma', 'mistral'] as const)
-    if (source.includes(signs[family])) found.push(family)
+    if (source.includes(familyMarks[family])) found.push(family)
   if (found.includes('chatml') && source.includes('</think>')) found.push('qwen-think')
   return found.length > 0 ? found : ['other']
 }
 
-function differenceOf(
+function toDifference(
   tokenizer: ChatTokenizer,
   conversation: string,
   fork: Fork,
@@ -112,9 +115,9 @@ function differenceOf(
 }
 
 /**
- * Plays conversations through a folder's tokenizer and template, turn by turn, and compares each prompt with the
- * rendering of the whole: a template that rewrites history is reported, not thrown.
- * @throws Fault `bad-input` for a folder that cannot be opened, or whose template renders none of them
+ * Plays test conversations through a folder's tokenizer and template, turn by turn, and compares each prompt with the
+ * rendering of the whole conversation. A template that rewrites history is reported, not thrown.
+ * @throws Fault `bad-input` for a folder that cannot be opened, or whose template renders no conversation
  */
 export async function checkTemplate(
   folder: string,
@@ -125,14 +128,14 @@ export async function checkTemplate(
   const refused: { name: string; message: string }[] = []
   let seams = 0
   let firstDifference: TemplateDifference | null = null
-  for (const conversation of checkConversations([...tokenizer.controls.keys()])) {
+  for (const conversation of templateConversations([...tokenizer.controls.keys()])) {
     const { name } = conversation
     try {
-      const { forks, seams: found } = played(tokenizer, conversation)
+      const { forks, seams: found } = playConversation(tokenizer, conversation)
       seams += found
       rendered.push({ name, forks: forks.length })
       const [first] = forks
-      if (first) firstDifference ??= differenceOf(tokenizer, name, first)
+      if (first) firstDifference ??= toDifference(tokenizer, name, first)
     } catch (error) {
       if (!Fault.is(error)) throw error
       refused.push({ name, message: error.message })
@@ -142,7 +145,7 @@ export async function checkTemplate(
   return {
     ok: firstDifference === null,
     firstDifference,
-    families: familiesOf(tokenizer),
+    families: detectFamilies(tokenizer),
     forks: rendered.reduce((sum, { forks }) => sum + forks, 0),
     seams,
     conversations: rendered,

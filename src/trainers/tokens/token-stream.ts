@@ -1,39 +1,41 @@
 /**
- * A conversation as token ids that only grow: the next prompt is the last one, the ids the policy drew as it
- * drew them, and what the template puts around the world's answer. Every turn is held against the template's
- * own rendering of the whole conversation; where that rewrites history, the stream forks and says so.
+ * Append-only token stream of a conversation: the next prompt is the last prompt, the ids the policy drew, and the
+ * template's rendering of the answer. Every prompt is compared with the template's rendering of the whole
+ * conversation. Where that rewrites history, the stream forks and records it.
  */
 import type { Message } from '../../chat.js'
 import type { Sample } from '../../episode.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
 import type { Fork } from './fork.js'
-import { breakAt, forkAt } from './fork.js'
-import { afterReply, isMarked } from './marked-text.js'
+import { createFork, firstDivergence } from './fork.js'
+import { isMarked, textAfterReply } from './marked-text.js'
 
-/** A stream that waits for the policy to draw. Frozen: siblings may go on from the same one. */
+/** A stream at the policy's turn. Frozen, so siblings may continue from the same one. */
 export interface TokenStream {
   readonly tokenizer: ChatTokenizer
+  /** Whether reasoning of earlier turns stays in the prompt. */
   readonly history: 'keep' | 'strip-reasoning'
   /** Ids the policy reads next. */
   readonly prompt: readonly number[]
   readonly messages: readonly Message[]
-  /** Draws so far. */
+  /** Number of draws so far. */
   readonly turns: number
-  /** Every fork that was not asked for, in order. */
+  /** Every unintended fork, in order. */
   readonly forks: readonly Fork[]
-  /** Forks by design: turns whose reasoning `strip-reasoning` took out of the history. */
+  /** Forks by design: turns whose reasoning `strip-reasoning` removed from the history. */
   readonly stripped: number
   /** The prompt as marked text. */
   readonly marked: string
-  /** Ids of the replies in `messages` that were drawn, by index. */
+  /** Drawn ids of the replies in `messages`, by message index. */
   readonly replies: ReadonlyMap<number, readonly number[]>
 }
 
-/** What the policy drew; its `Sample` but for the prompt. */
+/** Ids the policy drew: a `Sample` without the prompt. */
 export type Draw = Omit<Sample, 'prompt'>
 
-/** A stream that waits for the world to answer. */
-export interface Drawn {
+/** A stream after a drawn reply, waiting for the answer. */
+export interface DrawnReply {
+  /** The stream before the reply. */
   readonly stream: TokenStream
   readonly sample: Sample
   /** The reply without its end of turn, reasoning included. */
@@ -42,12 +44,13 @@ export interface Drawn {
   readonly ids: readonly number[]
 }
 
+/** Options of {@link startStream}. */
 export interface TokenStreamOptions {
-  /** Whether reasoning of earlier turns stays in what the policy reads. @default 'keep' */
+  /** Whether reasoning of earlier turns stays in the prompt. @default 'keep' */
   readonly history?: 'keep' | 'strip-reasoning'
 }
 
-/** Begins a stream with the messages before the policy's first turn. */
+/** Starts a stream with the messages before the policy's first turn. */
 export function startStream(
   tokenizer: ChatTokenizer,
   messages: readonly Message[],
@@ -71,8 +74,8 @@ export function startStream(
   })
 }
 
-/** Takes what the policy drew, as it drew it: its ids are never made anew from the text. */
-export function drawn(stream: TokenStream, draw: Draw): Drawn {
+/** Appends a drawn reply by its ids, which are never re-encoded from the text. */
+export function appendDrawn(stream: TokenStream, draw: Draw): DrawnReply {
   const { tokenizer, prompt } = stream
   if (draw.logprobs.length !== draw.tokens.length)
     throw new RangeError(
@@ -89,29 +92,29 @@ export function drawn(stream: TokenStream, draw: Draw): Drawn {
   })
 }
 
-/** The reply without reasoning, as an answer alone would have been; one cut short inside it leaves nothing of it. */
-function withoutReasoning(text: string): string {
+/** Removes reasoning from a reply, to the end where it is cut off inside the reasoning. */
+function stripReasoning(text: string): string {
   const end = text.lastIndexOf('</think>')
   if (end >= 0) return text.slice(end + '</think>'.length).trimStart()
   const start = text.indexOf('<think>')
   return start < 0 ? text : text.slice(0, start)
 }
 
-/** What the template puts between any reply and the next draw, seen on a conversation of two messages. */
-function deltaOf(tokenizer: ChatTokenizer, world: readonly Message[]): string | undefined {
+/** Text the template puts between any reply and the next draw, taken from a conversation of two messages. */
+function renderDelta(tokenizer: ChatTokenizer, world: readonly Message[]): string | undefined {
   const synthetic: readonly Message[] = [
     { role: 'user', content: 'Question' },
     { role: 'assistant', content: 'Reply' },
     ...world,
   ]
-  return afterReply(tokenizer.renderMarked(synthetic, { addGenerationPrompt: true }), 1)
+  return textAfterReply(tokenizer.renderMarked(synthetic, { addGenerationPrompt: true }), 1)
 }
 
 /**
- * Ids of the whole rendering of a stream's messages. Replies that are still whole in it keep the ids they were
- * drawn as; one of white space and reasoning tags alone is not told from its surroundings and is encoded anew.
+ * Ids of the whole rendering of a stream's messages. Replies that are intact in it keep their drawn ids; a reply of
+ * white space and reasoning tags alone cannot be located and is re-encoded.
  */
-export function rerendered({
+export function encodeRendering({
   tokenizer,
   messages,
   marked,
@@ -120,7 +123,7 @@ export function rerendered({
   const out: number[] = []
   let rest = marked
   for (const [index, ids] of replies) {
-    const reply = tokenizer.marks.reply(index, messages[index]?.content ?? '')
+    const reply = tokenizer.marks.markReply(index, messages[index]?.content ?? '')
     const at = isMarked(reply) ? rest.indexOf(reply) : -1
     if (at < 0) continue
     for (const id of tokenizer.encodeMarked(rest.slice(0, at))) out.push(id)
@@ -131,20 +134,20 @@ export function rerendered({
   return out
 }
 
-/** Reasoning that the generation prompt already opened, so that the reply's text begins inside it. */
-export const openedIn = (marked: string): string => /<think>\s*$/.exec(marked)?.[0] ?? ''
+/** The think tag that the generation prompt ends with, if any: the reply's text then starts inside the reasoning. */
+export const openedThinkTag = (marked: string): string => /<think>\s*$/.exec(marked)?.[0] ?? ''
 
-/** What the stream would be if the template only appended, and what the template makes of it. */
-function continued({ stream, text, ids }: Drawn, world: readonly Message[]) {
+/** Next messages and their rendering, and the delta to append if that rendering extends the stream. */
+function renderNext({ stream, text, ids }: DrawnReply, world: readonly Message[]) {
   const { tokenizer, history, messages: earlier, marked: read } = stream
-  const opened = openedIn(read)
+  const opened = openedThinkTag(read)
   const whole = opened + text
-  const kept = history === 'keep' ? whole : withoutReasoning(whole)
+  const kept = history === 'keep' ? whole : stripReasoning(whole)
   const messages: Message[] = [...earlier, { role: 'assistant', content: kept }, ...world]
   const marked = tokenizer.renderMarked(messages, { addGenerationPrompt: true })
   const before =
-    read.slice(0, read.length - opened.length) + tokenizer.marks.reply(earlier.length, kept)
-  const delta = deltaOf(tokenizer, world)
+    read.slice(0, read.length - opened.length) + tokenizer.marks.markReply(earlier.length, kept)
+  const delta = renderDelta(tokenizer, world)
   const reply = [...tokenizer.encode(opened, { special: true }), ...ids]
   return {
     messages,
@@ -153,7 +156,7 @@ function continued({ stream, text, ids }: Drawn, world: readonly Message[]) {
       kept === whole
         ? new Map([...stream.replies, [earlier.length, reply] as const])
         : stream.replies,
-    /** The ids between the reply and the next draw; undefined where the rendering is not an extension. */
+    /** Ids between the reply and the next draw; undefined where the rendering does not extend the stream. */
     delta:
       delta !== undefined && marked === before + delta ? tokenizer.encodeMarked(delta) : undefined,
     strips: kept !== whole,
@@ -161,26 +164,26 @@ function continued({ stream, text, ids }: Drawn, world: readonly Message[]) {
 }
 
 /**
- * Takes the world's messages and gives the stream with the next prompt, end-of-turn ids that a reply cut by
- * length lacks included.
+ * Appends the messages that answer a reply. Returns the stream with the next prompt, which includes the end-of-turn
+ * ids that a reply cut by length lacks.
  * @throws Fault `bad-input` where the template refuses the messages
  */
-export function heard(turn: Drawn, world: readonly Message[]): TokenStream {
+export function appendHeard(turn: DrawnReply, world: readonly Message[]): TokenStream {
   if (world.length === 0 || world.some(({ role }) => role === 'assistant'))
     throw new RangeError(
       `Expected \`world\` to be messages that are not the policy's, got roles [${world.map(({ role }) => role)}]`,
     )
   const { stream, sample, ids } = turn
-  const { messages, marked, replies, delta, strips } = continued(turn, world)
+  const { messages, marked, replies, delta, strips } = renderNext(turn, world)
   const next = { ...stream, messages, marked, replies, turns: stream.turns + 1 }
   const appends = delta !== undefined && !strips
-  const prompt = appends ? [...sample.prompt, ...ids, ...delta] : rerendered(next)
+  const prompt = appends ? [...sample.prompt, ...ids, ...delta] : encodeRendering(next)
   const asDrawn = [...sample.prompt, ...sample.tokens]
-  const at = breakAt(asDrawn, prompt)
+  const at = firstDivergence(asDrawn, prompt)
   if (at === undefined) return Object.freeze({ ...next, prompt })
   if (strips && delta !== undefined)
     return Object.freeze({ ...next, prompt, stripped: stream.stripped + 1 })
   const reason = at < sample.prompt.length + ids.length ? 'history' : 'end-of-turn'
-  const fork = forkAt(at, reason, asDrawn, prompt, stream)
+  const fork = createFork(at, reason, asDrawn, prompt, stream)
   return Object.freeze({ ...next, prompt, forks: [...stream.forks, fork] })
 }

@@ -1,8 +1,9 @@
-/** A tokenizer folder as it is downloaded with a model: what its files say, checked and typed. */
+/** Reads a tokenizer folder as downloaded with a model, and checks the files that decide the tokens of a chat. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Fault, messageOf } from '../../error.js'
+import { errorMessage, Fault } from '../../error.js'
 
+/** A parsed JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** An entry of `added_tokens` in tokenizer.json. */
@@ -15,18 +16,19 @@ export interface AddedToken {
 /** The files of a tokenizer folder that decide how a conversation becomes tokens. */
 export interface TokenizerFolder {
   readonly path: string
-  /** tokenizer.json as it is. */
+  /** tokenizer.json, unchanged. */
   readonly tokenizer: JsonObject
   /** tokenizer_config.json, or `{}`. */
   readonly config: JsonObject
+  /** `added_tokens` of tokenizer.json. */
   readonly added: readonly AddedToken[]
-  /** What templates are given by name: `bos_token`, `eos_token`, `pad_token`, `unk_token`. */
+  /** Special tokens that templates get by name: `bos_token`, `eos_token`, `pad_token`, `unk_token`. */
   readonly special: Readonly<Record<string, string>>
   /** Ids at which generation ends according to generation_config.json. */
   readonly ends: readonly number[]
   readonly template: {
     readonly source: string
-    /** The file it came from. */
+    /** File it came from. */
     readonly file: string
   }
 }
@@ -34,29 +36,31 @@ export interface TokenizerFolder {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-async function textOf(file: string): Promise<string | undefined> {
+/** Text of a file; undefined where it does not exist. */
+async function readText(file: string): Promise<string | undefined> {
   try {
     return await readFile(file, 'utf8')
   } catch (error) {
-    // A path that is a folder, or forbidden, is not the same as a file that is not there.
+    // Only a missing file is undefined; a folder or a forbidden file is an error.
     if (
       error instanceof Error &&
       'code' in error &&
       ['ENOENT', 'ENOTDIR'].includes(`${error.code}`)
     )
       return undefined
-    throw new Fault('bad-input', `${file}: ${messageOf(error)}`, { cause: error })
+    throw new Fault('bad-input', `${file}: ${errorMessage(error)}`, { cause: error })
   }
 }
 
-async function objectOf(file: string): Promise<JsonObject | undefined> {
-  const text = await textOf(file)
+/** JSON object of a file; undefined where the file does not exist. */
+async function readObject(file: string): Promise<JsonObject | undefined> {
+  const text = await readText(file)
   if (text === undefined) return undefined
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
-    throw new Fault('bad-input', `${file}: expected valid JSON: ${messageOf(error)}`, {
+    throw new Fault('bad-input', `${file}: expected valid JSON: ${errorMessage(error)}`, {
       cause: error,
     })
   }
@@ -64,8 +68,8 @@ async function objectOf(file: string): Promise<JsonObject | undefined> {
   throw new Fault('bad-input', `${file}: expected a JSON object, got \`${text.slice(0, 40)}\``)
 }
 
-/** A special token is written as its text, or as an object that has it. */
-const contentOf = (value: unknown): string | undefined => {
+/** Text of a special token, given as text or as an object with `content`. */
+const tokenText = (value: unknown): string | undefined => {
   if (typeof value === 'string') return value
   return isObject(value) && typeof value.content === 'string' ? value.content : undefined
 }
@@ -89,8 +93,8 @@ function addedTokens(tokenizer: JsonObject, file: string): AddedToken[] {
   })
 }
 
-/** Where a config holds several templates, the one called `default`. */
-function templateOf(config: JsonObject): string | undefined {
+/** Template of a config; of several, the one named `default`. */
+function configTemplate(config: JsonObject): string | undefined {
   const { chat_template: template } = config
   if (typeof template === 'string') return template
   if (!Array.isArray(template)) return undefined
@@ -103,7 +107,7 @@ const specialNames = ['bos_token', 'eos_token', 'pad_token', 'unk_token']
 function specialTokens(...sources: readonly (JsonObject | undefined)[]): Record<string, string> {
   const out: Record<string, string> = {}
   for (const name of specialNames) {
-    const content = sources.map((source) => contentOf(source?.[name])).find(Boolean)
+    const content = sources.map((source) => tokenText(source?.[name])).find(Boolean)
     if (content !== undefined) out[name] = content
   }
   return out
@@ -115,16 +119,16 @@ const integers = (value: unknown): number[] =>
 /**
  * Reads `tokenizer.json`, `tokenizer_config.json`, `special_tokens_map.json`, `generation_config.json` and the
  * chat template (`chat_template.jinja`, else the config's `chat_template`).
- * @throws Fault `bad-input` with the file and what was expected
+ * @throws Fault `bad-input` naming the file and what was expected
  */
 export async function readTokenizerFolder(path: string): Promise<TokenizerFolder> {
   const at = (name: string) => join(path, name)
   const [tokenizer, given, map, generation, jinja] = await Promise.all([
-    objectOf(at('tokenizer.json')),
-    objectOf(at('tokenizer_config.json')),
-    objectOf(at('special_tokens_map.json')),
-    objectOf(at('generation_config.json')),
-    textOf(at('chat_template.jinja')),
+    readObject(at('tokenizer.json')),
+    readObject(at('tokenizer_config.json')),
+    readObject(at('special_tokens_map.json')),
+    readObject(at('generation_config.json')),
+    readText(at('chat_template.jinja')),
   ])
   if (!tokenizer)
     throw new Fault(
@@ -132,7 +136,7 @@ export async function readTokenizerFolder(path: string): Promise<TokenizerFolder
       `${path}: expected a tokenizer folder with tokenizer.json, found no such file`,
     )
   const config = given ?? {}
-  const source = jinja ?? templateOf(config)
+  const source = jinja ?? configTemplate(config)
   if (source === undefined)
     throw new Fault(
       'bad-input',

@@ -1,13 +1,13 @@
-/** The columns of `bedside-trajectories/1`, and trajectories as an Arrow table of them. */
+/** The Arrow schema of trajectory files (`bedside-trajectories/1`), and trajectories as a table of it. */
 import type * as Arrow from 'apache-arrow'
 import type { TokenSegment } from '../../batch.js'
-import { drawnTokens } from '../../batch.js'
+import { countDrawnTokens } from '../../batch.js'
 import type { Trajectory } from './trajectory.js'
 
-/** Columns of float32 that hardly repeat: a dictionary would only cost time. */
+/** Float32 columns whose values hardly repeat: a dictionary would only cost time. */
 export const uniqueColumns = ['logprobs', 'old_logprobs', 'ref_logprobs'] as const
 
-/** Every column by its type; `?` marks one that may be null. */
+/** Type of every column; `?` marks a nullable one. */
 const columns = {
   rollout_id: 'text',
   group_id: 'text',
@@ -36,10 +36,10 @@ const columns = {
   policy_versions: 'int32[]',
 } as const
 
-/** A column's name. */
+/** Name of a column of a trajectory file. */
 export type Column = keyof typeof columns
 
-const typeOf = (arrow: typeof Arrow, name: string): Arrow.DataType => {
+const arrowType = (arrow: typeof Arrow, name: string): Arrow.DataType => {
   switch (name) {
     case 'text':
       return new arrow.Utf8()
@@ -56,13 +56,13 @@ const typeOf = (arrow: typeof Arrow, name: string): Arrow.DataType => {
   }
 }
 
-/** The Arrow schema of a file of trajectories. */
+/** Arrow schema of a trajectory file. */
 export function trajectoryArrowSchema(arrow: typeof Arrow): Arrow.Schema {
   return new arrow.Schema(
     Object.entries(columns).map(([name, kind]) => {
       const nullable = kind.endsWith('?')
       const [, item = '', list] = /^(\w+)(\[\])?/.exec(kind) ?? []
-      const type = typeOf(arrow, item)
+      const type = arrowType(arrow, item)
       return new arrow.Field(
         name,
         list ? new arrow.List(new arrow.Field('item', type, false)) : type,
@@ -72,8 +72,8 @@ export function trajectoryArrowSchema(arrow: typeof Arrow): Arrow.Schema {
   )
 }
 
-/** The oldest and the newest policy version that drew a token; -1 where none did. */
-function versionsOf({ mask, policyVersions }: TokenSegment): readonly [min: number, max: number] {
+/** Oldest and newest policy version that drew a token; -1 where none did. */
+function versionRange({ mask, policyVersions }: TokenSegment): readonly [min: number, max: number] {
   let min = -1
   let max = -1
   for (let t = 0; t < mask.length; t++) {
@@ -85,9 +85,9 @@ function versionsOf({ mask, policyVersions }: TokenSegment): readonly [min: numb
   return [min, max]
 }
 
-/** The columns that are no lists. */
-function flat({ segment, index, count, caseId, agent, seed, step, score }: Trajectory) {
-  const [policy_version_min, policy_version_max] = versionsOf(segment)
+/** Values of the scalar columns. */
+function scalarValues({ segment, index, count, caseId, agent, seed, step, score }: Trajectory) {
+  const [policy_version_min, policy_version_max] = versionRange(segment)
   return {
     rollout_id: segment.rolloutId,
     group_id: segment.groupId,
@@ -106,13 +106,13 @@ function flat({ segment, index, count, caseId, agent, seed, step, score }: Traje
     policy_version_max,
     length: segment.tokens.length,
     prompt_length: segment.promptLength,
-    drawn: drawnTokens(segment),
+    drawn: countDrawnTokens(segment),
   }
 }
 
 type Numbers = Int32Array | Uint8Array | Float32Array
 
-/** The columns that are lists, by the field of the segment they hold. */
+/** List columns, each with the segment field it holds. */
 const lists = {
   tokens: ({ tokens }: TokenSegment) => tokens,
   mask: ({ mask }: TokenSegment) => mask,
@@ -125,7 +125,7 @@ const lists = {
 
 const isList = (name: string): name is keyof typeof lists => name in lists
 
-/** A list column put together by offsets and one copy of each array, six times as fast as a builder. */
+/** Builds a list column from offsets and one copy of each array: six times as fast as an Arrow builder. */
 function listVector(
   arrow: typeof Arrow,
   type: Arrow.DataType,
@@ -151,14 +151,14 @@ function listVector(
   return arrow.makeVector(new arrow.Data(type, 0, arrays.length, nullCount, buffers, [child]))
 }
 
-/** Trajectories as an Arrow table of {@link trajectoryArrowSchema}. */
+/** Trajectories as an Arrow table of {@link trajectoryArrowSchema}, one row per trajectory. */
 export function trajectoryTable(
   arrow: typeof Arrow,
   schema: Arrow.Schema,
   trajectories: readonly Trajectory[],
 ): Arrow.Table {
   if (trajectories.length === 0) return new arrow.Table(schema)
-  const rows = trajectories.map(flat)
+  const rows = trajectories.map(scalarValues)
   const vectors = schema.fields.map(({ name, type }) => {
     const vector = isList(name)
       ? listVector(

@@ -1,47 +1,48 @@
-/** Rows of plain objects to a `.jsonl` or `.parquet` file, which has its name only when it is whole. */
-import { open, rename, rm } from 'node:fs/promises'
+/** Writes rows of plain objects to a `.jsonl` or `.parquet` file, renamed into place when it is complete. */
 import type * as Arrow from 'apache-arrow'
-import { boundary, Fault } from '../../error.js'
-import { parquetStream } from './parquet-stream.js'
+import { Fault, rethrowAsFault } from '../../error.js'
+import { isStreamed, newFile } from '../../storage/atomic-write.js'
+import { createParquetFile } from './parquet-file.js'
 
-/** A column's type: a list has one item, a struct has names. Integers are bigint and have 64 bits. */
-export type Shape =
+/** Type of a column: `[item]` is a list, an object a struct. Integers are 64-bit and given as bigint. */
+export type ColumnShape =
   | 'text'
   | 'integer'
   | 'number?'
-  | readonly [Shape]
-  | { readonly [name: string]: Shape }
+  | readonly [ColumnShape]
+  | { readonly [name: string]: ColumnShape }
 
-/** Where rows go. */
+/** A file of rows being written. */
 export interface RowFile {
+  /** Adds a row of the file's columns. Calls must not overlap. */
   write(row: object): Promise<void>
-  /** Ends the file and gives it its name. */
+  /** Completes the file and renames it into place. */
   close(): Promise<void>
-  /** Leaves nothing behind. */
+  /** Removes the unfinished file. */
   abort(): Promise<void>
 }
 
-/** Rows wait in memory until there are this many, or this much of their text. */
+/** Rows are buffered until there are this many, or this many characters of JSON. */
 const batch = { rows: 1000, characters: 4_000_000 }
 
-function typeOf(arrow: typeof Arrow, shape: Shape): Arrow.DataType {
+function arrowType(arrow: typeof Arrow, shape: ColumnShape): Arrow.DataType {
   if (shape === 'text') return new arrow.Utf8()
   if (shape === 'integer') return new arrow.Int64()
   if (shape === 'number?') return new arrow.Float64()
-  const field = ([name, inner]: readonly [string, Shape]) =>
-    new arrow.Field(name, typeOf(arrow, inner), inner === 'number?')
+  const field = ([name, inner]: readonly [string, ColumnShape]) =>
+    new arrow.Field(name, arrowType(arrow, inner), inner === 'number?')
   return Array.isArray(shape)
     ? new arrow.List(field(['item', shape[0]]))
     : new arrow.Struct(Object.entries(shape).map(field))
 }
 
-/** Rows as a table of the columns of `shape`. */
-function tableOf(
+/** Rows as an Arrow table with the columns of `shape`. */
+function arrowTable(
   arrow: typeof Arrow,
-  shape: Readonly<Record<string, Shape>>,
+  shape: Readonly<Record<string, ColumnShape>>,
   rows: readonly object[],
 ): Arrow.Table {
-  const { children } = typeOf(arrow, shape)
+  const { children } = arrowType(arrow, shape)
   // A struct's children are its fields.
   const schema = new arrow.Schema(children as Arrow.Field[])
   if (rows.length === 0) return new arrow.Table(schema)
@@ -55,73 +56,62 @@ function tableOf(
   return new arrow.Table(schema, Object.fromEntries(columns))
 }
 
-/** A row as JSON; whole numbers of 64 bits are numbers there. */
-const lineOf = (row: object): string =>
+/** A row as JSON; 64-bit integers become numbers. */
+const toJson = (row: object): string =>
   JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value))
 
-/** Where a format's batches go. */
-interface Target {
+/** Writes buffered rows in one file format. */
+interface FormatWriter {
   send(rows: readonly object[], lines: readonly string[]): Promise<void>
   close(): Promise<void>
   abort(): Promise<void>
 }
 
-function parquetTarget(path: string, shape: Readonly<Record<string, Shape>>): Target {
-  const stream = parquetStream(path, { rows: batch.rows, bytes: batch.characters })
+function parquetWriter(path: string, shape: Readonly<Record<string, ColumnShape>>): FormatWriter {
+  const stream = createParquetFile(path, { rows: batch.rows, bytes: batch.characters })
   const table = async (rows: readonly object[]) =>
-    tableOf(await import('apache-arrow'), shape, rows)
+    arrowTable(await import('apache-arrow'), shape, rows)
   return {
     send: async (rows) => stream.write(await table(rows)),
-    async close() {
-      const empty = await table([])
-      await stream.close(() => empty)
-    },
+    close: () => stream.close(() => table([])),
     abort: () => stream.abort(),
   }
 }
 
-function jsonlTarget(path: string): Target {
-  const partial = `${path}.${process.pid}.partial`
-  let opened: ReturnType<typeof open> | undefined
+function jsonlWriter(path: string): FormatWriter {
+  let opened: ReturnType<typeof newFile> | undefined
   const begin = () => {
-    opened ??= boundary('bad-input', path, () => open(partial, 'w'))
+    opened ??= rethrowAsFault('bad-input', path, () => newFile(path))
     return opened
   }
-  const abort = async () => {
-    const handle = await opened?.catch(() => undefined)
-    await handle?.close().catch(() => {})
-    await rm(partial, { force: true })
-  }
   return {
-    send: async (_, lines) => (await begin()).writeFile(lines.map((line) => `${line}\n`).join('')),
-    async close() {
-      await (await begin()).close()
-      await rename(partial, path)
-    },
-    abort,
+    send: async (_, lines) => (await begin()).write(lines.map((line) => `${line}\n`).join('')),
+    close: async () => (await begin()).close(),
+    abort: async () => (await opened?.catch(() => undefined))?.discard(),
   }
 }
 
 /**
- * A new file of rows of one shape, replacing one that is there when it is closed.
- * @throws Fault `bad-input` for a name of another format, or a place that cannot be written
+ * Opens a new file of rows with the given columns; it replaces an existing file when it is closed. A FIFO or a
+ * standard stream gets JSON lines.
+ * @throws Fault `bad-input` for a name of another format, or a path that cannot be written
  */
-export function rowFile(path: string, shape: Readonly<Record<string, Shape>>): RowFile {
-  if (!/\.(jsonl|parquet)$/.test(path))
+export function openRowFile(path: string, shape: Readonly<Record<string, ColumnShape>>): RowFile {
+  if (!/\.(jsonl|parquet)$/.test(path) && !isStreamed(path))
     throw new Fault('bad-input', `Expected a file named *.jsonl or *.parquet, got \`${path}\``)
-  const target = path.endsWith('.jsonl') ? jsonlTarget(path) : parquetTarget(path, shape)
+  const writer = path.endsWith('.parquet') ? parquetWriter(path, shape) : jsonlWriter(path)
   let rows: object[] = []
   let lines: string[] = []
   let characters = 0
   const flush = async () => {
-    if (rows.length > 0) await target.send(rows, lines)
+    if (rows.length > 0) await writer.send(rows, lines)
     rows = []
     lines = []
     characters = 0
   }
   return {
     async write(row) {
-      const line = lineOf(row)
+      const line = toJson(row)
       rows.push(row)
       lines.push(line)
       characters += line.length
@@ -129,8 +119,8 @@ export function rowFile(path: string, shape: Readonly<Record<string, Shape>>): R
     },
     async close() {
       await flush()
-      await target.close()
+      await writer.close()
     },
-    abort: () => target.abort(),
+    abort: () => writer.abort(),
   }
 }

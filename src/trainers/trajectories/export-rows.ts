@@ -1,8 +1,8 @@
 /**
- * Rows of the data sets that other trainers read, made of saved episodes.
+ * Saved episodes as rows of the data sets that other trainers load (SFT messages, verl, slime).
  *
- * What a policy reads is rendered from what the doctor saw and from nothing else: the truth of a case goes
- * into `ground_truth` and `label` alone, which trainers hand to rewards.
+ * A prompt is rendered from the doctor's observation alone. The truth of a case goes into `ground_truth` and
+ * `label` only, which trainers hand to rewards.
  */
 import type { Grammar } from '../../agent.js'
 import type { Message } from '../../chat.js'
@@ -10,21 +10,23 @@ import type { Observation } from '../../env.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
-import type { Shape } from './export-file.js'
+import type { ColumnShape } from './export-file.js'
 
-/** What episodes can be exported as. */
+/** Data set formats that episodes can be exported to. */
 export const exportFormats = ['sft', 'prompts', 'verl', 'slime'] as const
+/** One of {@link exportFormats}. */
 export type ExportFormat = (typeof exportFormats)[number]
 
+/** Settings that the rows of every format share. */
 export interface ExportContext {
-  /** Renders what the doctor read and writes what it did. */
+  /** Renders the doctor's observations and actions as messages. */
   readonly grammar: Grammar
-  /** For verl: the agent loop that plays the row. @default no such column */
+  /** For verl: name of the agent loop that plays the row. @default no such column */
   readonly agentName?: string
 }
 
-/** The consultation after some of its turns, as the doctor saw it: without facts and samples. */
-function seen(episode: Episode, turns: number): Observation {
+/** The doctor's observation after the first `turns` turns: without facts and samples. */
+function observationAfter(episode: Episode, turns: number): Observation {
   const { intake, maxTurns, spent, budget, language } = episode
   return {
     intake,
@@ -36,22 +38,22 @@ function seen(episode: Episode, turns: number): Observation {
   }
 }
 
-/** What the policy reads before its first move. */
-export const promptOf = (episode: Episode, grammar: Grammar): readonly Message[] =>
-  grammar.render(seen(episode, 0))
+/** Messages the policy reads before its first move. */
+export const promptMessages = (episode: Episode, grammar: Grammar): readonly Message[] =>
+  grammar.render(observationAfter(episode, 0))
 
-/** The whole dialogue up to the doctor's last words; empty for an episode without turns. */
-export function dialogueOf(episode: Episode, grammar: Grammar): readonly Message[] {
-  const messages = grammar.render(seen(episode, episode.turns.length))
+/** The dialogue up to the doctor's last message; empty for an episode without turns. */
+export function dialogueMessages(episode: Episode, grammar: Grammar): readonly Message[] {
+  const messages = grammar.render(observationAfter(episode, episode.turns.length))
   return messages.slice(0, messages.findLastIndex(({ role }) => role === 'assistant') + 1)
 }
 
-/** What a reward needs to know of the diagnosis, as JSON: a parquet column has one type for all cases. */
+/** The correct diagnosis, for a reward, as JSON: a Parquet column has one type for all cases. */
 const groundTruth = ({ truth: { gold } }: SavedEpisode): string =>
   JSON.stringify({ dx: gold.dx, acceptable: gold.acceptable })
 
-/** What tells rows apart and lets an environment make the same patient again. */
-function origin({ episode, truth }: SavedEpisode, index: number) {
+/** Identifies the row and lets an environment recreate the same patient. */
+function rowOrigin({ episode, truth }: SavedEpisode, index: number) {
   const { id, caseId, seed, language } = episode
   if (!Number.isSafeInteger(seed))
     throw new Fault(
@@ -67,8 +69,8 @@ function origin({ episode, truth }: SavedEpisode, index: number) {
   }
 }
 
-const message: Shape = { role: 'text', content: 'text' }
-const originShape: Shape = {
+const message: ColumnShape = { role: 'text', content: 'text' }
+const originShape: ColumnShape = {
   index: 'integer',
   split: 'text',
   case_id: 'text',
@@ -76,32 +78,32 @@ const originShape: Shape = {
   language: 'text',
 }
 
-interface Format {
-  /** The columns of a row. */
-  readonly shape: (context: ExportContext) => Readonly<Record<string, Shape>>
-  /** A row; undefined for an episode that makes none. */
+interface RowFormat {
+  /** Columns of a row. */
+  readonly shape: (context: ExportContext) => Readonly<Record<string, ColumnShape>>
+  /** Makes an episode's row; undefined for an episode that has none. */
   readonly row: (saved: SavedEpisode, index: number, context: ExportContext) => object | undefined
 }
 
-const sft: Format = {
+const sft: RowFormat = {
   shape: () => ({ messages: [message], rollout_id: 'text', case_id: 'text', reward: 'number?' }),
   row(saved, _, { grammar }) {
-    const messages = dialogueOf(saved.episode, grammar)
+    const messages = dialogueMessages(saved.episode, grammar)
     if (messages.length === 0) return undefined
     const { id, caseId } = saved.episode
     return { messages, rollout_id: id, case_id: caseId, reward: saved.score?.total ?? null }
   },
 }
 
-const prompts: Format = {
+const prompts: RowFormat = {
   shape: () => ({ prompt: [message], case_id: 'text', seed: 'integer', language: 'text' }),
   row(saved, index, { grammar }) {
-    const { case_id, seed, language } = origin(saved, index)
-    return { prompt: promptOf(saved.episode, grammar), case_id, seed, language }
+    const { case_id, seed, language } = rowOrigin(saved, index)
+    return { prompt: promptMessages(saved.episode, grammar), case_id, seed, language }
   },
 }
 
-const verl: Format = {
+const verl: RowFormat = {
   shape: ({ agentName }) => ({
     prompt: [message],
     data_source: 'text',
@@ -111,23 +113,23 @@ const verl: Format = {
     ...(agentName === undefined ? {} : { agent_name: 'text' }),
   }),
   row: (saved, index, { grammar, agentName }) => ({
-    prompt: promptOf(saved.episode, grammar),
+    prompt: promptMessages(saved.episode, grammar),
     data_source: 'bedside',
     ability: 'consultation',
     reward_model: { style: 'rule', ground_truth: groundTruth(saved) },
-    extra_info: origin(saved, index),
+    extra_info: rowOrigin(saved, index),
     ...(agentName === undefined ? {} : { agent_name: agentName }),
   }),
 }
 
-const slime: Format = {
+const slime: RowFormat = {
   shape: () => ({ prompt: [message], label: 'text', metadata: originShape }),
   row: (saved, index, { grammar }) => ({
-    prompt: promptOf(saved.episode, grammar),
+    prompt: promptMessages(saved.episode, grammar),
     label: groundTruth(saved),
-    metadata: origin(saved, index),
+    metadata: rowOrigin(saved, index),
   }),
 }
 
-/** How each format makes its rows. */
-export const formats: { readonly [F in ExportFormat]: Format } = { sft, prompts, verl, slime }
+/** Columns and rows of each export format. */
+export const rowFormats: { readonly [F in ExportFormat]: RowFormat } = { sft, prompts, verl, slime }

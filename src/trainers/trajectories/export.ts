@@ -1,77 +1,81 @@
-/** Saved episodes and trajectories as files that other trainers load, all of them or the best. */
-
+/** Exports saved episodes or trajectories to files that other trainers load, all of them or the best. */
 import { Fault } from '../../error.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
-import { readSaved } from '../../storage/episode-files.js'
-import { rowFile } from './export-file.js'
+import { readSavedEpisodes } from '../../storage/episode-files.js'
+import { openRowFile } from './export-file.js'
 import type { ExportContext, ExportFormat } from './export-rows.js'
-import { formats } from './export-rows.js'
-import { readTrajectories, schemaOfParquet } from './reader.js'
+import { rowFormats } from './export-rows.js'
+import { readSchemaName, readTrajectories } from './reader.js'
 import { slimeSample } from './slime-sample.js'
 import type { Trajectory } from './trajectory.js'
 
+/** Which files to export, in which format, and which rollouts of them. */
 export interface ExportOptions extends ExportContext {
   readonly format: ExportFormat
-  /** `*.jsonl` and `*.parquet` files: all of saved episodes, or all of trajectories. */
+  /** `*.jsonl` and `*.parquet` files: saved episodes in all of them, or trajectories in all. */
   readonly files: readonly string[]
-  /** A `*.jsonl` or `*.parquet` file. */
+  /** The `*.jsonl` or `*.parquet` file to write. */
   readonly out: string
-  /** Only rollouts with at least this reward. @default all, without a reward too */
+  /** Least reward of an exported rollout. @default all rollouts, also those without a reward */
   readonly minReward?: number
-  /** Of each group only the rollout with the highest reward, of equals the first. @default false */
+  /** Exports only the rollout with the highest reward of each group; of equals, the first. @default false */
   readonly bestOfGroup?: boolean
   readonly signal?: AbortSignal
 }
 
-/** Why a row was not written. */
+/** Reasons why a row was not written; {@link ExportReport.leftOut} explains each. */
 export const omissions = ['unscored', 'below', 'beaten', 'repeated', 'empty'] as const
+/** One of {@link omissions}. */
 export type Omission = (typeof omissions)[number]
 
+/** Result of an export: counts of rows read, written and left out. */
 export interface ExportReport {
   readonly format: ExportFormat
   readonly out: string
   readonly from: 'episodes' | 'trajectories'
+  /** Episodes or segments read. */
   readonly read: number
+  /** Rows written. */
   readonly written: number
   /**
-   * `unscored` without a reward where one is needed, `below` the least reward, `beaten` by a sibling, `repeated`
-   * a prompt that is there already, `empty` nothing a policy said.
+   * Rows left out by reason. `unscored`: no reward where one is needed; `below`: less than `minReward`; `beaten`: a
+   * sibling scored higher; `repeated`: the prompt is there already; `empty`: the policy said nothing.
    */
   readonly leftOut: Readonly<Record<Omission, number>>
 }
 
-/** One episode or segment on its way. */
-interface Item {
-  /** The rollout, unique over all files. */
+/** One episode or segment that may be exported. */
+interface ExportItem {
+  /** Key of the rollout, unique over all files. */
   readonly rollout: string
   readonly group: string
   readonly total: number | null
-  /** Rows with the same key are one. */
+  /** Of rows with the same key only the first is written. */
   readonly key?: string
   readonly row: (index: number) => object | undefined
 }
 
-const keyOf = (...parts: readonly unknown[]): string => JSON.stringify(parts)
+const jsonKey = (...parts: readonly unknown[]): string => JSON.stringify(parts)
 
 function episodeItem(
   saved: SavedEpisode,
   rollout: string,
   { format, ...context }: ExportOptions,
-): Item {
+): ExportItem {
   const { episode, group = null, step = null, score } = saved
   const { caseId, seed, language, maxTurns, budget } = episode
   return {
     rollout,
-    group: keyOf(group, step, caseId, seed),
+    group: jsonKey(group, step, caseId, seed),
     total: score?.total ?? null,
-    // Siblings of a group read one prompt.
-    ...(format === 'sft' ? {} : { key: keyOf(caseId, seed, language, maxTurns, budget) }),
-    row: (index) => formats[format].row(saved, index, context),
+    // All siblings of a group read the same prompt.
+    ...(format === 'sft' ? {} : { key: jsonKey(caseId, seed, language, maxTurns, budget) }),
+    row: (index) => rowFormats[format].row(saved, index, context),
   }
 }
 
-/** Whole numbers for names, in the order in which they come. */
-function numbering(): (name: string) => number {
+/** Numbers names from 0 in the order of their first appearance. */
+function createNumbering(): (name: string) => number {
   const numbers = new Map<string, number>()
   return (name) => {
     const number = numbers.get(name) ?? numbers.size
@@ -80,12 +84,13 @@ function numbering(): (name: string) => number {
   }
 }
 
-function trajectoryItems() {
-  const [rollouts, groups] = [numbering(), numbering()]
-  return (one: Trajectory, file: number): Item => {
+/** Converts trajectories to items, numbering their rollouts and groups. */
+function trajectoryConverter() {
+  const [rollouts, groups] = [createNumbering(), createNumbering()]
+  return (one: Trajectory, file: number): ExportItem => {
     const { segment, step = null, caseId, seed, score } = one
-    const rollout = keyOf(file, segment.rolloutId)
-    const group = keyOf(segment.groupId, step, caseId, seed)
+    const rollout = jsonKey(file, segment.rolloutId)
+    const group = jsonKey(segment.groupId, step, caseId, seed)
     const numbers = () => ({ rollout: rollouts(rollout), group: groups(group) })
     return {
       rollout,
@@ -96,23 +101,28 @@ function trajectoryItems() {
   }
 }
 
-async function* itemsOf(options: ExportOptions, from: ExportReport['from']): AsyncGenerator<Item> {
-  const itemOf = trajectoryItems()
+async function* readItems(
+  options: ExportOptions,
+  from: ExportReport['from'],
+): AsyncGenerator<ExportItem> {
+  const trajectoryItem = trajectoryConverter()
   for (const [f, file] of options.files.entries()) {
     let n = 0
     if (from === 'trajectories')
-      for await (const one of readTrajectories(file)) yield itemOf(one, f)
-    else for await (const saved of readSaved(file)) yield episodeItem(saved, keyOf(f, n++), options)
+      for await (const one of readTrajectories(file)) yield trajectoryItem(one, f)
+    else
+      for await (const saved of readSavedEpisodes(file))
+        yield episodeItem(saved, jsonKey(f, n++), options)
   }
 }
 
-/** True for the schema of trajectories of any version: the reader says which it can read. */
+/** True for a trajectory schema of any version; the reader rejects versions it cannot read. */
 const holdsTrajectories = async (file: string): Promise<boolean> =>
   file.endsWith('.parquet') &&
-  ((await schemaOfParquet(file))?.startsWith('bedside-trajectories/') ?? false)
+  ((await readSchemaName(file))?.startsWith('bedside-trajectories/') ?? false)
 
-/** What the files hold. @throws Fault `bad-input` for both kinds at once, or one the format cannot take */
-async function kindOf({ files, format, out }: ExportOptions): Promise<ExportReport['from']> {
+/** Detects what the files hold. @throws Fault `bad-input` for a mixture, or a kind the format cannot take */
+async function detectSource({ files, format, out }: ExportOptions): Promise<ExportReport['from']> {
   const held = await Promise.all(files.map(holdsTrajectories))
   const at = held.indexOf(true)
   if (at < 0) return 'episodes'
@@ -132,10 +142,10 @@ async function kindOf({ files, format, out }: ExportOptions): Promise<ExportRepo
   return 'trajectories'
 }
 
-/** The best rollout of each group. */
-async function bestOf(options: ExportOptions, from: ExportReport['from']) {
+/** Finds the rollout with the highest reward of each group. */
+async function findBest(options: ExportOptions, from: ExportReport['from']) {
   const best = new Map<string, { readonly rollout: string; readonly total: number }>()
-  for await (const { rollout, group, total } of itemsOf(options, from)) {
+  for await (const { rollout, group, total } of readItems(options, from)) {
     options.signal?.throwIfAborted()
     if (total !== null && total > (best.get(group)?.total ?? Number.NEGATIVE_INFINITY))
       best.set(group, { rollout, total })
@@ -143,13 +153,13 @@ async function bestOf(options: ExportOptions, from: ExportReport['from']) {
   return best
 }
 
-/** Says of each item why it is left out, if it is. */
-async function chooser(options: ExportOptions, from: ExportReport['from']) {
+/** Makes the filter that gives the reason for leaving an item out, or undefined to export it. */
+async function createFilter(options: ExportOptions, from: ExportReport['from']) {
   const { minReward, bestOfGroup = false } = options
   const needed = minReward !== undefined || bestOfGroup || from === 'trajectories'
-  const best = bestOfGroup ? await bestOf(options, from) : undefined
+  const best = bestOfGroup ? await findBest(options, from) : undefined
   const taken = new Set<string>()
-  return ({ rollout, group, total, key }: Item): Omission | undefined => {
+  return ({ rollout, group, total, key }: ExportItem): Omission | undefined => {
     if (needed && total === null) return 'unscored'
     if (minReward !== undefined && total !== null && total < minReward) return 'below'
     if (best && best.get(group)?.rollout !== rollout) return 'beaten'
@@ -161,23 +171,23 @@ async function chooser(options: ExportOptions, from: ExportReport['from']) {
 }
 
 /**
- * Writes a data set for another trainer from saved episodes, or samples of slime from trajectories. One row is in
- * memory at a time, beside the names of rollouts, groups or prompts; `bestOfGroup` reads the files twice.
- * @throws Fault `bad-input` for files of another kind, or a place that cannot be written
+ * Writes a data set for another trainer from saved episodes, or slime samples from trajectories. Memory holds one
+ * batch of rows and the keys of rollouts, groups or prompts; `bestOfGroup` reads the files twice.
+ * @throws Fault `bad-input` for files of another kind, or a path that cannot be written
  */
 export async function exportTraining(options: ExportOptions): Promise<ExportReport> {
   const { format, out, signal } = options
-  const from = await kindOf(options)
-  const file = rowFile(out, formats[format].shape(options))
+  const from = await detectSource(options)
+  const file = openRowFile(out, rowFormats[format].shape(options))
   const counts = { unscored: 0, below: 0, beaten: 0, repeated: 0, empty: 0 }
   let read = 0
   let written = 0
   try {
-    const choose = await chooser(options, from)
-    for await (const item of itemsOf(options, from)) {
+    const reasonToOmit = await createFilter(options, from)
+    for await (const item of readItems(options, from)) {
       signal?.throwIfAborted()
       read += 1
-      const why = choose(item)
+      const why = reasonToOmit(item)
       const row = why ? undefined : item.row(written)
       if (row) {
         await file.write(row)

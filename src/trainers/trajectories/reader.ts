@@ -1,91 +1,79 @@
-/** Trajectories from a parquet file, one row group in memory at a time. */
-import { boundary, Fault } from '../../error.js'
+/** Trajectories read from a Parquet file, one row group in memory at a time, and a summary of such a file. */
+import { Fault } from '../../error.js'
+import { openParquet } from '../../storage/parquet-files.js'
 import type { Column } from './columns.js'
 import type { StoredRow } from './stored-row.js'
-import { fromRow } from './stored-row.js'
+import { parseTrajectoryRow } from './stored-row.js'
 import type { Trajectory } from './trajectory.js'
 import { trajectorySchema } from './trajectory.js'
 import { metadataKey } from './writer.js'
 
-async function openParquet(path: string) {
-  const { asyncBufferFromFile, parquetMetadataAsync } = await import('hyparquet')
-  return boundary('bad-input', path, async () => {
-    const file = await asyncBufferFromFile(path)
-    const metadata = await parquetMetadataAsync(file)
-    const schema = metadata.key_value_metadata?.find(({ key }) => key === metadataKey)?.value
-    return { file, metadata, schema }
-  })
-}
-
 /**
- * The schema's name in a parquet file's metadata; undefined where it has none.
- * @throws Fault `bad-input` for a file that is missing or no parquet
+ * The schema's name in a Parquet file's metadata; undefined where it has none.
+ * @throws Fault `bad-input` for a file that is missing or no Parquet
  */
-export async function schemaOfParquet(path: string): Promise<string | undefined> {
-  return (await openParquet(path)).schema
+export async function readSchemaName(path: string): Promise<string | undefined> {
+  return (await openParquet(path)).metadata.get(metadataKey)
 }
 
-/** Some columns of every row, by row group. @throws as {@link readTrajectories} */
-async function* rowGroups(
+/** Rows by row group, with all columns or the given ones. @throws as {@link readTrajectories} */
+async function* readRowGroups(
   path: string,
   columns?: readonly Column[],
 ): AsyncGenerator<readonly StoredRow[]> {
-  const { parquetReadObjects } = await import('hyparquet')
-  const { compressors } = await import('hyparquet-compressors')
-  const { file, metadata, schema } = await openParquet(path)
+  const file = await openParquet(path)
+  const schema = file.metadata.get(metadataKey)
   if (schema !== trajectorySchema)
     throw new Fault(
       'bad-input',
       `${path}: expected a file of trajectories with schema ${trajectorySchema}, got ${schema ?? 'none'}`,
     )
-  let rowStart = 0
-  for (const group of metadata.row_groups) {
-    const rowEnd = rowStart + Number(group.num_rows)
-    const chosen = columns ? { columns: [...columns] } : {}
-    const rows = await boundary('bad-input', `${path}: rows ${rowStart + 1} to ${rowEnd}`, () =>
-      parquetReadObjects({ file, metadata, rowStart, rowEnd, compressors, ...chosen }),
-    )
-    // The schema's name vouches for its columns.
-    yield rows as StoredRow[]
-    rowStart = rowEnd
-  }
+  // The schema's name vouches for its columns.
+  for await (const rows of file.readRowGroups(columns)) yield rows as readonly StoredRow[]
 }
 
 /**
- * The trajectories of a file in the order in which they were appended.
+ * Reads the trajectories of a file in the order in which they were appended.
  * @throws Fault `bad-input` for a file that is missing, damaged, or of another schema or version of it
  */
 export async function* readTrajectories(path: string): AsyncGenerator<Trajectory> {
-  for await (const rows of rowGroups(path)) for (const row of rows) yield fromRow(row)
+  for await (const rows of readRowGroups(path))
+    for (const row of rows) yield parseTrajectoryRow(row)
 }
 
-/** What a file of trajectories holds of one policy version. */
+/** Segments and tokens of one policy version in a trajectory file. */
 export interface VersionCount {
-  /** The newest version that drew a token of the segment; -1 where none was drawn. */
+  /** Newest version that drew a token of the segment; -1 where none was drawn. */
   readonly policyVersion: number
   readonly segments: number
+  /** All tokens, prompts included. */
   readonly tokens: number
-  /** Tokens that were drawn, and not only read. */
+  /** Tokens that the policy drew. */
   readonly drawn: number
 }
 
-/** What a file of trajectories holds. */
+/** Summary of a trajectory file. */
 export interface TrajectoryInfo {
+  /** Name and version of the file's schema. */
   readonly schema: string
-  /** Segments: one a row. */
+  /** Segments: one per row. */
   readonly rows: number
   readonly rowGroups: number
+  /** Rollouts, counted by their first segments. */
   readonly rollouts: number
+  /** All tokens, prompts included. */
   readonly tokens: number
+  /** Tokens that the policy drew. */
   readonly drawn: number
-  /** Segments that more than one policy version drew. */
+  /** Segments drawn by more than one policy version. */
   readonly mixed: number
   /** Mean over the rollouts that have a reward; null where none has. */
   readonly meanReward: number | null
+  /** Counts per policy version, oldest first. */
   readonly byPolicyVersion: readonly VersionCount[]
 }
 
-const counted = [
+const countedColumns = [
   'segment_index',
   'reward',
   'length',
@@ -94,7 +82,7 @@ const counted = [
   'policy_version_max',
 ] as const
 
-/** Counts a file's rows and tokens; its tokens themselves are not read. @throws as {@link readTrajectories} */
+/** Counts a file's rows, tokens and rewards without reading the token columns. @throws as {@link readTrajectories} */
 export async function trajectoryInfo(path: string): Promise<TrajectoryInfo> {
   const all = { rows: 0, rowGroups: 0, rollouts: 0, tokens: 0, drawn: 0, mixed: 0 }
   const rewards = { sum: 0, count: 0 }
@@ -119,7 +107,7 @@ export async function trajectoryInfo(path: string): Promise<TrajectoryInfo> {
     rewards.sum += Number(row.reward)
     rewards.count += 1
   }
-  for await (const rows of rowGroups(path, counted)) {
+  for await (const rows of readRowGroups(path, countedColumns)) {
     all.rowGroups += 1
     rows.forEach(add)
   }

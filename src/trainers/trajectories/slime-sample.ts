@@ -1,25 +1,25 @@
-/** Trajectories as the dictionaries that slime's `Sample.from_dict` reads. */
-import { drawnTokens, type TokenSegment } from '../../batch.js'
+/** Converts trajectories to the dictionaries that slime's `Sample.from_dict` reads. */
+import { countDrawnTokens, type TokenSegment } from '../../batch.js'
 import type { Trajectory } from './trajectory.js'
 
-/** Numbers that slime counts by, in place of names. */
+/** Integer ids that slime uses in place of names. */
 export interface SampleNumbers {
-  /** Of the row. */
+  /** Index of the row. */
   readonly index: number
-  /** The same for all segments of one rollout. */
+  /** Shared by all segments of one rollout. */
   readonly rollout: number
-  /** The same for all members of one group. */
+  /** Shared by all members of one group. */
   readonly group: number
 }
 
-/** The advantage of every drawn token; null where they differ or none was drawn. */
-function advantageOf({ mask, advantages }: TokenSegment): number | null {
+/** The one advantage of all drawn tokens; null where they differ or none was drawn. */
+function sharedAdvantage({ mask, advantages }: TokenSegment): number | null {
   const drawn = advantages.filter((_, t) => mask[t] === 1)
   return drawn.length > 0 && drawn.every((value) => value === drawn[0]) ? (drawn[0] ?? null) : null
 }
 
-/** The policy versions that drew tokens, each once, in the order of their first token. */
-const versionsOf = ({ mask, policyVersions }: TokenSegment): string[] => [
+/** Policy versions that drew tokens, each once, in the order of their first token. */
+const distinctVersions = ({ mask, policyVersions }: TokenSegment): string[] => [
   ...new Set(
     Array.from(
       policyVersions.filter((_, t) => mask[t] === 1),
@@ -28,13 +28,13 @@ const versionsOf = ({ mask, policyVersions }: TokenSegment): string[] => [
   ),
 ]
 
-/** A trajectory as a `Sample` dictionary; undefined where it has no reward or no token was drawn. */
+/** Converts a trajectory to a `Sample` dictionary; undefined where it has no reward or no token was drawn. */
 export function slimeSample(
   { segment, index, count, caseId, agent, seed, step, score }: Trajectory,
   numbers: SampleNumbers,
 ): object | undefined {
   const reward = score?.total ?? null
-  if (reward === null || drawnTokens(segment) === 0) return undefined
+  if (reward === null || countDrawnTokens(segment) === 0) return undefined
   return {
     group_index: numbers.group,
     index: numbers.index,
@@ -46,7 +46,7 @@ export function slimeSample(
     label: null,
     reward,
     loss_mask: Array.from(segment.mask),
-    weight_versions: versionsOf(segment),
+    weight_versions: distinctVersions(segment),
     rollout_log_probs: Array.from(segment.logprobs),
     status: segment.stopReason === 'length' ? 'truncated' : 'completed',
     metadata: {
@@ -58,7 +58,7 @@ export function slimeSample(
       agent,
       seed,
       step: step ?? null,
-      advantage: advantageOf(segment),
+      advantage: sharedAdvantage(segment),
       temperature: segment.temperature,
       logprob_mode: segment.logprobMode,
     },

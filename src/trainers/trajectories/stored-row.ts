@@ -1,53 +1,53 @@
-/** Rows of a file of trajectories back to what they were written from. */
+/** Rows of a trajectory file parsed back into trajectories. */
 import type { TokenSegment } from '../../batch.js'
 import type { Score } from '../../reward.js'
 import type { Column } from './columns.js'
 import type { Trajectory } from './trajectory.js'
 
-/** A row of a file whose metadata names this schema, with hyparquet's types. */
+/** A row of a file whose metadata names the trajectory schema, with hyparquet's types. */
 export type StoredRow = Readonly<Record<Column, unknown>>
 
-/** A row as the trajectory it was written from, its arrays bit for bit. */
-export function fromRow(row: StoredRow): Trajectory {
-  // The metadata names the schema, which says that these columns have these types.
-  const text = (name: Column) => row[name] as string
-  const array = (name: Column) => row[name] as ArrayLike<number>
-  const old =
-    row.old_logprobs == null ? {} : { oldLogprobs: Float32Array.from(array('old_logprobs')) }
-  const ref =
-    row.ref_logprobs == null ? {} : { refLogprobs: Float32Array.from(array('ref_logprobs')) }
-  const segment: TokenSegment = {
-    rolloutId: text('rollout_id'),
-    groupId: text('group_id'),
-    tokens: Int32Array.from(array('tokens')),
+// The metadata names the schema, which says that these columns have these types.
+const text = (row: StoredRow, name: Column) => row[name] as string
+const array = (row: StoredRow, name: Column) => row[name] as ArrayLike<number>
+
+function parseSegment(row: StoredRow): TokenSegment {
+  const old = row.old_logprobs != null && Float32Array.from(array(row, 'old_logprobs'))
+  const ref = row.ref_logprobs != null && Float32Array.from(array(row, 'ref_logprobs'))
+  return {
+    rolloutId: text(row, 'rollout_id'),
+    groupId: text(row, 'group_id'),
+    tokens: Int32Array.from(array(row, 'tokens')),
     promptLength: Number(row.prompt_length),
-    mask: Uint8Array.from(array('mask')),
-    logprobs: Float32Array.from(array('logprobs')),
-    ...old,
-    ...ref,
-    advantages: Float32Array.from(array('advantages')),
-    policyVersions: Int32Array.from(array('policy_versions')),
+    mask: Uint8Array.from(array(row, 'mask')),
+    logprobs: Float32Array.from(array(row, 'logprobs')),
+    ...(old ? { oldLogprobs: old } : {}),
+    ...(ref ? { refLogprobs: ref } : {}),
+    advantages: Float32Array.from(array(row, 'advantages')),
+    policyVersions: Int32Array.from(array(row, 'policy_versions')),
     temperature: Number(row.temperature),
     logprobMode: row.logprob_mode === 'raw' ? 'raw' : 'scaled',
     stopReason: row.stop_reason === 'length' ? 'length' : 'stop',
   }
-  const score: { readonly score?: Score } =
-    row.reward_parts == null
-      ? {}
-      : {
-          score: {
-            total: row.reward == null ? null : Number(row.reward),
-            parts: JSON.parse(text('reward_parts')),
-          },
-        }
+}
+
+function parseScore(row: StoredRow): Score | undefined {
+  if (row.reward_parts == null) return undefined
+  const total = row.reward == null ? null : Number(row.reward)
+  return { total, parts: JSON.parse(text(row, 'reward_parts')) }
+}
+
+/** Parses a row into the trajectory it was written from, its arrays bit for bit. */
+export function parseTrajectoryRow(row: StoredRow): Trajectory {
+  const score = parseScore(row)
   return {
-    segment,
+    segment: parseSegment(row),
     index: Number(row.segment_index),
     count: Number(row.segment_count),
-    caseId: text('case_id'),
-    agent: text('agent'),
+    caseId: text(row, 'case_id'),
+    agent: text(row, 'agent'),
     seed: Number(row.seed),
     ...(row.step == null ? {} : { step: Number(row.step) }),
-    ...score,
+    ...(score ? { score } : {}),
   }
 }

@@ -1,61 +1,87 @@
-/** Trajectories to a parquet file, as a run makes them. */
+/** Writes trajectories to a Parquet file while a run produces them. */
 import type * as Arrow from 'apache-arrow'
 import { Fault } from '../../error.js'
 import { trajectoryArrowSchema, trajectoryTable, uniqueColumns } from './columns.js'
-import { parquetStream } from './parquet-stream.js'
+import type { NewParquetFile } from './parquet-file.js'
+import { createParquetFile } from './parquet-file.js'
 import type { Trajectory } from './trajectory.js'
 import { assertTrajectories, trajectorySchema } from './trajectory.js'
 
-/** The key of a file's metadata that holds the schema's name. */
+/** Key of the file metadata that holds the schema's name. */
 export const metadataKey = 'bedside'
 
+/** A trajectory file being written. */
 export interface TrajectoryWriter extends AsyncDisposable {
   /**
-   * Adds trajectories; resolves when the writer is ready for more, and waiting for it bounds the memory.
+   * Adds trajectories. Resolves when the writer is ready for more; awaiting it bounds the memory.
    * The arrays must not change until the file is closed.
    * @throws RangeError naming segment and field, before any of them is written
    */
   append(trajectories: readonly Trajectory[]): Promise<void>
-  /** Ends the file and gives it its name. */
+  /** Completes the file and renames it into place. */
   close(): Promise<void>
-  /** Leaves nothing behind; does nothing after `close`. */
+  /** Removes the unfinished file; does nothing after `close`. */
   abort(): Promise<void>
 }
 
+/** Size of the row groups that a trajectory writer makes. */
 export interface TrajectoryWriterOptions {
-  /** The most rows of a row group, which is what a reader holds at a time. @default 1024 */
+  /** Maximum rows of a row group; a reader holds one row group in memory. @default 1024 */
   readonly rowGroupRows?: number
-  /** The tokens that wait in memory, about as many as a row group has. @default 524_288 */
+  /** Tokens buffered before a row group is written, so about its size in tokens. @default 524_288 */
   readonly rowGroupTokens?: number
 }
 
-/** Encoded bytes of a token over all columns, at most. */
+/** Upper bound of a token's encoded bytes over all columns. */
 const tokenBytes = 25
 
-/** Gathers trajectories until there are enough for a row group. */
-function gather(rowsAtMost: number, tokensAtMost: number) {
+async function arrowTable(rows: readonly Trajectory[]): Promise<Arrow.Table> {
+  const arrow = await import('apache-arrow')
+  return trajectoryTable(arrow, trajectoryArrowSchema(arrow), rows)
+}
+
+/** Collects trajectories into row groups and sends those one after another, whether or not the caller waits. */
+function rowGroupQueue(
+  stream: NewParquetFile,
+  { rowGroupRows, rowGroupTokens }: Required<TrajectoryWriterOptions>,
+) {
   let rows: Trajectory[] = []
   let tokens = 0
+  let sent = Promise.resolve()
+  const flush = () => {
+    if (rows.length === 0) return
+    const taken = rows
+    rows = []
+    tokens = 0
+    sent = sent.then(async () => stream.write(await arrowTable(taken)))
+    sent.catch(() => {})
+  }
   return {
-    /** True when there are enough. */
-    add: (one: Trajectory): boolean => {
+    add(one: Trajectory): void {
       rows.push(one)
       tokens += one.segment.tokens.length
-      return rows.length >= rowsAtMost || tokens >= tokensAtMost
+      if (rows.length >= rowGroupRows || tokens >= rowGroupTokens) flush()
     },
-    take: (): readonly Trajectory[] => {
-      const taken = rows
-      rows = []
-      tokens = 0
-      return taken
+    /** Resolves when every row group sent so far is written. */
+    settled: () => sent,
+    async close(): Promise<void> {
+      flush()
+      try {
+        await sent
+      } catch (error) {
+        await stream.abort()
+        throw error
+      }
+      await stream.close(() => arrowTable([]))
     },
+    abort: () => sent.catch(() => {}).then(() => stream.abort()),
   }
 }
 
 /**
- * Writes trajectories to a new `*.parquet` file of the schema `bedside-trajectories/1`, replacing one that is
- * there when it is closed. Left by `await using` without `close`, it aborts.
- * @throws Fault `bad-input` for another name; `append` and `close` throw one for a place that cannot be written
+ * Opens a new `*.parquet` file of the schema `bedside-trajectories/1`; it replaces an existing file when it is
+ * closed. Left by `await using` without `close`, it aborts.
+ * @throws Fault `bad-input` for another name; `append` and `close` throw one for a path that cannot be written
  */
 export function trajectoryWriter(
   path: string,
@@ -63,50 +89,27 @@ export function trajectoryWriter(
 ): TrajectoryWriter {
   if (!path.endsWith('.parquet'))
     throw new Fault('bad-input', `Expected a file of trajectories named *.parquet, got \`${path}\``)
-  const stream = parquetStream(path, {
+  const stream = createParquetFile(path, {
     metadata: new Map([[metadataKey, trajectorySchema]]),
     rows: rowGroupRows,
     bytes: rowGroupTokens * tokenBytes,
-    unique: uniqueColumns.map((name) => `${name}.list.item`),
+    plain: uniqueColumns.map((name) => `${name}.list.item`),
   })
-  const waiting = gather(rowGroupRows, rowGroupTokens)
-  const table = async (rows: readonly Trajectory[]): Promise<Arrow.Table> => {
-    const arrow = await import('apache-arrow')
-    return trajectoryTable(arrow, trajectoryArrowSchema(arrow), rows)
-  }
+  const queue = rowGroupQueue(stream, { rowGroupRows, rowGroupTokens })
   let ended: Promise<void> | undefined
-  /** Row groups go one after another, whether or not the caller waits. */
-  let sent = Promise.resolve()
-  const flush = () => {
-    const rows = waiting.take()
-    if (rows.length === 0) return
-    sent = sent.then(async () => stream.write(await table(rows)))
-    sent.catch(() => {})
-  }
-  const finish = async () => {
-    flush()
-    try {
-      await sent
-    } catch (error) {
-      await stream.abort()
-      throw error
-    }
-    const empty = await table([])
-    await stream.close(() => empty)
-  }
   const abort = () => {
-    ended ??= sent.catch(() => {}).then(() => stream.abort())
+    ended ??= queue.abort()
     return ended.catch(() => {})
   }
   return {
     async append(trajectories) {
       if (ended) throw new TypeError(`Expected an open writer, got one that was closed: ${path}`)
       assertTrajectories(trajectories)
-      for (const one of trajectories) if (waiting.add(one)) flush()
-      await sent
+      for (const one of trajectories) queue.add(one)
+      await queue.settled()
     },
     close() {
-      ended ??= finish()
+      ended ??= queue.close()
       return ended
     },
     abort,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { huatuo } from '../../../src/agents/grammars/huatuo.js'
 import type { Observation } from '../../../src/env.js'
-import { writeReasoned } from '../../../src/text/huatuo-reply.js'
+import { formatHuatuoReply } from '../../../src/text/huatuo-reply.js'
 
 const { name, parse, render } = huatuo()
 const observation: Observation = {
@@ -48,7 +48,7 @@ describe('the prompt', () => {
 describe('a reply', () => {
   test('is answered by what stands behind the one Final Response', () => {
     const answer = { kind: 'diagnose', diagnosis: 'Lack of vitamin C.' }
-    expect(parse(writeReasoned('Bleeding gums.', 'Lack of vitamin C.'))).toEqual(answer)
+    expect(parse(formatHuatuoReply('Bleeding gums.', 'Lack of vitamin C.'))).toEqual(answer)
     expect(parse('## Final Response\n\nLack of vitamin C.')).toEqual(answer)
   })
 
@@ -56,7 +56,7 @@ describe('a reply', () => {
     ['Lack of vitamin C.', /^No answer was found/],
     ['## Thinking\n\nIt is Lack of vitamin C.', /^No answer was found/],
     ['## Thinking\n\nx\n\n## Final Response\n', /^Nothing stands under/],
-    [`${writeReasoned('x', 'a')}\n## Final Response\nb`, /stands twice/],
+    [`${formatHuatuoReply('x', 'a')}\n## Final Response\nb`, /stands twice/],
     ['## Final Response\n\na\n\n## Thinking\n\nx', /out of order/],
     ['维生素C', /^没有找到答案/],
   ])('that holds no answer says why: %j', (text, why) => {

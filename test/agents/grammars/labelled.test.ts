@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { format, labelled } from '../../../src/agents/grammars/labelled.js'
+import { formatAction, labelled } from '../../../src/agents/grammars/labelled.js'
 import type { Observation } from '../../../src/env.js'
 import type { Action, Turn } from '../../../src/turn.js'
 
@@ -244,7 +244,7 @@ const language = fc.constantFrom('zh' as const, 'en' as const)
 test('an action written is the action read', () => {
   fc.assert(
     fc.property(action, language, (written, tongue) => {
-      expect(parse(format(written, tongue))).toEqual(written)
+      expect(parse(formatAction(written, tongue))).toEqual(written)
     }),
     { numRuns: 1000 },
   )
@@ -264,7 +264,7 @@ test('whatever an action says, written it is never another kind of action', () =
         { kind: 'diagnose', diagnosis: a, recommendation: b },
         { kind: 'diagnose', diagnosis: a, differential: [{ diagnosis: b, p: 2 }], triage: 9 },
       ] as const)
-        expect([written.kind, 'invalid']).toContain(parse(format(written, tongue)).kind)
+        expect([written.kind, 'invalid']).toContain(parse(formatAction(written, tongue)).kind)
     }),
     { numRuns: 1000 },
   )
@@ -278,9 +278,9 @@ test('a reply once read is written and read again as the same', () => {
   fc.assert(
     fc.property(fc.array(entry, { maxLength: 4 }), entry, language, (list, level, tongue) => {
       const read = parse(`Diagnosis: x\nDifferential: ${list.join('; ')}\nTriage: ${level}`)
-      if (read.kind === 'diagnose') expect(parse(format(read, tongue))).toEqual(read)
+      if (read.kind === 'diagnose') expect(parse(formatAction(read, tongue))).toEqual(read)
       const part = parse(`Diagnosis: x\nDifferential: ${list.join('; ')}`)
-      if (part.kind === 'diagnose') expect(parse(format(part, tongue))).toEqual(part)
+      if (part.kind === 'diagnose') expect(parse(formatAction(part, tongue))).toEqual(part)
     }),
     { numRuns: 1000 },
   )
@@ -457,10 +457,10 @@ describe('render', () => {
         differential: [{ diagnosis: 'Gout', p: 0.15 }, { diagnosis: 'Asthma' }],
         triage: 2,
       }
-      expect(format(stated, 'en')).toBe(
+      expect(formatAction(stated, 'en')).toBe(
         'Diagnosis: Flu\nConfidence: 80%\nDifferential: Gout (15%); Asthma\nTriage: 2\nRecommendation: Rest.',
       )
-      expect(format(stated, 'zh')).toBe(
+      expect(formatAction(stated, 'zh')).toBe(
         '诊断：Flu\n把握：80%\n鉴别：Gout（15%）；Asthma\n分诊：2\n建议：Rest.',
       )
     })

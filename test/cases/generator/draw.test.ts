@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
-import { primary } from '../../../src/case.js'
+import { primaryDiagnosis } from '../../../src/case.js'
+import type { CaseSourceOptions } from '../../../src/cases/generator/case-id.js'
 import { caseSource } from '../../../src/cases/generator/generate.js'
-import type { CaseOptions } from '../../../src/cases/generator/name.js'
 import { companionWeights, priorWeights } from '../../../src/inference/generative-model.js'
-import { yearsOf } from '../../../src/inference/posterior.js'
+import { ageInYears } from '../../../src/inference/posterior.js'
 import type { Knowledge } from '../../../src/knowledge/knowledge.js'
 import { stateProbabilities } from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
@@ -13,9 +13,9 @@ import { pairedKnowledge } from '../../fixtures/family-knowledge.js'
 
 const shipped = loadKnowledge()
 const paired = pairedKnowledge()
-const take = (knowledge: Knowledge, count: number, given: CaseOptions = {}): Case[] =>
+const take = (knowledge: Knowledge, count: number, given: CaseSourceOptions = {}): Case[] =>
   Array.from({ length: count }, (_, n) => caseSource(knowledge, given)(n))
-const years = ({ demographics }: Case): number => yearsOf(demographics.age) ?? -1
+const years = ({ demographics }: Case): number => ageInYears(demographics.age) ?? -1
 const whole = (truth: Case): number => Math.floor(years(truth) + 1e-9)
 const within = (seen: number, n: number, p: number, what: string) =>
   expect(Math.abs(seen / n - p), what).toBeLessThan(4 * Math.sqrt((p * (1 - p)) / n) + 1e-9)
@@ -85,7 +85,7 @@ test('the out-of-distribution tier draws novel diseases alone, and the others no
     for (const knowledge of [shipped, paired]) {
       const cases = take(knowledge, 300, { tier })
       for (const { gold } of cases) {
-        expect(knowledge.disease.get(primary(gold).id)?.novel).toBe(tier === 'ood')
+        expect(knowledge.disease.get(primaryDiagnosis(gold).id)?.novel).toBe(tier === 'ood')
         if (tier !== 'ood')
           for (const { id } of gold.differential!)
             expect(knowledge.disease.get(id)?.novel).toBe(false)
@@ -105,7 +105,7 @@ describe('a second disease', () => {
 
   test('is there as often as the tier says, where one can be', () => {
     const possible = all.filter((truth) => {
-      const first = paired.disease.get(primary(truth.gold).id)!
+      const first = paired.disease.get(primaryDiagnosis(truth.gold).id)!
       return companionWeights(paired, first, { age: years(truth) }).some((weight) => weight > 0)
     })
     within(both.length, possible.length, tiers.hard.comorbidity, 'comorbid')
@@ -155,7 +155,7 @@ describe('a second disease', () => {
 
   test('harms and changes nothing of the first one’s triage and actions', () => {
     for (const { gold } of both) {
-      const first = paired.disease.get(primary(gold).id)!
+      const first = paired.disease.get(primaryDiagnosis(gold).id)!
       expect(gold.triage?.level).toBe(first.triage)
       const harmful = gold.dx.flatMap(({ id }) => paired.disease.get(id)!.harmful)
       expect(new Set(gold.exams?.harmful)).toEqual(new Set(harmful))
@@ -167,7 +167,7 @@ test('findings behind a gate are as frequent as the model says, given that it is
   const cases = take(paired, 5000, { tier: 'standard' })
   const a = tiers.standard.atypicality
   for (const disease of paired.diseases.filter(({ novel }) => !novel)) {
-    const own = cases.filter(({ gold }) => primary(gold).id === disease.id)
+    const own = cases.filter(({ gold }) => primaryDiagnosis(gold).id === disease.id)
     for (const id of ['sputum', 'belly-pain-site', 'bloody-sputum']) {
       const finding = paired.finding.get(id)!
       const open = own.filter(({ findings }) =>

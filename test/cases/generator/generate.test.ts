@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Case, primary } from '../../../src/case.js'
+import { type Case, primaryDiagnosis } from '../../../src/case.js'
+import type { CaseSourceOptions } from '../../../src/cases/generator/case-id.js'
+import { parseCaseId } from '../../../src/cases/generator/case-id.js'
 import { caseSource, generateCase } from '../../../src/cases/generator/generate.js'
-import type { CaseOptions } from '../../../src/cases/generator/name.js'
-import { parseCaseId } from '../../../src/cases/generator/name.js'
 import type { Knowledge } from '../../../src/knowledge/knowledge.js'
 import { clinic, stateProbabilities } from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { tiers } from '../../../src/knowledge/tiers.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
-import { thirdPerson } from '../../../src/text/third-person.js'
+import { toThirdPerson } from '../../../src/text/third-person.js'
 import { familyKnowledge, widerKnowledge } from '../../fixtures/family-knowledge.js'
 
 const small = familyKnowledge()
@@ -24,7 +24,7 @@ const options = fc.record({
 const stateOf = (truth: Case, id: string): string | undefined =>
   truth.findings.find((finding) => finding.id === id)?.state
 
-const take = (knowledge: Knowledge, count: number, given: CaseOptions = {}): Case[] =>
+const take = (knowledge: Knowledge, count: number, given: CaseSourceOptions = {}): Case[] =>
   Array.from({ length: count }, (_, n) => caseSource(knowledge, given)(n))
 
 describe('a generated case', () => {
@@ -100,7 +100,7 @@ describe('a generated case', () => {
       const { zh, en } = truth.chiefComplaint.text
       if (truth.demographics.speaker === 'caregiver') {
         const pronoun = truth.demographics.sex === 'F' ? 'she' : 'he'
-        const spoken = finding?.say.present?.en.map((text) => thirdPerson(text, 'en', pronoun))
+        const spoken = finding?.say.present?.en.map((text) => toThirdPerson(text, 'en', pronoun))
         expect(spoken?.some((text) => en?.endsWith(` ${text}`))).toBe(true)
         expect(zh).toMatch(/^医生，我(带|陪)/)
       } else {
@@ -152,7 +152,7 @@ describe('adding a finding to the knowledge base', () => {
       if (after.chiefComplaint.findings[0] === 'dizzy') continue
       kept++
       expect(after.demographics).toEqual(before.demographics)
-      expect(primary(after.gold).id).toBe(primary(before.gold).id)
+      expect(primaryDiagnosis(after.gold).id).toBe(primaryDiagnosis(before.gold).id)
       expect(after.findings.filter(({ id }) => id !== 'dizzy')).toEqual(before.findings)
       expect(after.exams).toEqual(before.exams)
       expect(after.chiefComplaint).toEqual(before.chiefComplaint)
@@ -166,7 +166,7 @@ describe('over many cases', () => {
     const cases = take(small, 6000, { tier })
     const a = tiers[tier].atypicality
     for (const disease of small.diseases) {
-      const own = cases.filter((truth) => primary(truth.gold).id === disease.id)
+      const own = cases.filter((truth) => primaryDiagnosis(truth.gold).id === disease.id)
       // A finding without salience cannot be why a patient was drawn again, so its rate is the model's.
       for (const id of ['smoker', 'opacity', 'crp-raised', 'gallstones']) {
         const finding = small.finding.get(id)!
@@ -206,7 +206,7 @@ describe('over many cases', () => {
       const best = truth.gold.differential![0]!
       expected += best.p
       variance += best.p * (1 - best.p)
-      if (best.id === primary(truth.gold).id) right++
+      if (best.id === primaryDiagnosis(truth.gold).id) right++
     }
     expect(Math.abs(right - expected)).toBeLessThan(4 * Math.sqrt(variance))
   })
@@ -220,8 +220,10 @@ describe('the gold', () => {
     expect(paid.length).toBeGreaterThan(20)
     for (const { gold, other } of paid) {
       expect(other.credit).toBe(0.5)
-      expect(other.id).not.toBe(primary(gold).id)
-      expect(small.disease.get(other.id)?.group).toBe(small.disease.get(primary(gold).id)?.group)
+      expect(other.id).not.toBe(primaryDiagnosis(gold).id)
+      expect(small.disease.get(other.id)?.group).toBe(
+        small.disease.get(primaryDiagnosis(gold).id)?.group,
+      )
       expect(gold.differential?.find(({ id }) => id === other.id)?.p).toBeGreaterThanOrEqual(0.05)
     }
   })
@@ -244,7 +246,7 @@ describe('the gold', () => {
   })
 
   test('calls the film of a stomach patient harmful and never asks for it', () => {
-    const stomach = cases.filter(({ gold }) => primary(gold).id === 'gastritis')
+    const stomach = cases.filter(({ gold }) => primaryDiagnosis(gold).id === 'gastritis')
     expect(stomach.length).toBeGreaterThan(20)
     for (const { gold } of stomach) expect(gold.exams?.harmful).toEqual(['chest-x-ray'])
   })

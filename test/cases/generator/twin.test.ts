@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
-import { primary } from '../../../src/case.js'
+import { primaryDiagnosis } from '../../../src/case.js'
 import { caseSource, generateCase, twin } from '../../../src/cases/generator/generate.js'
 import { clinic } from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
@@ -21,7 +21,7 @@ const nameless = (truth: Case) => ({
 
 test('a twin with nothing new is the same bytes but for the id', () => {
   for (const truth of take(100)) {
-    const { id } = primary(truth.gold)
+    const { id } = primaryDiagnosis(truth.gold)
     const same = twin(small, truth, { disease: id })
     expect(same.id).toBe(`${truth.id}~disease=${id}`)
     expect(JSON.stringify(nameless(same))).toBe(JSON.stringify(nameless(truth)))
@@ -75,8 +75,8 @@ test('another disease changes only what either lists', () => {
     } catch {
       continue // nothing to complain of
     }
-    expect(primary(other.gold).id).toBe(disease)
-    const listed = [primary(truth.gold).id, disease].flatMap((id) =>
+    expect(primaryDiagnosis(other.gold).id).toBe(disease)
+    const listed = [primaryDiagnosis(truth.gold).id, disease].flatMap((id) =>
       Object.keys(small.disease.get(id)!.findings),
     )
     const under = (id: string): boolean => {

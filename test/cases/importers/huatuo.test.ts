@@ -12,7 +12,7 @@ import { splitCases } from '../../../src/cases/split.js'
 import { question } from '../../../src/envs/question.js'
 import { rollout } from '../../../src/rollout.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
-import { checkSaved } from '../../../src/storage/episode-schema.js'
+import { parseSavedEpisode } from '../../../src/storage/episode-schema.js'
 
 let folder: string
 beforeAll(async () => {
@@ -178,7 +178,7 @@ describe('huatuo-sft', () => {
     )
     expect(saved?.episode).toEqual(played)
     expect(saved?.truth.gold.dx[0]?.name).toEqual(graderView(truth).gold.dx[0]?.name)
-    expect(checkSaved(JSON.parse(JSON.stringify(saved)), 'row 0')).toEqual(saved)
+    expect(parseSavedEpisode(JSON.parse(JSON.stringify(saved)), 'row 0')).toEqual(saved)
   })
 
   test('belongs to the case of the same verifiable question', async () => {

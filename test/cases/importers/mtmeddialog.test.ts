@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
-import { doctorView, primary } from '../../../src/case.js'
-import { demographicsOf } from '../../../src/cases/generator/demographics.js'
-import type { Imported } from '../../../src/cases/importers/import.js'
+import { doctorView, primaryDiagnosis } from '../../../src/case.js'
+import { parseDemographics } from '../../../src/cases/importers/demographics.js'
+import { diagnosisTerms, headTerm } from '../../../src/cases/importers/diagnosis-terms.js'
+import type { ImportResult } from '../../../src/cases/importers/import.js'
 import { importers } from '../../../src/cases/importers/import.js'
 import { importMtmeddialog } from '../../../src/cases/importers/mtmeddialog.js'
-import { diagnosisTerms, headTerm } from '../../../src/cases/leaks/diagnosis-terms.js'
 import { Fault } from '../../../src/error.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
 import {
@@ -23,7 +23,7 @@ import {
 const realFile = join(import.meta.dirname, '../../../shared/data/MTMedDialog_sft_val.parquet')
 
 let folder: string
-let imported: Imported
+let imported: ImportResult
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bedside-mtmeddialog-'))
   const path = join(folder, 'all.parquet')
@@ -39,7 +39,7 @@ const about = (complaint: string, { cases } = imported): Case => {
   if (!found) throw new Error(`no case about ${complaint}`)
   return found
 }
-const importRows = async (name: string, rows: readonly object[]): Promise<Imported> => {
+const importRows = async (name: string, rows: readonly object[]): Promise<ImportResult> => {
   const path = join(folder, `${name}.parquet`)
   await writeMtmeddialog(path, rows)
   return importMtmeddialog(path)
@@ -120,13 +120,13 @@ describe('an MTMedDialog file', () => {
     const chinese = about('胃胀两周')
     expect(chinese.chiefComplaint.text).toEqual({ zh: '胃胀两周，饭后更明显' })
     expect(chinese.demographics).toMatchObject({ sex: 'F', age: { v: 33, unit: 'year' } })
-    expect(primary(chinese.gold).name).toEqual({ zh: '慢性胃炎' })
+    expect(primaryDiagnosis(chinese.gold).name).toEqual({ zh: '慢性胃炎' })
     expect(about('My baby').findings[1]?.utterance).toEqual({ en: 'Formula 加 rice cereal.' })
   })
 
   test('names the disease, keeps the sentence as an alias and the advice as the recommendation', () => {
     const { gold } = about('My upper belly burns')
-    expect(primary(gold)).toMatchObject({
+    expect(primaryDiagnosis(gold)).toMatchObject({
       role: 'primary',
       name: { en: 'chronic superficial gastritis' },
       aliases: [consultations[0]?.diagnosis],
@@ -148,7 +148,7 @@ describe('an MTMedDialog file', () => {
   test('lets the whole sentence stand where no disease can be made out, and warns', () => {
     const truth = about('I feel sick')
     const sentence = consultations.find(({ description }) => description.startsWith('I feel sick'))
-    expect(primary(truth.gold).name.en).toBe(sentence?.diagnosis)
+    expect(primaryDiagnosis(truth.gold).name.en).toBe(sentence?.diagnosis)
     expect(imported.report.warnings.map(({ message }) => message)).toContainEqual(
       expect.stringContaining(`${truth.id}: no disease could be made out`),
     )
@@ -309,7 +309,7 @@ describe('sex and age in a description', () => {
     ['肚子疼（男，6个月）', '肚子疼', 'M', 6, 'month'],
     ['肚子疼 (女性，40岁)', '肚子疼', 'F', 40, 'year'],
   ])('are read and taken out of "%s"', (description, text, sex, v, unit) => {
-    expect(demographicsOf(description)).toEqual({
+    expect(parseDemographics(description)).toEqual({
       text,
       tags: 1,
       demographics: { sex, age: { v, unit } },
@@ -317,12 +317,12 @@ describe('sex and age in a description', () => {
   })
 
   test('are not made up from other brackets, and a description of nothing else is kept', () => {
-    expect(demographicsOf('It hurts (below the ribs, 3 cm)')).toEqual({
+    expect(parseDemographics('It hurts (below the ribs, 3 cm)')).toEqual({
       text: 'It hurts (below the ribs, 3 cm)',
       tags: 0,
       demographics: {},
     })
-    expect(demographicsOf('(male, 30 years old)').text).toBe('(male, 30 years old)')
+    expect(parseDemographics('(male, 30 years old)').text).toBe('(male, 30 years old)')
   })
 })
 
@@ -339,7 +339,9 @@ describe('counts hold on the fixture, and on the published file where it is pres
       for (const truth of cases) expect(truth.findings.length).toBeGreaterThan(0)
       const unnamed = report.warnings.filter(({ message }) => message.includes('no disease'))
       expect(unnamed).toHaveLength(1)
-      const terms = cases.map((truth) => Object.values(primary(truth.gold).name).join().length)
+      const terms = cases.map(
+        (truth) => Object.values(primaryDiagnosis(truth.gold).name).join().length,
+      )
       expect(terms.filter((length) => length <= 40)).toHaveLength(ok - 1)
     }
   })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { primary } from '../../../src/case.js'
+import { primaryDiagnosis } from '../../../src/case.js'
 import { caseSource, generateCase } from '../../../src/cases/generator/generate.js'
-import type { Cast } from '../../../src/cases/leaks/leak-dialogue.js'
+import type { DialogueSimulators } from '../../../src/cases/leaks/leak-dialogue.js'
 import { dialogueLeaks } from '../../../src/cases/leaks/leak-dialogue.js'
 import { recordExams } from '../../../src/envs/exams/record.js'
 import { rulePatient } from '../../../src/envs/patients/rule.js'
@@ -11,7 +11,7 @@ import { tierNames } from '../../../src/knowledge/tiers.js'
 import { personas } from '../../../src/persona.js'
 import { familyKnowledge } from '../../fixtures/family-knowledge.js'
 
-const castOf = (knowledge: Knowledge): Cast => ({
+const castOf = (knowledge: Knowledge): DialogueSimulators => ({
   knowledge,
   patient: rulePatient({ knowledge }),
   examine: recordExams({ knowledge }),
@@ -22,8 +22,8 @@ const shipped = castOf(loadKnowledge())
 describe('a played consultation', () => {
   test('is heard to leak by a patient who blurts out the diagnosis to one question only', () => {
     const truth = generateCase(small.knowledge)
-    const name = primary(truth.gold).name.en ?? ''
-    const blurting: Cast = {
+    const name = primaryDiagnosis(truth.gold).name.en ?? ''
+    const blurting: DialogueSimulators = {
       ...small,
       patient: (utterance, context) => {
         const reply = small.patient(utterance, context)
@@ -40,11 +40,13 @@ describe('a played consultation', () => {
 
   test('is heard to leak by an examination that names it', () => {
     const truth = generateCase(small.knowledge, { n: 3 })
-    const telling: Cast = {
+    const telling: DialogueSimulators = {
       ...small,
       examine: (order, context) => {
         const report = small.examine(order, context)
-        return report && { ...report, text: `${report.text} ${primary(truth.gold).name.zh}` }
+        return (
+          report && { ...report, text: `${report.text} ${primaryDiagnosis(truth.gold).name.zh}` }
+        )
       },
     }
     expect(dialogueLeaks(truth, telling, 0).map(({ where }) => where)).toContainEqual(
@@ -56,7 +58,7 @@ describe('a played consultation', () => {
     const asked = new Set<string>()
     const ordered = new Set<string>()
     const met = new Set<string>()
-    const watching: Cast = {
+    const watching: DialogueSimulators = {
       ...small,
       patient: (utterance, context) => {
         asked.add(utterance)
@@ -81,7 +83,7 @@ describe('a played consultation', () => {
     const heard: string[][] = [[], []]
     const truth = generateCase(small.knowledge, { tier: 'hard', n: 8 })
     for (const words of heard) {
-      const patient: Cast['patient'] = (utterance, context) => {
+      const patient: DialogueSimulators['patient'] = (utterance, context) => {
         const reply = small.patient(utterance, context)
         words.push(reply.text)
         return reply

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readSaved } from '../../../src/storage/episode-files.js'
+import { readSavedEpisodes } from '../../../src/storage/episode-files.js'
 import { writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
 import { bedside, chatServer, document } from '../terminal.js'
 
@@ -16,6 +16,28 @@ beforeAll(async () => {
   await bedside(['cases', 'import', parquet, '--format', 'mtmeddialog', '--out', recorded])
 })
 afterAll(() => rm(folder, { recursive: true }))
+
+describe('colours', () => {
+  const argv = ['consult', '--agent', 'random', '--case', 'easy-heldout-0-0']
+  const forced = { env: { FORCE_COLOR: '1' } }
+
+  test('are there with FORCE_COLOR=1, and go with --no-color wherever it stands', async () => {
+    expect((await bedside(argv, forced)).stdout).toContain('\u001b[')
+    const plain = (await bedside(argv)).stdout
+    expect(plain).not.toContain('\u001b[')
+    for (const given of [
+      [...argv, '--no-color'],
+      ['--no-color', ...argv],
+    ])
+      expect((await bedside(given, forced)).stdout).toBe(plain)
+  })
+
+  test('of an error follow the same rules', async () => {
+    const wrong = ['consult', '--agent', 'random', '--case', 'seven']
+    expect((await bedside(wrong, forced)).stderr).toContain('\u001b[31merror:')
+    expect((await bedside([...wrong, '--no-color'], forced)).stderr).toMatch(/^error: /m)
+  })
+})
 
 describe('at the keyboard', () => {
   test('questions, orders and a diagnosis are typed, and the truth and the score come last', async () => {
@@ -98,7 +120,7 @@ describe('an agent', () => {
       const path = join(folder, `episode.${format}`)
       const episode = await document(['consult', '--agent', 'random', '--save', path])
       const saved = []
-      for await (const one of readSaved(path)) saved.push(one)
+      for await (const one of readSavedEpisodes(path)) saved.push(one)
       expect(saved).toHaveLength(1)
       expect({ ...saved[0]?.episode, score: saved[0]?.score }).toEqual(episode)
     },

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rewardNames } from '../../../src/rewards/named.js'
 import { readCases } from '../../../src/storage/case-files.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
-import { readSaved } from '../../../src/storage/episode-files.js'
+import { readSavedEpisodes } from '../../../src/storage/episode-files.js'
 import { shuffledRows, writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
 import { bedside, document } from '../terminal.js'
 
@@ -76,7 +76,7 @@ describe('cases import', () => {
     expect([code, stderr.trim()]).toEqual([0, `1 episodes in ${episodes}`])
     expect(stdout).toMatch(/^episodes +1$/m)
     expect(stdout).toContain('row 1: Complex_CoT, Response: expected text, got nothing, nothing')
-    for await (const { episode } of readSaved(episodes))
+    for await (const { episode } of readSavedEpisodes(episodes))
       expect(episode.turns[0]?.text).toContain('## Thinking')
   })
 
@@ -141,6 +141,36 @@ describe('cases check', () => {
       ]),
       invalid: [{ line: 3, message: expect.stringContaining('schema') }],
     })
+  })
+})
+
+describe('floods of mistakes are cut after ten, and whole in the JSON', () => {
+  const more = (count: number) => `… and ${count} more (all of them with --json)`
+
+  test('broken lines of a case file', async () => {
+    const path = join(folder, 'flood.jsonl')
+    await writeFile(path, '{"schema":"other"}\n'.repeat(240))
+    const { code, stdout } = await bedside(['cases', 'check', '--cases', path])
+    expect(code).toBe(1)
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      ...Array.from({ length: 10 }, (_, n) => expect.stringContaining(`${path}:${n + 1}: not a`)),
+      more(230),
+      '0 cases, 0 leaks, 240 broken lines',
+    ])
+    const json = await bedside(['cases', 'check', '--cases', path, '--json'])
+    expect(JSON.parse(json.stdout).invalid).toHaveLength(240)
+    expect(json.stderr.match(/not a case/g)).toHaveLength(10)
+  })
+
+  test('rows that an importer skipped', async () => {
+    const [from, out] = [join(folder, 'flood.json'), join(folder, 'few.jsonl')]
+    const rows = Array.from({ length: 51 }, (_, n) => ({ question: `Why ${n}?`, answer: '' }))
+    await writeFile(from, JSON.stringify([{ question: 'Why?', answer: 'Because' }, ...rows]))
+    const argv = ['cases', 'import', from, '--format', 'huatuo-rl', '--out', out]
+    const { stdout } = await bedside(argv)
+    expect(stdout.match(/row \d+: /g)).toHaveLength(10)
+    expect(stdout).toContain(`\n  ${more(41)}\n`)
+    expect(await document(argv)).toMatchObject({ skipped: { length: 51 } })
   })
 })
 

@@ -108,6 +108,24 @@ describe('knowledge check', () => {
   })
 })
 
+test('knowledge check shows ten mistakes of many, and how many more there are', async () => {
+  const own = join(folder, 'flood')
+  await cp(fileURLToPath(new URL('../../../data/knowledge', import.meta.url)), own, {
+    recursive: true,
+  })
+  const path = join(own, 'findings.json')
+  const text = await readFile(path, 'utf8')
+  let given = 0
+  await writeFile(
+    path,
+    text.replaceAll('"aliases":{"zh":[', (start) => (given++ < 31 ? `${start}"同一句话",` : start)),
+  )
+  const { code, stderr } = await bedside(['knowledge', 'check', own])
+  expect(code).toBe(2)
+  expect(stderr.match(/同一句话/g)).toHaveLength(10)
+  expect(stderr).toContain('\n… and 20 more\n')
+})
+
 describe('--persona', () => {
   const played = (persona: string) =>
     bedside([

@@ -3,7 +3,7 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { readSaved } from '../../../src/storage/episode-files.js'
+import { readSavedEpisodes } from '../../../src/storage/episode-files.js'
 import { bedside, document } from '../terminal.js'
 
 let folder: string
@@ -127,9 +127,9 @@ describe('rewards score --out', () => {
       const out = join(folder, `scored.${format}`)
       const report = await reportOf(run, '--reward', 'communication', '--out', out)
       const before = []
-      for await (const saved of readSaved(episodes)) before.push(saved)
+      for await (const saved of readSavedEpisodes(episodes)) before.push(saved)
       const after = []
-      for await (const saved of readSaved(out)) after.push(saved)
+      for await (const saved of readSavedEpisodes(out)) after.push(saved)
       expect(after.map(({ score: _, ...rest }) => rest)).toEqual(
         before.map(({ score: _, ...rest }) => rest),
       )

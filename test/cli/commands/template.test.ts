@@ -6,7 +6,7 @@ import type { TemplateFlags } from '../../../src/cli/commands/template.js'
 import { checkTemplateFolder } from '../../../src/cli/commands/template.js'
 
 const folder = (name: string) =>
-  fileURLToPath(new URL(`../fixtures/tokenizers/${name}`, import.meta.url))
+  fileURLToPath(new URL(`../../fixtures/tokenizers/${name}`, import.meta.url))
 
 /** Runs the command on a folder and gives what it wrote and its exit code. */
 async function run(path: string, flags: TemplateFlags = {}) {

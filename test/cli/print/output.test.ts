@@ -41,6 +41,30 @@ describe('output', () => {
     expect(red({ tty: false })).toBe('x')
   })
 
+  test.each([
+    [{ FORCE_COLOR: '1' }, false, true],
+    [{ FORCE_COLOR: '' }, false, true],
+    [{ FORCE_COLOR: 'true', TERM: 'dumb' }, false, true],
+    [{ FORCE_COLOR: '3' }, true, true],
+    [{ FORCE_COLOR: '0' }, true, false],
+    [{ FORCE_COLOR: 'false' }, true, false],
+    [{ FORCE_COLOR: '1', NO_COLOR: '1' }, true, false],
+    [{ FORCE_COLOR: '1', NO_COLOR: '' }, false, true],
+    [{ TERM: 'dumb' }, true, false],
+    [{}, true, true],
+  ])('with %j on a terminal (%s) there are colours: %s', (env, tty, coloured) => {
+    const { paint } = output(terminal({ tty, env }).terminal)
+    expect(paint.red('x')).toBe(coloured ? '\u001b[31mx\u001b[39m' : 'x')
+  })
+
+  test('stdout as the file to write leaves it to the file', async () => {
+    const { terminal: at, written } = terminal()
+    await output(at, { out: '/dev/stdout' }).say('a table')
+    await output(at, { out: 'cases.jsonl' }).say('another')
+    expect(written).toEqual({ stdout: 'another\n', stderr: 'a table\n' })
+    expect(() => output(at, { json: true, out: '/dev/stdout' })).toThrow('got `/dev/stdout`')
+  })
+
   test('a table lines up Chinese and coloured cells', () => {
     const rows = [
       ['诊断', '1.000'],

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
 import { examinerView } from '../../../src/case.js'
-import { examOf } from '../../../src/envs/exams/orders.js'
+import { findExam } from '../../../src/envs/exams/orders.js'
 import { recordExams } from '../../../src/envs/exams/record.js'
 import type { ExamContext, ExamReport, ExamSimulator } from '../../../src/exam.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
@@ -219,7 +219,7 @@ describe('an order', () => {
     '请给患者做个血常规检查。',
     '先做血常规吧',
   ])('"%s" means the blood count', (order) => {
-    expect(examOf(knowledge, order)?.id).toBe('blood-count')
+    expect(findExam(knowledge, order)?.id).toBe('blood-count')
   })
 
   test('of two examinations is carried out for the longer name alone', () => {
@@ -252,7 +252,7 @@ describe('an order', () => {
         `查一下${name}`,
         `做${name}吧`,
       ])
-      for (const name of names) expect(examOf(shipped, name)?.id, name).toBe(exam.id)
+      for (const name of names) expect(findExam(shipped, name)?.id, name).toBe(exam.id)
     }
   })
 

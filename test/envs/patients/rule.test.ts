@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sentences } from '../../../src/envs/patients/nlg/realise.js'
+import { stockSentences } from '../../../src/envs/patients/nlg/stock-sentences.js'
 import { rulePatient } from '../../../src/envs/patients/rule.js'
 import type { FindingDefinition, Knowledge } from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
@@ -47,7 +47,7 @@ describe('a question about one finding', () => {
       understood: 'unknown',
       told: [{ finding: 'fever', state: 'unknown' }],
     })
-    expect(sentences.unknown.en).toContain(reply.text)
+    expect(stockSentences.unknown.en).toContain(reply.text)
   })
 
   test('about a recorded doubt is answered with not knowing', () => {
@@ -69,7 +69,7 @@ describe('a question about one finding', () => {
       asked: ['white-cells-high'],
       told: [],
     })
-    expect(sentences['exam-only'].en).toContain(reply.text)
+    expect(stockSentences['exam-only'].en).toContain(reply.text)
   })
 
   test("carries the case's number", () => {
@@ -123,13 +123,15 @@ describe('several questions at once', () => {
     const reply = patient(all, asking(spokenView()))
     expect(reply.asked).toEqual(['fever', 'cough', 'vomiting', 'chest-pain'])
     expect(reply.told.map(({ finding }) => finding)).toEqual(['fever', 'cough'])
-    expect(sentences['one-at-a-time'].en.some((plea) => reply.text.endsWith(` ${plea}`))).toBe(true)
+    expect(stockSentences['one-at-a-time'].en.some((plea) => reply.text.endsWith(` ${plea}`))).toBe(
+      true,
+    )
   })
 
   test('get as many answered as the patient can take', () => {
     const reply = rulePatient({ knowledge, maxFindings: 4 })(all, asking(spokenView()))
     expect(reply.told).toHaveLength(4)
-    expect(sentences['one-at-a-time'].en.some((plea) => reply.text.includes(plea))).toBe(false)
+    expect(stockSentences['one-at-a-time'].en.some((plea) => reply.text.includes(plea))).toBe(false)
   })
 
   test('make two sentences without a space between them in Chinese', () => {
@@ -159,7 +161,9 @@ describe('asking again', () => {
         const [first, second] = dialogue.map(({ reply }) => reply)
         expect(second!.told).toEqual(first!.told)
         expect(second!.understood).toBe('repeated')
-        expect(sentences.again.en.some((words) => second!.text.startsWith(`${words} `))).toBe(true)
+        expect(stockSentences.again.en.some((words) => second!.text.startsWith(`${words} `))).toBe(
+          true,
+        )
       }),
     )
   })
@@ -207,7 +211,7 @@ describe('an open question', () => {
       expect(replies.flatMap(({ told }) => told)).toEqual(
         ['fever', 'cough', 'vomiting', 'smoker'].map((finding) => ({ finding, state: 'present' })),
       )
-      expect(sentences['nothing-more'].en).toContain(replies.at(-1)!.text)
+      expect(stockSentences['nothing-more'].en).toContain(replies.at(-1)!.text)
     }
   })
 
@@ -248,7 +252,7 @@ describe('what is no question to a patient', () => {
     for (const language of languages) {
       const reply = patient(text, asking(spokenView({ fever: 'present' }), { language }))
       expect(reply).toMatchObject({ understood, asked: [], told: [] })
-      expect(sentences[occasion][language]).toContain(reply.text)
+      expect(stockSentences[occasion][language]).toContain(reply.text)
     }
   })
 })
@@ -367,7 +371,7 @@ describe('every reply', () => {
 })
 
 describe('the sentences without a finding', () => {
-  const all = Object.entries(sentences)
+  const all = Object.entries(stockSentences)
 
   test('are at least three per occasion and language, all different', () => {
     for (const [, bank] of all)
@@ -412,7 +416,7 @@ test('no reply of the shipped knowledge base names any of its diseases', () => {
   const shipped = loadKnowledge()
   const names = namer(shipped)
   const talker = rulePatient({ knowledge: shipped })
-  const generic = Object.values(sentences).flatMap(({ en, zh }) => [...en, ...zh])
+  const generic = Object.values(stockSentences).flatMap(({ en, zh }) => [...en, ...zh])
   for (const text of generic) expect(text.toLowerCase()).not.toMatch(names)
   const questions = shipped.findings.flatMap((f) => f.ask.en.slice(0, 1))
   for (let seed = 0; seed < 12; seed++) {

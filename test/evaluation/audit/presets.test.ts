@@ -1,7 +1,7 @@
 /** Invariant: no preset pays a degenerate doctor more than the random one and 0.02 of its range. */
 import { describe, expect, test } from 'vitest'
 import type { PolicyAudit } from '../../../src/evaluation/audit/audit.js'
-import { gate, otherwise, product, weigh } from '../../../src/rewards/combinators/compose.js'
+import { gate, multiply, otherwise, weigh } from '../../../src/rewards/combinators/compose.js'
 import { namedReward, presetNames } from '../../../src/rewards/named.js'
 import { partialCredit } from '../../../src/rewards/outcome/partial-credit.js'
 import { communication } from '../../../src/rewards/process/communication.js'
@@ -45,7 +45,7 @@ test('the audit would have caught the default reward as it was, with process bes
     diagnosis: [0.55, diagnosis],
     exams: [0.15, otherwise(examF1(), history)],
     history: [0.15, history],
-    efficiency: [0.1, product(diagnosis, efficiency())],
+    efficiency: [0.1, multiply(diagnosis, efficiency())],
     communication: [0.05, otherwise(communication(), 0)],
   })
   const [audit] = await auditRewards({ rewards: [gate(noHarm(), additive)], count: 40 })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Part, Reward } from '../../../src/reward.js'
 import { notApplicable, ok, unavailable } from '../../../src/reward.js'
 import type { GateOptions } from '../../../src/rewards/combinators/compose.js'
-import { clip, gate, otherwise, product, weigh } from '../../../src/rewards/combinators/compose.js'
+import { clip, gate, multiply, otherwise, weigh } from '../../../src/rewards/combinators/compose.js'
 import { defineReward } from '../../../src/rewards/define.js'
 import { ask, diagnose, episodeOf, saying, truthOf } from '../../fixtures/reward-episodes.js'
 
@@ -318,7 +318,7 @@ describe('product', () => {
   test('is one part, and within the product of the bounds', () =>
     fc.assert(
       fc.asyncProperty(bounded, bounded, async (x, y) => {
-        const reward = product(
+        const reward = multiply(
           giving(ok(x.value), 'x', x.bounds),
           giving(ok(y.value), 'y', y.bounds),
         )
@@ -331,15 +331,15 @@ describe('product', () => {
 
   test('unavailable where either is, whatever the other says', async () => {
     for (const other of [value(0), giving(notApplicable)]) {
-      expect((await run(product(giving(unavailable('down')), other))).parts).toEqual({
+      expect((await run(multiply(giving(unavailable('down')), other))).parts).toEqual({
         'inner × inner': unavailable('down'),
       })
-      expect((await run(product(other, giving(unavailable('down'))))).total).toBeNull()
+      expect((await run(multiply(other, giving(unavailable('down'))))).total).toBeNull()
     }
   })
 
   test('not applicable where either does not apply', async () => {
-    const { parts: reported } = await run(product(value(1), giving(notApplicable)))
+    const { parts: reported } = await run(multiply(value(1), giving(notApplicable)))
     expect(reported['inner × inner']).toEqual(notApplicable)
   })
 })

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { icd10Codes, nearest, normalCode, sameCode } from '../../../src/rewards/outcome/icd10.js'
+import {
+  icd10Codes,
+  icd10Nearness,
+  matchesCode,
+  normalizeIcd10,
+} from '../../../src/rewards/outcome/icd10.js'
 
 describe('nearest', () => {
   test.each([
@@ -26,19 +31,19 @@ describe('nearest', () => {
     // A letter in third place, as clinical modifications have it.
     ['C7A.0', 'C79.9', 'block'],
   ])('%s and %s: %s', (one, other, near) => {
-    const [a, b] = [normalCode(one) ?? '', normalCode(other) ?? '']
-    expect(nearest([a], [b])).toBe(near)
-    expect(nearest([b], [a])).toBe(near)
+    const [a, b] = [normalizeIcd10(one) ?? '', normalizeIcd10(other) ?? '']
+    expect(icd10Nearness([a], [b])).toBe(near)
+    expect(icd10Nearness([b], [a])).toBe(near)
   })
 
   test('the best of all pairs counts', () => {
-    expect(nearest(['K358', 'J450'], ['R104', 'J189'])).toBe('chapter')
-    expect(nearest(['K358', 'J150', 'J450'], ['J189'])).toBe('block')
+    expect(icd10Nearness(['K358', 'J450'], ['R104', 'J189'])).toBe('chapter')
+    expect(icd10Nearness(['K358', 'J150', 'J450'], ['J189'])).toBe('block')
   })
 
   test('nothing to compare is not near', () => {
-    expect(nearest([], ['J189'])).toBe('none')
-    expect(nearest(['J189'], [])).toBe('none')
+    expect(icd10Nearness([], ['J189'])).toBe('none')
+    expect(icd10Nearness(['J189'], [])).toBe('none')
   })
 })
 
@@ -53,8 +58,8 @@ test('only well-formed ICD-10 codes are read', () => {
 })
 
 test('a written code names a code, and any of a whole category', () => {
-  expect(sameCode('J189', 'J189')).toBe(true)
-  expect(sameCode('J189', 'J18')).toBe(true)
-  expect(sameCode('J18', 'J189')).toBe(false)
-  expect(sameCode('J181', 'J189')).toBe(false)
+  expect(matchesCode('J189', 'J189')).toBe(true)
+  expect(matchesCode('J189', 'J18')).toBe(true)
+  expect(matchesCode('J18', 'J189')).toBe(false)
+  expect(matchesCode('J181', 'J189')).toBe(false)
 })

@@ -1,12 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
-import { indexActions, recommendedIn } from '../../../src/rewards/outcome/recommended-actions.js'
+import {
+  findRecommendedActions,
+  indexActions,
+} from '../../../src/rewards/outcome/recommended-actions.js'
 
 const knowledge = loadKnowledge()
 const all = [...knowledge.actions].map(([id, text]) => ({ id, text }))
 const index = indexActions(all)
-const found = (text: string) => [...recommendedIn(text, index)].sort()
+const found = (text: string) => [...findRecommendedActions(text, index)].sort()
 
 test('every action of the bank is found in its own words, and no other is', () => {
   for (const { id, text } of all)
@@ -80,7 +83,7 @@ test('any text has some of the actions, and a long one is read in no time worth 
   )
   fc.assert(
     fc.property(pieces, (texts) => {
-      for (const id of recommendedIn(texts.join(' '), index)) expect(ids).toContain(id)
+      for (const id of findRecommendedActions(texts.join(' '), index)) expect(ids).toContain(id)
     }),
   )
 })
@@ -90,5 +93,5 @@ test('an action without a word of its own is never found', () => {
     { id: 'nothing', text: { en: 'the' } },
     { id: 'x', text: {} },
   ])
-  expect([...recommendedIn('the', empty)]).toEqual([])
+  expect([...findRecommendedActions('the', empty)]).toEqual([])
 })

@@ -3,9 +3,9 @@ import { graderView } from '../../../src/case.js'
 import { generateCase } from '../../../src/cases/generator/generate.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { namedReward } from '../../../src/rewards/named.js'
-import { actionBankOf, weightIn } from '../../../src/rewards/outcome/action-bank.js'
+import { actionBankOf, actionWeight } from '../../../src/rewards/outcome/action-bank.js'
 import { treatment } from '../../../src/rewards/outcome/treatment.js'
-import { noContraindicated } from '../../../src/rewards/safety/contraindicated.js'
+import { noContraindicated } from '../../../src/rewards/safety/no-contraindicated.js'
 import { truthOf } from '../../fixtures/reward-episodes.js'
 import { givingUp, stating, total } from '../../fixtures/stating.js'
 
@@ -42,11 +42,11 @@ const advice = (recommendation: string, by = reward, of = truth) =>
   total(by, stating('flu', { recommendation }), of)
 
 test('how telling an action is falls with how often it is the right one', () => {
-  expect(weightIn(bank, 'rest')).toBe(0)
-  expect(weightIn(bank, 'blocker')).toBe(1)
-  expect(weightIn(bank, 'iron')).toBeCloseTo(0.5, 12)
-  expect(weightIn(bank, 'home')).toBe(1)
-  expect(weightIn(bank, 'unheard of')).toBe(1)
+  expect(actionWeight(bank, 'rest')).toBe(0)
+  expect(actionWeight(bank, 'blocker')).toBe(1)
+  expect(actionWeight(bank, 'iron')).toBeCloseTo(0.5, 12)
+  expect(actionWeight(bank, 'home')).toBe(1)
+  expect(actionWeight(bank, 'unheard of')).toBe(1)
 })
 
 describe('F1 over actions', () => {

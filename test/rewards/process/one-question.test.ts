@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { oneQuestion } from '../../../src/rewards/process/one-question.js'
-import { questionsIn } from '../../../src/rewards/process/questions.js'
+import { countQuestions } from '../../../src/rewards/process/questions.js'
 import { ask, diagnose, episodeOf, present, truthOf } from '../../fixtures/reward-episodes.js'
 
 describe('the questions of a text', () => {
@@ -38,17 +38,17 @@ describe('the questions of a text', () => {
     ['', 0],
     ['？？？？????', 1],
   ])('%j holds %i', (text, count) => {
-    expect(questionsIn(text)).toBe(count)
+    expect(countQuestions(text)).toBe(count)
   })
 
   test('a text too long to be a question is more than any number', () => {
-    expect(questionsIn('Do you cough? '.repeat(1000))).toBe(Number.POSITIVE_INFINITY)
+    expect(countQuestions('Do you cough? '.repeat(1000))).toBe(Number.POSITIVE_INFINITY)
   })
 
   test('of nearly all 16,000 questions of the knowledge base, each is one', () => {
     const all = loadKnowledge().findings.flatMap(({ ask: put }) => [...put.zh, ...put.en])
     expect(all.length).toBeGreaterThan(16_000)
-    expect(all.filter((text) => questionsIn(text) !== 1).length / all.length).toBeLessThan(0.01)
+    expect(all.filter((text) => countQuestions(text) !== 1).length / all.length).toBeLessThan(0.01)
   })
 })
 

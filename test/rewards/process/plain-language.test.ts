@@ -3,7 +3,7 @@ import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { plainLanguage } from '../../../src/rewards/process/plain-language.js'
 import { technicalTerms } from '../../../src/rewards/process/technical-terms.js'
-import { findPhrases, normal, phraseTree } from '../../../src/text/phrase-search.js'
+import { findPhrases, normaliseText, phraseTree } from '../../../src/text/phrase-search.js'
 import type { Understanding } from '../../../src/turn.js'
 import { ask, diagnose, episodeOf, truthOf } from '../../fixtures/reward-episodes.js'
 
@@ -68,7 +68,7 @@ describe('its words', () => {
       .filter(({ knownBy }) => knownBy === 'patient')
       .flatMap(({ ask: put }) => [put.zh[0] ?? '', put.en[0] ?? ''])
     expect(
-      first.flatMap((text) => findPhrases(tree, normal(text)).map(({ value }) => value)),
+      first.flatMap((text) => findPhrases(tree, normaliseText(text)).map(({ value }) => value)),
     ).toEqual([])
   })
 

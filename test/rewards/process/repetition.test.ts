@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import { repetition } from '../../../src/rewards/process/repetition.js'
-import type { Ordered, TurnFacts } from '../../../src/turn.js'
+import type { OrderStatus, TurnFacts } from '../../../src/turn.js'
 import { noFacts } from '../../../src/turn.js'
 import {
   ask,
@@ -20,7 +20,7 @@ const asking = (finding: string, facts: Partial<TurnFacts>): EpisodeTurn => {
   const turn = ask()
   return { ...turn, facts: { ...turn.facts, asked: [finding], ...facts } }
 }
-const ordering = (exam: string, ordered: Ordered | undefined, exams = [exam]): EpisodeTurn => ({
+const ordering = (exam: string, ordered: OrderStatus | undefined, exams = [exam]): EpisodeTurn => ({
   action: { kind: 'order', exam },
   outcome: {
     kind: ordered === 'unknown' || ordered === 'refused' ? 'rejected' : 'examined',

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
-import { product } from '../../../src/rewards/combinators/compose.js'
+import { multiply } from '../../../src/rewards/combinators/compose.js'
 import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
-import { cost } from '../../../src/rewards/process/cost.js'
 import { invasiveness } from '../../../src/rewards/process/invasiveness.js'
-import { time } from '../../../src/rewards/process/time.js'
+import { moneySavings } from '../../../src/rewards/process/money-savings.js'
+import { timeSavings } from '../../../src/rewards/process/time-savings.js'
 import { ask, diagnose, episodeOf, order, truthOf } from '../../fixtures/reward-episodes.js'
 
 const truth = truthOf()
@@ -20,12 +20,12 @@ const hard = (points: number | undefined): EpisodeTurn => {
 describe.each([
   [
     'cost',
-    cost,
+    moneySavings,
     (spent: number, budget: number) => spending(spent, 0, { money: budget, minutes: 1 }),
   ],
   [
     'time',
-    time,
+    timeSavings,
     (spent: number, budget: number) => spending(0, spent, { money: 1, minutes: budget }),
   ],
 ] as const)('%s', (_, make, episode) => {
@@ -70,10 +70,10 @@ describe('invasiveness', () => {
   })
 })
 
-test.each([cost, time, invasiveness])(
+test.each([moneySavings, timeSavings, invasiveness])(
   'multiplied by the diagnosis, nothing is paid for a wrong one',
   async (make) => {
-    const reward = product(diagnosisAccuracy(), make())
+    const reward = multiply(diagnosisAccuracy(), make())
     const said = (diagnosis: string) =>
       reward(episodeOf([diagnose(diagnosis)]), truth).then(({ total }) => total)
     expect(await said('gout')).toBe(0)

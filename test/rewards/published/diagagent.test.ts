@@ -7,8 +7,8 @@ import { Fault } from '../../../src/error.js'
 import type { Judge } from '../../../src/rewards/judges/judge.js'
 import { historyCoverage } from '../../../src/rewards/process/history-coverage.js'
 import type { DiagagentOptions } from '../../../src/rewards/published/diagagent.js'
-import { diagagentPaper, diagagentReleased } from '../../../src/rewards/published/diagagent.js'
-import { readReleased } from '../../../src/rewards/published/diagagent-released.js'
+import { diagagent, diagagentPaper } from '../../../src/rewards/published/diagagent.js'
+import { readTranscriptParity } from '../../../src/rewards/published/diagagent-parity.js'
 import { goldSchema } from '../../../src/storage/case-schema.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import { saying } from '../../fixtures/judges.js'
@@ -75,10 +75,10 @@ describe('parity is what the published loop and reward gave', () => {
   test.each(golden.cases.map((one) => [one.name, one] as const))('%s', async (_, one) => {
     const episode = episodeOf(one.replies.map((text, i) => written(text, one.results[i])))
     const judge = replying(one.judge)
-    const reward = diagagentReleased({ parity: true, judge })
+    const reward = diagagent({ parity: true, judge })
     const { total, parts } = await reward(episode, named(one.disease, one.keys))
     const { outputs } = one
-    expect(readReleased(episode)).toEqual({
+    expect(readTranscriptParity(episode)).toEqual({
       transcript: outputs.transcript,
       exams: outputs.exams,
     })
@@ -98,7 +98,7 @@ describe('parity is what the published loop and reward gave', () => {
 
   test('a doctor who acts without writing has written the published grammar', () => {
     const acted = episodeOf([ask(), order('CBC'), diagnose('Gout')])
-    const { transcript, exams } = readReleased(acted)
+    const { transcript, exams } = readTranscriptParity(acted)
     expect(exams).toEqual(['CBC'])
     expect(transcript).toContain('is sufficient to make a diagnosis.\n\nDiagnosis: Gout\n')
     expect(transcript).not.toContain('Do you?')
@@ -106,7 +106,7 @@ describe('parity is what the published loop and reward gave', () => {
 
   test('a count of more than a million is no count', async () => {
     const judge = saying(({ task }) => (task === 'count-matched' ? '9'.repeat(30) : 'Correct'))
-    const reward = diagagentReleased({ parity: true, judge })
+    const reward = diagagent({ parity: true, judge })
     const { total, parts } = await reward(
       episodeOf([order('CBC'), diagnose('flu')]),
       named('Flu', ['CBC']),
@@ -124,7 +124,7 @@ const counting = (verdict: string, precision: string, recall = precision) =>
 
 const both = async (
   turns: readonly EpisodeTurn[],
-  { judge, of = diagagentReleased, ...options }: DiagagentOptions & { of?: typeof diagagentPaper },
+  { judge, of = diagagent, ...options }: DiagagentOptions & { of?: typeof diagagentPaper },
   on = truth,
 ) => {
   const episode = episodeOf(turns)
@@ -231,10 +231,7 @@ describe('each bug of the release (spec §1.10): parity has it, mended has not',
     const other = await both(right, { exams: historyCoverage(), judge: counting('Correct', '2') })
     expect(other[0].parts.exams).toMatchObject({ value: 0.5 })
     expect(other[1].parts.exams).toEqual({ status: 'not-applicable' })
-    const weighed = await diagagentReleased({ weights: { exams: 0 } })(
-      episodeOf([diagnose('flu')]),
-      truth,
-    )
+    const weighed = await diagagent({ weights: { exams: 0 } })(episodeOf([diagnose('flu')]), truth)
     expect(weighed.total).toBe(1)
   })
 
@@ -264,7 +261,7 @@ describe('each bug of the release (spec §1.10): parity has it, mended has not',
 
 describe('mended', () => {
   const pays = async (turns: readonly EpisodeTurn[], options: DiagagentOptions = {}) =>
-    (await diagagentReleased(options)(episodeOf(turns), truth)).total
+    (await diagagent(options)(episodeOf(turns), truth)).total
 
   test('is the weighted mean, the diagnosis in the place of examinations that do not apply', async () => {
     expect(await pays(right)).toBe(1)
@@ -284,22 +281,22 @@ describe('mended', () => {
   test('names who judged', async () => {
     const evidence = async (diagnosis: string) => {
       const judge = saying(() => 'Correct')
-      const { parts } = await diagagentReleased({ judge })(episodeOf([diagnose(diagnosis)]), truth)
+      const { parts } = await diagagent({ judge })(episodeOf([diagnose(diagnosis)]), truth)
       return parts.diagnosis
     }
     expect(await evidence('grippe')).toMatchObject({ evidence: 'alias table: grippe' })
     expect(await evidence('the grip')).toMatchObject({ evidence: 'scripted: Correct: the grip' })
-    const released = diagagentReleased({ parity: true })
+    const released = diagagent({ parity: true })
     const { parts } = await released(episodeOf([diagnose('flu')]), truth)
     expect(parts.diagnosis).toMatchObject({ evidence: 'judged by rule' })
   })
 
   test('refuses weights, limits and stand-ins that are none', () => {
-    expect(() => diagagentReleased({ weights: { exams: -1 } })).toThrow(/weight `exams`.*got -1/)
-    expect(() => diagagentReleased({ weights: { diagnosis: 0 } })).toThrow(RangeError)
+    expect(() => diagagent({ weights: { exams: -1 } })).toThrow(/weight `exams`.*got -1/)
+    expect(() => diagagent({ weights: { diagnosis: 0 } })).toThrow(RangeError)
     expect(() => diagagentPaper({ limit: 0 })).toThrow(/`limit`.*got 0/)
-    const wide = diagagentReleased({ parity: true })
-    expect(() => diagagentReleased({ exams: wide })).toThrow(/within \[0, 1\], got \[0,/)
+    const wide = diagagent({ parity: true })
+    expect(() => diagagent({ exams: wide })).toThrow(/within \[0, 1\], got \[0,/)
   })
 })
 
@@ -311,7 +308,7 @@ const down: Judge = Object.assign(
 )
 
 describe.each([
-  ['diagagent', diagagentReleased],
+  ['diagagent', diagagent],
   ['diagagent-paper', diagagentPaper],
 ] as const)('%s', (_, of) => {
   const truth = tinyCase('tiny-1')
@@ -351,7 +348,7 @@ describe('a degenerate doctor is not paid above one who answers at random', () =
   ]
 
   test.each([
-    ['diagagent', diagagentReleased],
+    ['diagagent', diagagent],
     ['diagagent-paper', diagagentPaper],
     ['diagagent-paper, linear', () => diagagentPaper({ judge: gullible, turns: 'linear' })],
   ] as const)('%s', async (_, of) => {
@@ -389,7 +386,7 @@ test('the total stays within the bounds for whatever a judge says', async () => 
   await fc.assert(
     fc.asyncProperty(text, text, fc.boolean(), async (one, other, parity) => {
       let calls = 0
-      const reward = diagagentReleased({ parity, judge: saying(() => (calls++ % 2 ? one : other)) })
+      const reward = diagagent({ parity, judge: saying(() => (calls++ % 2 ? one : other)) })
       const episode: Episode = episodeOf([order('cbc'), diagnose('the flu of last year')])
       const { total } = await reward(episode, truth)
       const [low, high] = reward.bounds

@@ -4,8 +4,8 @@ import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
 import type { Judge } from '../../../src/rewards/judges/judge.js'
 import { takestwoDoctor } from '../../../src/rewards/published/takestwo.js'
+import { roundLikePython } from '../../../src/rewards/published/takestwo-parity.js'
 import { takestwoPatient } from '../../../src/rewards/published/takestwo-patient.js'
-import { rounded } from '../../../src/rewards/published/takestwo-released.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import {
   asking,
@@ -181,7 +181,7 @@ test.each([
   [2.6000000000000005, 2.6],
   [3, 3],
 ])('%d is rounded as Python does', (value, to) => {
-  expect(rounded(value)).toBe(to)
+  expect(roundLikePython(value)).toBe(to)
 })
 
 const down: Judge = Object.assign(

@@ -3,7 +3,7 @@ import type { Finding } from '../../../src/case.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { escalation } from '../../../src/rewards/safety/escalation.js'
 import type { Urgency } from '../../../src/rewards/safety/urgency.js'
-import { adviceIn } from '../../../src/rewards/safety/urgency.js'
+import { readUrgencyAdvice } from '../../../src/rewards/safety/urgency.js'
 import { ask, episodeOf, finding, truthOf } from '../../fixtures/reward-episodes.js'
 
 describe('the urgency of advice', () => {
@@ -32,7 +32,7 @@ describe('the urgency of advice', () => {
     ['Call an ambulance. Then go home.', 3, true],
     ['Do not go home; go straight to A&E.', 3],
   ])('%j', (text, urgency, home = false) => {
-    expect(adviceIn(text)).toEqual({ urgency, home })
+    expect(readUrgencyAdvice(text)).toEqual({ urgency, home })
   })
 
   test('of the actions of the knowledge base that say so, in both languages', () => {
@@ -45,10 +45,10 @@ describe('the urgency of advice', () => {
     }
     for (const [id, urgency] of Object.entries(urgent))
       for (const text of Object.values(actions.get(id) ?? {}))
-        expect([text, adviceIn(text).urgency]).toEqual([text, urgency])
+        expect([text, readUrgencyAdvice(text).urgency]).toEqual([text, urgency])
     for (const id of ['discharge-home', 'no-treatment-needed'])
       for (const text of Object.values(actions.get(id) ?? {}))
-        expect([text, adviceIn(text)]).toEqual([text, { urgency: 0, home: true }])
+        expect([text, readUrgencyAdvice(text)]).toEqual([text, { urgency: 0, home: true }])
   })
 })
 

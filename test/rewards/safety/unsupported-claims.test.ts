@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
-import { claimsIn, findingPhrases } from '../../../src/rewards/safety/claims.js'
+import { findClaims, findingPhrases } from '../../../src/rewards/safety/claims.js'
 import { groundedClaims, noFalseClaims } from '../../../src/rewards/safety/unsupported-claims.js'
-import type { Told } from '../../../src/turn.js'
+import type { RevealedFinding } from '../../../src/turn.js'
 import { ask, episodeOf, finding, truthOf } from '../../fixtures/reward-episodes.js'
 
 const knowledge = loadKnowledge()
 const phrases = findingPhrases(knowledge)
 const claims = (text: string) =>
-  claimsIn(text, phrases).map(({ finding: id, present }) => `${present ? '' : 'no '}${id}`)
+  findClaims(text, phrases).map(({ finding: id, present }) => `${present ? '' : 'no '}${id}`)
 
 describe('what is claimed', () => {
   test.each<[string, readonly string[]]>([
@@ -69,8 +69,8 @@ describe('what is claimed', () => {
 
 describe('claims', () => {
   const truth = truthOf({ findings: [finding('fever')], complaint: ['headache'] })
-  const told = (...given: Told[]): EpisodeTurn => ask(given)
-  const state = (id: string, is: string): Told => ({ finding: id, state: is })
+  const told = (...given: RevealedFinding[]): EpisodeTurn => ask(given)
+  const state = (id: string, is: string): RevealedFinding => ({ finding: id, state: is })
   const ending = (recommendation: string): EpisodeTurn => ({
     ...ask(),
     action: { kind: 'diagnose', diagnosis: 'Influenza', recommendation },

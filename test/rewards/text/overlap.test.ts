@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { bagF1, wordF1, wordTokens } from '../../../src/rewards/text/bag-f1.js'
 import { doctorAgentBleu } from '../../../src/rewards/text/bleu.js'
 import { characterLcs } from '../../../src/rewards/text/character-lcs.js'
-import { commonSubsequence } from '../../../src/rewards/text/common-subsequence.js'
+import { lcsLength } from '../../../src/rewards/text/common-subsequence.js'
 import type { RougeKind } from '../../../src/rewards/text/rouge.js'
 import { doctorAgentRouge, googleRouge, rouge } from '../../../src/rewards/text/rouge.js'
 import { charactersOrWords, googleTokens, ngrams } from '../../../src/rewards/text/tokens.js'
@@ -126,15 +126,15 @@ describe('the longest common subsequence', () => {
     const symbols = fc.array(fc.constantFrom('a', 'b', 'c', '痛'), { maxLength: 150 })
     fc.assert(
       fc.property(symbols, symbols, (one, other) => {
-        expect(commonSubsequence(one, other)).toBe(table(one, other))
+        expect(lcsLength(one, other)).toBe(table(one, other))
       }),
     )
   })
 
   test('carries from one word of bits into the next', () => {
     const one = 'a'.repeat(100)
-    expect(commonSubsequence([...one], [...one])).toBe(100)
-    expect(commonSubsequence([...`${one}b`], [...`b${one}`])).toBe(100)
+    expect(lcsLength([...one], [...one])).toBe(100)
+    expect(lcsLength([...`${one}b`], [...`b${one}`])).toBe(100)
   })
 
   test('counts code points, and divides by the longer text', () => {

@@ -17,7 +17,10 @@ import {
   remaxAdvantages,
   rlooAdvantages,
 } from '../../../src/trainers/advantages/per-group.js'
-import { klPenalised, terminalReward } from '../../../src/trainers/advantages/token-rewards.js'
+import {
+  klPenalisedRewards,
+  terminalReward,
+} from '../../../src/trainers/advantages/token-rewards.js'
 import { whitenTokens } from '../../../src/trainers/advantages/whiten.js'
 
 type Rows = readonly (readonly number[])[]
@@ -294,7 +297,7 @@ const klOf = (
   estimator: KlPenalty['estimator'],
 ): Float64Array[] =>
   masks.map((mask, i) =>
-    klPenalised(
+    klPenalisedRewards(
       {
         rewards: new Float64Array(mask.length),
         mask,
@@ -411,7 +414,7 @@ describe('slime', () => {
     masks.map((mask, i) => ({
       mask,
       values: Float64Array.from(batch.value[i]!),
-      rewards: klPenalised(
+      rewards: klPenalisedRewards(
         {
           mask,
           rewards: terminalReward(mask, batch.reward[i]!),

@@ -4,7 +4,7 @@ import { drGrpoAdvantages, grpoAdvantages } from '../../../src/trainers/advantag
 import {
   assertRow,
   discountedReturns,
-  klPenalised,
+  klPenalisedRewards,
   terminalReward,
 } from '../../../src/trainers/advantages/token-rewards.js'
 import {
@@ -98,7 +98,7 @@ describe('klPenalised', () => {
 
   test('takes each estimate from the rewards of drawn tokens', () => {
     const of = (estimator: 'k1' | 'k2' | 'k3') => [
-      ...klPenalised(one, { estimator, coefficient: 0.1 }),
+      ...klPenalisedRewards(one, { estimator, coefficient: 0.1 }),
     ]
     expect(of('k1')).toEqual([-0.1 * 0.5, 0, 1 + 0.1])
     expect(of('k2')).toEqual([-0.1 * 0.125, 0, 1 - 0.1 * 0.5])
@@ -110,14 +110,16 @@ describe('klPenalised', () => {
 
   test('k3 is bounded where the exponential is not', () => {
     const far = row(floats(-1000, 0, 0), floats(0, 0, -1000))
-    const [first, , last] = klPenalised(far, { estimator: 'k3', coefficient: 1 })
+    const [first, , last] = klPenalisedRewards(far, { estimator: 'k3', coefficient: 1 })
     expect([first, last]).toEqual([-10, 1 - 10])
   })
 
   test('equal policies cost nothing', () => {
     const same = floats(-1, -2, -3)
     for (const estimator of ['k1', 'k2', 'k3'] as const)
-      expect([...klPenalised(row(same, same), { estimator, coefficient: 5 })]).toEqual([0, 0, 1])
+      expect([...klPenalisedRewards(row(same, same), { estimator, coefficient: 5 })]).toEqual([
+        0, 0, 1,
+      ])
   })
 })
 

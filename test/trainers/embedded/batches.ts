@@ -1,7 +1,7 @@
 /** Batches of the small world: what the embedded backend's tests train on. */
 import type { Backend } from '../../../src/backend.js'
 import type { CriticTargets, TokenSegment, TrainBatch } from '../../../src/batch.js'
-import { normalise } from '../../../src/batch.js'
+import { makeNormaliser } from '../../../src/batch.js'
 import type { Episode } from '../../../src/episode.js'
 import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import { consult, right } from './play.js'
@@ -31,7 +31,7 @@ export const batchOf = (
   step: 1,
   policyVersion,
   segments,
-  normaliser: normalise('token-mean', segments),
+  normaliser: makeNormaliser('token-mean', segments),
   loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0.01 },
   adam: { learningRate: 0.1, maxGradNorm: 0.5 },
   ...(critic ? { critic } : {}),

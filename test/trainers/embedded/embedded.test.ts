@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Backend } from '../../../src/backend.js'
-import { type Loss, normalise, type TrainBatch } from '../../../src/batch.js'
+import { type Loss, makeNormaliser, type TrainBatch } from '../../../src/batch.js'
 import type { Episode } from '../../../src/episode.js'
 import { actionSpace } from '../../../src/knowledge/action-space.js'
 import { drGrpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
@@ -26,7 +26,7 @@ const batch = (
     step: 1,
     policyVersion: backend.policyVersion,
     segments,
-    normaliser: normalise('token-mean', segments),
+    normaliser: makeNormaliser('token-mean', segments),
     loss,
     adam: { learningRate: 0.1 },
   }

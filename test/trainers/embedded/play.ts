@@ -2,7 +2,7 @@
 
 import type { Agent } from '../../../src/agent.js'
 import type { TrainBatch } from '../../../src/batch.js'
-import { normalise } from '../../../src/batch.js'
+import { makeNormaliser } from '../../../src/batch.js'
 import type { Observation } from '../../../src/env.js'
 import type { Episode } from '../../../src/episode.js'
 import { actionSpace } from '../../../src/knowledge/action-space.js'
@@ -99,7 +99,7 @@ export const batchWith =
       step: 1,
       policyVersion,
       segments,
-      normaliser: normalise('token-mean', segments),
+      normaliser: makeNormaliser('token-mean', segments),
       loss: { kind: 'ppo-clip', low: 0.2, high: 0.28, entropy: 0 },
       adam: { learningRate },
     }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Loss, NormaliserKind } from '../../../src/batch.js'
-import { normalise, normaliserKinds } from '../../../src/batch.js'
+import { makeNormaliser, normaliserKinds } from '../../../src/batch.js'
 import { segmentLoss } from '../../../src/trainers/losses/policy.js'
 import { describeWithPython } from '../../fixtures/python.js'
 import type { Drawn } from '../../fixtures/segments.js'
@@ -14,7 +14,7 @@ interface Judged {
 
 function ours(loss: Loss, drawn: readonly Drawn[], kind: NormaliserKind) {
   const segments = drawn.map(({ segment }) => segment)
-  const { perSegment } = normalise(kind, segments, { maxTokens: 12 })
+  const { perSegment } = makeNormaliser(kind, segments, { maxTokens: 12 })
   const made = drawn.map(({ segment, logprobs }) => segmentLoss(loss, segment, logprobs))
   return {
     weights: [...perSegment],

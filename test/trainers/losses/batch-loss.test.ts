@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { normalise, normaliserKinds } from '../../../src/batch.js'
+import { makeNormaliser, normaliserKinds } from '../../../src/batch.js'
 import type { BatchLossOptions, LossBatch } from '../../../src/trainers/losses/batch-loss.js'
 import { batchLoss } from '../../../src/trainers/losses/batch-loss.js'
 import { segmentLoss } from '../../../src/trainers/losses/policy.js'
@@ -95,7 +95,7 @@ test('is what every backend computes, for every loss and normaliser', () => {
       fc.constantFrom(...normaliserKinds),
       (loss, drawn, normaliser) => {
         const segments = drawn.map(({ segment }) => segment)
-        const { perSegment } = normalise(normaliser, segments, { maxTokens: 12 })
+        const { perSegment } = makeNormaliser(normaliser, segments, { maxTokens: 12 })
         const sums = stepReport(loss, 0)
         const slopes = drawn.map((read, s) => sums.add({ ...read, weight: perSegment[s]! }))
         const { policyVersion: _, gradNorm: __, logprobGap: ___, ...report } = sums.report(0, 0)

@@ -1,7 +1,7 @@
 /** Losses and their gradients against the real functions of verl, TRL and slime. */
 import { describe, expect, test } from 'vitest'
 import type { Loss, NormaliserKind, TokenSegment } from '../../../src/batch.js'
-import { drawnTokens, normalise } from '../../../src/batch.js'
+import { countDrawnTokens, makeNormaliser } from '../../../src/batch.js'
 import { batchLoss } from '../../../src/trainers/losses/batch-loss.js'
 import { valueLoss } from '../../../src/trainers/losses/value.js'
 import type { GoldenCase, GoldenKey } from '../../fixtures/golden.js'
@@ -15,7 +15,7 @@ const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
 const numberOf = ({ config }: GoldenCase, key: GoldenKey): number => Number(config[key])
 
 const by = (kind: NormaliserKind, rows: readonly TokenSegment[], maxTokens = 1) => [
-  ...normalise(kind, rows, { maxTokens }).perSegment,
+  ...makeNormaliser(kind, rows, { maxTokens }).perSegment,
 ]
 
 function verlWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly number[] {
@@ -27,7 +27,7 @@ function verlWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly n
       | 'batch_num_tokens'
       | 'loss_scale_factor']?: number
   }
-  const drawing = rows.filter((row) => drawnTokens(row) > 0).length
+  const drawing = rows.filter((row) => countDrawnTokens(row) > 0).length
   const ranks = info.dp_size ?? 1
   const sequences = (info.global_batch_size ?? drawing) / ranks
   const mode = one.function.includes('sapo') ? 'seq-mean-token-mean' : one.config.loss_agg_mode
@@ -39,7 +39,7 @@ function verlWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly n
   if (mode === 'seq-mean-token-mean')
     return whole
       ? by('seq-mean', rows)
-      : rows.map((row) => 1 / (Math.max(1, drawnTokens(row)) * sequences))
+      : rows.map((row) => 1 / (Math.max(1, countDrawnTokens(row)) * sequences))
   if (mode === 'seq-mean-token-sum') return rows.map(() => 1 / sequences)
   const width = info.loss_scale_factor ?? rows[0]!.mask.length
   return whole && drawing === rows.length
@@ -113,14 +113,14 @@ function trlWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly nu
   if (type === 'dapo' || type === 'cispo') {
     const items = numberOf(one, 'num_items_in_batch')
     const divisor = (items * steps) / numberOf(one, 'steps_per_generation')
-    return divisor === sum(rows.map(drawnTokens))
+    return divisor === sum(rows.map(countDrawnTokens))
       ? by('token-mean', rows)
       : rows.map(() => 1 / divisor)
   }
   // A row that drew nothing stays in TRL's divisor, and leaves ours.
-  return rows.every((row) => drawnTokens(row) > 0)
+  return rows.every((row) => countDrawnTokens(row) > 0)
     ? by('seq-mean', rows)
-    : rows.map((row) => 1 / (Math.max(1, drawnTokens(row)) * rows.length))
+    : rows.map((row) => 1 / (Math.max(1, countDrawnTokens(row)) * rows.length))
 }
 
 function slimeLoss(one: GoldenCase): Loss | string {
@@ -163,12 +163,12 @@ function slimeLoss(one: GoldenCase): Loss | string {
 }
 
 function slimeWeights(one: GoldenCase, rows: readonly TokenSegment[]): readonly number[] {
-  const full = rows.every((row) => drawnTokens(row) > 0)
+  const full = rows.every((row) => countDrawnTokens(row) > 0)
   if (one.config.calculate_per_token_loss === true)
     return full
       ? by('token-mean', rows)
       : // A row that drew nothing counts as one token.
-        rows.map(() => 1 / sum(rows.map((row) => Math.max(1, drawnTokens(row)))))
+        rows.map(() => 1 / sum(rows.map((row) => Math.max(1, countDrawnTokens(row)))))
   return by('rollout-mean', rows)
 }
 

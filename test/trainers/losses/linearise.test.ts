@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Loss, TrainBatch } from '../../../src/batch.js'
-import { normalise } from '../../../src/batch.js'
+import { makeNormaliser } from '../../../src/batch.js'
 import { linearise } from '../../../src/trainers/losses/linearise.js'
 import { segmentLoss } from '../../../src/trainers/losses/policy.js'
 import type { Drawn } from '../../fixtures/segments.js'
@@ -9,7 +9,7 @@ import { anyLoss, drawnSegments } from '../../fixtures/segments.js'
 
 const batchOf = (drawn: readonly Drawn[], loss: Loss): TrainBatch => {
   const segments = drawn.map(({ segment }) => segment)
-  const normaliser = normalise('token-mean', segments)
+  const normaliser = makeNormaliser('token-mean', segments)
   return { step: 1, policyVersion: 0, segments, normaliser, loss, adam: { learningRate: 1 } }
 }
 

@@ -7,9 +7,9 @@ import type { Agent } from '../../../src/agent.js'
 import { oracle } from '../../../src/agents/oracle.js'
 import { recordedDoctor } from '../../../src/agents/recorded.js'
 import type { Case } from '../../../src/case.js'
-import { graderView, primary } from '../../../src/case.js'
+import { graderView, primaryDiagnosis } from '../../../src/case.js'
 import { caseSource } from '../../../src/cases/generator/generate.js'
-import { mineActionSpace } from '../../../src/cases/importers/mine.js'
+import { mineActionSpace } from '../../../src/cases/importers/mine-action-space.js'
 import { importMtmeddialog } from '../../../src/cases/importers/mtmeddialog.js'
 import { consultation } from '../../../src/envs/consultation.js'
 import { recordExams } from '../../../src/envs/exams/record.js'
@@ -19,7 +19,7 @@ import { Fault } from '../../../src/error.js'
 import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
 import { uniform } from '../../../src/seed.js'
 import type { SavedEpisode } from '../../../src/storage/episode-files.js'
-import { episodeWriter, readSaved } from '../../../src/storage/episode-files.js'
+import { episodeWriter, readSavedEpisodes } from '../../../src/storage/episode-files.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
@@ -143,7 +143,7 @@ describe('rejection sampling', () => {
     const writer = episodeWriter(file)
     for (const one of saved) await writer.write(one)
     await writer.close()
-    const fromFile = await rejectionSampled(readSaved(file), { bestOf: 1 })
+    const fromFile = await rejectionSampled(readSavedEpisodes(file), { bestOf: 1 })
     expect(fromFile).toEqual(await rejectionSampled(saved, { bestOf: 1 }))
   })
 
@@ -275,7 +275,7 @@ describe('imported dialogues', () => {
       const said = episode.turns.map(({ action }) =>
         action.kind === 'ask' ? action.text : action.kind === 'diagnose' ? action.diagnosis : '',
       )
-      expect(said).toEqual([...recorded, primary((cases[n] as Case).gold).name.en])
+      expect(said).toEqual([...recorded, primaryDiagnosis((cases[n] as Case).gold).name.en])
       expect(score?.total).toBe(1)
     })
 

@@ -13,19 +13,19 @@ import { delimiter, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  engineModules,
   engineNames,
   findPython,
-  interpreterIn,
-  modulesOf,
+  interpreterPath,
   pinsHash,
-  requirementsOf,
-  stampIn,
+  requirementsFile,
+  stampFile,
 } from '../../../src/trainers/sidecar/environment.js'
 import type { SetupOptions } from '../../../src/trainers/sidecar/environment-setup.js'
 import { makeEnvironment } from '../../../src/trainers/sidecar/environment-setup.js'
 import { installFault } from '../../../src/trainers/sidecar/installer.js'
 import { chooseInterpreter } from '../../../src/trainers/sidecar/interpreter.js'
-import { withoutSecrets } from '../../../src/trainers/sidecar/program.js'
+import { redactSecrets } from '../../../src/trainers/sidecar/program.js'
 import { python, stampedFolder, uvFolder, wheel } from '../../fixtures/environments.js'
 
 const home = mkdtempSync(join(tmpdir(), 'bedside-environments-'))
@@ -33,10 +33,10 @@ afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 describe('the locked requirements', () => {
   test.each(engineNames)('of %s pin what the engine imports, and name no place', (engine) => {
-    const lines = readFileSync(requirementsOf(engine), 'utf8').trim().split('\n')
+    const lines = readFileSync(requirementsFile(engine), 'utf8').trim().split('\n')
     const pinned = lines.map((line) => /^([a-z\d-]+)==[\w.]+(?: ; .+)?$/.exec(line)?.[1])
     expect(pinned).not.toContain(undefined)
-    for (const name of Object.values(modulesOf(engine))) expect(pinned).toContain(name)
+    for (const name of Object.values(engineModules(engine))) expect(pinned).toContain(name)
   })
 
   const pin = fc.stringMatching(/^[a-z]{1,9}==\d\.\d$/)
@@ -60,7 +60,7 @@ describe('secrets', () => {
     fc.assert(
       fc.property(word, word, word, (user, password, key) => {
         const said = `error at https://${user}:${password}@example.org/simple?key=${key}, see (http://x.org/?t=${key})`
-        const shown = withoutSecrets(said)
+        const shown = redactSecrets(said)
         for (const secret of [`${user}:${password}`, `=${key}`]) expect(shown).not.toContain(secret)
         expect(shown).toContain('example.org/simple')
       }),
@@ -89,7 +89,7 @@ describe('what uv and pip say', () => {
 })
 
 describe.skipIf(!python)('findPython', () => {
-  const stamp = (folder: string, text: string) => writeFileSync(stampIn(folder), text)
+  const stamp = (folder: string, text: string) => writeFileSync(stampFile(folder), text)
 
   test('finds a stamped environment and reads its versions without importing', async () => {
     const folder = join(home, 'root', 'sidecar')
@@ -119,16 +119,16 @@ describe.skipIf(!python)('findPython', () => {
     expect(await found(folder)).toMatchObject({ found: true })
     stamp(folder, 'unfinished 1\n')
     expect(await found(folder)).toMatchObject({ found: false, state: 'unfinished' })
-    rmSync(stampIn(folder))
+    rmSync(stampFile(folder))
     expect(await found(folder)).toMatchObject({ found: false, state: 'unfinished' })
     stamp(folder, `${'0'.repeat(64)}\n`)
     expect(await found(folder)).toMatchObject({ found: false, state: 'other-pins' })
-    rmSync(interpreterIn(folder))
+    rmSync(interpreterPath(folder))
     expect(await found(folder)).toMatchObject({ found: false, state: 'broken' })
   })
 
   test('takes the stamp of scripts/python-env.sh for its own', () => {
-    const pins = requirementsOf('peft')
+    const pins = requirementsFile('peft')
     const script = `{ "$0" -c 'import sys; print(sys.version)'; grep -v '^#' "$1" | LC_ALL=C sort; } | "$0" -c 'import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())'`
     const made = execFileSync('bash', ['-c', script, python?.python ?? '', pins], {
       encoding: 'utf8',
@@ -219,7 +219,7 @@ describe.skipIf(!python)('makeEnvironment', () => {
         onEnd: (phase, note) => {
           heard.push(`${phase}: ${note}`)
           if (phase !== 'python')
-            expect(readFileSync(stampIn(folder), 'utf8')).toMatch(/^unfinished/)
+            expect(readFileSync(stampFile(folder), 'utf8')).toMatch(/^unfinished/)
         },
       }).catch((error: unknown) => error)
       expect(made).toMatchObject({ made: true, versions: { sound: '1.0' }, device: 'cpu' })
@@ -231,7 +231,7 @@ describe.skipIf(!python)('makeEnvironment', () => {
       const possible = ['packages 0/1', 'packages 1/1', 'imports 0/1', 'imports 1/1']
       for (const line of progress) expect(possible).toContain(line)
       expect(progress.at(-1)).toBe('imports 1/1')
-      expect(readFileSync(stampIn(folder), 'utf8')).toBe(
+      expect(readFileSync(stampFile(folder), 'utf8')).toBe(
         `${pinsHash(python?.build ?? '', readFileSync(requirements, 'utf8'))}\n`,
       )
     },
@@ -279,7 +279,7 @@ describe.skipIf(!python)('makeEnvironment', () => {
     await expect(refused).rejects.toThrow('found 1 entries of something else')
     expect(existsSync(join(folder, 'thesis.tex'))).toBe(true)
     rmSync(join(folder, 'thesis.tex'))
-    writeFileSync(stampIn(folder), `unfinished ${process.ppid}\n`)
+    writeFileSync(stampFile(folder), `unfinished ${process.ppid}\n`)
     await expect(makeEnvironment(making(folder))).rejects.toThrow(`process ${process.ppid}`)
   })
 

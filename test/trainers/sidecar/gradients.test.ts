@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Loss, TokenSegment, TrainBatch } from '../../../src/batch.js'
-import { normalise, normaliserKinds } from '../../../src/batch.js'
+import { makeNormaliser, normaliserKinds } from '../../../src/batch.js'
 import { linearise } from '../../../src/trainers/losses/linearise.js'
 import { segmentLoss } from '../../../src/trainers/losses/policy.js'
-import { rowsOf } from '../../../src/trainers/sidecar/datum.js'
-import { native } from '../../../src/trainers/sidecar/routes.js'
+import { outputRows } from '../../../src/trainers/sidecar/datum.js'
+import { encodeNativeBatch } from '../../../src/trainers/sidecar/encode-batch.js'
 import type { TrainingModel } from '../../../src/trainers/tinker/wire.js'
 import { describeWithPython } from '../../fixtures/python.js'
 import type { Drawn } from '../../fixtures/segments.js'
@@ -18,15 +18,19 @@ const batchOf = (loss: Loss, segments: readonly TokenSegment[], n: number): Trai
   step: 1,
   policyVersion: 0,
   segments,
-  normaliser: normalise(normaliserKinds[n % normaliserKinds.length]!, segments, { maxTokens: 12 }),
+  normaliser: makeNormaliser(normaliserKinds[n % normaliserKinds.length]!, segments, {
+    maxTokens: 12,
+  }),
   loss,
   adam: { learningRate: 0.01 },
 })
 
 /** log p of the drawn tokens under the model's weights. */
 const read = async (model: TrainingModel, segments: readonly TokenSegment[]) => {
-  const { data, loss } = native(batchOf({ kind: 'policy-gradient', entropy: 0 }, segments, 0))
-  return rowsOf(segments, await model.forward(data, loss), 'logprobs')
+  const { data, loss } = encodeNativeBatch(
+    batchOf({ kind: 'policy-gradient', entropy: 0 }, segments, 0),
+  )
+  return outputRows(segments, await model.forward(data, loss), 'logprobs')
 }
 
 /** The segments as if they had been drawn near the model: the distances of the fixture, from its own log-probs. */
@@ -57,10 +61,10 @@ describeWithPython('gradients in the sidecar', 'sidecar', () => {
     for (const [n, loss] of losses.entries()) {
       const batch = batchOf(loss, await near(model, batches[n]!), n)
       const { segments, normaliser } = batch
-      const { data, loss: sent } = native(batch)
+      const { data, loss: sent } = encodeNativeBatch(batch)
       const output = await model.forwardBackward(data, sent)
       const [logprobs, slopes] = ['logprobs', 'slopes'].map((name) =>
-        rowsOf(segments, output, name),
+        outputRows(segments, output, name),
       )
       segments.forEach((segment, s) => {
         const ours = segmentLoss(loss, segment, logprobs![s]!)
@@ -83,7 +87,7 @@ describeWithPython('gradients in the sidecar', 'sidecar', () => {
           sign = -sign
           return value * (1 + sign * (moved ?? 0))
         })
-      const route = native(
+      const route = encodeNativeBatch(
         moved === undefined
           ? batch
           : linearise(batch, (await read(model, batch.segments)).map(nudged)),

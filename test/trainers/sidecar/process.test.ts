@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { pythonPackage } from '../../../src/trainers/sidecar/environment.js'
-import type { SidecarOptions } from '../../../src/trainers/sidecar/process.js'
+import type { StartSidecarOptions } from '../../../src/trainers/sidecar/process.js'
 import { startSidecar } from '../../../src/trainers/sidecar/process.js'
 import { standIn } from '../../fixtures/sidecar-standin.js'
 
@@ -13,7 +13,10 @@ const python = standIn(home)
 
 type Behaviour = 'ready' | 'refuses' | 'crashes' | 'silent' | 'stubborn'
 
-const options = (model: Behaviour, more: Partial<SidecarOptions> = {}): SidecarOptions => ({
+const options = (
+  model: Behaviour,
+  more: Partial<StartSidecarOptions> = {},
+): StartSidecarOptions => ({
   ...{ model, engine: 'peft', state: join(home, 'state'), python },
   ...more,
 })

@@ -1,33 +1,33 @@
 import { describe, expect, test } from 'vitest'
-import { assertData, assertLoss } from '../../../src/trainers/tinker/pass.js'
-import { dialectOf, profileNames, profileOf } from '../../../src/trainers/tinker/profile.js'
+import { assertData, assertLoss } from '../../../src/trainers/tinker/pass-request.js'
+import { chooseDialect, getProfile, profileNames } from '../../../src/trainers/tinker/profile.js'
 
 describe('what is known of a server', () => {
   test('has a name each, and only ours was run against', () => {
     expect(new Set(profileNames).size).toBe(profileNames.length)
-    const run = profileNames.filter((name) => profileOf(name).checked === 'run')
+    const run = profileNames.filter((name) => getProfile(name).checked === 'run')
     expect(run).toEqual(['bedside'])
-    for (const name of profileNames) expect(profileOf(name).name).toBe(name)
+    for (const name of profileNames) expect(getProfile(name).name).toBe(name)
   })
 
   test('is asked for by name, and unknown names list the known', () => {
-    expect(() => profileOf('tinkr')).toThrow(
+    expect(() => getProfile('tinkr')).toThrow(
       'Expected a server of bedside, tinker, skyrl-fsdp, skyrl-jax, verl-tinker, tuft, got `tinkr`',
     )
   })
 
   test('says which dialect is spoken', () => {
-    expect(dialectOf(profileOf('bedside'))).toBe('protobuf')
-    expect(dialectOf(profileOf('bedside'), 'json')).toBe('json')
-    expect(dialectOf(profileOf('verl-tinker'))).toBe('json')
-    expect(() => dialectOf(profileOf('verl-tinker'), 'protobuf')).toThrow(
+    expect(chooseDialect(getProfile('bedside'))).toBe('protobuf')
+    expect(chooseDialect(getProfile('bedside'), 'json')).toBe('json')
+    expect(chooseDialect(getProfile('verl-tinker'))).toBe('json')
+    expect(() => chooseDialect(getProfile('verl-tinker'), 'protobuf')).toThrow(
       'Expected a dialect of verl-tinker: json, got `protobuf`',
     )
   })
 })
 
 describe('before anything is sent', () => {
-  const { name, losses } = profileOf('tinker')
+  const { name, losses } = getProfile('tinker')
 
   test('a loss that the server does not know is refused', () => {
     expect(() => assertLoss({ name: 'gspo' }, { name, losses }, undefined)).toThrow(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { profileOf } from '../../../src/trainers/tinker/profile.js'
+import { getProfile } from '../../../src/trainers/tinker/profile.js'
 import { connectTinker } from '../../../src/trainers/tinker/service.js'
 import { faultOf, tinkerClients, tinyCapabilities } from '../../fixtures/tinker-client.js'
 import { tinkerServer } from '../../fixtures/tinker-server.js'
@@ -22,7 +22,7 @@ describe('connecting', () => {
   test('takes the narrower of what is known and what the server says', async () => {
     const config = { fwdbwd_max_chunk_len: 3, fwdbwd_max_chunk_bytes_count: 10 ** 9, other: true }
     const { profile } = (await client({ config })).service
-    expect(profile).toEqual({ ...profileOf('bedside'), maxDatums: 3, maxBytes: 4000 })
+    expect(profile).toEqual({ ...getProfile('bedside'), maxDatums: 3, maxBytes: 4000 })
   })
 
   test('keeps the session alive, and stops with it', async () => {

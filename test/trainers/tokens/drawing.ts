@@ -5,7 +5,7 @@ import { labelled } from '../../../src/agents/grammars/labelled.js'
 import type { Env, Observation } from '../../../src/env.js'
 import type { Patient } from '../../../src/patient.js'
 import { rollout } from '../../../src/rollout.js'
-import { below, pick, uniform } from '../../../src/seed.js'
+import { pick, uniform, uniformInt } from '../../../src/seed.js'
 import type { ChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
 import type {
   DrawTokens,
@@ -30,7 +30,7 @@ const last = 'Diagnosis: Pneumonia\nRecommendation: Antibiotics.'
 
 /** Ids of a reply as a policy would most likely draw it: its reasoning tags are tokens. */
 export const canonical = (tokenizer: ChatTokenizer, reply: string): readonly number[] =>
-  tokenizer.encodeMarked(tokenizer.marks.reply(0, reply))
+  tokenizer.encodeMarked(tokenizer.marks.markReply(0, reply))
 
 /** Ids of a text in pieces that the seed chooses, so that they are seldom those of the whole. */
 function pieces(tokenizer: ChatTokenizer, reply: string, seed: number): readonly number[] {
@@ -69,7 +69,7 @@ export function drawing(tokenizer: ChatTokenizer, { tidy = false } = {}) {
     const [end = -1] = stop
     const whole = [...spelling(tokenizer, reply, seed), end]
     const short =
-      tidy || uniform(seed, 'cut') < 0.8 ? whole.length : below(whole.length, seed, 'at')
+      tidy || uniform(seed, 'cut') < 0.8 ? whole.length : uniformInt(whole.length, seed, 'at')
     const length = Math.min(short, maxTokens)
     return draw(whole.slice(0, length), length < whole.length ? 'length' : 'stop')
   }

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  afterReply,
   controlMarks,
   controlName,
   isMarked,
-  wellFormed,
+  replaceLoneSurrogates,
+  textAfterReply,
 } from '../../../src/trainers/tokens/marked-text.js'
 import { asUtf8, text } from './conversation.js'
 
@@ -26,7 +26,7 @@ describe('a guarded text', () => {
   test('names no control token, alone or beside another, and reads as before', () => {
     fc.assert(
       fc.property(pieces, pieces, (a, b) => {
-        const read = marks.named(marks.guard(a) + marks.guard(b))
+        const read = marks.nameControls(marks.guard(a) + marks.guard(b))
         expect(read).not.toMatch(private_)
         expect(read).toBe(asUtf8(a) + asUtf8(b))
       }),
@@ -37,9 +37,12 @@ describe('a guarded text', () => {
   test('completes no control token of its neighbours', () => {
     controls.forEach((control, n) => {
       for (let i = 1; i < control.length; i++) {
-        const [head, tail] = [wellFormed(control.slice(0, i)), wellFormed(control.slice(i))]
-        expect(marks.named(marks.guard(head) + tail)).not.toContain(controlName(n))
-        expect(marks.named(head + marks.guard(tail))).not.toContain(controlName(n))
+        const [head, tail] = [
+          replaceLoneSurrogates(control.slice(0, i)),
+          replaceLoneSurrogates(control.slice(i)),
+        ]
+        expect(marks.nameControls(marks.guard(head) + tail)).not.toContain(controlName(n))
+        expect(marks.nameControls(head + marks.guard(tail))).not.toContain(controlName(n))
       }
     })
   })
@@ -53,32 +56,34 @@ describe('a guarded text', () => {
 
 test('what a template writes is named, the longest first, and spelt out again', () => {
   const written = 'a<|end|>[INST]<|end b[.*🐀|'
-  const read = marks.named(written)
+  const read = marks.nameControls(written)
   const named = [0, 3, 1, 2, 7, 6].map(controlName)
   expect(read).toBe(`a${named[0]}${named[1]}${named[2]} b${named[3]}${named[4]}${named[5]}`)
-  expect(marks.unnamed(read)).toBe(written)
+  expect(marks.restoreControls(read)).toBe(written)
   expect(() => controlName(65_536)).toThrow('Expected `n` in [0, 65536), got `65536`')
 })
 
 test('a tokenizer without control tokens has nothing to mark', () => {
   const none = controlMarks([])
   expect(none.guard('<|end|>')).toBe('<|end|>')
-  expect(none.named('<|end|>')).toBe('<|end|>')
+  expect(none.nameControls('<|end|>')).toBe('<|end|>')
 })
 
 describe('a marked reply', () => {
   test('keeps its reasoning tags as control tokens and nothing else', () => {
-    const read = marks.named(marks.reply(3, '<think>\n[INST]\n</think>\n\nAny fever?<|end|>'))
+    const read = marks.nameControls(
+      marks.markReply(3, '<think>\n[INST]\n</think>\n\nAny fever?<|end|>'),
+    )
     expect(read).toBe(`${controlName(4)}\n[INST]\n${controlName(5)}\n\nAny fever?<|end|>`)
   })
 
   test('can be found by its index, unless it is white space and tags alone', () => {
-    const rendered = `x${marks.reply(1, 'Where?')}\ny${marks.reply(300, ' When? ')}z`
-    expect(afterReply(rendered, 1)).toMatch(/^\ny/)
-    expect(afterReply(rendered, 300)).toBe(' z')
-    expect(afterReply(rendered, 2)).toBeUndefined()
-    expect(marks.named(rendered)).toBe('xWhere?\ny When? z')
-    expect(isMarked(marks.reply(1, 'Where?'))).toBe(true)
-    expect(isMarked(marks.reply(1, '<think>\n</think>\n'))).toBe(false)
+    const rendered = `x${marks.markReply(1, 'Where?')}\ny${marks.markReply(300, ' When? ')}z`
+    expect(textAfterReply(rendered, 1)).toMatch(/^\ny/)
+    expect(textAfterReply(rendered, 300)).toBe(' z')
+    expect(textAfterReply(rendered, 2)).toBeUndefined()
+    expect(marks.nameControls(rendered)).toBe('xWhere?\ny When? z')
+    expect(isMarked(marks.markReply(1, 'Where?'))).toBe(true)
+    expect(isMarked(marks.markReply(1, '<think>\n</think>\n'))).toBe(false)
   })
 })

@@ -9,7 +9,12 @@ import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import type { ChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
 import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
 import type { TokenStream, TokenStreamOptions } from '../../../src/trainers/tokens/token-stream.js'
-import { drawn, heard, rerendered, startStream } from '../../../src/trainers/tokens/token-stream.js'
+import {
+  appendDrawn,
+  appendHeard,
+  encodeRendering,
+  startStream,
+} from '../../../src/trainers/tokens/token-stream.js'
 import { noFacts } from '../../../src/turn.js'
 import { asUtf8, draw, families, folderOf, open, text } from './conversation.js'
 
@@ -38,10 +43,10 @@ function play(
   const texts: string[] = []
   for (const { tokens, stopReason, world } of turns) {
     const last = streams.at(-1) as TokenStream // begun with one
-    const turn = drawn(last, draw(tokens, stopReason))
+    const turn = appendDrawn(last, draw(tokens, stopReason))
     samples.push(turn.sample)
     texts.push(turn.text)
-    streams.push(heard(turn, [user(world)]))
+    streams.push(appendHeard(turn, [user(world)]))
   }
   return { streams, samples, texts, last: streams.at(-1) as TokenStream }
 }
@@ -73,7 +78,7 @@ const end = (tokenizer: ChatTokenizer) => tokenizer.ends[0] as number // the thr
 
 /** Ids of a reply as a policy would most likely draw it: its reasoning tags are tokens. */
 const canonical = (tokenizer: ChatTokenizer, reply: string) =>
-  tokenizer.encodeMarked(tokenizer.marks.reply(0, reply))
+  tokenizer.encodeMarked(tokenizer.marks.markReply(0, reply))
 
 /** Replies of any ids, canonical or not, ended rightly, with another control token, or not at all. */
 function turnsOf(tokenizer: ChatTokenizer): fc.Arbitrary<readonly Turn[]> {
@@ -127,7 +132,7 @@ describe.each(families.flatMap((family) => histories.map((history) => [family, h
             const whole = extendsIds([...sample.prompt, ...sample.tokens], after.prompt)
             expect(forked).toBe(whole ? 0 : 1)
             // The prompt is what encoding the whole conversation anew gives.
-            if (!blank) expect(after.prompt).toEqual(rerendered(after))
+            if (!blank) expect(after.prompt).toEqual(encodeRendering(after))
           })
           // The rendering without any marks says the same, but where it reads what a patient spells as its own.
           if (family !== 'qwen')
@@ -181,7 +186,7 @@ describe('what was drawn', () => {
     expect(last.forks).toEqual([])
     const encoded = String([...having, end(tokenizer)])
     for (const { tokens } of turns) expect(String(last.prompt)).toContain(String(tokens))
-    expect(String(rerendered({ ...last, replies: new Map() })).split(encoded)).toHaveLength(4)
+    expect(String(encodeRendering({ ...last, replies: new Map() })).split(encoded)).toHaveLength(4)
   })
 
   test('is ended by the template where it was cut by length, in ids the policy did not draw', async () => {
@@ -214,7 +219,7 @@ describe('what was drawn', () => {
 
   test('must have a log-prob for each token', async () => {
     const stream = startStream(await open('chatml'), opening)
-    expect(() => drawn(stream, { ...draw([1, 2]), logprobs: [0] })).toThrow(
+    expect(() => appendDrawn(stream, { ...draw([1, 2]), logprobs: [0] })).toThrow(
       'Expected `logprobs` to be one for each of 2 tokens, got 1',
     )
   })
@@ -363,7 +368,9 @@ test('siblings go on from the same stream without touching one another', async (
   const stream = startStream(tokenizer, opening)
   const before = [...stream.prompt]
   const [a, b] = ['Any fever?', 'Where?'].map((reply) =>
-    heard(drawn(stream, draw([...canonical(tokenizer, reply), end(tokenizer)])), [user('Yes.')]),
+    appendHeard(appendDrawn(stream, draw([...canonical(tokenizer, reply), end(tokenizer)])), [
+      user('Yes.'),
+    ]),
   )
   expect(stream.prompt).toEqual(before)
   expect(a?.prompt).not.toEqual(b?.prompt)
@@ -372,9 +379,11 @@ test('siblings go on from the same stream without touching one another', async (
 
 test('refuses what is not for a stream', async () => {
   const tokenizer = await open('chatml')
-  const turn = drawn(startStream(tokenizer, opening), draw([1]))
-  expect(() => heard(turn, [])).toThrow('got roles []')
-  expect(() => heard(turn, [{ role: 'assistant', content: 'x' }])).toThrow('got roles [assistant]')
+  const turn = appendDrawn(startStream(tokenizer, opening), draw([1]))
+  expect(() => appendHeard(turn, [])).toThrow('got roles []')
+  expect(() => appendHeard(turn, [{ role: 'assistant', content: 'x' }])).toThrow(
+    'got roles [assistant]',
+  )
   // @ts-expect-error: the types already say so
   expect(() => startStream(tokenizer, opening, { history: 'drop' })).toThrow('got `drop`')
 })

@@ -1,33 +1,33 @@
-/** How a patient wraps what they say, and when they do not follow. */
+/** The persona's manner: sentences around an answer, lost threads and unknown jargon. */
 import type { PatientContext } from '../../../patient.js'
 import type { Dial } from '../../../persona.js'
-import { dialOf } from '../../../persona.js'
+import { dialLevel } from '../../../persona.js'
 import { pick, uniform } from '../../../seed.js'
-import type { Manner } from './manners.js'
-import { manners } from './manners.js'
-import { join } from './realise.js'
+import type { Manner } from './manner-sentences.js'
+import { mannerSentences } from './manner-sentences.js'
+import { joinSentences } from './stock-sentences.js'
 
-/** What an answer is: of trouble, of no trouble, one given before, mere politeness, or none. */
+/** Mood of a reply: it reports trouble, reports none, repeats an answer, is mere politeness, or is no answer. */
 export type Mood = 'troubled' | 'calm' | 'again' | 'polite' | 'puzzled'
 
-/** P(such a sentence at one answer), by how far the dial is turned. */
-const often = [0, 0.2, 0.45, 0.7]
+/** P(a manner sentence at one answer), by the level of the dial. */
+const mannerChance = [0, 0.2, 0.45, 0.7]
 
-/** A patient with less to say of themselves says nothing around it either. */
-const silenced: ReadonlySet<Dial> = new Set<Dial>(['verbose', 'selfDiagnosing', 'demanding'])
+/** Dials without effect in a terse patient. */
+const dropsWhenTerse: ReadonlySet<Dial> = new Set<Dial>(['verbose', 'selfDiagnosing', 'demanding'])
 
-/** Whether there is a place for such words. */
-function fits(place: 'before' | 'after', mood: Mood, { troubled }: Manner): boolean {
+/** Whether a manner sentence fits before or after a reply of this mood. */
+function fitsMood(place: 'before' | 'after', mood: Mood, { troubled }: Manner): boolean {
   if (mood === 'puzzled' || mood === 'again') return false
   if (place === 'before' && mood === 'polite') return false
   return troubled === undefined || mood === 'troubled'
 }
 
 /**
- * A patient's answer in their manner.
- * @param topic what the answer is about; the same topic is wrapped alike whenever it comes up
+ * Adds the persona's sentences to an answer, at most one before and one after it.
+ * @param topic key of what the answer is about; a topic gets the same sentences each time
  */
-export function inManner(
+export function applyManner(
   answer: string,
   mood: Mood,
   topic: string,
@@ -36,47 +36,48 @@ export function inManner(
   const { view, seed, language } = context
   const before: string[] = []
   const after: string[] = []
-  const terse = dialOf(view.persona, 'terse') >= 2
-  for (const [name, banks] of Object.entries(manners)) {
+  const terse = dialLevel(view.persona, 'terse') >= 2
+  for (const [name, banks] of Object.entries(mannerSentences)) {
     const dial = name as Dial // a key of `manners`
-    const level = dialOf(view.persona, dial)
-    if (level === 0 || (terse && silenced.has(dial))) continue
+    const level = dialLevel(view.persona, dial)
+    if (level === 0 || (terse && dropsWhenTerse.has(dial))) continue
     for (const [place, bank] of [
       ['before', banks.before] as const,
       ['after', banks.after] as const,
     ]) {
-      if (!bank || !fits(place, mood, banks)) continue
-      if (uniform(seed, 'manner', dial, place, topic) >= (often[level] ?? 0)) continue
+      if (!bank || !fitsMood(place, mood, banks)) continue
+      if (uniform(seed, 'manner', dial, place, topic) >= (mannerChance[level] ?? 0)) continue
       const side = place === 'before' ? before : after
       side.push(pick(bank[language], seed, 'manner-words', dial, place, topic))
     }
   }
-  // One of each is a person; more is a parade.
-  return join([...before.slice(0, 1), answer, ...after.slice(0, 1)], language)
+  // More than one of each would sound like a caricature.
+  return joinSentences([...before.slice(0, 1), answer, ...after.slice(0, 1)], language)
 }
 
-/** P(asks to hear a question again), by how far the dial is turned. */
-const losing = [0, 0.12, 0.25, 0.4]
-const reassuredFor = 4
+/** P(asks to hear a question again), by the level of the dial. */
+const lossChance = [0, 0.12, 0.25, 0.4]
+/** Turns for which kind words keep a confused patient on the thread. */
+const reassuredTurns = 4
 
-/** Whether the patient loses the thread at a question put for the first time; kind words help for some turns. */
+/** Whether a confused patient loses the thread: only at a new question, and not for some turns after kind words. */
 export function losesThread(
   topic: string,
   asked: readonly string[],
   context: PatientContext,
 ): boolean {
   const { view, seed, dialogue } = context
-  const level = dialOf(view.persona, 'confused')
+  const level = dialLevel(view.persona, 'confused')
   if (level === 0) return false
-  if (dialogue.slice(-reassuredFor).some(({ reply }) => reply.understood === 'courtesy'))
+  if (dialogue.slice(-reassuredTurns).some(({ reply }) => reply.understood === 'courtesy'))
     return false
   if (dialogue.some(({ reply }) => asked.some((id) => reply.asked.includes(id)))) return false
-  return uniform(seed, 'thread', topic) < (losing[level] ?? 0)
+  return uniform(seed, 'thread', topic) < (lossChance[level] ?? 0)
 }
 
-/** P(a technical word is not known), by how far the dial is turned. */
-const unknownWords = [0, 0.35, 0.7, 1]
+/** P(a technical term is not known), by the level of the dial. */
+const unknownChance = [0, 0.35, 0.7, 1]
 
-/** Whether the technical words for a finding are beyond the patient. */
-export const knowsWord = (finding: string, { view, seed }: PatientContext): boolean =>
-  uniform(seed, 'jargon', finding) >= (unknownWords[dialOf(view.persona, 'lowLiteracy')] ?? 0)
+/** Whether the patient knows the technical terms for a finding. */
+export const knowsJargon = (finding: string, { view, seed }: PatientContext): boolean =>
+  uniform(seed, 'jargon', finding) >= (unknownChance[dialLevel(view.persona, 'lowLiteracy')] ?? 0)

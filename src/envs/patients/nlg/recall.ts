@@ -1,23 +1,23 @@
 /**
- * What a patient tells of one finding: its state in the case, through noise that is drawn once per patient and
- * finding, so that asking again, earlier or in other words gives the same state.
+ * Recall: the state of a finding that a patient reports. Noise is drawn once per patient and finding, so that asking
+ * again, earlier or in other words gives the same state.
  */
 import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
-import { dialOf } from '../../../persona.js'
+import { dialLevel } from '../../../persona.js'
 import { pickWeighted, uniform } from '../../../seed.js'
 import type { FindingState } from '../../../turn.js'
 import { wording } from '../../wording.js'
 
-type Listener = Pick<PatientContext, 'view' | 'seed' | 'language'>
+type RecallContext = Pick<PatientContext, 'view' | 'seed' | 'language'>
 
 /**
- * What becomes of a question about something the case does not record, three published answers to which give
- * different information: `unknown` says so, `deny` takes it for absent, `sample` draws it from the background.
+ * What a question about an unrecorded finding gives. Of the three published conventions, which give different
+ * information, `unknown` says so, `deny` reports it absent, and `sample` draws it from the background rate.
  */
 export type AbsentPolicy = 'unknown' | 'deny' | 'sample'
 
-/** The topmost ancestor whose state keeps the finding from existing; none for a root or an open gate. */
+/** The topmost ancestor whose state rules the finding out (a closed gate); none for a root or an open gate. */
 export function closedGate(
   knowledge: Knowledge,
   finding: FindingDefinition,
@@ -32,7 +32,12 @@ export function closedGate(
   return open ? undefined : parent
 }
 
-function unrecorded(finding: FindingDefinition, policy: AbsentPolicy, seed: number): FindingState {
+/** The state reported of a finding that the case does not record. */
+function unrecordedState(
+  finding: FindingDefinition,
+  policy: AbsentPolicy,
+  seed: number,
+): FindingState {
   const { id, type, leak, states } = finding
   if (policy === 'sample') {
     const chances = typeof leak === 'number' ? [1 - leak, leak] : states.map((s) => leak[s] ?? 0)
@@ -41,31 +46,32 @@ function unrecorded(finding: FindingDefinition, policy: AbsentPolicy, seed: numb
   return policy === 'deny' && type === 'bool' ? 'absent' : 'unknown'
 }
 
-/** P(not remembered) and P(told the wrong way round) that a persona adds to the tier's noise, by dial. */
-const forgetting = [0, 0.05, 0.12, 0.25]
-const fabrication = [0, 0.1, 0.2, 0.35]
+/** P(forgotten) and P(reported the wrong way round) that a persona adds to the tier's noise, by the level of the dial. */
+const forgetChance = [0, 0.05, 0.12, 0.25]
+const fabricateChance = [0, 0.1, 0.2, 0.35]
 
 /**
- * The state a patient tells: forgetting is drawn first, then a present finding may be denied and an absent one
- * reported. What the patient came in with is not in doubt, and what was not recorded is as `policy` says.
+ * The state a patient reports of a finding. Forgetting is drawn first, then a present finding may be denied and an
+ * absent one over-reported. The chief complaint has no noise; unrecorded findings follow `policy`.
+ * @param closed whether the gate of the finding is closed
  */
-export function toldState(
+export function reportedState(
   finding: FindingDefinition,
   closed: boolean,
-  { view, seed }: Listener,
+  { view, seed }: RecallContext,
   policy: AbsentPolicy = 'unknown',
 ): FindingState {
   const { id } = finding
   const { forget, deny, overReport } = view.noise
   const recorded = view.findings.get(id)?.state
-  const state = closed ? 'absent' : (recorded ?? unrecorded(finding, policy, seed))
+  const state = closed ? 'absent' : (recorded ?? unrecordedState(finding, policy, seed))
   if (!(closed || finding.say[state])) return 'unknown'
   if (view.complaint.findings.includes(id)) return state
-  const lost = forgetting[dialOf(view.persona, 'forgetful')] ?? 0
+  const lost = forgetChance[dialLevel(view.persona, 'forgetful')] ?? 0
   const unsure = forget + lost - forget * lost
   if (unsure > 0 && uniform(seed, 'forget', id) < unsure) return 'unknown'
   if (closed || finding.type !== 'bool') return state
-  const made = fabrication[dialOf(view.persona, 'fabricating')] ?? 0
+  const made = fabricateChance[dialLevel(view.persona, 'fabricating')] ?? 0
   if (made > 0 && uniform(seed, 'fabricate', id) < made)
     return state === 'present' ? 'absent' : 'present'
   if (state === 'present' && deny > 0 && uniform(seed, 'deny', id) < deny) return 'absent'
@@ -74,20 +80,20 @@ export function toldState(
   return state
 }
 
-/** P(the shortest sentence there is), by how terse the patient is. */
-const brevity = [0, 0.4, 0.8, 1]
+/** P(the shortest sentence), by the level of `terse`. */
+const shortestChance = [0, 0.4, 0.8, 1]
 
 /**
- * The finding's own sentence for a state; often the shortest one of a terse patient.
- * @param unasked it answers no question just put
+ * The authored sentence for a state of a finding; for a terse patient often the shortest one.
+ * @param unasked whether the finding is volunteered or repeated, so that the sentence must not begin like a reply
  */
-export const sentenceFor = (
+export const findingSentence = (
   finding: FindingDefinition,
   state: string,
-  { view, seed, language }: Listener,
+  { view, seed, language }: RecallContext,
   unasked = false,
 ): string | undefined => {
-  const brief = brevity[dialOf(view.persona, 'terse')] ?? 0
+  const brief = shortestChance[dialLevel(view.persona, 'terse')] ?? 0
   return wording(finding, state, {
     ...{ seed, language, unasked },
     recorded: view.findings.get(finding.id),
@@ -95,14 +101,14 @@ export const sentenceFor = (
   })
 }
 
-/** The sentence for a finding that cannot be there: its closed ancestor's, or its own where that one was misreported. */
-export function closedSentence(
+/** The sentence for a finding behind a closed gate: its ancestor's, or its own where the ancestor is misreported. */
+export function closedGateSentence(
   finding: FindingDefinition,
   gate: FindingDefinition,
-  listener: Listener,
+  listener: RecallContext,
 ): string | undefined {
   const state = listener.view.findings.get(gate.id)?.state ?? 'absent'
-  const misreported = toldState(gate, false, listener) !== state
-  const own = misreported ? sentenceFor(finding, 'absent', listener) : undefined
-  return own ?? sentenceFor(gate, gate.say.absent ? 'absent' : state, listener)
+  const misreported = reportedState(gate, false, listener) !== state
+  const own = misreported ? findingSentence(finding, 'absent', listener) : undefined
+  return own ?? findingSentence(gate, gate.say.absent ? 'absent' : state, listener)
 }

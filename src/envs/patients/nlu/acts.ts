@@ -1,6 +1,6 @@
-/** What a doctor's sentence does besides asking about a finding: patterns over the normal form, zh and en. */
+/** Dialogue acts of a doctor's sentence other than asking about a finding: zh and en patterns over the normal form. */
 
-/** Attempts to make the patient step out of the consultation. */
+/** Prompt injection: an attempt to make the patient step out of the consultation. */
 export const injection = new RegExp(
   [
     String.raw`\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instructions?|prompts?|rules|above|previous|prior)\b`,
@@ -28,19 +28,19 @@ export const diagnosisRequest = new RegExp(
   ].join('|'),
 )
 
-/** Asks about earlier illnesses, which is no request for today's diagnosis. */
+/** Asks about earlier illnesses, which is not a request for today's diagnosis. */
 export const history =
   /\b(?:ever|before|previous|past|history|family|relatives)\b|以前|既往|过去|曾经|家里|家族|父母|亲戚|[得患有]过/
 
-/** Speaks of relatives. */
+/** Mentions relatives. */
 export const family =
   /\b(?:family|relatives?|parents?|mother|father|siblings?|brothers?|sisters?|mum|mom|dad|grandparents?|grandmother|grandfather|aunts?|uncles?|cousins?|household|hereditary)\b|家里|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲|爷爷|奶奶|外公|外婆|姥姥|姥爷|遗传/
 
-/** A relative as the one who noticed: after them somebody says something, or the patient comes up. */
+/** A relative as observer: followed by a verb of saying or noticing, or by a mention of the patient. */
 export const witness =
   /\b(?:family|relatives?|parents?|mother|father|siblings?|brothers?|sisters?|mum|mom|dad)\b.{0,60}\b(?:say|says|said|tell|tells|told|notice[ds]?|complain\w*|hear|heard|comment\w*|mention\w*|report\w*|remark\w*|(?:that|if|of|stop|keep|wake|drag|for) you)\b|(?:家里人|家人|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲).{0,12}(?:说|讲|发现|注意到|觉得|抱怨|嫌|听到|听见|看见|看到|提醒|告诉|反映|担心|你)/
 
-/** Leaves the patient free to say what they want. */
+/** Open question: leaves the patient free to say what they want. */
 export const openQuestion = new RegExp(
   [
     String.raw`\bwhat (?:brings|brought|seems|happened|else|can i|could i)\b|\bhow can i help\b`,
@@ -58,23 +58,23 @@ export const openQuestion = new RegExp(
   ].join('|'),
 )
 
-/** Sets one thing aside to ask for the rest: "apart from the fever, …". */
-export const exceptFor =
+/** Excludes one thing and asks for the rest: "apart from the fever, …". */
+export const exclusion =
   /\b(?:apart from|aside from|other than|besides|except)\b|除了|除此|之外|以外/
 
-/** Speaks of examinations in general. */
+/** Mentions examinations in general. */
 export const examTalk =
   /\b(?:tests?|scans?|x ?rays?|ultrasound|blood work|bloods|lab|labs|biopsy|swab|ct|mri|imaging|examine you|examination)\b|检查|化验|拍片|抽血|超声|验血|验尿|穿刺|活检|核磁/
 
-/** Kind words that ask nothing. */
+/** Courtesy: kind words that ask nothing. */
 export const courtesy =
   /\b(?:hello|hi|good (?:morning|afternoon|evening|day)|thanks|thank you|ok|okay|i see|i understand|sorry|take care|relax|dont worry|alright|all right|got it|welcome|nice to meet you|goodbye|bye|of course|(?:repeat|say) that(?: again)?|catch (?:that|it))\b|[您你]好|谢谢|好的|明白|了解|知道了|别担心|不用担心|别着急|别紧张|请坐|请进|再见|辛苦|没关系|理解你|特别理解|能理解|抱歉|早上好|下午好|晚上好|^(?:嗯|好|哦)+$/
 
-/** Tells the patient what to do, or what will be done. */
+/** Advice: tells the patient what to do, or what will be done. */
 export const advice =
   /\b(?:you (?:should|need to|must|can|could|ought)|i (?:recommend|suggest|advise|would like you to|want you to|am going to|will|ll)|lets|try to|make sure|take (?:this|these|two|one)|prescri\w+|come back|follow up)\b|建议|应该|需要(?:注意|休息|住院)|注意(?:休息|饮食|保暖)|多(?:喝水|休息)|给[你您](?:开|安排)|按时|回去(?:后|以后)?|复诊|我们(?:先|来|会)|我会/
 
-/** Asks without a question's form. */
+/** Requests information without the form of a question: "tell me …". */
 const request =
   /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand|check)|i (?:wonder|was wondering)|i(?: a)?m (?:wondering|asking|curious|guessing|assuming)|i (?:take it|assume|gather|presume|suppose|guess)|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述(?!的)|告诉我|说一下|讲一下|谈一下|介绍|(?:想|要)(?:知道|了解|问)|想听你|问一下|问问|请问/
 
@@ -90,14 +90,14 @@ const tags = new RegExp(
   ].join('|'),
 )
 
-/** Whether a clause only asks to have the one before it confirmed. */
+/** Whether a clause is a tag question, which only asks to confirm the clause before it. */
 export const isTag = (clause: string): boolean => tags.test(clause)
 
-/** What doctors say of themselves or of people at large. */
-export const ofDoctor =
+/** A statement of doctors about themselves or about people in general. */
+export const doctorStatement =
   /^(?:(?:so|well|now|ok|okay|and|right|yes|oh) ){0,2}(?:i|im|ive|ill|id|we|were|weve|well|lets|let (?:me|us)|my|our|plenty of|lots of|a lot of|many) |^(?:好|好的|嗯|那|那么|所以|现在)?(?:我|咱|让我)/
 
-/** A sentence that tells and does not ask, where no mark says otherwise. */
+/** A declarative sentence or an instruction, where no question mark says otherwise. */
 export const statement = new RegExp(
   [
     String.raw`^(?:(?:so|well|now|ok|okay|and|but|right|yes|oh|ah|then) ){0,2}(?:i|im|ive|ill|id|we|were|weve|lets|let|you|youre|youve|youll|your|my|our|he|she|they|hes|shes|that|thats|it|its|these|this|there|plenty|lots|many|most|thank|thanks|please|take|a lot)\b`,
@@ -109,15 +109,15 @@ export const statement = new RegExp(
   ].join('|'),
 )
 
-/** Speaks of telling without asking to be told. */
+/** Contains a verb of telling but requests no information: thanks, or announces an explanation. */
 const telling =
   /\b(?:thank|thanks|let me (?:explain|describe|talk)|(?:ill|i will|i can|going to|i should) (?:explain|describe|talk|tell))\b|谢谢|感谢|问完|我(?:来|先|再|就)?(?:给你|跟你)?(?:说|讲|介绍|描述)/
 
-/** Whether a sentence asks to be told. */
+/** Whether a sentence requests information without the form of a question. */
 export const isRequest = (sentence: string): boolean =>
   request.test(sentence) && !telling.test(sentence)
 
-/** Offers or asks the patient to do something, in the form of a question. */
+/** An offer, or an instruction to the patient, in the form of a question. */
 export const offer = new RegExp(
   [
     String.raw`^(?:(?:so|well|now|ok|okay|and) ){0,2}(?:can|could|may|shall|should|would it be (?:ok|okay|all right) if|is it (?:ok|okay|all right) if|do you mind if) (?:i|we)\b(?! (?:just |also |please )?(?:ask|know|check (?:if|whether)|confirm))`,
@@ -133,10 +133,10 @@ const latinCue =
 const whWord =
   /^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello) ){0,2}(?:what|whats|when|where|which|who|why|how|whose)\b|什么(?!都)|多久|多长|哪|怎么|怎样|(?<!过|这|那|近|前|头|好)几[天次个年点]|多少|多大|谁(?!都)|为何|如何/
 
-/** Whether a clause is a question by its own wording. */
+/** Whether the wording of a clause makes it a question. */
 export const isQuestionClause = (clause: string): boolean =>
   hanCue.test(clause) || latinCue.test(clause)
 
-/** Whether a sentence asks with an interrogative word, without any mark. */
+/** Whether a sentence asks with an interrogative word; needs no question mark. */
 export const hasQuestionWord = (sentence: string): boolean =>
   whWord.test(sentence) && !statement.test(sentence)

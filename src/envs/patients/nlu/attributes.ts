@@ -1,8 +1,8 @@
-/** Attributes of a complaint that a question may be after: where, since when, how bad, what it is like. */
-import type { Attribute } from '../../../knowledge/schema.js'
+/** Attributes of a complaint that a question may ask for: site, duration, severity, character, …. */
+import type { FindingAttribute } from '../../../knowledge/schema.js'
 
-/** Cues in the normal form, per attribute; the first that is found counts where several overlap. */
-const cues: { readonly [attribute in Attribute]: RegExp } = {
+/** Cue patterns over the normal form, per attribute. Where several overlap, the first match counts. */
+const cues: { readonly [attribute in FindingAttribute]: RegExp } = {
   radiation:
     /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|move(?:s|d)? (?:anywhere|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着/,
   aggravating:
@@ -22,13 +22,13 @@ const cues: { readonly [attribute in Attribute]: RegExp } = {
     /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|sharp|dull|burning|crushing|stabbing|throbbing|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|形状|样子|什么形/,
 }
 
-const named = Object.entries(cues) as [Attribute, RegExp][] // the keys of the literal above
+const cueEntries = Object.entries(cues) as [FindingAttribute, RegExp][] // the keys of the literal above
 
-/** The attributes that a text in normal form asks for. */
-export const attributesIn = (text: string): readonly Attribute[] =>
-  named.flatMap(([attribute, cue]) => (cue.test(text) ? [attribute] : []))
+/** Finds the attributes that a text in normal form asks for. */
+export const findAttributes = (text: string): readonly FindingAttribute[] =>
+  cueEntries.flatMap(([attribute, cue]) => (cue.test(text) ? [attribute] : []))
 
-/** What a question may hold besides an attribute and be about whatever was spoken of last. */
+/** Generic words, which fit any complaint. A question of an attribute and such words is about the last topic. */
 const generic = new RegExp(
   [
     String.raw`\b(?:a|an|the|havent|hasnt|hadnt|dont|doesnt|didnt|isnt|arent|wasnt|werent|cant|couldnt|wouldnt|wont|ive|youve|youre|thats|theres|no|never|nor|either|lately|recently|today|these days|own|self|experience|experienced|experiencing|suffer|suffered|suffering|suffers|i|you|he|she|it|they|me|your|his|her|its|their|this|that|these|those|is|are|was|were|be|been|being|do|does|did|have|has|had|having|of|to|in|on|at|for|from|with|and|or|but|if|so|as|by|any|some|anything|something|all|just|very|really|quite|can|could|would|will|please|what|whats|which|when|where|how|whose|who|than|then|there|here|not|get|gets|getting|got|go|goes|going|come|comes|coming|came|on|off|up|down|over|out|into|now|currently|usually|normally|ever|still|first|exactly|precisely|roughly|about|approximately|actually|pain|pains|painful|ache|aches|aching|hurt|hurts|hurting|sore|problem|problems|trouble|troubles|symptom|symptoms|complaint|thing|things|issue|attack|attacks|episode|episodes|feeling|feel|feels|felt|sensation|discomfort|start|starts|started|starting|begin|begins|began|beginning|last|lasts|lasting|lasted|happen|happens|happening|happened|notice|noticed|tell|say|show|describe|point|think|know|like|much|many|long|day|days|week|weeks|month|months|year|years|hour|hours|time|times|more|most|worse|worst|better|bad|anywhere|else|somewhere|one|two|other|place|part|ok|okay|well|also|right|doctor|body|since|ago|constant|same|change|changes|changed|seem|seems|kind|sort|type|rate|scale|zero|ten|give|number|would|say|does|bit|lot|particular|during|through|throughout|while|after|before|until|always|often|every)\b`,
@@ -38,12 +38,11 @@ const generic = new RegExp(
   'g',
 )
 
-/** A text in normal form without the words that fit any complaint. */
-export const ungeneric = (text: string): string =>
+const stripGenericWords = (text: string): string =>
   text.replace(generic, ' ').replace(/ +/g, ' ').trim()
 
-/** Whether a text in normal form names nothing: it holds only words that fit any complaint. */
-export const isGeneric = (text: string): boolean => ungeneric(text) === ''
+/** Whether a text in normal form holds only generic words, which fit any complaint. */
+export const isGeneric = (text: string): boolean => stripGenericWords(text) === ''
 
 const personal =
   /\bwhat time is it\b|\bhow (?:much|heavy|big|tall|old) (?:is|was|are|does|do) (?:it|this|that|you)\b(?! (?:hurt|bother|ache))|\bwhere (?:are|were|do|did|have|has) you\b(?! (?:feel|hurt|notice|get|have (?:it|the|this|that)))|你(?:今年)?(?:有)?多(?:大|高|重)|你(?:是)?(?:从|在|去|到|要去)(?:哪|什么地方)|哪[里儿](?:人|来|去)|几点/
@@ -52,12 +51,12 @@ const personal =
 export const isPersonal = (text: string): boolean => personal.test(text)
 
 /**
- * The attribute that a question asks of something it does not name: nothing may be left of it but words that
- * fit any complaint.
+ * The attribute that a question asks for without naming a complaint ("Where exactly?"). All its other words
+ * must be generic.
  */
-export function looseIn(text: string): Attribute | undefined {
+export function looseAttribute(text: string): FindingAttribute | undefined {
   if (isPersonal(text)) return undefined
-  for (const [attribute, cue] of named) {
+  for (const [attribute, cue] of cueEntries) {
     if (!cue.test(text)) continue
     if (isGeneric(text.replace(cue, ' '))) return attribute
   }

@@ -1,19 +1,19 @@
 /**
- * What texts in normal form have in common, as numbers: in Latin script stemmed words, pairs of words as written
- * and, so that a slip of the pen costs little, runs of four letters; in Han script characters and pairs of them.
+ * Text features of texts in normal form, as integer ids. Latin script: stemmed words, word bigrams as written, and,
+ * for robustness to typing errors, character 4-grams. Han script: characters and character bigrams.
  */
-import { words } from '../../../text/word-stems.js'
+import { wordStems } from '../../../text/word-stems.js'
 
-/** Numbers in a row that grows. */
-export interface Row {
+/** A list of integers that grows. */
+export interface IntList {
   data: Int32Array
   size: number
 }
 
-/** An empty row. */
-export const row = (): Row => ({ data: new Int32Array(256), size: 0 })
+/** Makes an empty list. */
+export const intList = (): IntList => ({ data: new Int32Array(256), size: 0 })
 
-function push(to: Row, value: number): void {
+function push(to: IntList, value: number): void {
   if (to.size === to.data.length) {
     const wider = new Int32Array(2 * to.size)
     wider.set(to.data)
@@ -22,16 +22,17 @@ function push(to: Row, value: number): void {
   to.data[to.size++] = value
 }
 
-/** Reads texts as features, each kind into a row of its own. */
-export interface Reader {
+/** Extracts the features of texts, each kind of feature into a list of its own. */
+export interface FeatureReader {
+  /** Number of kinds of features. */
   readonly kinds: number
-  /** How many features are known. */
+  /** Number of known features. */
   size(): number
-  /** Appends the features of a text; with `grow` new ones are numbered, without it they are -1. */
-  read(text: string, grow: boolean, rows: readonly Row[]): void
+  /** Appends the features of a text, one row per kind; a new feature gets an id with `grow`, else it is -1. */
+  read(text: string, grow: boolean, rows: readonly IntList[]): void
 }
 
-/** Numbers keys in the order they come. */
+/** Numbers keys in order of appearance. */
 function numbering<K>(next: () => number) {
   const known = new Map<K, number>()
   return (key: K, grow: boolean): number => {
@@ -51,47 +52,52 @@ function letter(code: number): number {
   return 37
 }
 
-interface Token {
-  /** The word as it is written. */
+/** Appends the character 4-grams of a text, which also run over the edges of words. */
+function fourGrams(next: () => number) {
+  const ids = new Int32Array(38 ** 4).fill(-1)
+  return (text: string, grow: boolean, out: IntList): void => {
+    // The remainder drops the letter that leaves the window.
+    let gram = letter(text.charCodeAt(0)) * 38 + letter(text.charCodeAt(1))
+    for (let i = 2; i <= text.length; i++) {
+      gram = (gram * 38 + (i < text.length ? letter(text.charCodeAt(i)) : 0)) % 38 ** 4
+      if (grow && ids[gram]! < 0) ids[gram] = next()
+      push(out, ids[gram]!)
+    }
+  }
+}
+
+interface WordToken {
+  /** Id of the word as it is written. */
   readonly form: number
-  /** -1 for a word that says nothing by itself. */
+  /** Id of the stem; -1 for a stop word. */
   readonly id: number
   readonly stem: string
 }
 
-const leading = new Set(['how', 'when', 'where'])
+const questionAdverbs = new Set(['how', 'when', 'where'])
 /** More than there are forms of words. */
 const manyForms = 2 ** 24
 
 /**
- * Reads words in three kinds: stems, where those without meaning of their own count only after "how", "when" and
- * "where"; runs of four letters over the edges of words; and pairs of neighbouring words as they are written.
+ * Extracts three kinds of features: stems, with stop words only after "how", "when" and "where"; character
+ * 4-grams; and bigrams of words as they are written.
  */
-export function latinReader(): Reader {
+export function latinReader(): FeatureReader {
   let size = 0
   let forms = 1
   const next = () => size++
   const wordId = numbering<string>(next)
   const pairId = numbering<number>(next)
-  const gramIds = new Int32Array(38 ** 4).fill(-1)
-  const tokens = new Map<string, Token>()
-  const tokenOf = (text: string, grow: boolean): Token => {
+  const readGrams = fourGrams(next)
+  const tokens = new Map<string, WordToken>()
+  const tokenOf = (text: string, grow: boolean): WordToken => {
     const known = tokens.get(text)
     if (known) return known
-    const [word] = words(text)
+    const [word] = wordStems(text)
     const id = word === undefined ? -1 : wordId(word, grow)
     const token = { form: grow ? forms++ : -1, id, stem: word ?? '' }
     if (grow) tokens.set(text, token)
     return token
-  }
-  const readGrams = (text: string, grow: boolean, out: Row): void => {
-    // What slides out to the left of the four letters is dropped by the remainder.
-    let gram = letter(text.charCodeAt(0)) * 38 + letter(text.charCodeAt(1))
-    for (let i = 2; i <= text.length; i++) {
-      gram = (gram * 38 + (i < text.length ? letter(text.charCodeAt(i)) : 0)) % 38 ** 4
-      if (grow && gramIds[gram]! < 0) gramIds[gram] = next()
-      push(out, gramIds[gram]!)
-    }
   }
   return {
     kinds: 3,
@@ -102,7 +108,8 @@ export function latinReader(): Reader {
       for (const one of text.split(' ')) {
         const token = tokenOf(one, grow)
         // "How long" and "how many" ask for different things; "how" and "long" alone hardly ask at all.
-        if (leading.has(before)) push(stems!, wordId(`${before} ${token.stem || one}`, grow))
+        if (questionAdverbs.has(before))
+          push(stems!, wordId(`${before} ${token.stem || one}`, grow))
         if (token.stem !== '') push(stems!, token.id)
         const known = form >= 0 && token.form >= 0
         push(pairs!, known ? pairId(form * manyForms + token.form, grow) : -1)
@@ -114,12 +121,12 @@ export function latinReader(): Reader {
   }
 }
 
-/** What a question may hold without asking about something else. */
+/** Words that may stand in any question. */
 const fillers =
   /请问|说说看|说说|告诉我|有的人|有些人|有人会|有没有过|是这样|有没有|是不是|是否|有无|会不会|最近|近来|平时|现在|这段时间|觉得|感觉|出现|比较|特别|您|你|吗|呢|吧|啊|的|了/g
 
-/** Reads characters and pairs of neighbours. */
-export function hanReader(): Reader {
+/** Extracts characters and character bigrams. */
+export function hanReader(): FeatureReader {
   let size = 0
   const id = numbering<number>(() => size++)
   return {

@@ -1,62 +1,64 @@
-/** The words of a knowledge base: every phrase it has for a finding, a disease or an examination. */
+/** Lexicon of a knowledge base: every phrase it has for a finding, a disease or an examination, indexed. */
 import type { Knowledge } from '../../../knowledge/knowledge.js'
+import { perKnowledge } from '../../../knowledge/per-knowledge.js'
 import type { PhraseTree } from '../../../text/phrase-search.js'
-import { normal, phraseTree } from '../../../text/phrase-search.js'
+import { normaliseText, phraseTree } from '../../../text/phrase-search.js'
 import type { Language } from '../../../turn.js'
 import { family } from './acts.js'
-import { ancestorsOf } from './focus.js'
-import { homophones } from './homophones.js'
-import type { Likeness, Likest } from './likeness.js'
-import { likeness } from './likeness.js'
-import { speller } from './spelling.js'
-import type { Understood } from './understand.js'
+import { findAncestors } from './focus.js'
+import { makeHomophoneCorrector } from './homophones.js'
+import type { SimilarityIndex, SimilarityMatch } from './similarity.js'
+import { buildSimilarityIndex } from './similarity.js'
+import { makeSpellingCorrector } from './spelling.js'
 
-const simple = /^[ !"#$%&()*,\-/0-9:;?A-Z[\]_a-z{|}~'`]*$/
+const plainAscii = /^[ !"#$%&()*,\-/0-9:;?A-Z[\]_a-z{|}~'`]*$/
 
-/** The normal form of a phrase; most are plain ASCII and need not be read letter by letter. */
+/** The normal form of a phrase, with a fast path for plain ASCII. */
 const normalText = (phrase: string): string =>
-  simple.test(phrase)
+  plainAscii.test(phrase)
     ? phrase
         .toLowerCase()
         .replace(/['`]/g, '')
         .replace(/[^a-z0-9]+/g, ' ')
         .trim()
-    : normal(phrase).text
+    : normaliseText(phrase).text
 
-/** What a phrase means. */
-export type Entry =
+/** The meaning of a phrase; `jargon` is true for a technical term. */
+export type LexiconEntry =
   | { readonly kind: 'finding'; readonly id: string; readonly jargon: boolean }
   | { readonly kind: 'disease' }
   | { readonly kind: 'exam' }
 
-/** A knowledge base, indexed for reading utterances. */
+/** The indexes of a knowledge base that utterances are interpreted with; built when first needed. */
 export interface Lexicon {
   readonly knowledge: Knowledge
-  /** A text with its misspelt words mended. */
-  spelt(text: string): string
-  /** A Chinese text with a phrase put in that it sounds like. */
-  sounded(text: string): string
-  /** What the whole of a text in normal form asks for, in words of the knowledge base. */
-  whole(text: string): string | undefined
-  /** The phrases a text can hold. */
-  tree(text: string): PhraseTree<Entry>
-  /** What a text in normal form is likest to, of all that findings are asked for and told with, and asides. */
-  alike(text: string): Likest
-  /** Findings that have to do with other people, by their words. */
-  readonly shared: ReadonlySet<string>
-  /** The ancestors of a finding that has some. */
+  /** Corrects the misspelt words of a text in Latin script. */
+  correctSpelling(text: string): string
+  /** Corrects the homophones of a Chinese text. */
+  correctHomophones(text: string): string
+  /** The finding whose question, as its author wrote it, is the whole text in normal form. */
+  exactQuestion(text: string): string | undefined
+  /** The phrases to search for in a text. */
+  tree(text: string): PhraseTree<LexiconEntry>
+  /** The finding or aside most similar to a text in normal form, by its questions, names and statements. */
+  findSimilar(text: string): SimilarityMatch
+  /** Findings about relatives, by their kind or the words of their questions. */
+  readonly familyFindings: ReadonlySet<string>
+  /** Ancestors by finding; only of findings that have a parent. */
   readonly ancestors: ReadonlyMap<string, ReadonlySet<string>>
-  /** Utterances read lately. */
-  readonly memo: Map<string, Understood>
 }
 
-const disease: Entry = { kind: 'disease' }
-const exam: Entry = { kind: 'exam' }
+const disease: LexiconEntry = { kind: 'disease' }
+const exam: LexiconEntry = { kind: 'exam' }
 
-const plain = (id: string): Entry => ({ kind: 'finding', id, jargon: false })
+const plain = (id: string): LexiconEntry => ({ kind: 'finding', id, jargon: false })
 
-/** Every other phrase with what it means; where two mean different things, the first counts. */
-function* phrases({ findings, diseases, exams }: Knowledge): Generator<readonly [string, Entry]> {
+/** Every phrase but the authors' questions, with its meaning. Of two meanings of a phrase, the first counts. */
+function* phrases({
+  findings,
+  diseases,
+  exams,
+}: Knowledge): Generator<readonly [string, LexiconEntry]> {
   for (const { id, name } of findings)
     for (const text of [name.zh, name.en]) yield [text, plain(id)]
   for (const { id, aliases } of findings)
@@ -70,21 +72,21 @@ function* phrases({ findings, diseases, exams }: Knowledge): Generator<readonly 
     for (const text of [name.zh, name.en, ...aliases.zh, ...aliases.en]) yield [text, exam]
 }
 
-const ancestries = (knowledge: Knowledge): ReadonlyMap<string, ReadonlySet<string>> =>
+const ancestorSets = (knowledge: Knowledge): ReadonlyMap<string, ReadonlySet<string>> =>
   new Map(
     knowledge.findings
       .filter(({ parent }) => parent)
-      .map(({ id }) => [id, new Set(ancestorsOf(knowledge, id))] as const),
+      .map(({ id }) => [id, new Set(findAncestors(knowledge, id))] as const),
   )
 
 const han = /\p{Script=Han}/u
 const latin = /\p{Script=Latin}/u
 
 /**
- * Made when first needed, once for texts with Han characters and once for those without, which need only the
- * phrases in Latin script: half the work, and the same outcome.
+ * Makes an index lazily, once for texts with Han characters and once for texts without, which need only the
+ * phrases in Latin script: half the work, and the same result.
  */
-function byScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: string) => T {
+function lazyByScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: string) => T {
   let whole: T | undefined
   let part: T | undefined
   return (text) => {
@@ -92,13 +94,13 @@ function byScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: str
       whole ??= make(() => true)
       return whole
     }
-    part ??= make((phrase) => latin.test(phrase))
+    part ??= make((phrase) => /^[a-z]/i.test(phrase) || latin.test(phrase))
     return part
   }
 }
 
-/** Everything said when a finding is asked for or told, or none is, in one language, in normal form. */
-function sayings(
+/** All questions, names and statements of findings, and all asides, in one language, each with its id. */
+function labelledPhrases(
   { findings, asides }: Knowledge,
   language: Language,
 ): (readonly [string, string])[] {
@@ -117,28 +119,53 @@ function sayings(
   return [...ofFindings, ...ofNone]
 }
 
-/** How often each word comes. */
-function counted(words: readonly string[]): ReadonlyMap<string, number> {
+/** Word frequencies. */
+function countWords(words: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   return counts
 }
 
-const wholes = (
-  knowledge: Knowledge,
-  fits: (phrase: string) => boolean,
-): ReadonlyMap<string, string> => {
-  const all = new Map<string, string>()
-  for (const { id, ask } of knowledge.findings)
-    for (const question of [...ask.zh, ...ask.en]) {
-      if (!fits(question)) continue
-      const text = normalText(question)
-      if (!all.has(text)) all.set(text, id)
-    }
-  return all
+/** The first and the last letter or digit of a plain ASCII phrase; its normal form begins and ends with the same. */
+function firstAndLast(phrase: string): string {
+  let [from, to] = [0, phrase.length - 1]
+  while (from < to && !/[a-z0-9]/i.test(phrase[from]!)) from++
+  while (to > from && !/[a-z0-9]/i.test(phrase[to]!)) to--
+  return `${phrase[from] ?? ''}${phrase[to] ?? ''}`.toLowerCase()
 }
 
-const sharedOf = ({ findings }: Knowledge): ReadonlySet<string> =>
+/**
+ * The finding that a question of the knowledge base asks for, by the question's normal form. There are thousands of
+ * questions: they are sorted by their first and last letter, and a group is put into normal form when it is needed.
+ */
+function questionLookup(
+  { findings }: Knowledge,
+  fits: (phrase: string) => boolean,
+): (text: string) => string | undefined {
+  const groups = new Map<string, (readonly [question: string, finding: string])[]>()
+  const known = new Map<string, ReadonlyMap<string, string>>()
+  for (const { id, ask } of findings)
+    for (const question of [...ask.zh, ...ask.en]) {
+      if (!fits(question)) continue
+      const key = firstAndLast(plainAscii.test(question) ? question : normalText(question))
+      const group = groups.get(key)
+      if (group) group.push([question, id])
+      else groups.set(key, [[question, id]])
+    }
+  return (text) => {
+    const key = firstAndLast(text)
+    let group = known.get(key)
+    if (!group) {
+      // Of two findings with the same question, the first counts.
+      const entries = [...(groups.get(key) ?? [])].reverse()
+      group = new Map(entries.map(([question, id]) => [normalText(question), id] as const))
+      known.set(key, group)
+    }
+    return group.get(text)
+  }
+}
+
+const familyFindings = ({ findings }: Knowledge): ReadonlySet<string> =>
   new Set(
     findings
       .filter(
@@ -149,49 +176,60 @@ const sharedOf = ({ findings }: Knowledge): ReadonlySet<string> =>
       .map(({ id }) => id),
   )
 
-const lexicons = new WeakMap<Knowledge, Lexicon>()
+/** Corrects the spelling of texts in Latin script by the words of the English phrases. */
+function correctLatin(english: () => readonly (readonly [string, string])[]) {
+  let correct: ((text: string) => string) | undefined
+  return (text: string): string => {
+    if (!latin.test(text)) return text
+    correct ??= makeSpellingCorrector(
+      countWords(english().flatMap(([phrase]) => phrase.split(' '))),
+    )
+    return correct(text)
+  }
+}
+
+/** Corrects the homophones of texts in Han script by the Chinese names of findings. */
+function correctHan({ findings }: Knowledge) {
+  let correct: ((text: string) => string) | undefined
+  return (text: string): string => {
+    if (!han.test(text)) return text
+    correct ??= makeHomophoneCorrector(
+      findings.flatMap(({ name, aliases }) => [name.zh, ...aliases.zh]),
+    )
+    return correct(text)
+  }
+}
 
 /** The lexicon of a knowledge base, built once. */
-export function lexiconOf(knowledge: Knowledge): Lexicon {
-  const made = lexicons.get(knowledge)
-  if (made) return made
-  const known = [...phrases(knowledge)]
-  const asked = byScript((fits) => wholes(knowledge, fits))
-  const indices = new Map<Language, Likeness>()
-  const said: { [language in Language]?: ReturnType<typeof sayings> } = {}
-  const sayingsIn = (language: Language) => {
-    said[language] ??= sayings(knowledge, language)
-    return said[language]
+export const getLexicon = perKnowledge((knowledge): Lexicon => {
+  const questions = lazyByScript((fits) => questionLookup(knowledge, fits))
+  const indices = new Map<Language, SimilarityIndex>()
+  const labelled: { [language in Language]?: ReturnType<typeof labelledPhrases> } = {}
+  const labelledIn = (language: Language) => {
+    labelled[language] ??= labelledPhrases(knowledge, language)
+    return labelled[language]
   }
-  let mend: ((text: string) => string) | undefined
-  let sound: ((text: string) => string) | undefined
-  const lexicon: Lexicon = {
+  let shared: ReadonlySet<string> | undefined
+  return {
     knowledge,
-    spelt(text) {
-      if (!latin.test(text)) return text
-      mend ??= speller(counted(sayingsIn('en').flatMap(([saying]) => saying.split(' '))))
-      return mend(text)
+    correctSpelling: correctLatin(() => labelledIn('en')),
+    correctHomophones: correctHan(knowledge),
+    exactQuestion: (text) => questions(text)(text),
+    get familyFindings() {
+      shared ??= familyFindings(knowledge)
+      return shared
     },
-    sounded(text) {
-      if (!han.test(text)) return text
-      sound ??= homophones(
-        knowledge.findings.flatMap(({ name, aliases }) => [name.zh, ...aliases.zh]),
-      )
-      return sound(text)
-    },
-    whole: (text) => asked(text).get(text),
-    shared: sharedOf(knowledge),
-    tree: byScript((fits) => phraseTree(known.filter(([text]) => fits(text)))),
-    alike(text) {
+    tree: lazyByScript((fits) =>
+      phraseTree([...phrases(knowledge)].filter(([text]) => fits(text))),
+    ),
+    findSimilar(text) {
       const language = han.test(text) ? 'zh' : 'en'
       const index =
-        indices.get(language) ?? likeness(sayingsIn(language), language === 'zh' ? 'han' : 'latin')
+        indices.get(language) ??
+        buildSimilarityIndex(labelledIn(language), language === 'zh' ? 'han' : 'latin')
       indices.set(language, index)
-      return index.likest(text)
+      return index.findNearest(text)
     },
-    ancestors: ancestries(knowledge),
-    memo: new Map(),
+    ancestors: ancestorSets(knowledge),
   }
-  lexicons.set(knowledge, lexicon)
-  return lexicon
-}
+})

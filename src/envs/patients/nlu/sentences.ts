@@ -1,24 +1,25 @@
-/** An utterance in questions: its sentences, cut where one sentence asks twice, and which of them ask at all. */
-import type { Clause, Normal } from '../../../text/phrase-search.js'
+/** Splits an utterance into sentences, and a sentence that asks twice into questions. */
+import type { NormalisedText, TextClause } from '../../../text/phrase-search.js'
 import {
+  doctorStatement,
   hasQuestionWord,
   isQuestionClause,
   isRequest,
   isTag,
   nextQuestion,
-  ofDoctor,
   statement,
 } from './acts.js'
 
-/** One question, or a sentence that asks none. */
+/** One question, or a sentence that asks nothing; `start` and `end` are offsets in the normal form. */
 export interface Sentence {
   readonly start: number
   readonly end: number
   readonly text: string
-  /** 1 where it asks, by its wording, its question mark or as a request. */
+  /** 1 for a question, else 0. */
   readonly questions: number
+  /** Whether it asks, by its wording, its question mark or as a request. */
   readonly inquires: boolean
-  /** It is short enough to be the rest of a question: "And fever?", "then the cough". */
+  /** Whether it is short enough to be an elliptical question: "And fever?", "then the cough". */
   readonly fragment: boolean
 }
 
@@ -26,6 +27,7 @@ const han = /\p{Script=Han}/u
 const isFragment = (text: string): boolean =>
   !statement.test(text) && (han.test(text) ? text.length <= 8 : text.split(' ').length <= 4)
 
+/** A clause, or a part of one that asks its own question. */
 interface Piece {
   readonly start: number
   readonly end: number
@@ -33,10 +35,10 @@ interface Piece {
   readonly asks: boolean
 }
 
-/** A clause, cut before each "… and do you …". */
-function pieces(text: string, { start, end }: Clause): Piece[] {
+/** Splits a clause before each "… and do you …". */
+function splitClause(text: string, { start, end }: TextClause): Piece[] {
   const whole = text.slice(start, end)
-  // The space before the cut belongs to nobody.
+  // The space before a cut belongs to neither part.
   const cuts = [-1, ...[...whole.matchAll(nextQuestion)].map(({ index }) => index), whole.length]
   return cuts.slice(1).map((to, c) => {
     const from = cuts[c]! + 1
@@ -45,16 +47,22 @@ function pieces(text: string, { start, end }: Clause): Piece[] {
   })
 }
 
-/** What the doctor says of themselves or of others before asking is left out. */
-function trimmed(group: readonly Piece[], marked: boolean): readonly Piece[] {
-  const from = group.findIndex(({ text, asks }) => asks || !ofDoctor.test(text) || isRequest(text))
+/** Drops the doctor's statements about themselves or others before the question. */
+function dropPreamble(group: readonly Piece[], marked: boolean): readonly Piece[] {
+  const from = group.findIndex(
+    ({ text, asks }) => asks || !doctorStatement.test(text) || isRequest(text),
+  )
   const rest = from < 0 ? [] : group.slice(from)
   const asks = marked || rest.some((piece) => piece.asks || isRequest(piece.text))
   return from > 0 && (!asks || rest.every(({ text }) => isTag(text))) ? [] : rest
 }
 
-function sentence(text: string, group: readonly Piece[], marked: boolean): Sentence | undefined {
-  const kept = trimmed(group, marked)
+function makeSentence(
+  text: string,
+  group: readonly Piece[],
+  marked: boolean,
+): Sentence | undefined {
+  const kept = dropPreamble(group, marked)
   const first = kept[0]
   const last = kept.at(-1)
   if (!first || !last) return undefined
@@ -71,8 +79,8 @@ function sentence(text: string, group: readonly Piece[], marked: boolean): Sente
   }
 }
 
-/** The questions within one sentence: each begins with a clause that asks, the first with what comes before. */
-function grouped(all: readonly Piece[]): Piece[][] {
+/** Groups clauses into questions: each begins with a clause that asks; the first includes all clauses before it. */
+function groupQuestions(all: readonly Piece[]): Piece[][] {
   const groups: Piece[][] = []
   let asked = false
   for (const piece of all) {
@@ -85,15 +93,16 @@ function grouped(all: readonly Piece[]): Piece[][] {
   return groups
 }
 
-/** The questions and other sentences of an utterance, in order. */
-export function sentencesOf({ text, clauses }: Normal): Sentence[] {
+/** Splits an utterance into its questions and other sentences, in order. */
+export function splitSentences({ text, clauses }: NormalisedText): Sentence[] {
   const sentences: Sentence[] = []
   let from = 0
   clauses.forEach(({ mark }, c) => {
     if (mark === 'comma' && c < clauses.length - 1) return
-    const groups = grouped(clauses.slice(from, c + 1).flatMap((clause) => pieces(text, clause)))
+    const pieces = clauses.slice(from, c + 1).flatMap((clause) => splitClause(text, clause))
+    const groups = groupQuestions(pieces)
     groups.forEach((group, g) => {
-      const made = sentence(text, group, mark === 'question' && g === groups.length - 1)
+      const made = makeSentence(text, group, mark === 'question' && g === groups.length - 1)
       if (made) sentences.push(made)
     })
     from = c + 1

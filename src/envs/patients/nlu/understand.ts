@@ -1,33 +1,42 @@
 /**
- * What a doctor's utterance asks, found in the words of the knowledge base: exact phrases first, then the
- * likest question. Both languages are understood whichever is spoken. Nothing of any case is read here.
+ * Natural-language understanding of a doctor's utterance: its dialogue act and the findings it asks about, by exact
+ * phrases of the knowledge base first, then by similarity. Understands both languages at all times. Reads no case.
  */
 import type { Knowledge } from '../../../knowledge/knowledge.js'
-import type { Attribute } from '../../../knowledge/schema.js'
-import type { Match, Normal } from '../../../text/phrase-search.js'
-import { findPhrases, normal } from '../../../text/phrase-search.js'
+import { perKnowledge } from '../../../knowledge/per-knowledge.js'
+import type { FindingAttribute } from '../../../knowledge/schema.js'
+import { memoizeText } from '../../../platform/memoize.js'
+import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
+import { findPhrases, normaliseText } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
-import { attributesIn, isGeneric, isPersonal, looseIn } from './attributes.js'
+import { findAttributes, isGeneric, isPersonal, looseAttribute } from './attributes.js'
+import { matchFindingList } from './finding-list.js'
+import type { FindingMatch, SentenceContext } from './finding-match.js'
+import {
+  chooseFinding,
+  dropCrossClauseMatches,
+  guessFinding,
+  isFindingMatch,
+  removeMatches,
+} from './finding-match.js'
 import type { Topic } from './focus.js'
-import { isWhole, topicIn, topicOf } from './focus.js'
-import type { Entry, Lexicon } from './lexicon.js'
-import { lexiconOf } from './lexicon.js'
-import type { Likest } from './likeness.js'
-import { listed } from './listed.js'
-import type { Hearing } from './meant.js'
-import { apart, guessed, isFinding, settled, without } from './meant.js'
+import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
+import type { Lexicon, LexiconEntry } from './lexicon.js'
+import { getLexicon } from './lexicon.js'
 import type { Sentence } from './sentences.js'
-import { sentencesOf } from './sentences.js'
+import { splitSentences } from './sentences.js'
+import type { SimilarityMatch } from './similarity.js'
 
-/** What an utterance was taken for. */
-export interface Understood {
-  /** How many questions it held. */
+/** An utterance as the patient understands it: its dialogue act and topics. */
+export interface ParsedUtterance {
+  /** Number of questions in it. */
   readonly questions: number
-  /** What it asks about, in its order. */
+  /** What it asks about, in the order of the utterance. */
   readonly topics: readonly Topic[]
   /** Attributes it asks for without naming a complaint. */
-  readonly loose: readonly Attribute[]
+  readonly loose: readonly FindingAttribute[]
+  /** The dialogue act. */
   readonly kind:
     | 'finding'
     | 'attribute'
@@ -42,134 +51,166 @@ export interface Understood {
 }
 
 /** What one sentence asks. */
-interface Heard {
+interface SentenceMeaning {
   readonly topics: readonly Topic[]
-  readonly loose: readonly Attribute[]
-  /** Something was nearly understood. */
+  readonly loose: readonly FindingAttribute[]
+  /** It was similar enough to a finding to ask what was meant. */
   readonly nearly: boolean
 }
 
-/** How much more likeness it takes where the sentence is likely to be about something else. */
-const doubtful = 0.3
-/** How far behind the likest finding of a whole utterance a part of it may be. */
-const behind = 0.45
-/** Least likeness to something that no finding answers. */
-const sureAside = 0.5
-/** Characters of an utterance that are read at all. */
-const longest = 2000
-const longestFuzzy = 160
-const memoSize = 4096
-/** Longer texts are read anew each time, so that the memo holds no large strings. */
-const longestMemo = 512
+/** Added to the thresholds of similarity where the sentence is likely to be about something else. */
+const doubtPenalty = 0.3
+/** How far a topic's score in the whole utterance may be below the best score. */
+const maxLag = 0.45
+/** Least score of an aside, which no finding answers. */
+const minAsideScore = 0.5
+/** Characters of an utterance that are read; the rest is ignored. */
+const maxLength = 2000
+/** Characters of the longest text that similarity and spelling correction are used for. */
+const maxFuzzyLength = 160
+/** Longer texts are interpreted anew each time, so that the cache holds no large strings. */
+const cacheBounds = { most: 4096, longest: 512 } as const
 
-/** Whether something is the patient's and not a relative's, in a sentence that may speak of relatives. */
-const ofPatient = (lexicon: Lexicon, { text }: Sentence) => {
+/** Whether a finding can be asked for: one about relatives in a sentence about relatives, any in another. */
+const fitsPerson = (lexicon: Lexicon, { text }: Sentence) => {
   const relatives = act.family.test(text) && !act.witness.test(text)
-  return (id: string): boolean => !relatives || lexicon.shared.has(id)
+  return (id: string): boolean => !relatives || lexicon.familyFindings.has(id)
 }
 
-const nothing: Heard = { topics: [], loose: [], nearly: false }
+const nothing: SentenceMeaning = { topics: [], loose: [], nearly: false }
 
-/** A likeness that is computed when it is first looked at: the index behind it takes a while to make. */
-function whenNeeded(alike: () => Likest): Likest {
-  let made: Likest | undefined
-  const like = (): Likest => {
+/** A similarity match computed on first use: building its index takes a while. */
+function lazyMatch(alike: () => SimilarityMatch): SimilarityMatch {
+  let made: SimilarityMatch | undefined
+  const similarity = (): SimilarityMatch => {
     made ??= alike()
     return made
   }
   return {
     get value() {
-      return like().value
+      return similarity().value
     },
     get score() {
-      return like().score
+      return similarity().score
     },
     get next() {
-      return like().next
+      return similarity().next
     },
-    scoreOf: (id) => like().scoreOf(id),
+    scoreOf: (id) => similarity().scoreOf(id),
   }
 }
 
-const unlike: Likest = { value: undefined, score: 0, next: 0, scoreOf: () => 0 }
+const noMatch: SimilarityMatch = { value: undefined, score: 0, next: 0, scoreOf: () => 0 }
 
 const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如/
 
 /** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
-function looseAll({ text, clauses }: Normal, sentence: Sentence): readonly Attribute[] {
-  const whole = looseIn(sentence.text)
+function sentenceAttributes(
+  { text, clauses }: NormalisedText,
+  sentence: Sentence,
+): readonly FindingAttribute[] {
+  const whole = looseAttribute(sentence.text)
   if (whole !== undefined) return [whole]
   const parts = clauses
     .filter(({ start, end }) => start >= sentence.start && end <= sentence.end)
-    .map(({ start, end }) => looseIn(text.slice(start, end)))
+    .map(({ start, end }) => looseAttribute(text.slice(start, end)))
   const loose = parts.flatMap((attribute) => attribute ?? [])
   return loose.length === parts.length ? loose : []
 }
 
-/** What one sentence asks about. */
-function askedIn(
+/** A sentence with the phrases found in it. */
+interface PhrasedSentence extends SentenceContext {
+  /** All phrases in it. */
+  readonly here: readonly PhraseMatch<LexiconEntry>[]
+  /** Those that name a finding it can be about. */
+  readonly found: readonly FindingMatch[]
+}
+
+/** Selects the phrase matches of one sentence. */
+function matchPhrases(
   lexicon: Lexicon,
-  read: Normal,
+  read: NormalisedText,
   sentence: Sentence,
-  all: readonly Match<Entry>[],
-): Heard {
-  const { start, end, text, inquires, fragment } = sentence
+  all: readonly PhraseMatch<LexiconEntry>[],
+): PhrasedSentence {
+  const { start, end, text } = sentence
   const here = all.filter((match) => match.start >= start && match.start < end)
-  const own = ofPatient(lexicon, sentence)
-  const fits = (id: string): boolean => lexicon.knowledge.finding.has(id) && own(id)
+  const fitsSentence = fitsPerson(lexicon, sentence)
+  const fits = (id: string): boolean => lexicon.knowledge.finding.has(id) && fitsSentence(id)
   const found = here
-    .filter(isFinding)
+    .filter(isFindingMatch)
     .filter(
       ({ value, start: from, end: to }) =>
         fits(value.id) || act.family.test(read.text.slice(from, to)),
     )
     // What follows "such as" only explains what came before.
     .filter(({ start: from }, m) => m === 0 || !example.test(text.slice(0, from - start)))
+  const similarity =
+    text.length > maxFuzzyLength ? noMatch : lazyMatch(() => lexicon.findSimilar(text))
+  return { lexicon, read, sentence, similarity, fits, here, found }
+}
+
+/** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
+function interpretSentence(given: PhrasedSentence): SentenceMeaning {
+  const { lexicon, sentence, similarity, found } = given
+  const { start, end, text, inquires, fragment } = sentence
   const whole = found.find((match) => match.start === start && match.end >= end)
-  const exact = lexicon.whole(text)
+  const exact = lexicon.exactQuestion(text)
   const offers = act.offer.test(text) && !act.isRequest(text)
   if (!exact && !whole && ((!inquires && !fragment) || offers)) return nothing
-  const details = found.filter(({ value }) => isWhole(lexicon.knowledge, value.id))
+  if (exact !== undefined)
+    return { ...nothing, topics: [findingTopic(lexicon.knowledge, exact, [], true, noMatch)] }
+  const details = found.filter(({ value }) => isWholeIllness(lexicon.knowledge, value.id))
   const wanted = [
     ...details.flatMap(({ value }) => lexicon.knowledge.finding.get(value.id)?.attribute ?? []),
-    ...attributesIn(without(text, start, found)),
+    ...findAttributes(removeMatches(text, start, found)),
   ]
-  // "How long have you had the cough?" asks the duration of it, whatever the form.
+  // "How long have you had the cough?" asks for its duration, whatever its form.
   const presence = isQuestionClause(text) && details.length === 0
-  const like = text.length > longestFuzzy ? unlike : whenNeeded(() => lexicon.alike(text))
-  const topics = (ids: readonly string[]): Heard => ({
+  const topics = (ids: readonly string[]): SentenceMeaning => ({
     ...nothing,
     topics: ids.map((id) => {
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
-      const topic = topicOf(lexicon.knowledge, id, wanted, presence, like)
+      const topic = findingTopic(lexicon.knowledge, id, wanted, presence, similarity)
       return jargon && !known ? { ...topic, jargon } : topic
     }),
   })
-  if (exact !== undefined)
-    return { ...nothing, topics: [topicOf(lexicon.knowledge, exact, [], true, unlike)] }
   if (whole) return topics([whole.value.id])
   const open = act.openQuestion.test(text)
-  // "What has been going on?" speaks of the whole illness too.
-  if (open && (found.length === details.length || act.exceptFor.test(text))) return nothing
-  const hearing: Hearing = { lexicon, read, sentence, like, fits }
+  // "What has been going on?" is about the whole illness too.
+  if (open && (found.length === details.length || act.exclusion.test(text))) return nothing
   const about = found.filter((match) => !details.includes(match))
-  const list = listed(hearing, about)
+  const list = matchFindingList(given, about)
   if (list.length > 0) return topics(list)
-  const named = found.length > 0 ? settled(hearing, about.length > 0 ? about : found) : undefined
-  if (named !== undefined) return topics([named])
-  const other = here.some((match) => !isFinding(match)) || act.diagnosisRequest.test(text)
+  const named =
+    found.length > 0 ? chooseFinding(given, about.length > 0 ? about : found) : undefined
+  return named === undefined ? interpretUnnamed(given, topics) : topics([named])
+}
+
+/** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
+function interpretUnnamed(
+  given: PhrasedSentence,
+  topics: (ids: readonly string[]) => SentenceMeaning,
+): SentenceMeaning {
+  const { read, sentence, here } = given
+  const { text, inquires } = sentence
+  const other = here.some((match) => !isFindingMatch(match)) || act.diagnosisRequest.test(text)
   if (other && !act.history.test(text)) return nothing
-  const loose = looseAll(read, sentence)
+  const loose = sentenceAttributes(read, sentence)
   if (loose.length > 0) return { ...nothing, loose }
   if (isGeneric(text) || isPersonal(text)) return nothing
   const unsure = !inquires || (other && !act.family.test(text))
-  const { id, near } = guessed(hearing, unsure ? doubtful : 0)
+  const { id, near } = guessFinding(given, unsure ? doubtPenalty : 0)
   return id === undefined ? { ...nothing, nearly: near } : topics([id])
 }
 
-function actOf(text: string, matches: readonly Match<Entry>[]): Understood['kind'] {
-  const named = (kind: Entry['kind']) => matches.some(({ value }) => value.kind === kind)
+/** The dialogue act of an utterance that asks about no finding. */
+function classifyAct(
+  text: string,
+  matches: readonly PhraseMatch<LexiconEntry>[],
+): ParsedUtterance['kind'] {
+  const named = (kind: LexiconEntry['kind']) => matches.some(({ value }) => value.kind === kind)
   if ((named('disease') || act.diagnosisRequest.test(text)) && !act.history.test(text))
     return 'diagnosis-request'
   if (act.openQuestion.test(text)) return 'open'
@@ -180,95 +221,94 @@ function actOf(text: string, matches: readonly Match<Entry>[]): Understood['kind
 
 const sameTopic = (a: Topic, b: Topic): boolean => a.finding === b.finding
 
-/** "Any headache? Where exactly?": an attribute of what the same utterance asked about before. */
-function followed(
+/** Resolves "Any headache? Where exactly?": attributes of what the same utterance asked about before. */
+function resolveAttributes(
   { knowledge }: Lexicon,
-  loose: readonly Attribute[],
-  before: readonly Heard[],
+  loose: readonly FindingAttribute[],
+  before: readonly SentenceMeaning[],
 ): readonly Topic[] {
   if (loose.length === 0) return []
   const last = before.findLast(({ topics }) => topics.length > 0)?.topics.at(-1)
   const complaint = last?.of ?? last?.finding
   if (complaint === undefined || knowledge.finding.get(complaint)?.kind !== 'symptom') return []
-  return loose.map((attribute) => topicIn(knowledge, complaint, attribute))
+  return loose.map((attribute) => attributeTopic(knowledge, complaint, attribute))
 }
 
-/** Of several topics, those that the whole utterance is not much less like than its likest. */
-function plausible(
+/** Of several topics, keeps those whose score in the whole utterance is not far below the best. */
+function dropUnlikely(
   lexicon: Lexicon,
-  { text }: Normal,
-  matches: readonly Match<Entry>[],
+  { text }: NormalisedText,
+  matches: readonly PhraseMatch<LexiconEntry>[],
   topics: readonly Topic[],
 ): readonly Topic[] {
-  if (topics.length < 2 || text.length > longestFuzzy) return topics
-  if (isGeneric(without(text, 0, matches))) return topics
-  const { score, scoreOf } = lexicon.alike(text)
-  const kept = topics.filter(({ finding }) => score - scoreOf(finding) < behind)
+  if (topics.length < 2 || text.length > maxFuzzyLength) return topics
+  if (isGeneric(removeMatches(text, 0, matches))) return topics
+  const { score, scoreOf } = lexicon.findSimilar(text)
+  const kept = topics.filter(({ finding }) => score - scoreOf(finding) < maxLag)
   return kept.length > 0 ? kept : topics
 }
 
-const isVague = ({ kind }: Understood): boolean => kind === 'unclear' || kind === 'ambiguous'
+const isVague = ({ kind }: ParsedUtterance): boolean => kind === 'unclear' || kind === 'ambiguous'
 
-/** Whether a text is surely about something that no finding answers, so that there is nothing to mend. */
-function isAside({ knowledge, alike }: Lexicon, text: string): boolean {
-  const { value, score } = alike(normal(text).text)
-  return value !== undefined && !knowledge.finding.has(value) && score >= sureAside
+/** Whether a text is surely about something that no finding answers, so that it needs no spelling correction. */
+function isAside(lexicon: Lexicon, text: string): boolean {
+  const { value, score } = lexicon.findSimilar(normaliseText(text).text)
+  return value !== undefined && !lexicon.knowledge.finding.has(value) && score >= minAsideScore
 }
 
-/** Reads an utterance as it is written; one that says nothing so, with its slips mended, by letter and by sound. */
-function interpret(lexicon: Lexicon, utterance: string): Understood {
-  const text = utterance.slice(0, longest)
-  const written = reading(lexicon, text)
-  if (!isVague(written) || text.length > longestFuzzy || isAside(lexicon, text)) return written
-  for (const mend of [lexicon.spelt, lexicon.sounded]) {
-    const mended = mend(text)
-    const heard = mended === text ? written : reading(lexicon, mended)
-    if (!isVague(heard)) return heard
+/** Interprets an utterance as written; if that fails, with its spelling and then its homophones corrected. */
+function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
+  const text = utterance.slice(0, maxLength)
+  const written = interpretText(lexicon, text)
+  if (!isVague(written) || text.length > maxFuzzyLength || isAside(lexicon, text)) return written
+  for (const correct of [lexicon.correctSpelling, lexicon.correctHomophones]) {
+    const corrected = correct(text)
+    const understood = corrected === text ? written : interpretText(lexicon, corrected)
+    if (!isVague(understood)) return understood
   }
   return written
 }
 
-/** What a text asks as it is written. */
-function reading(lexicon: Lexicon, text: string): Understood {
-  const read = normal(text)
-  const sentences = sentencesOf(read)
-  const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
-  const asked = lexicon.whole(read.text)
+/** Interprets a text as it is written. */
+function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
+  const read = normaliseText(text)
+  const asked = lexicon.exactQuestion(read.text)
   if (asked !== undefined)
     return {
       questions: 1,
-      topics: [topicOf(lexicon.knowledge, asked, [], true, unlike)],
+      topics: [findingTopic(lexicon.knowledge, asked, [], true, noMatch)],
       loose: [],
       kind: 'finding',
     }
+  const sentences = splitSentences(read)
+  const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   if (act.injection.test(read.text)) return { questions, topics: [], loose: [], kind: 'injection' }
-  const matches = apart(read, findPhrases(lexicon.tree(read.text), read))
+  const matches = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
   const inquiring = sentences.filter(({ inquires }) => inquires)
-  const heard = (inquiring.length > 0 ? inquiring : sentences).map((s) =>
-    askedIn(lexicon, read, s, matches),
+  const meanings = (inquiring.length > 0 ? inquiring : sentences).map((s) =>
+    interpretSentence(matchPhrases(lexicon, read, s, matches)),
   )
-  const named = heard
-    .flatMap((one, h) => [...one.topics, ...followed(lexicon, one.loose, heard.slice(0, h))])
+  const named = meanings
+    .flatMap((one, h) => [
+      ...one.topics,
+      ...resolveAttributes(lexicon, one.loose, meanings.slice(0, h)),
+    ])
     .filter((topic, i, all) => all.findIndex((other) => sameTopic(other, topic)) === i)
-  const topics = plausible(lexicon, read, matches, named)
+  const topics = dropUnlikely(lexicon, read, matches, named)
   if (topics.length > 0) return { questions, topics, loose: [], kind: 'finding' }
-  const kind = actOf(read.text, matches)
-  const loose = [...new Set(heard.flatMap((one) => one.loose))]
+  const kind = classifyAct(read.text, matches)
+  const loose = [...new Set(meanings.flatMap((one) => one.loose))]
   const vague = kind === 'unclear' || kind === 'courtesy'
   if (vague && loose.length > 0) return { questions, topics, loose, kind: 'attribute' }
-  const near = kind === 'unclear' && heard.some((one) => one.nearly)
+  const near = kind === 'unclear' && meanings.some((one) => one.nearly)
   return { questions, topics, loose: [], kind: near ? 'ambiguous' : kind }
 }
 
-/** What the utterance asks: a pure function of the knowledge base and the text, in bounded time. */
-export function understand(knowledge: Knowledge, utterance: string): Understood {
-  const lexicon = lexiconOf(knowledge)
-  const known = lexicon.memo.get(utterance)
-  if (known) return known
-  const understood = interpret(lexicon, utterance)
-  if (utterance.length <= longestMemo) {
-    if (lexicon.memo.size >= memoSize) lexicon.memo.clear()
-    lexicon.memo.set(utterance, understood)
-  }
-  return understood
-}
+const interpreter = perKnowledge((knowledge) => {
+  const lexicon = getLexicon(knowledge)
+  return memoizeText((utterance: string) => interpret(lexicon, utterance), cacheBounds)
+})
+
+/** Interprets an utterance: a pure function of the knowledge base and the text, in bounded time. */
+export const understand = (knowledge: Knowledge, utterance: string): ParsedUtterance =>
+  interpreter(knowledge)(utterance)

@@ -1,52 +1,58 @@
-/** Which recorded exchange a question is likest to, by the words they share. */
+/** Retrieval of the recorded exchanges that are most similar to a question, by the words they share. */
 import type { Finding, PatientView } from '../../../case.js'
-import { words } from '../../../text/word-stems.js'
+import { wordStems } from '../../../text/word-stems.js'
 
-/** Weight of an answer that speaks of all that was asked, when the recorded question did not ask it. */
+/** Added to the score, times the share of the question's words that the recorded answer has. */
 const answerWeight = 0.35
-/** Weight of a word that no exchange of the record holds, in exchanges. */
-const unheard = 0.7
+/** Document frequency, in exchanges, of a word that no exchange of the record has. */
+const unseenFrequency = 0.7
 const tie = 1e-9
 
-type Bag = ReadonlySet<string>
+type WordSet = ReadonlySet<string>
 
-interface Exchange {
+interface RecordedExchange {
   readonly finding: Finding
-  readonly question: Bag
-  readonly sentences: readonly Bag[]
-  readonly answer: Bag
+  readonly question: WordSet
+  readonly sentences: readonly WordSet[]
+  readonly answer: WordSet
 }
 
-/** What a question comes to in one record. */
-export interface Likest {
+/** The recorded exchanges that match a question best. */
+export interface ExchangeMatch {
+  /** Similarity from 0 to 1. */
   readonly score: number
-  /** Exchanges of that score, the one whose whole question is likest first. */
+  /** Findings of all exchanges with that score, the most similar whole question first. */
   readonly findings: readonly Finding[]
 }
 
+/** The recorded exchanges of a case, indexed for retrieval. */
 export interface DialogueRecord {
   readonly findings: readonly Finding[]
-  readonly exchanges: readonly Exchange[]
+  readonly exchanges: readonly RecordedExchange[]
+  /** Inverse document frequency of a word. */
   readonly weight: (word: string) => number
 }
 
-const bag = (text: string): Bag => new Set(words(text))
-const sentencesOf = (text: string): string[] =>
+const wordSet = (text: string): WordSet => new Set(wordStems(text))
+const splitSentences = (text: string): string[] =>
   text.split(/(?<=[.?!;。？！；])\s*|\n/).filter((sentence) => sentence.trim() !== '')
-const bags = (texts: readonly string[]): Bag[] => texts.map(bag).filter(({ size }) => size > 0)
-const both = (text: { readonly zh?: string | undefined; readonly en?: string | undefined }) =>
-  [text.zh, text.en].filter((part) => part !== undefined).join('\n')
+const wordSets = (texts: readonly string[]): WordSet[] =>
+  texts.map(wordSet).filter(({ size }) => size > 0)
+const bothLanguages = (text: {
+  readonly zh?: string | undefined
+  readonly en?: string | undefined
+}) => [text.zh, text.en].filter((part) => part !== undefined).join('\n')
 
-function makeRecord(findings: readonly Finding[]): DialogueRecord {
-  const exchanges = findings.flatMap((finding): Exchange[] => {
+function indexRecord(findings: readonly Finding[]): DialogueRecord {
+  const exchanges = findings.flatMap((finding): RecordedExchange[] => {
     if (!finding.utterance) return []
-    const question = both(finding.question ?? {})
+    const question = bothLanguages(finding.question ?? {})
     return [
       {
         finding,
-        question: bag(question),
-        sentences: bags(sentencesOf(question)),
-        answer: bag(both(finding.utterance)),
+        question: wordSet(question),
+        sentences: wordSets(splitSentences(question)),
+        answer: wordSet(bothLanguages(finding.utterance)),
       },
     ]
   })
@@ -57,27 +63,27 @@ function makeRecord(findings: readonly Finding[]): DialogueRecord {
   return {
     findings,
     exchanges,
-    weight: (word) => Math.log(1 + exchanges.length / (holding.get(word) ?? unheard)),
+    weight: (word) => Math.log(1 + exchanges.length / (holding.get(word) ?? unseenFrequency)),
   }
 }
 
 const records = new WeakMap<Finding, DialogueRecord>()
 
-/** The record of a view; views of one case share their findings, and so their record. */
-export function recordOf({ findings }: PatientView): DialogueRecord {
+/** The indexed record of a case. Views of one case share their findings and therefore their record. */
+export function dialogueRecord({ findings }: PatientView): DialogueRecord {
   const list = [...findings.values()]
   const key = list[0]
-  if (!key) return makeRecord([])
+  if (!key) return indexRecord([])
   const known = records.get(key)
   if (known?.findings.length === list.length && known.findings.every((f, i) => f === list[i]))
     return known
-  const record = makeRecord(list)
+  const record = indexRecord(list)
   records.set(key, record)
   return record
 }
 
-/** Cosine of two bags of words. */
-function cosine(a: Bag, b: Bag, weight: DialogueRecord['weight']): number {
+/** Cosine of two sets of words, weighted by idf. */
+function cosine(a: WordSet, b: WordSet, weight: DialogueRecord['weight']): number {
   let dot = 0
   let squareA = 0
   let squareB = 0
@@ -91,8 +97,8 @@ function cosine(a: Bag, b: Bag, weight: DialogueRecord['weight']): number {
   return dot / Math.sqrt(squareA * squareB)
 }
 
-/** How much of what `a` says `b` says too, by weight. */
-function coverage(a: Bag, b: Bag, weight: DialogueRecord['weight']): number {
+/** Share of the words of `a` that `b` has too, weighted by idf. */
+function coverage(a: WordSet, b: WordSet, weight: DialogueRecord['weight']): number {
   let all = 0
   let shared = 0
   for (const word of a) {
@@ -102,17 +108,23 @@ function coverage(a: Bag, b: Bag, weight: DialogueRecord['weight']): number {
   return all > 0 ? shared / all : 0
 }
 
-/** The exchanges likest to an utterance; the best of it as a whole and of each question in it counts. */
-export function likestOf(utterance: string, { exchanges, weight }: DialogueRecord): Likest {
-  const whole = bag(utterance)
-  const asked = bags(sentencesOf(utterance).filter((sentence) => /[?？]/.test(sentence)))
+/** Finds the exchanges most similar to an utterance: the best of the whole and of each question in it counts. */
+export function findExchanges(
+  utterance: string,
+  { exchanges, weight }: DialogueRecord,
+): ExchangeMatch {
+  const whole = wordSet(utterance)
+  const asked = wordSets(splitSentences(utterance).filter((sentence) => /[?？]/.test(sentence)))
   const scored = exchanges.map(({ finding, question, sentences, answer }) => {
-    const likeness = (query: Bag): number => {
+    const similarity = (query: WordSet): number => {
       let best = cosine(query, question, weight)
       for (const sentence of sentences) best = Math.max(best, cosine(query, sentence, weight))
       return Math.min(1, best + answerWeight * coverage(query, answer, weight))
     }
-    const score = asked.reduce((best, query) => Math.max(best, likeness(query)), likeness(whole))
+    const score = asked.reduce(
+      (best, query) => Math.max(best, similarity(query)),
+      similarity(whole),
+    )
     return { finding, score, exact: cosine(whole, question, weight) }
   })
   const score = scored.reduce((best, one) => Math.max(best, one.score), 0)

@@ -1,1 +1,1 @@
-"""The Python side of Bedside: what has to run where the weights are."""
+"""Python package of Bedside: training engines and the sidecar server."""

@@ -1,4 +1,4 @@
-"""Imports the modules that are named as `module=distribution`, in order, and prints a line of JSON for each."""
+"""Import check: imports modules given as `module=distribution`, in order, and prints a JSON line for each."""
 
 from __future__ import annotations
 

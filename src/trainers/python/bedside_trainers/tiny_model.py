@@ -1,9 +1,9 @@
-"""Makes a small language model from nothing: a tokenizer learnt from texts, random weights (Qwen3).
+"""Creates a small Qwen3 language model: a tokenizer trained on texts, and random weights.
 
 python -m bedside_trainers.tiny_model --corpus texts.jsonl --out folder
 
-The same corpus, settings and seed make the same bytes. Neither torch nor transformers is needed:
-the folder is written as they would read it.
+The same corpus, settings and seed give the same bytes. Neither torch nor transformers is needed:
+the folder is written in the format they read.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from .tiny_tokenizer import (
     make_tokenizer,
     read_corpus,
 )
-from .tiny_weights import Shape, config_of, weights
+from .tiny_weights import Shape, model_config, weights
 
-MOST_PARAMETERS = 5_000_000
+MAX_PARAMETERS = 5_000_000
 
 
 def _settings(shape: Shape, ids: Mapping[str, int]) -> dict[str, dict[str, object]]:
-    """The small files beside the weights, by name."""
+    """Contents of the JSON files beside the weights, by file name."""
     vocab = max(ids.values()) + 1
     special = {"eos_token": END_OF_TURN, "pad_token": END_OF_TEXT}
     ends = [ids[END_OF_TURN], ids[END_OF_TEXT]]
     return {
-        "config.json": config_of(shape, vocab, ids),
+        "config.json": model_config(shape, vocab, ids),
         "generation_config.json": {
             "do_sample": True,
             "eos_token_id": ends,
@@ -56,8 +56,8 @@ def _settings(shape: Shape, ids: Mapping[str, int]) -> dict[str, dict[str, objec
 def make_tiny_model(
     texts: Sequence[str], out: Path, shape: Shape, *, seed: int = 0, pieces: str = "words"
 ) -> int:
-    """Writes a model folder and gives its number of parameters.
-    @raises TinyModelError for more than 5 million, sizes that do not fit, or a folder in use"""
+    """Writes a model folder and returns the number of parameters.
+    @raises TinyModelError for more than 5 million parameters, sizes that do not fit, or a non-empty folder"""
     shape.check()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise TinyModelError(f"{out}: expected no folder, or an empty one, to write the model to")
@@ -65,9 +65,9 @@ def make_tiny_model(
     ids = tokenizer.get_vocab()
     tensors = weights(shape, len(ids), seed)
     parameters = sum(tensor.size for tensor in tensors.values())
-    if parameters > MOST_PARAMETERS:
+    if parameters > MAX_PARAMETERS:
         raise TinyModelError(
-            f"Expected at most {MOST_PARAMETERS:,} parameters, got {parameters:,}: "
+            f"Expected at most {MAX_PARAMETERS:,} parameters, got {parameters:,}: "
             "take a smaller vocab or width, or fewer layers"
         )
     out.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line; prints one line of JSON."""
+    """Runs the command line; prints one JSON line."""
     given = _arguments(argv)
     hidden = given.hidden if given.hidden is not None else 3 * given.width
     names = ["vocab", "layers", "width", "heads", "kv_heads", "context", "init_range"]

@@ -1,4 +1,4 @@
-"""The tokenizer of a small language model: byte-level BPE learnt from texts, and ChatML."""
+"""Tokenizer of a small language model: byte-level BPE trained on texts, with a ChatML template."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 
 END_OF_TEXT, TURN, END_OF_TURN = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 CONTROLS = [END_OF_TEXT, TURN, END_OF_TURN]
-# Tags of reasoning are added but not special, as Qwen3 has them.
+# Reasoning tags are added tokens but not special ones, as in Qwen3.
 TAGS = ["<think>", "</think>"]
-# What the template writes around messages.
+# Text that the template writes around messages.
 FRAME = "system\nuser\nassistant\n"
 
-# ChatML without any look at what stands elsewhere in the conversation, so that it only ever appends.
+# ChatML that renders each message independently of the others, so a growing conversation only appends tokens.
 TEMPLATE = """\
 {%- for message in messages %}
 {{- '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}
@@ -26,7 +26,8 @@ TEMPLATE = """\
 {%- endif %}
 """
 
-# Where no merge reaches across. `words` is Qwen's; `phrases` merges words too (SuperBPE, Liu et al. 2025).
+# Pre-tokenization patterns; merges stay within a piece. `words` is Qwen's; `phrases` merges words too (SuperBPE,
+# Liu et al. 2025).
 PIECES = {
     "words": r" ?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     "phrases": r"\p{N}|[^\r\n\p{N}]+|[\r\n]+",
@@ -34,11 +35,11 @@ PIECES = {
 
 
 class TinyModelError(Exception):
-    """The settings or the corpus cannot make a model."""
+    """Invalid settings or corpus."""
 
 
 def read_corpus(path: Path) -> list[str]:
-    """The `text` of every line. @raises TinyModelError naming the first line that has none"""
+    """Reads the `text` of every line. @raises TinyModelError naming the first line without one"""
     texts = []
     for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), start=1):
         if not line.strip():
@@ -54,8 +55,8 @@ def read_corpus(path: Path) -> list[str]:
     return texts
 
 
-def _bare(texts: Sequence[str]) -> Iterator[str]:
-    """Texts without the control tokens they spell, which no merge may be learnt from."""
+def _without_controls(texts: Sequence[str]) -> Iterator[str]:
+    """Texts without control tokens, so that no merge is learnt from them."""
     for text in texts:
         for control in [*CONTROLS, *TAGS]:
             text = text.replace(control, "\n")
@@ -64,8 +65,8 @@ def _bare(texts: Sequence[str]) -> Iterator[str]:
 
 
 def make_tokenizer(texts: Sequence[str], vocab: int, pieces: str = "words") -> Tokenizer:
-    """A byte-level BPE of at most `vocab` tokens with controls; fewer where texts give no more merges."""
-    # Threads would count words in an order of their own.
+    """Trains a byte-level BPE of at most `vocab` tokens, controls included; fewer if the texts give too few merges."""
+    # With threads, words are counted in a varying order.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     tokenizer = Tokenizer(models.BPE())
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
@@ -78,7 +79,7 @@ def make_tokenizer(texts: Sequence[str], vocab: int, pieces: str = "words") -> T
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(_bare(texts), trainer)
+    tokenizer.train_from_iterator(_without_controls(texts), trainer)
     tokenizer.add_special_tokens([AddedToken(text, normalized=False) for text in CONTROLS])
     tokenizer.add_tokens([AddedToken(text, normalized=False) for text in TAGS])
     return tokenizer

@@ -1,4 +1,4 @@
-"""Random weights of a small Qwen3, and the configuration they are read with."""
+"""Random weights and configuration of a small Qwen3 model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .tiny_tokenizer import CONTROLS, END_OF_TEXT, END_OF_TURN, TAGS, TinyModelE
 
 @dataclass(frozen=True)
 class Shape:
-    """The sizes of the model; `init_range` is the standard deviation of its weights."""
+    """Sizes of the model; `init_range` is the standard deviation of its initial weights."""
 
     vocab: int = 2048
     layers: int = 2
@@ -26,7 +26,7 @@ class Shape:
     tied: bool = True
 
     def check(self) -> None:
-        """@raises TinyModelError for sizes that do not fit together"""
+        """Checks that the sizes fit together. @raises TinyModelError"""
         for name in ["vocab", "layers", "width", "hidden", "heads", "kv_heads", "context"]:
             if getattr(self, name) < 1:
                 raise TinyModelError(f"Expected {name} of at least 1, got {getattr(self, name)}")
@@ -48,13 +48,13 @@ class Shape:
 
 
 def weights(shape: Shape, vocab: int, seed: int) -> dict[str, np.ndarray]:
-    """Random weights by name in Qwen3; what writes into the residual is smaller by sqrt(2 layers)."""
-    draw = np.random.Generator(np.random.PCG64(seed))
+    """Random weights by Qwen3 name; projections into the residual stream are scaled by 1 / sqrt(2 layers)."""
+    generator = np.random.Generator(np.random.PCG64(seed))
     head = shape.width // shape.heads
     out: dict[str, np.ndarray] = {}
 
     def normal(name: str, rows: int, columns: int, scale: float = 1.0) -> None:
-        values = draw.standard_normal((rows, columns), dtype=np.float32)
+        values = generator.standard_normal((rows, columns), dtype=np.float32)
         out[f"{name}.weight"] = values * np.float32(scale * shape.init_range)
 
     def ones(name: str, size: int) -> None:
@@ -81,8 +81,8 @@ def weights(shape: Shape, vocab: int, seed: int) -> dict[str, np.ndarray]:
     return out
 
 
-def config_of(shape: Shape, vocab: int, ids: Mapping[str, int]) -> dict[str, object]:
-    """config.json."""
+def model_config(shape: Shape, vocab: int, ids: Mapping[str, int]) -> dict[str, object]:
+    """Contents of config.json."""
     return {
         "architectures": ["Qwen3ForCausalLM"],
         "model_type": "qwen3",

@@ -1,6 +1,6 @@
-/** Results in JSON. */
+/** Parses JSON results of passes and samples. */
 import { z } from 'zod'
-import type { ForwardOutput, Sampled } from '../wire.js'
+import type { ForwardOutput, SampleResult } from '../wire.js'
 
 const Tensor = z.object({ data: z.array(z.number()), sparse_crow_indices: z.null().optional() })
 const Forward = z.object({
@@ -8,8 +8,8 @@ const Forward = z.object({
   metrics: z.record(z.string(), z.number()).default({}),
 })
 
-/** Reads the result of a pass. @throws ZodError for what is none */
-export function jsonForward(body: unknown): ForwardOutput {
+/** Parses the result of a pass. @throws ZodError for another shape */
+export function parseJsonForward(body: unknown): ForwardOutput {
   const { loss_fn_outputs, metrics } = Forward.parse(body)
   const outputs = loss_fn_outputs.map((output) =>
     Object.fromEntries(
@@ -30,8 +30,8 @@ const Sample = z.object({
   prompt_logprobs: z.array(z.number().nullable()).nullish(),
 })
 
-/** Reads the result of `asample`. @throws ZodError for what is none */
-export function jsonSampled(body: unknown): Sampled {
+/** Parses the result of `asample`. @throws ZodError for another shape */
+export function parseJsonSample(body: unknown): SampleResult {
   const { sequences, prompt_logprobs: prompt } = Sample.parse(body)
   return {
     sequences: sequences.map(({ tokens, logprobs, stop_reason }) => ({

@@ -1,5 +1,5 @@
-/** Requests of a pass in JSON. Data are turned to text once, so that a request's size is known before it is made. */
-import type { PassRequest } from '../pass.js'
+/** Encodes requests of a pass as JSON. Each datum is encoded once, so the size of a request is known beforehand. */
+import type { PassRequest } from '../pass-request.js'
 import type { Datum } from '../wire.js'
 import { joinBytes } from './protobuf.js'
 
@@ -11,8 +11,8 @@ const tensor = (values: Datum['inputs'][string]): object => ({
   shape: [values.length],
 })
 
-/** A datum as the wire's JSON. */
-export function jsonDatum({ tokens, inputs }: Datum): Uint8Array {
+/** Encodes a datum as the wire's JSON. */
+export function encodeJsonDatum({ tokens, inputs }: Datum): Uint8Array {
   const named = Object.entries(inputs).map(([name, values]) => [name, tensor(values)] as const)
   return encoder.encode(
     JSON.stringify({
@@ -22,8 +22,8 @@ export function jsonDatum({ tokens, inputs }: Datum): Uint8Array {
   )
 }
 
-/** The request around its data. */
-export function jsonPass({ modelId, seq, data, loss, forwardOnly }: PassRequest): Uint8Array {
+/** Encodes the request around its encoded data. */
+export function encodeJsonPass({ modelId, seq, data, loss, forwardOnly }: PassRequest): Uint8Array {
   const key = forwardOnly ? 'forward_input' : 'forward_backward_input'
   const ids = JSON.stringify({ model_id: modelId, seq_id: seq }).slice(0, -1)
   const config = loss.config ? `,"loss_fn_config":${JSON.stringify(loss.config)}` : ''

@@ -1,11 +1,12 @@
-/** Arrays of numbers as the wire's little-endian bytes, on a machine of either byte order. */
+/** Encodes arrays of numbers as the wire's little-endian bytes and back, on machines of either byte order. */
 
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** The wire's element types (`DType`). */
+/** Numbers of the wire's element types (`DType`). */
 export const elementTypes = { float32: 1, int64: 2, int32: 3, bfloat16: 4 } as const
 
+/** Encodes values as int32. */
 export function int32Bytes(values: Int32Array): Uint8Array {
   const bytes = new Uint8Array(values.length * 4)
   const view = viewOf(bytes)
@@ -13,6 +14,7 @@ export function int32Bytes(values: Int32Array): Uint8Array {
   return bytes
 }
 
+/** Encodes values as int64. */
 export function int64Bytes(values: Int32Array | BigInt64Array): Uint8Array {
   const bytes = new Uint8Array(values.length * 8)
   const view = viewOf(bytes)
@@ -20,6 +22,7 @@ export function int64Bytes(values: Int32Array | BigInt64Array): Uint8Array {
   return bytes
 }
 
+/** Encodes values as float32. */
 export function float32Bytes(values: Float32Array): Uint8Array {
   const bytes = new Uint8Array(values.length * 4)
   const view = viewOf(bytes)
@@ -42,8 +45,8 @@ function bfloat16(bits: number): number {
   return view.getFloat32(0)
 }
 
-/** Every element of one of the wire's types. @throws RangeError for another type, or a part of an element */
-export function elementsOf(bytes: Uint8Array, type: number): number[] {
+/** Decodes elements of one of the wire's types. @throws RangeError for an unknown type or a partial element */
+export function decodeElements(bytes: Uint8Array, type: number): number[] {
   const reader = readers[type]
   if (!reader)
     throw new RangeError(`Expected an element type of ${Object.keys(readers)}, got ${type}`)

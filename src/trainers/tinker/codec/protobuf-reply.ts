@@ -1,15 +1,14 @@
-/** Results in protobuf: `ForwardBackwardOutput` and `SampleResponse` of the SDK's `tinker_public.proto`. */
+/** Parses protobuf results: `ForwardBackwardOutput` and `SampleResponse` of the SDK's `tinker_public.proto`. */
+import type { ForwardOutput, SampledSequence, SampleResult } from '../wire.js'
+import { decodeElements, elementTypes } from './numbers.js'
+import { parseFields } from './protobuf.js'
 
-import type { ForwardOutput, Sampled, SampledSequence } from '../wire.js'
-import { elementsOf, elementTypes } from './numbers.js'
-import { fieldsOf } from './protobuf.js'
-
-/** A message by field number, each with its values in order. */
+/** Accessors of a message's fields by number: all byte values in order, or the last integer. */
 function message(bytes: Uint8Array): {
   readonly bytes: (number: number) => readonly Uint8Array[]
   readonly int: (number: number) => number
 } {
-  const fields = [...fieldsOf(bytes)]
+  const fields = [...parseFields(bytes)]
   const values = (number: number) => fields.filter((f) => f.number === number).map((f) => f.value)
   return {
     bytes: (number) => values(number).filter((value) => value instanceof Uint8Array),
@@ -23,21 +22,21 @@ function message(bytes: Uint8Array): {
 const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes)
 const none = new Uint8Array()
 
-/** `BatchedTensor`: the values of every datum, cut at byte offsets. */
+/** Parses `BatchedTensor`: the values of every datum, split at byte offsets. */
 function perDatum(bytes: Uint8Array): Float32Array[] {
   const tensor = message(bytes)
   const data = tensor.bytes(1).at(-1) ?? none
-  const offsets = elementsOf(tensor.bytes(2).at(-1) ?? none, elementTypes.int64)
+  const offsets = decodeElements(tensor.bytes(2).at(-1) ?? none, elementTypes.int64)
   const type = tensor.int(3)
   return offsets.slice(1).map((end, i) => {
     const start = offsets[i]!
     if (start < 0 || start > end || end > data.length)
       throw new RangeError(`Expected offsets within ${data.length} bytes, got ${start} to ${end}`)
-    return Float32Array.from(elementsOf(data.subarray(start, end), type))
+    return Float32Array.from(decodeElements(data.subarray(start, end), type))
   })
 }
 
-/** `ArrayRecord`: the outputs of some data, by name. */
+/** Parses `ArrayRecord`: the outputs of some data, by name. */
 function record(bytes: Uint8Array): Readonly<Record<string, Float32Array>>[] {
   const fields = message(bytes)
   const named = fields.bytes(2).map((entry) => {
@@ -53,8 +52,8 @@ function record(bytes: Uint8Array): Readonly<Record<string, Float32Array>>[] {
   )
 }
 
-/** Reads `ForwardBackwardOutput`. @throws RangeError for bytes that are none */
-export function protobufForward(bytes: Uint8Array): ForwardOutput {
+/** Parses `ForwardBackwardOutput`. @throws RangeError for malformed bytes */
+export function parseProtobufForward(bytes: Uint8Array): ForwardOutput {
   const output = message(bytes)
   const metrics = output.bytes(3).map((entry) => {
     const { bytes: part } = message(entry)
@@ -70,20 +69,20 @@ function sequence(bytes: Uint8Array): SampledSequence {
   const stop = fields.int(1)
   if (stop !== 0 && stop !== 1) throw new RangeError(`Expected stop_reason 0 or 1, got ${stop}`)
   return {
-    tokens: elementsOf(fields.bytes(2).at(-1) ?? none, elementTypes.int32),
-    logprobs: elementsOf(fields.bytes(3).at(-1) ?? none, elementTypes.float32),
+    tokens: decodeElements(fields.bytes(2).at(-1) ?? none, elementTypes.int32),
+    logprobs: decodeElements(fields.bytes(3).at(-1) ?? none, elementTypes.float32),
     stopReason: stop === 0 ? 'stop' : 'length',
   }
 }
 
-/** Reads `SampleResponse`. @throws RangeError for bytes that are none */
-export function protobufSampled(bytes: Uint8Array): Sampled {
+/** Parses `SampleResponse`. @throws RangeError for malformed bytes */
+export function parseProtobufSample(bytes: Uint8Array): SampleResult {
   const fields = message(bytes)
   const prompt = fields.bytes(2).at(-1)
   return {
     sequences: fields.bytes(1).map(sequence),
     ...(prompt
-      ? { promptLogprobs: Float32Array.from(elementsOf(prompt, elementTypes.float32)) }
+      ? { promptLogprobs: Float32Array.from(decodeElements(prompt, elementTypes.float32)) }
       : {}),
   }
 }

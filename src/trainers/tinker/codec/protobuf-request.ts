@@ -1,6 +1,5 @@
-/** `ForwardBackwardRequest` in protobuf (the SDK's `tinker_public.proto`, with `loss_fn_config_v2`). */
-
-import type { PassRequest } from '../pass.js'
+/** Encodes `ForwardBackwardRequest` of the SDK's `tinker_public.proto`, with `loss_fn_config_v2`. */
+import type { PassRequest } from '../pass-request.js'
 import type { Datum } from '../wire.js'
 import { elementTypes, float32Bytes, int32Bytes, int64Bytes } from './numbers.js'
 import {
@@ -22,8 +21,8 @@ function tensor(values: Datum['inputs'][string]): Uint8Array {
   ])
 }
 
-/** `Datum`, without its tag. */
-export function protobufDatum({ tokens, inputs }: Datum): Uint8Array {
+/** Encodes a `Datum` message, without its field tag. */
+export function encodeProtobufDatum({ tokens, inputs }: Datum): Uint8Array {
   const chunk = messageField(1, bytesField(1, int32Bytes(tokens)))
   return joinBytes([
     messageField(1, chunk),
@@ -33,8 +32,8 @@ export function protobufDatum({ tokens, inputs }: Datum): Uint8Array {
   ])
 }
 
-/** The request around its data. Numbers of the configuration go in both of its fields, as the SDK sends them. */
-export function protobufPass(request: PassRequest): Uint8Array {
+/** Encodes the request around its encoded data. Numbers of the loss config go in both config fields, as in the SDK. */
+export function encodeProtobufPass(request: PassRequest): Uint8Array {
   const { modelId, seq, data, loss, forwardOnly } = request
   const config = Object.entries(loss.config ?? {})
   return joinBytes([
@@ -47,8 +46,8 @@ export function protobufPass(request: PassRequest): Uint8Array {
     ),
     ...(forwardOnly ? [intField(6, 1)] : []),
     ...config.map(([name, value]) => {
-      const said = typeof value === 'number' ? doubleField(1, value) : textField(2, value)
-      return messageField(7, textField(1, name), bytesField(2, said))
+      const typed = typeof value === 'number' ? doubleField(1, value) : textField(2, value)
+      return messageField(7, textField(1, name), bytesField(2, typed))
     }),
   ])
 }

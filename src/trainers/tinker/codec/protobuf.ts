@@ -1,6 +1,6 @@
-/** Protobuf's encoding (protobuf.dev/programming-guides/encoding): fields, written and read without a schema. */
+/** Protobuf encoding (protobuf.dev/programming-guides/encoding): writes and reads fields without a schema. */
 
-/** 7 bits a byte, the least first; negative integers as 64 bits of two's complement. */
+/** Encodes a varint: 7 bits per byte, least significant first; negatives as 64-bit two's complement. */
 export function varint(value: number): Uint8Array {
   if (!Number.isSafeInteger(value)) throw new RangeError(`Expected an integer, got ${value}`)
   const bytes: number[] = []
@@ -13,7 +13,7 @@ export function varint(value: number): Uint8Array {
   return Uint8Array.from(bytes)
 }
 
-/** One after the other. */
+/** Concatenates byte arrays. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
@@ -24,26 +24,30 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return joined
 }
 
-/** A field of bytes: a message, a text, a packed list. */
+/** Encodes a length-delimited field: a message, a string or a packed list. */
 export const bytesField = (number: number, bytes: Uint8Array): Uint8Array =>
   joinBytes([varint(number * 8 + 2), varint(bytes.length), bytes])
 
+/** Encodes a field that holds a message. */
 export const messageField = (number: number, ...fields: readonly Uint8Array[]): Uint8Array =>
   bytesField(number, joinBytes(fields))
 
+/** Encodes a string field. */
 export const textField = (number: number, text: string): Uint8Array =>
   bytesField(number, new TextEncoder().encode(text))
 
+/** Encodes an integer field as a varint. */
 export const intField = (number: number, value: number): Uint8Array =>
   joinBytes([varint(number * 8), varint(value)])
 
+/** Encodes a double field. */
 export function doubleField(number: number, value: number): Uint8Array {
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setFloat64(0, value, true)
   return joinBytes([varint(number * 8 + 1), bytes])
 }
 
-/** A field as it was read: an integer, or the bytes of anything else. */
+/** A parsed field: an integer, or the bytes of any other type. */
 export interface Field {
   readonly number: number
   readonly value: number | Uint8Array
@@ -60,8 +64,8 @@ function readVarint(bytes: Uint8Array, start: number): { value: bigint; end: num
   throw new RangeError(`Expected a varint of at most 10 bytes at byte ${start} of ${bytes.length}`)
 }
 
-/** The fields of a message in their order, also those the reader does not know. @throws RangeError when cut off */
-export function* fieldsOf(bytes: Uint8Array): Generator<Field, void, undefined> {
+/** Yields all fields of a message in order, unknown ones too. @throws RangeError for a truncated message */
+export function* parseFields(bytes: Uint8Array): Generator<Field, void, undefined> {
   for (let at = 0; at < bytes.length; ) {
     const tag = readVarint(bytes, at)
     const number = Number(tag.value >> 3n)

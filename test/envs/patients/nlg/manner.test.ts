@@ -1,21 +1,31 @@
 import { describe, expect, test } from 'vitest'
 import { phrasebook } from '../../../../src/agents/phrasebook.js'
-import { inManner } from '../../../../src/envs/patients/nlg/manner.js'
-import { manners } from '../../../../src/envs/patients/nlg/manners.js'
-import { sentences, spokenFor } from '../../../../src/envs/patients/nlg/realise.js'
-import { lexiconOf } from '../../../../src/envs/patients/nlu/lexicon.js'
+import { applyManner } from '../../../../src/envs/patients/nlg/manner.js'
+import { mannerSentences } from '../../../../src/envs/patients/nlg/manner-sentences.js'
+import {
+  caregiverSentences,
+  stockSentences,
+} from '../../../../src/envs/patients/nlg/stock-sentences.js'
+import { getLexicon } from '../../../../src/envs/patients/nlu/lexicon.js'
 import { rulePatient } from '../../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../../src/knowledge/load.js'
 import type { Dial, Persona } from '../../../../src/persona.js'
-import { contains, findPhrases, normal } from '../../../../src/text/phrase-search.js'
-import { thirdPerson } from '../../../../src/text/third-person.js'
+import { containsPhrase, findPhrases, normaliseText } from '../../../../src/text/phrase-search.js'
+import { toThirdPerson } from '../../../../src/text/third-person.js'
 import { asking, interview, spokenView } from '../../../fixtures/spoken-case.js'
 import { spokenKnowledge } from '../../../fixtures/spoken-knowledge.js'
 
 const shipped = loadKnowledge()
 const languages = ['en', 'zh'] as const
-const wrapped = Object.values(manners).flatMap(({ before, after }) => [before ?? [], after ?? []])
-const banks = [...wrapped.flat(), ...Object.values(sentences), ...Object.values(spokenFor)]
+const wrapped = Object.values(mannerSentences).flatMap(({ before, after }) => [
+  before ?? [],
+  after ?? [],
+])
+const banks = [
+  ...wrapped.flat(),
+  ...Object.values(stockSentences),
+  ...Object.values(caregiverSentences),
+]
 const everything = languages.flatMap((language) =>
   banks.flatMap((bank) => bank[language].map((text) => [language, text] as const)),
 )
@@ -32,7 +42,7 @@ describe('what is said around an answer, or instead of one', () => {
 
   test('holds no phrase of a finding', () => {
     for (const [, text] of everything) {
-      const found = findPhrases(lexiconOf(shipped).tree(text), normal(text))
+      const found = findPhrases(getLexicon(shipped).tree(text), normaliseText(text))
       expect(
         found.filter(({ value }) => value.kind === 'finding').map(({ value }) => value),
         text,
@@ -46,13 +56,15 @@ describe('what is said around an answer, or instead of one', () => {
       ...codes.map(({ code }) => code),
     ])
     const whole = everything.map(([, text]) => text.toLowerCase()).join('\n')
-    expect(names.filter((name) => contains(whole, name.toLowerCase()))).toEqual([])
+    expect(names.filter((name) => containsPhrase(whole, name.toLowerCase()))).toEqual([])
   })
 
   test('can be said by whoever speaks: no manner tells of a body of one’s own', () => {
     for (const language of languages)
       for (const text of wrapped.flatMap((bank) => ('en' in bank ? bank[language] : [])))
-        expect(thirdPerson(text, 'en', 'he'), text).not.toMatch(/\bhis (?!family|neighbour|cousin)/)
+        expect(toThirdPerson(text, 'en', 'he'), text).not.toMatch(
+          /\bhis (?!family|neighbour|cousin)/,
+        )
   })
 })
 
@@ -67,8 +79,8 @@ const told = (persona: Persona, utterances = questions, seeds = 8) =>
     ),
   ).flat()
 const words = (dial: Dial) => [
-  ...(manners[dial]?.before?.en ?? []),
-  ...(manners[dial]?.after?.en ?? []),
+  ...(mannerSentences[dial]?.before?.en ?? []),
+  ...(mannerSentences[dial]?.after?.en ?? []),
 ]
 const share = (dial: Dial, level: number) => {
   const replies = told({ [dial]: level }).filter(({ understood }) => understood !== 'exam-only')
@@ -78,7 +90,7 @@ const share = (dial: Dial, level: number) => {
 }
 
 describe('a dial', () => {
-  test.each(Object.keys(manners) as Dial[])(
+  test.each(Object.keys(mannerSentences) as Dial[])(
     '%s is heard the more the further it is turned',
     (dial) => {
       const shares = [0, 1, 2, 3].map((level) => share(dial, level))
@@ -93,10 +105,10 @@ describe('a dial', () => {
     const all: Persona = { anxious: 3, verbose: 3, distrustful: 1, pleasing: 3, confused: 1 }
     for (let seed = 0; seed < 200; seed++) {
       const context = asking(spokenView({}, { persona: all }), { seed })
-      const text = inManner('So it is.', 'troubled', 'fever', context)
-      expect(inManner('So it is.', 'troubled', 'fever', { ...context, dialogue: [] })).toBe(text)
+      const text = applyManner('So it is.', 'troubled', 'fever', context)
+      expect(applyManner('So it is.', 'troubled', 'fever', { ...context, dialogue: [] })).toBe(text)
       expect(text.match(/[.?!]/g)!.length).toBeLessThanOrEqual(4)
-      expect(inManner('What?', 'puzzled', 'fever', context)).toBe('What?')
+      expect(applyManner('What?', 'puzzled', 'fever', context)).toBe('What?')
     }
   })
 
@@ -105,7 +117,7 @@ describe('a dial', () => {
     const sayings = [...words('pleasing'), ...words('demanding'), ...words('selfDiagnosing')]
     const heard = (mood: 'troubled' | 'calm') =>
       Array.from({ length: 50 }, (_, seed) =>
-        inManner('.', mood, 'x', asking(spokenView({}, { persona }), { seed })),
+        applyManner('.', mood, 'x', asking(spokenView({}, { persona }), { seed })),
       ).filter((text) => sayings.some((saying) => text.includes(saying)))
     expect(heard('calm')).toEqual([])
     expect(heard('troubled').length).toBeGreaterThan(30)
@@ -115,7 +127,7 @@ describe('a dial', () => {
 describe('a confused patient', () => {
   const persona: Persona = { confused: 3 }
   const lost = (reply: { text: string }) =>
-    sentences['again-please'].en.some((s) => reply.text.includes(s))
+    stockSentences['again-please'].en.some((s) => reply.text.includes(s))
   const fever = 'Have you had a fever?'
 
   test('loses the thread at about four questions in ten, and answers when asked again', () => {
@@ -155,7 +167,7 @@ describe('technical words', () => {
   test('mean nothing to a patient of no literacy, until the plain one is used', () => {
     const reply = ask(3, 'Any pyrexia?')
     expect(reply).toMatchObject({ understood: 'unclear', asked: ['fever'], told: [] })
-    expect(sentences.jargon.en).toContain(reply.text)
+    expect(stockSentences.jargon.en).toContain(reply.text)
     expect(ask(3, 'Any pyrexia, I mean fever?').told).toHaveLength(1)
     expect(ask(3, 'Any fever?').told).toHaveLength(1)
     expect(ask(0, 'Any pyrexia?').told).toHaveLength(1)

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { AbsentPolicy } from '../../../../src/envs/patients/nlg/recall.js'
-import { sentenceFor, toldState } from '../../../../src/envs/patients/nlg/recall.js'
+import { findingSentence, reportedState } from '../../../../src/envs/patients/nlg/recall.js'
 import { rulePatient } from '../../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../../src/knowledge/load.js'
 import type { Dial, Persona } from '../../../../src/persona.js'
 import { dials, personas } from '../../../../src/persona.js'
-import type { Told } from '../../../../src/turn.js'
+import type { RevealedFinding } from '../../../../src/turn.js'
 import { asking, interview, spokenView } from '../../../fixtures/spoken-case.js'
 import { spokenKnowledge } from '../../../fixtures/spoken-knowledge.js'
 
@@ -23,7 +23,7 @@ const count = (
   let seen = 0
   const finding = knowledge.finding.get(id)!
   for (let seed = 0; seed < n; seed++)
-    if (toldState(finding, false, asking(spokenView(states, more), { seed }), policy) === state)
+    if (reportedState(finding, false, asking(spokenView(states, more), { seed }), policy) === state)
       seen++
   return seen
 }
@@ -42,9 +42,9 @@ describe('a persona', () => {
   const told = (persona: Persona, seed: number): ReadonlyMap<string, string> => {
     const view = spokenView(states, { persona })
     const all = [...questions, 'Anything else?', ...questions, ...questions.map(tact)]
-    const list: Told[] = interview(patient, all, asking(view, { seed })).flatMap(({ reply }) => [
-      ...reply.told,
-    ])
+    const list: RevealedFinding[] = interview(patient, all, asking(view, { seed })).flatMap(
+      ({ reply }) => [...reply.told],
+    )
     return new Map(list.map(({ finding, state }) => [finding, state]))
   }
 
@@ -140,7 +140,11 @@ test('a terse patient takes the shortest sentence, the more often the terser', (
   const shares = [0, 1, 2, 3].map(
     (terse) =>
       Array.from({ length: 500 }, (_, seed) =>
-        sentenceFor(finding, 'present', asking(spokenView({}, { persona: { terse } }), { seed })),
+        findingSentence(
+          finding,
+          'present',
+          asking(spokenView({}, { persona: { terse } }), { seed }),
+        ),
       ).filter((text) => text?.length === shortest).length / 500,
   )
   expect(shares[3]).toBe(1)

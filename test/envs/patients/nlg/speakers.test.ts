@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { sentences, spokenFor } from '../../../../src/envs/patients/nlg/realise.js'
+import {
+  caregiverSentences,
+  stockSentences,
+} from '../../../../src/envs/patients/nlg/stock-sentences.js'
 import { rulePatient } from '../../../../src/envs/patients/rule.js'
 import type { Language } from '../../../../src/turn.js'
 import { asking, interview, spokenView } from '../../../fixtures/spoken-case.js'
@@ -30,7 +33,7 @@ describe('a caregiver', () => {
       expect(theirs.map(({ told }) => told)).toEqual(own.map(({ told }) => told))
       for (const { text } of theirs) {
         expect(text).not.toMatch(/\b(?:my|I've|I keep|I cough|I do|mine)\b/)
-        if (!sentences.unknown.zh.some((unsure) => text.includes(unsure)))
+        if (!stockSentences.unknown.zh.some((unsure) => text.includes(unsure)))
           expect(text).not.toMatch(/我/)
       }
     },
@@ -46,8 +49,8 @@ describe('a caregiver', () => {
       'Is your white cell count raised?',
       'What is your diagnosis?',
     ])
-    expect(spokenFor['exam-only'].en).toContain(exam!.text)
-    expect(spokenFor.refused.en).toContain(secret!.text)
+    expect(caregiverSentences['exam-only'].en).toContain(exam!.text)
+    expect(caregiverSentences.refused.en).toContain(secret!.text)
   })
 })
 
@@ -93,7 +96,7 @@ describe('a terse patient', () => {
   test('does not say that it was said before', () => {
     const [, again] = as('self', ['Any fever?', 'Any fever?'], { persona: { terse: 3 } })
     expect(again!.understood).toBe('repeated')
-    expect(sentences.again.en.some((words) => again!.text.includes(words))).toBe(false)
+    expect(stockSentences.again.en.some((words) => again!.text.includes(words))).toBe(false)
   })
 })
 
@@ -124,6 +127,6 @@ describe('an attribute asked for by itself', () => {
     const view = spokenView({ cough: 'present' })
     const [, reply] = interview(patient, ['Do you have a cough?', where], asking(view))
     expect(reply!.reply).toMatchObject({ understood: 'unknown', asked: ['cough'], told: [] })
-    expect(sentences['no-detail'].en).toContain(reply!.reply.text)
+    expect(stockSentences['no-detail'].en).toContain(reply!.reply.text)
   })
 })

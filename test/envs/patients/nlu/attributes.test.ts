@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { attributesIn, isGeneric, looseIn } from '../../../../src/envs/patients/nlu/attributes.js'
+import {
+  findAttributes,
+  isGeneric,
+  looseAttribute,
+} from '../../../../src/envs/patients/nlu/attributes.js'
 
 describe('an attribute is loose', () => {
   test.each([
@@ -8,7 +12,7 @@ describe('an attribute is loose', () => {
     ['does it spread anywhere', 'radiation'],
     ['大概多久了', 'duration'],
   ] as const)('in "%s"', (text, attribute) => {
-    expect(looseIn(text)).toBe(attribute)
+    expect(looseAttribute(text)).toBe(attribute)
   })
 
   test.each([
@@ -18,13 +22,13 @@ describe('an attribute is loose', () => {
     '你今年多大了',
     '你从哪里来',
   ])('but not in "%s"', (text) => {
-    expect(looseIn(text)).toBeUndefined()
+    expect(looseAttribute(text)).toBeUndefined()
   })
 })
 
 test('days that have just passed do not ask how many', () => {
-  expect(attributesIn('你这几天咳嗽吗')).not.toContain('duration')
-  expect(attributesIn('咳嗽几天了')).toContain('duration')
+  expect(findAttributes('你这几天咳嗽吗')).not.toContain('duration')
+  expect(findAttributes('咳嗽几天了')).toContain('duration')
 })
 
 test('words that fit any complaint name nothing', () => {

@@ -1,7 +1,7 @@
 /** What a reply may depend on: nothing but the question, the patient and the seed. */
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../../src/case.js'
-import { patientView, primary } from '../../../../src/case.js'
+import { patientView, primaryDiagnosis } from '../../../../src/case.js'
 import { caseSource } from '../../../../src/cases/generator/generate.js'
 import { rulePatient } from '../../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../../src/knowledge/load.js'
@@ -110,7 +110,7 @@ test('the lengths of answers and the wording chosen say nothing to who knows no 
     })
     const opening = truth.chiefComplaint.text.en?.length ?? 0
     return {
-      disease: primary(truth.gold).id,
+      disease: primaryDiagnosis(truth.gold).id,
       features: [
         `mean ${Math.round(mean / 6)}`,
         `longest ${Math.round(Math.max(...lengths) / 15)}`,

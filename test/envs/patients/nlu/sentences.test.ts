@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { sentencesOf } from '../../../../src/envs/patients/nlu/sentences.js'
-import { normal } from '../../../../src/text/phrase-search.js'
+import { splitSentences } from '../../../../src/envs/patients/nlu/sentences.js'
+import { normaliseText } from '../../../../src/text/phrase-search.js'
 
-const texts = (text: string) => sentencesOf(normal(text)).map((sentence) => sentence.text)
-const counts = (text: string) => sentencesOf(normal(text)).map(({ questions }) => questions)
+const texts = (text: string) => splitSentences(normaliseText(text)).map((sentence) => sentence.text)
+const counts = (text: string) =>
+  splitSentences(normaliseText(text)).map(({ questions }) => questions)
 
 describe('a sentence', () => {
   test('is cut where it asks a second time', () => {

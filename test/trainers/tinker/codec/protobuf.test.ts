@@ -1,23 +1,23 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { elementsOf, elementTypes } from '../../../../src/trainers/tinker/codec/numbers.js'
+import { decodeElements, elementTypes } from '../../../../src/trainers/tinker/codec/numbers.js'
 import {
   bytesField,
   doubleField,
-  fieldsOf,
   intField,
   joinBytes,
   messageField,
+  parseFields,
   textField,
   varint,
 } from '../../../../src/trainers/tinker/codec/protobuf.js'
 import {
-  protobufForward,
-  protobufSampled,
+  parseProtobufForward,
+  parseProtobufSample,
 } from '../../../../src/trainers/tinker/codec/protobuf-reply.js'
 import {
-  protobufDatum,
-  protobufPass,
+  encodeProtobufDatum,
+  encodeProtobufPass,
 } from '../../../../src/trainers/tinker/codec/protobuf-request.js'
 import { readPass, writeForward, writeSampled } from '../../../fixtures/tinker-protobuf.js'
 
@@ -29,14 +29,14 @@ const golden =
 
 describe('a request in protobuf', () => {
   test("is the official SDK's, byte for byte", () => {
-    const datum = protobufDatum({
+    const datum = encodeProtobufDatum({
       tokens: Int32Array.of(1, 2, 3),
       inputs: {
         weights: Float32Array.of(0, 1, 1),
         target_tokens: BigInt64Array.of(2n, 3n, 4n),
       },
     })
-    const request = protobufPass({
+    const request = encodeProtobufPass({
       modelId: 'm',
       seq: 3,
       data: [datum],
@@ -62,10 +62,16 @@ describe('a request in protobuf', () => {
         fc.boolean(),
         (data, seq, config, forwardOnly) => {
           const encoded = data.map(({ tokens, floats, ints }) =>
-            protobufDatum({ tokens, inputs: { floats, ints } }),
+            encodeProtobufDatum({ tokens, inputs: { floats, ints } }),
           )
           const loss = { name: 'bedside', config }
-          const bytes = protobufPass({ modelId: 'é:1', seq, data: encoded, loss, forwardOnly })
+          const bytes = encodeProtobufPass({
+            modelId: 'é:1',
+            seq,
+            data: encoded,
+            loss,
+            forwardOnly,
+          })
           const expected = data.map(({ tokens, floats, ints }) => ({
             tokens: [...tokens],
             inputs: { floats: [...floats], ints: [...ints] },
@@ -84,7 +90,7 @@ describe('a request in protobuf', () => {
   test('has integers of any sign as varints', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), (value) => {
-        const [field] = fieldsOf(intField(5, value))
+        const [field] = parseFields(intField(5, value))
         expect(field).toEqual({ number: 5, value })
       }),
     )
@@ -103,7 +109,9 @@ describe('a result in protobuf', () => {
         fc.double({ noNaN: true }),
         (data, loss) => {
           const outputs = data.map(([logprobs, entropies]) => ({ logprobs, entropies }))
-          const read = protobufForward(writeForward({ outputs, metrics: { 'loss:sum': loss } }))
+          const read = parseProtobufForward(
+            writeForward({ outputs, metrics: { 'loss:sum': loss } }),
+          )
           expect(read.metrics).toEqual({ 'loss:sum': loss })
           expect(read.outputs).toEqual(
             data.map(([logprobs, entropies]) => ({
@@ -121,7 +129,7 @@ describe('a result in protobuf', () => {
     const sequence = { tokens: [5, 6], logprobs: [-0.5, -1], stop_reason: 'length' as const }
     const stopped = { tokens: [2], logprobs: [-0.25], stop_reason: 'stop' as const }
     const bytes = writeSampled({ sequences: [sequence, stopped], prompt: [Number.NaN, -2] })
-    expect(protobufSampled(bytes)).toEqual({
+    expect(parseProtobufSample(bytes)).toEqual({
       sequences: [
         { tokens: [5, 6], logprobs: [-0.5, -1], stopReason: 'length' },
         { tokens: [2], logprobs: [-0.25], stopReason: 'stop' },
@@ -153,7 +161,7 @@ describe('a result in protobuf', () => {
       record('x', int64(-3), int64(0, 8), elementTypes.int64),
       messageField(3, textField(1, 'loss:sum'), doubleField(2, 0.1)),
     ])
-    expect(protobufForward(bytes)).toEqual({
+    expect(parseProtobufForward(bytes)).toEqual({
       outputs: [
         { x: Float32Array.of(1) },
         { x: Float32Array.of(-2.5, 0.15625) },
@@ -166,16 +174,16 @@ describe('a result in protobuf', () => {
   test('with fields that are not known yet is read all the same', () => {
     const later = joinBytes([intField(99, 1), doubleField(98, 2), textField(97, 'x')])
     const known = writeSampled({ sequences: [], prompt: undefined })
-    expect(protobufSampled(joinBytes([later, known]))).toEqual({ sequences: [] })
+    expect(parseProtobufSample(joinBytes([later, known]))).toEqual({ sequences: [] })
   })
 
   test('that is cut off anywhere is refused or shorter, never invented', () => {
     const outputs = [{ logprobs: [-1, -2] }, { logprobs: [-3] }]
     const whole = writeForward({ outputs, metrics: { 'loss:sum': 6 } })
     for (let length = 1; length < whole.length; length++) {
-      let read: ReturnType<typeof protobufForward> | undefined
+      let read: ReturnType<typeof parseProtobufForward> | undefined
       try {
-        read = protobufForward(whole.subarray(0, length))
+        read = parseProtobufForward(whole.subarray(0, length))
       } catch (error) {
         expect(error).toBeInstanceOf(RangeError)
       }
@@ -186,13 +194,13 @@ describe('a result in protobuf', () => {
 
   test('with offsets outside of its data, or an unknown element type, is refused', () => {
     const data = new Uint8Array(8)
-    expect(() => protobufForward(record('x', data, int64(0, 12), 1))).toThrow(
+    expect(() => parseProtobufForward(record('x', data, int64(0, 12), 1))).toThrow(
       'Expected offsets within 8 bytes, got 0 to 12',
     )
-    expect(() => protobufForward(record('x', data, int64(0, 8), 9))).toThrow(
+    expect(() => parseProtobufForward(record('x', data, int64(0, 8), 9))).toThrow(
       'Expected an element type of 1,2,3,4, got 9',
     )
-    expect(() => elementsOf(new Uint8Array(6), elementTypes.float32)).toThrow(
+    expect(() => decodeElements(new Uint8Array(6), elementTypes.float32)).toThrow(
       'Expected elements of 4 bytes, got 6 bytes',
     )
   })

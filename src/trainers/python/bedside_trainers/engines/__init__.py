@@ -1,4 +1,4 @@
-"""Engines: whatever holds weights and makes gradients; the server knows them by `engine.Engine` alone."""
+"""Engines: hold weights and compute gradients. The server uses them through the protocol `engine.Engine`."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def open_engine(
     device: str = "auto",
     options: Mapping[str, Any] | None = None,
 ) -> Engine:
-    """Opens the engine `peft` or `unsloth` on a model folder; never another than the one asked for.
+    """Opens the engine `peft` or `unsloth` on a model folder, without falling back to the other.
 
     `dtype` auto is float32 on a CPU and bfloat16 on CUDA. Options: the fields of `options.Options`, `model_name`
-    (what clients call the model; the folder's name), `checkpointing` (activations computed again in the backward
-    pass; on CUDA by default).
-    @raises EngineError for a folder, device, precision or option that will not do
+    (the model's name for clients; default the folder's name) and `checkpointing` (recomputes activations in the
+    backward pass; default on CUDA).
+    @raises EngineError for an unsuitable folder, device, precision or option
     """
-    # Read when torch is loaded. Threads that spin while they wait starve the processes beside this one.
+    # Read when torch is loaded. Threads that spin while waiting starve other processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from .engine import EngineError
     from .options import Options

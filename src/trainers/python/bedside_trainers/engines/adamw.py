@@ -1,4 +1,4 @@
-"""AdamW with decoupled weight decay (Loshchilov and Hutter 2019) over a set of named tensors."""
+"""AdamW with decoupled weight decay (Loshchilov and Hutter 2019) over named tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .engine import AdamParams, NonFinite
 
 @dataclass
 class Moments:
-    """The optimiser's state; without any gradient so far, none."""
+    """Optimiser state: step count, first and second moments; empty before the first step."""
 
     steps: int = 0
     first: dict[str, Tensor] = field(default_factory=dict)
@@ -21,7 +21,7 @@ class Moments:
 
 
 def gradient_norm(grads: Mapping[str, Tensor]) -> float:
-    """The Euclidean norm over all gradients, in float64; 0 without any."""
+    """Euclidean norm over all gradients, in float64; 0 without gradients."""
     if not grads:
         return 0.0
     norms = torch._foreach_norm([grads[name] for name in sorted(grads)])
@@ -35,19 +35,19 @@ def step(
     moments: Moments,
     adam: AdamParams,
 ) -> float:
-    """One step in place; returns the gradients' norm before clipping. A weight without a gradient has gradient 0.
+    """Runs one step in place; returns the gradients' norm before clipping. A missing gradient counts as 0.
     @raises NonFinite before anything is changed"""
     norm = gradient_norm(grads)
     if not norm < float("inf"):
         raise NonFinite(f"Expected finite gradients, got a gradient norm of {norm}")
     names = sorted(weights)
     values = [weights[name] for name in names]
-    slopes = [
+    gradients = [
         grads[name].to(weights[name].dtype) if name in grads else torch.zeros_like(weights[name])
         for name in names
     ]
     if 0 < adam.grad_clip_norm < norm:
-        slopes = torch._foreach_mul(slopes, adam.grad_clip_norm / norm)
+        gradients = torch._foreach_mul(gradients, adam.grad_clip_norm / norm)
     for name in names:
         if name not in moments.first:
             moments.first[name] = torch.zeros_like(weights[name])
@@ -55,15 +55,15 @@ def step(
     first = [moments.first[name] for name in names]
     second = [moments.second[name] for name in names]
     moments.steps += 1
-    torch._foreach_lerp_(first, slopes, 1 - adam.beta1)
+    torch._foreach_lerp_(first, gradients, 1 - adam.beta1)
     torch._foreach_mul_(second, adam.beta2)
-    torch._foreach_addcmul_(second, slopes, slopes, 1 - adam.beta2)
+    torch._foreach_addcmul_(second, gradients, gradients, 1 - adam.beta2)
     if adam.weight_decay:
         torch._foreach_mul_(values, 1 - adam.learning_rate * adam.weight_decay)
-    spread = torch._foreach_sqrt(second)
-    torch._foreach_div_(spread, (1 - adam.beta2**moments.steps) ** 0.5)
-    torch._foreach_add_(spread, adam.eps)
+    denominator = torch._foreach_sqrt(second)
+    torch._foreach_div_(denominator, (1 - adam.beta2**moments.steps) ** 0.5)
+    torch._foreach_add_(denominator, adam.eps)
     torch._foreach_addcdiv_(
-        values, first, spread, -adam.learning_rate / (1 - adam.beta1**moments.steps)
+        values, first, denominator, -adam.learning_rate / (1 - adam.beta1**moments.steps)
     )
     return norm

@@ -1,7 +1,7 @@
-"""Attention whose every row of queries has the same bits whatever stands beside it, in training as in drawing.
+"""Attention with bit-identical results per query row, independent of the batch, in training and in sampling.
 
-Products are made of whole quads of query rows, over whole blocks of keys, and values are summed block by block: then a
-matrix library takes the same path for each row. Widths are of one head; `heads` are those of keys and values.
+Matrix products take whole quads of query rows over whole blocks of keys, and values are summed block by block, so that
+a matrix library takes the same path for each row. Widths are of one head; `heads` are those of keys and values.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-# Spans of keys are a multiple of it.
+# Spans of keys are a multiple of this.
 BLOCK = 128
-# Rows of queries in a product are a multiple of it.
+# Rows of queries in a product are a multiple of this.
 QUAD = 4
-# Elements of the largest block of scores that training holds at once, so that it stays in the cache.
+# Maximum elements of a block of scores in training, so that it stays in the CPU cache.
 _SCORES = 1 << 20
 
 
-def _weighed(weights: Tensor, values: Tensor) -> Tensor:
-    """(n, rows, span) times (n, span, width)."""
+def _weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
+    """Attention weights (n, rows, span) times values (n, span, width)."""
     total = torch.bmm(weights[..., :BLOCK], values[:, :BLOCK])
     for start in range(BLOCK, values.shape[1], BLOCK):
         block = slice(start, start + BLOCK)
@@ -28,8 +28,8 @@ def _weighed(weights: Tensor, values: Tensor) -> Tensor:
 
 
 def attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor, scale: float) -> Tensor:
-    """(rows, query heads, length, width) over (rows, heads, span, width), with a mask (rows, 1, length, span) to be
-    added; to (rows, length, query heads, width)."""
+    """Attention of queries (rows, query heads, length, width) over keys and values (rows, heads, span, width), with an
+    additive mask (rows, 1, length, span); returns (rows, length, query heads, width)."""
     rows, query_heads, length, width = query.shape
     heads = keys.shape[1]
     group = query_heads // heads * length
@@ -40,20 +40,20 @@ def attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor, scale: flo
     scores = torch.bmm(queries, keys.flatten(0, 1).transpose(1, 2))
     real = scores[:, :group].view(rows, heads, -1, length, keys.shape[2])
     real.add_(mask[:, :, None])
-    total = _weighed(torch.softmax(scores, dim=-1), values.flatten(0, 1))
+    total = _weighted_sum(torch.softmax(scores, dim=-1), values.flatten(0, 1))
     return total[:, :group].reshape(rows, query_heads, length, width).transpose(1, 2)
 
 
 def _by_head(x: Tensor, length: int) -> Tensor:
-    """(batch, positions, heads, width) to (batch · heads, length, width), zeros behind the positions."""
+    """(batch, positions, heads, width) to (batch · heads, length, width), padded with zeros."""
     batch, positions, heads, width = x.shape
     out = x.new_zeros((batch, heads, length, width))
     out[:, :, :positions] = x.transpose(1, 2)
     return out.view(batch * heads, length, width)
 
 
-class _Causal(torch.autograd.Function):
-    """Scores are computed again for the gradient, a block of queries at a time."""
+class _CausalAttention(torch.autograd.Function):
+    """Causal attention that recomputes scores in the backward pass, a block of queries at a time."""
 
     @staticmethod
     def forward(ctx, query, key, value, scale):
@@ -66,9 +66,9 @@ class _Causal(torch.autograd.Function):
         keys, values = _by_head(key, span), _by_head(value, span)
         out = torch.empty_like(queries)
         for some, rows, seen in _tiles(queries):
-            weights = _weights(queries[some, :, rows], keys[some, seen], rows.start)
-            told = _weighed(weights, values[some, seen])
-            out[some, :, rows] = told.view(out[some, :, rows].shape)
+            weights = _attention_weights(queries[some, :, rows], keys[some, seen], rows.start)
+            block = _weighted_sum(weights, values[some, seen])
+            out[some, :, rows] = block.view(out[some, :, rows].shape)
         ctx.save_for_backward(queries, keys, values, out)
         ctx.scale, ctx.heads, ctx.positions = scale, heads, positions
         return _by_position(out, batch, positions)
@@ -82,20 +82,20 @@ class _Causal(torch.autograd.Function):
         query_grad = torch.empty_like(queries)
         key_grad, value_grad = torch.zeros_like(keys), torch.zeros_like(values)
         for some, rows, seen in _tiles(queries):
-            ask, told, less = (x[some, :, rows].flatten(1, 2) for x in (queries, grad, inner))
-            weights = _weights(queries[some, :, rows], keys[some, seen], rows.start)
-            value_grad[some, seen].baddbmm_(weights.transpose(1, 2), told)
-            slope = torch.bmm(told, values[some, seen].transpose(1, 2))
-            slope.sub_(less).mul_(weights)
-            asked = torch.bmm(slope, keys[some, seen])
-            query_grad[some, :, rows] = asked.view(query_grad[some, :, rows].shape)
-            key_grad[some, seen].baddbmm_(slope.transpose(1, 2), ask)
+            asked, slope, less = (x[some, :, rows].flatten(1, 2) for x in (queries, grad, inner))
+            weights = _attention_weights(queries[some, :, rows], keys[some, seen], rows.start)
+            value_grad[some, seen].baddbmm_(weights.transpose(1, 2), slope)
+            score_grad = torch.bmm(slope, values[some, seen].transpose(1, 2))
+            score_grad.sub_(less).mul_(weights)
+            block = torch.bmm(score_grad, keys[some, seen])
+            query_grad[some, :, rows] = block.view(query_grad[some, :, rows].shape)
+            key_grad[some, seen].baddbmm_(score_grad.transpose(1, 2), asked)
         found = (query_grad.mul_(ctx.scale), key_grad.unsqueeze(1), value_grad.unsqueeze(1))
         return *(_by_position(one, batch, ctx.positions) for one in found), None
 
 
 def _tiles(queries: Tensor):
-    """Sequences, query positions and the span of keys these see, so that the scores of each stay small."""
+    """Slices of sequences, query positions and visible keys whose scores stay below `_SCORES` elements."""
     count, group, length, _ = queries.shape
     for start in range(0, length, BLOCK):
         rows, seen = slice(start, min(start + BLOCK, length)), slice(0, start + BLOCK)
@@ -104,8 +104,8 @@ def _tiles(queries: Tensor):
             yield slice(first, first + step), rows, seen
 
 
-def _weights(queries: Tensor, keys: Tensor, start: int) -> Tensor:
-    """Softmax of scores, (n, group · rows, span), of query positions from `start` on."""
+def _attention_weights(queries: Tensor, keys: Tensor, start: int) -> Tensor:
+    """Causal softmax of scores, (n, group · rows, span), for query positions from `start` on."""
     count, group, rows, width = queries.shape
     scores = torch.bmm(queries.reshape(count, group * rows, width), keys.transpose(1, 2))
     later = torch.full((rows, BLOCK), float("-inf"), dtype=scores.dtype).triu_(1)
@@ -120,5 +120,5 @@ def _by_position(x: Tensor, batch: int, positions: int) -> Tensor:
 
 
 def causal_attention(query: Tensor, key: Tensor, value: Tensor, scale: float) -> Tensor:
-    """(batch, positions, query heads or heads, width), each position seeing those before it and itself; on a CPU."""
-    return _Causal.apply(query, key, value, scale)
+    """Causal self-attention on a CPU, of (batch, positions, query heads or heads, width)."""
+    return _CausalAttention.apply(query, key, value, scale)

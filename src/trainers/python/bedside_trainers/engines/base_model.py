@@ -1,4 +1,4 @@
-"""A causal language model in torch as the foundation of an engine, whatever library loaded it."""
+"""Foundation of an engine over a causal language model in torch, independent of the library that loaded it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from . import blocks, targets
 from .decoder import Decoder
 from .engine import EngineError, EngineInfo, ModelSpec
-from .reading import Readers, check_reading, with_merged
+from .reading import Readers, check_reading, merged_weights
 from .threads import Threads
 from .weights import Body, Weights, structural_copy
 
-# What a tokenizer consists of on disk.
+# Files of a tokenizer.
 _TOKENIZER_FILES = (
     "tokenizer.json",
     "tokenizer_config.json",
@@ -32,15 +32,15 @@ _TOKENIZER_FILES = (
 
 
 class Library(Protocol):
-    """What the library that loaded a model does with it."""
+    """Operations of the library that loaded a model."""
 
     def add_adapter(
         self, causal: nn.Module, spec: ModelSpec, names: Sequence[str], *, training: bool
     ) -> nn.Module:
-        """Puts LoRA on the modules of these names; gives a module whose parameters are named as PEFT does."""
+        """Adds LoRA to the modules of these names; returns a module with PEFT's parameter names."""
 
     def hidden(self, causal: nn.Module) -> Callable[[Tensor], Tensor]:
-        """The last hidden states of whole sequences, by the library's own forward pass."""
+        """The library's forward pass, from token ids to the last hidden states of whole sequences."""
 
     def write_adapter_config(
         self, spec: ModelSpec, names: Sequence[str], base: str, folder: Path
@@ -49,7 +49,7 @@ class Library(Protocol):
     def write_model(self, causal: nn.Module, folder: Path) -> None: ...
 
     def checkpoint_activations(self, causal: nn.Module) -> None:
-        """Makes a backward pass compute activations again."""
+        """Makes backward passes recompute activations."""
 
     def read_slots(self, causal: nn.Module) -> None:
         """Makes a model attend by `slots.slot_attention`."""
@@ -78,21 +78,21 @@ class BaseModel:
         self._checkpointing = checkpointing
         self.device = next(causal.parameters()).device
         self.dtype = next(causal.parameters()).dtype
-        # What is trained: in full precision even where the base is not.
+        # Trained weights are in full precision even if the base is not.
         self._trained = torch.float64 if self.dtype == torch.float64 else torch.float32
         self.threads = Threads(info.parameters, self.device)
         self._readers = Readers(
             self._base_weights(), self.threads, self._plain_reader, self._adapted_reader
         )
-        own = blocks.Blocks(self._causal).train if self._written_here() else None
+        own = blocks.Blocks(self._causal).train if self._has_own_forward() else None
         decoder = self.decoder("", None, {})
         whole = library.hidden(self._causal)
         self.same_bits = check_reading(decoder, whole, own, info.vocab_size)
         self.forget("")
 
-    def _written_here(self) -> bool:
+    def _has_own_forward(self) -> bool:
         weight = self._causal.get_input_embeddings().weight
-        return blocks.known(self._causal) and blocks.merges(weight)
+        return blocks.is_supported(self._causal) and blocks.merges_lora(weight)
 
     def decode(self, tokens: Sequence[int]) -> str:
         return self._tokenizer.decode(list(tokens), skip_special_tokens=False)
@@ -108,7 +108,7 @@ class BaseModel:
     def body(self, spec: ModelSpec) -> Body:
         causal = structural_copy(self._causal)
         if spec.mode == "lora":
-            parameters = self._adapted(causal, spec, training=True)
+            parameters = self._add_lora(causal, spec, training=True)
         else:
             parameters = dict(causal.requires_grad_(True).named_parameters())
         head: nn.Module = causal.get_output_embeddings()
@@ -118,7 +118,7 @@ class BaseModel:
             head = nn.Linear(causal.config.get_text_config().hidden_size, 1, device=self.device)
             head = head.to(self._trained)
             parameters.update((f"value_head.{name}", one) for name, one in head.named_parameters())
-        if self._written_here():
+        if self._has_own_forward():
             scale = spec.alpha / spec.rank if spec.mode == "lora" else 0.0
             own = blocks.Blocks(causal, scale, checkpointing=self._checkpointing)
             return Body(causal, own.train, head, parameters)
@@ -132,7 +132,7 @@ class BaseModel:
         for name in sorted(body.parameters):
             parameter = body.parameters[name]
             if ".lora_A." in name:
-                # As PEFT's: uniform with the bound of kaiming_uniform(a = √5).
+                # As in PEFT: uniform with the bound of kaiming_uniform(a = √5).
                 drawn = (
                     torch.rand(parameter.shape, generator=generator, dtype=torch.float64) * 2 - 1
                 )
@@ -157,12 +157,12 @@ class BaseModel:
 
     def _adapted_reader(self, spec: ModelSpec) -> tuple[nn.Module, Mapping[str, nn.Parameter]]:
         causal = self._plain_reader()
-        return causal, self._adapted(causal, spec, training=False)
+        return causal, self._add_lora(causal, spec, training=False)
 
-    def _adapted(
+    def _add_lora(
         self, causal: nn.Module, spec: ModelSpec, *, training: bool
     ) -> dict[str, nn.Parameter]:
-        """Puts LoRA on a copy; its parameters by the names they have in a file of PEFT's."""
+        """Adds LoRA to a copy; returns its parameters by their names in PEFT's files."""
         names = targets.names(causal, spec)
         named = self._library.add_adapter(causal, spec, names, training=training)
         return {
@@ -186,7 +186,7 @@ class BaseModel:
 
     def write_merged(self, spec: ModelSpec, weights: Weights, folder: Path) -> None:
         causal = structural_copy(self._causal)
-        whole = with_merged(self._base_weights(), spec, weights)
+        whole = merged_weights(self._base_weights(), spec, weights)
         Body(causal, lambda ids: ids, causal, dict(causal.named_parameters())).use(whole)
         self._library.write_model(causal, folder)
         for name in _TOKENIZER_FILES:

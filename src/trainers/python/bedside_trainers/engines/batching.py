@@ -1,4 +1,4 @@
-"""Data into micro-batches: checked, trimmed, sorted by length, padded on the right."""
+"""Micro-batches of training data: checked, trimmed, sorted by length, padded on the right."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .engine import Datum, EngineError
 
 @dataclass(frozen=True)
 class Prepared:
-    """A datum with the positions whose log-prob or value a loss needs."""
+    """A checked datum, with the positions whose log-prob or value the loss needs."""
 
     place: int
     tokens: np.ndarray
@@ -26,13 +26,13 @@ class Prepared:
 
     @property
     def reads(self) -> int:
-        """Tokens that have to be read: none behind the last position needed."""
+        """Number of tokens to read: up to the last needed position."""
         return int(self.positions[-1]) + 1 if len(self.positions) else 0
 
 
 @dataclass(frozen=True)
 class MicroBatch:
-    """Some data as tensors. Everything but `tokens` is flat over their needed positions, in order."""
+    """Data as tensors. All tensors but `tokens` are flat over the needed positions, in order."""
 
     data: Sequence[Prepared]
     tokens: Tensor
@@ -43,7 +43,7 @@ class MicroBatch:
     inputs: Mapping[str, Tensor]
 
 
-def _wrong(datum: Datum, names: Sequence[str], vocabulary: int, context: int) -> str | None:
+def _problem(datum: Datum, names: Sequence[str], vocabulary: int, context: int) -> str | None:
     length = len(datum.tokens)
     if not 1 <= length <= context:
         return f"expected 1 to {context} tokens, got {length}"
@@ -75,8 +75,8 @@ def prepare(
     vocabulary: int,
     context: int,
 ) -> list[Prepared]:
-    """Checks data before any computing: `names` are on every datum, each of `optional` on all or on none.
-    `needed` gives the mask of positions a loss needs.
+    """Checks data before any pass: `names` are required, each of `optional` is on all data or on none.
+    `needed` returns the mask of positions that the loss needs.
     @raises EngineError naming the datum and the input"""
     prepared = []
     given = [set(datum.inputs) & set(optional) for datum in data]
@@ -85,10 +85,10 @@ def prepare(
             raise EngineError(
                 f"data[{place}]: expected {sorted(given[0])} as data[0], got {sorted(given[place])}"
             )
-        wrong = _wrong(datum, names, vocabulary, context)
-        if wrong is not None:
-            raise EngineError(f"data[{place}]: {wrong}")
-        heat = datum.inputs.get("temperature")
+        problem = _problem(datum, names, vocabulary, context)
+        if problem is not None:
+            raise EngineError(f"data[{place}]: {problem}")
+        temp = datum.inputs.get("temperature")
         prepared.append(
             Prepared(
                 place=place,
@@ -96,7 +96,7 @@ def prepare(
                 inputs={
                     name: np.asarray(v) for name, v in datum.inputs.items() if name != "temperature"
                 },
-                temperature=1.0 if heat is None else float(np.asarray(heat).reshape(-1)[0]),
+                temperature=1.0 if temp is None else float(np.asarray(temp).reshape(-1)[0]),
                 positions=np.flatnonzero(needed(datum.inputs)),
             )
         )
@@ -104,7 +104,7 @@ def prepare(
 
 
 def micro_batches(data: Sequence[Prepared], budget: int) -> Iterator[list[Prepared]]:
-    """Data of like length together, as many as padded together stay within `budget` tokens; at least one."""
+    """Groups data of similar length into micro-batches of at most `budget` padded tokens, but at least one datum."""
     batch: list[Prepared] = []
     longest_first = sorted((one for one in data if one.reads > 0), key=lambda one: -one.reads)
     for one in longest_first:
@@ -119,9 +119,9 @@ def micro_batches(data: Sequence[Prepared], budget: int) -> Iterator[list[Prepar
 def collate(
     batch: Sequence[Prepared], names: Sequence[str], context: int, device: torch.device
 ) -> MicroBatch:
-    """Pads on the right; `names` are the inputs the loss reads, where they are there."""
+    """Builds the tensors of a micro-batch, padded on the right; `names` are the inputs of the loss, if present."""
     width = max(one.reads for one in batch)
-    # Whole blocks of rows, as the sampler has them: then both get the same bits.
+    # Whole blocks of rows, as in the sampler, so that both get the same bits.
     step = ROWS // math.gcd(ROWS, len(batch))
     width = min(-(-width // step) * step, context)
     tokens = np.zeros((len(batch), width), dtype=np.int64)
@@ -135,14 +135,15 @@ def collate(
     counts = [len(one.positions) for one in batch]
     rows = np.concatenate([one.positions + row * width for row, one in enumerate(batch)])
     everywhere = [name for name in names if all(name in one.inputs for one in batch)]
-    heats = np.asarray([one.temperature for one in batch])
-    heated = torch.from_numpy(np.repeat(heats, counts)).to(device) if np.any(heats != 1) else None
+    temps = np.asarray([one.temperature for one in batch])
+    scaled = np.any(temps != 1)
+    temperature = torch.from_numpy(np.repeat(temps, counts)).to(device) if scaled else None
     return MicroBatch(
         data=batch,
         tokens=torch.from_numpy(tokens).to(device),
         rows=torch.from_numpy(rows).to(device),
         datum=torch.from_numpy(np.repeat(np.arange(len(batch)), counts)).to(device),
         targets=flat("target_tokens", np.int64) if "target_tokens" in everywhere else None,
-        temperature=heated,
+        temperature=temperature,
         inputs={name: flat(name, np.float64) for name in everywhere if name != "target_tokens"},
     )

@@ -1,4 +1,4 @@
-"""The forward pass of Llama-like models over their own modules, for training and for drawing."""
+"""Own forward pass of Llama-like models over transformers' modules, shared by training and sampling."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from torch.utils.checkpoint import checkpoint
 
 from . import fused
 from .attention import causal_attention
-from .slots import SlotBatch, attended
+from .slots import SlotBatch, attend_slots
 
-# Families whose blocks are a pre-norm attention with rotary positions and a gated SiLU.
+# Model families with pre-norm attention, rotary positions and a gated SiLU.
 FAMILIES = frozenset({"llama", "mistral", "qwen2", "qwen3"})
 
-# Rotary angles that are the same whatever the length of a sequence.
+# Types of rotary angles that do not depend on the sequence's length.
 _STATIC = frozenset({"default", "linear", "llama3", "yarn"})
 
-# Queries (batch, length, heads, width), keys and values of a layer; to (batch, length, heads, width).
+# From a layer's number and its queries (batch, length, heads, width), keys and values to (batch, length, heads, width).
 Attention = Callable[[int, Tensor, Tensor, Tensor], Tensor]
 
 
-def known(causal: nn.Module) -> bool:
-    """Whether a model's forward pass is one of those written here, to the last switch."""
+def is_supported(causal: nn.Module) -> bool:
+    """Whether this module implements a model's forward pass, with all of its config switches."""
     config = causal.config
     if config.model_type not in FAMILIES or config.hidden_act != "silu":
         return False
@@ -36,13 +36,13 @@ def known(causal: nn.Module) -> bool:
     return not windowed and rotary in _STATIC and not getattr(config, "attention_dropout", 0)
 
 
-def merges(weight: Tensor) -> bool:
-    """Whether LoRA is merged into weights of this kind for every product: in less than 32 bits rounding would move
-    the policy, and off the CPU the library has better."""
+def merges_lora(weight: Tensor) -> bool:
+    """Whether LoRA is merged into weights of this type for every product. Below 32 bits, rounding would change the
+    policy; off the CPU, the library's own layers are better."""
     return weight.dtype in (torch.float32, torch.float64) and weight.device.type == "cpu"
 
 
-def _map(module: nn.Module) -> tuple[Tensor | None, ...]:
+def _linear_weights(module: nn.Module) -> tuple[Tensor | None, ...]:
     if hasattr(module, "lora_A"):
         base, down, up = module.base_layer, module.lora_A["default"], module.lora_B["default"]
         return base.weight, base.bias, down.weight, up.weight
@@ -50,7 +50,7 @@ def _map(module: nn.Module) -> tuple[Tensor | None, ...]:
 
 
 class Blocks:
-    """Reads the modules of a causal model; their parameters may be pointed elsewhere at any time."""
+    """Forward pass over the modules of a causal model; their parameters may be exchanged at any time."""
 
     def __init__(
         self, causal: nn.Module, scale: float = 0.0, *, checkpointing: bool = False
@@ -61,16 +61,16 @@ class Blocks:
         self.scale = scale
         self.width = getattr(self.config, "head_dim", None)
         self.width = self.width or self.config.hidden_size // self.config.num_attention_heads
-        self.merged = merges(self.trunk.embed_tokens.weight)
+        self.merged = merges_lora(self.trunk.embed_tokens.weight)
         self._angles: tuple[Tensor, Tensor] | None = None
 
     def angles(self, positions: Tensor) -> tuple[Tensor, Tensor]:
-        """Cosines and sines for every position, (…, 1, width / 2), from a table made once."""
+        """Cosines and sines of every position, (…, 1, width / 2), from a cached table."""
         if self._angles is None:
             with torch.inference_mode(False):
                 self._angles = self._table()
         cosines, sines = self._angles
-        # Padding may stand beyond the last position.
+        # Padding may lie beyond the last position.
         places = positions.clamp(max=len(cosines) - 1)
         return cosines[places][..., None, :], sines[places][..., None, :]
 
@@ -89,10 +89,10 @@ class Blocks:
     def _project(self, x: Tensor, *modules: nn.Module) -> tuple[Tensor, ...]:
         if not self.merged:
             return tuple(module(x) for module in modules)
-        return fused.project(x, self.scale, *(_map(module) for module in modules))
+        return fused.project(x, self.scale, *(_linear_weights(module) for module in modules))
 
     def run(self, ids: Tensor, positions: Tensor, attention: Attention) -> Tensor:
-        """(batch, length) to the last hidden states."""
+        """Last hidden states of token ids (batch, length)."""
         angles = self.angles(positions)
         table = self.trunk.embed_tokens
         hidden = functional.embedding(ids, table.weight, table.padding_idx)
@@ -106,10 +106,10 @@ class Blocks:
         return self._norm(self.trunk.norm, hidden)
 
     def _layer(self, number, layer, hidden, angles, attention) -> Tensor:
-        hidden = hidden + self._attended(number, layer, hidden, angles, attention)
-        return hidden + self._fed_forward(layer, hidden)
+        hidden = hidden + self._attention(number, layer, hidden, angles, attention)
+        return hidden + self._feed_forward(layer, hidden)
 
-    def _attended(self, number, layer, hidden, angles, attention) -> Tensor:
+    def _attention(self, number, layer, hidden, angles, attention) -> Tensor:
         own = layer.self_attn
         normed = self._norm(layer.input_layernorm, hidden)
         query, key, value = (
@@ -122,23 +122,23 @@ class Blocks:
         out = attention(number, query, key, value).reshape(*hidden.shape[:-1], -1)
         return self._project(out, own.o_proj)[0]
 
-    def _fed_forward(self, layer, hidden) -> Tensor:
+    def _feed_forward(self, layer, hidden) -> Tensor:
         normed = self._norm(layer.post_attention_layernorm, hidden)
-        inner = fused.gated(*self._project(normed, layer.mlp.gate_proj, layer.mlp.up_proj))
+        inner = fused.gated_silu(*self._project(normed, layer.mlp.gate_proj, layer.mlp.up_proj))
         return self._project(inner, layer.mlp.down_proj)[0]
 
     def train(self, ids: Tensor) -> Tensor:
-        """Hidden states of whole sequences, padded on the right."""
+        """Hidden states of whole sequences, padded on the right; used in training."""
         return self.run(ids, torch.arange(ids.shape[1], device=ids.device), self._causal)
 
     def _causal(self, _: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
         return causal_attention(query, key, value, self.width**-0.5)
 
     def read(self, ids: Tensor, positions: Tensor, batch: SlotBatch) -> Tensor:
-        """Hidden states of new tokens, seeing what their slots hold."""
+        """Hidden states of new tokens, which attend to their slots; used in sampling."""
 
         def attention(layer: int, query: Tensor, key: Tensor, value: Tensor) -> Tensor:
             keys, values = batch.write(key, value, layer)
-            return attended(query.transpose(1, 2), keys, values, batch, self.width**-0.5)
+            return attend_slots(query.transpose(1, 2), keys, values, batch, self.width**-0.5)
 
         return self.run(ids, positions, attention)

@@ -1,4 +1,4 @@
-"""Checkpoints on disk: a folder that is there whole or not at all, and is read only as what it was."""
+"""Checkpoint folders: written atomically, verified by hash when read."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def whole_folder(folder: Path) -> Iterator[Path]:
-    """A folder to write into that takes its name once all of it is on disk. @raises EngineError, nothing kept"""
+def atomic_folder(folder: Path) -> Iterator[Path]:
+    """Temporary folder that is renamed to `folder` once all of it is on disk. @raises EngineError, keeping nothing"""
     if folder.exists():
         raise EngineError(f"Expected a new folder, got {folder}, which is there already")
     partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.partial")
@@ -63,7 +63,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 
 def tensors_to_file(tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Writes named tensors as safetensors, from whatever device and layout."""
+    """Writes named tensors as safetensors, from any device and layout."""
     plain = {name: one.detach().cpu().contiguous() for name, one in tensors.items()}
     save_file(plain, path, metadata={"format": "pt"})
 
@@ -83,8 +83,8 @@ def save(
     generator: Tensor,
     also: Callable[[Path], None],
 ) -> None:
-    """Writes a checkpoint; `also` adds further files to it. @raises EngineError, nothing half-written"""
-    with whole_folder(folder) as partial:
+    """Writes a checkpoint atomically; `also` adds further files to it. @raises EngineError"""
+    with atomic_folder(folder) as partial:
         tensors_to_file(weights, partial / weights_file(spec))
         tensors_to_file(_optimizer_tensors(moments, generator), partial / OPTIMIZER)
         also(partial)
@@ -99,7 +99,7 @@ def save(
 
 
 def read_manifest(folder: Path, base: Mapping[str, Any]) -> Mapping[str, Any]:
-    """@raises EngineError where there is no checkpoint, or one of another base model"""
+    """Reads checkpoint.json. @raises EngineError if there is no checkpoint, or one of another base model"""
     try:
         manifest = json.loads((folder / MANIFEST).read_text("utf8"))
     except (OSError, ValueError) as error:
@@ -123,7 +123,7 @@ def spec_of(manifest: Mapping[str, Any]) -> ModelSpec:
 
 
 def read_tensors(folder: Path, manifest: Mapping[str, Any], name: str) -> dict[str, Tensor]:
-    """@raises EngineError for a file that is not what was written"""
+    """Reads a file of tensors. @raises EngineError if its hash is not the manifest's"""
     path = folder / name
     try:
         if _hash(path) != manifest["files"].get(name):
@@ -134,7 +134,7 @@ def read_tensors(folder: Path, manifest: Mapping[str, Any], name: str) -> dict[s
 
 
 def read_moments(folder: Path, manifest: Mapping[str, Any]) -> tuple[Moments, Tensor]:
-    """The optimiser's state and the generator's."""
+    """Reads the optimiser's and the generator's state."""
     tensors = read_tensors(folder, manifest, OPTIMIZER)
     generator = tensors.pop("generator")
     moments = Moments(steps=manifest["steps"])

@@ -1,4 +1,4 @@
-"""What the sampler asks of a model: hidden states and logits for rows of slots."""
+"""Decoder: hidden states and logits of a model for the sampler, over slot rows."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from torch.nn.functional import pad
 from .slots import KeyShape, SlotBatch
 from .threads import Threads
 
-# Rows of a product are a multiple of it, so that a row's bits do not depend on how many there are.
+# Matrix products have a multiple of this many rows, so that a row's bits do not depend on the batch size.
 ROWS = 8
 
-# Token ids and positions, both (rows, length), reading and writing a batch's slots; to hidden states.
+# From token ids and positions, both (rows, length), to hidden states; reads and writes the batch's slots.
 Trunk = Callable[[Tensor, Tensor, SlotBatch], Tensor]
 
 
 @dataclass(frozen=True)
 class Decoder:
-    """A model with one snapshot's weights in place."""
+    """A model with the weights of one snapshot."""
 
     trunk: Trunk
     head: nn.Module
@@ -32,9 +32,9 @@ class Decoder:
     threads: Threads
 
     def hidden(self, ids: Tensor, batch: SlotBatch) -> Tensor:
-        """(rows, length) to (rows, length, width)."""
+        """Hidden states of new tokens: (rows, length) to (rows, length, width)."""
         self.threads.fit(ids.numel())
-        # The least that makes rows times length a whole number of blocks.
+        # Fewest padding rows that make rows times length a multiple of ROWS.
         spare = -len(ids) % (ROWS // math.gcd(ROWS, ids.shape[1]))
         positions = batch.positions
         if spare:
@@ -42,7 +42,7 @@ class Decoder:
         return self.trunk(ids, positions, batch)[: batch.count]
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """(rows, width) to (rows, vocabulary)."""
+        """Logits of hidden states: (rows, width) to (rows, vocabulary)."""
         spare = -len(hidden) % ROWS
         padded = pad(hidden, (0, 0, 0, spare)) if spare else hidden
         return self.head(padded)[: len(hidden)]

@@ -1,7 +1,7 @@
-"""What the server asks of an engine. All methods but `submit` are called from one thread, one at a time.
+"""Engine protocol: the interface between the server and an engine. All methods but `submit` run in one thread.
 
-Arrays are numpy: integers int64, numbers float32 on the way in (float64 accepted), float32 or the engine's own float
-type on the way out. Nothing here imports torch.
+Arrays are numpy: integers int64; numbers float32 as input (float64 accepted), float32 or the engine's own float type
+as output. This module does not import torch.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import numpy as np
 
 
 class EngineError(Exception):
-    """The request cannot be served: the client's fault. Nothing was changed."""
+    """Invalid request: the client's fault. Nothing was changed."""
 
 
 class NonFinite(EngineError):
-    """A loss or a gradient is NaN or infinite. Gradients gathered so far are dropped, no step is made."""
+    """A loss or a gradient is NaN or infinite. Accumulated gradients are dropped and no step is made."""
 
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """What a training model is made as."""
+    """Spec of a training model."""
 
     mode: Literal["lora", "full"] = "lora"
     rank: int = 16
@@ -33,15 +33,15 @@ class ModelSpec:
     seed: int = 0
     train_attn: bool = True
     train_mlp: bool = True
-    # LoRA on lm_head: skipped, and said so in `ModelInfo.notes`, where embeddings are tied.
+    # LoRA on lm_head: skipped with a note in `ModelInfo.notes` if embeddings are tied.
     train_unembed: bool = False
-    # `value`: a scalar head, zero at first, on a trunk of its own weights; it has no sampler.
+    # `value`: a scalar head, initialised to zero, on a trunk with its own weights; it has no sampler.
     head: Literal["language", "value"] = "language"
 
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What became of a `ModelSpec`."""
+    """A created model: its spec, its number of trainable parameters, and notes on changes to the spec."""
 
     spec: ModelSpec
     trainable_parameters: int
@@ -50,13 +50,13 @@ class ModelInfo:
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """What is running, for `/ext/v1/capabilities`."""
+    """Description of a running engine, for `/ext/v1/capabilities`."""
 
-    engine: str  # 'peft' or 'unsloth', the one that really runs
+    engine: str  # 'peft' or 'unsloth'
     device: str
     dtype: str
     versions: Mapping[str, str]
-    model_name: str  # what clients call the base model
+    model_name: str  # the base model's name for clients
     model_path: str
     arch: str
     context_length: int
@@ -71,7 +71,7 @@ class EngineInfo:
 
 @dataclass(frozen=True)
 class Datum:
-    """`tokens[t]` is read at t and `inputs['target_tokens'][t]` predicted there. Inputs have length N, or 1."""
+    """At position t the model reads `tokens[t]` and predicts `inputs['target_tokens'][t]`. Inputs have length N or 1."""
 
     tokens: np.ndarray
     inputs: Mapping[str, np.ndarray]
@@ -79,7 +79,7 @@ class Datum:
 
 @dataclass(frozen=True)
 class LossSpec:
-    """A loss by its name on the wire, with its flat configuration."""
+    """A loss by its name on the wire, with its flat config."""
 
     name: str
     config: Mapping[str, float | str] = field(default_factory=dict)
@@ -95,6 +95,8 @@ class ForwardResult:
 
 @dataclass(frozen=True)
 class AdamParams:
+    """Settings of one AdamW step."""
+
     learning_rate: float = 1e-4
     beta1: float = 0.9
     beta2: float = 0.95
@@ -105,27 +107,27 @@ class AdamParams:
 
 @dataclass(frozen=True)
 class SampleJob:
-    """One sequence to draw. `key` is the caller's, unique among those in flight."""
+    """One sequence to draw. `key` is chosen by the caller, unique among jobs in flight."""
 
     key: Any
     snapshot: str
     prompt: Sequence[int]
     max_tokens: int
-    temperature: float = 1.0  # 0 takes the likeliest
+    temperature: float = 1.0  # 0 decodes greedily
     top_k: int = -1
     top_p: float = 1.0
-    # Decides every draw, with the position alone: not the other jobs in flight.
+    # Every draw depends only on this seed and the position, not on other jobs in flight.
     seed: int = 0
     stop_tokens: frozenset[int] = frozenset()
     stop_strings: Sequence[str] = ()
-    # Also log p of the prompt's own tokens, at `temperature` (1 where that is 0); the first is NaN.
+    # Also log-probs of the prompt's tokens, at `temperature` (at 1 if that is 0); the first is NaN.
     prompt_logprobs: bool = False
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """A finished job. Log-probs are of the whole distribution at the job's temperature (1 where that is 0),
-    before top-k and top-p. A stop token is the last of `tokens`; so are those that complete a stop string."""
+    """A finished job. Log-probs are of the full distribution at the job's temperature (at 1 if that is 0), before
+    top-k and top-p. `tokens` end with the stop token, or with the tokens that complete a stop string."""
 
     key: Any
     tokens: Sequence[int]
@@ -136,10 +138,12 @@ class Sampled:
 
 
 class Engine(Protocol):
+    """Trains models on one base model, and samples from snapshots of them."""
+
     info: EngineInfo
 
     def create(self, model_id: str, spec: ModelSpec) -> ModelInfo:
-        """@raises EngineError for a rank that is too high, or what this engine does not have"""
+        """Creates a training model. @raises EngineError for a rank that is too high, or an unsupported spec"""
 
     def unload(self, model_id: str) -> None: ...
 
@@ -148,48 +152,48 @@ class Engine(Protocol):
     def forward_backward(
         self, model_id: str, data: Sequence[Datum], loss: LossSpec
     ) -> ForwardResult:
-        """Adds to the model's gradients; the sum over data, whatever the order or the split.
+        """Accumulates gradients, summed over data, independently of their order and batching.
         @raises NonFinite, after which the model's gradients are zero"""
 
     def discard(self, model_id: str) -> None:
-        """Drops the gradients gathered so far: a part of the batch failed, so no step may be made."""
+        """Drops the accumulated gradients: part of the batch failed, so no step may be made."""
 
     def optim_step(self, model_id: str, adam: AdamParams) -> Mapping[str, float]:
-        """One AdamW step on the gathered gradients, which are zero after it. Metrics: `grad_norm:mean`.
+        """Runs one AdamW step on the accumulated gradients, then zeroes them. Metrics: `grad_norm:mean`.
         @raises NonFinite"""
 
     def save(self, model_id: str, folder: Path) -> None:
-        """Weights, optimiser, generator state and `checkpoint.json`, into a new folder: whole or not at all."""
+        """Saves weights, optimiser, generator state and `checkpoint.json` into a new folder, atomically."""
 
     def load(self, model_id: str, folder: Path, *, optimizer: bool) -> None:
-        """@raises EngineError for a checkpoint of another base model or shape; the model stays as it was"""
+        """Loads a checkpoint. @raises EngineError for another base model or shape; the model is then unchanged"""
 
     def spec_of(self, folder: Path) -> ModelSpec:
-        """What a checkpoint was made as. @raises EngineError where it is none of this base model"""
+        """Reads the spec of a checkpoint. @raises EngineError if it is not one of this base model"""
 
     def export(self, model_id: str, format: str, folder: Path) -> None:
-        """`adapter`: a PEFT folder; `merged`: a Hugging Face model folder with the tokenizer."""
+        """Exports weights. `adapter`: a PEFT folder; `merged`: a Hugging Face model folder with the tokenizer."""
 
     def snapshot(self, model_id: str | None, name: str) -> None:
-        """Keeps the weights of this moment under a name for sampling; without a model, those of the base."""
+        """Snapshots a model's current weights under a name for sampling; without a model, the base weights."""
 
     def load_snapshot(self, folder: Path, name: str) -> None:
-        """Keeps a checkpoint's weights under a name for sampling."""
+        """Loads a checkpoint's weights as a snapshot for sampling."""
 
     def drop_snapshot(self, name: str) -> None: ...
 
     # Sampling: continuous batching. Jobs are admitted between two tokens.
     def submit(self, job: SampleJob) -> None:
-        """Queues a job. Thread-safe, cheap. @raises EngineError for a prompt that does not fit, or no snapshot"""
+        """Queues a job. Thread-safe and cheap. @raises EngineError for a prompt too long or an unknown snapshot"""
 
     def cancel(self, key: Any) -> None: ...
 
     @property
     def waiting(self) -> int:
-        """Jobs not finished yet."""
+        """Number of unfinished jobs."""
 
     def advance(self) -> Sequence[Sampled]:
-        """One round: admits what fits, draws one token for every job of one snapshot; gives the finished jobs."""
+        """Runs one round: admits jobs that fit, draws one token for every job of one snapshot, returns finished ones."""
 
     def metrics(self) -> Mapping[str, float]:
         """Counters and gauges for the metrics endpoint."""

@@ -1,4 +1,4 @@
-"""A model folder on disk: whether it is whole, and which base model it is."""
+"""Model folders: checks that a folder is complete, and identifies its base model."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from .engine import EngineError
 
-# What a newer library or another precision writes differently for the same model.
+# Config keys that differ between library versions and precisions of the same model.
 _INCIDENTAL = {"transformers_version", "dtype", "torch_dtype", "_name_or_path", "use_cache"}
 _PIECES = 64
 _PIECE_BYTES = 4096
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """@raises EngineError naming what a model folder lacks, and how to mend it"""
+    """Reads config.json of a complete model folder. @raises EngineError naming what is missing, and its remedy"""
     if not folder.is_dir():
         raise EngineError(f"Expected a model folder, got {str(folder)!r}: there is no such folder")
     config = folder / "config.json"
@@ -45,12 +45,12 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def weight_files(folder: Path) -> list[Path]:
-    """The files that hold the weights, by name."""
+    """The weight files, sorted by name."""
     return sorted((*folder.glob("*.safetensors"), *folder.glob("pytorch_model*.bin")))
 
 
 def identity(folder: Path) -> Mapping[str, Any]:
-    """What tells one base model from another without reading all of its weights."""
+    """Fingerprint of a base model, from its config and samples of its weight files."""
     config = json.loads((folder / "config.json").read_text("utf8"))
     kept = {key: value for key, value in config.items() if key not in _INCIDENTAL}
     digest = hashlib.sha256()

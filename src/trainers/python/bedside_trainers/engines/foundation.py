@@ -1,4 +1,4 @@
-"""What a torch engine asks of the library that loads the base model."""
+"""Foundation protocol: what a torch engine needs from the loaded base model."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from .weights import Body, Weights
 
 
 class Foundation(Protocol):
-    """A base model, and bodies over its frozen weights."""
+    """A base model with frozen weights, and bodies (modules with exchangeable weights) over it."""
 
     info: EngineInfo
     identity: Mapping[str, Any]
     device: torch.device
     threads: Threads
-    # Whether training and drawing give a token the same bits, in whatever company; tried out when opened.
+    # Whether training and sampling give a token bit-identical results in any batch; tested at open.
     same_bits: bool
 
     def check(self, spec: ModelSpec) -> Sequence[str]:
-        """Notes on what becomes of a spec. @raises EngineError for one that cannot be"""
+        """Notes on changes to a spec. @raises EngineError for an unsupported one"""
 
     def body(self, spec: ModelSpec) -> Body:
-        """A body for training models of this shape."""
+        """Creates a body for training models of this shape."""
 
     def initial(self, body: Body, generator: torch.Generator) -> Weights:
-        """The weights a training model begins with."""
+        """Initial weights of a training model."""
 
     def place(self, tensor: Tensor) -> Tensor:
-        """A trainable weight read from disk, on the device."""
+        """Moves a trainable weight read from disk to the device."""
 
     def describe(self, spec: ModelSpec, folder: Path) -> None:
-        """Writes what else a checkpoint's weights need to be read by others."""
+        """Writes the config that other programs need to read a checkpoint's weights."""
 
     def write_merged(self, spec: ModelSpec, weights: Weights, folder: Path) -> None:
-        """Writes a whole model with its tokenizer."""
+        """Writes a merged model with its tokenizer."""
 
     def decoder(self, name: str, spec: ModelSpec | None, weights: Weights) -> Decoder:
-        """A decoder with these weights in place, for the snapshot of this name; of the base without a spec."""
+        """A decoder with these weights, for the snapshot of this name; of the base model without a spec."""
 
     def forget(self, name: str) -> None:
-        """Gives up what is kept for the snapshot of this name."""
+        """Drops the cache of the snapshot of this name."""
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text of tokens, special ones as they are written."""
+        """Decodes tokens to text, special tokens included."""

@@ -1,4 +1,4 @@
-"""Pieces of a transformer block with gradients written out: fewer passes over memory than autograd's, same numbers."""
+"""Transformer operations with hand-written gradients: fewer passes over memory than autograd, same numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _inverse_rms(x: Tensor, epsilon: float) -> Tensor:
 
 
 def rms_norm(x: Tensor, weight: Tensor, epsilon: float) -> Tensor:
-    """x / √(mean x² + ε) times the weight, over the last dimension (Zhang and Sennrich 2019)."""
+    """RMSNorm: x / √(mean x² + ε) times the weight, over the last dimension (Zhang and Sennrich 2019)."""
     if torch.is_grad_enabled():
         return _RmsNorm.apply(x, weight, epsilon)
     return (x * _inverse_rms(x, epsilon)).mul_(weight)
@@ -42,15 +42,15 @@ class _Rotary(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, cosine, sine):
         ctx.save_for_backward(cosine, sine)
-        return _rotated(x, cosine, sine, 1)
+        return _rotate(x, cosine, sine, 1)
 
     @staticmethod
     def backward(ctx, grad):
         cosine, sine = ctx.saved_tensors
-        return _rotated(grad, cosine, sine, -1), None, None
+        return _rotate(grad, cosine, sine, -1), None, None
 
 
-def _rotated(x: Tensor, cosine: Tensor, sine: Tensor, sign: int) -> Tensor:
+def _rotate(x: Tensor, cosine: Tensor, sine: Tensor, sign: int) -> Tensor:
     half = x.shape[-1] // 2
     left, right = x[..., :half], x[..., half:]
     out = torch.empty_like(x)
@@ -60,13 +60,13 @@ def _rotated(x: Tensor, cosine: Tensor, sine: Tensor, sign: int) -> Tensor:
 
 
 def rotary(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Turns the two halves of each head by its position's angles (Su et al. 2021); angles have half the width."""
+    """Rotary embedding: rotates each head's halves by its position's angles (Su et al. 2021), of half the width."""
     if torch.is_grad_enabled():
         return _Rotary.apply(x, cosine, sine)
-    return _rotated(x, cosine, sine, 1)
+    return _rotate(x, cosine, sine, 1)
 
 
-class _Gated(torch.autograd.Function):
+class _GatedSilu(torch.autograd.Function):
     @staticmethod
     def forward(ctx, gate, up):
         ctx.save_for_backward(gate, up)
@@ -79,15 +79,15 @@ class _Gated(torch.autograd.Function):
         return gate_grad, functional.silu(gate).mul_(grad)
 
 
-def gated(gate: Tensor, up: Tensor) -> Tensor:
-    """silu(gate) times up (Shazeer 2020)."""
+def gated_silu(gate: Tensor, up: Tensor) -> Tensor:
+    """SwiGLU: silu(gate) times up (Shazeer 2020)."""
     if torch.is_grad_enabled():
-        return _Gated.apply(gate, up)
+        return _GatedSilu.apply(gate, up)
     return functional.silu(gate, inplace=True).mul_(up)
 
 
 class _Project(torch.autograd.Function):
-    """Several linear maps of one input, each W + s B A, merged for the product as the sampler merges them."""
+    """Linear maps of one input, each W + s B A (base weight, LoRA scale and factors), merged as in the sampler."""
 
     @staticmethod
     def forward(ctx, x, scale, *maps):
@@ -97,7 +97,7 @@ class _Project(torch.autograd.Function):
         outs = []
         for start in range(0, len(maps), 4):
             weight, bias, down, up = maps[start : start + 4]
-            out = functional.linear(flat, merged(weight, down, up, scale), bias)
+            out = functional.linear(flat, merge_lora(weight, down, up, scale), bias)
             outs.append(out.view(*x.shape[:-1], -1))
         return tuple(outs)
 
@@ -111,8 +111,8 @@ class _Project(torch.autograd.Function):
             weight, bias, down, up = maps[4 * number : 4 * number + 4]
             wants_weight, wants_bias = ctx.needs_input_grad[4 * number + 2 : 4 * number + 4]
             grad = grad.reshape(-1, grad.shape[-1])
-            whole = merged(weight, down, up, scale)
-            back = grad.mm(whole) if back is None else back.addmm_(grad, whole)
+            merged = merge_lora(weight, down, up, scale)
+            back = grad.mm(merged) if back is None else back.addmm_(grad, merged)
             found.append(grad.t().mm(flat) if wants_weight else None)
             found.append(grad.sum(0) if wants_bias else None)
             if down is None:
@@ -123,14 +123,14 @@ class _Project(torch.autograd.Function):
         return back.view(*grads[0].shape[:-1], -1), None, *found
 
 
-def merged(weight: Tensor, down: Tensor | None, up: Tensor | None, scale: float) -> Tensor:
-    """W + s B A: what a layer computes with where LoRA is merged, in training and in sampling alike."""
+def merge_lora(weight: Tensor, down: Tensor | None, up: Tensor | None, scale: float) -> Tensor:
+    """Merged weight W + s B A of a LoRA layer, used in training and in sampling alike."""
     return weight if down is None or up is None else torch.addmm(weight, up, down, alpha=scale)
 
 
 def project(x: Tensor, scale: float, *maps: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """One output per map (weight, bias or None, LoRA's A and B or None)."""
+    """Applies linear maps (weight, bias or None, LoRA's A and B or None) to x; one output each."""
     flat = [tensor for one in maps for tensor in one]
     if torch.is_grad_enabled():
         return _Project.apply(x, scale, *flat)
-    return tuple(functional.linear(x, merged(w, a, b, scale), bias) for w, bias, a, b in maps)
+    return tuple(functional.linear(x, merge_lora(w, a, b, scale), bias) for w, bias, a, b in maps)

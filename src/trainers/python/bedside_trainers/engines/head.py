@@ -1,4 +1,4 @@
-"""Log-probs and entropies of single tokens from hidden states, a chunk of logits at a time."""
+"""Log-probs and entropies of tokens from hidden states, computed in chunks of logits to bound memory."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from torch import Tensor
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-# Elements of the largest block of logits held at once (32 MiB in float32), and its rows at most.
+# Maximum elements of a chunk of logits (32 MiB in float32), and its maximum rows.
 CHUNK_ELEMENTS = 1 << 23
 CHUNK_ROWS = 1024
 
 
 def chunk_rows(vocabulary: int) -> int:
-    """Rows of logits computed at once for a vocabulary of this size."""
+    """Rows of one chunk of logits for a vocabulary of this size."""
     return max(16, min(CHUNK_ROWS, CHUNK_ELEMENTS // vocabulary // 16 * 16))
 
 
-def wide(logits: Tensor) -> Tensor:
-    """Logits in at least float32, where log-probs are computed."""
+def at_least_float32(logits: Tensor) -> Tensor:
+    """Converts logits to float32 unless they are float64; log-probs are computed in that type."""
     return logits if logits.dtype == torch.float64 else logits.float()
 
 
 def scaled_logprobs(logits: Tensor, temperature: Tensor | None) -> Tensor:
-    """The whole distribution's log-probs, row by row; `temperature` has one number per row."""
-    logits = wide(logits)
+    """Log-probs of the full distribution, per row; `temperature` has one number per row."""
+    logits = at_least_float32(logits)
     if temperature is not None:
         logits = logits / temperature[:, None].to(logits.dtype)
     return functional.log_softmax(logits, dim=-1)
@@ -37,14 +37,14 @@ def _statistics(logprobs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _logits(hidden: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """A linear head on whole blocks of rows, as `Decoder.logits`."""
+    """Linear head on whole blocks of rows, like `Decoder.logits`."""
     spare = -len(hidden) % 16
     rows = functional.pad(hidden, (0, 0, 0, spare)) if spare else hidden
     return functional.linear(rows, weight, bias)[: len(hidden)]
 
 
 class _LinearHead(torch.autograd.Function):
-    """A linear head whose logits are computed again for the gradient, so that one chunk is alive at a time."""
+    """Linear head that recomputes logits in the backward pass, so that only one chunk is in memory at a time."""
 
     @staticmethod
     def forward(ctx, hidden, weight, bias, targets, temperature):
@@ -53,8 +53,8 @@ class _LinearHead(torch.autograd.Function):
         for start in range(0, hidden.shape[0], rows):
             span = slice(start, start + rows)
             logits = _logits(hidden[span], weight, bias)
-            heat = None if temperature is None else temperature[span]
-            parts.append(_statistics(scaled_logprobs(logits, heat), targets[span]))
+            temps = None if temperature is None else temperature[span]
+            parts.append(_statistics(scaled_logprobs(logits, temps), targets[span]))
         picked, entropy = (torch.cat(column) for column in zip(*parts))
         ctx.save_for_backward(hidden, weight, bias, targets, temperature, entropy)
         return picked, entropy
@@ -70,16 +70,16 @@ class _LinearHead(torch.autograd.Function):
         for start in range(0, hidden.shape[0], rows):
             span = slice(start, start + rows)
             logits = functional.linear(hidden[span], weight, bias)
-            heat = None if temperature is None else temperature[span]
+            temps = None if temperature is None else temperature[span]
             up = _logit_grad(
-                scaled_logprobs(logits, heat),
+                scaled_logprobs(logits, temps),
                 targets[span],
                 entropy[span],
                 picked_grad[span],
                 entropy_grad[span],
             )
-            if heat is not None:
-                up.div_(heat[:, None].to(up.dtype))
+            if temps is not None:
+                up.div_(temps[:, None].to(up.dtype))
             up = up.to(weight.dtype)
             torch.mm(up, weight, out=hidden_grad[span])
             if wants_weight:
@@ -90,7 +90,9 @@ class _LinearHead(torch.autograd.Function):
 
 
 def _logit_grad(logprobs, targets, entropy, picked_grad, entropy_grad) -> Tensor:
-    """d/d logits of g log p(target) + e H is g (1[target] - p) - e p (log p + H)."""
+    """Gradient of g log p(target) + e H by the logits, g (1[target] - p) - e p (log p + H).
+
+    g and e are the incoming gradients of the target's log-prob and of the entropy H; p are the probabilities."""
     probabilities = logprobs.exp()
     if bool(entropy_grad.any()):
         factor = logprobs.add_(entropy[:, None]).mul_(entropy_grad[:, None])
@@ -105,19 +107,20 @@ def _logit_grad(logprobs, targets, entropy, picked_grad, entropy_grad) -> Tensor
 def token_statistics(
     head: torch.nn.Module, hidden: Tensor, targets: Tensor, temperature: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """log p of each row's target and the entropy of its distribution, differentiable in hidden states and head."""
+    """log p of each row's target and the row's entropy, differentiable by hidden states and head."""
     if type(head) is torch.nn.Linear:
         hidden = hidden.to(head.weight.dtype)
         return _LinearHead.apply(hidden, head.weight, head.bias, targets, temperature)
 
-    def of(rows, wanted, heat):
-        return _statistics(scaled_logprobs(head(rows), heat), wanted)
+    def chunk_statistics(rows, wanted, temps):
+        return _statistics(scaled_logprobs(head(rows), temps), wanted)
 
     size = chunk_rows(head.out_features)
     parts = []
     for start in range(0, max(1, len(hidden)), size):
         span = slice(start, start + size)
-        heat = None if temperature is None else temperature[span]
-        parts.append(checkpoint(of, hidden[span], targets[span], heat, use_reentrant=False))
+        temps = None if temperature is None else temperature[span]
+        rows = (hidden[span], targets[span], temps)
+        parts.append(checkpoint(chunk_statistics, *rows, use_reentrant=False))
     picked, entropy = (torch.cat(column) for column in zip(*parts))
     return picked, entropy

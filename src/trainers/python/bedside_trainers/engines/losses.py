@@ -1,4 +1,4 @@
-"""Losses of drawn tokens, in float64, as functions of their log-probs; differentiated by autograd."""
+"""Policy and value losses per drawn token, in float64, as functions of log-probs; differentiated by autograd."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Config = Mapping[str, float | str]
 
 @dataclass(frozen=True)
 class Drawn:
-    """Tokens of several data, flat and in order: all float64 but `datum`, the number of each token's datum."""
+    """Tokens of several data, flat and in order: float64, but for `datum`, the index of each token's datum."""
 
     logprob: Tensor
     inputs: Mapping[str, Tensor]
@@ -24,7 +24,7 @@ class Drawn:
 
 
 def number(config: Config, key: str, default: float | None = None) -> float:
-    """A number of a loss's configuration. @raises EngineError where it is missing or none"""
+    """Reads a number of a loss's config. @raises EngineError if it is missing or not a number"""
     value = config.get(key, default)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return float(value)
@@ -32,13 +32,13 @@ def number(config: Config, key: str, default: float | None = None) -> float:
 
 
 def per_datum_sum(values: Tensor, drawn: Drawn) -> Tensor:
-    """The sum over each token's datum, at each token."""
+    """Sum over the datum of each token, repeated at each token."""
     sums = values.new_zeros(drawn.data).index_add(0, drawn.datum, values)
     return sums[drawn.datum]
 
 
 def clipped_surrogate(ratio: Tensor, advantage: Tensor, low: float, high: float) -> Tensor:
-    """-min(rA, clip(r)A), r held from `low` to `high` (Schulman et al. 2017)."""
+    """PPO's clipped surrogate -min(rA, clip(r, low, high)A), for ratio r and advantage A (Schulman et al. 2017)."""
     outside = torch.where(advantage >= 0, ratio > high, ratio < low)
     return -torch.where(outside, ratio.detach().clamp(low, high), ratio) * advantage
 
@@ -68,12 +68,12 @@ def _objective(config: Config, drawn: Drawn, logprob: Tensor, old: Tensor) -> Te
     if kind == "gspo":
         difference = (drawn.logprob - old).detach()
         mean = per_datum_sum(difference, drawn) / per_datum_sum(torch.ones_like(old), drawn)
-        # The value of the datum's ratio, the gradient of each token's own.
+        # Value of the datum's ratio, gradient of each token's own ratio.
         whole = torch.exp(mean) * torch.exp(logprob - logprob.detach())
         return _surrogate(config, whole, advantage)
     if kind == "sapo":
         positive, negative = number(config, "tau_positive"), number(config, "tau_negative")
-        # Tensors: plain numbers would be rounded to the default precision here.
+        # As tensors: Python numbers would be rounded to the default precision here.
         tau = torch.where(advantage > 0, *ratio.new_tensor([positive, negative]))
         return -torch.sigmoid(tau * (ratio - 1)) * (4 / tau) * advantage
     raise EngineError(f"Expected a known `kind` of loss, got {kind!r}")
@@ -102,13 +102,13 @@ def _penalty(config: Config, distance: Tensor) -> Tensor:
 
 
 def bedside(config: Config, drawn: Drawn) -> Tensor:
-    """Every loss of src/batch.ts, per token, before the normaliser; the entropy bonus apart.
-    @raises EngineError for a configuration that is none, or a penalty without `ref_logprobs`"""
+    """The losses of src/batch.ts, per token, before the normaliser and without the entropy bonus.
+    @raises EngineError for an invalid config, or a KL penalty without `ref_logprobs`"""
     inputs, logprob = drawn.inputs, drawn.logprob
     old = inputs.get("old_logprobs", inputs["logprobs"])
     if "correction_level" in config and "old_logprobs" in inputs:
         rho = _correction(config, drawn, old)
-        # What the correction leaves out adds nothing, however large its ratio: 0 times infinity is no number.
+        # Dropped tokens contribute 0 even if their ratio is infinite: 0 times infinity would be NaN.
         value = rho * _objective(config, drawn, torch.where(rho == 0, old, logprob), old)
         value = torch.where(rho == 0, 0.0, value)
     else:
@@ -122,13 +122,13 @@ def bedside(config: Config, drawn: Drawn) -> Tensor:
 
 
 def wire(name: str, config: Config, drawn: Drawn) -> Tensor:
-    """The losses of the Tinker wire, per token; what is masked has advantage and log-prob 0, or weight 0."""
+    """The losses of the Tinker wire, per token; masked tokens have advantage and log-prob 0, or weight 0."""
     logprob, inputs = drawn.logprob, drawn.inputs
     if name == "cross_entropy":
         return -inputs["weights"] * logprob
     advantage, sampled = inputs["advantages"], inputs["logprobs"]
     if name == "dro":
-        # Only here does a token without an advantage have a gradient: leave out what was not drawn.
+        # Only in this loss does a token of advantage 0 have a gradient: mask tokens that were not drawn.
         distance = torch.where((advantage == 0) & (sampled == 0), 0.0, logprob - sampled)
         return -(logprob * advantage - number(config, "beta") / 2 * distance**2)
     ratio = torch.exp(logprob - sampled)
@@ -142,7 +142,8 @@ def wire(name: str, config: Config, drawn: Drawn) -> Tensor:
 
 
 def value_loss(config: Config, prediction: Tensor, inputs: Mapping[str, Tensor]) -> Tensor:
-    """½ max((v - R)², (clip(v, v_old ± range) - R)²) per token, as PPO's implementation; ½ (v - R)² without it."""
+    """Clipped value loss per token, as in PPO's implementation: ½ max((v - R)², (clip(v, v_old ± range) - R)²), for
+    prediction v and return R; ½ (v - R)² without `range`."""
     plain = (prediction - inputs["returns"]) ** 2 / 2
     if "range" not in config:
         return plain

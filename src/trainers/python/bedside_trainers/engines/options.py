@@ -1,4 +1,4 @@
-"""How much an engine computes and keeps at once."""
+"""Size options of an engine: micro-batches, concurrent sequences, prompt chunks and key-value memory."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from .engine import EngineError
 
 @dataclass(frozen=True)
 class Options:
-    """Sizes; those left out are decided by the device."""
+    """Sizes; None takes the default of the device."""
 
-    # Padded tokens of a micro-batch. 4096, on CUDA 16384.
+    # Padded tokens of a micro-batch. Default 4096, on CUDA 16384.
     training_tokens: int | None = None
-    # Sequences drawn at the same time, of one snapshot. 64, on CUDA 256.
+    # Sequences sampled at the same time from one snapshot. Default 64, on CUDA 256.
     rows: int | None = None
-    # Tokens of prompts read in one pass. 1024, on CUDA 8192.
+    # Prompt tokens read in one pass. Default 1024, on CUDA 8192.
     prompt_tokens: int | None = None
-    # Keys and values of sequences being drawn, per snapshot. 1 GiB, on CUDA a quarter of the memory.
+    # Keys and values of sequences being sampled, per snapshot. Default 1 GiB, on CUDA a quarter of the memory.
     key_bytes: int | None = None
-    # Keys and values of past sequences, per snapshot. A quarter of `key_bytes`.
+    # Keys and values of past sequences, per snapshot. Default a quarter of `key_bytes`.
     stored_bytes: int | None = None
 
-    def on(self, device: torch.device) -> Options:
-        """All sizes, for a device. @raises EngineError for one that is none"""
+    def for_device(self, device: torch.device) -> Options:
+        """Completes the sizes for a device. @raises EngineError for an invalid size"""
         on_cuda = device.type == "cuda"
         memory = torch.cuda.get_device_properties(device).total_memory if on_cuda else 4 << 30
         usual = {

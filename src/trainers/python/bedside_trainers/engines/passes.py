@@ -1,4 +1,4 @@
-"""Forward and backward passes of one model over data: outputs per datum, gradients on the body."""
+"""Forward and backward passes of a model over data: outputs per datum, gradients on the body."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPTIONAL = ("old_logprobs", "ref_logprobs")
 
 @dataclass(frozen=True)
 class Limits:
-    """What a pass may hold at once, and what a datum may contain."""
+    """Bounds of a pass: padded tokens of a micro-batch, vocabulary, context length, device and threads."""
 
     budget: int
     vocabulary: int
@@ -33,8 +33,8 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class _Evaluated:
-    """A micro-batch judged: the value, what goes backward with which slope, and outputs, flat."""
+class _Evaluation:
+    """Loss of a micro-batch: its value, the tensors to backpropagate from with their gradients, and flat outputs."""
 
     value: float
     roots: Sequence[Tensor]
@@ -42,13 +42,13 @@ class _Evaluated:
     outputs: Mapping[str, Tensor]
 
 
-def _required(loss: LossSpec, learning: bool) -> tuple[str, ...]:
+def _required(loss: LossSpec, with_loss: bool) -> tuple[str, ...]:
     if loss.name == "value":
         old = ("old_values",) if "range" in loss.config else ()
-        return ("weights", "returns", *old) if learning else ("weights",)
+        return ("weights", "returns", *old) if with_loss else ("weights",)
     if loss.name == "cross_entropy":
-        return ("target_tokens", "weights") if learning else ("target_tokens",)
-    if not learning:
+        return ("target_tokens", "weights") if with_loss else ("target_tokens",)
+    if not with_loss:
         return ("target_tokens", "weights") if loss.name == "bedside" else ("target_tokens",)
     drawn = ("target_tokens", "logprobs", "advantages")
     return (*drawn, "weights") if loss.name == "bedside" else drawn
@@ -60,35 +60,39 @@ def _needed(loss: LossSpec) -> Callable[[Mapping[str, np.ndarray]], np.ndarray]:
     return lambda inputs: np.ones(len(inputs["target_tokens"]), dtype=bool)
 
 
-def _slope(judge: Callable[[Tensor], Tensor], at: Tensor) -> tuple[float, Tensor]:
-    """A sum over tokens and its derivative by each of them, in float64."""
+def _slope(loss_sum: Callable[[Tensor], Tensor], at: Tensor) -> tuple[float, Tensor]:
+    """A loss summed over tokens, and its derivative by each token's input, in float64."""
     with torch.enable_grad():
         leaf = at.detach().double().requires_grad_()
-        total = judge(leaf)
+        total = loss_sum(leaf)
         (slope,) = torch.autograd.grad(total, leaf)
     return total.item(), slope
 
 
-def _judge_values(body: Body, batch: MicroBatch, hidden: Tensor, loss: LossSpec, whole: bool):
+def _evaluate_values(
+    body: Body, batch: MicroBatch, hidden: Tensor, loss: LossSpec, with_loss: bool
+):
     values = body.head(hidden.to(body.head.weight.dtype)).squeeze(-1)
     outputs = {"values": values.detach()}
-    if not whole:
-        return _Evaluated(0.0, [], [], outputs)
+    if not with_loss:
+        return _Evaluation(0.0, [], [], outputs)
     weights, inputs = batch.inputs["weights"], batch.inputs
     total, slope = _slope(
         lambda leaf: (weights * losses.value_loss(loss.config, leaf, inputs)).sum(), values
     )
-    return _Evaluated(total, [values], [slope.to(values.dtype)], outputs)
+    return _Evaluation(total, [values], [slope.to(values.dtype)], outputs)
 
 
-def _judge_tokens(body: Body, batch: MicroBatch, hidden: Tensor, loss: LossSpec, whole: bool):
+def _evaluate_tokens(
+    body: Body, batch: MicroBatch, hidden: Tensor, loss: LossSpec, with_loss: bool
+):
     picked, entropy = token_statistics(body.head, hidden, batch.targets, batch.temperature)
     outputs = {"logprobs": picked.detach()}
     ours = loss.name == "bedside"
     if ours:
         outputs["entropies"] = entropy.detach()
-    if not whole:
-        return _Evaluated(0.0, [], [], outputs)
+    if not with_loss:
+        return _Evaluation(0.0, [], [], outputs)
 
     def drawn(leaf: Tensor) -> losses.Drawn:
         return losses.Drawn(leaf, batch.inputs, batch.datum, len(batch.data))
@@ -97,7 +101,7 @@ def _judge_tokens(body: Body, batch: MicroBatch, hidden: Tensor, loss: LossSpec,
         total, slope = _slope(
             lambda leaf: losses.wire(loss.name, loss.config, drawn(leaf)).sum(), picked
         )
-        return _Evaluated(total, [picked], [slope.to(picked.dtype)], outputs)
+        return _Evaluation(total, [picked], [slope.to(picked.dtype)], outputs)
     weights = batch.inputs["weights"]
     total, slope = _slope(
         lambda leaf: (weights * losses.bedside(loss.config, drawn(leaf))).sum(), picked
@@ -105,7 +109,7 @@ def _judge_tokens(body: Body, batch: MicroBatch, hidden: Tensor, loss: LossSpec,
     bonus = losses.number(loss.config, "entropy", 0.0)
     value = total - bonus * float((weights * entropy.detach().double()).sum())
     slopes = [slope.to(picked.dtype), (-bonus * weights).to(entropy.dtype)]
-    return _Evaluated(value, [picked, entropy], slopes, {**outputs, "slopes": slope})
+    return _Evaluation(value, [picked, entropy], slopes, {**outputs, "slopes": slope})
 
 
 def _scatter(into: Sequence[dict], batch: MicroBatch, outputs: Mapping[str, Tensor]) -> None:
@@ -118,46 +122,45 @@ def _scatter(into: Sequence[dict], batch: MicroBatch, outputs: Mapping[str, Tens
             into[one.place][name] = row
 
 
-def run(body: Body, data: Sequence[Datum], loss: LossSpec, limits: Limits, backward: bool):
-    """Judges data in micro-batches; with `backward` leaves the gradient of the sum on the body's parameters.
-    A forward pass judges the loss only where all that it needs is there.
-    @raises EngineError before any computing, NonFinite on the way"""
+def run_pass(body: Body, data: Sequence[Datum], loss: LossSpec, limits: Limits, backward: bool):
+    """Runs a pass in micro-batches; with `backward`, leaves the gradient of the summed loss on the body's parameters.
+    A forward pass computes the loss only if all of its inputs are given.
+    @raises EngineError before any computing, NonFinite during the pass"""
     if loss.name not in LOSSES:
         raise EngineError(f"Expected a loss of {', '.join(LOSSES)}, got {loss.name!r}")
     if (loss.name == "value") != (getattr(body.head, "out_features", 0) == 1):
         raise EngineError(f"Expected a loss for the model's own head, got {loss.name!r}")
     required = _required(loss, True)
     given = all(name in datum.inputs for datum in data for name in required)
-    whole = backward or (given and (loss.name != "bedside" or "kind" in loss.config))
-    names = (*required, *_OPTIONAL) if whole else _required(loss, False)
-    prepared = prepare(
-        data, _needed(loss), _required(loss, whole), _OPTIONAL, limits.vocabulary, limits.context
-    )
+    with_loss = backward or (given and (loss.name != "bedside" or "kind" in loss.config))
+    names = (*required, *_OPTIONAL) if with_loss else _required(loss, False)
+    needed, required = _needed(loss), _required(loss, with_loss)
+    prepared = prepare(data, needed, required, _OPTIONAL, limits.vocabulary, limits.context)
     outputs: list[dict[str, np.ndarray]] = [{} for _ in data]
-    judge = _judge_values if loss.name == "value" else _judge_tokens
+    evaluate = _evaluate_values if loss.name == "value" else _evaluate_tokens
     total, read = 0.0, 0
     for part in micro_batches(prepared, limits.budget):
         limits.threads.fit(sum(one.reads for one in part))
         batch = collate(part, names, limits.context, limits.device)
         with torch.set_grad_enabled(backward):
             hidden = body.hidden(batch.tokens).flatten(0, 1).index_select(0, batch.rows)
-            judged = judge(body, batch, hidden, loss, whole)
-        total += judged.value
+            evaluation = evaluate(body, batch, hidden, loss, with_loss)
+        total += evaluation.value
         read += batch.tokens.numel()
         if backward:
             if not np.isfinite(total):
                 raise NonFinite(f"Expected a finite loss, got {total}")
-            torch.autograd.backward(judged.roots, judged.slopes)
-        _scatter(outputs, batch, judged.outputs)
-    _fill(outputs, prepared, loss, whole)
+            torch.autograd.backward(evaluation.roots, evaluation.slopes)
+        _scatter(outputs, batch, evaluation.outputs)
+    _fill(outputs, prepared, loss, with_loss)
     return ForwardResult(outputs, {"loss:sum": total, "tokens:sum": float(read)})
 
 
 def _fill(
-    outputs: Sequence[dict], prepared: Sequence[Prepared], loss: LossSpec, whole: bool
+    outputs: Sequence[dict], prepared: Sequence[Prepared], loss: LossSpec, with_loss: bool
 ) -> None:
-    """Data without any needed position were not read: their outputs are all zero."""
-    extra = ("entropies", "slopes") if whole else ("entropies",)
+    """Fills in zero outputs for data without any needed position, which were not read."""
+    extra = ("entropies", "slopes") if with_loss else ("entropies",)
     ours = extra if loss.name == "bedside" else ()
     names = ("values",) if loss.name == "value" else ("logprobs", *ours)
     for one in prepared:

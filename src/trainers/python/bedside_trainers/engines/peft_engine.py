@@ -1,4 +1,4 @@
-"""The `peft` engine: loads a model folder with transformers, puts LoRA on it with PEFT. CPU or CUDA."""
+"""The `peft` engine: loads a model folder with transformers and adds LoRA with PEFT. CPU or CUDA."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _dtype(dtype: str, device: torch.device) -> torch.dtype:
 def describe(
     causal: nn.Module, name: str, path: Path, engine: str, versions: Mapping[str, str]
 ) -> EngineInfo:
-    """What runs, of a loaded model."""
+    """Engine information of a loaded model."""
     config, some = causal.config.get_text_config(), next(causal.parameters())
     libraries = (torch, transformers, peft)
     return EngineInfo(
@@ -122,7 +122,7 @@ def _load(path: Path, dtype: torch.dtype) -> tuple[nn.Module, Any]:
         raise EngineError(f"Could not load {path} as a causal language model: {error}") from error
     absent = [*loading["missing_keys"], *loading["mismatched_keys"]]
     if absent:
-        # The library would go on with random weights in their place.
+        # transformers would continue with random weights in their place.
         raise EngineError(
             f"Expected every weight of a causal language model in {path}, missed {absent[:3]}"
         )
@@ -132,7 +132,7 @@ def _load(path: Path, dtype: torch.dtype) -> tuple[nn.Module, Any]:
 def open_peft(
     path: Path, *, name: str, dtype: str, device: str, checkpointing: bool | None, options: Options
 ) -> TorchEngine:
-    """@raises EngineError for a folder that is no model, a device or a dtype that is not there"""
+    """Opens the engine. @raises EngineError for a folder without a model, or an unavailable device or dtype"""
     model_folder.read_config(path)
     where = _device(device)
     causal, tokenizer = _load(path, _dtype(dtype, where))

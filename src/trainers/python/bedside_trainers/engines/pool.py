@@ -1,4 +1,4 @@
-"""The sequences being drawn under one snapshot."""
+"""Continuous batching of the sequences sampled from one snapshot."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from .decoder import Decoder
 from .draw import draw
 from .engine import Sampled
 from .options import Options
-from .prefill import Reading, read_prompts
+from .prefill import Prefill, read_prompts
 from .prefix import BLOCK, PrefixStore, block_hashes
-from .sequences import Decode, Running
+from .sequences import ActiveSequence, Decode
 from .slots import SlotBatch, Slots
 
 
 class Pool:
-    """Rows 0 to n - 1 of the slots are in use; a row that gets free is filled with the last."""
+    """Sequences of one snapshot. They use slot rows 0 to n - 1; a freed row is filled with the last one."""
 
     def __init__(self, options: Options, decode: Decode) -> None:
         self.options = options
         self.decode = decode
-        self.waiting: deque[Running] = deque()
-        self.running: list[Running] = []
+        self.waiting: deque[ActiveSequence] = deque()
+        self.running: list[ActiveSequence] = []
         self.prefixes = PrefixStore(0)
         self.slots: Slots | None = None
         self.cells = 0
@@ -48,10 +48,10 @@ class Pool:
 
     @torch.inference_mode()
     def advance(self, decoder: Decoder) -> list[Sampled]:
-        """One token for every sequence: those admitted now have their first."""
+        """Draws one token for every sequence, the first for those admitted now."""
         if self.slots is None:
-            self._begin(decoder)
-        states: list[tuple[Running, Tensor]] = []
+            self._allocate(decoder)
+        states: list[tuple[ActiveSequence, Tensor]] = []
         if self.running:
             states.extend(zip(list(self.running), self._decode(decoder)))
         while fresh := self._admit():
@@ -59,11 +59,11 @@ class Pool:
             read = read_prompts(decoder, self.slots, fresh, self.options.prompt_tokens)
             self.counts["prompt_tokens"] += read
             for one in new:
-                self._store(one.running, len(one.running.job.prompt))
-            states.extend((one.running, one.last) for one in fresh)
+                self._store(one.sequence, len(one.sequence.job.prompt))
+            states.extend((one.sequence, one.last) for one in fresh)
         return self._draw(decoder, states)
 
-    def _begin(self, decoder: Decoder) -> None:
+    def _allocate(self, decoder: Decoder) -> None:
         each = decoder.keys.bytes(decoder.dtype)
         self.slots = Slots(decoder.keys, decoder.dtype, decoder.device)
         self.cells = self.options.key_bytes // each
@@ -77,59 +77,61 @@ class Pool:
         batch = SlotBatch(self.slots, 0, positions, max(places) + 1)
         return decoder.hidden(ids, batch)[:, 0]
 
-    def _fits(self, admitted: Sequence[Reading]) -> bool:
-        """Whether there is room for the next one waiting beside those running and those admitted now."""
-        beside = [*self.running, *(one.running for one in admitted)]
-        span = max((one.whole for one in (*beside, self.waiting[0])))
+    def _fits(self, admitted: Sequence[Prefill]) -> bool:
+        """Whether the next waiting sequence fits beside the running and newly admitted ones."""
+        beside = [*self.running, *(one.sequence for one in admitted)]
+        span = max((one.max_length for one in (*beside, self.waiting[0])))
         rows = len(beside) + 1
         within = rows <= self.options.rows and rows * span <= self.cells
         return within or rows == 1
 
-    def rest(self) -> None:
-        """Gives up all sequences that run, and all keys."""
+    def clear(self) -> None:
+        """Drops all running sequences and all keys."""
         self.running = []
         self.slots = None
         self.prefixes = PrefixStore(0)
 
-    def _admit(self) -> list[Reading]:
-        """Takes waiting jobs in order; one whose prompt begins like one being read waits for that to be stored."""
-        readings: list[Reading] = []
+    def _admit(self) -> list[Prefill]:
+        """Takes waiting jobs in order; a job that shares a prefix with one being read waits until that is stored."""
+        prefills: list[Prefill] = []
         begun: set[int] = set()
-        held: list[Running] = []
-        while self.waiting and self._fits(readings):
+        held: list[ActiveSequence] = []
+        while self.waiting and self._fits(prefills):
             one = self.waiting.popleft()
-            reading = self._reading(one)
-            if self.prefixes.budget and reading.left > BLOCK and not one.job.prompt_logprobs:
-                ahead = list(block_hashes(one.job.prompt))[reading.done // BLOCK :]
+            prefill = self._prefill(one)
+            if self.prefixes.budget and prefill.left > BLOCK and not one.job.prompt_logprobs:
+                ahead = list(block_hashes(one.job.prompt))[prefill.done // BLOCK :]
                 if ahead[0] in begun:
                     held.append(one)
                     continue
                 begun.update(ahead)
-            readings.append(reading)
+            prefills.append(prefill)
         self.waiting.extendleft(reversed(held))
-        readings.sort(key=lambda reading: -reading.left)
-        self._place(readings)
-        return readings
+        prefills.sort(key=lambda prefill: -prefill.left)
+        self._assign_rows(prefills)
+        return prefills
 
-    def _reading(self, one: Running) -> Reading:
+    def _prefill(self, one: ActiveSequence) -> Prefill:
         if one.job.prompt_logprobs:
-            return Reading(one, 0)
+            return Prefill(one, 0)
         stored, length = self.prefixes.longest(one.job.prompt)
-        return Reading(one, min(length, len(one.job.prompt) - 1), stored)
+        return Prefill(one, min(length, len(one.job.prompt) - 1), stored)
 
-    def _place(self, readings: Sequence[Reading]) -> None:
-        for reading in readings:
-            reading.running.row = len(self.running)
-            self.running.append(reading.running)
-        longest = max((len(one.running.job.prompt) for one in readings), default=0)
+    def _assign_rows(self, prefills: Sequence[Prefill]) -> None:
+        for prefill in prefills:
+            prefill.sequence.row = len(self.running)
+            self.running.append(prefill.sequence)
+        longest = max((len(one.sequence.job.prompt) for one in prefills), default=0)
         self.slots.reserve(len(self.running), longest + 1)
-        for reading in readings:
-            self.counts["reused_tokens"] += reading.done
-            if reading.stored is not None and reading.done > 0:
-                self.slots.put(reading.running.row, reading.stored, reading.done)
-                reading.stored = None
+        for prefill in prefills:
+            self.counts["reused_tokens"] += prefill.done
+            if prefill.stored is not None and prefill.done > 0:
+                self.slots.put(prefill.sequence.row, prefill.stored, prefill.done)
+                prefill.stored = None
 
-    def _draw(self, decoder: Decoder, states: Sequence[tuple[Running, Tensor]]) -> list[Sampled]:
+    def _draw(
+        self, decoder: Decoder, states: Sequence[tuple[ActiveSequence, Tensor]]
+    ) -> list[Sampled]:
         if not states:
             return []
         wanted = [(one, state) for one, state in states if one.limit > 0]
@@ -142,20 +144,20 @@ class Pool:
             self.counts["sampled_tokens"] += len(wanted)
         finished = []
         for one, _ in states:
-            reason = one.reason(self.decode)
+            reason = one.stop_reason(self.decode)
             if reason is not None:
                 if one.drawn:
                     self._store(one, one.length)
                 self._release(one)
-                finished.append(one.sampled(reason))
+                finished.append(one.result(reason))
         return finished
 
-    def _store(self, one: Running, length: int) -> None:
+    def _store(self, one: ActiveSequence, length: int) -> None:
         wanted = not one.job.prompt_logprobs
         if wanted and BLOCK <= length <= self.prefixes.budget:
             self.prefixes.put(one.tokens[:length], self.slots.take(one.row, length))
 
-    def _release(self, one: Running) -> None:
+    def _release(self, one: ActiveSequence) -> None:
         last = self.running.pop()
         if last is not one:
             self.slots.move(last.row, one.row, last.length)

@@ -1,4 +1,4 @@
-"""Keys and values of sequences lately read or drawn, found again by the longest common prefix."""
+"""Prefix cache: keys and values of recent sequences, looked up by longest common prefix."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Entry:
 
 
 def block_hashes(tokens: Sequence[int]) -> Iterator[int]:
-    """One number for every prefix of whole blocks."""
+    """Hashes of all prefixes of whole blocks."""
     chained = 0
     for end in range(BLOCK, len(tokens) + 1, BLOCK):
         chained = hash((chained, *tokens[end - BLOCK : end]))
@@ -27,7 +27,7 @@ def block_hashes(tokens: Sequence[int]) -> Iterator[int]:
 
 
 class PrefixStore:
-    """Sequences up to a budget of tokens, the least recently used given up first."""
+    """LRU cache of sequences, bounded by a budget of tokens."""
 
     def __init__(self, budget: int) -> None:
         self.budget = budget
@@ -37,7 +37,7 @@ class PrefixStore:
         self._next = 0
 
     def longest(self, tokens: Sequence[int]) -> tuple[Tensor | None, int]:
-        """What is stored of the longest common prefix found, and the prefix's length."""
+        """Keys and values of the sequence with the longest common prefix found, and the prefix's length."""
         best: int | None = None
         for hashed in block_hashes(tokens):
             owners = self._blocks.get(hashed)
@@ -56,7 +56,7 @@ class PrefixStore:
         return entry.stored, length
 
     def put(self, tokens: Sequence[int], stored: Tensor) -> None:
-        """Keeps a sequence's keys and values, (layers, 2, heads, length, width)."""
+        """Stores a sequence's keys and values, (layers, 2, heads, length, width)."""
         if not BLOCK <= len(tokens) <= self.budget:
             return
         number = self._next

@@ -1,4 +1,4 @@
-"""Decoders: modules that read slots, with one snapshot's weights in place at a time."""
+"""Decoders over slots: modules for sampling that hold the weights of one snapshot at a time."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Callable, Mapping
 import torch
 from torch import Tensor, nn
 
-from .blocks import Blocks, known, merges
+from .blocks import Blocks, is_supported, merges_lora
 from .decoder import Decoder, Trunk
 from .engine import EngineError, ModelSpec
-from .fused import merged
+from .fused import merge_lora
 from .slots import KeyShape, SlotBatch, Slots
 from .threads import Threads
 from .weights import Body, Weights
 
-_UNKNOWN = "This architecture has an attention that sampling here does not know"
-# Merged weights kept beside those of the last two snapshots drawn from, each the size of what LoRA is on.
+_UNSUPPORTED = "This architecture has an attention that sampling here does not know"
+# Bytes for merged weights beside those of the last two snapshots used, each the size of the weights LoRA is on.
 _KEPT_BYTES = 1 << 30
 
 
-def with_merged(base: Weights, spec: ModelSpec | None, weights: Mapping[str, Tensor]) -> Weights:
-    """A whole model's weights, LoRA merged into them: W + alpha / rank B A."""
+def merged_weights(base: Weights, spec: ModelSpec | None, weights: Mapping[str, Tensor]) -> Weights:
+    """All weights of a model with LoRA merged into them: W + alpha / rank B A."""
     if spec is None or spec.mode == "full":
         return {**base, **weights}
     dense = dict(base)
@@ -31,13 +31,13 @@ def with_merged(base: Weights, spec: ModelSpec | None, weights: Mapping[str, Ten
             continue
         target = name.removeprefix("base_model.model.").replace(".lora_A.weight", ".weight")
         up = weights[name.replace("lora_A", "lora_B")]
-        whole = merged(base[target].to(down.dtype), down, up, spec.alpha / spec.rank)
+        whole = merge_lora(base[target].to(down.dtype), down, up, spec.alpha / spec.rank)
         dense[target] = whole.to(base[target].dtype)
     return dense
 
 
 def key_shape(causal: nn.Module) -> KeyShape:
-    """What a token's keys take in every layer of a model."""
+    """Shape of one token's keys in all layers of a model."""
     config = causal.config.get_text_config()
     heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
     width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
@@ -45,11 +45,11 @@ def key_shape(causal: nn.Module) -> KeyShape:
 
 
 def library_trunk(causal: nn.Module) -> Trunk:
-    """The library's own forward pass, reading slots by `slots.slot_attention`."""
+    """Forward pass of transformers' model, which reads slots by `slots.slot_attention`."""
     trunk = getattr(causal, causal.base_model_prefix)
 
     def read(ids: Tensor, positions: Tensor, batch: SlotBatch) -> Tensor:
-        # Four dimensions pass for a mask that is ready: the slots have their own.
+        # A four-dimensional mask is taken as prepared; the slots supply their own.
         ready = torch.zeros((1, 1, 1, 1), device=ids.device)
         return trunk(
             input_ids=ids,
@@ -64,7 +64,7 @@ def library_trunk(causal: nn.Module) -> Trunk:
 
 
 class Readers:
-    """Where LoRA is merged one module serves all snapshots; where it is not, one for each shape of adapter."""
+    """Decoders of snapshots. With merged LoRA one module serves all snapshots; otherwise one per adapter shape."""
 
     def __init__(
         self,
@@ -79,23 +79,23 @@ class Readers:
         self._adapted = adapted
         some = next(iter(base.values()))
         self._dtype, self._device = some.dtype, some.device
-        self._merges = merges(some)
+        self._merges = merges_lora(some)
         self._made: dict[tuple, tuple[Body, Decoder]] = {}
         self._merged: OrderedDict[str, Weights] = OrderedDict()
 
     def decoder(self, name: str, spec: ModelSpec | None, weights: Weights) -> Decoder:
-        """A decoder with these weights in place, for the snapshot of this name."""
+        """A decoder with these weights, for the snapshot of this name."""
         adapter = spec if spec is not None and spec.mode == "lora" and not self._merges else None
         body, decoder = self._reader(adapter)
-        body.use(weights if adapter is not None else self._whole(name, spec, weights))
+        body.use(weights if adapter is not None else self._full_weights(name, spec, weights))
         return decoder
 
     def forget(self, name: str) -> None:
         self._merged.pop(name, None)
 
-    def _whole(self, name: str, spec: ModelSpec | None, weights: Weights) -> Weights:
+    def _full_weights(self, name: str, spec: ModelSpec | None, weights: Weights) -> Weights:
         if name not in self._merged:
-            self._merged[name] = with_merged(self._base, spec, weights)
+            self._merged[name] = merged_weights(self._base, spec, weights)
             each = sum(one.nbytes for one in self._base.values())
             while len(self._merged) > max(2, _KEPT_BYTES // each):
                 self._merged.popitem(last=False)
@@ -111,11 +111,11 @@ class Readers:
             else:
                 causal, parameters = self._adapted(adapter)
             head = causal.get_output_embeddings()
-            trunk = Blocks(causal).read if known(causal) else library_trunk(causal)
+            trunk = Blocks(causal).read if is_supported(causal) else library_trunk(causal)
             decoder = Decoder(
                 trunk, head, key_shape(causal), self._dtype, self._device, self._threads
             )
-            self._made[key] = Body(causal, _not_trained, head, parameters), decoder
+            self._made[key] = Body(causal, _refuse_training, head, parameters), decoder
         return self._made[key]
 
 
@@ -123,14 +123,14 @@ def _targets(spec: ModelSpec) -> tuple[bool, ...]:
     return spec.train_attn, spec.train_mlp, spec.train_unembed
 
 
-def _not_trained(_: Tensor) -> Tensor:
+def _refuse_training(_: Tensor) -> Tensor:
     raise RuntimeError("This body reads slots only")
 
 
 @torch.inference_mode()
 def read_in_parts(decoder: Decoder, ids: Tensor) -> Tensor:
-    """Hidden states of some sequences, each read by slots as a prompt, then a token, then the rest.
-    @raises EngineError where the model cannot be read so"""
+    """Hidden states of sequences read through slots in three parts: a prompt, one token, the rest.
+    @raises EngineError if the model cannot read slots"""
     slots = Slots(decoder.keys, decoder.dtype, decoder.device)
     slots.reserve(*ids.shape)
     parts = []
@@ -140,22 +140,24 @@ def read_in_parts(decoder: Decoder, ids: Tensor) -> Tensor:
             batch = SlotBatch(slots, 0, positions, stop)
             parts.append(decoder.hidden(ids[:, start:stop], batch))
     except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
-        raise EngineError(f"{_UNKNOWN}: {error}") from error
+        raise EngineError(f"{_UNSUPPORTED}: {error}") from error
     return torch.cat(parts, 1)
 
 
-Whole = Callable[[Tensor], Tensor]
+HiddenStates = Callable[[Tensor], Tensor]
 
 
 @torch.inference_mode()
-def check_reading(decoder: Decoder, library: Whole, own: Whole | None, vocabulary: int) -> bool:
-    """Whether hidden states read by slots beside others are to the bit those that training by `own` has alone.
-    @raises EngineError where they are not even near those of the library"""
+def check_reading(
+    decoder: Decoder, library: HiddenStates, own: HiddenStates | None, vocabulary: int
+) -> bool:
+    """Whether hidden states read through slots in a batch are bit-identical to those of training, `own`, alone.
+    @raises EngineError if they are not even close to the library's"""
     ids = (torch.arange(1, 61, device=decoder.device) * 7 % vocabulary).view(3, 20)
     parts = read_in_parts(decoder, ids)
     whole = library(ids)
     gap = (parts - whole).abs().max().item()
     bound = (0.2 if decoder.dtype == torch.bfloat16 else 1e-3) * whole.abs().max().item()
     if not gap <= bound:
-        raise EngineError(f"{_UNKNOWN}: hidden states are {gap} apart")
+        raise EngineError(f"{_UNSUPPORTED}: hidden states are {gap} apart")
     return own is not None and torch.equal(parts[1:2], own(ids[1:2]))

@@ -1,4 +1,4 @@
-"""Continuous batching over snapshots: jobs come in between two tokens and leave when they end."""
+"""Sampler: continuous batching over several snapshots. Jobs are admitted and finished between two tokens."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .decoder import Decoder
 from .engine import EngineError, Sampled, SampleJob
 from .options import Options
 from .pool import Pool
-from .sequences import Decode, Running
+from .sequences import ActiveSequence, Decode
 
-# Snapshots that hold keys while they are idle.
-_HOLDING = 4
+# Maximum number of snapshots that keep their keys while idle.
+_MAX_IDLE = 4
 
 
 class Sampler:
-    """One pool of sequences per snapshot; they take turns."""
+    """One pool of sequences per snapshot; pools take turns."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Sampler:
         self._vocabulary = vocabulary
         self._options = options
         self._lock = threading.Lock()
-        self._incoming: deque[Running] = deque()
+        self._incoming: deque[ActiveSequence] = deque()
         self._pools: dict[str, Pool] = {}
         self._turns: deque[str] = deque()
         self._recent: deque[str] = deque()
@@ -46,12 +46,12 @@ class Sampler:
         }
 
     def open(self, name: str) -> None:
-        """Lets jobs draw from a snapshot; one of the same name is closed before."""
+        """Opens a snapshot for jobs; closes an earlier one of the same name."""
         self.close(name)
         self._pools[name] = Pool(self._options, self._decode)
 
     def close(self, name: str) -> None:
-        """Gives up a snapshot; its jobs end with an error at the next round."""
+        """Closes a snapshot; its jobs end with an error at the next round."""
         self._receive()
         pool = self._pools.pop(name, None)
         if pool is None:
@@ -59,18 +59,18 @@ class Sampler:
         for counted, count in pool.counts.items():
             self._counts[counted] += count
         for one in (*pool.waiting, *pool.running):
-            self._failed.append(one.sampled("length", f"snapshot {name!r} was dropped"))
+            self._failed.append(one.result("length", f"snapshot {name!r} was dropped"))
 
     def submit(self, job: SampleJob) -> None:
-        """@raises EngineError for a prompt that does not fit, a setting that is none, or no such snapshot"""
-        wrong = self._wrong(job)
-        if wrong is not None:
-            raise EngineError(wrong)
+        """Queues a job. @raises EngineError for a prompt too long, an invalid setting, or an unknown snapshot"""
+        problem = self._problem(job)
+        if problem is not None:
+            raise EngineError(problem)
         room = self._context - len(job.prompt)
         with self._lock:
-            self._incoming.append(Running(job, min(job.max_tokens, room)))
+            self._incoming.append(ActiveSequence(job, min(job.max_tokens, room)))
 
-    def _wrong(self, job: SampleJob) -> str | None:
+    def _problem(self, job: SampleJob) -> str | None:
         if job.snapshot not in self._pools:
             return f"Expected a snapshot, got {job.snapshot!r}"
         if not 1 <= len(job.prompt) <= self._context:
@@ -99,13 +99,13 @@ class Sampler:
             pool = self._pools.get(one.job.snapshot)
             if pool is None:
                 self._failed.append(
-                    one.sampled("length", f"snapshot {one.job.snapshot!r} was dropped")
+                    one.result("length", f"snapshot {one.job.snapshot!r} was dropped")
                 )
             else:
                 pool.waiting.append(one)
 
     def advance(self) -> list[Sampled]:
-        """One token for every job of the snapshot whose turn it is."""
+        """Draws one token for every job of the snapshot whose turn it is."""
         self._receive()
         failed, self._failed = self._failed, []
         self._turns = deque(name for name in self._turns if self._pools.get(name))
@@ -116,31 +116,31 @@ class Sampler:
             return failed
         name = self._turns[0]
         self._turns.rotate(-1)
-        self._remember(name)
+        self._touch(name)
         pool = self._pools[name]
         try:
             return failed + pool.advance(self._decoder(name))
         except RuntimeError as error:
-            # Out of memory, for one: what was half-way in is lost, what waits may still fit.
-            lost = [one.sampled("length", f"could not be drawn: {error}") for one in pool.running]
-            pool.rest()
+            # For example out of memory: running sequences are lost, waiting ones may still fit.
+            lost = [one.result("length", f"could not be drawn: {error}") for one in pool.running]
+            pool.clear()
             return failed + lost
 
-    def _remember(self, name: str) -> None:
-        """Snapshots long idle give up the keys they hold."""
+    def _touch(self, name: str) -> None:
+        """Marks a snapshot as used; the ones idle longest drop their keys."""
         if name in self._recent:
             self._recent.remove(name)
         self._recent.append(name)
-        while len(self._recent) > _HOLDING:
+        while len(self._recent) > _MAX_IDLE:
             idle = self._pools.get(self._recent[0])
             if idle:
                 return
             if idle is not None:
-                idle.rest()
+                idle.clear()
             self._recent.popleft()
 
     def metrics(self) -> Mapping[str, float]:
-        """Counters and gauges; read only, so that a glance from another thread does no harm."""
+        """Counters and gauges; only reads, so it is safe to call from another thread."""
         pools = list(self._pools.values())
         counts = {
             name: count + sum(pool.counts[name] for pool in pools)

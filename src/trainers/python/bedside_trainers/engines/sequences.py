@@ -1,4 +1,4 @@
-"""A sequence being drawn: what it was asked for, what it has so far, when it ends."""
+"""Sequence being sampled: its job, its tokens so far, and its stop condition."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Decode = Callable[[Sequence[int]], str]
 
 
 @dataclass
-class Running:
-    """A job with a slot."""
+class ActiveSequence:
+    """A sample job, waiting or running in a slot row."""
 
     job: SampleJob
-    # At most what the job asks and the context allows.
+    # Maximum tokens to draw, by the job and by the context length.
     limit: int
     row: int = -1
     drawn: list[int] = field(default_factory=list)
@@ -26,12 +26,12 @@ class Running:
 
     @property
     def length(self) -> int:
-        """Tokens whose keys are in the slot, once the first was drawn: all but the last."""
+        """Number of tokens whose keys are in the slot, once the first was drawn: all but the last."""
         return len(self.job.prompt) + len(self.drawn) - 1
 
     @property
-    def whole(self) -> int:
-        """How long it may get."""
+    def max_length(self) -> int:
+        """Maximum length, prompt included."""
         return len(self.job.prompt) + self.limit
 
     @property
@@ -42,8 +42,8 @@ class Running:
         self.drawn.append(token)
         self.logprobs.append(logprob)
 
-    def reason(self, decode: Decode) -> str | None:
-        """Why it ends with the token drawn last, if it does."""
+    def stop_reason(self, decode: Decode) -> str | None:
+        """Why the sequence ends with its last token, or None."""
         if self.drawn and self.drawn[-1] in self.job.stop_tokens:
             return "stop"
         if self.job.stop_strings and self.drawn and self._ends_with_stop(decode):
@@ -51,12 +51,12 @@ class Running:
         return "length" if len(self.drawn) >= self.limit else None
 
     def _ends_with_stop(self, decode: Decode) -> bool:
-        # A token that is more than nothing adds a byte or more: a stop string lies within as many tokens as bytes.
+        # Every non-empty token adds at least one byte, so a stop string spans at most as many tokens as bytes.
         bytes_at_most = max(len(stop.encode()) for stop in self.job.stop_strings)
         tail = decode(self.drawn[-(bytes_at_most + 4) :])
         return any(stop in tail for stop in self.job.stop_strings)
 
-    def sampled(self, reason: str, error: str | None = None) -> Sampled:
+    def result(self, reason: str, error: str | None = None) -> Sampled:
         return Sampled(
             key=self.job.key,
             tokens=tuple(self.drawn),

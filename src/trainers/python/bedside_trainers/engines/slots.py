@@ -1,4 +1,4 @@
-"""Keys and values of the sequences being drawn: one slot, that is row, each."""
+"""Key-value cache of the sequences being sampled, one slot (row) for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .attention import BLOCK, attend
 
 @dataclass(frozen=True)
 class KeyShape:
-    """What a token's keys and values take: both (layers, heads, width)."""
+    """Shape of one token's keys, and of its values: (layers, heads, width)."""
 
     layers: int
     heads: int
@@ -24,7 +24,7 @@ class KeyShape:
 
 
 class Slots:
-    """A tensor (layers, 2, rows, heads, positions, width) that grows as needed."""
+    """Key-value tensor (layers, 2, rows, heads, positions, width) that grows as needed."""
 
     def __init__(self, shape: KeyShape, dtype: torch.dtype, device: torch.device) -> None:
         self.shape = shape
@@ -33,7 +33,7 @@ class Slots:
         )
 
     def reserve(self, rows: int, length: int) -> None:
-        """Makes room for this many rows and positions."""
+        """Grows the tensor to at least this many rows and positions."""
         _, _, had_rows, _, had_length, _ = self.data.shape
         if rows <= had_rows and length <= had_length:
             return
@@ -42,7 +42,7 @@ class Slots:
             length = -(-max(length, had_length * 5 // 4) // BLOCK) * BLOCK
         length = max(length, had_length)
         shape = self.shape
-        # Zeros, not garbage: masked positions are multiplied by 0, and 0 times infinity is no number.
+        # Zeros, not uninitialised memory: masked positions are multiplied by 0, and 0 times infinity is NaN.
         grown = self.data.new_zeros((shape.layers, 2, rows, shape.heads, length, shape.width))
         grown[:, :, :had_rows, :, :had_length] = self.data
         self.data = grown
@@ -58,10 +58,10 @@ class Slots:
 
 
 class SlotBatch:
-    """Some rows of the slots for one forward pass: what a model takes for its key-value cache.
+    """Adjacent slot rows of one forward pass, used by a model as its key-value cache.
 
-    `positions` is (rows, length): where each new token stands in its row. Rows are `start` and those after it; what
-    a pass computes beyond their `count` is padding, neither kept nor attended to.
+    `positions` is (rows, length): the position of each new token in its row. Rows begin at `start`; rows that a pass
+    computes beyond `count` are padding, neither stored nor attended to.
     """
 
     def __init__(self, slots: Slots, start: int, positions: Tensor, span: int) -> None:
@@ -77,7 +77,7 @@ class SlotBatch:
         return 0
 
     def write(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        """Writes (rows, length, heads, width) at the positions; gives all they hold, (rows, heads, span, width)."""
+        """Writes (rows, length, heads, width) at the positions; returns the rows' content, (rows, heads, span, width)."""
         held = self.slots.data[layer]
         held[0][self.rows, :, self.positions] = keys[: self.count]
         held[1][self.rows, :, self.positions] = values[: self.count]
@@ -85,11 +85,11 @@ class SlotBatch:
         return seen[0], seen[1]
 
     def update(self, keys: Tensor, values: Tensor, layer: int, *_: object, **__: object):
-        """What a model of the library calls its cache with: (rows, heads, length, width)."""
+        """Cache interface of transformers' models: like `write`, for (rows, heads, length, width)."""
         return self.write(keys.transpose(1, 2), values.transpose(1, 2), layer)
 
     def mask(self, window: int | None = None) -> Tensor:
-        """(rows, 1, length, span): 0 for what a token sees, minus infinity for what it does not."""
+        """Additive attention mask (rows, 1, length, span): 0 where a token may attend, minus infinity elsewhere."""
         if window not in self._masks:
             at = torch.arange(self.span, device=self.positions.device)
             here = self.positions[:, None, :, None]
@@ -101,7 +101,7 @@ class SlotBatch:
         return self._masks[window]
 
 
-def attended(
+def attend_slots(
     query: Tensor,
     keys: Tensor,
     values: Tensor,
@@ -109,7 +109,7 @@ def attended(
     scale: float,
     window: int | None = None,
 ) -> Tensor:
-    """Attention of a batch's rows; (rows, query heads, length, width) to (rows, length, query heads, width)."""
+    """Attention over a batch's rows; (rows, query heads, length, width) to (rows, length, query heads, width)."""
     mask = batch.mask(window)
     real = query[: batch.count]
     if query.device.type == "cpu":
@@ -123,6 +123,6 @@ def attended(
 
 
 def slot_attention(module, query, key, value, attention_mask, scaling, **kwargs):
-    """An attention function for models of the library that read a `SlotBatch`, handed in as `slot_batch`."""
+    """Attention function for transformers' models that read a `SlotBatch`, passed as `slot_batch`."""
     batch, window = kwargs["slot_batch"], kwargs.get("sliding_window")
-    return attended(query, key, value, batch, scaling, window), None
+    return attend_slots(query, key, value, batch, scaling, window), None

@@ -1,4 +1,4 @@
-"""Weights kept under a name, for sampling."""
+"""Named snapshots of weights, for sampling."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from .weights import Weights
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A model's weights at one moment; those of the base model without a spec."""
+    """Weights of a model at one moment; of the base model if `spec` is None."""
 
     spec: ModelSpec | None
     weights: Weights
 
 
 class Snapshots:
-    """Snapshots by name, and a decoder for each."""
+    """Snapshots by name, with a decoder for each."""
 
     def __init__(self, foundation: Foundation) -> None:
         self._foundation = foundation
@@ -37,7 +37,7 @@ class Snapshots:
             self._foundation.forget(name)
 
     def decoder(self, name: str) -> Decoder:
-        """@raises EngineError where there is no snapshot of this name"""
+        """Decoder of a snapshot. @raises EngineError for an unknown name"""
         if name not in self._kept:
             raise EngineError(f"Expected a snapshot, got {name!r}: there is none of this name")
         kept = self._kept[name]

@@ -1,4 +1,4 @@
-"""Which modules of a model LoRA is put on."""
+"""LoRA targets: the modules of a model that get LoRA."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _linear(causal: nn.Module) -> dict[str, nn.Linear]:
 
 
 def names(causal: nn.Module, spec: ModelSpec) -> list[str]:
-    """The last names of the modules that get LoRA, as PEFT's `target_modules`."""
+    """Last name components of the modules that get LoRA, as PEFT's `target_modules`."""
     found = set()
     for name in _linear(causal):
         attention = any("attn" in part or "attention" in part for part in name.split("."))
@@ -37,27 +37,24 @@ def names(causal: nn.Module, spec: ModelSpec) -> list[str]:
 
 
 def check(causal: nn.Module, spec: ModelSpec) -> Sequence[str]:
-    """Notes on what becomes of a spec. @raises EngineError for what the model cannot be"""
+    """Notes on changes to a spec. @raises EngineError for a spec that the model does not support"""
     if spec.mode == "full":
-        whole = spec.train_attn and spec.train_mlp
-        return (
-            ()
-            if whole
-            else ("full mode trains every weight: train_attn and train_mlp are not heeded",)
-        )
+        if spec.train_attn and spec.train_mlp:
+            return ()
+        return ("full mode trains every weight: train_attn and train_mlp are ignored",)
     chosen = names(causal, spec)
     if not chosen:
         raise EngineError(
             "Expected LoRA on something, got train_attn, train_mlp and train_unembed that leave none"
         )
-    most = min(
+    max_rank = min(
         min(one.in_features, one.out_features)
         for name, one in causal.named_modules()
         if isinstance(one, nn.Linear) and name.rsplit(".", 1)[-1] in chosen
     )
-    if not 1 <= spec.rank <= most:
+    if not 1 <= spec.rank <= max_rank:
         raise EngineError(
-            f"Expected a rank of 1 to {most}, the model's smallest layer, got {spec.rank}"
+            f"Expected a rank of 1 to {max_rank}, the model's smallest layer, got {spec.rank}"
         )
     if not spec.alpha > 0:
         raise EngineError(f"Expected a positive alpha, got {spec.alpha}")

@@ -1,4 +1,4 @@
-"""An engine on torch: training models and sampling snapshots that share one base model."""
+"""Torch engine: training models and sampling snapshots that share one base model."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .engine import AdamParams, Datum, EngineError, EngineInfo, ForwardResult, L
 from .engine import ModelInfo, ModelSpec, NonFinite, Sampled, SampleJob
 from .foundation import Foundation
 from .options import Options
-from .passes import Limits, run
+from .passes import Limits, run_pass
 from .sampler import Sampler
 from .snapshots import Snapshot, Snapshots
-from .weights import Body, Model, cloned, shape_key
+from .weights import Body, Model, clone_weights, shape_key
 
 
 class TorchEngine:
     """The `Engine` of engine.py over a foundation."""
 
     def __init__(self, foundation: Foundation, options: Options) -> None:
-        options = options.on(foundation.device)
+        options = options.for_device(foundation.device)
         self.info: EngineInfo = foundation.info
         self._foundation = foundation
         self._bodies: dict[tuple, Body] = {}
@@ -73,7 +73,7 @@ class TorchEngine:
 
     def forward(self, model_id: str, data: Sequence[Datum], loss: LossSpec) -> ForwardResult:
         model = self._model(model_id)
-        result = run(model.engage(), data, loss, self._limits, backward=False)
+        result = run_pass(model.activate(), data, loss, self._limits, backward=False)
         self._counts["forward_tokens"] += result.metrics["tokens:sum"]
         return result
 
@@ -82,7 +82,7 @@ class TorchEngine:
     ) -> ForwardResult:
         model = self._model(model_id)
         try:
-            result = run(model.engage(), data, loss, self._limits, backward=True)
+            result = run_pass(model.activate(), data, loss, self._limits, backward=True)
         except NonFinite:
             model.gradients = {}
             raise
@@ -147,7 +147,7 @@ class TorchEngine:
             raise EngineError("Expected a language model to export, got one with a value head")
         if format not in self.info.exports or (format == "adapter" and model.spec.mode == "full"):
             raise EngineError(f"Expected an export of a {model.spec.mode} model, got {format!r}")
-        with checkpoint.whole_folder(folder) as partial:
+        with checkpoint.atomic_folder(folder) as partial:
             if format == "adapter":
                 name = checkpoint.weights_file(model.spec)
                 checkpoint.tensors_to_file(model.weights, partial / name)
@@ -160,7 +160,7 @@ class TorchEngine:
             self._keep(name, Snapshot(None, {}))
             return
         model = self._model(model_id)
-        self._keep(name, Snapshot(model.spec, cloned(model.working)))
+        self._keep(name, Snapshot(model.spec, clone_weights(model.working)))
 
     def load_snapshot(self, folder: Path, name: str) -> None:
         manifest = checkpoint.read_manifest(folder, self._foundation.identity)

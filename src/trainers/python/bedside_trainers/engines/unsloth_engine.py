@@ -1,6 +1,6 @@
-"""The `unsloth` engine: the base model and LoRA's training pass are Unsloth's, on CUDA alone; LoRA models only.
+"""The `unsloth` engine: Unsloth loads the base model and runs LoRA's training passes. CUDA only, LoRA models only.
 
-Drawing reads the same weights by `blocks.Blocks`: Unsloth's own generation has no continuous batching outside vLLM.
+Sampling reads the same weights through `blocks.Blocks`, because Unsloth has no continuous batching outside vLLM.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-# Makes its models give hidden states in place of logits. Read at every forward pass.
+# Makes Unsloth's models return hidden states in place of logits. Read at every forward pass.
 os.environ["UNSLOTH_RETURN_HIDDEN_STATES"] = "1"
 
-# Before transformers and PEFT, which it patches.
+# Before transformers and PEFT, which Unsloth patches.
 import unsloth  # isort: skip
 import torch
 from torch import Tensor, nn
 
 from . import folder as model_folder
 from .base_model import BaseModel
-from .blocks import FAMILIES, known
+from .blocks import FAMILIES, is_supported
 from .engine import EngineError, ModelSpec
 from .options import Options
 from .peft_engine import PeftLibrary, describe
@@ -31,7 +31,7 @@ _DTYPES = {"auto": None, "bfloat16": torch.bfloat16, "float16": torch.float16, "
 
 
 class UnslothLibrary(PeftLibrary):
-    """The `Library` of base_model.py; what reads slots has PEFT's plain layers on the same base."""
+    """The `Library` of base_model.py; modules that read slots use PEFT's plain layers on the same base."""
 
     def add_adapter(
         self, causal: nn.Module, spec: ModelSpec, names: Sequence[str], *, training: bool
@@ -54,10 +54,10 @@ class UnslothLibrary(PeftLibrary):
         return lambda ids: causal(input_ids=ids, use_cache=False).logits
 
     def checkpoint_activations(self, causal: nn.Module) -> None:
-        """Its adapters come with that."""
+        """Does nothing: Unsloth's adapters recompute activations already."""
 
     def read_slots(self, causal: nn.Module) -> None:
-        """Only what `blocks.Blocks` reads is opened."""
+        """Does nothing: only models that `blocks.Blocks` supports are opened."""
 
 
 def _load(path: Path, dtype: str, context: int) -> tuple[nn.Module, Any]:
@@ -71,7 +71,7 @@ def _load(path: Path, dtype: str, context: int) -> tuple[nn.Module, Any]:
         )
     except (OSError, ValueError, KeyError, RuntimeError, NotImplementedError) as error:
         raise EngineError(f"Unsloth could not load {path}: {error}") from error
-    if not known(causal):
+    if not is_supported(causal):
         kinds, got = ", ".join(sorted(FAMILIES)), causal.config.model_type
         raise EngineError(f"Expected a model of {kinds} for unsloth, got {got!r}")
     return causal.eval(), tokenizer
@@ -80,8 +80,8 @@ def _load(path: Path, dtype: str, context: int) -> tuple[nn.Module, Any]:
 def open_unsloth(
     path: Path, *, name: str, dtype: str, device: str, checkpointing: bool | None, options: Options
 ) -> TorchEngine:
-    """`dtype` 4bit quantises the base model; activations are always computed again.
-    @raises EngineError without CUDA, and for a folder that is no model"""
+    """Opens the engine. `dtype` 4bit quantises the base model; activations are always recomputed.
+    @raises EngineError without CUDA, or for a folder without a model"""
     config = model_folder.read_config(path)
     if not torch.cuda.is_available() or not (device == "auto" or device.startswith("cuda")):
         raise EngineError(

@@ -1,4 +1,4 @@
-"""Modules and the sets of weights they point at: switching models copies nothing."""
+"""Modules with exchangeable weights: models share a module, and switching between them copies nothing."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ class Body:
     """A module whose named parameters point at one set of weights at a time."""
 
     module: nn.Module
-    # Token ids to the last hidden states: (batch, length) to (batch, length, width).
+    # From token ids (batch, length) to the last hidden states (batch, length, width).
     hidden: Callable[[Tensor], Tensor]
-    # Hidden states to logits, or to one value.
+    # From hidden states to logits, or to one value.
     head: nn.Module
     parameters: Mapping[str, nn.Parameter]
 
     def use(self, weights: Mapping[str, Tensor]) -> None:
-        """Points every named parameter at its tensor, without a gradient."""
+        """Points every named parameter at its tensor, and clears gradients."""
         for name, parameter in self.parameters.items():
             parameter.grad = None
             parameter.data = weights[name]
 
     def gradients(self) -> Weights:
-        """What backward passes left on the parameters since `use`."""
+        """Takes the gradients that backward passes have left on the parameters since `use`."""
         found = {name: one.grad for name, one in self.parameters.items() if one.grad is not None}
         for parameter in self.parameters.values():
             parameter.grad = None
@@ -42,11 +42,11 @@ class Body:
 
 @dataclass
 class Model:
-    """A training model: weights of its own on a body it shares."""
+    """A training model: its own weights on a shared body."""
 
     info: ModelInfo
     body: Body
-    # What is trained, in full precision.
+    # Trained weights, in full precision.
     weights: Weights
     generator: torch.Generator
     moments: Moments = field(default_factory=Moments)
@@ -60,22 +60,22 @@ class Model:
         return self.info.spec
 
     def trained(self) -> None:
-        """After any change of the weights: what the body computes with follows, in its own precision."""
+        """Updates the working copy in the body's precision; call it after any change of the weights."""
         self.working = {
             name: one.to(self.body.parameters[name].dtype) for name, one in self.weights.items()
         }
 
-    def engage(self) -> Body:
-        """The body with this model's weights in place."""
+    def activate(self) -> Body:
+        """Points the body at this model's weights and returns it."""
         self.body.use(self.working)
         return self.body
 
 
 def structural_copy(module: nn.Module) -> nn.Module:
-    """A module of its own whose parameters and buffers share the original's storage, frozen."""
+    """Copies a module; its frozen parameters and its buffers share the original's storage."""
     memo: dict[int, object] = {}
     for parameter in module.parameters():
-        # Quantised ones are more than their data, and never pointed elsewhere.
+        # Quantised parameters are more than their data, and are never exchanged.
         plain = parameter.is_floating_point()
         memo[id(parameter)] = nn.Parameter(parameter.data, False) if plain else parameter
     for buffer in module.buffers():
@@ -83,13 +83,13 @@ def structural_copy(module: nn.Module) -> nn.Module:
     return copy.deepcopy(module, memo)
 
 
-def cloned(weights: Mapping[str, Tensor]) -> Weights:
-    """The same numbers in storage of their own."""
+def clone_weights(weights: Mapping[str, Tensor]) -> Weights:
+    """Copies weights into new storage."""
     return {name: tensor.detach().clone() for name, tensor in weights.items()}
 
 
 def shape_key(spec: ModelSpec) -> tuple:
-    """What models have in common that can share a body."""
+    """Key of models that can share a body."""
     if spec.mode == "full":
         return ("full", spec.head)
     targets = (spec.train_attn, spec.train_mlp, spec.train_unembed)

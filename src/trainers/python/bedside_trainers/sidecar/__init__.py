@@ -1,1 +1,1 @@
-"""The sidecar: a server that speaks the Tinker wire in front of an engine."""
+"""The sidecar: an HTTP server that speaks the Tinker wire in front of an engine."""

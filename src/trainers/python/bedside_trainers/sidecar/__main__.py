@@ -1,4 +1,4 @@
-"""`python -m bedside_trainers.sidecar`: checks what it was given, opens an engine, serves it."""
+"""`python -m bedside_trainers.sidecar`: checks its arguments, opens an engine and serves it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _SWITCH_SECONDS = 0.0005
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def _end(message: str) -> NoReturn:
+def _fail(message: str) -> NoReturn:
     print(f"bedside sidecar: {message}", file=sys.stderr, flush=True)
     raise SystemExit(2)
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        _end(f"{message}; see --help")
+        _fail(f"{message}; see --help")
 
 
 def _positive(text: str) -> int:
@@ -73,17 +73,17 @@ def _token(file: Path | None) -> str:
     token = os.environ.get(TOKEN_VARIABLE)
     if token is not None:
         if not token.startswith(TOKEN_PREFIX) or len(token) < 12:
-            _end(f"{TOKEN_VARIABLE}: expected '{TOKEN_PREFIX}' and at least 8 characters")
+            _fail(f"{TOKEN_VARIABLE}: expected '{TOKEN_PREFIX}' and at least 8 characters")
         return token
     if file is None:
-        _end(f"no token: set {TOKEN_VARIABLE}, or name a file for a fresh one with --token-file")
+        _fail(f"no token: set {TOKEN_VARIABLE}, or name a file for a fresh one with --token-file")
     token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     try:
         file.unlink(missing_ok=True)
         with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
             out.write(token + "\n")
     except OSError as error:
-        _end(f"--token-file: cannot write {file}: {error.strerror}")
+        _fail(f"--token-file: cannot write {file}: {error.strerror}")
     return token
 
 
@@ -93,29 +93,29 @@ def _check_host(host: str, allowed: bool) -> None:
     except ValueError:
         loopback = host == "localhost"
     if not (loopback or allowed):
-        _end(f"--host {host} can be reached from other machines: say so with --allow-remote")
+        _fail(f"--host {host} can be reached from other machines: say so with --allow-remote")
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     try:
         from .serve import bind
 
         return bind(host, port)
     except ImportError as error:
-        _end(_missing(error, "peft"))
+        _fail(_missing_package(error, "peft"))
     except OSError as error:
         hint = "; expected a free port, 0 is any" if port else ""
-        _end(f"cannot listen on {host}:{port}: {error.strerror or error}{hint}")
+        _fail(f"cannot listen on {host}:{port}: {error.strerror or error}{hint}")
 
 
-def _missing(error: ImportError, engine: str) -> str:
+def _missing_package(error: ImportError, engine: str) -> str:
     name = error.name or str(error)
     setup = "bedside sidecar setup" + ("" if engine == "peft" else f" --engine {engine}")
     return f"the Python package '{name}' is missing: make the environment with `{setup}`"
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
-    # Read when the libraries are loaded: the model is a folder, and a log is no place for bars.
+    # Read when the libraries are loaded: the model is a local folder, and logs should have no progress bars.
     for variable in ("HF_HUB_OFFLINE", "TQDM_DISABLE"):
         os.environ.setdefault(variable, "1")
     if arguments.threads is not None:
@@ -130,23 +130,23 @@ def _engine(arguments: argparse.Namespace) -> Engine:
             options={name: value for name, value in options.items() if value is not None},
         )
     except ImportError as error:
-        _end(_missing(error, arguments.engine))
+        _fail(_missing_package(error, arguments.engine))
     except EngineError as error:
-        _end(str(error))
+        _fail(str(error))
 
 
 def main(argv: list[str] | None = None) -> None:
-    """Prints one JSON line once it serves; ends with 2 and one line on stderr for bad input."""
+    """Runs the server; prints one JSON line once it serves. Bad input exits with 2 and one line on stderr."""
     arguments = _arguments(argv)
     _check_host(arguments.host, arguments.allow_remote)
     if not (arguments.model / "config.json").is_file():
-        _end(f"--model: expected a folder with config.json, received {arguments.model}")
+        _fail(f"--model: expected a folder with config.json, received {arguments.model}")
     token = _token(arguments.token_file)
     try:
         arguments.state.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        _end(f"--state: cannot make {arguments.state}: {error.strerror}")
-    listener = _bound(arguments.host, arguments.port)
+        _fail(f"--state: cannot make {arguments.state}: {error.strerror}")
+    listener = _listen(arguments.host, arguments.port)
     engine = _engine(arguments)
     limits = Limits(
         request_bytes=arguments.max_request_bytes,
@@ -158,7 +158,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def run(engine: Engine, settings: Settings, listener: socket.socket, parent: int | None) -> None:
-    """Serves an engine and says so; `parent` is the process to end with."""
+    """Serves an engine and prints the ready line; the server ends with the process `parent`."""
     from .about import own_capabilities
     from .serve import serve
     from .service import Service
@@ -171,7 +171,7 @@ def run(engine: Engine, settings: Settings, listener: socket.socket, parent: int
         line = {"address": address, "pid": os.getpid(), **own_capabilities(service.parts)}
         print(json.dumps(line), flush=True)
 
-    # The engine's thread is mostly Python between two short operators: requests would wait 5 ms for each turn of theirs.
+    # The engine's thread is mostly Python between short operators; by default, requests would wait 5 ms for each switch.
     sys.setswitchinterval(_SWITCH_SECONDS)
     serve(service, listener, ready, parent_pid=parent)
 

@@ -1,4 +1,4 @@
-"""What a server says of itself: capabilities and metrics."""
+"""Capabilities and metrics of a server."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .parts import Parts
 
 
 def wire_capabilities(parts: Parts) -> Mapping[str, Any]:
-    """As the wire's clients ask for them."""
+    """Capabilities in the wire's format."""
     info = parts.engine.info
     model = {"model_name": info.model_name, "max_context_length": info.context_length}
     return {"supported_models": [model]}
 
 
 def own_capabilities(parts: Parts) -> Mapping[str, Any]:
-    """What runs here and what it knows beyond the wire."""
+    """Capabilities of our own extension: the engine, its features and limits."""
     info, limits = parts.engine.info, asdict(parts.limits)
     model = {
         "name": info.model_name,
@@ -47,7 +47,7 @@ def own_capabilities(parts: Parts) -> Mapping[str, Any]:
 
 
 def metrics_text(parts: Parts, requests: Mapping[tuple[str, int], int]) -> str:
-    """Prometheus text. @param requests how many by route and status"""
+    """Metrics as Prometheus text. @param requests request counts by route and status"""
     lines = ["# TYPE bedside_requests_total counter"]
     for (route, status), count in sorted(requests.items()):
         lines.append(f'bedside_requests_total{{route="{route}",status="{status}"}} {count}')
@@ -60,14 +60,14 @@ def metrics_text(parts: Parts, requests: Mapping[tuple[str, int], int]) -> str:
         **{f"engine_{name}": value for name, value in parts.engine.metrics().items()},
     }
     for name, value in gauges.items():
-        # A name may come with a unit or a reduction after a colon.
+        # A name may have a unit or a reduction after a colon.
         name = "".join(letter if letter.isalnum() else "_" for letter in name)
         lines += [f"# TYPE bedside_{name} gauge", f"bedside_{name} {float(value):.12g}"]
     return "\n".join(lines) + "\n"
 
 
 def resident_bytes() -> int:
-    """Memory of this process; the most it ever had on macOS, 0 where the system does not say."""
+    """Resident memory of this process; on macOS its peak, 0 if the system does not report it."""
     try:
         pages = int(Path("/proc/self/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""What a finished request has to say, and its JSON."""
+"""Answers of finished requests, and their JSON form."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from ..engines.engine import ForwardResult, Sampled
 
 @dataclass(frozen=True)
 class Failure:
-    """A request that failed: `User` is for the client to mend, `Server` for whoever runs this."""
+    """A failed request. Category `User` is the client's fault, `Server` the server's."""
 
     error: str
     category: Literal["User", "Server"]
 
 
 @dataclass(frozen=True)
-class Plain:
-    """An answer that is a small JSON object in every dialect."""
+class JsonAnswer:
+    """An answer that is a small JSON object in both dialects."""
 
     values: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Passed:
-    """Of forward and backward passes."""
+class PassAnswer:
+    """Answer of a forward or backward pass."""
 
     result: ForwardResult
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """Of sampling, in the order of the samples."""
+class SampleAnswer:
+    """Answer of a sampling request: sequences in the order of the samples."""
 
     sequences: Sequence[Sampled]
     prompt_logprobs: np.ndarray | None
 
 
-Answer = Failure | Plain | Passed | Drawn
+Answer = Failure | JsonAnswer | PassAnswer | SampleAnswer
 
 
-def size_of(answer: Answer) -> int:
-    """About how many bytes an answer holds."""
-    if isinstance(answer, Passed):
+def estimate_size(answer: Answer) -> int:
+    """Approximate size of an answer in bytes."""
+    if isinstance(answer, PassAnswer):
         arrays = (array for output in answer.result.outputs for array in output.values())
         return 1024 + sum(array.nbytes + 128 for array in arrays)
-    if isinstance(answer, Drawn):
+    if isinstance(answer, SampleAnswer):
         scored = 0 if answer.prompt_logprobs is None else answer.prompt_logprobs.nbytes
         return 1024 + scored + sum(64 * len(sequence.tokens) for sequence in answer.sequences)
     return 1024
@@ -70,13 +70,13 @@ def _sequence(sampled: Sampled) -> dict[str, Any]:
     }
 
 
-def values_of(answer: Answer) -> Mapping[str, Any]:
-    """An answer as JSON has it; a number that is missing is null."""
+def answer_values(answer: Answer) -> Mapping[str, Any]:
+    """JSON values of an answer; a missing log-prob is null."""
     if isinstance(answer, Failure):
         return {"error": answer.error, "category": answer.category}
-    if isinstance(answer, Plain):
+    if isinstance(answer, JsonAnswer):
         return answer.values
-    if isinstance(answer, Passed):
+    if isinstance(answer, PassAnswer):
         return {
             "type": "forward_backward",
             "loss_fn_output_type": "ArrayRecord",
@@ -93,6 +93,6 @@ def values_of(answer: Answer) -> Mapping[str, Any]:
     return values
 
 
-def json_of(values: Mapping[str, Any]) -> bytes:
-    """@raises ValueError for a number that is not finite"""
+def encode_json(values: Mapping[str, Any]) -> bytes:
+    """Encodes values as compact JSON. @raises ValueError for a number that is not finite"""
     return json.dumps(values, allow_nan=False, separators=(",", ":"), ensure_ascii=False).encode()

@@ -1,4 +1,4 @@
-"""The server's routes over HTTP."""
+"""HTTP routes of the server."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from starlette.routing import Route
 
 from ..engines.engine import EngineError
 from .about import metrics_text, own_capabilities, wire_capabilities
-from .answers import Answer, json_of, values_of
+from .answers import Answer, answer_values, encode_json
 from .fields import Fields, read_json
 from .passes import read_pass
-from .proto import MEDIA_TYPE, PassRequest, proto_of
+from .proto import MEDIA_TYPE, PassRequest, encode_proto
 from .proto import read_pass as read_proto_pass
 from .refusal import Refused
 from .service import Reply, Service
@@ -30,7 +30,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def _json(values: Reply, status: int = 200) -> Response:
-    return Response(json_of(values), status, media_type="application/json")
+    return Response(encode_json(values), status, media_type="application/json")
 
 
 def _refusal(status: int, message: str) -> Response:
@@ -45,7 +45,7 @@ class _Routes:
         self._token = hashlib.sha256(service.settings.token.encode()).digest()
 
     def open(self, path: str, method: str, handler: Handler, *, free: bool = False) -> Route:
-        """A route whose errors are answered in JSON and whose requests are counted."""
+        """Creates a route that counts requests and answers errors in JSON; a `free` route needs no token."""
 
         async def endpoint(request: Request) -> Response:
             response = await self._guard(request, handler, free=free)
@@ -67,7 +67,7 @@ class _Routes:
         return self.open(path, "GET", handler, free=free)
 
     def passes(self, path: str, *, own: bool, forward: bool) -> Route:
-        """Forward or backward passes, in JSON or protobuf, read apart from the event loop."""
+        """Creates a route for passes in JSON or protobuf, parsed in a thread pool."""
 
         def read(body: bytes, is_proto: bool) -> tuple:
             service = self._service
@@ -128,24 +128,24 @@ class _Routes:
             raise Refused(401, f"expected {expected}")
 
     async def _body(self, request: Request) -> bytes:
-        most = self._service.settings.limits.request_bytes
+        limit = self._service.settings.limits.request_bytes
         declared = request.headers.get("content-length", "0")
-        if not declared.isdigit() or int(declared) > most:
-            raise Refused(413, f"body: expected at most {most} bytes, received {declared}")
+        if not declared.isdigit() or int(declared) > limit:
+            raise Refused(413, f"body: expected at most {limit} bytes, received {declared}")
         parts, size = [], 0
         async for part in request.stream():
             size += len(part)
-            if size > most:
-                raise Refused(413, f"body: expected at most {most} bytes, received more")
+            if size > limit:
+                raise Refused(413, f"body: expected at most {limit} bytes, received more")
             parts.append(part)
         return b"".join(parts)
 
 
 def _encode(answer: Answer, wants_proto: bool) -> tuple[bytes, str]:
-    content = proto_of(answer) if wants_proto else None
+    content = encode_proto(answer) if wants_proto else None
     if content is not None:
         return content, MEDIA_TYPE
-    return json_of(values_of(answer)), "application/json"
+    return encode_json(answer_values(answer)), "application/json"
 
 
 async def _no_route(request: Request, error: HTTPException) -> Response:
@@ -173,7 +173,7 @@ def _posts(service: Service) -> dict[str, Callable[[Fields], Reply]]:
 
 
 def build_app(service: Service) -> Starlette:
-    """The application in front of a service."""
+    """Builds the HTTP application of a service."""
     at, v1, own = _Routes(service), "/api/v1", "/ext/v1"
     parts = service.parts
     checkpoint = f"{v1}/training_runs/{{model_id}}/checkpoints/{{kind}}/{{name}}"

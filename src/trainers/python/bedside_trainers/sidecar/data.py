@@ -1,4 +1,4 @@
-"""Data of forward and backward passes: read from JSON; in any dialect held to loss and model."""
+"""Data of passes: parses JSON data, and checks data of either dialect against loss and model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TOKENS = "target_tokens"
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the model and the server take."""
+    """Bounds on data: vocabulary, context length, number of datums, and the engine's float type."""
 
     vocab_size: int
     context_length: int
@@ -26,7 +26,7 @@ class Bounds:
 
 
 def integers(values: object, path: str) -> np.ndarray:
-    """A JSON list of integers as int64. @raises Refused"""
+    """Parses a JSON list of integers as int64. @raises Refused"""
     if not isinstance(values, list) or not set(map(type, values)) <= {int}:
         raise invalid(path, values, "a list of integers")
     try:
@@ -36,7 +36,7 @@ def integers(values: object, path: str) -> np.ndarray:
 
 
 def numbers(values: object, path: str) -> np.ndarray:
-    """A JSON list of numbers as float64. @raises Refused"""
+    """Parses a JSON list of numbers as float64. @raises Refused"""
     if not isinstance(values, list) or not set(map(type, values)) <= {int, float}:
         raise invalid(path, values, "a list of numbers")
     try:
@@ -46,7 +46,7 @@ def numbers(values: object, path: str) -> np.ndarray:
 
 
 def prompt_tokens(model_input: Fields) -> np.ndarray:
-    """The token ids of a model input made of text chunks."""
+    """Parses the token ids of a model input made of text chunks."""
     parts = []
     for chunk in model_input.each("chunks"):
         chunk.text("type", "encoded_text", among=("encoded_text",))
@@ -67,7 +67,7 @@ def _tensor(fields: Fields) -> np.ndarray:
 
 
 def read_data(parent: Fields) -> list[Datum]:
-    """The `data` of a JSON request, as it stands."""
+    """Parses the `data` of a JSON request, without checks against loss and model."""
     data = []
     for fields in parent.each("data"):
         inputs = fields.fields("loss_fn_inputs")
@@ -77,7 +77,7 @@ def read_data(parent: Fields) -> list[Datum]:
 
 
 def check_tokens(tokens: np.ndarray, bounds: Bounds, path: str) -> None:
-    """@raises Refused for no tokens, too many, or one out of the vocabulary"""
+    """Checks the number and range of token ids. @raises Refused"""
     if not 1 <= len(tokens) <= bounds.context_length:
         expected = f"1 to {bounds.context_length} tokens (the context length)"
         raise invalid(path, f"{len(tokens)} tokens", expected)
@@ -129,7 +129,7 @@ def _checked(
 def check_data(
     data: Sequence[Datum], shape: LossShape, bounds: Bounds, *, backward: bool, path: str
 ) -> list[Datum]:
-    """Data fit for the loss and the model. @raises Refused for what does not fit, with its place"""
+    """Checks data against the loss and the model. @raises Refused with the path of what does not fit"""
     if not 1 <= len(data) <= bounds.datums:
         raise invalid(path, f"{len(data)} datums", f"1 to {bounds.datums} datums")
     required = shape.required if backward or shape.forward is None else shape.forward
@@ -139,8 +139,8 @@ def check_data(
     ]
 
 
-def with_weights(data: Sequence[Datum], shape: LossShape) -> list[Datum]:
-    """Weights of 1 where a loss lets them be left out and they are."""
+def fill_weights(data: Sequence[Datum], shape: LossShape) -> list[Datum]:
+    """Fills in missing weights with 1, for losses with optional weights."""
     if "weights" not in shape.optional:
         return list(data)
     return [_weighted(datum) for datum in data]

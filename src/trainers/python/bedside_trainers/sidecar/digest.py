@@ -1,4 +1,4 @@
-"""Whether two requests are the same one, whatever dialect and key order they came in."""
+"""Digests that tell whether two requests are equal, independently of dialect and key order."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 
-def digest_of(value: Any) -> bytes:
-    """16 bytes that decide on equality of dataclasses, arrays, mappings, lists and scalars."""
+def compute_digest(value: Any) -> bytes:
+    """16-byte digest of a value made of dataclasses, arrays, mappings, lists and scalars."""
     digest = hashlib.blake2b(digest_size=16)
     _feed(digest, value)
     return digest.digest()

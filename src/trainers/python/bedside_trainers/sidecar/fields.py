@@ -1,4 +1,4 @@
-"""Strict reading of JSON objects: every refusal names the path, the expectation and the value."""
+"""Strict parsing of JSON objects: every error names the path, the expectation and the value."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ REQUIRED: Any = object()
 
 @dataclass(frozen=True)
 class Fields:
-    """A JSON object and where it stands in the body. An absent key and null are the same."""
+    """A JSON object and its path in the body. An absent key and null are the same."""
 
     values: Mapping[str, Any]
     path: str = ""
 
     def at(self, key: str) -> str:
-        """The path of a key."""
+        """Path of a key."""
         return f"{self.path}.{key}" if self.path else key
 
     def has(self, key: str) -> bool:
@@ -93,7 +93,7 @@ class Fields:
         return value
 
     def each(self, key: str) -> Iterator[Fields]:
-        """The objects of a list."""
+        """Yields the objects of a list."""
         for index, value in enumerate(self.items(key)):
             path = f"{self.at(key)}[{index}]"
             if not isinstance(value, Mapping):
@@ -114,7 +114,7 @@ def _no_constant(name: str) -> Any:
 
 
 def read_json(body: bytes) -> Fields:
-    """A body that is one JSON object. @raises Refused"""
+    """Parses a body that is one JSON object. @raises Refused"""
     try:
         value = json.loads(body or b"{}", parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""Answers of requests, kept so that they can be read again, within a time and a size."""
+"""Futures: answers of requests, kept for repeated reading within limits of time and size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import uuid
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from .answers import Answer, Failure, size_of
+from .answers import Answer, Failure, estimate_size
 from .refusal import unknown
 from .settings import Limits
 
@@ -28,37 +28,38 @@ class _Future:
 
 
 class Futures:
-    """Opened and read on the event loop, resolved from any thread."""
+    """All futures by request id. Opened and read on the event loop, resolved from any thread."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._lock = threading.Lock()
         self._futures: dict[str, _Future] = {}
-        # In the order of being done.
+        # In order of completion.
         self._done: OrderedDict[str, None] = OrderedDict()
         self._dropped: OrderedDict[str, None] = OrderedDict()
         self._bytes = 0
         self._closed = False
 
     def open(self) -> str:
-        """A new request id, told by no other one."""
+        """Opens a future and returns its request id, which cannot be guessed from others."""
         request_id = uuid.uuid4().hex
         with self._lock:
             self._futures[request_id] = _Future()
         return request_id
 
     def is_open(self, request_id: str) -> bool:
-        """Whether it has no answer yet. @raises Refused for an id that is not known"""
+        """Whether a request has no answer yet. @raises Refused for an unknown id"""
         with self._lock:
             return self._find(request_id).answer is None and request_id not in self._dropped
 
     def resolve(self, request_id: str, answer: Answer) -> None:
-        """The first answer stands; later ones are ignored."""
+        """Sets a request's answer; only the first counts."""
         with self._lock:
             future = self._futures[request_id]
             if future.answer is not None or future.dropped:
                 return
-            future.answer, future.size, future.done_at = answer, size_of(answer), time.monotonic()
+            future.answer, future.size = answer, estimate_size(answer)
+            future.done_at = time.monotonic()
             self._done[request_id] = None
             self._bytes += future.size
             waiting, future.waiting = future.waiting, []
@@ -67,7 +68,7 @@ class Futures:
             loop.call_soon_threadsafe(event.set)
 
     async def wait(self, request_id: str, seconds: float) -> Answer | None:
-        """The answer, or None after so many seconds. @raises Refused for an unknown id"""
+        """Waits for the answer; None after `seconds`. @raises Refused for an unknown id"""
         event = asyncio.Event()
         place = (asyncio.get_running_loop(), event)
         with self._lock:
@@ -94,7 +95,7 @@ class Futures:
             return future.answer
 
     def close(self) -> None:
-        """Nobody waits any longer, now or later."""
+        """Ends all waiting, now and later."""
         with self._lock:
             self._closed = True
             for future in self._futures.values():
@@ -122,9 +123,9 @@ class Futures:
                 break
             self._drop(oldest)
         if self._bytes > self._limits.kept_bytes:
-            self._shed(keep)
+            self._evict(keep)
 
-    def _shed(self, keep: str) -> None:
+    def _evict(self, keep: str) -> None:
         for read in (True, False):
             excess = self._bytes - self._limits.kept_bytes
             doomed = []

@@ -1,4 +1,4 @@
-"""Losses by name: the inputs a datum carries for them and their flat configuration."""
+"""Losses by name: their inputs per datum and their config keys."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .refusal import invalid
 
 @dataclass(frozen=True)
 class LossShape:
-    """What comes with a loss. Inputs are as long as the tokens, those in `scalars` of length 1."""
+    """Inputs and config keys of a loss. Inputs are as long as the tokens, those in `scalars` of length 1."""
 
     required: tuple[str, ...]
     optional: tuple[str, ...] = ()
     scalars: tuple[str, ...] = ()
-    # What a forward pass alone needs.
+    # Inputs required by a pass without gradients; None requires the same as with them.
     forward: tuple[str, ...] | None = None
     numbers: tuple[str, ...] = ()
     texts: Mapping[str, tuple[str, ...]] | None = None
@@ -67,10 +67,10 @@ OWN_LOSSES: Mapping[str, LossShape] = {
 }
 
 
-def loss_of(
+def read_loss(
     name: str, config: Fields, known: Mapping[str, LossShape], path: str
 ) -> tuple[LossSpec, LossShape]:
-    """A loss and its shape. @raises Refused for an unknown loss or setting"""
+    """Parses a loss and its config; returns its shape too. @raises Refused for an unknown loss or setting"""
     shape = known.get(name)
     if shape is None:
         raise invalid(path, name, f"one of {', '.join(known)}")

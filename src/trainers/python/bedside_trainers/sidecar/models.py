@@ -1,11 +1,11 @@
-"""Training models: made from the base or a checkpoint, unloaded, reclaimed from silent clients."""
+"""Training models: created from the base or a checkpoint, unloaded on request or to reclaim memory."""
 
 from __future__ import annotations
 
 from ..engines.engine import ModelSpec
-from .answers import Plain
+from .answers import JsonAnswer
 from .checkpoints import read_place
-from .digest import digest_of
+from .digest import compute_digest
 from .ordering import Job
 from .parts import Parts
 from .refusal import Refused, invalid
@@ -14,7 +14,7 @@ from .wire import Creation, Load
 
 
 class Models:
-    """The models of a server."""
+    """Handles creation and unloading of a server's models."""
 
     def __init__(self, parts: Parts) -> None:
         self._engine = parts.engine
@@ -25,14 +25,14 @@ class Models:
         self._limits = parts.limits
 
     def create(self, creation: Creation, *, own: bool) -> tuple[str, str]:
-        """Queues the making of a model: its id and the request's. @raises Refused"""
+        """Queues the creation of a model; returns its id and the request's. @raises Refused"""
         info = self._engine.info
         if creation.base_model not in (None, info.model_name, info.model_path):
             raise invalid("base_model", creation.base_model, f"'{info.model_name}'")
         if isinstance(creation.source, Load):
             read_place(creation.source.path)
         session = self._sessions.get(creation.session_id)
-        digest = digest_of(creation)
+        digest = compute_digest(creation)
         made = session.models.get(creation.model_seq_id)
         if made is not None:
             if made.digest != digest:
@@ -43,15 +43,15 @@ class Models:
         model = Model(model_id, session.session_id, digest, self._futures.open())
         self._sessions.add_model(session, creation.model_seq_id, model)
         self._scheduler.add_model(model_id)
-        job = Job(model.request_id, lambda: self._make(model, creation.source, own=own))
+        job = Job(model.request_id, lambda: self._create(model, creation.source, own=own))
         self._scheduler.control(job)
         return model_id, model.request_id
 
     def unload(self, model_id: str) -> str:
-        """Queues the unloading of a model; the id of its request. @raises Refused"""
-        return self._give_up(self._sessions.model(model_id), "it was unloaded")
+        """Queues the unloading of a model; returns the request's id. @raises Refused"""
+        return self._queue_unload(self._sessions.model(model_id), "it was unloaded")
 
-    def _give_up(self, model: Model, reason: str) -> str:
+    def _queue_unload(self, model: Model, reason: str) -> str:
         if model.unloading is None:
             model.unloading = self._futures.open()
             self._scheduler.control(Job(model.unloading, lambda: self._unload(model, reason)))
@@ -68,30 +68,32 @@ class Models:
                 "unload one, or start the server with a larger --max-models",
             )
         reason = "its session was not heard of for long and its place was needed"
-        self._give_up(silent[0], reason)
+        self._queue_unload(silent[0], reason)
         silent[0].gone = reason
 
-    # What follows runs in the engine's thread.
+    # The methods below run in the engine's thread.
 
-    def _make(self, model: Model, source: ModelSpec | Load, *, own: bool) -> Plain:
+    def _create(self, model: Model, source: ModelSpec | Load, *, own: bool) -> JsonAnswer:
         try:
             if isinstance(source, ModelSpec):
                 model.info = self._engine.create(model.model_id, source)
             else:
-                self._make_from(model, source)
+                self._load_checkpoint(model, source)
         except Exception as error:
             model.gone = f"it could not be made: {error}"
             self._scheduler.remove_model(model.model_id, model.gone)
             raise
         values = {"model_id": model.model_id}
         if isinstance(source, Load):
-            return Plain({"type": "load_weights", "path": source.path, **values})
+            return JsonAnswer({"type": "load_weights", "path": source.path, **values})
         if not own:
-            return Plain({"type": "create_model", **values})
+            return JsonAnswer({"type": "create_model", **values})
         made = {"trainable_parameters": model.info.trainable_parameters}
-        return Plain({"type": "create_model", **values, **made, "notes": list(model.info.notes)})
+        return JsonAnswer(
+            {"type": "create_model", **values, **made, "notes": list(model.info.notes)}
+        )
 
-    def _make_from(self, model: Model, load: Load) -> None:
+    def _load_checkpoint(self, model: Model, load: Load) -> None:
         folder = self._checkpoints.existing(load.path)
         model.info = self._engine.create(model.model_id, self._engine.spec_of(folder))
         try:
@@ -100,8 +102,8 @@ class Models:
             self._engine.unload(model.model_id)
             raise
 
-    def _unload(self, model: Model, reason: str) -> Plain:
+    def _unload(self, model: Model, reason: str) -> JsonAnswer:
         model.gone = reason
         self._scheduler.remove_model(model.model_id, f"no model {model.model_id!r}: {reason}")
         self._engine.unload(model.model_id)
-        return Plain({"type": "unload_model", "model_id": model.model_id})
+        return JsonAnswer({"type": "unload_model", "model_id": model.model_id})

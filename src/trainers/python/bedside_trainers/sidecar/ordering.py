@@ -1,4 +1,4 @@
-"""The order of one model's requests: by `seq_id` from 1, each served once, however they arrive."""
+"""Ordered queue of one model's requests: by `seq_id` from 1, each served once, in any order of arrival."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .answers import Answer
 from .refusal import Refused
 from .settings import Limits
 
-# Requests remembered so that their repetition is known for one.
+# Requests remembered, to recognise resent ones.
 _REMEMBERED = 100_000
 
 
@@ -24,7 +24,7 @@ class Job:
 
 
 class OrderedQueue:
-    """A gap in the order waits until it is filled. Not thread-safe."""
+    """Requests by `seq_id`; a gap blocks later requests until it is filled. Not thread-safe."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -37,7 +37,7 @@ class OrderedQueue:
         return len(self._waiting)
 
     def repeated(self, seq_id: int, digest: bytes) -> str | None:
-        """The id of the same request sent before. @raises Refused for another under its number"""
+        """Request id of the same request sent before, or None. @raises Refused for another with this number"""
         seen = self._seen.get(seq_id)
         if seen is None:
             if seq_id < self._next:
@@ -48,7 +48,7 @@ class OrderedQueue:
         return seen[1]
 
     def put(self, seq_id: int, digest: bytes, job: Job) -> None:
-        """@raises Refused for too much waiting; the request whose turn it is always gets in"""
+        """Adds a request. @raises Refused for a full queue, which still accepts the next request in order"""
         full = self._bytes + job.size > self._limits.queued_bytes
         if seq_id != self._next and (full or len(self._waiting) >= self._limits.queued):
             raise Refused(429, f"{len(self._waiting)} requests wait for seq_id {self._next}")
@@ -63,14 +63,14 @@ class OrderedQueue:
         return self._next in self._waiting
 
     def pop(self) -> Job:
-        """The job whose turn it is."""
+        """Removes and returns the next job in order."""
         job = self._waiting.pop(self._next)
         self._next += 1
         self._bytes -= job.size
         return job
 
     def drain(self) -> list[Job]:
-        """Everything that waits, given up."""
+        """Removes and returns all waiting jobs."""
         jobs = list(self._waiting.values())
         self._waiting.clear()
         self._bytes = 0

@@ -1,4 +1,4 @@
-"""What the halves of a server share."""
+"""State shared by the parts of a server: engine, queues, sessions, checkpoints and snapshots."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .snapshots import Snapshots
 
 @dataclass(frozen=True)
 class Parts:
-    """One engine and the state around it."""
+    """An engine and the state around it."""
 
     engine: Engine
     limits: Limits
@@ -27,7 +27,7 @@ class Parts:
 
 
 def make_parts(engine: Engine, settings: Settings) -> Parts:
-    """Everything empty; the scheduler is not started."""
+    """Creates empty state; the scheduler is not started."""
     limits = settings.limits
     futures = Futures(limits)
     return Parts(

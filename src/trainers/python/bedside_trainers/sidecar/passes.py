@@ -1,11 +1,11 @@
-"""Forward and backward passes as they come, in either dialect, held to the loss and the model."""
+"""Parses requests of forward and backward passes in either dialect, checked against loss and model."""
 
 from __future__ import annotations
 
 from ..engines.engine import EngineInfo
-from .data import Bounds, check_data, read_data, with_weights
+from .data import Bounds, check_data, fill_weights, read_data
 from .fields import Fields
-from .losses import OWN_LOSSES, WIRE_LOSSES, loss_of
+from .losses import OWN_LOSSES, WIRE_LOSSES, read_loss
 from .proto import PassRequest
 from .refusal import invalid
 from .wire import Pass, Turn, read_turn
@@ -14,7 +14,7 @@ from .wire import Pass, Turn, read_turn
 def read_pass(
     body: Fields | PassRequest, info: EngineInfo, bounds: Bounds, *, own: bool, forward: bool
 ) -> tuple[Turn, Pass]:
-    """Turn and work of a request. @param own with the losses beyond the wire's @raises Refused"""
+    """Parses the turn and the pass of a request. @param own allows losses beyond the wire's @raises Refused"""
     if isinstance(body, PassRequest):
         turn, data, name, path, place = body.turn, body.data, body.loss_fn, "loss_fn", "data"
         config = Fields(body.config, "loss_fn_config")
@@ -24,8 +24,8 @@ def read_pass(
         turn, data, place = read_turn(body), read_data(fields), fields.at("data")
         name, path = fields.text("loss_fn"), fields.at("loss_fn")
         config, backward = fields.fields("loss_fn_config", {}), not forward
-    loss, shape = loss_of(name, config, OWN_LOSSES if own else WIRE_LOSSES, path)
+    loss, shape = read_loss(name, config, OWN_LOSSES if own else WIRE_LOSSES, path)
     if info.losses and name not in info.losses:
         raise invalid(path, name, f"a loss of this engine: {', '.join(info.losses)}")
     held = check_data(data, shape, bounds, backward=backward, path=place)
-    return turn, Pass(with_weights(held, shape), loss, backward)
+    return turn, Pass(fill_weights(held, shape), loss, backward)

@@ -1,4 +1,4 @@
-"""The wire's protobuf dialect: the schema, built without a compiler, requests in, answers out."""
+"""Protobuf dialect of the wire: schema built without a compiler, parsing of requests, encoding of answers."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message, message_factory
 
 from ..engines.engine import Datum
-from .answers import Answer, Drawn, Passed
+from .answers import Answer, PassAnswer, SampleAnswer
 from .refusal import Refused, invalid
 from .wire import Turn
 
 MEDIA_TYPE = "application/x-protobuf"
 _PACKAGE = "tinker_public"
 _FLOAT32, _INT64, _INT32, _BFLOAT16 = 1, 2, 3, 4
-# Little-endian, as the wire has them.
+# Little-endian, as on the wire.
 _NUMPY = {_FLOAT32: "<f4", _INT64: "<i8", _INT32: "<i4", _BFLOAT16: "<u2"}
 
-# Fields as `number type name`: `*` repeated, `?` optional, `|` in the one oneof, `{}` a map.
+# Fields as `number type name`: `*` repeated, `?` optional, `|` member of the message's oneof, `{}` a map.
 _SCHEMA: Mapping[str, str] = {
     "SampleResponse": "1*SampledSequence sequences, 2?bytes prompt_logprobs",
     "SampledSequence": "1 int32 stop_reason, 2 bytes tokens, 3?bytes logprobs",
@@ -78,7 +78,7 @@ def _add_field(described: Any, text: str) -> None:
 
 @cache
 def message_class(name: str) -> Any:
-    """The class of a message of the schema."""
+    """Class of a message of the schema."""
     return _classes()[name]
 
 
@@ -100,7 +100,7 @@ def _classes() -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class PassRequest:
-    """A request for a forward or backward pass, its data as they came."""
+    """A parsed request for a pass, with unchecked data."""
 
     turn: Turn
     data: list[Datum]
@@ -145,7 +145,7 @@ def _datum(datum: Any, path: str) -> Datum:
 
 
 def read_pass(body: bytes) -> PassRequest:
-    """A ForwardBackwardRequest. @raises Refused"""
+    """Parses a ForwardBackwardRequest. @raises Refused"""
     request = message_class("ForwardBackwardRequest")()
     try:
         request.ParseFromString(body)
@@ -161,7 +161,7 @@ def read_pass(body: bytes) -> PassRequest:
     return PassRequest(turn, data, request.loss_fn, config, request.forward_only)
 
 
-def _passed(answer: Passed) -> bytes:
+def _encode_pass(answer: PassAnswer) -> bytes:
     output = message_class("ForwardBackwardOutput")(
         loss_fn_output_type="ArrayRecord", metrics=answer.result.metrics
     )
@@ -177,7 +177,7 @@ def _passed(answer: Passed) -> bytes:
     return output.SerializeToString()
 
 
-def _drawn(answer: Drawn) -> bytes:
+def _encode_sample(answer: SampleAnswer) -> bytes:
     response = message_class("SampleResponse")()
     for sampled in answer.sequences:
         response.sequences.add(
@@ -190,8 +190,8 @@ def _drawn(answer: Drawn) -> bytes:
     return response.SerializeToString()
 
 
-def proto_of(answer: Answer) -> bytes | None:
-    """An answer in protobuf; None for those that are JSON in every dialect."""
-    if isinstance(answer, Passed):
-        return _passed(answer)
-    return _drawn(answer) if isinstance(answer, Drawn) else None
+def encode_proto(answer: Answer) -> bytes | None:
+    """Encodes an answer as protobuf; None for answers that are JSON in both dialects."""
+    if isinstance(answer, PassAnswer):
+        return _encode_pass(answer)
+    return _encode_sample(answer) if isinstance(answer, SampleAnswer) else None

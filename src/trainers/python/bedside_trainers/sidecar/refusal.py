@@ -1,14 +1,14 @@
-"""Requests refused at once, before anything is queued or changed."""
+"""Refusals: requests rejected before anything is queued or changed."""
 
 from __future__ import annotations
 
 from typing import Any
 
-SHOWN = 120
+QUOTED_CHARACTERS = 120
 
 
 class Refused(Exception):
-    """A request that is answered with an HTTP error; the message says what was expected."""
+    """Error that is answered with an HTTP status; the message says what was expected."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
@@ -16,17 +16,17 @@ class Refused(Exception):
         self.message = message
 
 
-def shown(value: Any) -> str:
-    """A value as it is quoted in a message, cut short."""
+def quote(value: Any) -> str:
+    """Quotes a value for a message, truncated."""
     text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return text if len(text) <= QUOTED_CHARACTERS else f"{text[:QUOTED_CHARACTERS]}…"
 
 
 def invalid(path: str, value: Any, expected: str) -> Refused:
-    """A body that does not read: 422 with the place, the expectation and the value."""
-    return Refused(422, f"{path}: expected {expected}, received {shown(value)}")
+    """Status 422 for an invalid body, with the path, the expectation and the value."""
+    return Refused(422, f"{path}: expected {expected}, received {quote(value)}")
 
 
 def unknown(what: str, name: str, hint: str = "") -> Refused:
-    """404 for something that is not here."""
-    return Refused(404, f"no {what} {shown(name)}{': ' + hint if hint else ''}")
+    """Status 404 for an unknown session, model or other object."""
+    return Refused(404, f"no {what} {quote(name)}{': ' + hint if hint else ''}")

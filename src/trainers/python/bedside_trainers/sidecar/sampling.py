@@ -1,4 +1,4 @@
-"""Sampling requests: weights found or loaded, jobs begun, their ends gathered."""
+"""Sampling requests: finds or loads the weights, starts a job per sequence, and collects the results."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..engines.engine import EngineError, Sampled, SampleJob
-from .answers import Drawn, Failure
+from .answers import Failure, SampleAnswer
 from .data import Bounds, check_tokens
-from .digest import digest_of
+from .digest import compute_digest
 from .ordering import Job
 from .parts import Parts
 from .refusal import Refused, invalid
@@ -19,18 +19,18 @@ from .sessions import SamplingSession, Session
 from .wire import Sample, Source
 
 BASE = "base"
-# Sampling requests remembered, so that a repeated one is drawn once.
+# Sampling requests remembered, so that a resent request is sampled only once.
 _REMEMBERED = 100_000
 
 
 def sequence_seed(seed: int, index: int) -> int:
-    """The seed of one of a request's sequences, from 0 to 2^63 - 1."""
+    """Seed of one sequence of a request, from 0 to 2^63 - 1."""
     digest = hashlib.sha256(f"{seed}/{index}".encode()).digest()
     return int.from_bytes(digest[:8], "big") >> 1
 
 
 @dataclass
-class _Draw:
+class _SampleRequest:
     request_id: str
     snapshot: str
     keys: list[tuple[str, int]]
@@ -38,7 +38,7 @@ class _Draw:
 
 
 class Sampling:
-    """The sampling half of a server."""
+    """Handles a server's sampling requests."""
 
     def __init__(self, parts: Parts) -> None:
         self._engine = parts.engine
@@ -49,20 +49,20 @@ class Sampling:
         self._snapshots = parts.snapshots
         self._limits = parts.limits
         self._repeated: dict[tuple[str, int, bytes], str] = {}
-        # Sequences asked for and not answered yet.
-        self._asked: dict[str, int] = {}
-        # In the engine's thread alone.
-        self._draws: dict[str, _Draw] = {}
+        # Sequences of requests without an answer yet.
+        self._pending: dict[str, int] = {}
+        # Used in the engine's thread only.
+        self._requests: dict[str, _SampleRequest] = {}
 
     def open_session(self, session: Session, seq_id: int, source: Source) -> SamplingSession:
-        """The sampling session of a number. @raises Refused"""
+        """Opens the sampling session of a number. @raises Refused"""
         snapshot, path = self._find(source)
-        return self._sessions.add_sampling(session, seq_id, snapshot, digest_of(source), path)
+        return self._sessions.add_sampling(session, seq_id, snapshot, compute_digest(source), path)
 
     def sample(self, sample: Sample, bounds: Bounds) -> str:
-        """Queues a request and gives its id, the same for the same one again. @raises Refused"""
+        """Queues a request and returns its id; a resent request gets the same id. @raises Refused"""
         session_id = sample.source.sampling_session_id
-        key = (session_id or "", sample.seq_id or 0, digest_of(sample))
+        key = (session_id or "", sample.seq_id or 0, compute_digest(sample))
         idempotent = session_id is not None and sample.seq_id is not None
         if idempotent and key in self._repeated:
             return self._repeated[key]
@@ -74,32 +74,34 @@ class Sampling:
             raise invalid("prompt", f"{len(sample.prompt)} tokens", expected)
         self._admit(sample.num_samples)
         request_id = self._futures.open()
-        self._asked[request_id] = sample.num_samples
+        self._pending[request_id] = sample.num_samples
         if idempotent:
             self._repeated[key] = request_id
             if len(self._repeated) > _REMEMBERED:
                 del self._repeated[next(iter(self._repeated))]
-        draw = _Draw(request_id, snapshot, [(request_id, i) for i in range(sample.num_samples)])
-        self._scheduler.control(Job(request_id, lambda: self._begin(draw, sample, path, room)))
+        request = _SampleRequest(
+            request_id, snapshot, [(request_id, i) for i in range(sample.num_samples)]
+        )
+        self._scheduler.control(Job(request_id, lambda: self._begin(request, sample, path, room)))
         return request_id
 
     def cancel(self, request_id: str) -> None:
-        """Ends a sampling request; nothing to others. @raises Refused for an unknown id"""
-        if self._futures.is_open(request_id) and request_id in self._asked:
-            self._asked.pop(request_id, None)
+        """Cancels a sampling request; ignores requests of other kinds. @raises Refused for an unknown id"""
+        if self._futures.is_open(request_id) and request_id in self._pending:
+            self._pending.pop(request_id, None)
             self._futures.resolve(request_id, Failure("cancelled", "User"))
             self._scheduler.control(Job(request_id, lambda: self._abandon(request_id)))
 
     def _admit(self, wanted: int) -> None:
-        most = self._limits.samples
-        if wanted > most:
-            raise invalid("num_samples", wanted, f"at most {most}")
-        asked = sum(list(self._asked.values()))
-        if asked + wanted > most:
-            raise Refused(429, f"{asked} sequences are being drawn, at most {most} may: ask again")
+        limit = self._limits.samples
+        if wanted > limit:
+            raise invalid("num_samples", wanted, f"at most {limit}")
+        drawn = sum(list(self._pending.values()))
+        if drawn + wanted > limit:
+            raise Refused(429, f"{drawn} sequences are being drawn, at most {limit} may: ask again")
 
     def _find(self, source: Source) -> tuple[str, str | None]:
-        """The snapshot's name and the checkpoint behind it, if one is."""
+        """Name of the snapshot, and the path of its checkpoint, if any."""
         if source.sampling_session_id is not None:
             found = self._sessions.sampling(source.sampling_session_id)
             return found.snapshot, found.model_path
@@ -110,21 +112,21 @@ class Sampling:
             raise invalid("base_model", source.base_model, f"'{info.model_name}'")
         return BASE, None
 
-    # What follows runs in the engine's thread.
+    # The methods below run in the engine's thread.
 
-    def _begin(self, draw: _Draw, sample: Sample, path: str | None, room: int) -> None:
-        if not self._futures.is_open(draw.request_id):
+    def _begin(self, request: _SampleRequest, sample: Sample, path: str | None, room: int) -> None:
+        if not self._futures.is_open(request.request_id):
             return
         seed = secrets.randbits(63) if sample.seed is None else sample.seed
         try:
-            self._ensure(draw.snapshot, path)
-            self._snapshots.use(draw.snapshot)
-            self._draws[draw.request_id] = draw
-            for key in draw.keys:
-                job = self._job(key, sample, draw.snapshot, seed, room)
-                self._scheduler.draw(job, lambda sampled: self._end(draw, sampled))
+            self._ensure(request.snapshot, path)
+            self._snapshots.use(request.snapshot)
+            self._requests[request.request_id] = request
+            for key in request.keys:
+                job = self._job(key, sample, request.snapshot, seed, room)
+                self._scheduler.draw(job, lambda sampled: self._end(request, sampled))
         except Exception:
-            self._abandon(draw.request_id)
+            self._abandon(request.request_id)
             raise
 
     def _job(
@@ -141,7 +143,7 @@ class Sampling:
             seed=sequence_seed(seed, key[1]),
             stop_tokens=sample.stop_tokens,
             stop_strings=sample.stop_strings,
-            # One prompt, scored once.
+            # The prompt is the same for all sequences: score it once.
             prompt_logprobs=sample.prompt_logprobs and key[1] == 0,
         )
 
@@ -156,23 +158,24 @@ class Sampling:
             raise EngineError(f"{path} was replaced after this sampling session was made")
         self._engine.load_snapshot(self._checkpoints.existing(path), snapshot)
 
-    def _end(self, draw: _Draw, sampled: Sampled) -> None:
+    def _end(self, request: _SampleRequest, sampled: Sampled) -> None:
         if sampled.error is not None:
-            self._abandon(draw.request_id)
-            self._futures.resolve(draw.request_id, Failure(sampled.error, "Server"))
+            self._abandon(request.request_id)
+            self._futures.resolve(request.request_id, Failure(sampled.error, "Server"))
             return
-        draw.finished[sampled.key[1]] = sampled
-        if len(draw.finished) < len(draw.keys):
+        request.finished[sampled.key[1]] = sampled
+        if len(request.finished) < len(request.keys):
             return
-        self._abandon(draw.request_id)
-        sequences = [draw.finished[index] for _, index in draw.keys]
-        self._futures.resolve(draw.request_id, Drawn(sequences, sequences[0].prompt_logprobs))
+        self._abandon(request.request_id)
+        sequences = [request.finished[index] for _, index in request.keys]
+        answer = SampleAnswer(sequences, sequences[0].prompt_logprobs)
+        self._futures.resolve(request.request_id, answer)
 
     def _abandon(self, request_id: str) -> None:
-        self._asked.pop(request_id, None)
-        draw = self._draws.pop(request_id, None)
-        if draw is None:
+        self._pending.pop(request_id, None)
+        request = self._requests.pop(request_id, None)
+        if request is None:
             return
-        for key in draw.keys:
+        for key in request.keys:
             self._scheduler.abandon(key)
-        self._snapshots.release(draw.snapshot)
+        self._snapshots.release(request.snapshot)

@@ -1,4 +1,4 @@
-"""The one thread that owns the engine: training in its order, sampling for as long in between."""
+"""Scheduler: the single thread that owns the engine. Training jobs run in order; sampling gets equal time."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .settings import Limits
 Done = Callable[[Sampled], None]
 
 
-def failure_of(error: Exception) -> Failure:
-    """What a client is told of an error; the traceback of what is not its fault goes to stderr."""
+def to_failure(error: Exception) -> Failure:
+    """Turns an error into the client's answer; prints the traceback to stderr unless it is the client's fault."""
     if isinstance(error, (EngineError, Refused)):
         return Failure(str(error), "User")
     traceback.print_exception(error, file=sys.stderr)
@@ -32,7 +32,7 @@ def failure_of(error: Exception) -> Failure:
 
 
 class Scheduler:
-    """Jobs go in from any thread; they run in this one."""
+    """Queues jobs from any thread and runs them in the engine's thread."""
 
     def __init__(self, engine: Engine, futures: Futures, limits: Limits) -> None:
         self._engine = engine
@@ -41,7 +41,7 @@ class Scheduler:
         self._changed = threading.Condition()
         self._control: deque[Job | Callable[[], None]] = deque()
         self._queues: dict[str, OrderedQueue] = {}
-        # Models in turn, the one served last at the end.
+        # Round robin over models; the one served last is at the end.
         self._turns: deque[str] = deque()
         self._drawing: dict[Any, Done] = {}
         self._stopping = False
@@ -51,7 +51,7 @@ class Scheduler:
         self._thread.start()
 
     def stop(self, seconds: float) -> bool:
-        """Lets the running job end; whether it did within so many seconds."""
+        """Stops after the running job; returns whether that ended within `seconds`."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
@@ -64,7 +64,7 @@ class Scheduler:
             self._turns.append(model_id)
 
     def remove_model(self, model_id: str, reason: str) -> None:
-        """What waits for its turn fails with the reason."""
+        """Removes a model; its waiting requests fail with the reason."""
         with self._changed:
             queue = self._queues.pop(model_id, None)
             if queue is None:
@@ -77,7 +77,7 @@ class Scheduler:
     def submit(
         self, model_id: str, seq_id: int, digest: bytes, run: Callable[[], Answer], size: int
     ) -> str:
-        """Queues work in a model's order; the id of its request, the same again. @raises Refused"""
+        """Queues work in a model's sequence; returns its request id, the same for a resent request. @raises Refused"""
         with self._changed:
             queue = self._queues.get(model_id)
             if queue is None:
@@ -91,13 +91,13 @@ class Scheduler:
             return job.request_id
 
     def control(self, job: Job) -> None:
-        """Queues work that belongs to no model's order; it goes before training."""
+        """Queues work outside any model's sequence; it runs before training."""
         with self._changed:
             self._control.append(job)
             self._changed.notify()
 
     def call(self, work: Callable[[], Any]) -> Future[Any]:
-        """Runs a function in the engine's thread, for its value."""
+        """Runs a function in the engine's thread and returns a future of its value."""
         future: Future[Any] = Future()
 
         def run() -> None:
@@ -111,14 +111,13 @@ class Scheduler:
             self._changed.notify()
         return future
 
-    # In the engine's thread alone:
     def draw(self, job: SampleJob, done: Done) -> None:
-        """Starts one sequence; `done` is told its end. @raises EngineError"""
+        """Starts one sequence and calls `done` at its end; engine thread only. @raises EngineError"""
         self._engine.submit(job)
         self._drawing[job.key] = done
 
-    # In the engine's thread alone:
     def abandon(self, key: Any) -> None:
+        """Cancels one sequence; engine thread only."""
         if self._drawing.pop(key, None) is not None:
             self._engine.cancel(key)
 
@@ -140,7 +139,7 @@ class Scheduler:
                     self._changed.wait()
                 if self._stopping:
                     return
-                # All of them, so that sequences asked for together are drawn together.
+                # Take all control jobs at once, so that sequences requested together are sampled together.
                 jobs: list[Job | Callable[[], None]] = [*self._control]
                 self._control.clear()
                 jobs += self._next_in_turn()
@@ -167,17 +166,17 @@ class Scheduler:
         try:
             answer = job.run()
         except Exception as error:
-            answer = failure_of(error)
+            answer = to_failure(error)
         if answer is not None:
             self._futures.resolve(job.request_id, answer)
 
     def _sample(self, until: float) -> None:
-        # As long as the last job took: neither sampling nor training waits for the other's end.
+        # Samples for as long as the last job took, so that neither sampling nor training starves.
         while self._drawing:
             try:
                 finished = self._engine.advance()
             except Exception as error:
-                finished = self._broken(failure_of(error).error)
+                finished = self._fail_all(to_failure(error).error)
             for sampled in finished:
                 done = self._drawing.pop(sampled.key, None)
                 if done is not None:
@@ -185,7 +184,7 @@ class Scheduler:
             if time.monotonic() >= until:
                 return
 
-    def _broken(self, message: str) -> list[Sampled]:
+    def _fail_all(self, message: str) -> list[Sampled]:
         for key in self._drawing:
             self._engine.cancel(key)
         return [Sampled(key, [], [], "length", error=message) for key in self._drawing]

@@ -1,4 +1,4 @@
-"""Runs a service over HTTP until it is told to stop."""
+"""Serves a service over HTTP until a signal or the end of the parent process."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ import uvicorn
 from .app import build_app
 from .service import Service
 
-# How long a request and the engine's thread may take to come to an end.
+# Time for requests, and for the engine's thread, to finish at shutdown.
 _GRACE_SECONDS = 2
 _PARENT_SECONDS = 1.0
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 is any free one. @raises OSError where it is taken"""
+    """Opens a listening socket; port 0 is any free one. @raises OSError if the port is taken"""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Named, as asyncio turns Nagle's algorithm off only where it is: answers would wait 40 ms for an acknowledgement.
+    # asyncio disables Nagle's algorithm only if the protocol is explicit; else answers wait 40 ms for an acknowledgement.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     if sys.platform != "win32":
-        # A server that just ended leaves its port in a state that is no other server's.
+        # Allows a port that is still in TIME_WAIT after an earlier server.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
@@ -42,16 +42,16 @@ def bind(host: str, port: int) -> socket.socket:
 class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        # Signals are ours: the process ends with 0 after them.
+        # We handle signals ourselves, so that the process exits with 0.
         yield
 
 
-def gone(pid: int, *, child: bool) -> bool:
-    """Whether a process has ended. @param child this process was started by it"""
+def has_ended(pid: int, *, child: bool) -> bool:
+    """Whether a process has ended. @param child whether it is the parent of this process"""
     if child:
         return os.getppid() != pid
     if sys.platform == "win32":
-        # There a signal of 0 is no question.
+        # On Windows, signal 0 would not only test for the process.
         return False
     try:
         os.kill(pid, 0)
@@ -65,10 +65,10 @@ def gone(pid: int, *, child: bool) -> bool:
 
 async def _watch(pid: int, stop: Callable[[], None]) -> None:
     child = os.getppid() == pid
-    while not gone(pid, child=child):
+    while not has_ended(pid, child=child):
         await asyncio.sleep(_PARENT_SECONDS)
     stop()
-    # Nobody reads what it says where it was the one that is gone.
+    # If the ended process was the reader of stderr, the pipe is broken.
     with contextlib.suppress(OSError):
         print(f"stopping: process {pid} has ended", file=sys.stderr, flush=True)
 
@@ -117,7 +117,7 @@ def serve(
     scheduler.start()
     asyncio.run(_serve(service, listener, ready, parent_pid))
     if not scheduler.stop(_GRACE_SECONDS):
-        # In the middle of a long step: nothing of it is on disk but whole folders.
+        # A long step is running; exiting is safe, because folders are written atomically.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)

@@ -1,4 +1,4 @@
-"""What each route does with its body, apart from HTTP."""
+"""The operation behind each route, independent of HTTP."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Reply = Mapping[str, Any]
 
 
 class Service:
-    """One server. Called on the event loop alone."""
+    """Operations of one server. Called on the event loop only."""
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self.settings = settings
@@ -57,8 +57,8 @@ class Service:
     # Sessions and models.
 
     def client_config(self, _: Fields) -> Reply:
-        most = self.settings.max_chunk_len
-        return {} if most is None else {"fwdbwd_max_chunk_len": most}
+        limit = self.settings.max_chunk_len
+        return {} if limit is None else {"fwdbwd_max_chunk_len": limit}
 
     def create_session(self, _: Fields) -> Reply:
         session = self.parts.sessions.open()
@@ -89,7 +89,7 @@ class Service:
     def unload_model(self, body: Fields) -> Reply:
         return _future(self.models.unload(body.text("model_id")))
 
-    # What goes by a model's order.
+    # Operations in a model's sequence.
 
     def submit_pass(self, turn: Turn, operation: Pass) -> Reply:
         return _future(self.training.submit(turn, operation), turn.model_id)
@@ -150,7 +150,7 @@ class Service:
     # Results and checkpoints.
 
     async def retrieve_future(self, body: Fields) -> tuple[str, Answer | None]:
-        """The request and its answer, None where the client has to ask again."""
+        """Returns the request's id and its answer, or None if the client has to ask again."""
         request_id = body.text("request_id")
         seconds = self.settings.poll_seconds
         return request_id, await self.parts.futures.wait(request_id, seconds)
@@ -161,8 +161,8 @@ class Service:
 
     async def weights_info(self, body: Fields) -> Reply:
         folder = self.parts.checkpoints.existing(body.text("tinker_path"))
-        asked = self.parts.scheduler.call(lambda: self.parts.engine.spec_of(folder))
-        spec = await asyncio.wrap_future(asked)
+        reading = self.parts.scheduler.call(lambda: self.parts.engine.spec_of(folder))
+        spec = await asyncio.wrap_future(reading)
         reply = {"base_model": self.info.model_name, "is_lora": spec.mode == "lora"}
         if spec.mode == "full":
             return reply

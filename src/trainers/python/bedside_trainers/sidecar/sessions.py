@@ -1,4 +1,4 @@
-"""Who is connected: sessions, their models and their sampling sessions. On the event loop alone."""
+"""Client sessions with their models and sampling sessions. Used on the event loop only."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from .settings import Limits
 
 @dataclass
 class Model:
-    """A training model. What comes after `unloading` is written by the engine's thread."""
+    """A training model. The fields after `unloading` are written by the engine's thread."""
 
     model_id: str
     session_id: str
     digest: bytes
-    # Of its making.
+    # Id of the request that created it.
     request_id: str
+    # Id of the request that unloads it.
     unloading: str | None = None
     info: ModelInfo | None = None
-    # Why it can be used no longer.
+    # Reason why it can no longer be used.
     gone: str | None = None
-    # The forward_backward since the last step that failed.
+    # seq_id of a forward_backward that failed since the last step.
     failed: int | None = None
 
 
 @dataclass(frozen=True)
 class SamplingSession:
-    """A source of samples: the base, a checkpoint, or a snapshot of the moment."""
+    """Source of samples: the base model, a checkpoint, or a snapshot of a model's current weights."""
 
     sampling_session_id: str
     snapshot: str
@@ -40,6 +41,8 @@ class SamplingSession:
 
 @dataclass
 class Session:
+    """A client session; `seen` is the time of its last request."""
+
     session_id: str
     seen: float
     models: dict[int, Model] = field(default_factory=dict)
@@ -47,7 +50,7 @@ class Session:
 
 
 class Sessions:
-    """Every session, by id; ids are never used twice, on one disk or another."""
+    """All sessions by id; ids are globally unique and never reused."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
@@ -59,7 +62,7 @@ class Sessions:
         return len(self._sessions)
 
     def open(self) -> Session:
-        """@raises Refused where every session that is kept has a model"""
+        """Opens a session, dropping an idle one at the limit. @raises Refused if every session has a model"""
         if len(self._sessions) >= self._limits.sessions:
             self._forget_one()
         session = Session(uuid.uuid4().hex, time.monotonic())
@@ -67,7 +70,7 @@ class Sessions:
         return session
 
     def get(self, session_id: str) -> Session:
-        """A session, which is now heard of. @raises Refused"""
+        """Returns a session and marks it as seen now. @raises Refused"""
         session = self._sessions.get(session_id)
         if session is None:
             hint = "make one with create_session; a server that was restarted knows no old ones"
@@ -76,7 +79,7 @@ class Sessions:
         return session
 
     def model(self, model_id: str) -> Model:
-        """A model that can be used. @raises Refused"""
+        """Returns a usable model. @raises Refused"""
         model = self._models.get(model_id)
         if model is None or model.gone is not None:
             raise unknown("model", model_id, (model and model.gone) or "make one with create_model")
@@ -88,16 +91,16 @@ class Sessions:
         self._models[model.model_id] = model
 
     def living(self) -> list[Model]:
-        """The models that hold memory."""
+        """Models that are not unloaded."""
         return [model for model in self._models.values() if model.gone is None]
 
     def silent(self) -> list[Model]:
-        """Living models of sessions not heard of for long."""
+        """Living models of sessions without a request for `silent_seconds`."""
         before = time.monotonic() - self._limits.silent_seconds
         return [model for model in self.living() if self._sessions[model.session_id].seen < before]
 
     def sampling(self, sampling_session_id: str) -> SamplingSession:
-        """@raises Refused"""
+        """Returns a sampling session. @raises Refused"""
         found = self._sampling.get(sampling_session_id)
         if found is None:
             raise unknown("sampling session", sampling_session_id)
@@ -107,7 +110,8 @@ class Sessions:
     def add_sampling(
         self, session: Session, seq_id: int, snapshot: str | None, digest: bytes, path: str | None
     ) -> SamplingSession:
-        """The sampling session of a number, the same one again. @raises Refused for another one"""
+        """Adds the sampling session of a number; a repeated request gets the same one.
+        @raises Refused for another request with this number"""
         made = session.sampling.get(seq_id)
         if made is not None:
             if made.digest != digest:

@@ -1,4 +1,4 @@
-"""Weights kept for sampling, those used longest ago dropped first. In the engine's thread alone."""
+"""LRU store of snapshots for sampling. Used in the engine's thread only."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from ..engines.engine import Engine, EngineError
 
 
 @dataclass
-class _Kept:
+class _Entry:
     users: int = 0
 
 
 class Snapshots:
-    """Snapshots by name, at most `limit` of them but for those in use."""
+    """Snapshots by name, at most `limit` of them unless more are in use."""
 
     def __init__(self, engine: Engine, limit: int) -> None:
         self._engine = engine
         self._limit = limit
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, _Entry] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
 
     def keep(self, name: str, make: Callable[[], None]) -> None:
-        """Makes a snapshot where it is not there."""
+        """Keeps a snapshot, calling `make` if it does not exist."""
         if name in self._kept:
             self._kept.move_to_end(name)
             return
         self._make_room()
         make()
-        self._kept[name] = _Kept()
+        self._kept[name] = _Entry()
 
     def use(self, name: str) -> None:
-        """Holds a snapshot until `release`. @raises EngineError where it was dropped"""
+        """Holds a snapshot until `release`. @raises EngineError if it was dropped"""
         kept = self._kept.get(name)
         if kept is None:
             raise EngineError(

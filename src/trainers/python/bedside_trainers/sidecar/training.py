@@ -1,4 +1,4 @@
-"""Requests that go by a model's order: queued here, run in the engine's thread."""
+"""Operations in a model's sequence: queued here, run in the engine's thread."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from ..engines.engine import EngineError, ForwardResult
-from .answers import Answer, Passed, Plain
+from .answers import Answer, JsonAnswer, PassAnswer
 from .checkpoints import Place, read_place
-from .digest import digest_of
+from .digest import compute_digest
 from .parts import Parts
 from .sessions import Model
 from .wire import Export, Load, Pass, Save, Snapshot, Step, Turn
@@ -19,7 +19,7 @@ Operation = Pass | Step | Save | Snapshot | Load | Export
 
 
 class Training:
-    """Passes, steps, and weights saved, loaded and exported."""
+    """Handles passes, steps, and saving, loading and exporting of weights."""
 
     def __init__(self, parts: Parts) -> None:
         self._engine = parts.engine
@@ -29,14 +29,14 @@ class Training:
         self._snapshots = parts.snapshots
 
     def submit(self, turn: Turn, operation: Operation) -> str:
-        """Queues an operation in its turn; the id of its request. @raises Refused"""
+        """Queues an operation at its place in the model's sequence; returns the request's id. @raises Refused"""
         model = self._sessions.model(turn.model_id)
         if isinstance(operation, Load):
             read_place(operation.path)
-        digest = digest_of((type(operation).__name__, operation))
+        digest = compute_digest((type(operation).__name__, operation))
         if isinstance(operation, Snapshot):
             session = self._sessions.get(model.session_id)
-            made_by = digest_of((turn, operation))
+            made_by = compute_digest((turn, operation))
             self._sessions.add_sampling(session, operation.session_seq_id, None, made_by, None)
         run = self._runner(model, turn, operation)
         size = 0
@@ -45,7 +45,7 @@ class Training:
             size = sum(array.nbytes for array in arrays)
         return self._scheduler.submit(turn.model_id, turn.seq_id, digest, run, size)
 
-    # What follows runs in the engine's thread.
+    # The methods below run in the engine's thread.
 
     def _runner(self, model: Model, turn: Turn, operation: Operation) -> Callable[[], Answer]:
         if isinstance(operation, Pass):
@@ -58,20 +58,20 @@ class Training:
             return lambda: self._snapshot(model, operation)
         return lambda: self._write(model, operation)
 
-    def _pass(self, model: Model, seq_id: int, operation: Pass) -> Passed:
+    def _pass(self, model: Model, seq_id: int, operation: Pass) -> PassAnswer:
         if not operation.backward:
             run = self._engine.forward
-            return Passed(_finite(run(model.model_id, operation.data, operation.loss)))
+            return PassAnswer(_finite(run(model.model_id, operation.data, operation.loss)))
         try:
             run = self._engine.forward_backward
-            return Passed(_finite(run(model.model_id, operation.data, operation.loss)))
+            return PassAnswer(_finite(run(model.model_id, operation.data, operation.loss)))
         except Exception:
-            # Half a batch must never be stepped on.
+            # No step may be made on half a batch.
             model.failed = seq_id
             self._engine.discard(model.model_id)
             raise
 
-    def _step(self, model: Model, operation: Step) -> Plain:
+    def _step(self, model: Model, operation: Step) -> JsonAnswer:
         if model.failed is not None:
             failed, model.failed = model.failed, None
             self._engine.discard(model.model_id)
@@ -81,28 +81,28 @@ class Training:
             )
         metrics = self._engine.optim_step(model.model_id, operation.adam)
         finite = {name: value for name, value in metrics.items() if math.isfinite(value)}
-        return Plain({"type": "optim_step", "metrics": finite})
+        return JsonAnswer({"type": "optim_step", "metrics": finite})
 
-    def _load(self, model: Model, operation: Load) -> Plain:
+    def _load(self, model: Model, operation: Load) -> JsonAnswer:
         folder = self._checkpoints.existing(operation.path)
         self._engine.load(model.model_id, folder, optimizer=operation.optimizer)
         model.failed = None
         path = operation.path
-        return Plain({"type": "load_weights", "path": path, "model_id": model.model_id})
+        return JsonAnswer({"type": "load_weights", "path": path, "model_id": model.model_id})
 
-    def _snapshot(self, model: Model, operation: Snapshot) -> Plain:
+    def _snapshot(self, model: Model, operation: Snapshot) -> JsonAnswer:
         name = f"{model.session_id}:sample:{operation.session_seq_id}"
         self._snapshots.keep(name, lambda: self._engine.snapshot(model.model_id, name))
         kind = "save_weights_for_sampler"
-        return Plain({"type": kind, "path": None, "sampling_session_id": name})
+        return JsonAnswer({"type": kind, "path": None, "sampling_session_id": name})
 
-    def _write(self, model: Model, operation: Save | Export) -> Plain:
+    def _write(self, model: Model, operation: Save | Export) -> JsonAnswer:
         if isinstance(operation, Export):
             place = Place(model.model_id, "exports", operation.name)
             run = self._engine.export
             write = self._checkpoints.write
             path = write(place, lambda folder: run(model.model_id, operation.format, folder))
-            return Plain({"type": "export", "path": path})
+            return JsonAnswer({"type": "export", "path": path})
         place = Place(model.model_id, operation.kind, operation.name)
         path = self._checkpoints.write(
             place,
@@ -110,7 +110,7 @@ class Training:
             overwrite=operation.overwrite,
         )
         sampler = operation.kind == "sampler_weights"
-        return Plain(
+        return JsonAnswer(
             {"type": "save_weights_for_sampler" if sampler else "save_weights", "path": path}
         )
 

@@ -1,4 +1,4 @@
-"""Bodies of requests as dataclasses, checked as far as the body alone allows."""
+"""Request bodies as dataclasses, with the checks that need only the body."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .data import integers, prompt_tokens
 from .fields import Fields
 from .refusal import Refused, invalid
 
-MOST_TOKENS = 2**31 - 1
+MAX_TOKENS = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Turn:
-    """The place of a request in its model's order."""
+    """Position of a request in its model's sequence; `seq_id` begins with 1."""
 
     model_id: str
     seq_id: int
@@ -23,7 +23,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Pass:
-    """Forward, and with `backward` gradients added."""
+    """A forward pass; with `backward`, gradients are accumulated."""
 
     data: list[Datum]
     loss: LossSpec
@@ -37,6 +37,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Save:
+    """Saves weights as a checkpoint of a kind (`weights` or `sampler_weights`)."""
+
     kind: str
     name: str
     overwrite: bool = False
@@ -44,13 +46,15 @@ class Save:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Weights of the moment for a new sampling session, not written to disk."""
+    """Snapshots the current weights for a new sampling session, in memory only."""
 
     session_seq_id: int
 
 
 @dataclass(frozen=True)
 class Load:
+    """Loads a checkpoint, optionally with its optimiser state."""
+
     path: str
     optimizer: bool
 
@@ -63,7 +67,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Creation:
-    """A new model, from the base or from a checkpoint."""
+    """Creation of a model from the base model or from a checkpoint."""
 
     session_id: str
     model_seq_id: int
@@ -73,7 +77,7 @@ class Creation:
 
 @dataclass(frozen=True)
 class Source:
-    """What to sample from; one of the three is set."""
+    """Source of samples; one of the three is set."""
 
     base_model: str | None = None
     model_path: str | None = None
@@ -101,7 +105,7 @@ def read_turn(body: Fields) -> Turn:
 
 
 def read_step(body: Fields) -> Step:
-    """Adam's numbers; the wire's defaults where they are absent."""
+    """Parses Adam's settings, with the wire's defaults."""
     if body.has("optimizer_params"):
         raise invalid("optimizer_params", body.values["optimizer_params"], "adam_params")
     adam = body.fields("adam_params", {})
@@ -118,13 +122,13 @@ def read_step(body: Fields) -> Step:
 
 
 def read_spec(body: Fields) -> ModelSpec:
-    """A model as the wire describes it, in `lora_config`."""
+    """Parses a model spec of the wire, in `lora_config`."""
     config = body.fields("lora_config", {})
     return _spec(config, train_unembed=True)
 
 
 def read_own_spec(body: Fields) -> ModelSpec:
-    """A model as our own route describes it, in `spec`."""
+    """Parses a model spec of our own route, in `spec`."""
     return _spec(body.fields("spec", {}), train_unembed=False)
 
 
@@ -158,7 +162,7 @@ def read_source(body: Fields) -> Source:
 
 
 def read_stop(params: Fields) -> tuple[frozenset[int], tuple[str, ...]]:
-    """Stop tokens and stop strings of a text, texts or token ids."""
+    """Parses stop tokens and stop strings, given as a text, a list of texts or a list of token ids."""
     stop: Any = params.values.get("stop")
     if stop is None or stop == []:
         return frozenset(), ()
@@ -171,7 +175,7 @@ def read_stop(params: Fields) -> tuple[frozenset[int], tuple[str, ...]]:
 
 
 def read_sample(body: Fields) -> Sample:
-    """@raises Refused also for what the wire has and this server has not, where it is asked for"""
+    """Parses a sampling request. @raises Refused also for features of the wire that this server lacks"""
     for key in ("topk_prompt_logprobs", "topk_sample_logprobs", "prompt_alt_tokens_k"):
         body.integer(key, 0, least=0, most=0)
     for key in ("target_prompt_logprobs", "prompt_logprobs_last_n"):
@@ -179,16 +183,16 @@ def read_sample(body: Fields) -> Sample:
             raise invalid(key, body.values[key], "nothing: not known here")
     params = body.fields("sampling_params", {})
     stop_tokens, stop_strings = read_stop(params)
-    top_k = params.integer("top_k", -1, least=-1, most=MOST_TOKENS)
+    top_k = params.integer("top_k", -1, least=-1, most=MAX_TOKENS)
     top_p = params.number("top_p", 1.0, least=0)
     if not 0 < top_p <= 1:
         raise invalid(params.at("top_p"), top_p, "a number above 0, at most 1")
     return Sample(
         source=read_source(body),
         seq_id=body.integer("seq_id", None, least=0),
-        num_samples=body.integer("num_samples", 1, least=1, most=MOST_TOKENS),
+        num_samples=body.integer("num_samples", 1, least=1, most=MAX_TOKENS),
         prompt=prompt_tokens(body.fields("prompt")).tolist(),
-        max_tokens=params.integer("max_tokens", None, least=1, most=MOST_TOKENS),
+        max_tokens=params.integer("max_tokens", None, least=1, most=MAX_TOKENS),
         temperature=params.number("temperature", 1.0, least=0),
         top_k=top_k if top_k > 0 else -1,
         top_p=top_p,

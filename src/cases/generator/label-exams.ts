@@ -1,0 +1,141 @@
+/** Labels the examinations of a case required, neutral or harmful, by the information in their true findings. */
+import type { ExamResult, Gold } from '../../case.js'
+import type { Model } from '../../inference/generative-model.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
+import { memoizeByIdentity } from '../../platform/memoize.js'
+import type { DrawnPatient } from './draw.js'
+
+/** Inputs of the labels of examinations. */
+export interface ExamLabelInputs {
+  readonly knowledge: Knowledge
+  readonly model: Model
+  readonly patient: DrawnPatient
+  /** P(disease | true states of all findings the patient knows). */
+  readonly historyPosterior: Float64Array
+  readonly harmful: string[]
+  /** Money units the tier lets the doctor spend. */
+  readonly money: number
+}
+
+/** Logarithm of every node's probability table. */
+const logTables = memoizeByIdentity((model: Model): readonly Float64Array[] =>
+  model.nodes.map(({ chance }) => chance.map(Math.log)),
+)
+
+/** Adds log P(states of `nodes` | column) to `logs`; a node behind a closed gate adds nothing. */
+export function addLogLikelihood(
+  logs: Float64Array,
+  model: Model,
+  nodes: readonly number[],
+  states: Int8Array,
+): void {
+  const tables = logTables(model)
+  for (const f of nodes) {
+    const log = tables[f]!
+    const state = states[f]!
+    if (state === model.nodes[f]!.closed) continue
+    const row = state * model.columns
+    for (let d = 0; d < logs.length; d++) logs[d]! += log[row + d]!
+  }
+}
+
+/** Softmax: probabilities from log weights. */
+export function normaliseLogWeights(logs: Float64Array): Float64Array {
+  let top = Number.NEGATIVE_INFINITY
+  for (let d = 0; d < logs.length; d++) if (logs[d]! > top) top = logs[d]!
+  const p = new Float64Array(logs.length)
+  let sum = 0
+  for (let d = 0; d < p.length; d++) {
+    p[d] = Math.exp(logs[d]! - top)
+    sum += p[d]!
+  }
+  for (let d = 0; d < p.length; d++) p[d]! /= sum
+  return p
+}
+
+/**
+ * Writes into `next` the disease probabilities `p` conditioned on the true states of `nodes`. Returns the gain in
+ * log P(diagnosis), in nats.
+ */
+function conditionOn(
+  p: Float64Array,
+  model: Model,
+  nodes: readonly number[],
+  { states, disease }: DrawnPatient,
+  next: Float64Array,
+): number {
+  next.set(p)
+  for (const f of nodes) {
+    const { closed, chance } = model.nodes[f]!
+    const state = states[f]!
+    if (state === closed) continue
+    const row = state * model.columns
+    for (let d = 0; d < next.length; d++) next[d]! *= chance[row + d]!
+  }
+  let sum = 0
+  for (let d = 0; d < next.length; d++) sum += next[d]!
+  for (let d = 0; d < next.length; d++) next[d]! /= sum
+  return Math.log(next[disease]! / p[disease]!)
+}
+
+const maxRequired = 3
+/** Least gain in log P(diagnosis) of a useful examination, in nats. */
+const minGain = 0.1
+
+/**
+ * Chooses the required examinations, greedily: at most 3, each raising log P(diagnosis) by more than 0.1 nat once
+ * the patient has told everything, and together within the tier's money.
+ */
+function chooseRequired(
+  { knowledge, model, patient, historyPosterior, money }: ExamLabelInputs,
+  exams: readonly string[],
+): string[] {
+  const chosen: string[] = []
+  const known = new Set<number>()
+  const p = historyPosterior.slice()
+  const next = new Float64Array(p.length)
+  let left = money
+  const costOf = (exam: string) => knowledge.exam.get(exam)?.cost ?? 0
+  const fresh = (exam: string) => (model.yields.get(exam) ?? []).filter((f) => !known.has(f))
+  while (chosen.length < maxRequired && -Math.log(p[patient.disease]!) > minGain) {
+    let best: string | undefined
+    let most = minGain
+    for (const exam of exams) {
+      if (costOf(exam) > left) continue
+      const gain = conditionOn(p, model, fresh(exam), patient, next)
+      if (gain > most) [best, most] = [exam, gain]
+    }
+    if (best === undefined) break
+    conditionOn(p, model, fresh(best), patient, next)
+    p.set(next)
+    chosen.push(best)
+    left -= costOf(best)
+    for (const f of fresh(best)) known.add(f)
+  }
+  return chosen
+}
+
+/**
+ * Labels the examinations of a case. Required: chosen greedily given all answers; never a harmful or unavailable one.
+ * Neutral: reasonable to order although the answers alone would do, that is, raising log P(diagnosis) by more than
+ * 0.1 nat from what is known before the first turn. Every examination not listed is superfluous.
+ */
+export function labelExams(
+  known: ExamLabelInputs,
+  exams: readonly ExamResult[],
+): NonNullable<Gold['exams']> {
+  const { model, patient, harmful } = known
+  const safe = exams.filter(({ exam }) => !harmful.includes(exam))
+  const available = safe.filter((result) => !result.unavailable).map(({ exam }) => exam)
+  const needed = chooseRequired(known, available)
+  const intake = patient.prior.slice()
+  conditionOn(patient.prior, model, [patient.complaint], patient, intake)
+  const next = new Float64Array(intake.length)
+  const neutral: string[] = []
+  for (const { exam } of safe) {
+    if (needed.includes(exam)) continue
+    const gain = conditionOn(intake, model, model.yields.get(exam) ?? [], patient, next)
+    if (gain > minGain) neutral.push(exam)
+  }
+  return { required: needed, neutral, harmful }
+}

@@ -1,0 +1,113 @@
+/** Several findings in one sentence: "a cough, phlegm or a fever?", "Are your eyes red, sore or sticky?". */
+import type { NormalisedText } from '../../../text/phrase-search.js'
+import { isGeneric } from './attributes.js'
+import type { FindingMatch, SentenceContext } from './finding-match.js'
+import { chooseFinding, guessFinding, languageByScript } from './finding-match.js'
+import type { Sentence } from './sentences.js'
+
+/** Added to the thresholds for a member of a list by itself, and for one with the head of the first member. */
+const penalty = { alone: 0.8, headed: 0.6 } as const
+/** Members of the longest list that is split, so that time is bounded; a longer one is matched as a whole. */
+const maxMembers = 6
+/** Length of the longest head, in words or Han characters. */
+const maxHead = 4
+
+const conjunction =
+  / (?:and any|or any|and also|as well as|or|and|nor|plus) |或者|或是|或|和|还是|以及|及|跟|还有|、/g
+/** A circumstance, which only says when or how: a sentence with one is no list. */
+const circumstance = new RegExp(
+  [
+    String.raw`^(?:when|if|while|after|before|since|because|as|like|so that|until|that|which|who)\b`,
+    String.raw`\b(?:such as|for example|for instance|like when)\b`,
+    '(?:的时候|之前|之后|以前|以后|时|后)$|^(?:像|如果|要是)|比如|例如|譬如',
+  ].join('|'),
+)
+
+/** A member of a list, and whether a conjunction precedes it. */
+interface ListMember {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly joined: boolean
+}
+
+/** Splits a sentence at its commas and conjunctions. */
+function splitMembers(
+  { text, clauses }: NormalisedText,
+  { start, end }: Sentence,
+): readonly ListMember[] {
+  return clauses
+    .filter((clause) => clause.start >= start && clause.end <= end)
+    .flatMap((clause) => {
+      const whole = text.slice(clause.start, clause.end)
+      const cuts = [...whole.matchAll(conjunction)]
+      return [undefined, ...cuts].map((cut, c) => {
+        const from = clause.start + (cut ? cut.index + cut[0].length : 0)
+        const to = clause.start + (cuts[c]?.index ?? whole.length)
+        return { start: from, end: to, text: text.slice(from, to), joined: cut !== undefined }
+      })
+    })
+    .filter((member) => member.start < member.end)
+}
+
+/** The beginnings of the first member that others may share; one of words ends in a space. */
+function sharedHeads(first: string): readonly string[] {
+  if (languageByScript(first) === 'zh')
+    return Array.from({ length: Math.min(maxHead, first.length - 1) }, (_, n) =>
+      first.slice(0, n + 1),
+    )
+  const words = first.split(' ')
+  return words.map((_, n) => `${words.slice(0, n + 1).join(' ')} `).slice(-maxHead)
+}
+
+/** The finding that one member asks for. */
+function matchMember(
+  context: SentenceContext,
+  { start, end, text }: ListMember,
+  heads: readonly string[],
+  found: readonly FindingMatch[],
+): string | undefined {
+  const withText = (said: string): SentenceContext => ({
+    ...context,
+    sentence: { ...context.sentence, start, end, text: said },
+    similarity: context.lexicon.findSimilar(said),
+  })
+  const own = withText(text)
+  const inside = found.filter((match) => match.start >= start && match.end <= end)
+  const named = inside.length > 0 ? chooseFinding(own, inside) : undefined
+  if (named !== undefined || isGeneric(text)) return named
+  const { id } = guessFinding(own, penalty.alone)
+  if (id !== undefined) return id
+  const headed = heads
+    .map((head) => withText(head + text))
+    .filter((one) => guessFinding(one, penalty.headed).id !== undefined)
+  const best = headed.reduce<SentenceContext | undefined>(
+    (a, b) => (a && a.similarity.score >= b.similarity.score ? a : b),
+    undefined,
+  )
+  return best?.similarity.value
+}
+
+/** The findings a list asks for; none where the sentence is not a list of two or more. */
+export function matchFindingList(
+  context: SentenceContext,
+  found: readonly FindingMatch[],
+): readonly string[] {
+  const members = splitMembers(context.read, context.sentence)
+  const [first] = members
+  if (!first || members.length < 2 || members.length > maxMembers) return []
+  if (members.some(({ text }) => circumstance.test(text))) return []
+  const meant = members.map((member, m) =>
+    matchMember(context, member, m === 0 ? [] : sharedHeads(first.text), found),
+  )
+  const { ancestors } = context.lexicon
+  const ids = meant.filter((id, m) => {
+    if (id === undefined) return false
+    // "A cough, is there phlegm?" asks for the phlegm alone, "a cough or phlegm" for both.
+    const detail = meant.findIndex((other) => other && ancestors.get(other)?.has(id))
+    if (detail < 0) return true
+    return Math.abs(detail - m) === 1 && members[Math.max(detail, m)]?.joined === true
+  })
+  const all = [...new Set(ids)].filter((id) => id !== undefined)
+  return all.length > 1 ? all : []
+}

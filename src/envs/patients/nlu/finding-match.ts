@@ -1,0 +1,138 @@
+/** Finding match of a sentence: which finding it asks about, by its named phrases and by similarity. */
+import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
+import { wordStems } from '../../../text/word-stems.js'
+import type { Language } from '../../../turn.js'
+import { isGeneric } from './attributes.js'
+import { isWholeIllness } from './focus.js'
+import type { Lexicon, LexiconEntry } from './lexicon.js'
+import type { Sentence } from './sentences.js'
+import type { SimilarityMatch } from './similarity.js'
+
+/**
+ * Thresholds at which the most similar finding is taken where none is named: a least score, and a least sum of the
+ * score and twice its lead over the second-best value. Han characters carry more information than words.
+ */
+const thresholds = {
+  zh: { score: 0.45, sum: 0.8 },
+  en: { score: 0.15, sum: 0.95 },
+} as const
+/** Added to both thresholds where only one word is not generic: "Is it serious?" is similar to many things. */
+const oneWordPenalty = 0.4
+/** Least score, and least lead over the named finding, at which another finding is taken instead. */
+const override = { score: 0.3, lead: 0.05 } as const
+/** Added to the score of a named finding, times the share of the sentence that its phrase covers. */
+const coverageBonus = 0.15
+/** A named finding is ignored if its score and its phrase's share of the sentence are both below these. */
+const weak = { score: 0.45, share: 0.4 } as const
+/** Least score at which the patient asks what was meant. */
+const minNearScore = 0.35
+
+/** A phrase match that names a finding. */
+export type FindingMatch = PhraseMatch<Extract<LexiconEntry, { readonly kind: 'finding' }>>
+
+/** Whether a match names a finding. */
+export const isFindingMatch = (match: PhraseMatch<LexiconEntry>): match is FindingMatch =>
+  match.value.kind === 'finding'
+
+/** A sentence of an utterance, with the lexicon and the similarity it is matched by. */
+export interface SentenceContext {
+  readonly lexicon: Lexicon
+  /** The whole utterance. */
+  readonly read: NormalisedText
+  readonly sentence: Sentence
+  readonly similarity: SimilarityMatch
+  /** Whether the sentence can ask for a value: a finding, not an aside, and of the person it is about. */
+  fits(id: string): boolean
+}
+
+const hanAny = /\p{Script=Han}/u
+
+/** The language whose thresholds apply to a text: `zh` where it has any Han character. */
+export const languageByScript = (text: string): Language => (hanAny.test(text) ? 'zh' : 'en')
+
+/** Drops matches across a comma that overlap a neighbouring match within one clause. */
+export function dropCrossClauseMatches(
+  { clauses }: NormalisedText,
+  matches: readonly PhraseMatch<LexiconEntry>[],
+): readonly PhraseMatch<LexiconEntry>[] {
+  let c = 0
+  const crosses = matches.map(({ start, end }) => {
+    while (c < clauses.length - 1 && clauses[c]!.end <= start) c++
+    return clauses[c]!.end < end
+  })
+  return matches.filter(({ start, end }, m) => {
+    const [before, after] = [matches[m - 1], matches[m + 1]]
+    return !(
+      crosses[m] &&
+      ((before && !crosses[m - 1] && before.end > start) ||
+        (after && !crosses[m + 1] && after.start < end))
+    )
+  })
+}
+
+/** Removes the matched phrases from a sentence that begins at `start`, to read the rest for attributes. */
+export function removeMatches(
+  text: string,
+  start: number,
+  matches: readonly PhraseMatch<unknown>[],
+): string {
+  let rest = ''
+  let from = 0
+  for (const match of matches) {
+    rest += `${text.slice(from, match.start - start)} `
+    from = Math.max(from, match.end - start)
+  }
+  return rest + text.slice(from)
+}
+
+/** The finding that a sentence without a known phrase is guessed to ask about. */
+export interface FindingGuess {
+  readonly id: string | undefined
+  /** The sentence was similar enough to a finding to ask what was meant. */
+  readonly near: boolean
+}
+
+/**
+ * Guesses the finding of a sentence without a known phrase, by similarity.
+ * @param more added to the thresholds of score and lead
+ */
+export function guessFinding(
+  { sentence: { text }, similarity, fits }: SentenceContext,
+  more = 0,
+): FindingGuess {
+  const { value, score, next } = similarity
+  if (value === undefined || !fits(value)) return { id: undefined, near: false }
+  const language = languageByScript(text)
+  const single = language === 'en' && wordStems(text).filter((word) => !isGeneric(word)).length < 2
+  const least = thresholds[language]
+  const extra = more + (single ? oneWordPenalty : 0)
+  const means = score >= least.score + extra && score + 2 * (score - next) >= least.sum + extra
+  return { id: means ? value : undefined, near: score >= minNearScore }
+}
+
+/** Chooses the finding of a sentence with known phrases: a named one, the most similar one, or none. */
+export function chooseFinding(
+  { lexicon, sentence, similarity, fits }: SentenceContext,
+  found: readonly FindingMatch[],
+): string | undefined {
+  const { value, score } = similarity
+  const { text } = sentence
+  const { ancestors } = lexicon
+  const adjustedScore = ({ value: { id }, start, end }: FindingMatch) =>
+    similarity.scoreOf(id) +
+    (coverageBonus * (end - start)) / text.length -
+    (isWholeIllness(lexicon.knowledge, id) ? 1 : 0)
+  // "When you cough, is there phlegm?" asks for the phlegm.
+  const nearest = found.filter(
+    ({ value: { id } }) => !found.some((other) => ancestors.get(other.value.id)?.has(id)),
+  )
+  const best = nearest.reduce((a, b) => (adjustedScore(b) > adjustedScore(a) ? b : a))
+  const { id } = best.value
+  if (isGeneric(removeMatches(text, sentence.start, found))) return id
+  if (similarity.scoreOf(id) < weak.score && best.end - best.start < weak.share * text.length)
+    return undefined
+  if (value === undefined || value === id) return id
+  if (score < override.score || score - similarity.scoreOf(id) < override.lead) return id
+  if (!lexicon.knowledge.finding.has(value)) return undefined
+  return fits(value) && !ancestors.get(id)?.has(value) ? value : id
+}

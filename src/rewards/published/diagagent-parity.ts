@@ -1,0 +1,129 @@
+/**
+ * Parity with DiagAgent's released reward (repository MAGIC-AI4Med/DiagGym, commit bc49719): how it reads a
+ * consultation and the judge's replies, by substrings of the whole transcript, the environment's words included.
+ */
+import { primaryDiagnosis, textInLanguage } from '../../case.js'
+import type { Episode, EpisodeTurn } from '../../episode.js'
+import { Fault } from '../../error.js'
+import type { RewardContext } from '../../reward.js'
+import type { RewardArguments } from '../define.js'
+import type { Judge } from '../judges/judge.js'
+
+/** The phrase that ends a consultation there, and that the reward searches for. */
+const finish = 'The available information is sufficient to make a diagnosis'
+/** Maximum number of replies of a doctor; also the turn count of every finished consultation, however it ended. */
+export const parityTurns = 12
+
+/** Writes an action in the published grammar, for a doctor who acts without text. */
+function renderReply({ action }: EpisodeTurn): string {
+  switch (action.kind) {
+    case 'order':
+      return `Current diagnosis: …\nThe following investigation(s) should be performed: ${action.exam}\nReason: …`
+    case 'diagnose':
+      return `${finish}.\n\nDiagnosis: ${action.diagnosis}\nReason: …`
+    case 'ask':
+    case 'invalid':
+      return action.text
+    case 'give-up':
+      return ''
+  }
+}
+
+/** The examination ordered: the text after a marker in the second line, without dots; undefined where there is none. */
+function readOrder(reply: string): string | undefined {
+  const line = reply.split('\n')[1] ?? ''
+  const marker = ['needed:', 'performed:'].find((text) => line.includes(text))
+  return marker && line.split(marker)[1]?.replaceAll('.', '').trim()
+}
+
+/** The examination as the released reward manager reads it from a history entry. */
+const readHistoryEntry = (exam: string): string =>
+  (`Exam name:\n${exam}`.split('Exam results:')[0] ?? '').split('Exam name:')[1]?.trim() ?? ''
+
+/** The input of the released reward. */
+export interface DiagagentTranscript {
+  /** All replies and results, concatenated in order. */
+  readonly transcript: string
+  /** Every examination ordered, repeats included. */
+  readonly exams: readonly string[]
+}
+
+/**
+ * Reads the replies like the released rollout: until one concludes, one has no readable order, or there are twelve. A
+ * reply is the text as written, or the action in the published grammar; a question never written as text has no
+ * counterpart there, as there is no patient, and is skipped.
+ */
+export function readTranscriptParity({ turns }: Episode): DiagagentTranscript {
+  const exams: string[] = []
+  let transcript = ''
+  let replies = 0
+  for (const turn of turns) {
+    if (turn.text === undefined && turn.action.kind === 'ask') continue
+    const reply = turn.text ?? renderReply(turn)
+    transcript += `${replies === 0 ? '' : 'assistant\n'}${reply}`
+    replies++
+    const exam = reply.includes(`${finish}.`) ? undefined : readOrder(reply)
+    if (exam === undefined) break
+    exams.push(readHistoryEntry(exam))
+    const { outcome } = turn
+    transcript += `user\nHere is the test result: ${outcome.kind === 'closed' ? '' : outcome.text}`
+    if (replies === parityTurns) break
+  }
+  return { transcript, exams }
+}
+
+/** Maximum plausible count of examinations in a judge's reply. */
+export const maxExamCount = 1_000_000
+
+/** Reads the first integer of a reply, whatever it counts; 0 where there is none. */
+function readFirstInteger(reply: string): number {
+  // Python's \d matches digits of any script; a judge may write full-width ones.
+  const count = Number(/\p{Nd}+/u.exec(reply)?.[0].normalize('NFKC') ?? 0)
+  if (count <= maxExamCount) return count
+  throw new Fault('model-unreadable', `judge: expected a count of examinations, got \`${count}\``)
+}
+
+/** F1 from two counts judged separately; above 1 where a count exceeds its list. */
+async function computeCountF1(
+  keys: readonly string[],
+  exams: readonly string[],
+  judge: Judge,
+  context: RewardContext,
+): Promise<number> {
+  if (keys.length === 0 && exams.length === 0) return 1
+  if (keys.length === 0 || exams.length === 0) return 0
+  const count = async (items: readonly string[], list: readonly string[]) =>
+    readFirstInteger(await judge({ task: 'count-matched', items, list }, context))
+  const precision = (await count(exams, keys)) / exams.length
+  const recall = (await count(keys, exams)) / keys.length
+  return precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall)
+}
+
+/** The three terms of the released sum. */
+export interface DiagagentParityTerms {
+  /** .1 where the finishing phrase occurs anywhere, followed by a diagnosis to judge; else 0. */
+  readonly complete: number
+  readonly correct: 0 | 1
+  /** Half the F1 of the examinations. */
+  readonly exams: number
+}
+
+/**
+ * Computes the released terms. A judge that is down is a fault here too, though the released code scores it 0.
+ * @throws Fault where the judge cannot be asked, or counts more than a million
+ */
+export async function computeParityTerms(
+  [episode, { gold }, context]: RewardArguments,
+  judge: Judge,
+): Promise<DiagagentParityTerms> {
+  const { transcript, exams } = readTranscriptParity(episode)
+  const slice = transcript.split(`${finish}.`)[1]?.split('Reason:')[0]?.trim()
+  let correct: 0 | 1 = 0
+  if (slice !== undefined) {
+    const reference = textInLanguage(primaryDiagnosis(gold).name, episode.language)
+    const reply = await judge({ task: 'same-diagnosis', reference, answer: slice }, context)
+    correct = reply.toLowerCase().includes('correct') ? 1 : 0
+  }
+  const f1 = await computeCountF1(gold.exams?.required ?? [], exams, judge, context)
+  return { complete: slice === undefined ? 0 : 0.1, correct, exams: 0.5 * f1 }
+}

@@ -1,0 +1,138 @@
+/** Conformance checks of a backend's files: checkpoints that resume, damaged checkpoints, exports. */
+import { mkdtemp, readdir, rm, stat, truncate } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Backend } from '../backend.js'
+import { Fault } from '../error.js'
+import type { BackendBench, BenchChecks } from './backend-bench.js'
+import { expectClose, reportNumbers } from './backend-bench.js'
+import { expectRefused, expectSame, expectThat } from './expect.js'
+
+/** Runs the work with a new temporary folder, which is deleted afterwards. */
+export async function useTempFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'bedside-check-'))
+  try {
+    await work(folder)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const listFiles = async (folder: string): Promise<readonly string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+/** Truncates every file of a folder to a share of its size. */
+async function truncateFiles(folder: string, share: number): Promise<void> {
+  const files = await listFiles(folder)
+  expectThat(files.length > 0, 'save() to write files', 'none')
+  for (const file of files) await truncate(file, Math.floor((await stat(file)).size * share))
+}
+
+/** Throws unless loading the folder is refused with a `bad-checkpoint` Fault and leaves the weights unchanged. */
+async function expectNotLoaded(b: BackendBench, backend: Backend, what: string, folder: string) {
+  const before = await b.behaviour(backend)
+  const version = backend.policyVersion
+  const error = await expectRefused(`loading ${what}`, () => backend.load(folder))
+  const isBad = Fault.is(error) && error.code === 'bad-checkpoint'
+  expectThat(isBad, `a Fault 'bad-checkpoint' for ${what}`, String(error))
+  expectSame(`the policy version after ${what}`, backend.policyVersion, version)
+  expectClose(`the behaviour after ${what}`, await b.behaviour(backend), before, b.tolerance)
+}
+
+const fileChecks: BenchChecks = {
+  'a loaded checkpoint goes on as if nothing had happened': (b) =>
+    useTempFolder((folder) =>
+      b.with(2, async (one, other) => {
+        await one.step(await b.batch(one, 1))
+        // A folder that does not exist yet, like a run's `checkpoints/40`.
+        await one.save(join(folder, 'new'))
+        await other.load(join(folder, 'new'))
+        expectSame('the policy version', other.policyVersion, one.policyVersion)
+        const before = await b.behaviour(one)
+        expectClose('the behaviour', await b.behaviour(other), before, b.tolerance)
+        // One step on new rollouts, so that a lost optimiser state shows.
+        const batch = await b.batch(one)
+        const expected = reportNumbers(await one.step(batch))
+        expectClose(
+          'the next report',
+          reportNumbers(await other.step(batch)),
+          expected,
+          b.tolerance,
+        )
+        const after = await b.behaviour(one)
+        expectClose('the behaviour a step later', await b.behaviour(other), after, b.tolerance)
+      }),
+    ),
+
+  'saving does not change the policy': (b) =>
+    useTempFolder((folder) =>
+      b.with(1, async (backend) => {
+        await backend.step(await b.batch(backend, 1))
+        const before = await b.behaviour(backend)
+        const version = backend.policyVersion
+        await backend.save(folder)
+        // Again over the first, like a run that keeps one checkpoint.
+        await backend.save(folder)
+        expectSame('the policy version', backend.policyVersion, version)
+        expectClose('the behaviour', await b.behaviour(backend), before, b.tolerance)
+      }),
+    ),
+
+  'a damaged checkpoint is refused and the weights stay': (b) =>
+    useTempFolder((folder) =>
+      b.with(2, async (one, other) => {
+        await one.step(await b.batch(one, 1))
+        await one.save(folder)
+        await truncateFiles(folder, 0.5)
+        await expectNotLoaded(b, other, 'files cut in half', folder)
+        await truncateFiles(folder, 0)
+        await expectNotLoaded(b, other, 'empty files', folder)
+      }),
+    ),
+
+  'every export format declared writes a file, and no other': (b) =>
+    useTempFolder((folder) =>
+      b.with(1, async (backend) => {
+        await backend.step(await b.batch(backend))
+        for (const format of backend.capabilities.exports) {
+          const file = join(folder, format)
+          await backend.export(format, file)
+          const { size } = await stat(file)
+          expectThat(size > 0, `an export as ${format} that is not empty`, size)
+        }
+        const before = await readdir(folder)
+        const file = join(folder, 'unheard-of')
+        const error = await expectRefused('an unknown format', () =>
+          backend.export('unheard-of', file),
+        )
+        expectThat(error instanceof RangeError, 'a RangeError for an unknown format', String(error))
+        expectSame('the files after it', await readdir(folder), before)
+      }),
+    ),
+}
+
+/** Makes a check that a checkpoint of another policy shape is refused. */
+const refuseOtherShape =
+  (openOther: () => Promise<Backend>) =>
+  (b: BackendBench): Promise<void> =>
+    useTempFolder((folder) =>
+      b.with(1, async (backend) => {
+        const other = await openOther()
+        try {
+          await other.save(folder)
+        } finally {
+          await other[Symbol.asyncDispose]()
+        }
+        await expectNotLoaded(b, backend, 'a checkpoint of another policy shape', folder)
+      }),
+    )
+
+/** Lists the checks of saving, loading and exporting; `openOther` opens a backend of another policy shape. */
+export const checkpointChecks = (openOther?: () => Promise<Backend>): BenchChecks => ({
+  ...fileChecks,
+  ...(openOther
+    ? { 'a checkpoint of another policy shape is refused': refuseOtherShape(openOther) }
+    : {}),
+})
