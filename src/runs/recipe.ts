@@ -41,6 +41,7 @@ export type LanguageModelPolicy = z.infer<typeof LanguageModelPolicy>
 
 /** The parts of a run that a program can give `train`. */
 export const ownPartNames = ['env', 'patient', 'exams', 'reward', 'agents', 'backend'] as const
+/** A part of a run that a program can give `train`. */
 export type OwnPartName = (typeof ownPartNames)[number]
 
 const Fields = z

@@ -11,6 +11,7 @@ export const partKeys = [
   'backend',
   'training.sft.agent',
 ] as const
+/** A recipe's key under which a part can be a module. */
 export type PartKey = (typeof partKeys)[number]
 
 /** The modules that a recipe names, each with its key. */

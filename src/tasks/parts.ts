@@ -22,8 +22,11 @@ export interface AgentInputs extends PartInputs, DoctorOptions {
   readonly actionSpace: ActionSpace
 }
 
+/** Makes a registered patient for a task. */
 export type MakePatient = (inputs: PartInputs) => Patient
+/** Makes registered examination simulators for a task. */
 export type MakeExams = (inputs: PartInputs) => ExamSimulator | readonly ExamSimulator[]
+/** Makes a registered agent for a task. */
 export type MakeAgent = (inputs: AgentInputs) => AnyAgent
 
 /** Who the doctor meets in a consultation. */
