@@ -15,7 +15,6 @@ export default defineConfig(({ mode }) => ({
     environment: 'node',
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...(mode === 'all' ? [] : ['**/*.slow.test.ts'])],
-    setupFiles: ['test/setup.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
