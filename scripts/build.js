@@ -1,15 +1,23 @@
 /**
  * Builds `dist`: JavaScript bundled into few files, because loading a hundred small ones takes longer than all they do,
  * and one declaration file a source file in `dist/types`. Prints nothing unless something is wrong.
+ * `--out DIR` builds elsewhere, `--no-types` leaves the declarations out.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, readdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { rolldown } from 'rolldown'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const {
+  values: { out, types },
+} = parseArgs({
+  options: { out: { type: 'string', default: 'dist' }, types: { type: 'boolean', default: true } },
+  allowNegative: true,
+})
 process.chdir(root)
-rmSync('dist', { recursive: true, force: true })
+rmSync(out, { recursive: true, force: true })
 
 const subpaths = readdirSync('src/exports', { recursive: true })
   .filter((name) => name.endsWith('.ts'))
@@ -31,7 +39,7 @@ const bundle = await rolldown({
   checks: { ineffectiveDynamicImport: false },
 })
 await bundle.write({
-  dir: 'dist',
+  dir: out,
   format: 'esm',
   chunkFileNames: 'chunks/[name]-[hash].js',
   // Doc comments are in the declarations, where editors look for them.
@@ -50,10 +58,17 @@ await bundle.write({
   },
 })
 await bundle.close()
-chmodSync('dist/cli/main.js', 0o755)
+chmodSync(`${out}/cli/main.js`, 0o755)
 
-execFileSync(
-  process.execPath,
-  ['node_modules/typescript/bin/tsc', '--project', 'tsconfig.build.json'],
-  { stdio: 'inherit' },
-)
+if (types)
+  execFileSync(
+    process.execPath,
+    [
+      'node_modules/typescript/bin/tsc',
+      '--project',
+      'tsconfig.build.json',
+      '--outDir',
+      `${out}/types`,
+    ],
+    { stdio: 'inherit' },
+  )

@@ -19,10 +19,8 @@ beforeAll(async () => {
   cpSync(join(root, 'package.json'), join(folder, 'package.json'))
   symlinkSync(join(root, 'data'), join(folder, 'data'), 'junction')
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
-  const tsdown = join(root, 'node_modules', 'tsdown', 'dist', 'run.mjs')
-  await run(process.execPath, [tsdown, '--no-dts', '--out-dir', join(folder, 'dist')], {
-    cwd: root,
-  })
+  const build = join(root, 'scripts', 'build.js')
+  await run(process.execPath, [build, '--no-types', '--out', join(folder, 'dist')])
   main = join(folder, 'dist', 'cli', 'main.js')
 }, 60_000)
 afterAll(() => rm(folder, { recursive: true }))

@@ -1,6 +1,6 @@
 /** Doctor-Agent's PPO reward with a chat model as verifier: $VERIFIER_MODEL behind $OPENAI_BASE_URL. */
 import { openaiChat } from 'bedside'
-import { chatVerifier, doctorAgentPpo } from 'bedside/rewards'
+import { chatVerifier, doctorAgentPpo } from 'bedside/rewards/published'
 
 const chat = openaiChat({ model: process.env.VERIFIER_MODEL ?? 'default', maxTokens: 512 })
 
