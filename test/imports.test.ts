@@ -34,7 +34,8 @@ const ranks: readonly (string | readonly string[])[] = [
 const doors: Readonly<Record<string, RegExp>> = {
   'inference/': /^(belief|belief-trace|generative-model|hypotheses|posterior|utility)$/,
   'knowledge/': /^(action-space|knowledge|load|per-knowledge|tiers)$/,
-  'storage/': /^([a-z]+-files|[a-z]+-schema|atomic-write|compressed-lines|parquet-sink)$/,
+  'storage/':
+    /^((case|episode|parquet)-files|(case|case-json|episode)-schema|episode-row|atomic-write|compressed-lines)$/,
 }
 
 const rankOf = new Map(ranks.flatMap((rooms, rank) => [rooms].flat().map((room) => [room, rank])))

@@ -2,7 +2,7 @@
  * Generative model of a knowledge base as flat tables: P(state | disease, gate open) of every finding, mixed with
  * the background, and P(disease | age, sex). A finding with a parent has a gate: it can occur only while the parent
  * is in one state. The generator draws from the model; the posterior inverts it, with more than one column per
- * disease (`hypotheses.ts`).
+ * disease (`hypotheses.ts`). Long because drawing and likelihood must use the same nodes and gates.
  */
 import type { Disease, FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { stateProbabilities } from '../knowledge/knowledge.js'

@@ -11,6 +11,8 @@
  * salience 1 each. P(opens with cough | A) = 1/2 + 1/2 · 1/2 = 3/4, as cough wins half the races against fever, and
  * P(opens with cough | B) = 1. So P(A | opens with cough) = .375 / (.375 + .5) = .4286, not .5; the 14 columns
  * here (2 diseases x 7 times) give .4282.
+ *
+ * Long because pairs of diseases and complaint times share one table of columns.
  */
 
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'

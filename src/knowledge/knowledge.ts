@@ -8,6 +8,8 @@ import { Fault } from '../error.js'
 import type { KnowledgeFile } from './schema.js'
 import { ordinalProbabilities } from './schema.js'
 
+export type { FindingAttribute } from './schema.js'
+
 /** A file's entry with its optional fields filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
 type FileDisease = NonNullable<KnowledgeFile['diseases']>[number]

@@ -4,7 +4,7 @@
  */
 import type { Case } from '../../case.js'
 import { leaks } from '../leaks/leak.js'
-import type { ImportReport, ImportResult } from './import.js'
+import type { ImportReport, ImportResult } from './import-report.js'
 import { readJsonRows, readTexts } from './json-rows.js'
 import { questionCase, questionId, questionLicence } from './question-case.js'
 

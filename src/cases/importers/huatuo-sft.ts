@@ -10,7 +10,7 @@ import type { SavedEpisode } from '../../storage/episode-schema.js'
 import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
 import { detectLanguage } from '../../text/word-stems.js'
 import { noFacts } from '../../turn.js'
-import type { ImportReport, ImportResult } from './import.js'
+import type { ImportReport, ImportResult } from './import-report.js'
 import { readJsonRows, readTexts } from './json-rows.js'
 import { questionCase, questionId, questionLicence } from './question-case.js'
 

@@ -13,7 +13,7 @@ import { detectLanguage } from '../../text/word-stems.js'
 import type { Language } from '../../turn.js'
 import { leaks } from '../leaks/leak.js'
 import { parseDemographics } from './demographics.js'
-import type { ImportReport, ImportResult } from './import.js'
+import type { ImportReport, ImportResult } from './import-report.js'
 import { readParquet } from './parquet.js'
 import { parseRecordedGold } from './recorded-gold.js'
 

@@ -1,5 +1,5 @@
 /** Attributes of a complaint that a question may ask for: site, duration, severity, character, …. */
-import type { FindingAttribute } from '../../../knowledge/schema.js'
+import type { FindingAttribute } from '../../../knowledge/knowledge.js'
 
 /** Cue patterns over the normal form, per attribute. Where several overlap, the first match counts. */
 const cues: { readonly [attribute in FindingAttribute]: RegExp } = {

@@ -1,7 +1,10 @@
 /** Dialogue focus: the complaint that questions like "Where exactly?" or "How long has it been?" refer to. */
-import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
+import type {
+  FindingAttribute,
+  FindingDefinition,
+  Knowledge,
+} from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
-import type { FindingAttribute } from '../../../knowledge/schema.js'
 import type { PatientContext } from '../../../patient.js'
 import type { SimilarityMatch } from './similarity.js'
 

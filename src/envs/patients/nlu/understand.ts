@@ -1,10 +1,10 @@
 /**
  * Natural-language understanding of a doctor's utterance: its dialogue act and the findings it asks about, by exact
  * phrases of the knowledge base first, then by similarity. Understands both languages at all times. Reads no case.
+ * Long because each rule depends on what the rules before it left undecided.
  */
-import type { Knowledge } from '../../../knowledge/knowledge.js'
+import type { FindingAttribute, Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
-import type { FindingAttribute } from '../../../knowledge/schema.js'
 import { memoizeText } from '../../../platform/memoize.js'
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import { findPhrases, normaliseText } from '../../../text/phrase-search.js'
