@@ -1,4 +1,4 @@
-/** The agent (doctor policy): a function from observation to move; and the grammar that turns text into actions. */
+/** Agent (doctor policy): a function from observation to move. Grammar: the text format of its actions. */
 import type { Case } from './case.js'
 import type { Message } from './chat.js'
 import type { Observation } from './env.js'
@@ -24,25 +24,26 @@ export interface AgentContext {
 export type Agent = (observation: Observation, context: AgentContext) => Move | PromiseLike<Move>
 
 /**
- * An agent that is given the case itself, hidden findings included. It is a yardstick (a Bayes bound), never a policy:
- * a policy knows its observations only.
+ * Agent that is given the case itself, hidden findings included: a reference (Bayes bound), never a policy, which knows
+ * its observations only.
  */
 export interface PrivilegedAgent {
-  /** The agent that plays one case. */
+  /** Makes the agent that plays one case. */
   readonly forCase: (truth: Case) => Agent
 }
 
-/** Who can play a case: an agent, or one that has to be given the case first. */
+/** Any agent: an ordinary one, or a privileged one that needs the case first. */
 export type AnyAgent = Agent | PrivilegedAgent
 
-/** The agent as it plays one case. */
+/** Returns the agent that plays `truth`: the agent itself, or the one a privileged agent makes for the case. */
 export const agentFor = (agent: AnyAgent, truth: Case): Agent =>
   typeof agent === 'function' ? agent : agent.forCase(truth)
 
 /** Text format of actions: renders an observation as a prompt and parses a reply into an action. */
 export interface Grammar {
   readonly name: string
+  /** Renders the prompt. */
   render(observation: Observation): readonly Message[]
-  /** Never throws: an unreadable reply becomes an `invalid` action, whose `why` the doctor is shown. */
+  /** Parses a reply. Never throws: an unreadable reply becomes an `invalid` action, whose `why` the doctor is shown. */
   parse(text: string): Action
 }

@@ -9,7 +9,7 @@ import type { Episode } from './episode.js'
 import type { Score } from './reward.js'
 import type { Action, Language, Stop, Turn, TurnFacts } from './turn.js'
 
-/** Everything the doctor may know and nothing else; the input of an agent. */
+/** Input of an agent: everything the doctor may know and nothing else. */
 export interface Observation {
   readonly intake: DoctorView
   readonly turns: readonly Turn[]
@@ -61,9 +61,11 @@ export interface Step<O = Observation, I = Info> {
  */
 export interface Env<O = Observation, A = Action | string, I extends object = Info>
   extends AsyncDisposable {
+  /** Starts a new episode. */
   reset(start?: ResetOptions): Promise<Reset<O, I>>
+  /** Takes one action. @throws before `reset` and after the end of the episode */
   step(action: A, options?: { readonly signal?: AbortSignal }): Promise<Step<O, I>>
-  /** Gives back what the env holds, at any time and as often as one likes; `[Symbol.asyncDispose]` calls it. */
+  /** Releases the env's resources; safe at any time and more than once. `[Symbol.asyncDispose]` calls it. */
   close(): Promise<void>
 }
 

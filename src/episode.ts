@@ -1,10 +1,10 @@
-/** The episode: what happened, frozen, without opinion. Any reward can be run over it later. */
+/** Episode: the record of one consultation. Facts only, no reward, so any reward can be computed later. */
 import type { DoctorView } from './case.js'
 import type { Action, Language, Stop, Turn, TurnFacts } from './turn.js'
 
-/** The tokens a move was drawn as; carried to the trainer, never recomputed from text. */
+/** Sampled tokens of a move; passed on to the trainer, never recomputed from text. */
 export interface Sample {
-  /** Every token the policy had read when it drew. */
+  /** All tokens that the policy had read before it drew. */
   readonly prompt: readonly number[]
   /** The tokens it drew. */
   readonly tokens: readonly number[]
@@ -17,18 +17,19 @@ export interface Sample {
   readonly stopReason: 'stop' | 'length'
 }
 
+/** A turn with its facts and, if the agent has them, the reply text and the sampled tokens. */
 export interface EpisodeTurn extends Turn {
   readonly facts: TurnFacts
   /** The reply as written, hidden reasoning included; for format rewards, never for a judge. */
   readonly text?: string
-  /** The tokens the move was drawn as. */
   readonly sample?: Sample
 }
 
+/** Record of one finished consultation. */
 export interface Episode {
   readonly id: string
   readonly caseId: string
-  /** The env's seed: the same for all siblings of a group. */
+  /** Env seed, the same for all siblings of a group. */
   readonly seed: number
   readonly agent: string
   readonly language: Language
@@ -36,18 +37,18 @@ export interface Episode {
   readonly turns: readonly EpisodeTurn[]
   readonly end: 'terminated' | 'truncated'
   readonly stop: Stop
-  /** The most turns the doctor had. */
+  /** Turn limit. */
   readonly maxTurns: number
   readonly spent: { readonly money: number; readonly minutes: number }
   readonly budget: { readonly money: number; readonly minutes: number }
 }
 
-/** What an env knows of an episode that has just ended. */
+/** Members of a finished episode that its env knows. */
 export type EpisodeEnd = Omit<Episode, 'id' | 'agent' | 'end'>
 
 /**
- * The episode an env returns with its last step. A stop by a limit (turns or budget) is a truncation, any other a
- * termination. An env does not know its agent or the episode's place in a run: `rollout` sets `agent` and `id`.
+ * Makes the episode of an env's last step. A stop by a limit (turns or budget) is a truncation, any other a termination.
+ * An env does not know its agent or the episode's place in a run: `rollout` sets `agent` and `id`.
  */
 export const finishedEpisode = ({
   caseId,

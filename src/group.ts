@@ -1,13 +1,14 @@
-/** A group: episodes of one case and one seed, their scores and their advantages. */
+/** Groups: episodes of one case and one seed, with their scores and advantages. */
 import type { Episode } from './episode.js'
 import type { Score } from './reward.js'
 
 /**
- * What one member is to its group: `learns` is compared with and taught; `counts` is compared with only;
- * `out` is neither, its tokens stay out of the batch and its advantage is 0.
+ * Role of a member in its group: `learns` enters the statistics and gets an advantage; `counts` enters the statistics
+ * only; `out` does neither. Without an advantage it is 0, and the tokens of an `out` member stay out of the batch.
  */
 export type Standing = 'learns' | 'counts' | 'out'
 
+/** Sibling episodes of one case and seed, with their scores and advantages. */
 export interface Group {
   readonly id: string
   readonly caseId: string
@@ -16,19 +17,19 @@ export interface Group {
   readonly scores: readonly Score[]
   /** One number per episode; 0 for an episode that does not learn. */
   readonly advantages: readonly number[]
-  /** One per episode; it says nothing of whether the group teaches, which is `status`. */
+  /** One per episode. Whether the group as a whole learns is `status`. */
   readonly standings: readonly Standing[]
-  /** `learns`, or why it teaches nothing. */
+  /** `learns`, or the reason why the group has no learning signal. */
   readonly status: 'learns' | 'singleton' | 'zero-variance' | 'too-few-scored'
 }
 
 /**
- * An advantage estimator: totals of one group's scored members, in, one number each, out.
- * Where the baseline is the group's own, a singleton or constant group gives zeros.
+ * Advantage estimator of one group: maps the totals of its scored members to one advantage each. If the baseline is the
+ * group's own, a singleton or constant group gives zeros.
  */
 export type AdvantageEstimator = (totals: readonly number[]) => readonly number[]
 
-/** The estimators there are, as recipes name them. */
+/** Names of the advantage estimators, as in recipes. */
 export const advantageNames = [
   'dr-grpo',
   'grpo',
@@ -39,35 +40,36 @@ export const advantageNames = [
   'gdpo',
   'remax',
 ] as const
+/** Name of an advantage estimator. */
 export type AdvantageName = (typeof advantageNames)[number]
 
-/** What an estimator over a whole batch reads of one group: lists of one length, an entry per member that counts. */
+/** Input of a {@link BatchEstimator} for one group: lists of one length, an entry per member that is not `out`. */
 export interface ScoredGroup {
   readonly totals: readonly number[]
-  /** The values of the reward's parts; a part that does not apply to a member is absent. */
+  /** Values of the reward's parts; a part that does not apply to a member is absent. */
   readonly parts?: readonly Readonly<Record<string, number>>[]
-  /** Drawn tokens of each member, its weight in statistics over tokens; without them each weighs 1. */
+  /** Number of drawn tokens of each member, its weight in statistics over tokens. @default 1 each */
   readonly tokens?: readonly number[]
 }
 
-/** An advantage estimator that needs every group of a step at once: one list per group, one number per member. */
+/** Advantage estimator over all groups of a step: one list per group, one number per member. */
 export type BatchEstimator = (groups: readonly ScoredGroup[]) => readonly (readonly number[])[]
 
-/** Who counts in a group, and what a group must be to teach. */
+/** Which members count in a group, and which groups learn. */
 export interface GroupPolicy {
-  /** Fewer members that count than this and the group teaches nothing. @default 2, or 1 with a baseline from elsewhere */
+  /** Minimum number of members that count, for a group to learn. @default 2, or 1 with a baseline from elsewhere */
   readonly minScored?: number
-  /** Totals no further apart than this are the same. @default 0 */
+  /** Totals no further apart than this are equal. @default 0 */
   readonly tolerance?: number
   /**
-   * Members cut short. `keep` treats them as any other (the default of TRL, verl and slime). `zero` leaves their
-   * totals in the group's statistics and gives them advantage 0: DAPO's overlong filtering (Yu et al. 2025) and
+   * Treatment of truncated members. `keep` treats them as any other (the default of TRL, verl and slime). `zero` keeps
+   * their totals in the group's statistics and gives them advantage 0: DAPO's overlong filtering (Yu et al. 2025) and
    * TRL's `mask_truncated_completions`. `drop` leaves them out of the statistics too. @default 'keep'
    */
   readonly truncated?: 'keep' | 'drop' | 'zero'
   /**
-   * With a baseline from `elsewhere` (a greedy rollout, a value model, the batch) a group of one and a group of
-   * equal totals teach as well. @default 'siblings'
+   * Source of the baseline. With `elsewhere` (a greedy rollout, a value model, the batch), a group of one and a group
+   * of equal totals learn as well. @default 'siblings'
    */
   readonly baseline?: 'siblings' | 'elsewhere'
 }
@@ -90,7 +92,7 @@ export function assertSiblings(episodes: readonly Episode[]): void {
   }
 }
 
-/** Whether an episode was cut short: by its env, or a move of it by the limit on tokens. */
+/** Whether an episode was truncated: by its env, or in a move by the token limit. */
 export const isTruncated = (episode: Episode): boolean =>
   episode.end === 'truncated' || episode.turns.some(({ sample }) => sample?.stopReason === 'length')
 
@@ -126,7 +128,7 @@ function groupStatus(
   return 'learns'
 }
 
-/** Values of the members that count, put where the learning ones stand; 0 elsewhere. */
+/** Expands the values of the members that are not `out` to one per member; 0 for those that do not learn. */
 function placeAdvantages(
   id: string,
   standings: readonly Standing[],
@@ -145,7 +147,7 @@ function placeAdvantages(
 }
 
 /**
- * Forms a group: estimates advantages over the members that count, and says what it can teach.
+ * Forms a group: assigns standings, estimates advantages and sets the group's status.
  * @throws RangeError naming a member whose total is not finite
  */
 export function formGroup(
@@ -192,22 +194,22 @@ function scoredGroup({ episodes, scores, standings }: Group): ScoredGroup {
         ),
       ),
     ),
-    // Episodes that were not drawn as tokens have nothing to be weighed by.
+    // Without drawn tokens (scripted agents, for instance) there is no weight.
     ...(tokens.some((drawn) => drawn > 0) ? { tokens } : {}),
   }
 }
 
 /**
- * The groups with advantages estimated over all that teach, together; those that do not are left as they are.
- * Form them with `baseline: 'elsewhere'` where the estimator learns from singletons or equal totals too.
+ * Estimates advantages over all learning groups together; other groups are returned unchanged. Form the groups with
+ * `baseline: 'elsewhere'` if the estimator learns from singletons or equal totals too.
  */
 export function estimateAcrossGroups(
   groups: readonly Group[],
   estimate: BatchEstimator,
 ): readonly Group[] {
-  const teaching = groups.filter(({ status }) => status === 'learns')
-  if (teaching.length === 0) return groups
-  const estimated = estimate(teaching.map(scoredGroup))
+  const learning = groups.filter(({ status }) => status === 'learns')
+  if (learning.length === 0) return groups
+  const estimated = estimate(learning.map(scoredGroup))
   let next = 0
   return groups.map((group) =>
     group.status === 'learns'

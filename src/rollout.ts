@@ -1,4 +1,4 @@
-/** The one verb: an agent plays an env to the end (`rollout`); one case is played and scored (`play`). */
+/** Rollouts: `rollout` plays an env to the end with an agent; `play` plays and scores one case. */
 import type { Agent, AnyAgent } from './agent.js'
 import { agentFor } from './agent.js'
 import type { Case } from './case.js'
@@ -12,21 +12,24 @@ import type { RewardSet, ScoresOf } from './reward.js'
 import { scoreEpisode } from './reward.js'
 import type { EpisodeSeeds } from './seed.js'
 
+/** Options of {@link rollout}. */
 export interface RolloutOptions {
-  /** Seeds the env: case, patient, noise. Siblings share it. @default 0 */
+  /** Env seed: case, patient, noise. Siblings share it. @default 0 */
   readonly seed?: number
-  /** Seeds the agent's own draws. Siblings differ in it. @default seed */
+  /** Seed of the agent's own draws. Siblings differ in it. @default seed */
   readonly agentSeed?: number
   /** Passed to `env.reset`. */
   readonly options?: object
+  /** @default 'agent' */
   readonly agentName?: string
+  /** The episode's id. @default `caseId/seed/agentSeed` */
   readonly id?: string
   readonly signal?: AbortSignal | undefined
 }
 
 /**
  * Plays one episode.
- * @throws Fault when the patient, an examination or the agent failed: there is no episode then
+ * @throws Fault if the patient, an examination or the agent failed: there is no episode then
  */
 export async function rollout(
   env: Env,
@@ -57,14 +60,14 @@ export async function rollout(
   }
 }
 
-/** How one case is played and scored. */
+/** Options of {@link play}. */
 export interface PlayCaseOptions<Rewards extends RewardSet> {
-  /** Makes the env of this episode, which is disposed of when it is scored. */
+  /** Makes the env of this episode; it is disposed of after scoring. */
   readonly makeEnv: () => Env
   readonly agent: AnyAgent
   readonly agentName: string
   readonly seeds: EpisodeSeeds
-  /** Scored one after another, in this order; none for the episode alone. */
+  /** Rewards by name, run one after another in this order; `{}` for the episode alone. */
   readonly rewards: Rewards
   /** The episode's id. @default `caseId/envSeed/agentSeed` */
   readonly id?: string
@@ -73,7 +76,7 @@ export interface PlayCaseOptions<Rewards extends RewardSet> {
   readonly signal?: AbortSignal | undefined
 }
 
-/** An episode with its scores, keyed as the rewards were. */
+/** An episode and its scores, by reward name. */
 export interface ScoredEpisode<Rewards extends RewardSet> {
   readonly episode: Episode
   readonly scores: ScoresOf<Rewards>
@@ -81,9 +84,9 @@ export interface ScoredEpisode<Rewards extends RewardSet> {
 
 /**
  * Plays one case in an env of its own and scores the episode with the grader's view of the case.
- * @returns the episode and its scores; the Fault where this one world failed (patient, exams, agent or reward), which
- * the caller leaves out and counts: `Fault.is` tells them apart
- * @throws what ends more than one episode: an abort, a lost backend, an error of the program
+ * @returns the episode and its scores; or the Fault of this one world (patient, exams, agent or reward), which the
+ *   caller leaves out and counts: `Fault.is` tells them apart
+ * @throws errors that end more than one episode: an abort, a lost backend, a program error
  */
 export async function play<Rewards extends RewardSet>(
   truth: Case,

@@ -1,8 +1,8 @@
 /**
- * Keyed randomness: every draw is a pure function of a seed and the names of what is drawn.
+ * Keyed randomness: every draw is a pure function of a seed and a key path (names of the draw).
  *
- * There is no generator object and so no order: adding one draw cannot move another, concurrency
- * cannot change a result, and siblings of a group meet the same noise whatever they ask first.
+ * There is no generator object and so no order: an added draw cannot move another, concurrency cannot change a result,
+ * and siblings of a group meet the same noise in whatever order they ask.
  */
 
 /** A name in a key path; `1` and `'1'` are different names. */
@@ -18,6 +18,7 @@ function mix(hash: number, word: number): number {
   return (Math.imul(h, 5) + 0xe6546b64) | 0
 }
 
+/** MurmurHash3's 32-bit finaliser. */
 function finish(hash: number): number {
   let h = hash
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
@@ -25,7 +26,7 @@ function finish(hash: number): number {
   return (h ^ (h >>> 16)) >>> 0
 }
 
-/** A new seed (unsigned 32-bit integer) for the stream named by `keys` under `seed`. */
+/** Derives the seed (unsigned 32-bit integer) of the stream named by `keys` under `seed`. */
 export function fork(seed: number, ...keys: readonly Key[]): number {
   let hash = mix(0x9747b28c, seed | 0)
   for (const key of keys) {
@@ -41,19 +42,19 @@ export function fork(seed: number, ...keys: readonly Key[]): number {
 
 /** The two seeds of one episode. */
 export interface EpisodeSeeds {
-  /** Seeds the env: the patient and every noise. Siblings of a group share it. */
+  /** Env seed: the patient and all noise. Siblings of a group share it. */
   readonly envSeed: number
-  /** Seeds the agent's own draws. Siblings of a group differ in it. */
+  /** Seed of the agent's own draws. Siblings of a group differ in it. */
   readonly agentSeed: number
 }
 
-/** Seeds of an evaluated case: they depend on the run and the case alone, so every agent meets the same patients. */
+/** Seeds of an evaluated case. They depend on the run and the case alone, so every agent meets the same patients. */
 export function evaluationSeeds(runSeed: number, caseId: string): EpisodeSeeds {
   const envSeed = fork(runSeed, 'evaluate', caseId)
   return { envSeed, agentSeed: fork(envSeed, 'agent') }
 }
 
-/** Seeds of one member of a group: the `group`-th of a training step. */
+/** Seeds of one member of the `group`-th group of a training step. */
 export function groupSeeds(
   runSeed: number,
   step: number,
@@ -64,47 +65,47 @@ export function groupSeeds(
   return { envSeed, agentSeed: fork(envSeed, 'member', member) }
 }
 
-/** Seeds of a demonstration: case number `index` of its list, played for the `time`-th time. */
+/** Seeds of a demonstration: the `time`-th episode of the case at `index` of its list. */
 export function demonstrationSeeds(runSeed: number, index: number, time: number): EpisodeSeeds {
   const envSeed = fork(runSeed, 'demonstration', index)
   return { envSeed, agentSeed: fork(envSeed, 'member', time) }
 }
 
-/** Seeds of a case that the blind adversary of an audit is trained on; its plan is drawn beforehand. */
+/** Seeds of a training case of the audit's blind adversary, whose plan is drawn beforehand. */
 export function adversarySeeds(runSeed: number, caseId: string): EpisodeSeeds {
   const envSeed = fork(runSeed, 'adversary', caseId)
   return { envSeed, agentSeed: envSeed }
 }
 
-/** The seed of generated case `n` under a generator's seed: even in `train`, odd in `heldout`, so splits share none. */
+/** Seed of generated case `n` under a generator's seed: even in `train`, odd in `heldout`, so the splits share none. */
 export const generatedCaseSeed = (
   caseSeed: number,
   split: 'train' | 'heldout',
   n: number,
 ): number => ((fork(caseSeed, split, n) & ~1) | (split === 'train' ? 0 : 1)) >>> 0
 
-/** The env seed of the n-th automatic reset after a reset with `envSeed`. */
+/** Env seed of the n-th automatic reset after a reset with `envSeed`. */
 export const autoresetSeed = (envSeed: number, n: number): number => fork(envSeed, 'episode', n)
 
-/** The seed of the n-th bootstrap resample. */
+/** Seed of the n-th bootstrap resample. */
 export const resampleSeed = (runSeed: number, n: number): number => fork(runSeed, 'bootstrap', n)
 
-/** A number in [0, 1), uniform over 2^32 values, fixed by `seed` and `keys`. */
+/** Draws a number in [0, 1), uniform over 2^32 values, fixed by `seed` and `keys`. */
 export const uniform = (seed: number, ...keys: readonly Key[]): number =>
   fork(seed, ...keys) / 4294967296
 
-/** An integer in [0, n). */
+/** Draws a uniform integer in [0, n). */
 export const uniformInt = (n: number, seed: number, ...keys: readonly Key[]): number =>
   Math.floor(uniform(seed, ...keys) * n)
 
-/** One element of a non-empty list. */
+/** Picks one element of a list. @throws RangeError for an empty list */
 export function pick<T>(list: readonly T[], seed: number, ...keys: readonly Key[]): T {
   if (list.length === 0) throw new RangeError('Expected a non-empty list to pick from, got []')
   // A list of length n is indexed below n, so the element exists.
   return list[uniformInt(list.length, seed, ...keys)] as T
 }
 
-/** An index drawn in proportion to `weights` (non-negative, not all 0). */
+/** Picks an index with probability proportional to `weights` (non-negative). @throws RangeError if all are 0 */
 export function pickWeighted(
   weights: ArrayLike<number>,
   seed: number,
@@ -124,7 +125,7 @@ export function pickWeighted(
   return last
 }
 
-/** The list in an order fixed by `seed` and `keys` (Fisher-Yates on keyed draws). */
+/** Shuffles a copy of the list, in an order fixed by `seed` and `keys` (Fisher-Yates on keyed draws). */
 export function shuffle<T>(list: readonly T[], seed: number, ...keys: readonly Key[]): T[] {
   const out = [...list]
   for (let i = out.length - 1; i > 0; i--) {

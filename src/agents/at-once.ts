@@ -1,44 +1,45 @@
-/** Doctors who diagnose on their first turn: what a consultation must beat. */
+/** Baseline doctors that diagnose on their first turn: prior, complaint only, full information. */
 import type { Agent, PrivilegedAgent } from '../agent.js'
 import { ageInYears, fullInformationBelief, mostProbableDisease } from '../inference/posterior.js'
 import type { BayesianOptions } from './bayesian.js'
 import { conclude, stateTracker } from './bayesian.js'
 
-/** Makes a doctor that names what is most common at the patient's age and sex, whatever they complain of. */
+/** Makes a doctor that names the most common disease at the patient's age and sex, ignoring the complaint. */
 export function prior(options: BayesianOptions): Agent {
-  const read = stateTracker(options)
+  const track = stateTracker(options)
   return (observation) => {
-    const mind = read(observation)
+    const state = track(observation)
     const { age, sex } = observation.intake.demographics
-    return conclude({ ...mind, belief: mind.posterior.start({ age: ageInYears(age), sex }) })
+    return conclude({ ...state, belief: state.posterior.start({ age: ageInYears(age), sex }) })
   }
 }
 
-/** Makes a doctor that names what is most probable by age, sex and complaint. */
+/** Makes a doctor that names the most probable disease given age, sex and complaint. */
 export function complaintOnly(options: BayesianOptions): Agent {
-  const read = stateTracker(options)
-  return (observation) => conclude(read(observation))
+  const track = stateTracker(options)
+  return (observation) => conclude(track(observation))
 }
 
+/** Options of {@link fullInformationDoctor}. */
 export interface FullInformationOptions extends BayesianOptions {
-  /** Only what the patient can tell, or only what examinations show. @default both */
+  /** Restricts the findings to those the patient can tell, or those examinations show. @default both */
   readonly knownBy?: 'patient' | 'exam'
 }
 
 /**
- * Makes the Bayes bound of accuracy: a doctor that is given every finding of a case as it truly is, but not the
- * diagnosis, and names the most probable disease at once. No doctor can be right more often.
+ * Makes the Bayes bound of accuracy: a doctor that is given every true finding of a case, but not the diagnosis, and
+ * names the most probable disease at once. No doctor can be right more often.
  */
 export function fullInformationDoctor({
   knownBy,
   ...options
 }: FullInformationOptions): PrivilegedAgent {
-  const read = stateTracker(options)
+  const track = stateTracker(options)
   return {
     forCase: (truth) => (observation) => {
-      const mind = read(observation)
-      const belief = fullInformationBelief(mind.posterior, truth, knownBy ? { knownBy } : {})
-      return { action: mind.diagnose(mostProbableDisease(options.knowledge, belief)) }
+      const state = track(observation)
+      const belief = fullInformationBelief(state.posterior, truth, knownBy ? { knownBy } : {})
+      return { action: state.diagnose(mostProbableDisease(options.knowledge, belief)) }
     },
   }
 }

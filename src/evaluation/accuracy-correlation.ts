@@ -1,5 +1,4 @@
 /** Correlation of each reward part with accuracy, within groups and over all of them. */
-
 import type { Group } from '../group.js'
 import type { Score } from '../reward.js'
 import { correlation } from './correlation.js'

@@ -5,7 +5,6 @@
  * that still differs becomes the whole signal, however small its weight: once every member is right, a bonus of 0.02
  * per turn saved is learned as hard as the diagnosis was.
  */
-
 import type { Group } from '../group.js'
 import type { AccuracyCorrelations } from './accuracy-correlation.js'
 import { accuracyWarnings, correlateWithAccuracy } from './accuracy-correlation.js'
@@ -138,11 +137,11 @@ export function signalReport(
   { bounds = [0, 1], accuracy }: SignalOptions = {},
 ): SignalReport {
   const nearZeroBelow = nearZero * boundsWidth(bounds)
-  const teaching = groups.filter(({ status }) => status === 'learns')
+  const learning = groups.filter(({ status }) => status === 'learns')
   const zeroVariance = groups.filter(({ status }) => status === 'zero-variance').length
   const masses = new Map<string, number>()
   let [mass, scored, amplification, nearZeroVariance] = [0, 0, 0, 0]
-  for (const group of teaching) {
+  for (const group of learning) {
     const members = attributeMembers(group, weights)
     const along = projections(members)
     const all = sumOf([...along.values()], (value) => value)
@@ -160,11 +159,8 @@ export function signalReport(
   const meanAmplification = shareOf(amplification)
   const correlations = accuracy ? correlateWithAccuracy(groups, accuracy) : {}
   return {
-    groups: groups.length,
-    zeroVariance,
-    nearZeroVariance,
-    nearZeroBelow,
-    dropped: groups.length - teaching.length - zeroVariance,
+    ...{ groups: groups.length, zeroVariance, nearZeroVariance, nearZeroBelow },
+    dropped: groups.length - learning.length - zeroVariance,
     shares,
     magnitude: scored > 0 ? mass / scored : 0,
     amplification: meanAmplification,

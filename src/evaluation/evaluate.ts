@@ -27,7 +27,7 @@ export interface EvaluateOptions {
   readonly signal?: AbortSignal | undefined
   /** Called after each case of the agent, in completion order; not for the references. */
   readonly onPlayed?: (played: PlayedCase) => void
-  /** Also plays the floor, the ceiling and the bound on the same cases; if false, their numbers are null. @default true */
+  /** Also plays floor, ceiling and bound on the same cases; if false, their numbers are null. @default true */
   readonly references?: boolean
 }
 

@@ -42,8 +42,8 @@ export interface Reference {
   readonly bound?: Bound
   /** The ceiling's information gains per turn, by case id, and the function that computes them. */
   readonly information?: {
-    readonly ofCeiling: ReadonlyMap<string, readonly number[]>
-    readonly gained: Gained
+    readonly ceilingGains: ReadonlyMap<string, readonly number[]>
+    readonly gain: Gained
   }
 }
 
@@ -112,12 +112,14 @@ export async function referencesOf(
   const highest = await playReference(ceiling.agent, ceiling.name)
   const anchors = { floor: anchor(lowest), ceiling: anchor(highest) }
   if (!yardstick) return anchors
-  const { gained } = yardstick
   const all = await playReference(yardstick.bound(), 'full information')
   return {
     ...anchors,
     bound: { accuracy: anchor(all).accuracy },
-    information: { gained, ofCeiling: gainsByCase(highest, gained) },
+    information: {
+      gain: yardstick.gained,
+      ceilingGains: gainsByCase(highest, yardstick.gained),
+    },
   }
 }
 
@@ -144,9 +146,9 @@ function questionEfficiency(
   seed: number,
 ): Estimate {
   if (!information) return { mean: null, ci95: null }
-  const byCase = gainsByCase(played, information.gained)
+  const byCase = gainsByCase(played, information.gain)
   const pairs = played.flatMap(({ truth, episode }) => {
-    const [own, best] = [byCase.get(truth.id), information.ofCeiling.get(truth.id)]
+    const [own, best] = [byCase.get(truth.id), information.ceilingGains.get(truth.id)]
     if (!episode || !own || !best) return []
     const turns = episode.turns.filter(({ outcome }) => outcome.kind !== 'closed').length
     return [[gainAfter(own, turns), gainAfter(best, turns)] as const]

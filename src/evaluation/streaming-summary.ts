@@ -1,5 +1,4 @@
 /** Streaming summaries of scores, in memory that does not grow with the number of episodes. */
-
 import type { Part, Score } from '../reward.js'
 import { uniformInt } from '../seed.js'
 import type { Estimate, ValueBounds } from './bootstrap.js'

@@ -1,4 +1,6 @@
 /** `bedside/envs`: the consultation, its patients and examinations, and what wraps and checks any env. */
+
+export type { ResetOptions } from '../env.js'
 export type {
   CaseSource,
   ConsultationOptions,
@@ -29,7 +31,9 @@ export type { Wrapper } from '../envs/wrappers.js'
 export { mapReward, onStep, recordEpisodes, timeLimit, wrap } from '../envs/wrappers.js'
 export { rethrowAsFault } from '../error.js'
 export { combineExamSimulators } from '../exam.js'
+export type { Exchange } from '../patient.js'
 export type { ExamsOption, MakeExams, MakePatient, PartInputs } from '../tasks/parts.js'
 export { registerExams, registerPatient } from '../tasks/parts.js'
 export { make, makeConsultation } from '../tasks/registry.js'
 export { checkEnv } from '../testing/env.js'
+export type { FindingState, RevealedFinding, Understanding } from '../turn.js'

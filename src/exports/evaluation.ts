@@ -13,6 +13,7 @@ export type { Bound, Evaluation, Reference, Yardstick } from '../evaluation/repo
 export { evaluationOf, referencesOf } from '../evaluation/report.js'
 export type { Anchor, ReferenceAnchor, Summary } from '../evaluation/summary.js'
 export { summarise } from '../evaluation/summary.js'
+export type { PlayCaseOptions, RolloutOptions } from '../rollout.js'
 export type { EpisodeSeeds } from '../seed.js'
 export { evaluationSeeds } from '../seed.js'
 export type { SavedEpisode } from '../storage/episode-files.js'

@@ -1,5 +1,6 @@
 /** `bedside/rewards`: define a custom reward, combine rewards, components, presets, judges. */
 
+export { diagnosisOf } from '../episode.js'
 export type { RewardSet, ScoresOf } from '../reward.js'
 export { notApplicable, ok, scoreEpisode, unavailable } from '../reward.js'
 export type {

@@ -1,5 +1,4 @@
 /** Attribution of a policy's gain over the random doctor to reward parts. */
-
 import type { Part, Reward, Score } from '../../reward.js'
 import { average } from '../bootstrap.js'
 import { attributeTotal, unexplainedPart } from '../reward-attribution.js'

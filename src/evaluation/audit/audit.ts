@@ -2,7 +2,6 @@
  * Reward audit: how much a reward pays undeserving policies above the random doctor, on the same cases and seeds.
  * Episodes do not depend on the reward, so any number of rewards are audited with one set of rollouts.
  */
-
 import type { Episode } from '../../episode.js'
 import type { Reward, Score } from '../../reward.js'
 import type { Estimate } from '../bootstrap.js'
@@ -45,7 +44,7 @@ export interface Exploit {
 export interface Audit {
   readonly reward: string
   readonly parity: boolean
-  /** Range that gains are shares of: the reward's bounds, or the observed scores if those are infinite or far too wide. */
+  /** Range that gains are shares of: the reward's bounds, or the observed scores if those are far too wide. */
   readonly range: { readonly low: number; readonly high: number; readonly of: 'declared' | 'seen' }
   readonly cases: number
   /** The random doctor's mean; null without a score. */

@@ -11,6 +11,7 @@ import type { Reward } from '../../reward.js'
 import { play } from '../../rollout.js'
 import { adversarySeeds, uniform } from '../../seed.js'
 import type { Action } from '../../turn.js'
+import { average } from '../bootstrap.js'
 
 /** Options of {@link blindAdversary}. */
 export interface AdversaryOptions {
@@ -190,10 +191,9 @@ async function selectPlan(
     const totals = await mapPool(cases, concurrency, (truth) =>
       playPlan(policy, plan, options, truth),
     )
-    const judged = totals.flatMap((total) => total ?? [])
-    const mean = judged.reduce((sum, one) => sum + one, 0) / judged.length
+    const mean = average(totals.flatMap((total) => total ?? []))
     options.onSpent?.(each)
-    if (judged.length > 0 && (best === undefined || mean > best.mean)) best = { plan, mean }
+    if (mean !== null && (best === undefined || mean > best.mean)) best = { plan, mean }
   }
   return (best?.plan ?? plans[0] ?? []).map((action) => policy.actions[action]!)
 }

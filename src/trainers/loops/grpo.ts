@@ -146,7 +146,7 @@ async function playStep(options: GrpoSettings, step: number): Promise<PlayedStep
     const played = await playPlaces(options, step, places)
     const [fault] = played.faults
     if (fault && members.length + played.members.length === 0)
-      throw noRolloutFault(step, played.faults.length, fault)
+      throw noRolloutFault(`step ${step}: none of its ${played.faults.length}`, fault)
     members.push(...played.members)
     groups.push(...played.groups)
     faults += played.faults.length

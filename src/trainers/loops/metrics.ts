@@ -1,5 +1,4 @@
 /** Step metrics of the rollouts: rewards, accuracy, group and sample counts. */
-
 import type { Group } from '../../group.js'
 import type { StepMetrics } from '../events.js'
 import type { GroupMember } from '../rollouts/group-rollouts.js'

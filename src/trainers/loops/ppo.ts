@@ -107,7 +107,8 @@ async function playStep(options: PpoSettings, step: number) {
   const played = await mapPool(jobs, concurrency, (job) => playMember(options, by, job))
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const [first] = played
-  if (members.length === 0 && Fault.is(first)) throw noRolloutFault(step, jobs.length, first)
+  if (members.length === 0 && Fault.is(first))
+    throw noRolloutFault(`step ${step}: none of its ${jobs.length}`, first)
   return { members, faults: jobs.length - members.length }
 }
 

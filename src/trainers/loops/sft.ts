@@ -48,7 +48,7 @@ export interface SftOptions extends LoopOptions<SftStep> {
 }
 
 /** Makes the policy's token segments of an episode that it did not play. */
-type Demonstrate = (episode: Episode) => readonly TokenSegment[]
+type Demonstrator = (episode: Episode) => readonly TokenSegment[]
 
 const likelihood: Loss = { kind: 'cross-entropy', entropy: 0 }
 
@@ -78,7 +78,7 @@ function countMoves({ mask }: TokenSegment): number {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-function demonstrator(backend: Backend): Demonstrate {
+function demonstrator(backend: Backend): Demonstrator {
   const { demonstrate } = backend
   if (!demonstrate)
     throw new TypeError(
@@ -90,7 +90,7 @@ function demonstrator(backend: Backend): Demonstrate {
 /** Reads all demonstrations. @throws Fault `bad-input` without any, or if the policy could make no move of any */
 async function readDemonstrations(
   options: SftOptions,
-  demonstrate: Demonstrate,
+  demonstrate: Demonstrator,
 ): Promise<readonly Episode[]> {
   const all: Episode[] = []
   for await (const episode of options.demonstrations) {
@@ -118,7 +118,7 @@ function checkCounts({ epochs, steps, firstStep, episodesPerStep }: SftOptions):
 /** Settings that every step of a run shares. */
 interface SftSettings
   extends Required<Pick<SftOptions, 'backend' | 'adam' | 'normaliser' | 'maxTokens' | 'steps'>> {
-  readonly demonstrate: Demonstrate
+  readonly demonstrate: Demonstrator
 }
 
 /** Makes a gradient step on the segments; none without any. */

@@ -1,4 +1,4 @@
-/** Checks a loss that somebody wrote by hand. */
+/** Validation of a hand-written loss. */
 import type { ImportanceCorrection, KlPenalty, Loss } from '../../batch.js'
 import { objectiveKinds } from '../../batch.js'
 
@@ -14,7 +14,7 @@ function assertAbove(name: string, value: number | undefined, bound: number): vo
     throw new RangeError(`Expected \`${name}\` to be finite and above ${bound}, got \`${value}\``)
 }
 
-/** @throws RangeError naming a word that is none of the known ones */
+/** @throws RangeError naming a value that is not in `known` */
 function assertOneOf(name: string, value: string, known: readonly string[]): void {
   if (!known.includes(value))
     throw new RangeError(`Expected \`${name}\` to be ${known.join(', ')}, got \`${value}\``)
@@ -33,15 +33,15 @@ function assertCorrection({ level, mode, min = 0, max }: ImportanceCorrection): 
 }
 
 /**
- * Checks a loss: its kind, bounds that are not negative, temperatures above 0, and what goes with it.
- * @throws RangeError naming the constant and its value
+ * Checks a loss: known kind, non-negative clip bounds, temperatures above 0, valid KL penalty and correction.
+ * @throws RangeError naming the field and its value
  */
 export function assertLoss(loss: Loss): void {
   assertOneOf('loss.kind', loss.kind, objectiveKinds)
   assertAtLeast('loss.entropy', loss.entropy, 0)
   if (loss.kind === 'ppo-clip' || loss.kind === 'cispo' || loss.kind === 'gspo') {
     assertAtLeast('loss.low', loss.low, 0)
-    // A weight of cispo without a lower bound may be held below 1, as TRL's is.
+    // CISPO without a lower bound may clip its weight below 1, as TRL does.
     assertAtLeast('loss.high', loss.high, loss.kind === 'cispo' && loss.low >= 1 ? -1 : 0)
   }
   if (loss.kind === 'ppo-clip' && loss.dual !== undefined) assertAbove('loss.dual', loss.dual, 1)

@@ -1,54 +1,55 @@
-/** The loss of a whole batch of plain arrays, and its gradient: for a training loop of one's own. */
+/** Loss and gradient of a batch of plain arrays, for custom training loops. */
 import type { StepReport } from '../../backend.js'
 import type { Loss, NormaliserKind, Objective } from '../../batch.js'
 import { makeNormaliser, normaliserKinds } from '../../batch.js'
 import { assertLoss } from './assert-loss.js'
 import { stepReport } from './step-report.js'
 
-/** One row per sequence, one number per token. */
+/** Ragged array: one row per sequence, one number per token. */
 export type TokenRows = readonly ArrayLike<number>[]
 
-/** What a batch's loss is a function of. Masked tokens are not read. */
+/** Arguments of a batch's loss. Masked tokens are not read. */
 export interface LossBatch {
   /** log p under the weights being trained. */
   readonly logprobs: TokenRows
-  /** log p under the weights the ratio is measured from. @default `logprobs`: a ratio of 1 */
+  /** log p under the old weights of the ratio. @default `logprobs`: a ratio of 1 */
   readonly oldLogprobs?: TokenRows
-  /** log p by the sampler, for an importance correction. @default `oldLogprobs` */
+  /** log p under the sampler, for an importance correction. @default `oldLogprobs` */
   readonly samplerLogprobs?: TokenRows
   /** log p under the reference policy, for a KL penalty. */
   readonly refLogprobs?: TokenRows
-  /** Of a row, or of each of its tokens. */
+  /** One number per row, or per token of a row. */
   readonly advantages: readonly (number | ArrayLike<number>)[]
   /** 1 where the policy drew the token, 0 where it read it. @default all 1 */
   readonly mask?: TokenRows
-  /** Of the policy at each token, in nats, for an entropy bonus. */
+  /** Entropy of the policy at each token, in nats, for an entropy bonus. */
   readonly entropies?: TokenRows
-  /** The rollout of each row; rows of one rollout count once in `rollout-mean` and `dr-grpo`. @default one each */
+  /** Rollout id of each row; rows of one rollout count once in `rollout-mean` and `dr-grpo`. @default one each */
   readonly rollouts?: readonly (string | number)[]
 }
 
+/** Options of {@link batchLoss}. */
 export interface BatchLossOptions {
-  /** `entropy` is 0 where it is left out. */
+  /** The loss; `entropy` defaults to 0. */
   readonly loss: Objective & Partial<Pick<Loss, 'entropy' | 'kl' | 'correction'>>
-  /** How token losses become one number: a kind, or each row's multiplier. */
+  /** Normaliser of the token losses: a kind, or each row's multiplier. */
   readonly normaliser: NormaliserKind | ArrayLike<number>
-  /** For `dr-grpo`: the most tokens a rollout can draw. */
+  /** For `dr-grpo`: maximum number of tokens a rollout can draw. */
   readonly maxTokens?: number
 }
 
-/** The loss of a batch, its gradient, and statistics over drawn tokens as a backend reports them. */
+/** Loss of a batch, its gradient, and the statistics over drawn tokens that a backend reports. */
 export interface BatchLoss
   extends Omit<StepReport, 'policyVersion' | 'gradNorm' | 'logprobGap' | 'critic'> {
-  /** d loss / d log p of every token, 0 where masked. An entropy bonus is no function of log-probs: it is left out. */
+  /** d loss / d log p of every token, 0 where masked, without the entropy bonus, which is no function of log-probs. */
   readonly gradients: readonly (readonly number[])[]
 }
 
-/** Rows that were checked against the log-probs of the batch. */
-type Checked = (name: keyof LossBatch, rows: TokenRows) => TokenRows
+/** Returns `rows` if their shape is that of the log-probs. */
+type CheckRows = (name: keyof LossBatch, rows: TokenRows) => TokenRows
 
-/** @throws RangeError naming the field, the row and the token */
-function checkedAgainst(logprobs: TokenRows, masks: readonly Uint8Array[]): Checked {
+/** Makes a check of rows, which throws a RangeError naming the field, the row and the token. */
+function rowChecker(logprobs: TokenRows, masks: readonly Uint8Array[]): CheckRows {
   return (name, rows) => {
     if (rows.length !== logprobs.length)
       throw new RangeError(`Expected \`${name}\` of ${logprobs.length} rows, got ${rows.length}`)
@@ -66,11 +67,11 @@ function checkedAgainst(logprobs: TokenRows, masks: readonly Uint8Array[]): Chec
   }
 }
 
-/** The masks of a batch. @throws RangeError for another shape than the log-probs', or a number that is not 0 or 1 */
-function masksOf({ logprobs, mask }: LossBatch): Uint8Array[] {
+/** Reads the masks. @throws RangeError for another shape than the log-probs', or a number that is not 0 or 1 */
+function readMasks({ logprobs, mask }: LossBatch): Uint8Array[] {
   if (!mask) return logprobs.map(({ length }) => new Uint8Array(length).fill(1))
   const every = mask.map(({ length }) => new Uint8Array(length).fill(1))
-  checkedAgainst(logprobs, every)('mask', mask)
+  rowChecker(logprobs, every)('mask', mask)
   return mask.map((row, r) =>
     Uint8Array.from(row, (drawn, t) => {
       if (drawn === 0 || drawn === 1) return drawn
@@ -79,8 +80,8 @@ function masksOf({ logprobs, mask }: LossBatch): Uint8Array[] {
   )
 }
 
-/** The multiplier of each row's tokens. @throws RangeError for a kind there is not, or another number of multipliers */
-function weightsOf(
+/** Computes the multiplier of each row's tokens. @throws RangeError for an unknown kind or a wrong number of rows */
+function rowWeights(
   { rollouts }: LossBatch,
   masks: readonly Uint8Array[],
   { normaliser, maxTokens }: BatchLossOptions,
@@ -104,7 +105,7 @@ function weightsOf(
   return makeNormaliser(normaliser, rows, maxTokens === undefined ? {} : { maxTokens }).perSegment
 }
 
-/** @throws RangeError for a loss that needs what the batch does not have */
+/** @throws RangeError if the batch lacks a field that the loss needs */
 function assertComplete(
   { entropy, kl, correction }: Loss,
   { entropies, refLogprobs, samplerLogprobs }: LossBatch,
@@ -119,28 +120,28 @@ function assertComplete(
 }
 
 /**
- * The loss of a batch and its derivative by every log-prob, as every backend computes them.
- * @throws RangeError naming what is wrong and its value: rows of another length, a number that is not finite where
- *   drawn, a mask that is not 0 or 1, a loss or normaliser of unknown kind, a negative bound, no drawn token at all
+ * Computes the loss of a batch and its derivative by every log-prob, as every backend does.
+ * @throws RangeError naming the field and its value: rows of another length, a number that is not finite where drawn, a
+ *   mask that is not 0 or 1, a loss or normaliser of unknown kind, a negative bound, no drawn token at all
  */
 export function batchLoss(batch: LossBatch, options: BatchLossOptions): BatchLoss {
   const loss: Loss = { ...options.loss, entropy: options.loss.entropy ?? 0 }
   assertLoss(loss)
   assertComplete(loss, batch)
-  const masks = masksOf(batch)
-  const checked = checkedAgainst(batch.logprobs, masks)
-  const logprobs = checked('logprobs', batch.logprobs)
-  const old = checked('oldLogprobs', batch.oldLogprobs ?? logprobs)
-  const sampled = checked('samplerLogprobs', batch.samplerLogprobs ?? old)
-  const reference = batch.refLogprobs && checked('refLogprobs', batch.refLogprobs)
-  const entropies = batch.entropies && checked('entropies', batch.entropies)
-  const advantages = checked(
+  const masks = readMasks(batch)
+  const check = rowChecker(batch.logprobs, masks)
+  const logprobs = check('logprobs', batch.logprobs)
+  const old = check('oldLogprobs', batch.oldLogprobs ?? logprobs)
+  const sampled = check('samplerLogprobs', batch.samplerLogprobs ?? old)
+  const reference = batch.refLogprobs && check('refLogprobs', batch.refLogprobs)
+  const entropies = batch.entropies && check('entropies', batch.entropies)
+  const advantages = check(
     'advantages',
     batch.advantages.map((own, r) =>
       typeof own === 'number' ? new Float64Array(masks[r]?.length ?? 0).fill(own) : own,
     ),
   )
-  const weights = weightsOf(batch, masks, options)
+  const weights = rowWeights(batch, masks, options)
   const sums = stepReport(loss, 0)
   const gradients = masks.map((mask, r) =>
     Array.from(
@@ -148,7 +149,7 @@ export function batchLoss(batch: LossBatch, options: BatchLossOptions): BatchLos
         segment: {
           ...{ mask, logprobs: sampled[r]!, oldLogprobs: old[r]!, advantages: advantages[r]! },
           ...(reference ? { refLogprobs: reference[r]! } : {}),
-          // Of no version: the gap between sampler and trainer is not reported.
+          // Without versions, there is no sampler-trainer gap to report.
           policyVersions: [],
         },
         logprobs: logprobs[r]!,

@@ -1,9 +1,9 @@
-/** What a critic is to learn of a batch, checked, and what a step reports of it: for every backend that has one. */
+/** Critic targets of a batch: validation, value loss sums and the step's report, shared by all backends. */
 import type { CriticTargets, TokenSegment } from '../../batch.js'
 import { deviation } from '../advantages/whiten.js'
 import { valueLoss } from './value.js'
 
-/** @throws RangeError naming the field, the segment and the token */
+/** Checks critic targets against the segments. @throws RangeError naming the field, the segment and the token */
 export function assertTargets(
   critic: CriticTargets,
   segments: readonly Pick<TokenSegment, 'mask'>[],
@@ -32,21 +32,22 @@ export function assertTargets(
   }
 }
 
-/** What a step did to a critic. */
+/** Critic statistics of one gradient step. */
 export interface CriticReport {
-  /** The mean loss of a drawn token, neither normalised nor weighed. */
+  /** Mean loss per drawn token, without normaliser and coefficient. */
   readonly loss: number
-  /** 1 - var(returns - values) / var(returns), 0 for equal returns. */
+  /** Explained variance: 1 - var(returns - values) / var(returns); 0 for equal returns. */
   readonly explained: number
 }
 
+/** Running sums of a critic's gradient step. */
 export interface CriticTally {
-  /** Counts the value at a drawn token of a segment, before the step; gives d loss / d value. */
+  /** Adds the value at drawn token `t` of a segment, before the step; returns d loss / d value. */
   add(segment: number, t: number, value: number): number
   report(): CriticReport
 }
 
-/** Starts the sums of a step of the critic. */
+/** Makes empty sums for a critic's gradient step. */
 export function criticTally({ returns, oldValues, range }: CriticTargets): CriticTally {
   const seen: number[] = []
   const errors: number[] = []

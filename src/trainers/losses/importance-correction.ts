@@ -1,23 +1,23 @@
-/** Importance corrections for tokens that another engine, precision or version drew. */
+/** Importance-sampling corrections for tokens drawn by another engine, precision or policy version. */
 import type { ImportanceCorrection } from '../../batch.js'
 import type { LossRow } from './policy.js'
 
 /**
  * Truncated importance sampling (Yao et al. 2025, "Your Efficient RL Framework Secretly Brings You Off-Policy RL
- * Training"): ρ at most `max`.
+ * Training"): clips the importance ratio ρ = p_old / p_sampler to [min, max].
  */
 export const tis = (
   level: ImportanceCorrection['level'],
   { max = 2, min = 0 }: { readonly max?: number; readonly min?: number } = {},
 ): ImportanceCorrection => ({ level, mode: 'truncate', min, max })
 
-/** Masked importance sampling: what has ρ above `max` is left out. */
+/** Masked importance sampling: leaves out tokens, or sequences, with ρ outside of [min, max]. */
 export const mis = (
   level: ImportanceCorrection['level'],
   { max = 3, min = 0 }: { readonly max?: number; readonly min?: number } = {},
 ): ImportanceCorrection => ({ level, mode: 'mask', min, max })
 
-/** IcePop (Ling team 2025): tokens with ρ outside of [min, max] are left out, both ways. */
+/** IcePop (Ling team 2025): leaves out tokens with ρ outside of [min, max], on both sides. */
 export const icepop = ({
   min = 0.5,
   max = 5,
@@ -26,14 +26,14 @@ export const icepop = ({
   readonly max?: number
 } = {}): ImportanceCorrection => ({ level: 'token', mode: 'mask', min, max })
 
-function bounded({ mode, min = 0, max }: ImportanceCorrection, rho: number): number {
+function boundRatio({ mode, min = 0, max }: ImportanceCorrection, rho: number): number {
   if (mode === 'truncate') return Math.min(Math.max(rho, min), max)
   return rho >= min && rho <= max ? rho : 0
 }
 
 /**
- * The weight of every token after the prompt: 1 for drawn ones without a correction or without `oldLogprobs`, 0 for
- * masked ones.
+ * Correction weight of every token after the prompt: 1 for drawn tokens without a correction or without `oldLogprobs`, 0
+ * for masked ones.
  */
 export function correctionWeights(
   correction: ImportanceCorrection | undefined,
@@ -43,9 +43,9 @@ export function correctionWeights(
   if (!correction || !oldLogprobs) return weights
   let sum = 0
   for (let t = 0; t < mask.length; t++) if (mask[t] === 1) sum += oldLogprobs[t]! - logprobs[t]!
-  const whole = correction.level === 'sequence' ? bounded(correction, Math.exp(sum)) : undefined
+  const whole = correction.level === 'sequence' ? boundRatio(correction, Math.exp(sum)) : undefined
   for (let t = 0; t < mask.length; t++)
     if (mask[t] === 1)
-      weights[t] = whole ?? bounded(correction, Math.exp(oldLogprobs[t]! - logprobs[t]!))
+      weights[t] = whole ?? boundRatio(correction, Math.exp(oldLogprobs[t]! - logprobs[t]!))
   return weights
 }

@@ -1,16 +1,17 @@
 /**
- * Any loss for a server that knows importance sampling alone. At the weights the log-probs were computed with, the
- * ratio is 1 and the gradient of -rA by log p is -A: with A = -d loss / d log p it is the gradient wanted, exact for
- * one step. Entropy bonuses are not a function of the drawn tokens' log-probs and cannot be sent so.
+ * Linearisation of any loss, for a server that only knows importance sampling. At the weights of the log-probs, the
+ * ratio r is 1 and the gradient of -rA by log p is -A: with A = -d loss / d log p it is the desired gradient, exact for
+ * one step. An entropy bonus is no function of the drawn tokens' log-probs and cannot be linearised.
  */
 import type { TrainBatch } from '../../batch.js'
 import { assertBatch } from '../../batch.js'
 import { segmentLoss } from './policy.js'
 
 /**
- * The batch whose importance-sampling gradient at these log-probs is the gradient of `batch`; the normaliser stays.
+ * Makes the batch whose importance-sampling gradient at these log-probs is the gradient of `batch`, with the same
+ * normaliser.
  * @param logprobs for each segment, log p of every token after the prompt under the weights being trained
- * @throws RangeError for a loss with an entropy bonus, or another number of log-probs
+ * @throws RangeError for a loss with an entropy bonus, or a wrong number of log-probs
  */
 export function linearise(
   batch: TrainBatch,

@@ -1,37 +1,37 @@
 /**
- * Policy losses, token by token: the value, and its exact derivative by the token's log-prob. Every backend that can
- * be told a gradient uses these, and one that cannot is sent them linearised (`linearise.ts`).
+ * Policy losses per token: value and exact derivative by the token's log-prob. Backends that take gradients use these;
+ * others get the loss linearised (`linearise.ts`).
  */
 import type { KlPenalty, Loss, Objective } from '../../batch.js'
 import { objectiveKinds } from '../../batch.js'
 import { correctionWeights } from './importance-correction.js'
 
-/** What a loss reads of a segment, each a number per token after the prompt; a `TokenSegment` is one. */
+/** Inputs of a segment's loss, one number per token after the prompt; a `TokenSegment` is one. */
 export interface LossRow {
   /** 1 where the policy drew the token. */
   readonly mask: ArrayLike<number>
   /** Sampler's log-prob. */
   readonly logprobs: ArrayLike<number>
-  /** log-prob under the weights the ratio is measured from. @default `logprobs` */
+  /** log-prob under the old weights of the ratio. @default `logprobs` */
   readonly oldLogprobs?: ArrayLike<number>
   /** log-prob under the reference policy, for a loss with a KL penalty. */
   readonly refLogprobs?: ArrayLike<number>
   readonly advantages: ArrayLike<number>
 }
 
-/** A value and its derivative by the token's log-prob. */
+/** Loss of one token and its derivative by the token's log-prob. */
 export interface TokenLoss {
   readonly value: number
   readonly slope: number
-  /** The gradient was cut off by a bound; never of a token of advantage 0, which has none. */
+  /** Whether a bound cut off the gradient; never for a token of advantage 0, which has none. */
   readonly clipped: boolean
 }
 
 const clip = (ratio: number, low: number, high: number): number =>
   Math.min(Math.max(ratio, 1 - low), 1 + high)
 
-/** -min(rA, clip(r)A): flat where clipping lowers the gain; with `dual`, flat below -dual A too. */
-function clipped(
+/** PPO-clip: -min(rA, clip(r)A), for ratio r and advantage A; with `dual`, for A < 0, flat for r > dual too. */
+function clippedSurrogate(
   { low, high, dual }: { readonly low: number; readonly high: number; readonly dual?: number },
   ratio: number,
   advantage: number,
@@ -44,14 +44,14 @@ function clipped(
     : { value: -ratio * advantage, slope: -ratio * advantage, clipped: false }
 }
 
-/** σ with an exponential that cannot overflow. */
+/** Logistic function whose exponential cannot overflow. */
 const sigmoid = (x: number): number => {
   const e = Math.exp(-Math.abs(x))
   return x >= 0 ? 1 / (1 + e) : e / (1 + e)
 }
 
 /**
- * The loss of one drawn token; entropy, penalty and correction apart.
+ * Loss of one drawn token, without entropy bonus, KL penalty and importance correction.
  * @param logprob log p under the weights being trained
  * @param ratio p / p_old, of the token or, for gspo, of its segment
  * @throws RangeError for an objective of another kind
@@ -68,10 +68,10 @@ export function tokenLoss(
       return { value: -advantage * logprob, slope: -advantage, clipped: false }
     case 'importance-sampling':
       return { value: -ratio * advantage, slope: -ratio * advantage, clipped: false }
-    // For gspo the derivative is by the segment's tokens together: as in its token form, each gets s A.
+    // For gspo the derivative is by the segment's tokens together: as in its token form, each gets ratio times advantage.
     case 'ppo-clip':
     case 'gspo':
-      return clipped(objective, ratio, advantage)
+      return clippedSurrogate(objective, ratio, advantage)
     case 'cispo': {
       const bounded = clip(ratio, objective.low, objective.high)
       const slope = -bounded * advantage
@@ -91,7 +91,7 @@ export function tokenLoss(
 }
 
 /**
- * An estimate of the KL divergence from the reference policy, and its derivative.
+ * Estimates the KL divergence from the reference policy, with its derivative by log p (k1, k2 or k3).
  * @param distance log p - log p_ref
  */
 export function klEstimate(
@@ -104,19 +104,19 @@ export function klEstimate(
   return { value: inverse + distance - 1, slope: 1 - inverse }
 }
 
-/** What a loss makes of one segment, before the normaliser; all per token, 0 where masked. */
+/** Loss of one segment before the normaliser: arrays per token, 0 where masked. */
 export interface SegmentLoss {
-  /** Entropy apart. */
+  /** Token losses without the entropy bonus. */
   readonly values: Float64Array
   /** d (sum of values) / d log p. */
   readonly slopes: Float64Array
   /** p / p_old of each token. */
   readonly ratios: Float64Array
-  /** The correction's; 1 without one. */
+  /** Correction weights; 1 without a correction. */
   readonly weights: Float64Array
-  /** 1 where the gradient was cut off by a bound. */
+  /** 1 where a bound cut off the gradient. */
   readonly clipped: Uint8Array
-  /** The KL penalty's estimate, without its coefficient; 0 without one. */
+  /** KL estimates, without the penalty's coefficient; 0 without a penalty. */
   readonly kl: Float64Array
 }
 
@@ -129,7 +129,7 @@ const zeros = (length: number, weights: Float64Array): SegmentLoss => ({
   kl: new Float64Array(length),
 })
 
-/** The mean over drawn tokens of log p - log p_old, exponentiated (GSPO). */
+/** GSPO's sequence ratio: exp of the mean of log p - log p_old over drawn tokens. */
 function sequenceRatio(
   { mask }: Pick<LossRow, 'mask'>,
   logprobs: ArrayLike<number>,
@@ -146,9 +146,9 @@ function sequenceRatio(
 }
 
 /**
- * The loss of one segment's drawn tokens.
+ * Computes the loss of one segment's drawn tokens.
  * @param logprobs log p of every token after the prompt under the weights being trained; masked ones are not read
- * @throws RangeError when `logprobs` is of another length, or the loss has a penalty and the segment no reference
+ * @throws RangeError if `logprobs` has another length, or the loss a KL penalty and the segment no `refLogprobs`
  */
 export function segmentLoss(
   loss: Loss,
@@ -170,7 +170,7 @@ export function segmentLoss(
     const ratio = Math.exp(logprob - old[t]!)
     const one = tokenLoss(loss, logprob, whole ?? ratio, advantages[t]!)
     const weight = out.weights[t]!
-    // A token left out by the correction adds nothing, however large its ratio: 0 times infinity is no number.
+    // A token left out by the correction adds nothing: 0 times an infinite ratio would be NaN.
     out.values[t] = weight === 0 ? 0 : weight * one.value
     out.slopes[t] = weight === 0 ? 0 : weight * one.slope
     out.ratios[t] = ratio

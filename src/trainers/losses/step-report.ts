@@ -1,36 +1,37 @@
-/** Adds up what a gradient step did, segment by segment, into the report every backend gives. */
+/** Sums a gradient step's losses and statistics, segment by segment, into the report of every backend. */
 import type { StepReport } from '../../backend.js'
 import type { Loss } from '../../batch.js'
 import type { LossRow } from './policy.js'
 import { segmentLoss } from './policy.js'
 
-/** A segment, read by the weights being trained. */
+/** A segment with its log-probs and entropies under the weights being trained. */
 export interface ReadSegment {
   readonly segment: LossRow & {
-    /** The policy version each token was drawn with. */
+    /** Policy version that drew each token. */
     readonly policyVersions: ArrayLike<number>
   }
   /** log p of every token after the prompt under these weights; masked ones are not read. */
   readonly logprobs: ArrayLike<number>
-  /** Of the policy at each of these tokens, in nats. @default 0 */
+  /** Entropy of the policy at each of these tokens, in nats. @default 0 */
   readonly entropies?: ArrayLike<number>
   /** The normaliser's multiplier. */
   readonly weight: number
 }
 
+/** Running sums of a gradient step. */
 export interface StepTotals {
-  /** Counts a segment and gives d loss / d log p of every token, its weight included, the entropy bonus left out. */
+  /** Adds a segment; returns d loss / d log p of every token, `weight` included, the entropy bonus left out. */
   add(read: ReadSegment): Float64Array
-  /** @throws RangeError when no drawn token was added */
+  /** Returns the step's report. @throws RangeError if no drawn token was added */
   report(policyVersion: number, gradNorm: number): StepReport
 }
 
-/** Starts the sums over drawn tokens of how far the policy has moved from its sampler. */
-function drift() {
+/** Makes empty sums, over drawn tokens, of the policy's distance from its sampler. */
+function samplerDrift() {
   let [tokens, ratio, square, maxRatio, kl] = [0, 0, 0, 0, 0]
   let [current, gap, maxGap] = [0, 0, 0]
   return {
-    /** Counts a token; a fresh one was drawn with the version being trained. */
+    /** Adds a token; a fresh one was drawn with the version being trained. */
     count(sampled: number, logprob: number, fresh: boolean): void {
       const own = Math.exp(logprob - sampled)
       tokens++
@@ -55,11 +56,11 @@ function drift() {
 }
 
 /**
- * Starts a step's sums.
- * @param version the policy version being trained: tokens drawn with it show the sampler-trainer gap
+ * Makes empty sums for a gradient step.
+ * @param version policy version being trained: tokens drawn with it measure the sampler-trainer gap
  */
 export function stepReport(loss: Loss, version: number): StepTotals {
-  const moved = drift()
+  const drift = samplerDrift()
   let [sum, clipped, dropped, reference, entropies] = [0, 0, 0, 0, 0]
   return {
     add({ segment, logprobs, entropies: spread, weight }) {
@@ -67,7 +68,7 @@ export function stepReport(loss: Loss, version: number): StepTotals {
       const made = segmentLoss(loss, segment, logprobs)
       for (let t = 0; t < mask.length; t++) {
         if (mask[t] !== 1) continue
-        moved.count(sampled[t]!, logprobs[t]!, policyVersions[t] === version)
+        drift.count(sampled[t]!, logprobs[t]!, policyVersions[t] === version)
         const entropy = spread?.[t] ?? 0
         sum += weight * (made.values[t]! - loss.entropy * entropy)
         entropies += entropy
@@ -79,7 +80,7 @@ export function stepReport(loss: Loss, version: number): StepTotals {
       return made.slopes
     },
     report(policyVersion, gradNorm) {
-      const { tokens, ratio, kl, logprobGap, ess } = moved.report()
+      const { tokens, ratio, kl, logprobGap, ess } = drift.report()
       if (tokens === 0) throw new RangeError('Expected a batch with drawn tokens, got none')
       return {
         ...{ policyVersion, loss: sum, gradNorm, ratio },

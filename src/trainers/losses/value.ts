@@ -1,19 +1,19 @@
-/** The critic's loss: squared error of its values against returns, clipped as PPO does. */
+/** Value loss of a critic: squared error of values against returns, clipped as in PPO. */
 
-/** A value and its derivative by the prediction, for one token. */
+/** Value loss of one token and its derivative by the prediction. */
 export interface ValueLoss {
   readonly value: number
   readonly slope: number
-  /** The gradient was cut off by the bound. */
+  /** Whether the clip range cut off the gradient. */
   readonly clipped: boolean
 }
 
 /**
- * ½ max((v - R)², (clip(v, v_old - range, v_old + range) - R)²) (PPO's implementation, as in verl); without `range`
- * ½ (v - R)².
+ * Clipped value loss ½ max((v - R)², (clip(v, v_old - range, v_old + range) - R)²) (PPO's implementation, as in verl);
+ * without `range` ½ (v - R)².
  * @param prediction v, under the weights being trained
  * @param target R, the return
- * @param old v_old, the prediction the rollout was judged by
+ * @param old v_old, the prediction at rollout time
  */
 export function valueLoss(
   prediction: number,
@@ -25,7 +25,7 @@ export function valueLoss(
   const plain = { value: (error * error) / 2, slope: error, clipped: false }
   if (range === undefined) return plain
   const held = Math.min(Math.max(prediction, old - range), old + range) - target
-  // Where the held prediction is the worse one it is a constant: pushing the prediction on gains nothing.
+  // The clipped prediction is constant: where its error is the larger one, the gradient is 0.
   if ((held * held) / 2 <= plain.value) return plain
   return { value: (held * held) / 2, slope: 0, clipped: true }
 }

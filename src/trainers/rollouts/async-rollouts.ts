@@ -2,10 +2,11 @@
  * Asynchronous rollouts: a queue of groups played ahead of the steps that take them, so a slow consultation does not
  * hold up a step. Results depend on timing: a run with a queue is not reproducible.
  */
+import type { LimitFunction } from 'p-limit'
 import pLimit from 'p-limit'
 import type { Agent } from '../../agent.js'
 import { Fault } from '../../error.js'
-import type { GroupMember, PlayOptions, RolloutJob } from './group-rollouts.js'
+import type { GroupMember, PlayOptions } from './group-rollouts.js'
 import { playMember, rolloutJobs } from './group-rollouts.js'
 
 /** Options of {@link openRolloutQueue}. */
@@ -56,46 +57,47 @@ export interface RolloutQueue {
 
 /** Oldest policy version among a group's tokens; Infinity without tokens. */
 const oldestVersion = ({ members }: PlayedGroup): number =>
-  members.reduce(
-    (least, { episode }) =>
-      episode.turns.reduce(
-        (low, { sample }) => (sample ? Math.min(low, sample.policyVersion) : low),
-        least,
-      ),
-    Number.POSITIVE_INFINITY,
+  Math.min(
+    ...members.flatMap(({ episode }) =>
+      episode.turns.flatMap(({ sample }) => sample?.policyVersion ?? []),
+    ),
   )
 
-/** Keeps up to `most` groups of the run playing or ready, in order from `options.firstStep` on. */
-function playAhead({ play, sampler, name, ...options }: RolloutQueueOptions, most: number) {
-  const { groupsPerStep, groupSize } = options
+/** Plays the members of the n-th group of the run, each when `limit` lets it. */
+async function playGroup(
+  { play, sampler, name, groupsPerStep, groupSize }: RolloutQueueOptions,
+  limit: LimitFunction,
+  n: number,
+): Promise<PlayedGroup> {
+  const step = Math.floor(n / groupsPerStep) + 1
+  const place = n % groupsPerStep
+  const jobs = rolloutJobs(play, { step, places: [place], groupsPerStep, groupSize })
+  const played = await Promise.all(
+    jobs.map((job) => limit(() => playMember(play, { agent: sampler(), name }, job))),
+  )
+  return {
+    step,
+    place,
+    members: played.flatMap((one) => (Fault.is(one) ? [] : [one])),
+    faults: played.filter((one) => Fault.is(one)),
+  }
+}
+
+/** Keeps up to `most` groups of the run playing or ready, in order from `firstStep` on. */
+function playAhead(options: RolloutQueueOptions, most: number) {
   const limit = pLimit(options.concurrency)
   const ready: PlayedGroup[] = []
-  const running = new Set<Promise<void>>()
-  let next = (options.firstStep - 1) * groupsPerStep
+  const running = new Set<Promise<unknown>>()
+  let next = (options.firstStep - 1) * options.groupsPerStep
   let failure: unknown
   let wake: () => void = () => undefined
 
-  const playGroup = async (n: number): Promise<void> => {
-    const step = Math.floor(n / groupsPerStep) + 1
-    const place = n % groupsPerStep
-    const jobs = rolloutJobs(play, { step, places: [place], groupsPerStep, groupSize })
-    const played = await Promise.all(
-      jobs.map((job) => limit(() => playMember(play, { agent: sampler(), name }, job))),
-    )
-    ready.push({
-      step,
-      place,
-      members: played.flatMap((one) => (Fault.is(one) ? [] : [one])),
-      faults: played.filter((one) => Fault.is(one)),
-    })
-  }
-
+  /** Launches no more groups; returns the first failure. */
+  const fail = (error: unknown): unknown => (failure ??= error)
   const launch = (): void => {
     while (running.size + ready.length < most && failure === undefined) {
-      const group: Promise<void> = playGroup(next++)
-        .catch((error) => {
-          failure ??= error
-        })
+      const group: Promise<unknown> = playGroup(options, limit, next++)
+        .then((played) => ready.push(played), fail)
         .finally(() => {
           running.delete(group)
           wake()
@@ -118,8 +120,7 @@ function playAhead({ play, sampler, name, ...options }: RolloutQueueOptions, mos
         })
       }
     },
-    /** Launches no more groups; the failure of an earlier one is kept. */
-    fail: (error: Error): unknown => (failure ??= error),
+    fail,
     settled: () => Promise.all(running),
   }
 }
@@ -152,7 +153,7 @@ export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
       return { groups, stale, staleGroups, lost }
     },
     async close() {
-      stop.abort(ahead.fail(new DOMException('The flow was closed', 'AbortError')))
+      stop.abort(ahead.fail(new DOMException('The rollout queue was closed', 'AbortError')))
       await ahead.settled()
     },
   }

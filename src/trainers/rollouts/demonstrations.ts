@@ -10,6 +10,7 @@ import { play } from '../../rollout.js'
 import { demonstrationSeeds } from '../../seed.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
 import type { TrainingEmitter } from '../events.js'
+import { noRolloutFault } from './group-rollouts.js'
 
 /** Demonstration episodes, and counts of those left out. */
 export interface Demonstrations {
@@ -151,10 +152,6 @@ export async function fromAgent(options: FromAgentOptions): Promise<Demonstratio
   const kept = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const [first] = played
   if (kept.length === 0 && Fault.is(first))
-    throw new Fault(
-      first.code,
-      `${agentName}: none of ${jobs.length} consultations could be played: ${first.message}`,
-      { cause: first },
-    )
+    throw noRolloutFault(`${agentName}: none of ${jobs.length}`, first)
   return { kept, unavailable: played.length - kept.length, rejected: 0 }
 }

@@ -14,7 +14,7 @@ import type { TrainingEmitter } from '../events.js'
 
 /** World options of training rollouts: cases, env, rewards and seed. */
 export interface PlayOptions {
-  /** The n-th training case; n counts groups from the start of the run, groups drawn by resampling not counted. */
+  /** The n-th training case; n counts groups from the start of the run, without resampled ones. */
   readonly caseAt: (n: number, step: number) => Case
   readonly makeEnv: (step: number) => Env
   readonly reward: Reward
@@ -95,27 +95,20 @@ export const rolloutJobs = (
     )
   })
 
-/** Makes the fault of a step of which no consultation could be played. @param first the first of the faults */
-export const noRolloutFault = (step: number, count: number, first: Fault): Fault =>
-  new Fault(
-    first.code,
-    `step ${step}: none of its ${count} consultations could be played: ${first.message}`,
-    { cause: first },
-  )
+/** Makes the fault for rollouts that all failed; `attempt` begins its message, `first` is the first fault. */
+export const noRolloutFault = (attempt: string, first: Fault): Fault =>
+  new Fault(first.code, `${attempt} consultations could be played: ${first.message}`, {
+    cause: first,
+  })
 
 /** Forms the group of the members at one place; `undefined` without members. */
-export const formMemberGroup = (
+export function formMemberGroup(
   id: string,
   members: readonly GroupMember[],
   estimator: AdvantageEstimator,
   policy: GroupPolicy,
-): Group | undefined =>
-  members.length === 0
-    ? undefined
-    : formGroup(
-        id,
-        members.map(({ episode }) => episode),
-        members.map(({ score }) => score),
-        estimator,
-        policy,
-      )
+): Group | undefined {
+  const episodes = members.map(({ episode }) => episode)
+  const scores = members.map(({ score }) => score)
+  return members.length > 0 ? formGroup(id, episodes, scores, estimator, policy) : undefined
+}
