@@ -1,7 +1,4 @@
-/**
- * Backends by name: what a recipe's `backend` and `policy` stand for. With `doctors.ts` and `setting.ts` one of the
- * composition roots.
- */
+/** Opens the backend of a recipe (`backend`, `policy`), starting a sidecar server where one is needed. */
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Grammar } from '../agent.js'
@@ -13,27 +10,28 @@ import type { Task } from '../tasks/task.js'
 import { embedded } from '../trainers/embedded/embedded.js'
 import type { TinkerService } from '../trainers/tinker/service.js'
 import type { MakeBackend } from './own-backends.js'
-import { checkedBackend, openNamedBackend } from './own-backends.js'
+import { checkBackend, openNamedBackend } from './own-backends.js'
 import type { Recipe } from './recipe.js'
-import { policyOf } from './recipe.js'
+import { recipePolicy } from './recipe.js'
 
+/** Options of `openBackend`. */
 export interface OpenBackendOptions {
-  /** In place of what the recipe names: a backend, which its owner closes, or what opens one. */
+  /** Replaces the recipe's backend: an open backend, which its owner closes, or a factory. */
   readonly backend?: Backend | MakeBackend
-  /** Where a server that the run starts keeps its files while it runs: a folder of its own is made there. */
+  /** Parent folder of a started server's temporary files; they go into a subfolder. */
   readonly folder: string
-  /** Is told in a line what goes on, where that takes a while. */
+  /** Receives one-line status messages during slow steps. */
   readonly tell?: (line: string) => void
   readonly signal?: AbortSignal | undefined
 }
 
-/** How a language model's replies are written. */
-export const grammarOf = (recipe: Recipe): Grammar =>
-  ({ labelled, brief: () => labelled({ rules: 'brief' }), huatuo })[policyOf(recipe).grammar]()
+/** Grammar of a recipe's language model: the format of its replies. */
+export const recipeGrammar = (recipe: Recipe): Grammar =>
+  ({ labelled, brief: () => labelled({ rules: 'brief' }), huatuo })[recipePolicy(recipe).grammar]()
 
-/** The model folder of a recipe. @throws Fault `bad-input` where it names none */
-function modelOf(recipe: Recipe): string {
-  const { model } = policyOf(recipe)
+/** Model folder of a recipe. @throws Fault `bad-input` where it names none */
+function modelFolder(recipe: Recipe): string {
+  const { model } = recipePolicy(recipe)
   if (model === undefined)
     throw new Fault(
       'bad-input',
@@ -42,15 +40,15 @@ function modelOf(recipe: Recipe): string {
   return model
 }
 
-/** A server, its address, and how it ends. */
+/** A running sidecar server; disposing it stops the process and removes its files. */
 interface Server extends AsyncDisposable {
   readonly address: string
   readonly token: string
-  /** Aborted with a Fault `backend-lost` when the process is gone before it was closed. */
+  /** Aborted with a Fault `backend-lost` when the process ends before it is closed. */
   readonly lost: AbortSignal
 }
 
-/** Runs the start of something with a signal that is aborted during the start alone. */
+/** Runs `start` with a signal that follows `signal` only until the start is done. */
 async function whileStarting<T>(
   signal: AbortSignal | undefined,
   start: (starting: AbortSignal) => Promise<T>,
@@ -65,26 +63,26 @@ async function whileStarting<T>(
   }
 }
 
-/** Starts a sidecar whose files are under `folder` and go with it. */
+/** Starts a sidecar with its files under `folder`; they are removed when it stops. */
 async function startServer(
   recipe: Recipe,
   { folder, tell = () => undefined, signal }: OpenBackendOptions,
 ): Promise<Server> {
   const { findPython } = await import('../trainers/sidecar/environment.js')
   const { startSidecar } = await import('../trainers/sidecar/process.js')
-  const { engine, dtype, device, threads } = policyOf(recipe)
-  const model = modelOf(recipe)
+  const { engine, dtype, device, threads } = recipePolicy(recipe)
+  const model = modelFolder(recipe)
   const python = await findPython(engine)
   if (!python.found) throw new Fault('bad-input', `the sidecar (${engine}): ${python.reason}`)
   const state = join(folder, 'sidecar')
   const clear = async () => {
     await rm(state, { recursive: true, force: true })
-    // Left alone where it holds anything.
+    // Fails, and is left, where the folder holds anything else.
     await rmdir(folder).catch(() => undefined)
   }
   tell(`starting the sidecar (${engine}) with ${model}`)
   const options = { model, engine, state, dtype, device, python: python.python }
-  // What is done on Ctrl-C, keeping the last steps, needs the server: only its start can be aborted.
+  // Ctrl-C aborts only the start: saving the last steps still needs the server.
   const server = await whileStarting(signal, (starting) =>
     startSidecar({ ...options, ...(threads === undefined ? {} : { threads }), signal: starting }),
   ).catch(async (error) => {
@@ -103,8 +101,8 @@ async function startServer(
   }
 }
 
-/** Runs the work; what it opened is closed when it fails, and by whatever it gives when that is closed. */
-async function owning<T extends AsyncDisposable>(
+/** Runs `work`. Resources passed to `own` are closed when it fails, or together with its result. */
+async function closeTogether<T extends AsyncDisposable>(
   work: (own: <R extends AsyncDisposable>(resource: R) => R) => Promise<T>,
 ): Promise<T> {
   const owned: AsyncDisposable[] = []
@@ -125,8 +123,8 @@ async function owning<T extends AsyncDisposable>(
   }
 }
 
-/** How many tokens the served model can hold. @throws Fault `bad-input` where the server does not say */
-function contextOf({ extensions, models }: TinkerService): number {
+/** Context length of the served model, in tokens. @throws Fault `bad-input` where the server does not report it */
+function servedContextLength({ extensions, models }: TinkerService): number {
   const known = extensions?.model.contextLength ?? models[0]?.contextLength
   if (known !== undefined) return known
   throw new Fault(
@@ -136,49 +134,49 @@ function contextOf({ extensions, models }: TinkerService): number {
 }
 
 const openSidecar = (recipe: Recipe, options: OpenBackendOptions): Promise<Backend> =>
-  owning(async (own) => {
+  closeTogether(async (own) => {
     const { connectTinker } = await import('../trainers/tinker/service.js')
     const { openChatTokenizer } = await import('../trainers/tokens/chat-tokenizer.js')
     const { sidecar } = await import('../trainers/sidecar/sidecar.js')
-    const policy = policyOf(recipe)
+    const policy = recipePolicy(recipe)
     const { url, profile, mode, rank, alpha, maxTokens, history } = policy
-    const tokenizer = await openChatTokenizer(modelOf(recipe))
+    const tokenizer = await openChatTokenizer(modelFolder(recipe))
     const server = url === undefined ? own(await startServer(recipe, options)) : undefined
     const at = server
       ? { baseUrl: server.address, token: server.token, profile: 'bedside', signal: server.lost }
       : { baseUrl: url ?? '', profile }
     const service = own(await connectTinker(at))
-    const contextLength = policy.contextLength ?? contextOf(service)
+    const contextLength = policy.contextLength ?? servedContextLength(service)
     const model = { mode, rank, alpha, seed: recipe.seed }
     return sidecar({
       ...{ service, tokenizer, model, maxTokens, contextLength, history },
-      grammar: grammarOf(recipe),
+      grammar: recipeGrammar(recipe),
     })
   })
 
-/** A run's backend, and how what was opened for it is closed. */
+/** A run's backend; disposing this closes what was opened for it. */
 export interface OpenedBackend extends AsyncDisposable {
   readonly backend: Backend
 }
 
-async function openOwn(backend: Backend | MakeBackend, task: Task): Promise<OpenedBackend> {
+async function openOwnBackend(backend: Backend | MakeBackend, task: Task): Promise<OpenedBackend> {
   if (typeof backend !== 'function')
     // Its owner closes it.
-    return { backend: checkedBackend(backend), async [Symbol.asyncDispose]() {} }
-  const opened = checkedBackend(await backend(task), 'What `backend` made')
+    return { backend: checkBackend(backend), async [Symbol.asyncDispose]() {} }
+  const opened = checkBackend(await backend(task), 'What `backend` made')
   return { backend: opened, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
 }
 
 /**
- * Opens the backend a recipe names, or the one a program gives in its place; closing it stops what was started for it.
- * @throws Fault `bad-input` for a recipe, a module or a model folder that cannot be served
+ * Opens the backend a recipe names, or the one given in its place; disposing it stops what was started for it.
+ * @throws Fault `bad-input` for a recipe, module or model folder that cannot be served
  */
 export async function openBackend(
   recipe: Recipe,
   task: Task,
   { backend: own, ...options }: OpenBackendOptions,
 ): Promise<OpenedBackend> {
-  if (own !== undefined) return openOwn(own, task)
+  if (own !== undefined) return openOwnBackend(own, task)
   const { actionSpace } = task
   const named = {
     embedded: () => embedded({ actionSpace }),

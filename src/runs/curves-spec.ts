@@ -1,29 +1,29 @@
-/** The picture of a training run as a Vega-Lite specification: reward on the left, accuracy on the right. */
+/** Vega-Lite specification of training curves: reward on the left, held-out accuracy on the right. */
 import type { TopLevelSpec } from 'vega-lite'
-import { levelColours, panelSize, runColours, style } from './curves-style.js'
+import { levelColours, panelSize, runColours, vegaConfig } from './curves-style.js'
 
 type Panel = Extract<TopLevelSpec, { readonly hconcat: unknown }>['hconcat'][number]
 type Layers = Extract<TopLevelSpec, { readonly layer: unknown }>['layer']
 
-/** What a run measured on its way. */
+/** Metrics of one run, by step. */
 export interface Curves {
-  /** Tells runs apart where there are several. */
+  /** Legend label, used where there are several runs. */
   readonly name?: string
   readonly steps: readonly { readonly step: number; readonly reward: number | null }[]
   readonly heldOut: readonly { readonly step: number; readonly accuracy: number | null }[]
 }
 
-/** A doctor to compare with, as a horizontal line. */
+/** Accuracy of a reference doctor, drawn as a horizontal line. */
 export interface Level {
   readonly name?: string
-  /** null where it was not measured: no line then. */
+  /** null where it was not measured; no line is drawn. */
   readonly accuracy: number | null
 }
 
-/** A step without a score has no point. */
+/** Filters steps without a score, which get no point. */
 const isNumber = (value: number | null): value is number => Number.isFinite(value)
 
-/** The mean over a window of `half` steps to either side, cut off at both ends. */
+/** Moving average over `half` values to either side; the window is cut off at both ends. */
 export function smooth(values: readonly number[], half: number): number[] {
   return values.map((_, i) => {
     const window = values.slice(Math.max(0, i - half), i + half + 1)
@@ -33,8 +33,8 @@ export function smooth(values: readonly number[], half: number): number[] {
 
 const runName = ({ name }: Curves, i: number): string => name ?? `run ${i + 1}`
 
-/** The encodings both panels share. */
-function shared(runs: readonly Curves[]) {
+/** Encodings shared by both panels. */
+function sharedEncodings(runs: readonly Curves[]) {
   const all = runs.flatMap((run) => [...run.steps, ...run.heldOut])
   const last = all.reduce((most, { step }) => Math.max(most, step), 1)
   const x = {
@@ -53,7 +53,7 @@ function shared(runs: readonly Curves[]) {
 }
 
 function rewardPanel(runs: readonly Curves[]): Panel {
-  const { x, color } = shared(runs)
+  const { x, color } = sharedEncodings(runs)
   const half = Math.floor(Math.max(0, ...runs.map(({ steps }) => steps.length)) / 30)
   const values = runs.flatMap((run, i) => {
     const points = run.steps.flatMap(({ step, reward }) =>
@@ -90,7 +90,7 @@ function rewardPanel(runs: readonly Curves[]): Panel {
   }
 }
 
-/** A dashed line with its name on it, at the end where a learner's curve is furthest away. */
+/** A dashed reference line, labelled at the end where the training curve is furthest away. */
 function levelLayers(kind: keyof typeof levelColours, level: Level, last: number): Layers {
   const { accuracy, name = kind === 'floor' ? 'random' : 'oracle' } = level
   if (accuracy === null || !Number.isFinite(accuracy)) return []
@@ -123,7 +123,7 @@ function levelLayers(kind: keyof typeof levelColours, level: Level, last: number
 }
 
 function accuracyPanel(runs: readonly Curves[], floor: Level, ceiling: Level): Panel {
-  const { last, x, color } = shared(runs)
+  const { last, x, color } = sharedEncodings(runs)
   const values = runs.flatMap((run, i) =>
     run.heldOut
       .flatMap(({ step, accuracy }) => (isNumber(accuracy) ? [{ step, accuracy }] : []))
@@ -163,7 +163,7 @@ function accuracyPanel(runs: readonly Curves[], floor: Level, ceiling: Level): P
   }
 }
 
-/** The whole picture. */
+/** Builds the specification of both panels. */
 export const curvesSpec = (
   runs: readonly Curves[],
   {
@@ -178,5 +178,5 @@ export const curvesSpec = (
   hconcat: [rewardPanel(runs), accuracyPanel(runs, floor, ceiling)],
   spacing: 48,
   resolve: { legend: { color: 'independent' }, scale: { color: 'independent' } },
-  config: style,
+  config: vegaConfig,
 })

@@ -1,4 +1,4 @@
-/** Draws a training run: `curves.svg` and `curves.png`, with a font of our own, for a machine may have none. */
+/** Draws training curves to `curves.svg` and `curves.png`. A font is bundled, since a machine may have none. */
 import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -8,20 +8,21 @@ import { curvesSpec } from './curves-spec.js'
 
 export type { Curves, Level } from './curves-spec.js'
 
+/** Reference levels, title and output folder of a drawing. */
 export interface DrawOptions {
-  /** What guessing reaches. Its name is @default 'random' */
+  /** Lower reference line. Its name is @default 'random' */
   readonly floor: Level
-  /** The best doctor known. Its name is @default 'oracle' */
+  /** Upper reference line. Its name is @default 'oracle' */
   readonly ceiling: Level
-  /** @default 'Training' */
+  /** Title of the picture. @default 'Training' */
   readonly title?: string
   /** The folder to write into; made if missing. */
   readonly out: string
 }
 
-async function svgOf(spec: Parameters<typeof curvesSpec>): Promise<string> {
+async function renderSvg(spec: Parameters<typeof curvesSpec>): Promise<string> {
   const [vega, { compile }] = await Promise.all([import('vega'), import('vega-lite')])
-  // The ids in the picture count up over the life of the process; the same run is the same bytes.
+  // SVG ids count up over the life of the process; reset, so that the same run gives the same bytes.
   vega.resetSVGDefIds()
   const view = new vega.View(vega.parse(compile(curvesSpec(...spec)).spec), { renderer: 'none' })
   try {
@@ -31,7 +32,7 @@ async function svgOf(spec: Parameters<typeof curvesSpec>): Promise<string> {
   }
 }
 
-async function pngOf(svg: string): Promise<Buffer> {
+async function renderPng(svg: string): Promise<Buffer> {
   const { Resvg } = await import('@resvg/resvg-js')
   const require = createRequire(import.meta.url)
   const fontFiles = [
@@ -43,18 +44,18 @@ async function pngOf(svg: string): Promise<Buffer> {
 }
 
 /**
- * Draws training reward per step and held-out accuracy between its floor and its ceiling, one run or several
- * over each other. The libraries are loaded with the first picture.
- * @returns the two files
+ * Draws training reward per step, and held-out accuracy between floor and ceiling, for one run or several.
+ * The plotting libraries are loaded on the first call.
+ * @returns the paths of the two files
  */
 export async function drawCurves(
   runs: Curves | readonly Curves[],
   { floor, ceiling, title = 'Training', out }: DrawOptions,
 ): Promise<{ readonly svg: string; readonly png: string }> {
-  // A type guard of Array does not see a readonly array.
+  // `Array.isArray` does not narrow a readonly array.
   const all = Array.isArray(runs) ? (runs as readonly Curves[]) : [runs as Curves]
-  const svg = await svgOf([all, { floor, ceiling, title }])
-  const png = await pngOf(svg)
+  const svg = await renderSvg([all, { floor, ceiling, title }])
+  const png = await renderPng(svg)
   await mkdir(out, { recursive: true })
   const files = { svg: join(out, 'curves.svg'), png: join(out, 'curves.png') }
   await writeFileAtomically(files.svg, svg)

@@ -1,8 +1,6 @@
 /**
- * A run's directory: `config.yaml`, `metrics.jsonl`, `episodes/`, `checkpoints/`, `report.json`.
- *
- * Files are written beside their place and renamed; metrics are appended. What was done is read off the
- * newest checkpoint, so a run that was killed at any moment goes on from there.
+ * Run directory: `config.yaml`, `metrics.jsonl`, `episodes/`, `checkpoints/`, `report.json`.
+ * Files are written atomically; metrics are appended. A run that was killed resumes from the newest checkpoint.
  */
 import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,34 +19,39 @@ export type MetricsLine =
   | ({ readonly type: 'step' } & StepMetrics)
   | ({ readonly type: 'held-out' } & HeldOutMetrics)
 
+/** An open run directory: its metrics so far, and how to log and save. */
 export interface RunDirectory {
   readonly path: string
   /** The step of the newest checkpoint; 0 when there is none. */
   readonly done: number
-  /** Every line logged up to `done`, and since. */
+  /** Metrics lines up to step `done`, and those logged since. */
   readonly metrics: readonly MetricsLine[]
+  /** Appends a line to `metrics.jsonl`. */
   log(line: MetricsLine): Promise<void>
   /** The folder of the checkpoint after `step`. */
   checkpoint(step: number): string
-  /** Saves the new checkpoint first and only then removes the older ones; gives its folder. */
+  /** Saves a checkpoint, then removes older ones except the best; returns its folder. */
   save(backend: Backend, step: number): Promise<string>
-  /** The folder of the best checkpoint, which stays. */
+  /** Folder of the best checkpoint, which is never removed. */
   readonly best: string
+  /** Replaces the best checkpoint. */
   saveBest(backend: Backend): Promise<void>
+  /** Writes `episodes/NAME.parquet`. */
   saveEpisodes(name: string, episodes: Iterable<SavedEpisode>): Promise<void>
+  /** Writes `report.json`. */
   writeReport(report: object): Promise<void>
 }
 
-/** The folder of a run's checkpoint after `step`, under `checkpoints/`. */
+/** Folder name of the checkpoint after `step`, under `checkpoints/`. */
 export const checkpointName = (step: number): string => `step-${String(step).padStart(6, '0')}`
 
-/** The newest checkpoint of a run, by its step; step 0 when there is none. */
+/** Step of the newest checkpoint of the run in `out`; 0 when there is none. */
 export async function lastCheckpoint(out: string): Promise<number> {
   const names = await readdir(join(out, 'checkpoints')).catch(() => [])
   return Math.max(0, ...names.flatMap((name) => Number(/^step-(\d+)$/.exec(name)?.[1] ?? [])))
 }
 
-/** The recipe in a run directory, to read: nothing it names may be loaded. @throws Fault `bad-input` when there is none */
+/** Reads a run directory's recipe without loading any module it names. @throws Fault `bad-input` when there is none */
 export async function storedRecipe(out: string): Promise<Recipe> {
   const path = join(out, 'config.yaml')
   const text = await readFile(path, 'utf8').catch(() => {
@@ -62,8 +65,8 @@ export async function storedRecipe(out: string): Promise<Recipe> {
 }
 
 /**
- * Reads a run directory's recipe, of an earlier version too, to run it.
- * @throws Fault `bad-input` when there is none, and when it names a module and `trust` is not given
+ * Reads a run directory's recipe in order to run it; recipes of earlier versions are accepted.
+ * @throws Fault `bad-input` when there is none, or when it names a module and `trust` is not given
  */
 export async function recipeOfRun(out: string, options: TrustOptions = {}): Promise<Recipe> {
   const recipe = await storedRecipe(out)
@@ -83,7 +86,7 @@ export async function readRecipe(path: string, overrides: readonly string[] = []
   return parseRecipe(text, path, overrides)
 }
 
-/** The lines up to step `done`; one that was being written when the run was killed is left out. */
+/** Reads the lines up to step `done`; a line cut off when the run was killed is skipped. */
 async function readMetrics(path: string, done: number): Promise<MetricsLine[]> {
   if (done === 0) return []
   const text = await readFile(path, 'utf8').catch(() => '')
@@ -98,15 +101,15 @@ async function readMetrics(path: string, done: number): Promise<MetricsLine[]> {
 }
 
 /**
- * Makes the folders of a run and its `config.yaml` where there is none.
- * @throws Fault `bad-input` when it holds a run of another recipe
+ * Creates a run's folders, and `config.yaml` where there is none.
+ * @throws Fault `bad-input` when the directory holds a run of another recipe
  */
-async function claim(path: string, recipe: Recipe): Promise<void> {
+async function prepareRunDirectory(path: string, recipe: Recipe): Promise<void> {
   const config = join(path, 'config.yaml')
   const { stringify } = await import('yaml')
   const text = stringify(recipe)
   const there = await readFile(config, 'utf8').catch(() => undefined)
-  // As a recipe, not as text: a file of an earlier version lacks what has a default by now, and holds idle keys.
+  // Compared as recipes, not as text: earlier versions lack keys that have a default now, and hold idle keys.
   const begun = there === undefined ? undefined : await storedRecipe(path)
   if (begun !== undefined && stringify(begun) !== text)
     throw new Fault(
@@ -119,11 +122,11 @@ async function claim(path: string, recipe: Recipe): Promise<void> {
 }
 
 /**
- * Opens the directory of a recipe's run, new or begun.
+ * Opens the directory of a new or resumed run.
  * @throws Fault `bad-input` when it holds a run of another recipe
  */
 export async function openRunDirectory(path: string, recipe: Recipe): Promise<RunDirectory> {
-  await claim(path, recipe)
+  await prepareRunDirectory(path, recipe)
   const done = await lastCheckpoint(path)
   const log = join(path, 'metrics.jsonl')
   const metrics = await readMetrics(log, done)

@@ -1,4 +1,4 @@
-/** What a recipe asks of a training run, put into the loops' own terms: estimators, the optimiser, the course of cases. */
+/** Translates a recipe into options of the training loops: advantages, optimiser schedule, case curriculum. */
 import type { AdamSettings } from '../batch.js'
 import type { Case } from '../case.js'
 import type { Env } from '../env.js'
@@ -9,13 +9,13 @@ import { namedAdvantages } from '../trainers/advantages/method.js'
 import { rateAt } from '../trainers/loops/adam-schedule.js'
 import type { GrpoOptions } from '../trainers/loops/grpo.js'
 import type { OwnParts } from './own-parts.js'
-import { ofItsCase } from './own-parts.js'
+import { checkEnvCase } from './own-parts.js'
 import type { Recipe } from './recipe.js'
 import type { GrpoTraining, Training } from './recipe-training.js'
 import { taskOf } from './task-of-recipe.js'
 
-/** The optimiser of a recipe, by step. */
-export function adamOf({ adam, steps }: Training): (step: number) => AdamSettings {
+/** Adam settings of a recipe by step, with learning-rate warm-up and decay applied. */
+export function adamSchedule({ adam, steps }: Training): (step: number) => AdamSettings {
   const { learningRate, warmup, decay, ...rest } = adam
   return (step) => ({
     ...rest,
@@ -23,7 +23,7 @@ export function adamOf({ adam, steps }: Training): (step: number) => AdamSetting
   })
 }
 
-/** How a recipe's advantages are estimated, and who counts in a group. */
+/** GRPO options of a recipe: the advantage estimator, and which episodes count in a group. */
 export const advantagesOf = ({
   advantages,
   groups,
@@ -34,23 +34,24 @@ export const advantagesOf = ({
   policy: groups,
 })
 
-/** Where training cases come from as the run goes on: easier tiers first, where the recipe says so. */
-export interface Course {
+/** Source of training cases and envs by step: easier tiers first, where the recipe has a curriculum. */
+export interface Curriculum {
+  /** The n-th training case, of the tier of `step`. */
   readonly caseAt: (n: number, step: number) => Case
   readonly makeEnv: (step: number) => Env
-  /** Actions a doctor has in the longest of its stages. */
+  /** Most actions of an episode, over all stages. */
   readonly maxTurns: number
 }
 
 /**
- * The course of a recipe's training cases; `task` is its last stage. `own` is given beside the recipe.
- * @throws Fault `bad-input` for stages whose doctors have other moves
+ * Builds the curriculum of a recipe; `task` is its last stage.
+ * @throws Fault `bad-input` for stages whose action spaces differ
  */
-export async function courseOf(
+export async function createCurriculum(
   recipe: Recipe,
   task: Task,
   { env, ...own }: Omit<OwnParts, 'backend'> = {},
-): Promise<Course> {
+): Promise<Curriculum> {
   const stages: { readonly last: number; readonly task: Task }[] = []
   let last = 0
   for (const { tier, steps } of recipe.cases.curriculum) {
@@ -66,7 +67,7 @@ export async function courseOf(
   const at = (step: number): Task => stages.find((stage) => step <= stage.last)?.task ?? task
   return {
     caseAt: (n, step) => at(step).caseAt(n),
-    makeEnv: (step) => (env ? ofItsCase(env(step)) : at(step).makeEnv()),
+    makeEnv: (step) => (env ? checkEnvCase(env(step)) : at(step).makeEnv()),
     maxTurns: Math.max(task.maxTurns, ...stages.map((stage) => stage.task.maxTurns)),
   }
 }

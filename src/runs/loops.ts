@@ -1,4 +1,4 @@
-/** The three loops, each set up as a recipe asks: GRPO, PPO, supervised fine-tuning. */
+/** Runs the training loop of a recipe: GRPO, PPO or supervised fine-tuning. */
 import { existsSync } from 'node:fs'
 import type { Backend } from '../backend.js'
 import type { Case } from '../case.js'
@@ -15,54 +15,54 @@ import { trainPpo } from '../trainers/loops/ppo.js'
 import { trainSft } from '../trainers/loops/sft.js'
 import type { Demonstrations } from '../trainers/rollouts/demonstrations.js'
 import { fromAgent, rejectionSampled } from '../trainers/rollouts/demonstrations.js'
-import type { Course } from './loop-options.js'
-import { adamOf, advantagesOf } from './loop-options.js'
+import type { Curriculum } from './loop-options.js'
+import { adamSchedule, advantagesOf } from './loop-options.js'
 import type { Recipe } from './recipe.js'
 import type { GrpoTraining, PpoTraining, SftTraining } from './recipe-training.js'
 
-/** What a step of any loop made; groups of a loop that forms them. */
+/** Result of a step of any loop, with its groups where the loop forms them (GRPO). */
 export interface TrainingStep extends StepResult {
   readonly groups?: readonly Group[]
 }
 
-/** What a loop is run with. */
+/** Inputs of `runLoop`. */
 export interface LoopParts {
   readonly recipe: Recipe
   readonly task: Task
-  readonly course: Course
+  readonly curriculum: Curriculum
   readonly backend: Backend
   readonly firstStep: number
   readonly events: TrainingEmitter
   readonly signal: AbortSignal | undefined
-  /** Is told of every training case as it is drawn. */
-  readonly drawn: (truth: Case) => void
+  /** Called with every training case as it is drawn. */
+  readonly onCase: (truth: Case) => void
   readonly afterStep: NonNullable<LoopOptions<TrainingStep>['afterStep']>
 }
 
-/** The most tokens an episode can draw in the longest stage of a course. */
-const mostTokens = ({ backend, course }: LoopParts): number =>
-  course.maxTurns * (backend.capabilities.maxMoveTokens ?? 1)
+/** Most tokens the policy can sample in an episode, over all stages of the curriculum. */
+const maxEpisodeTokens = ({ backend, curriculum }: LoopParts): number =>
+  curriculum.maxTurns * (backend.capabilities.maxMoveTokens ?? 1)
 
-/** What every loop that plays is told. */
-const playing = (parts: LoopParts, training: GrpoTraining | PpoTraining) => ({
+/** Options shared by the loops that roll out the policy (GRPO, PPO). */
+const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => ({
   backend: parts.backend,
   caseAt: (n: number, step: number): Case => {
-    const truth = parts.course.caseAt(n, step)
-    parts.drawn(truth)
+    const truth = parts.curriculum.caseAt(n, step)
+    parts.onCase(truth)
     return truth
   },
-  makeEnv: parts.course.makeEnv,
+  makeEnv: parts.curriculum.makeEnv,
   reward: parts.task.reward,
   accuracy: parts.task.measures.accuracy,
   loss: training.loss,
   normaliser: training.normaliser,
-  adam: adamOf(training),
+  adam: adamSchedule(training),
   steps: training.steps,
   seed: parts.recipe.seed,
   epochs: training.epochs,
   temperature: training.temperature,
   concurrency: training.concurrency,
-  maxTokens: mostTokens(parts),
+  maxTokens: maxEpisodeTokens(parts),
   firstStep: parts.firstStep,
   events: parts.events,
   signal: parts.signal,
@@ -72,7 +72,7 @@ const playing = (parts: LoopParts, training: GrpoTraining | PpoTraining) => ({
 function runGrpo(parts: LoopParts, training: GrpoTraining): Promise<LoopSummary> {
   const { resampleMost, groupsPerStep, groupSize, maxStaleness } = training
   return trainGrpo({
-    ...playing(parts, training),
+    ...playOptions(parts, training),
     ...advantagesOf(training),
     ...{ groupsPerStep, groupSize, maxStaleness },
     ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),
@@ -82,14 +82,14 @@ function runGrpo(parts: LoopParts, training: GrpoTraining): Promise<LoopSummary>
 function runPpo(parts: LoopParts, training: PpoTraining): Promise<LoopSummary> {
   const { learningRate, coefficient, range, ...ppo } = training.ppo
   return trainPpo({
-    ...playing(parts, training),
+    ...playOptions(parts, training),
     ...ppo,
     critic: { adam: { learningRate }, coefficient, range },
   })
 }
 
-/** Saved episodes but for those of held-out cases, which nobody may learn from. */
-async function* unseen(
+/** Drops saved episodes of held-out cases, which must not be trained on. */
+async function* withoutHeldOut(
   saved: AsyncIterable<SavedEpisode>,
   { heldOut }: Task,
 ): AsyncGenerator<SavedEpisode> {
@@ -98,10 +98,10 @@ async function* unseen(
 }
 
 /**
- * The demonstrations of a recipe, from its file or its doctor, chosen by reward where it says so.
- * @throws Fault `bad-input` for a file or a doctor there is not
+ * Collects the demonstrations of a recipe from its file or its doctor, filtered by reward where it says so.
+ * @throws Fault `bad-input` for a file or a doctor that does not exist
  */
-async function demonstrationsOf(
+async function collectDemonstrations(
   { recipe: { seed }, task, events, signal }: LoopParts,
   { sft, concurrency }: SftTraining,
 ): Promise<Demonstrations> {
@@ -113,7 +113,7 @@ async function demonstrationsOf(
   if (file !== undefined) {
     if (!existsSync(file))
       throw new Fault('bad-input', `training.sft.demonstrations: there is no file ${file}`)
-    return rejectionSampled(unseen(readSavedEpisodes(file), task), chosen)
+    return rejectionSampled(withoutHeldOut(readSavedEpisodes(file), task), chosen)
   }
   const make = await resolveAgent(agent, task.agents, 'training.sft.agent')
   const played = await fromAgent({
@@ -134,13 +134,13 @@ async function demonstrationsOf(
 
 async function runSft(parts: LoopParts, training: SftTraining): Promise<LoopSummary> {
   const { recipe, backend, firstStep, events, signal, afterStep } = parts
-  const { kept } = await demonstrationsOf(parts, training)
+  const { kept } = await collectDemonstrations(parts, training)
   return trainSft({
     ...{ backend, firstStep, events, signal, afterStep, seed: recipe.seed },
     demonstrations: kept.map(({ episode }) => episode),
     normaliser: training.normaliser,
-    maxTokens: mostTokens(parts),
-    adam: adamOf(training),
+    maxTokens: maxEpisodeTokens(parts),
+    adam: adamSchedule(training),
     steps: training.steps,
     episodesPerStep: training.sft.episodesPerStep,
   })

@@ -1,40 +1,43 @@
-/** Backends of a user's own: registered names and modules, and objects that a program gives. */
+/** User-defined backends: registered names, modules, and objects passed in by a program. */
 import type { Backend } from '../backend.js'
 import { Fault, rethrowAsFault } from '../error.js'
 import { isModule, loadPart, partPlaces, partRegistry, unknownPart } from '../tasks/modules.js'
 import { backendProblem, functionProblem } from '../tasks/shapes.js'
 import type { Task } from '../tasks/task.js'
 
-/** Opens a backend for a task; the run that opened it closes it. */
+/** Factory of a backend for a task; the run closes the backend. */
 export type MakeBackend = (task: Task) => Backend | PromiseLike<Backend>
 
-/** The backends that come with the package. */
+/** Names of the built-in backends. */
 const packaged = ['embedded', 'sidecar'] as const
 
 const makers = partRegistry<MakeBackend>('backend', packaged)
 
-/** Makes a backend's name known to recipes. @throws TypeError when it is taken */
+/** Registers a backend name for recipes. @throws TypeError when the name is taken */
 export const registerBackend = (name: string, make: MakeBackend): void =>
   makers.register(name, make)
 
-/** Every name a recipe's `backend` can have. */
+/** Names allowed as a recipe's `backend`. */
 export const backendNames = (): readonly string[] => [...packaged, ...makers.names()]
 
-/** A backend that a program gave or made. @throws TypeError listing what is missing */
-export function checkedBackend(backend: Backend, what = '`backend`'): Backend {
+/** Checks the shape of a backend and returns it. @throws TypeError listing the missing members */
+export function checkBackend(backend: Backend, what = '`backend`'): Backend {
   const problem = backendProblem(backend)
   if (problem !== undefined) throw new TypeError(`${what}: ${problem}`)
   return backend
 }
 
-/** @throws Fault `bad-input` for a module without a backend, TypeError for a registered maker of something else */
+/**
+ * Opens a backend by registered name or module.
+ * @throws Fault `bad-input` for a module without a backend; TypeError where a registered factory returns no backend
+ */
 export async function openNamedBackend(name: string, task: Task): Promise<Backend> {
   const at = partPlaces.backend
   const make = makers.get(name)
-  if (make) return checkedBackend(await make(task), `The registered backend \`${name}\``)
+  if (make) return checkBackend(await make(task), `The registered backend \`${name}\``)
   if (!isModule(name)) throw unknownPart('backend', name, { at, names: backendNames() })
   const problemOf = functionProblem
-  const open = (await loadPart('backend', name, { at, problemOf })) as MakeBackend // what it makes is checked below
+  const open = (await loadPart('backend', name, { at, problemOf })) as MakeBackend // its result is checked below
   const backend: unknown = await rethrowAsFault('bad-input', `${at} ${name}`, () => open(task))
   const problem = backendProblem(backend)
   if (problem !== undefined) throw new Fault('bad-input', `${at} ${name}: ${problem}`)

@@ -1,4 +1,4 @@
-/** Parts of a run that a program gives `train` in place of what the recipe names. */
+/** Parts that a program passes to `train` in place of those named by the recipe. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AnyAgent } from '../agent.js'
@@ -13,25 +13,25 @@ import type { MakeBackend } from './own-backends.js'
 import type { OwnPartName, Recipe } from './recipe.js'
 import { ownPartNames } from './recipe.js'
 
-/** What a program can give a run in place of what its recipe names. */
+/** Objects that replace parts named by a recipe. */
 export interface OwnParts {
   /**
-   * Makes the envs of training (with the step) and of evaluation (without). They play the case of
-   * `reset({ options: { case } })`, and their last step carries `info.episode`.
+   * Factory of envs for training (called with the step) and evaluation (without). An env must play the case of
+   * `reset({ options: { case } })` and return `info.episode` with its last step.
    */
   readonly env?: (step?: number) => Env
   readonly patient?: Patient
-  /** The first that knows an order carries it out. */
+  /** Exam simulators; the first that knows an order carries it out. */
   readonly exams?: ExamSimulator | readonly ExamSimulator[]
   /** A reward, or a bare function. */
   readonly reward?: RewardFunction
   /** Agents by name, for demonstrations (`training.sft.agent`) and in the task of the result. */
   readonly agents?: Readonly<Record<string, AnyAgent>>
-  /** A backend, which its owner closes, or what opens one, which the run closes. */
+  /** An open backend, which its owner closes, or a factory, whose backend the run closes. */
   readonly backend?: Backend | MakeBackend
 }
 
-/** @throws Fault `bad-input` where a run was given parts by a program and is not given them now */
+/** Checks that the parts listed in a recipe's `own` are given again. @throws Fault `bad-input` */
 export function assertGiven(
   { own = [] }: Recipe,
   given: readonly OwnPartName[],
@@ -46,8 +46,8 @@ export function assertGiven(
   )
 }
 
-/** @throws Fault `bad-input` where the run in `out`, or the recipe, was given parts that are not given now */
-export async function assertParts(recipe: Recipe, out: string, parts: OwnParts): Promise<void> {
+/** Checks `parts` against the `own` of the recipe and of the run in `out`. @throws Fault `bad-input`, TypeError */
+export async function assertOwnParts(recipe: Recipe, out: string, parts: OwnParts): Promise<void> {
   const begun = existsSync(join(out, 'config.yaml')) ? [await storedRecipe(out)] : []
   const given = ownPartNames.filter((part) => parts[part] !== undefined)
   for (const one of [recipe, ...begun])
@@ -56,8 +56,8 @@ export async function assertParts(recipe: Recipe, out: string, parts: OwnParts):
     throw new TypeError(`Expected \`env\` to be a function that makes an env, got \`${parts.env}\``)
 }
 
-/** The parts that a task takes. */
-export const taskPartsOf = ({
+/** The parts that `task` takes, without undefined values. */
+export const taskParts = ({
   patient,
   exams,
   reward,
@@ -69,14 +69,14 @@ export const taskPartsOf = ({
   ...(agents === undefined ? {} : { agents }),
 })
 
-/** The recipe with the names of the parts that are given beside it. */
-export function withOwn(recipe: Recipe, parts: OwnParts): Recipe {
+/** Adds the names of the given parts to the recipe, as `own`. */
+export function recordOwnParts(recipe: Recipe, parts: OwnParts): Recipe {
   const given = ownPartNames.filter((part) => parts[part] !== undefined)
   return given.length === 0 ? recipe : { ...recipe, own: given }
 }
 
-/** An env that is held to the case it was asked to play. */
-export function ofItsCase(env: Env): Env {
+/** Wraps an env to check that it plays the case it is reset with. @throws TypeError on `reset` */
+export function checkEnvCase(env: Env): Env {
   return {
     async reset(start = {}) {
       const first = await env.reset(start)

@@ -1,4 +1,4 @@
-/** The `training` part of a recipe: one schema per algorithm, and within it one per kind of loss. */
+/** Zod schema of a recipe's `training`: one object per algorithm, and within it one per loss kind. */
 import { z } from 'zod'
 import { normaliserKinds } from '../batch.js'
 import { advantageNames } from '../group.js'
@@ -13,24 +13,26 @@ import {
   sftDefaults,
 } from '../trainers/defaults.js'
 
+/** Schema of a number from 0 to 1. */
 export const Probability = z.number().min(0).max(1)
+/** Schema of a positive integer. */
 export const Count = z.number().int().positive()
 
-/** What decides which keys a part of a recipe has, and what it is where a recipe leaves it out. */
+/** Discriminator keys of the recipe's unions, with their default values. */
 export const discriminators = { algorithm: 'grpo', kind: defaultLoss.kind } as const
 
-/** Whether an unchecked value is an object with keys. */
+/** Whether an unchecked value is a plain object, not an array. */
 export const isRecord = (raw: unknown): raw is Readonly<Record<string, unknown>> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw)
 
-/** A union whose discriminator has a default. */
-const switched = <U extends z.ZodType>(key: keyof typeof discriminators, union: U) =>
+/** Gives a union's discriminator its default. */
+const withDefaultKind = <U extends z.ZodType>(key: keyof typeof discriminators, union: U) =>
   z.preprocess(
     (raw) => (isRecord(raw) && !(key in raw) ? { ...raw, [key]: discriminators[key] } : raw),
     union,
   )
 
-const klOf = (estimator: 'k1' | 'k3') =>
+const klSchema = (estimator: 'k1' | 'k3') =>
   z
     .strictObject({
       estimator: z.enum(['k1', 'k2', 'k3']).default(estimator),
@@ -44,7 +46,7 @@ const bounds = {
 }
 const anyLoss = {
   entropy: z.number().min(0).default(defaultLoss.entropy),
-  kl: klOf('k3'),
+  kl: klSchema('k3'),
   correction: z
     .strictObject({
       level: z.enum(['token', 'sequence']).default('token'),
@@ -62,7 +64,7 @@ const AnyLoss = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('ppo-clip'),
     ...bounds,
-    /** Bounds the loss of tokens of negative advantage. */
+    /** Dual clip: bounds the loss of tokens with negative advantage. */
     dual: z.number().gt(1).exactOptional(),
     ...anyLoss,
   }),
@@ -75,7 +77,7 @@ const AnyLoss = z.discriminatedUnion('kind', [
     ...anyLoss,
   }),
 ])
-const Loss = switched('kind', AnyLoss).prefault({})
+const Loss = withDefaultKind('kind', AnyLoss).prefault({})
 
 const Adam = z
   .strictObject({
@@ -85,14 +87,14 @@ const Adam = z
     epsilon: z.number().positive().default(adamDefaults.epsilon),
     maxGradNorm: z.number().positive().exactOptional(),
     weightDecay: z.number().min(0).default(adamDefaults.weightDecay),
-    /** Share of the steps over which the learning rate rises. */
+    /** Share of the steps over which the learning rate warms up. */
     warmup: Probability.default(0),
-    /** How it goes down after that. */
+    /** Learning-rate schedule after the warm-up. */
     decay: z.enum(['constant', 'linear', 'cosine']).default('constant'),
   })
   .prefault({})
 
-/** Of every algorithm. */
+/** Keys of every algorithm. */
 const anyLoop = {
   normaliser: z.enum(normaliserKinds).default(loopDefaults.normaliser),
   adam: Adam,
@@ -101,13 +103,13 @@ const anyLoop = {
   evaluateEvery: Count.default(20),
   evaluateCases: Count.default(100),
   checkpointEvery: Count.default(50),
-  /** Ends the run when held-out accuracy has not risen by `minGain` for so many evaluations. */
+  /** Ends the run when held-out accuracy has not risen by `minGain` for `patience` evaluations. */
   earlyStop: z
     .strictObject({ patience: Count, minGain: z.number().min(0).default(0) })
     .exactOptional(),
 }
 
-/** Of the algorithms whose policy plays. */
+/** Keys of the algorithms that roll out the policy (GRPO, PPO). */
 const playing = {
   loss: Loss,
   epochs: Count.default(loopDefaults.epochs),
@@ -120,19 +122,19 @@ const Grpo = z.strictObject({
   groupsPerStep: Count.default(grpoDefaults.groupsPerStep),
   groupSize: z.number().int().min(2).default(grpoDefaults.groupSize),
   advantages: z.enum(advantageNames).default(grpoDefaults.advantages),
-  /** Who counts in a group. */
+  /** Which episodes count in a group. */
   groups: z
     .strictObject({
       minScored: z.number().int().min(2).exactOptional(),
-      /** Members cut short: kept as any other, left out, or compared with and not taught. */
+      /** Truncated episodes: kept as any other, left out, or in the baseline with zero advantage. */
       truncated: z.enum(['keep', 'drop', 'zero']).default('keep'),
     })
     .prefault({}),
-  /** Draws groups on until `groupsPerStep` of them teach, at most so many in all (DAPO). */
+  /** Dynamic sampling (DAPO): draws groups until `groupsPerStep` have non-zero variance, at most this many. */
   resampleMost: Count.exactOptional(),
-  /** Plays ahead, by policies at most so many versions old; a run above 0 is not the same twice. */
+  /** Most policy versions a rollout may lag behind; above 0, runs are not reproducible. */
   maxStaleness: z.number().int().min(0).default(grpoDefaults.maxStaleness),
-  /** Steps between saved training episodes, and their tokens as trajectories. */
+  /** Steps between saves of training episodes and their token trajectories. */
   episodesEvery: Count.default(50),
   ...playing,
   ...anyLoop,
@@ -147,12 +149,12 @@ const Ppo = z.strictObject({
       minibatches: Count.default(ppoDefaults.minibatches),
       gamma: Probability.default(ppoDefaults.gamma),
       lambda: Probability.default(ppoDefaults.lambda),
-      /** Of the critic. */
+      /** Learning rate of the critic. */
       learningRate: z.number().positive().default(ppoDefaults.learningRate),
       coefficient: z.number().positive().default(ppoDefaults.coefficient),
       range: z.number().positive().default(ppoDefaults.range),
-      /** A penalty taken off the rewards, token by token. */
-      rewardKl: klOf('k1'),
+      /** KL penalty subtracted from the rewards, per token. */
+      rewardKl: klSchema('k1'),
     })
     .prefault({}),
   ...playing,
@@ -162,7 +164,7 @@ const Ppo = z.strictObject({
 const Sft = z.strictObject({
   algorithm: z.literal('sft'),
   steps: Count.default(200),
-  /** Saved episodes of a file, or a doctor's consultations over training cases. */
+  /** Demonstrations: saved episodes of a file, or a doctor's consultations over training cases. */
   sft: z
     .strictObject({
       demonstrations: z.string().exactOptional(),
@@ -171,34 +173,38 @@ const Sft = z.strictObject({
       /** Consultations of each case. */
       times: Count.default(1),
       episodesPerStep: Count.default(sftDefaults.episodesPerStep),
-      /** Keeps those of at least this reward. */
+      /** Keeps only episodes with at least this reward. */
       minReward: z.number().exactOptional(),
-      /** Keeps the best of each case. */
+      /** Keeps this many of the best episodes of each case. */
       bestOf: Count.exactOptional(),
     })
     .prefault({}),
   ...anyLoop,
 })
 
-/** The training of a recipe that says nothing of it. */
+/** Default training: GRPO with default values. */
 export const defaultTraining = (): GrpoTraining => Grpo.parse({ algorithm: 'grpo' })
 
-/** What makes gradient steps of consultations, and how. */
-export const Training = switched(
+/** Schema of `training`: the algorithm, its loss and its optimiser. */
+export const Training = withDefaultKind(
   'algorithm',
   z.discriminatedUnion('algorithm', [Grpo, Ppo, Sft]),
 ).prefault({})
+/** Checked `training` of a recipe, with defaults filled in. */
 export type Training = z.infer<typeof Training>
+/** `training` of a GRPO recipe. */
 export type GrpoTraining = Extract<Training, { readonly algorithm: 'grpo' }>
+/** `training` of a PPO recipe. */
 export type PpoTraining = Extract<Training, { readonly algorithm: 'ppo' }>
-/** A loss as a recipe writes it: what has a default may be left out. */
+/** Loss as written in a recipe: keys with a default are optional. */
 type LossInput =
   | z.input<typeof AnyLoss>
   | Omit<Extract<z.input<typeof AnyLoss>, { kind: typeof defaultLoss.kind }>, 'kind'>
 
-/** The training of a recipe as it is written: what has a default may be left out. */
+/** `training` as written in a recipe: keys with a default are optional. */
 export type TrainingInput =
   | (Omit<z.input<typeof Grpo>, 'algorithm' | 'loss'> & { algorithm?: 'grpo'; loss?: LossInput })
   | (Omit<z.input<typeof Ppo>, 'loss'> & { loss?: LossInput })
   | z.input<typeof Sft>
+/** `training` of a supervised fine-tuning recipe. */
 export type SftTraining = Extract<Training, { readonly algorithm: 'sft' }>

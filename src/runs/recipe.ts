@@ -1,4 +1,4 @@
-/** A recipe: everything that decides a training run, as one strict, serialisable value. */
+/** Recipe of a training run: the schema and the YAML reader. A recipe is strict and serialisable. */
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { Fault } from '../error.js'
@@ -7,15 +7,15 @@ import { expectedPart, isModule } from '../tasks/modules.js'
 import { roleNames } from '../tasks/parts.js'
 import { backendNames } from './own-backends.js'
 import type { RecipeProblem } from './recipe-problems.js'
-import { problemsOf, withoutIdleKeys } from './recipe-problems.js'
+import { recipeProblems, removeIdleKeys } from './recipe-problems.js'
 import type { TrainingInput } from './recipe-training.js'
 import { Count, isRecord, Probability, Training } from './recipe-training.js'
 
-/** The language model that a sidecar trains. */
+/** Schema of `policy`: the language model that a sidecar trains. */
 export const LanguageModelPolicy = z.strictObject({
   /** A Hugging Face model folder: config.json, weights, tokenizer, chat template. */
   model: z.string().optional(),
-  /** What holds the weights: `unsloth` needs a GPU. */
+  /** Training engine of the sidecar; `unsloth` needs a GPU. */
   engine: z.enum(['peft', 'unsloth']).default('peft'),
   /** A LoRA adapter, or every parameter. */
   mode: z.enum(['lora', 'full']).default('lora'),
@@ -23,25 +23,26 @@ export const LanguageModelPolicy = z.strictObject({
   alpha: z.number().positive().default(32),
   dtype: z.enum(['auto', 'float32', 'float64', 'bfloat16']).default('auto'),
   device: z.enum(['auto', 'cpu', 'cuda']).default('auto'),
-  /** CPU threads; all cores without it. A model of a few million parameters is fastest with one. */
+  /** CPU threads; all cores by default. A model of a few million parameters is fastest with one. */
   threads: Count.optional(),
   grammar: z.enum(['labelled', 'brief', 'huatuo']).default('labelled'),
-  /** The most tokens of one reply. */
+  /** Most tokens of one reply. */
   maxTokens: Count.default(128),
-  /** Prompt and reply together; the model's own without it. */
+  /** Most tokens of prompt and reply together; the model's own limit by default. */
   contextLength: Count.optional(),
-  /** What stays of earlier turns' reasoning in what the policy reads. */
+  /** Whether earlier turns' reasoning stays in the prompt. */
   history: z.enum(['keep', 'strip-reasoning']).default('keep'),
-  /** A Tinker server that is there already, in place of one that the run starts; its key is in TINKER_API_KEY. */
+  /** URL of a running Tinker server, instead of starting a sidecar; its key is in TINKER_API_KEY. */
   url: z.string().optional(),
-  /** Which kind of server `url` is. */
+  /** Kind of server at `url`. */
   profile: z.string().default('bedside'),
 })
+/** Checked `policy` of a recipe, with defaults filled in. */
 export type LanguageModelPolicy = z.infer<typeof LanguageModelPolicy>
 
-/** The parts of a run that a program can give `train`. */
+/** Names of the parts that a program can pass to `train`. */
 export const ownPartNames = ['env', 'patient', 'exams', 'reward', 'agents', 'backend'] as const
-/** A part of a run that a program can give `train`. */
+/** Name of a part that a program can pass to `train`. */
 export type OwnPartName = (typeof ownPartNames)[number]
 
 const Fields = z
@@ -54,9 +55,9 @@ const Fields = z
         /** A case file (JSONL); without one, cases are generated. */
         file: z.string().optional(),
         tier: z.enum(tierNames).default('easy'),
-        /** Easier tiers to train on first, each for so many steps; held-out cases are of `tier` throughout. */
+        /** Easier tiers to train on first, each for `steps` steps; held-out cases are always of `tier`. */
         curriculum: z.array(z.strictObject({ tier: z.enum(tierNames), steps: Count })).default([]),
-        /** Disease groups to keep; all of them without it. */
+        /** Disease groups to keep; all by default. */
         clinic: z.array(z.string()).optional(),
         /** Share of a file's cases that training never sees. */
         heldOutShare: Probability.default(0.2),
@@ -68,38 +69,39 @@ const Fields = z
       .strictObject({
         /** `question`: one question, one answer, for cases of a file. */
         name: z.enum(['consultation', 'question']).default('consultation'),
-        /** Budgets; the tier's own without them. */
+        /** Budgets; the tier's own by default. */
         maxTurns: Count.optional(),
         money: z.number().min(0).optional(),
         minutes: z.number().positive().optional(),
-        /** Who answers: a name or a module; as the cases need without it. */
+        /** Patient, a name or a module; by default chosen to fit the cases. */
         patient: z.string().optional(),
-        /** Who carries out examinations, names and modules: the first that knows an order does. */
+        /** Exam simulators, names and modules; the first that knows an order carries it out. */
         exams: z.array(z.string()).min(1).optional(),
       })
       .prefault({}),
     /** A reward's name, or a module that exports `reward`. */
     reward: z.string().default('default'),
-    /** What holds the weights: `embedded`, `sidecar`, a registered name, or a module that exports `backend`. */
+    /** Backend: `embedded`, `sidecar`, a registered name, or a module that exports `backend`. */
     backend: z.string().default('embedded'),
-    /** Of backends that have a language model. */
+    /** Language model of the sidecar backend. */
     policy: LanguageModelPolicy.optional(),
     training: Training,
-    /** Consultations to print when training is done: one case before, the same after. */
+    /** Whether to print, when training is done, one case played before and after training. */
     showConsultations: z.boolean().default(false),
-    /** A checkpoint to begin from; it is the reference policy of a KL penalty too. */
+    /** Checkpoint to start from; also the reference policy of a KL penalty. */
     init: z.string().optional(),
-    /** Parts that a program gave `train` in place of the recipe's: they must be given again. Written by the run. */
+    /** Parts that a program passed to `train`; required again on resume. Written by the run. */
     own: z.array(z.enum(ownPartNames)).optional(),
   })
   .refine((fields) => fields?.backend === 'sidecar' || fields?.policy === undefined, {
     path: ['policy'],
     error: ({ input }) =>
       `has no effect under backend \`${isRecord(input) ? input.backend : input}\` (it belongs to sidecar)`,
-    // Said beside whatever else is wrong.
+    // Reported even when other keys are invalid.
     when: () => true,
   })
 
+/** Schema of a recipe; `policy` is filled in for the sidecar backend. */
 export const Recipe = z.preprocess(
   (raw) =>
     isRecord(raw) && raw.backend === 'sidecar' && raw.policy === undefined
@@ -107,29 +109,30 @@ export const Recipe = z.preprocess(
       : raw,
   Fields,
 )
+/** Checked recipe, with defaults filled in. */
 export type Recipe = z.infer<typeof Recipe>
 
-/** A recipe as it is written: what has a default may be left out. */
+/** Recipe as written: keys with a default are optional. */
 export type RecipeInput = Omit<z.input<typeof Fields>, 'training'> & { training?: TrainingInput }
 
 /**
- * A recipe that an earlier version resolved and stored: it holds every key there was, those without effect under its
- * algorithm, loss or backend too. They are left out.
+ * Schema of a stored recipe. Earlier versions stored every key, including those without effect under the recipe's
+ * algorithm, loss or backend; such keys are dropped.
  */
 export const StoredRecipe = z.preprocess((raw) => {
   const { policy, ...known } = isRecord(raw) ? raw : {}
   const idle = isRecord(raw) && raw.backend !== 'sidecar' && policy !== undefined
-  return withoutIdleKeys(Fields, idle ? known : raw)
+  return removeIdleKeys(Fields, idle ? known : raw)
 }, Recipe)
 
-/** The language model of a recipe, with defaults where its backend has none. */
-export const policyOf = ({ policy }: Recipe): LanguageModelPolicy =>
+/** `policy` of a recipe; all defaults where the recipe has none. */
+export const recipePolicy = ({ policy }: Recipe): LanguageModelPolicy =>
   policy ?? LanguageModelPolicy.parse({})
 
-/** The most problems that one message lists. */
-const most = 10
+/** Most problems listed in one message. */
+const maxProblems = 10
 
-/** Names of parts that nobody has. Rewards are named with their world, and demonstrators with their task. */
+/** Finds unknown part names. Rewards and demonstrators are resolved later, with their task. */
 function partProblems({ env, backend }: Recipe): readonly RecipeProblem[] {
   const given = [
     ...(env.patient === undefined ? [] : [['patient', env.patient, ['env', 'patient']] as const]),
@@ -150,30 +153,30 @@ const valueAt = (raw: unknown, path: readonly (string | number)[]): unknown =>
     raw,
   )
 
-/** @throws Fault `bad-input` with every problem of a value, each at its place */
-function checkedRecipe(
+/** Parses an unchecked recipe. @throws Fault `bad-input` listing the problems, each with its place */
+function checkRecipe(
   raw: unknown,
   schema: typeof Recipe | typeof StoredRecipe,
   placeOf: (path: readonly (string | number)[]) => string,
 ): Recipe {
   const parsed = schema.safeParse(raw)
-  // Names of a stored recipe may be registered later, or never be needed.
+  // Names in a stored recipe may be registered later, or never be needed.
   const unknown = parsed.success && schema === Recipe ? partProblems(parsed.data) : []
   if (parsed.success && unknown.length === 0) return parsed.data
-  const problems = parsed.success ? unknown : problemsOf(Fields, parsed.error, raw)
+  const problems = parsed.success ? unknown : recipeProblems(Fields, parsed.error, raw)
   const messages = problems.map(({ path, expected }) => {
     const got = JSON.stringify(valueAt(raw, path))
     return `${placeOf(path)}: ${path.join('.') || 'recipe'}: ${expected}, got \`${got}\``
   })
-  const more = messages.length > most ? [`… and ${messages.length - most} more`] : []
-  throw new Fault('bad-input', [...messages.slice(0, most), ...more].join('\n'))
+  const more = messages.length > maxProblems ? [`… and ${messages.length - maxProblems} more`] : []
+  throw new Fault('bad-input', [...messages.slice(0, maxProblems), ...more].join('\n'))
 }
 
 /**
  * Reads a recipe from YAML text.
  * @param source file name for messages
  * @param overrides `path=value` assignments, the value in YAML
- * @param schema `StoredRecipe` for what a run keeps of its recipe. @default `Recipe`
+ * @param schema `StoredRecipe` for the recipe in a run directory. @default `Recipe`
  * @throws Fault `bad-input` naming file, line, path, and what was expected
  */
 export function parseRecipe(
@@ -195,16 +198,16 @@ export function parseRecipe(
     document.setIn(override.slice(0, at).split('.'), value.toJS())
   }
   const raw: unknown = document.toJS() ?? {}
-  return checkedRecipe(raw, schema, (path) => {
-    // A value of `--set` has no line.
+  return checkRecipe(raw, schema, (path) => {
+    // A value from `--set` has no line.
     const node = document.getIn(path, true) as { range?: number[] } | undefined
     return `${source}${node?.range ? `:${lines.linePos(node.range[0] ?? 0).line}` : ''}`
   })
 }
 
 /**
- * Fills a recipe that a program wrote with its defaults.
+ * Checks a recipe that a program wrote and fills in its defaults.
  * @throws Fault `bad-input` naming path, what was expected and what was received
  */
 export const resolveRecipe = (recipe: RecipeInput): Recipe =>
-  checkedRecipe(recipe, Recipe, () => 'the recipe')
+  checkRecipe(recipe, Recipe, () => 'the recipe')

@@ -1,10 +1,11 @@
-/** What a training run comes to: its report, its best evaluation, and whether it still gains anything. */
+/** Summary of a training run: report, best evaluation, early-stopping state. */
 import type { Backend } from '../backend.js'
 import type { Evaluation } from '../evaluation/report.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
 import type { RunDirectory } from './directory.js'
 import type { Recipe } from './recipe.js'
 
+/** Report of a finished training run, stored as `report.json`. */
 export interface TrainingReport {
   readonly backend: string
   readonly recipe: string
@@ -13,43 +14,45 @@ export interface TrainingReport {
   readonly policyVersion: number
   readonly heldOut: Evaluation
   readonly before: Evaluation
-  /** Sums over the steps. */
+  /** Group and sample counts, summed over the steps. */
   readonly groups: StepMetrics['groups']
   readonly samples: StepMetrics['samples']
   readonly checkpoint: string
-  /** The evaluation with the highest held-out accuracy, and the checkpoint kept of it. */
+  /** The evaluation with the highest held-out accuracy, and its checkpoint. */
   readonly best: { readonly step: number; readonly accuracy: number; readonly checkpoint: string }
   readonly timing: { readonly seconds: number }
 }
 
-const heldOutOf = ({ metrics }: RunDirectory): readonly HeldOutMetrics[] =>
+const heldOutLines = ({ metrics }: RunDirectory): readonly HeldOutMetrics[] =>
   metrics.filter((line) => line.type === 'held-out')
 
-/** The first of the best evaluations so far. */
-export function bestOf(directory: RunDirectory): { step: number; accuracy: number } | undefined {
-  const scored = heldOutOf(directory).flatMap(({ step, accuracy }) =>
+/** The evaluation with the highest accuracy so far; the earliest of ties. */
+export function bestEvaluation(
+  directory: RunDirectory,
+): { step: number; accuracy: number } | undefined {
+  const scored = heldOutLines(directory).flatMap(({ step, accuracy }) =>
     accuracy === null ? [] : [{ step, accuracy }],
   )
   const [first, ...others] = scored
   return first && others.reduce((best, one) => (one.accuracy > best.accuracy ? one : best), first)
 }
 
-/** Whether the last evaluations, as many as a recipe has patience for, brought nothing. */
+/** Whether the last `patience` evaluations improved accuracy by no more than `minGain` (early stopping). */
 export function hasStalled(directory: RunDirectory, recipe: Recipe): boolean {
   const { earlyStop } = recipe.training
-  const accuracies = heldOutOf(directory).map(({ accuracy }) => accuracy ?? 0)
+  const accuracies = heldOutLines(directory).map(({ accuracy }) => accuracy ?? 0)
   if (!earlyStop || accuracies.length <= earlyStop.patience) return false
   const before = Math.max(...accuracies.slice(0, -earlyStop.patience))
   const since = Math.max(...accuracies.slice(-earlyStop.patience))
   return since <= before + earlyStop.minGain
 }
 
-/** The last step that was made. */
+/** The last step in the metrics; the recipe's `steps` where none is logged. */
 export const lastStep = (directory: RunDirectory, recipe: Recipe): number =>
   directory.metrics.reduce((last, { step }) => Math.max(last, step), 0) || recipe.training.steps
 
-/** Sums over steps of what their metrics count. */
-function totalsOf(steps: readonly StepMetrics[]): Pick<TrainingReport, 'groups' | 'samples'> {
+/** Sums the counts of the steps' metrics. */
+function sumStepMetrics(steps: readonly StepMetrics[]): Pick<TrainingReport, 'groups' | 'samples'> {
   const sum = (of: (line: StepMetrics) => number): number =>
     steps.reduce((total, line) => total + of(line), 0)
   return {
@@ -74,8 +77,8 @@ function totalsOf(steps: readonly StepMetrics[]): Pick<TrainingReport, 'groups' 
   }
 }
 
-/** The report of a run that is done. */
-export function reportOf({
+/** Builds the report of a finished run. */
+export function trainingReport({
   recipe,
   backend,
   directory,
@@ -98,9 +101,9 @@ export function reportOf({
     policyVersion: backend.policyVersion,
     heldOut,
     before,
-    ...totalsOf(directory.metrics.filter((line) => line.type === 'step')),
+    ...sumStepMetrics(directory.metrics.filter((line) => line.type === 'step')),
     checkpoint: directory.checkpoint(lastStep(directory, recipe)),
-    best: { step: 0, accuracy: 0, ...bestOf(directory), checkpoint: directory.best },
+    best: { step: 0, accuracy: 0, ...bestEvaluation(directory), checkpoint: directory.best },
     timing: { seconds: seconds() },
   }
 }

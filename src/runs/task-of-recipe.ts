@@ -1,9 +1,9 @@
-/** The task that a recipe describes. */
+/** Builds a task from a recipe. */
 import type { Task, TaskOptions } from '../tasks/task.js'
 import { task } from '../tasks/task.js'
 import type { Recipe } from './recipe.js'
 
-/** The task that a recipe describes. `beside` holds what a recipe cannot: parts of a program's own, cases that were read already. */
+/** Builds the task of a recipe. `beside` overrides it with what a recipe cannot hold: objects, cases already read. */
 export const taskOf = (
   recipe: Recipe,
   beside: Pick<TaskOptions, 'patient' | 'exams' | 'reward' | 'agents' | 'whole' | 'cases'> = {},

@@ -1,4 +1,4 @@
-/** A training run: a recipe and a directory in; a trained policy, its curves and its report out. */
+/** Runs training from a recipe into a run directory: trained policy, curves and report. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend } from '../backend.js'
@@ -20,31 +20,32 @@ import { openBackend } from './backends.js'
 import { drawCurves } from './curves.js'
 import type { RunDirectory } from './directory.js'
 import { checkpointName, lastCheckpoint, openRunDirectory } from './directory.js'
-import type { Course } from './loop-options.js'
-import { courseOf } from './loop-options.js'
+import type { Curriculum } from './loop-options.js'
+import { createCurriculum } from './loop-options.js'
 import type { LoopParts, TrainingStep } from './loops.js'
 import { runLoop } from './loops.js'
 import type { OwnParts } from './own-parts.js'
-import { assertParts, ofItsCase, taskPartsOf, withOwn } from './own-parts.js'
+import { assertOwnParts, checkEnvCase, recordOwnParts, taskParts } from './own-parts.js'
 import type { Recipe, RecipeInput } from './recipe.js'
 import { resolveRecipe } from './recipe.js'
 import type { TrainingReport } from './report.js'
-import { bestOf, hasStalled, lastStep, reportOf } from './report.js'
+import { bestEvaluation, hasStalled, lastStep, trainingReport } from './report.js'
 import { taskOf } from './task-of-recipe.js'
 
 export type { TrainingReport } from './report.js'
 
-/** Where a run is kept, who follows it, and what it is given in place of what its recipe names. */
+/** Options of `train`: run directory, callbacks, and parts that replace those named by the recipe. */
 export interface TrainOptions extends OwnParts {
-  /** The run directory; made if missing, and refused if it holds another recipe's run. */
+  /** Run directory; created if missing, refused if it holds another recipe's run. */
   readonly out: string
-  /** Called after each step with what it made; `'stop'` ends the run there, and it can be gone on with. */
+  /** Called after each step with its result; returning `'stop'` ends the run there, resumable. */
   readonly onStep?: LoopParts['afterStep']
+  /** Emitter that receives the run's events. @default a new one */
   readonly events?: TrainingEmitter
   readonly signal?: AbortSignal | undefined
 }
 
-/** What `train` gives back: the report, and every held-out case played before and after. */
+/** Result of `train`: the report, and every held-out case played before and after training. */
 export interface TrainingResult {
   readonly report: TrainingReport
   readonly before: readonly PlayedCase[]
@@ -52,11 +53,11 @@ export interface TrainingResult {
   readonly task: Task
 }
 
-/** Everything the parts of one run share. */
+/** State shared by the functions of one run. */
 interface TrainingRun {
   readonly recipe: Recipe
   readonly task: Task
-  readonly course: Course
+  readonly curriculum: Curriculum
   readonly backend: Backend
   readonly directory: RunDirectory
   readonly events: TrainingEmitter
@@ -66,46 +67,54 @@ interface TrainingRun {
   readonly onStep: TrainOptions['onStep']
 }
 
-/** How often in a row a backend may be lost with no new checkpoint in between. */
-const patience = 3
+/** Most consecutive losses of a backend without a new checkpoint in between. */
+const maxLosses = 3
 
 /**
- * Trains, or goes on with, the run in `out`; a stopped run keeps its finished steps. What the options give wins over
- * the recipe, whose missing keys have defaults. Where the process that holds the weights dies, another is started and
- * goes on from the last checkpoint; a backend that was given open cannot be.
- * @throws Fault `bad-input` for a recipe that cannot be run, and for a run whose own parts are not given again
+ * Trains the run in `out`, or resumes it; a stopped run keeps its finished steps. Parts in the options override the
+ * recipe; the recipe's missing keys have defaults. If the process that holds the weights dies, another is started and
+ * resumes from the last checkpoint, except where an open backend was passed in.
+ * @throws Fault `bad-input` for a recipe that cannot be run, and for a resumed run whose own parts are not given again
  */
 export async function train(input: RecipeInput, options: TrainOptions): Promise<TrainingResult> {
   const recipe = resolveRecipe(input)
   const { out, events = trainingEmitter() } = options
-  await assertParts(recipe, out, options)
+  await assertOwnParts(recipe, out, options)
   let reached = await lastCheckpoint(out)
   for (let lost = 0; ; ) {
     try {
-      return await trainOnce(withOwn(recipe, options), { ...options, events })
+      return await trainOnce(recordOwnParts(recipe, options), { ...options, events })
     } catch (error) {
       const done = await lastCheckpoint(out)
       lost = done > reached ? 1 : lost + 1
       reached = done
-      if (!Fault.is(error) || error.code !== 'backend-lost' || lost > patience) throw error
+      if (!Fault.is(error) || error.code !== 'backend-lost' || lost > maxLosses) throw error
       if (typeof options.backend === 'object') throw error
       events.emit('backend-status', `${error.message}; going on from step ${done} with another`)
     }
   }
 }
 
+/** Opens the task of training and evaluation, and its curriculum, with the parts that a program gave. */
+async function openTask(recipe: Recipe, options: TrainOptions) {
+  const { env } = options
+  const parts = taskParts(options)
+  const opened = await taskOf(recipe, parts)
+  const task: Task = env ? { ...opened, makeEnv: () => checkEnvCase(env()) } : opened
+  const curriculum = await createCurriculum(recipe, task, { ...parts, ...(env ? { env } : {}) })
+  return { task, curriculum }
+}
+
+/** Trains until the run ends or its backend is lost. */
 async function trainOnce(
   recipe: Recipe,
   options: TrainOptions & Required<Pick<TrainOptions, 'events'>>,
 ): Promise<TrainingResult> {
-  const { out, events, signal, onStep, env, backend: own } = options
+  const { out, events, signal, onStep, backend: own } = options
   const started = performance.now()
   const seconds = () => (performance.now() - started) / 1000
-  // First, so that a recipe of which nothing can be made leaves no directory behind.
-  const parts = taskPartsOf(options)
-  const made = await taskOf(recipe, parts)
-  const task: Task = env ? { ...made, makeEnv: () => ofItsCase(env()) } : made
-  const course = await courseOf(recipe, task, { ...parts, ...(env ? { env } : {}) })
+  // Before the directory is made, so that an invalid recipe leaves none behind.
+  const { task, curriculum } = await openTask(recipe, options)
   await using opened = await openBackend(recipe, task, {
     ...(own === undefined ? {} : { backend: own }),
     folder: out,
@@ -118,25 +127,26 @@ async function trainOnce(
   const directory = await openRunDirectory(out, recipe)
   const references = await referencesOf(task, { seed: recipe.seed, signal })
   const run: TrainingRun = {
-    ...{ recipe, task, course, backend, directory, events, signal, references, seconds, onStep },
+    ...{ recipe, task, curriculum, backend, directory },
+    ...{ events, signal, references, seconds, onStep },
   }
   const before = await playHeldOut(run, { signal })
   if (directory.done > 0) await backend.load(directory.checkpoint(directory.done))
   else await scoreHeldOut(run, 0)
   await runSteps(run)
   const after = await playHeldOut(run, { signal })
-  await directory.saveEpisodes('held-out', saved(after, lastStep(directory, recipe)))
-  const report = reportOf({
+  await directory.saveEpisodes('held-out', savedEpisodes(after, lastStep(directory, recipe)))
+  const report = trainingReport({
     ...{ recipe, backend, directory, seconds },
-    heldOut: evaluationIn(run, after),
-    before: evaluationIn(run, before),
+    heldOut: summariseHeldOut(run, after),
+    before: summariseHeldOut(run, before),
   })
   await directory.writeReport(report)
-  await drawRun(run)
+  await drawRunCurves(run)
   return { report, before, after, task }
 }
 
-/** Plays held-out cases with the likeliest moves. */
+/** Plays held-out cases greedily (temperature 0). */
 const playHeldOut = (
   { task, backend, recipe }: TrainingRun,
   { count, signal }: { readonly count?: number; readonly signal?: AbortSignal | undefined },
@@ -151,7 +161,8 @@ const playHeldOut = (
     signal,
   })
 
-const evaluationIn = (run: TrainingRun, played: readonly PlayedCase[]): Evaluation => {
+/** Evaluation of the held-out cases played, against the run's references. */
+const summariseHeldOut = (run: TrainingRun, played: readonly PlayedCase[]): Evaluation => {
   const { task, backend, recipe, references } = run
   const labels: Labels = {
     agent: backend.name,
@@ -167,21 +178,21 @@ const evaluationIn = (run: TrainingRun, played: readonly PlayedCase[]): Evaluati
   })
 }
 
-/** Not until the signal: what follows a step is part of it, so that a stopped run has it whole or not at all. */
+/** Evaluates and logs. Not aborted by the signal: a stopped run has all that follows a step, or none of it. */
 async function scoreHeldOut(run: TrainingRun, step: number): Promise<void> {
   const played = await playHeldOut(run, { count: run.recipe.training.evaluateCases })
-  const { reward, accuracy } = evaluationIn(run, played)
+  const { reward, accuracy } = summariseHeldOut(run, played)
   const line = { step, reward: reward.mean, accuracy: accuracy.mean, seconds: run.seconds() }
-  const before = bestOf(run.directory)
+  const before = bestEvaluation(run.directory)
   await run.directory.log({ type: 'held-out', ...line })
   if ((line.accuracy ?? -1) > (before?.accuracy ?? -1)) await run.directory.saveBest(run.backend)
   run.events.emit('held-out-scored', line)
 }
 
-/** The loop with everything that happens between steps: metrics, evaluations, checkpoints, episodes. */
+/** Runs the training loop, and between steps logs metrics, evaluates, and saves checkpoints and episodes. */
 async function runSteps(run: TrainingRun): Promise<void> {
-  const { recipe, task, course, backend, directory, events, signal } = run
-  // A run that had stopped early does not begin again.
+  const { recipe, task, curriculum, backend, directory, events, signal } = run
+  // A run that stopped early is not continued.
   if (hasStalled(directory, recipe)) return
   const truths = new Map<string, GraderView>()
   let finished = directory.done
@@ -192,8 +203,9 @@ async function runSteps(run: TrainingRun): Promise<void> {
   }
   try {
     await runLoop({
-      ...{ recipe, task, course, backend, events, signal, firstStep: directory.done + 1 },
-      drawn: (truth) => truths.set(truth.id, graderView(truth)),
+      ...{ recipe, task, curriculum, backend, events, signal },
+      firstStep: directory.done + 1,
+      onCase: (truth) => truths.set(truth.id, graderView(truth)),
       afterStep: async (made) => {
         await keepStep(run, made, truths)
         truths.clear()
@@ -205,17 +217,17 @@ async function runSteps(run: TrainingRun): Promise<void> {
       },
     })
   } catch (error) {
-    // A step that was stopped has not touched the weights.
+    // An aborted step has not changed the weights, so they are those of the last finished step.
     if (signal?.aborted && finished > kept) await checkpoint(finished)
     throw error
   }
 }
 
-/** Whether something that happens every so many steps, and after the last, happens after this one. */
+/** Whether an action that is due every `every` steps, and after the last step, is due after `step`. */
 const isDue = ({ training }: Recipe, step: number, every: number): boolean =>
   step === training.steps || step % every === 0
 
-/** Logs a step, and where they are due evaluates it and saves its groups. */
+/** Logs a step; when due, evaluates the policy and saves the step's groups. */
 async function keepStep(
   run: TrainingRun,
   { step, metrics, groups = [] }: TrainingStep,
@@ -232,7 +244,7 @@ async function keepStep(
   await saveTrajectories(join(directory.path, 'trajectories'), groups, step)
 }
 
-/** The tokens of a step's groups, with what they were taught by. */
+/** Saves the token trajectories of a step's groups, with scores and advantages. */
 async function saveTrajectories(
   folder: string,
   groups: readonly Group[],
@@ -251,7 +263,7 @@ async function saveTrajectories(
   await writer.close()
 }
 
-function* saved(played: readonly PlayedCase[], step: number): Generator<SavedEpisode> {
+function* savedEpisodes(played: readonly PlayedCase[], step: number): Generator<SavedEpisode> {
   for (const { episode, truth, scores } of played)
     if (episode && scores) yield { episode, truth: graderView(truth), score: scores.reward, step }
 }
@@ -269,7 +281,7 @@ function* savedGroups(
     }
 }
 
-const drawRun = ({ recipe, task, directory, references }: TrainingRun) =>
+const drawRunCurves = ({ recipe, task, directory, references }: TrainingRun) =>
   drawCurves(
     {
       steps: directory.metrics.filter((line) => line.type === 'step'),

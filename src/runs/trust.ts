@@ -1,9 +1,9 @@
-/** Modules that a recipe names: those of a stored run are executed only where somebody says so. */
+/** Modules named by a recipe. Those of a stored run are executed only with `trust`. */
 import { Fault } from '../error.js'
 import { isModule } from '../tasks/modules.js'
 import type { Recipe } from './recipe.js'
 
-/** The recipe's keys under which a part can be a module. */
+/** Recipe keys whose value can be a module file. */
 export const partKeys = [
   'reward',
   'env.patient',
@@ -11,10 +11,10 @@ export const partKeys = [
   'backend',
   'training.sft.agent',
 ] as const
-/** A recipe's key under which a part can be a module. */
+/** A recipe key whose value can be a module file. */
 export type PartKey = (typeof partKeys)[number]
 
-/** The modules that a recipe names, each with its key. */
+/** The module files that a recipe names, each with its key. */
 export function modulesOf(
   recipe: Recipe,
 ): readonly { readonly key: PartKey; readonly file: string }[] {
@@ -31,15 +31,15 @@ export function modulesOf(
   )
 }
 
-/** What a stored recipe is read for. */
+/** Which modules of a stored recipe may be executed. */
 export interface TrustOptions {
-  /** Allows the modules that the stored recipe names. @default false */
+  /** Whether modules named by the stored recipe may be executed. @default false */
   readonly trust?: boolean
-  /** The keys whose parts the reader loads. @default every one */
+  /** Keys whose parts the caller will load; others are not checked. @default all */
   readonly keys?: readonly PartKey[]
 }
 
-/** @throws Fault `bad-input` where there are modules that a stored run in `folder` names, and `trust` is not given */
+/** Refuses modules named by a stored run in `folder` unless `trust` is given. @throws Fault `bad-input` */
 export function assertTrustedModules(
   folder: string,
   modules: readonly { readonly key: string; readonly file: string }[],
@@ -53,7 +53,7 @@ export function assertTrustedModules(
   )
 }
 
-/** @throws Fault `bad-input` where a stored recipe names a module and `trust` is not given */
+/** Refuses a stored recipe that names modules unless `trust` is given. @throws Fault `bad-input` */
 export const assertTrusted = (
   folder: string,
   recipe: Recipe,

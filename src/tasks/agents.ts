@@ -1,7 +1,4 @@
-/**
- * Doctors by name: who may play where the cases come from a knowledge base. With `setting.ts` one of the
- * composition roots.
- */
+/** Built-in doctors by name, for cases that come from a knowledge base. */
 import type { AnyAgent } from '../agent.js'
 import { complaintOnly, fullInformationDoctor, prior } from '../agents/at-once.js'
 import type { Budget } from '../agents/bayesian.js'
@@ -15,41 +12,41 @@ import type { PosteriorOptions } from '../inference/posterior.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 
-/** How a doctor is wanted. */
+/** Options of a doctor that is made by name. */
 export interface DoctorOptions {
-  /** Never orders an examination. @default false */
+  /** Whether the doctor never orders an examination. @default false */
   readonly questionsOnly?: boolean
 }
 
-/** Makes a doctor. @throws RangeError where it cannot play in this world */
+/** Factory of a doctor. @throws RangeError where the doctor cannot play this task */
 export type MakeDoctor = (options?: DoctorOptions) => AnyAgent
 
-/** The world they play in. */
-export interface Practice {
+/** What the knowledge-based doctors need of a task. */
+export interface DoctorInputs {
   readonly knowledge: Knowledge
-  /** The tier's knobs, as doctors count with them. */
+  /** Parameters of the tier's generative model, used in the doctors' posterior. */
   readonly knobs: PosteriorOptions
   readonly actionSpace: ActionSpace
-  /** What a consultation may take. */
+  /** Turn, money and time budget of a consultation. */
   readonly budget: Budget
 }
 
-const questionsOf = (actionSpace: ActionSpace): ActionSpace => ({
+const withoutOrders = (actionSpace: ActionSpace): ActionSpace => ({
   ...actionSpace,
   actions: actionSpace.actions.filter(({ kind }) => kind !== 'order'),
 })
 
-/** Doctors who need no more than words. */
+/** Doctors that need only the action space, no knowledge base. */
 export const plainDoctors = (
   actionSpace: ActionSpace,
 ): Readonly<Record<'random' | 'checklist', MakeDoctor>> => ({
   random: ({ questionsOnly = false } = {}) =>
-    random({ actionSpace: questionsOnly ? questionsOf(actionSpace) : actionSpace }),
+    random({ actionSpace: questionsOnly ? withoutOrders(actionSpace) : actionSpace }),
   checklist: () => checklist({ actionSpace }),
 })
 
-/** Every doctor by name, from those who know nothing to those who know everything. */
-export function doctorsOf({ knowledge, knobs, actionSpace, budget }: Practice) {
+/** Every built-in doctor by name, ordered from random to full information. */
+export function knowledgeDoctors({ knowledge, knobs, actionSpace, budget }: DoctorInputs) {
   const { atypicality, noise, comorbidity, novel } = knobs
   const given = {
     knowledge,
@@ -75,7 +72,7 @@ export function doctorsOf({ knowledge, knobs, actionSpace, budget }: Practice) {
   } satisfies Record<string, MakeDoctor>
 }
 
-/** Every name an agent of some task has, and those that the command line keeps for itself. */
+/** Names reserved for built-in agents of any task, and for the command line (`chat`, `human`). */
 export const agentNames = [
   ...['random', 'checklist', 'prior', 'complaint-only', 'random-ask', 'positive-chaser', 'ask-all'],
   ...['order-all', 'oracle', 'eig-per-cost', 'voi', 'dp', 'full-information'],

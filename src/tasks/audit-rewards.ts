@@ -1,7 +1,4 @@
-/**
- * Audits put together: the red team, the cases of a tier or a file, and rewards by name. With `setting.ts` one of the
- * composition roots.
- */
+/** Reward audits: plays red-team policies over the cases of a tier or a file and scores them under rewards by name. */
 
 import { blindActions } from '../agents/red-team/blind.js'
 import { redTeam } from '../agents/red-team/policies.js'
@@ -22,42 +19,43 @@ import type { Action } from '../turn.js'
 import { resolveReward } from './reward-modules.js'
 import type { Task, TaskOptions } from './task.js'
 import { task } from './task.js'
-import { tierOf } from './worlds.js'
+import { casesTier } from './worlds.js'
 
 /** A reward, a bare function, the name of one, or a .js/.mjs module that exports `reward`. */
 export type Audited = string | Reward | RewardFunction
 
+/** Options of `auditRewards`: the task, the rewards under audit, and the effort. */
 export interface RewardAuditOptions extends Omit<TaskOptions, 'reward' | 'heldOut' | 'name'> {
-  /** What is audited, over one and the same play. @default ['default'] */
+  /** Rewards to audit; all score the same episodes. @default ['default'] */
   readonly rewards?: readonly Audited[]
-  /** Held-out cases to play. @default 500, of a file all that are held out */
+  /** Held-out cases to play. @default 500; for a file, all its held-out cases */
   readonly count?: number
-  /** Consultations in which a blind adversary may learn what each reward pays; 0 for none. @default 0 */
+  /** Training episodes per reward for a blind adversary; 0 trains none. @default 0 */
   readonly search?: number
-  /** Plays the strongest doctor too, for scale. @default true */
+  /** Whether to play the strongest doctor too, as the upper end of the scale. @default true */
   readonly ceiling?: boolean
-  /** @default 8 */
+  /** Episodes played at once. @default 8 */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
-  /** Is told what is going on and how much of it is done, in consultations. */
+  /** Progress callback: episodes done, episodes in all, and the current policy or `search`. */
   readonly onProgress?: (done: number, all: number, what: string) => void
 }
 
-/** An audit, and what a blind adversary settled on. */
+/** Audit of one reward, with the action sequence of its trained blind adversary. */
 export interface RewardAudit extends Audit {
-  /** The actions it takes whoever comes; absent where none was trained. */
+  /** The adversary's fixed actions, the same for every case; absent where none was trained. */
   readonly sequence?: readonly Action[]
 }
 
-/** What a policy that was trained on the reward may gain, as a share of its range. */
-const trainedTolerance = 0.05
-const trained = 'blind-adversary'
+/** Gain over random allowed to a policy trained on the reward, as a share of the reward's range. */
+const adversaryTolerance = 0.05
+const adversaryName = 'blind-adversary'
 
-async function rewardsOf(options: RewardAuditOptions): Promise<readonly Reward[]> {
+async function resolveRewards(options: RewardAuditOptions): Promise<readonly Reward[]> {
   const { rewards = ['default'], clinic, tier = 'easy', cases } = options
   const all = loadKnowledge()
   const knowledge = clinic ? clinicOf(all, clinic) : all
-  const knobs = cases ? tierOf(cases) : tiers[tier]
+  const knobs = cases ? casesTier(cases) : tiers[tier]
   const means = { knowledge, formulary: formularyOf(knowledge), tier: knobs }
   const resolved = await Promise.all(
     rewards.map((reward) =>
@@ -73,8 +71,8 @@ async function rewardsOf(options: RewardAuditOptions): Promise<readonly Reward[]
   return resolved
 }
 
-/** The world without a reward: episodes are scored apart. */
-const worldOf = ({ count, file, ...options }: RewardAuditOptions): Promise<Task> => {
+/** The task to play in. Its reward is constant 0, since episodes are scored afterwards. */
+const createAuditTask = ({ count, file, ...options }: RewardAuditOptions): Promise<Task> => {
   const none = defineReward({ name: 'none', bounds: [0, 0] }, () => 0)
   const heldOut = count ?? (file === undefined ? 500 : undefined)
   return task({
@@ -85,14 +83,14 @@ const worldOf = ({ count, file, ...options }: RewardAuditOptions): Promise<Task>
   })
 }
 
-/** Trains a blind adversary on each reward. */
-async function adversaries(
-  world: Task,
+/** Trains one blind adversary per reward, on training cases; none when `search` is 0. */
+async function trainAdversaries(
+  auditedTask: Task,
   rewards: readonly Reward[],
   { search = 0, seed = 0, concurrency = 8, signal }: RewardAuditOptions,
   onSpent: (episodes: number) => void,
 ): Promise<readonly { readonly policy: AuditPolicy; readonly sequence: readonly Action[] }[]> {
-  const { actionSpace, maxTurns, caseAt, makeEnv } = world
+  const { actionSpace, maxTurns, caseAt, makeEnv } = auditedTask
   const found = []
   for (const reward of search > 0 ? rewards : []) {
     const sequence = await blindAdversary({
@@ -101,16 +99,16 @@ async function adversaries(
       budget: search,
     })
     const agent = scripted(sequence)
-    const policy = { name: trained, agent, tolerance: trainedTolerance, against: reward }
+    const policy = { name: adversaryName, agent, tolerance: adversaryTolerance, against: reward }
     found.push({ policy, sequence })
   }
   return found
 }
 
 /**
- * Plays the random doctor, the red team and the strongest doctor over the same held-out cases and seeds, and says under
- * each reward what each of them is paid above random. With `search`, a blind adversary is trained on each reward first,
- * on training cases, and measured on the held-out ones with the others.
+ * Plays the random doctor, the red team and the strongest doctor over the same held-out cases and seeds, and reports
+ * each policy's mean gain over random under each reward. With `search`, a blind adversary is first trained per reward
+ * on training cases, then measured on the held-out cases with the others.
  * @throws Fault `bad-input` for a reward that does not exist or pays the patient; `component-failed` where a reward throws
  */
 export async function auditRewards(
@@ -118,7 +116,7 @@ export async function auditRewards(
 ): Promise<readonly RewardAudit[]> {
   const { file, ceiling = true, search = 0, onProgress = () => {}, ...rest } = options
   const cases = options.cases ?? (file === undefined ? undefined : await readCases(file))
-  // A file of nothing but held-out cases is all there is to play.
+  // A file that holds only held-out cases is played whole.
   const whole = cases?.every(({ provenance }) => provenance.split === 'heldout') ?? false
   if (whole && search > 0)
     throw new Fault(
@@ -126,24 +124,26 @@ export async function auditRewards(
       `${file}: expected training cases to search on, got held-out ones only`,
     )
   const given = { ...options, ...(cases ? { cases } : {}), whole }
-  const rewards = await rewardsOf(given)
-  const world = await worldOf(given)
-  const policies = redTeam.map(({ name, make }) => ({ name, agent: make(world.actionSpace) }))
+  const rewards = await resolveRewards(given)
+  const auditedTask = await createAuditTask(given)
+  const policies = redTeam.map(({ name, make }) => ({ name, agent: make(auditedTask.actionSpace) }))
   const doctors = policies.length + (ceiling ? 2 : 1) + (search > 0 ? rewards.length : 0)
-  const all = doctors * world.heldOut.length + search * rewards.length
+  const all = doctors * auditedTask.heldOut.length + search * rewards.length
   let done = 0
-  const tell = (what: string, more: number) => {
+  const report = (what: string, more: number) => {
     done += more
     onProgress(done, all, what)
   }
-  const found = await adversaries(world, rewards, options, (more) => tell('search', more))
+  const found = await trainAdversaries(auditedTask, rewards, options, (more) =>
+    report('search', more),
+  )
   const { seed = 0, concurrency = 8, signal } = rest
   const audits = await audit({
     ...{ rewards, seed, concurrency, signal },
-    ...{ cases: world.heldOut, makeEnv: world.makeEnv, floor: world.floor },
-    ...(ceiling ? { ceiling: world.ceiling } : {}),
+    ...{ cases: auditedTask.heldOut, makeEnv: auditedTask.makeEnv, floor: auditedTask.floor },
+    ...(ceiling ? { ceiling: auditedTask.ceiling } : {}),
     policies: [...policies, ...found.map(({ policy }) => policy)],
-    onPlayed: (name) => tell(name, 1),
+    onPlayed: (name) => report(name, 1),
   })
   return audits.map((one, i) => {
     const own = found.find(({ policy }) => policy.against === rewards[i])

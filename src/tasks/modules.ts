@@ -1,13 +1,13 @@
-/** Modules of a user's own: one loader for every kind of part that a recipe or a flag can name. */
+/** Loads parts from a user's modules and keeps registries of named parts, for recipes and flags. */
 import { existsSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { Fault, rethrowAsFault } from '../error.js'
 import { suggestNames } from '../platform/did-you-mean.js'
 
-/** The kinds of parts; a module exports one under the name of its kind. */
+/** Kind of a part; a module exports a part under the name of its kind. */
 export type PartKind = 'patient' | 'exams' | 'reward' | 'agent' | 'backend'
 
-/** Where each kind is named, for messages: the flag, and the recipe's key where that is another word. */
+/** Where users name each kind, for messages: the flag, and the recipe's key where it differs. */
 export const partPlaces: Readonly<Record<PartKind, string>> = {
   patient: '--patient (env.patient)',
   exams: '--exams (env.exams)',
@@ -19,7 +19,7 @@ export const partPlaces: Readonly<Record<PartKind, string>> = {
 /** Whether the name of a part is a module file; every other name is a registered one. */
 export const isModule = (name: string): boolean => /\.[cm]?[jt]s$/.test(name)
 
-/** The exports of a module. */
+/** Exports of a module, by name. */
 export type ModuleExports = Readonly<Record<string, unknown>>
 
 /**
@@ -40,8 +40,8 @@ export async function loadModule(file: string, at: string): Promise<ModuleExport
 }
 
 /**
- * A module's export of one kind.
- * @param problemOf what is wrong with a value, as "expected …, got …"; undefined where nothing is
+ * Loads a module and returns its export of one kind.
+ * @param problemOf describes what is wrong with a value ("expected …, got …"); undefined where nothing is
  * @throws Fault `bad-input` naming the place, the file, what was expected and what the module exports
  */
 export async function loadPart(
@@ -62,30 +62,31 @@ export async function loadPart(
   )
 }
 
-/** What is expected where a name is not known: the names there are, a module, and the name that was probably meant. */
+/** Describes what is expected in place of an unknown name: all names, a module, and similar names. */
 export function expectedPart(kind: PartKind, name: string, names: readonly string[]): string {
   const near = suggestNames(name, names).map((known) => `\`${known}\``)
   const hint = near.length > 0 ? ` (did you mean ${near.join(' or ')}?)` : ''
   return `expected ${[...names, `or a module (.mjs) that exports \`${kind}\``].join(', ')}${hint}`
 }
 
-/** The Fault of a name that no part of a kind has, with those near it. */
+/** Fault `bad-input` for an unknown part name, with similar names. */
 export const unknownPart = (
   kind: PartKind,
   name: string,
   { at, names }: { readonly at: string; readonly names: readonly string[] },
 ): Fault => new Fault('bad-input', `${at}: ${expectedPart(kind, name, names)}, got \`${name}\``)
 
-/** Makers of one kind of part, by name. */
+/** Factories of one kind of part, by name. */
 export interface PartRegistry<Make> {
   /** @throws TypeError for a name that is taken, empty, or reads as a module file */
   register(name: string, make: Make): void
+  /** The factory of a name; undefined where none is registered. */
   get(name: string): Make | undefined
-  /** In the order of registration. */
+  /** Names in the order of registration. */
   names(): readonly string[]
 }
 
-/** An empty registry; `taken` are the names that come with the package. */
+/** Creates an empty registry; `taken` are the built-in names. */
 export function partRegistry<Make>(kind: PartKind, taken: readonly string[]): PartRegistry<Make> {
   const makers = new Map<string, Make>()
   return {

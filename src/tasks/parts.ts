@@ -1,4 +1,4 @@
-/** Patients, examination simulators and agents by name or module: what a recipe's keys and `task()` stand for. */
+/** Resolves patients, examination simulators and agents by name or module, for recipes, flags and `task()`. */
 import type { AnyAgent } from '../agent.js'
 import type { ExamSimulator } from '../exam.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
@@ -11,31 +11,31 @@ import type { PartKind, PartRegistry } from './modules.js'
 import { isModule, loadPart, partPlaces, partRegistry, unknownPart } from './modules.js'
 import { agentProblem, examsProblem, functionProblem } from './shapes.js'
 
-/** What a registered part is made for: the task's knowledge (of its clinic) and language. */
+/** Inputs of a registered part's factory: the task's knowledge (of its clinic) and language. */
 export interface PartInputs {
   readonly knowledge: Knowledge
   readonly language: Language
 }
 
-/** What a registered agent is made for. */
+/** Inputs of a registered agent's factory. */
 export interface AgentInputs extends PartInputs, DoctorOptions {
   readonly actionSpace: ActionSpace
 }
 
-/** Makes a registered patient for a task. */
+/** Factory of a registered patient, called once per task. */
 export type MakePatient = (inputs: PartInputs) => Patient
-/** Makes registered examination simulators for a task. */
+/** Factory of registered examination simulators, called once per task. */
 export type MakeExams = (inputs: PartInputs) => ExamSimulator | readonly ExamSimulator[]
-/** Makes a registered agent for a task. */
+/** Factory of a registered agent. */
 export type MakeAgent = (inputs: AgentInputs) => AnyAgent
 
-/** Who the doctor meets in a consultation. */
+/** The patient and examination simulators of a consultation env. */
 export interface Roles {
   readonly patient: Patient
   readonly exams: readonly ExamSimulator[]
 }
 
-/** The patients and examination simulators that a task's cases have, by name. */
+/** Patients and examination simulators that fit a task's cases, by name. */
 export interface NamedRoles {
   readonly patient: Readonly<Record<string, Patient>>
   readonly exams: Readonly<Record<string, ExamSimulator>>
@@ -44,39 +44,39 @@ export interface NamedRoles {
 /** One simulator or several, each a function, a registered name or a module. */
 export type ExamsOption = string | ExamSimulator | readonly (string | ExamSimulator)[]
 
-/** The names of patients that come with the package; `chat` needs the command line's model. */
+/** Names of built-in patients; `chat` needs the command line's model. */
 const patientNames = ['rule', 'record', 'chat']
 
 const patients = partRegistry<MakePatient>('patient', patientNames)
 const simulators = partRegistry<MakeExams>('exams', ['record'])
 const agents = partRegistry<MakeAgent>('agent', agentNames)
 
-/** Makes a patient's name known to recipes, `task` and `--patient`. @throws TypeError when it is taken */
+/** Registers a patient name for recipes, `task` and `--patient`. @throws TypeError when the name is taken */
 export const registerPatient = (name: string, make: MakePatient): void =>
   patients.register(name, make)
 
-/** Makes a name of examination simulators known to recipes, `task` and `--exams`. @throws TypeError when it is taken */
+/** Registers a name of exam simulators for recipes, `task` and `--exams`. @throws TypeError when the name is taken */
 export const registerExams = (name: string, make: MakeExams): void =>
   simulators.register(name, make)
 
-/** Makes an agent's name known to recipes, `task().agents` and `--agent`. @throws TypeError when it is taken */
+/** Registers an agent name for recipes, `task().agents` and `--agent`. @throws TypeError when the name is taken */
 export const registerAgent = (name: string, make: MakeAgent): void => agents.register(name, make)
 
-/** The names a recipe's `env.patient` and `env.exams` can have, whatever the cases. */
+/** Names allowed in a recipe's `env.patient` or `env.exams`; some fit only some cases. */
 export const roleNames = (kind: 'patient' | 'exams'): readonly string[] =>
   kind === 'patient' ? ['rule', 'record', ...patients.names()] : ['record', ...simulators.names()]
 
 type ProblemOf = (value: unknown) => string | undefined
 
-/** A part that code made, checked. @throws TypeError where it has another shape */
-function checked<T>(part: T, what: string, problemOf: ProblemOf): T {
+/** Checks the shape of a part that a program made. @throws TypeError */
+function checkPart<T>(part: T, what: string, problemOf: ProblemOf): T {
   const problem = problemOf(part)
   if (problem !== undefined) throw new TypeError(`${what}: ${problem}`)
   return part
 }
 
-/** A part by name: one of the task's own, a registered one, or a module's. */
-async function resolve<T>(
+/** Resolves a part by name: one of the task's own, a registered one, or a module's. */
+async function resolvePart<T>(
   kind: PartKind,
   name: string,
   {
@@ -95,25 +95,25 @@ async function resolve<T>(
   const known = Object.hasOwn(own, name) ? own[name] : undefined
   if (known !== undefined) return known
   const make = registry.get(name)
-  if (make) return checked(make(inputs), `The registered ${kind} \`${name}\``, problemOf)
-  // Its shape is checked; what it answers is checked when it is asked.
+  if (make) return checkPart(make(inputs), `The registered ${kind} \`${name}\``, problemOf)
+  // Only the shape is checked here; answers are checked when the part is called.
   if (isModule(name)) return (await loadPart(kind, name, { at, problemOf })) as T
   throw unknownPart(kind, name, { at, names: [...Object.keys(own), ...registry.names()] })
 }
 
-/** The patient of `task({ patient })`. @throws Fault `bad-input` for a name or module there is not */
+/** Resolves the patient of `task({ patient })`. @throws Fault `bad-input` for an unknown name or module */
 export const resolvePatient = async (
   patient: string | Patient,
   inputs: PartInputs,
   own: NamedRoles,
 ): Promise<Patient> =>
   typeof patient === 'string'
-    ? resolve('patient', patient, {
+    ? resolvePart('patient', patient, {
         ...{ own: own.patient, registry: patients, inputs, problemOf: functionProblem },
       })
-    : checked(patient, '`patient`', functionProblem)
+    : checkPart(patient, '`patient`', functionProblem)
 
-/** The simulators of `task({ exams })`, in order. @throws Fault `bad-input` for a name or module there is not */
+/** Resolves the simulators of `task({ exams })`, in order. @throws Fault `bad-input` for an unknown name or module */
 export async function resolveExams(
   exams: ExamsOption,
   inputs: PartInputs,
@@ -125,17 +125,17 @@ export async function resolveExams(
   for (const one of listed) {
     const named: ExamSimulator | readonly ExamSimulator[] =
       typeof one === 'string'
-        ? await resolve<ExamSimulator | readonly ExamSimulator[]>('exams', one, {
+        ? await resolvePart<ExamSimulator | readonly ExamSimulator[]>('exams', one, {
             ...{ own: own.exams, registry: simulators, inputs, problemOf: examsProblem },
           })
-        : checked(one, '`exams`', functionProblem)
+        : checkPart(one, '`exams`', functionProblem)
     found.push(...(typeof named === 'function' ? [named] : named))
   }
   return found
 }
 
-/** An agent that is given as it is: it orders what it orders. */
-const madeOf =
+/** Factory of an agent that is used as it is, so `questionsOnly` is refused. */
+const fixedAgent =
   (agent: AnyAgent, name: string): MakeDoctor =>
   ({ questionsOnly = false } = {}) => {
     if (questionsOnly)
@@ -145,7 +145,7 @@ const madeOf =
     return agent
   }
 
-/** The registered agents, as a task has them. */
+/** Factories of all registered agents, bound to a task. */
 export function registeredAgents(
   inputs: PartInputs & { readonly actionSpace: ActionSpace },
 ): Readonly<Record<string, MakeDoctor>> {
@@ -153,8 +153,8 @@ export function registeredAgents(
     agents.names().map((name): [string, MakeDoctor] => [
       name,
       (options = {}) =>
-        checked(
-          agents.get(name)?.({ ...inputs, ...options }) as AnyAgent, // one of its own names; checked here
+        checkPart(
+          agents.get(name)?.({ ...inputs, ...options }) as AnyAgent, // the name is registered; the shape is checked here
           `The registered agent \`${name}\``,
           agentProblem,
         ),
@@ -163,9 +163,9 @@ export function registeredAgents(
 }
 
 /**
- * An agent by one of a task's names, or a module that exports `agent`.
- * @param at the flag or recipe key that names it, for messages. @default '--agent'
- * @throws Fault `bad-input` for a name or module there is not
+ * Resolves an agent by one of a task's names, or from a module that exports `agent`.
+ * @param at the flag or recipe key that names the agent, for messages. @default '--agent'
+ * @throws Fault `bad-input` for an unknown name or module
  */
 export async function resolveAgent(
   name: string,
@@ -176,14 +176,14 @@ export async function resolveAgent(
   if (make) return make
   if (!isModule(name)) throw unknownPart('agent', name, { at, names: Object.keys(known) })
   const agent = await loadPart('agent', name, { at, problemOf: agentProblem })
-  return madeOf(agent as AnyAgent, name) // its shape is checked
+  return fixedAgent(agent as AnyAgent, name) // its shape is checked
 }
 
 /**
- * The agents of `task({ agents })`: each an agent, or the name or module of one.
+ * Resolves the agents of `task({ agents })`: each an agent, or the name or module of one.
  * @throws RangeError for a name that another agent of the task has
  */
-export async function ownAgents(
+export async function resolveOwnAgents(
   given: Readonly<Record<string, AnyAgent | string>>,
   known: Readonly<Record<string, MakeDoctor>>,
 ): Promise<Readonly<Record<string, MakeDoctor>>> {
@@ -194,7 +194,7 @@ export async function ownAgents(
     found[name] =
       typeof agent === 'string'
         ? await resolveAgent(agent, known, `agents.${name}`)
-        : madeOf(checked(agent, `\`agents.${name}\``, agentProblem), name)
+        : fixedAgent(checkPart(agent, `\`agents.${name}\``, agentProblem), name)
   }
   return found
 }

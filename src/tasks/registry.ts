@@ -1,6 +1,4 @@
-/**
- * Environments that come with the package: what `make('consultation')` and `make('question')` stand for.
- */
+/** Built-in environments: `make('consultation')` and `make('question')`. */
 import type { Grammar } from '../agent.js'
 import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
@@ -29,7 +27,7 @@ import { tierNames, tiers } from '../knowledge/tiers.js'
 import { namedReward } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 
-/** Checks of the options of `make('consultation')`; every part has a default. */
+/** Rules of the options of `make('consultation')`; every part has a default. */
 const makeRules: OptionRules<MakeConsultationOptions> = {
   ...consultationRules,
   cases: { ...casesRule, required: false },
@@ -41,8 +39,8 @@ const makeRules: OptionRules<MakeConsultationOptions> = {
 }
 
 /**
- * A consultation with the knowledge base's cases, patient and examinations, and the default reward.
- * @throws TypeError or RangeError, with the value, for an option that does not exist or cannot be
+ * Creates a consultation env; defaults are generated cases, the rule patient, recorded exams and the default reward.
+ * @throws TypeError or RangeError, with the value, for an unknown or invalid option
  */
 export function makeConsultation(options: MakeConsultationOptions = {}): Env {
   checkOptions("make('consultation')", options, makeRules)
@@ -64,7 +62,7 @@ export function makeConsultation(options: MakeConsultationOptions = {}): Env {
   })
 }
 
-/** A question env that reads HuatuoGPT-o1's form and pays verified answers, by the rule. */
+/** Creates a question env with HuatuoGPT-o1's reply format and the rule-based verified-answer reward. */
 function makeQuestion(options: QuestionOptions): Env {
   checkOptions("make('question')", options, questionRules)
   const formulary = formularyOf(loadKnowledge())
@@ -78,8 +76,8 @@ function makeQuestion(options: QuestionOptions): Env {
 let registered = false
 
 /**
- * Makes an env by its name; `consultation` and `question` come with the package, `register` adds others.
- * @throws RangeError for a name that nobody registered
+ * Makes an env by name: `consultation`, `question`, or a name added by `register`.
+ * @throws RangeError for a name that is not registered
  */
 export const make: typeof makeRegistered = (id, ...options) => {
   // Not at import: a bundler may drop the side effects of a module it only re-exports from.

@@ -1,4 +1,4 @@
-/** Rewards by name or module: what `--reward` and a recipe's `reward` stand for. */
+/** Resolves rewards by name or module, for `--reward` and a recipe's `reward`. */
 import { basename } from 'node:path'
 import { errorMessage, Fault } from '../error.js'
 import type { Reward, Score } from '../reward.js'
@@ -10,19 +10,16 @@ import type { ModuleExports } from './modules.js'
 import { isModule, loadModule, partPlaces, partRegistry } from './modules.js'
 import { functionProblem } from './shapes.js'
 
-/** Makes a reward from what named rewards are made from. */
+/** Factory of a registered reward, given the same inputs as the built-in named rewards. */
 export type MakeReward = (options: NamedRewardOptions) => Reward | RewardFunction
 
 const makers = partRegistry<MakeReward>('reward', rewardNames)
 
-/**
- * Makes a name known to recipes, `task` and `auditRewards`.
- * @throws TypeError when it is taken
- */
+/** Registers a reward name for recipes, `task` and `auditRewards`. @throws TypeError when the name is taken */
 export const registerReward = (name: string, make: MakeReward): void => makers.register(name, make)
 
-/** `bounds` of a module: two numbers, low ≤ high. */
-function boundsOf({ bounds }: ModuleExports, place: string): Reward['bounds'] | undefined {
+/** Reads a module's `bounds` export: [low, high] with low ≤ high. @throws Fault `bad-input` */
+function readBounds({ bounds }: ModuleExports, place: string): Reward['bounds'] | undefined {
   if (bounds === undefined) return undefined
   const [low, high]: unknown[] = Array.isArray(bounds) ? bounds : []
   if (typeof low === 'number' && typeof high === 'number' && low <= high) return [low, high]
@@ -32,8 +29,8 @@ function boundsOf({ bounds }: ModuleExports, place: string): Reward['bounds'] | 
   )
 }
 
-/** The reward, whose errors say which module it is from and on which episode it failed. */
-function placed(reward: Reward, place: string): Reward {
+/** Wraps a reward so that its errors name its module and the episode it failed on. */
+function locateErrors(reward: Reward, place: string): Reward {
   const run = async (...given: Parameters<Reward>): Promise<Score> => {
     try {
       return await reward(...given)
@@ -49,7 +46,7 @@ function placed(reward: Reward, place: string): Reward {
   return Object.assign(run, reward)
 }
 
-async function moduleReward(file: string): Promise<Reward> {
+async function loadModuleReward(file: string): Promise<Reward> {
   const place = `${partPlaces.reward} ${file}`
   const module = await loadModule(file, partPlaces.reward)
   if (functionProblem(module.reward) !== undefined)
@@ -57,23 +54,23 @@ async function moduleReward(file: string): Promise<Reward> {
       'bad-input',
       `${place}: expected an export \`reward\` that is a function, got ${typeof module.reward} among the exports ${Object.keys(module).join(', ') || '(none)'}`,
     )
-  const fn = module.reward as Reward // what it returns is checked when it runs
-  const bounds = boundsOf(module, place)
+  const fn = module.reward as Reward // its return value is checked when it runs
+  const bounds = readBounds(module, place)
   const title = basename(file).replace(/\.[cm]?[jt]s$/, '')
   const own = bounds && !('rewardName' in fn) ? defineReward({ name: title, bounds }, fn) : fn
-  return placed(asReward(own, title), place)
+  return locateErrors(asReward(own, title), place)
 }
 
 /**
- * Loads a reward by name, or from a module that exports `reward`, and `bounds` where it is a bare function that has
- * some. A module's reward says on which episode it failed; what it returns is checked when it runs.
- * @throws Fault `bad-input` for a name that does not exist, with those near it, and for a module that has no reward
+ * Resolves a reward by name, or from a module that exports `reward` (and optionally `bounds`, for a bare function).
+ * Errors of a module's reward name the episode; its return value is checked when it runs.
+ * @throws Fault `bad-input` for an unknown name, with similar names, and for a module without a reward
  */
 export async function resolveReward(name: string, options: NamedRewardOptions): Promise<Reward> {
   if ((rewardNames as readonly string[]).includes(name)) return namedReward(name, options)
   const make = makers.get(name)
   if (make) return asReward(make(options), name)
-  if (isModule(name)) return moduleReward(name)
+  if (isModule(name)) return loadModuleReward(name)
   throw new Fault(
     'bad-input',
     `${partPlaces.reward}: expected the name of a reward, or a module (.mjs) that exports \`reward\`, got \`${name}\`; ${suggestRewardNames(name, makers.names())}`,

@@ -1,15 +1,15 @@
-/** What a part of a user's own must look like, checked where it comes in: "expected …, got …", or undefined. */
+/** Shape checks of a user's own parts. Each returns "expected …, got …", or undefined where the shape is right. */
 
 const got = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 
-/** Of a patient, a reward, or what makes a backend. */
+/** Checks a patient, a reward, or a backend factory. */
 export const functionProblem = (value: unknown): string | undefined =>
   isFunction(value) ? undefined : `expected a function, got ${got(value)}`
 
-/** Of examination simulators: one, or several of which the first that knows an order carries it out. */
+/** Checks examination simulators: a function, or a non-empty array of them. */
 export function examsProblem(value: unknown): string | undefined {
   if (isFunction(value)) return undefined
   if (!Array.isArray(value)) return `expected a function or an array of them, got ${got(value)}`
@@ -18,7 +18,7 @@ export function examsProblem(value: unknown): string | undefined {
   return value.length > 0 ? undefined : 'expected at least one function, got an empty array'
 }
 
-/** Of an agent: a function, or a privileged one with `forCase`. */
+/** Checks an agent: a function, or a privileged agent with `forCase`. */
 export const agentProblem = (value: unknown): string | undefined =>
   isFunction(value) ||
   (typeof value === 'object' && value !== null && 'forCase' in value && isFunction(value.forCase))
@@ -28,7 +28,7 @@ export const agentProblem = (value: unknown): string | undefined =>
 const required = ['sampler', 'step', 'save', 'load', 'export'] as const
 const optional = ['logprobs', 'keepReference', 'values', 'demonstrate'] as const
 
-/** Of what a backend declares it can do. */
+/** Lists what is wrong with a backend's declared capabilities. */
 function capabilityProblems(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return ['capabilities (an object)']
   const lists = ['losses', 'normalisers', 'exports'].flatMap((key) =>
@@ -38,7 +38,7 @@ function capabilityProblems(value: unknown): readonly string[] {
   return typeof entropy === 'boolean' ? lists : [...lists, 'capabilities.entropy (a boolean)']
 }
 
-/** Of a backend; lists everything that is missing or of another type. */
+/** Checks a backend; lists every member that is missing or of another type. */
 export function backendProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return `expected a backend, got ${got(value)}`
   const has = (key: string | symbol): unknown => Reflect.get(value, key)

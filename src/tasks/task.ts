@@ -1,9 +1,4 @@
-/**
- * A setting: cases, patient, examinations, reward and reference doctors that belong together.
- *
- * Folders never import each other; here and in `setting-worlds.ts` their pieces are put together for training,
- * evaluation and the command line alike: from the knowledge base, or from a case file.
- */
+/** A task: cases, env, reward, measures and reference doctors, from the knowledge base or from a case file. */
 import type { Agent, AnyAgent } from '../agent.js'
 import type { Case } from '../case.js'
 import type { Env } from '../env.js'
@@ -25,48 +20,60 @@ import { readCases } from '../storage/case-files.js'
 import type { Language } from '../turn.js'
 import { partPlaces } from './modules.js'
 import type { ExamsOption, NamedRoles, PartInputs, Roles } from './parts.js'
-import { ownAgents, registeredAgents, resolveExams, resolvePatient } from './parts.js'
+import { registeredAgents, resolveExams, resolveOwnAgents, resolvePatient } from './parts.js'
 import { resolveReward } from './reward-modules.js'
 import type { CaseOptions, TaskInputs, TaskKind } from './worlds.js'
-import { fileTask, generatedTask, questionTask, tierOf } from './worlds.js'
+import { casesTier, fileTask, generatedTask, questionTask } from './worlds.js'
 
+/** Options of `task`: cases, env, budgets, reward and parts of a user's own. */
 export interface TaskOptions extends CaseOptions {
-  /** What is done with the cases; questions need a `file` of them. @default 'consultation' */
+  /** Env of the task; `question` needs a `file` of question cases. @default 'consultation' */
   readonly name?: 'consultation' | 'question'
+  /** Language of doctor and patient. @default 'en' */
   readonly language?: Language
+  /** Difficulty of generated cases. @default 'easy' */
   readonly tier?: TierName
-  /** Disease groups to keep. @default all */
+  /** Disease groups of the knowledge base to keep. @default all */
   readonly clinic?: readonly string[]
-  /** The cases of `file`, where they have been read already. */
+  /** The cases of `file`, if already read. */
   readonly cases?: readonly Case[]
+  /** Most actions of a consultation. @default the tier's; `standard` for a file */
   readonly maxTurns?: number
+  /** Money budget. @default the tier's; `standard` for a file */
   readonly money?: number
+  /** Time budget in minutes. @default the tier's; `standard` for a file */
   readonly minutes?: number
   /** A reward or a bare function, its name, or a module that exports `reward`. @default 'default' */
   readonly reward?: string | RewardFunction
-  /** A patient, its name, or a module that exports `patient`. @default as the cases need: 'rule' or 'record' */
+  /** A patient, its name, or a module that exports `patient`. @default 'rule', or 'record' for recorded dialogues */
   readonly patient?: string | Patient
-  /** One simulator or several, the first that knows an order carries it out. @default as the cases need: 'record' */
+  /** One exam simulator or several; the first that knows an order carries it out. @default 'record'; none for recorded dialogues */
   readonly exams?: ExamsOption
-  /** Agents beside those that come with the package, by names that are not theirs. */
+  /** Additional agents by name; a name that the task already has is refused. */
   readonly agents?: Readonly<Record<string, AnyAgent | string>>
 }
 
-/** Cases, world and measures that belong together: what a run or an evaluation happens in. */
-export interface Task extends Omit<TaskKind, 'accuracy' | 'ceiling' | 'envOf' | 'roles'> {
+/** Everything a training run or an evaluation plays in: cases, envs, reward, measures, reference doctors. */
+export interface Task extends Omit<TaskKind, 'accuracy' | 'ceiling' | 'createEnv' | 'roles'> {
   readonly language: Language
   readonly tier: TierName | 'imported'
+  /** Opens an env with the task's patient, exams, budgets and reward. */
   readonly makeEnv: () => Env
   readonly reward: Reward
+  /** Scores of every evaluated episode. */
   readonly measures: Measures
-  /** The random doctor. */
+  /** The random doctor: lower reference. */
   readonly floor: Agent
-  /** The strongest doctor known for these cases, with its name. */
+  /** The strongest doctor for these cases, with its name: upper reference. */
   readonly ceiling: { readonly name: string; readonly agent: Agent }
 }
 
-/** What a setting's cases and their world are made of. @throws Fault `bad-input` */
-function worldOf(cases: readonly Case[], grounds: TaskInputs, options: TaskOptions): TaskKind {
+/** Chooses the kind of task that the options ask for. @throws Fault `bad-input` */
+function createTaskKind(
+  cases: readonly Case[],
+  inputs: TaskInputs,
+  options: TaskOptions,
+): TaskKind {
   const { name = 'consultation', file, tier = 'easy' } = options
   if (name === 'question') {
     if (file === undefined)
@@ -74,13 +81,13 @@ function worldOf(cases: readonly Case[], grounds: TaskInputs, options: TaskOptio
         'bad-input',
         'cases.file: expected a file of questions (`bedside cases import --format huatuo-rl`), got none',
       )
-    return questionTask(cases, grounds, options)
+    return questionTask(cases, inputs, options)
   }
-  return file ? fileTask(cases, grounds, options) : generatedTask(grounds, tier, options)
+  return file ? fileTask(cases, inputs, options) : generatedTask(inputs, tier, options)
 }
 
-/** The roles that the options name. @throws Fault `bad-input` where there are none to take, or none of that name */
-async function rolesOf(
+/** Patient and exams named by the options. @throws Fault `bad-input` for an unknown name, and in a question task */
+async function resolveRoles(
   { patient, exams, name }: TaskOptions,
   inputs: PartInputs,
   roles: NamedRoles | undefined,
@@ -97,37 +104,46 @@ async function rolesOf(
   }
 }
 
-const rewardOf = async (
+const resolveTaskReward = async (
   reward: TaskOptions['reward'],
   options: NamedRewardOptions,
 ): Promise<Reward> =>
   typeof reward === 'function' ? asReward(reward) : resolveReward(reward ?? 'default', options)
 
-/** Puts a setting together. @throws Fault `bad-input`; RangeError for a group that does not exist */
+/**
+ * Builds a task.
+ * @throws Fault `bad-input` for options that cannot be met; RangeError for a disease group that does not exist
+ */
 export async function task(options: TaskOptions = {}): Promise<Task> {
   const { language = 'en', tier = 'easy', clinic, file } = options
   const all = loadKnowledge()
   const knowledge = clinic ? clinicOf(all, clinic) : all
   const usual = file ? tiers.standard : tiers[tier]
   const { maxTurns: turns = usual.maxTurns, money = usual.money, minutes = usual.minutes } = options
-  const grounds = { knowledge, language, budget: { turns, money, minutes } }
+  const inputs = { knowledge, language, budget: { turns, money, minutes } }
   const cases = file ? (options.cases ?? (await readCases(file))) : []
-  const { accuracy, ceiling, envOf, roles: named, ...world } = worldOf(cases, grounds, options)
-  const roles = await rolesOf(options, grounds, named)
+  const {
+    accuracy,
+    ceiling,
+    createEnv,
+    roles: named,
+    ...kind
+  } = createTaskKind(cases, inputs, options)
+  const roles = await resolveRoles(options, inputs, named)
   const formulary = formularyOf(knowledge)
-  const knobs = file ? tierOf(cases) : tiers[tier]
-  const reward = await rewardOf(options.reward, { formulary, knowledge, tier: knobs })
-  const { actionSpace } = world
-  const known = { ...world.agents, ...registeredAgents({ knowledge, language, actionSpace }) }
-  const agents = { ...known, ...(await ownAgents(options.agents ?? {}, known)) }
-  // A name of this world's own, and not of its privileged bound.
-  const reference = (name: string): Agent => (world.agents[name] as () => Agent)()
+  const knobs = file ? casesTier(cases) : tiers[tier]
+  const reward = await resolveTaskReward(options.reward, { formulary, knowledge, tier: knobs })
+  const { actionSpace } = kind
+  const known = { ...kind.agents, ...registeredAgents({ knowledge, language, actionSpace }) }
+  const agents = { ...known, ...(await resolveOwnAgents(options.agents ?? {}, known)) }
+  // The task kind's own agents, never the privileged full-information doctor.
+  const reference = (name: string): Agent => (kind.agents[name] as () => Agent)()
   return {
-    ...world,
+    ...kind,
     language,
     tier: file ? 'imported' : tier,
     agents,
-    makeEnv: () => envOf(reward, roles),
+    makeEnv: () => createEnv(reward, roles),
     reward,
     measures: { reward, accuracy, partialCredit: partialCredit({ formulary }), examF1: examF1() },
     floor: reference('random'),

@@ -1,7 +1,4 @@
-/**
- * The worlds a setting can be put in: consultations of the knowledge base, consultations of a case file, questions
- * of a case file. With `setting.ts` one of the composition roots.
- */
+/** The kinds of task: consultations of generated cases, consultations of a case file, questions of a case file. */
 import type { Budget } from '../agents/bayesian.js'
 import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
@@ -33,68 +30,70 @@ import { formularyOf } from '../rewards/outcome/formulary.js'
 import { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
 import type { Action, Language } from '../turn.js'
 import type { MakeDoctor } from './agents.js'
-import { doctorsOf, plainDoctors } from './agents.js'
+import { knowledgeDoctors, plainDoctors } from './agents.js'
 import type { NamedRoles, Roles } from './parts.js'
 
-/** Where cases come from. */
+/** Source of the cases and how they are split. */
 export interface CaseOptions {
-  /** A case file instead of the generator. */
+  /** Case file to use instead of the generator. */
   readonly file?: string
+  /** Seed of generated cases, or of a file's split. @default 0 */
   readonly seed?: number
-  /** @default 400 */
+  /** Number of held-out cases. @default 400; for a file, all of its split */
   readonly heldOut?: number
   /** Share of a file's cases that are held out. @default 0.2 */
   readonly heldOutShare?: number
-  /** Takes every case of a file for both splits: for a doctor that learned from none of them. @default false */
+  /** Puts every case of a file into both splits: for a doctor that was trained on none of them. @default false */
   readonly whole?: boolean
 }
 
-/** What depends on where the cases come from and what is done with them. */
+/** Parts of a task that depend on its kind: cases, actions, agents, env and accuracy. */
 export interface TaskKind {
   readonly actionSpace: ActionSpace
   /** The n-th training case. */
   readonly caseAt: (n: number) => Case
   readonly heldOut: readonly Case[]
-  /** Training cases, for generated settings drawn afresh. */
+  /** The first `count` training cases; a file may have fewer. */
   readonly train: (count: number) => readonly Case[]
-  /** Every doctor that can be had here, by name. */
+  /** Every doctor that can play this task, by name. */
   readonly agents: Readonly<Record<string, MakeDoctor>>
-  /** What a knowledge base behind the cases can tell of them; absent where there is none. */
+  /** Full-information bound and information gain, from the knowledge base; absent for recorded cases. */
   readonly yardstick?: Yardstick
-  /** Actions a doctor has in it. */
+  /** Most actions of an episode. */
   readonly maxTurns: number
   /** The name of the strongest of `agents`. */
   readonly ceiling: string
-  /** Whether a doctor is right. */
+  /** Scores whether the final diagnosis or answer is correct. */
   readonly accuracy: Reward
-  /** Who can be met here, by name; absent where the doctor meets nobody (questions). */
+  /** Patients and exam simulators by name; absent for questions, which have neither. */
   readonly roles?: NamedRoles
-  readonly envOf: (reward: Reward, roles?: Partial<Roles>) => Env
+  /** Opens an env; roles left out are the kind's own. */
+  readonly createEnv: (reward: Reward, roles?: Partial<Roles>) => Env
 }
 
-/** What every world is made with. */
+/** Inputs shared by every kind of task. */
 export interface TaskInputs {
   readonly knowledge: Knowledge
   readonly language: Language
   readonly budget: Budget
 }
 
-type Cases = Pick<TaskKind, 'caseAt' | 'heldOut' | 'train'>
+type CaseSplits = Pick<TaskKind, 'caseAt' | 'heldOut' | 'train'>
 
-const counted = (count: number, make: (n: number) => Case): readonly Case[] =>
+const listCases = (count: number, make: (n: number) => Case): readonly Case[] =>
   Array.from({ length: count }, (_, n) => make(n))
 
-/** A consultation within the grounds' budget. */
-function consulting(
+/** The parts of a consultation task: env within the budget, accuracy, roles. */
+function consultationParts(
   { language, budget: { turns: maxTurns, money, minutes } }: TaskInputs,
-  { heldOut }: Cases,
+  { heldOut }: CaseSplits,
   { usual, roles }: { readonly usual: Roles; readonly roles: NamedRoles },
-): Pick<TaskKind, 'maxTurns' | 'accuracy' | 'envOf' | 'roles'> {
+): Pick<TaskKind, 'maxTurns' | 'accuracy' | 'createEnv' | 'roles'> {
   return {
     maxTurns,
     accuracy: diagnosisAccuracy(),
     roles,
-    envOf: (reward, { patient = usual.patient, exams = usual.exams } = {}) =>
+    createEnv: (reward, { patient = usual.patient, exams = usual.exams } = {}) =>
       consultation({
         cases: heldOut,
         ...{ patient, exams, reward, language, maxTurns, money, minutes },
@@ -103,15 +102,15 @@ function consulting(
   }
 }
 
-/** Consultations of cases that the knowledge base generated, with all the doctors who know it. */
-function known(grounds: TaskInputs, knobs: PosteriorOptions, cases: Cases): TaskKind {
-  const { knowledge, language, budget } = grounds
+/** Consultations of generated cases, with every doctor that uses the knowledge base. */
+function knowledgeTask(inputs: TaskInputs, knobs: PosteriorOptions, cases: CaseSplits): TaskKind {
+  const { knowledge, language, budget } = inputs
   const actionSpace = knowledgeActionSpace(knowledge, language)
-  const agents = doctorsOf({ knowledge, knobs, actionSpace, budget })
+  const agents = knowledgeDoctors({ knowledge, knobs, actionSpace, budget })
   const [patient, exams] = [rulePatient({ knowledge }), recordExams({ knowledge })]
   return {
     ...{ ...cases, actionSpace, agents, ceiling: 'oracle' },
-    ...consulting(grounds, cases, {
+    ...consultationParts(inputs, cases, {
       usual: { patient, exams: [exams] },
       roles: { patient: { rule: patient }, exams: { record: exams } },
     }),
@@ -123,29 +122,33 @@ function known(grounds: TaskInputs, knobs: PosteriorOptions, cases: Cases): Task
   }
 }
 
-/** Consultations of generated cases, held out and for training. */
+/** Task of consultations of generated cases; training cases are generated on demand. */
 export function generatedTask(
-  grounds: TaskInputs,
+  inputs: TaskInputs,
   tier: TierName,
   { seed = 0, heldOut = 400 }: CaseOptions,
 ): TaskKind {
-  const of = (split: 'train' | 'heldout') => caseSource(grounds.knowledge, { tier, split, seed })
+  const of = (split: 'train' | 'heldout') => caseSource(inputs.knowledge, { tier, split, seed })
   const caseAt = of('train')
-  const train = (wanted: number) => counted(wanted, caseAt)
-  return known(grounds, tiers[tier], { caseAt, train, heldOut: counted(heldOut, of('heldout')) })
+  const train = (wanted: number) => listCases(wanted, caseAt)
+  return knowledgeTask(inputs, tiers[tier], {
+    caseAt,
+    train,
+    heldOut: listCases(heldOut, of('heldout')),
+  })
 }
 
-/** The tier a file's cases were generated at, as the oracle must know; `standard` where they do not say. */
-export function tierOf(cases: readonly Case[]): Tier {
+/** Tier at which a file's cases were generated, needed by the oracle; `standard` where they do not say. */
+export function casesTier(cases: readonly Case[]): Tier {
   const named = cases[0]?.difficulty?.tier
   return Object.entries(tiers).find(([name]) => name === named)?.[1] ?? tiers.standard
 }
 
-/** A file's cases by split. @throws Fault `bad-input` where a split would be empty */
-function splitOf(
+/** Splits a file's cases; `all` are the training cases. @throws Fault `bad-input` where a split would be empty */
+function splitFileCases(
   cases: readonly Case[],
   { file, seed = 0, heldOutShare = 0.2, heldOut: most, whole = false }: CaseOptions,
-): Cases & { readonly all: readonly Case[] } {
+): CaseSplits & { readonly all: readonly Case[] } {
   const split = whole
     ? { train: cases, heldout: cases }
     : splitCases(cases, { seed, heldout: heldOutShare })
@@ -163,24 +166,21 @@ function splitOf(
   }
 }
 
-/**
- * Consultations of a file's cases, recorded or generated.
- * @throws Fault `bad-input` for too few cases
- */
+/** Task of consultations of a file's cases, recorded or generated. @throws Fault `bad-input` for too few cases */
 export function fileTask(
   cases: readonly Case[],
-  grounds: TaskInputs,
+  inputs: TaskInputs,
   options: CaseOptions,
 ): TaskKind {
-  const { all, ...split } = splitOf(cases, options)
+  const { all, ...split } = splitFileCases(cases, options)
   if (!cases.some((truth) => truth.findings.some((finding) => finding.question)))
-    return known(grounds, tierOf(cases), split)
-  const actionSpace = mineActionSpace(all, { language: grounds.language })
+    return knowledgeTask(inputs, casesTier(cases), split)
+  const actionSpace = mineActionSpace(all, { language: inputs.language })
   const patient = recordPatient()
   return {
     ...{ ...split, actionSpace, ceiling: 'recorded' },
     agents: { ...plainDoctors(actionSpace), recorded: () => recordedDoctor(cases) },
-    ...consulting(grounds, split, {
+    ...consultationParts(inputs, split, {
       usual: { patient, exams: [] },
       roles: { patient: { record: patient }, exams: {} },
     }),
@@ -188,8 +188,8 @@ export function fileTask(
 }
 
 /**
- * Questions of a file's cases. Its random doctor gives one of the training answers, all equally likely; its
- * `reference` gives the reference answer, so that what the ceiling earns is what the verifier makes of that.
+ * Task of questions of a file's cases. Its `random` doctor draws uniformly from the training answers; its `reference`
+ * doctor gives the reference answer, so the ceiling's reward is the verifier's score of that answer.
  * @throws Fault `bad-input` for too few cases
  */
 export function questionTask(
@@ -197,7 +197,7 @@ export function questionTask(
   { knowledge, language }: Pick<TaskInputs, 'knowledge' | 'language'>,
   options: CaseOptions,
 ): TaskKind {
-  const { all, ...split } = splitOf(cases, options)
+  const { all, ...split } = splitFileCases(cases, options)
   const answers = new Set(
     all.map(({ gold }) => textInLanguage(primaryDiagnosis(gold).name, language)),
   )
@@ -209,6 +209,6 @@ export function questionTask(
     ...{ ...split, actionSpace, maxTurns: 1, ceiling: 'reference' },
     agents: { random: plainDoctors(actionSpace).random, reference: () => recordedDoctor(cases) },
     accuracy: verifiedAnswer({ formulary: formularyOf(knowledge) }),
-    envOf: (reward) => question({ cases: split.heldOut, reward, language, grammar: huatuo() }),
+    createEnv: (reward) => question({ cases: split.heldOut, reward, language, grammar: huatuo() }),
   }
 }

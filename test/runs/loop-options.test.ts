@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { advantageNames } from '../../src/group.js'
-import { adamOf, advantagesOf, courseOf } from '../../src/runs/loop-options.js'
+import { adamSchedule, advantagesOf, createCurriculum } from '../../src/runs/loop-options.js'
 import { Recipe } from '../../src/runs/recipe.js'
 import { defaultTraining } from '../../src/runs/recipe-training.js'
 import { taskOf } from '../../src/runs/task-of-recipe.js'
@@ -32,7 +32,7 @@ test('the optimiser has the settings of a recipe and the rate of a step', () => 
   const { training } = recipeOf({
     training: { steps: 10, adam: { learningRate: 0.2, maxGradNorm: 3, decay: 'linear' } },
   })
-  const at = adamOf(training)
+  const at = adamSchedule(training)
   expect(at(1)).toEqual({
     ...{ learningRate: 0.2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
     ...{ weightDecay: 0, maxGradNorm: 3 },
@@ -52,7 +52,7 @@ describe('the course of a recipe', () => {
 
   test('draws from easier tiers first', async () => {
     const task = await taskOf(recipe)
-    const course = await courseOf(recipe, task)
+    const course = await createCurriculum(recipe, task)
     const tierAt = (step: number) => course.caseAt(0, step).difficulty?.tier
     expect([1, 2, 3, 9].map(tierAt)).toEqual(['easy', 'easy', 'standard', 'standard'])
     const turnsAt = async (step: number) => {

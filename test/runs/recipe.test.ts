@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { objectiveKinds } from '../../src/batch.js'
-import { parseRecipe, policyOf, StoredRecipe } from '../../src/runs/recipe.js'
+import { parseRecipe, recipePolicy, StoredRecipe } from '../../src/runs/recipe.js'
 
 const trainingOf = (training: object) => parseRecipe(stringify({ training }), 'r.yaml').training
 const lossOf = (loss: object) => {
@@ -69,7 +69,7 @@ describe('a recipe', () => {
     expect(policy).toMatchObject({ engine: 'peft', maxTokens: 128 })
     const embedded = parseRecipe('', 'r.yaml')
     expect(embedded.policy).toBeUndefined()
-    expect(policyOf(embedded)).toEqual(policy)
+    expect(recipePolicy(embedded)).toEqual(policy)
   })
 })
 

@@ -1,6 +1,7 @@
 /** `bedside cases import`: converts a published data set to a case file, or to episodes to imitate. */
-import type { ImportReport, ImportResult } from '../../cases/importers/import.js'
+
 import { importers } from '../../cases/importers/import.js'
+import type { ImportReport, ImportResult } from '../../cases/importers/import-report.js'
 import { Fault } from '../../error.js'
 import { firstLines } from '../../platform/bounded-list.js'
 import { writeCases } from '../../storage/case-files.js'

@@ -1,4 +1,4 @@
-/** `bedside consult`: one consultation, by whoever types or by an agent. */
+/** `bedside consult`: one consultation, played by the user or by an agent. */
 import { dirname, extname } from 'node:path'
 import type { Agent } from '../../agent.js'
 import { agentFor } from '../../agent.js'
@@ -17,9 +17,10 @@ import type { Output, Terminal } from '../print/output.js'
 import { commandLine, output } from '../print/output.js'
 import { stopped } from './failure.js'
 import { isFolder } from './run-folder.js'
-import type { DoctorFlags, PlayPlan, Stage } from './world.js'
-import { caseOf, casesOf, openStage, planOf } from './world.js'
+import type { DoctorFlags, PlayPlan, PlaySession } from './world.js'
+import { caseOf, createPlan, openPlaySession, planCases } from './world.js'
 
+/** Flags of `bedside consult`. */
 export interface ConsultFlags extends WorldFlags, DoctorFlags {
   readonly case?: string
   readonly save?: string
@@ -27,7 +28,7 @@ export interface ConsultFlags extends WorldFlags, DoctorFlags {
 
 const formats = ['.jsonl', '.parquet']
 
-/** Before the consultation, not after it: what was played must not be lost to a wrong name. */
+/** Checks `--save` before the consultation, so that no episode is lost to a bad file name. */
 function checkSave(file: string | undefined): void {
   if (file === undefined) return
   if (!isFolder(dirname(file)))
@@ -39,8 +40,8 @@ function checkSave(file: string | undefined): void {
     )
 }
 
-/** A generated case's id decides its tier and clinic; a flag that says otherwise is a contradiction. */
-function withCase(flags: ConsultFlags): ConsultFlags {
+/** Sets tier and clinic from a generated case's id. @throws Fault `bad-input` where `--tier` contradicts it */
+function applyCaseId(flags: ConsultFlags): ConsultFlags {
   const named = flags.case === undefined || flags.cases?.file ? undefined : parseCaseId(flags.case)
   if (!named) return flags
   if (flags.tier !== undefined && flags.tier !== named.tier)
@@ -51,25 +52,31 @@ function withCase(flags: ConsultFlags): ConsultFlags {
   return { ...flags, tier: named.tier, ...(named.clinic ? { clinic: [...named.clinic] } : {}) }
 }
 
-/** The plan of a single consultation: no more held-out cases than are played. */
-async function onePlan(flags: ConsultFlags & { readonly agent: string }): Promise<PlayPlan> {
-  const plan = await planOf(flags)
+/** Creates the plan of one consultation; without `--cases` only one held-out case is generated. */
+async function createConsultPlan(
+  flags: ConsultFlags & { readonly agent: string },
+): Promise<PlayPlan> {
+  const plan = await createPlan(flags)
   const { recipe } = plan
   if (flags.cases !== undefined || recipe.cases.file !== undefined) return plan
   return { ...plan, recipe: { ...recipe, cases: { ...recipe.cases, heldOut: 1 } } }
 }
 
-/** The case that was asked for; without an id, the one the seed chooses. */
-async function chosenCase(id: string | undefined, plan: PlayPlan, { task }: Stage): Promise<Case> {
+/** The case of `--case`; without it, one chosen by the seed. */
+async function chooseCase(
+  id: string | undefined,
+  plan: PlayPlan,
+  { task }: PlaySession,
+): Promise<Case> {
   const { file, clinic } = plan.recipe.cases
   if (id !== undefined) return caseOf(id, { file, groups: clinic })
-  const cases = casesOf(plan, task)
+  const cases = planCases(plan, task)
   const n = file === undefined ? 0 : uniformInt(cases.length, plan.recipe.seed, 'case')
   return cases[n] as Case // below its length
 }
 
-/** An agent whose consultation can be watched: each exchange is printed when it is over. */
-function watched(agent: Agent, { say, paint }: Output): Agent {
+/** Wraps an agent to print each turn when it is over. */
+function printTurns(agent: Agent, { say, paint }: Output): Agent {
   let shown = -1
   return async (observation, context) => {
     const { intake, turns, language } = observation
@@ -83,7 +90,12 @@ function watched(agent: Agent, { say, paint }: Output): Agent {
   }
 }
 
-const againWith = ({ recipe }: PlayPlan, truth: Case, { agent, clinic }: ConsultFlags): string =>
+/** Command line that repeats the consultation. */
+const repeatCommand = (
+  { recipe }: PlayPlan,
+  truth: Case,
+  { agent, clinic }: ConsultFlags,
+): string =>
   commandLine(
     'consult',
     '--case',
@@ -97,18 +109,18 @@ const againWith = ({ recipe }: PlayPlan, truth: Case, { agent, clinic }: Consult
     ...(clinic === undefined ? [] : ['--clinic', clinic.join(',')]),
   )
 
-/** A consultation that is about to begin. */
-interface Appointment {
+/** A consultation about to start. */
+interface ConsultSetup {
   readonly plan: PlayPlan
-  readonly stage: Stage
+  readonly stage: PlaySession
   readonly truth: Case
-  /** Whoever types, where somebody does. */
+  /** The user as the doctor; undefined where an agent plays. */
   readonly human: Agent | undefined
 }
 
-/** Plays it, shows what was true and what it was worth, and keeps it where that was asked for. */
-async function hold(
-  { plan, stage, truth, human }: Appointment,
+/** Plays the consultation, prints the true diagnosis and the score, and saves the episode with `--save`. */
+async function playConsultation(
+  { plan, stage, truth, human }: ConsultSetup,
   { save, json }: ConsultFlags,
   { out, signal }: { readonly out: Output; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -117,9 +129,9 @@ async function hold(
   const doctor = await stage.openDoctor()
   const played = await play(truth, {
     makeEnv: task.makeEnv,
-    agent: human ?? watched(agentFor(doctor, truth), out),
+    agent: human ?? printTurns(agentFor(doctor, truth), out),
     agentName: plan.agent,
-    // As in an evaluation, so that a consultation of one can be looked at.
+    // The seeds of an evaluation, so that any of its consultations can be replayed here.
     seeds: evaluationSeeds(plan.recipe.seed, truth.id),
     rewards: { reward: task.reward },
     signal,
@@ -141,30 +153,30 @@ async function hold(
   if (json) await out.document({ ...episode, score })
 }
 
-/** Opens the consultation that the flags describe, plays it and shows it. */
+/** Runs `bedside consult`. @returns the exit code */
 export async function consult(given: ConsultFlags, terminal: Terminal): Promise<number> {
   checkSave(given.save)
-  const { agent = 'human', ...flags } = withCase(given)
+  const { agent = 'human', ...flags } = applyCaseId(given)
   const { signal, stdin } = terminal
   const out = output(terminal, { ...flags, out: given.save })
-  const plan = await onePlan({ ...flags, agent })
+  const plan = await createConsultPlan({ ...flags, agent })
   const screen = { input: stdin, output: out.people }
   const human =
     agent === 'human' ? humanDoctor({ ...screen, language: plan.recipe.language }) : undefined
-  // A doctor that learned from some of a file's cases keeps to the split; any other may see them all.
+  // A trained doctor may have seen some of a file's cases, so it keeps to the split; others may see all.
   const whole = flags.split === undefined && !isFolder(agent)
-  await using stage = await openStage(plan, {
+  await using stage = await openPlaySession(plan, {
     ...(human ? { human } : {}),
     ...(whole ? { whole } : {}),
   })
-  const truth = await chosenCase(flags.case, plan, stage)
+  const truth = await chooseCase(flags.case, plan, stage)
   await out.note(`${truth.id} · ${stage.task.tier} · ${human ? 'you are the doctor' : agent}\n`)
   try {
-    await hold({ plan, stage, truth, human }, flags, { out, signal })
+    await playConsultation({ plan, stage, truth, human }, flags, { out, signal })
     return 0
   } catch (error) {
     if (!signal.aborted) throw error
     const kept = 'The consultation was not over, so nothing was saved. Again:'
-    return stopped(terminal, kept, againWith(plan, truth, given))
+    return stopped(terminal, kept, repeatCommand(plan, truth, given))
   }
 }

@@ -17,17 +17,18 @@ import type { Archive } from './evaluation-archive.js'
 import { openArchive, planIn, planModules } from './evaluation-archive.js'
 import { stopped } from './failure.js'
 import { runFolder } from './run-folder.js'
-import type { DoctorFlags, PlayPlan, Stage } from './world.js'
-import { casesOf, openStage, planOf } from './world.js'
+import type { DoctorFlags, PlayPlan, PlaySession } from './world.js'
+import { createPlan, openPlaySession, planCases } from './world.js'
 
+/** Flags of `bedside evaluate`. */
 export interface EvaluateFlags extends WorldFlags, DoctorFlags {
   readonly concurrency?: number
   readonly out?: string
   readonly resume?: string
 }
 
-/** What a resumed evaluation reads from its folder. */
-const fixed = [
+/** Flags that a resumed evaluation reads from its folder, and so must not be given again. */
+const storedFlags = [
   'agent',
   'patient',
   'exams',
@@ -46,10 +47,10 @@ const fixed = [
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
 
-function planFrom(flags: EvaluateFlags): Promise<PlayPlan> {
+function readOrCreatePlan(flags: EvaluateFlags): Promise<PlayPlan> {
   const { resume, agent } = flags
   if (resume !== undefined) {
-    const given = fixed.find((name) => flags[name] !== undefined)
+    const given = storedFlags.find((name) => flags[name] !== undefined)
     if (given)
       throw new Fault(
         'bad-input',
@@ -62,14 +63,14 @@ function planFrom(flags: EvaluateFlags): Promise<PlayPlan> {
       'bad-input',
       '--agent: expected the agent to evaluate (oracle, random, chat, or the folder of a run, among others), got none',
     )
-  return planOf({ ...flags, agent })
+  return createPlan({ ...flags, agent })
 }
 
-/** Faults one after another, from the first case on, after which the world counts as down. */
-const patience = 5
+/** Consecutive faults from the first case on after which the evaluation gives up. */
+const maxFirstFaults = 5
 
-/** Gives up when the world is down: none of the first cases could be played, or none for a long while. */
-function watchman(count: number, concurrency: number) {
+/** Aborts when none of the first cases, or none of a long row of cases, could be played. */
+function createFaultGuard(count: number, concurrency: number) {
   const down = new AbortController()
   let episodes = 0
   let row = 0
@@ -82,7 +83,8 @@ function watchman(count: number, concurrency: number) {
         return
       }
       row++
-      const limit = episodes === 0 ? Math.min(patience, count) : patience + 4 * concurrency
+      const limit =
+        episodes === 0 ? Math.min(maxFirstFaults, count) : maxFirstFaults + 4 * concurrency
       if (row >= limit && !down.signal.aborted)
         down.abort(
           new Fault(
@@ -94,7 +96,7 @@ function watchman(count: number, concurrency: number) {
   }
 }
 
-/** The accuracy so far, of the consultations that have one. */
+/** Creates the progress note: mean accuracy so far, over consultations that have one. */
 function runningAccuracy(): (played: PlayedCase) => string {
   let right = 0
   let judged = 0
@@ -106,30 +108,30 @@ function runningAccuracy(): (played: PlayedCase) => string {
   }
 }
 
-/** One sitting of an evaluation. */
-interface Sitting {
+/** One session of an evaluation, new or resumed. */
+interface EvaluationSession {
   readonly plan: PlayPlan
-  readonly stage: Stage
+  readonly stage: PlaySession
   readonly doctor: AnyAgent
   readonly cases: readonly Case[]
   readonly archive: Archive | undefined
   readonly flags: EvaluateFlags
-  /** What was played in it, in the order of completion. */
+  /** Cases played in this session, in the order of completion. */
   readonly played: PlayedCase[]
 }
 
-/** Plays what is not done yet and gives what chat models used in all sittings. */
+/** Plays the remaining cases; returns the usage of chat models over all sessions. */
 async function playRest(
-  { plan, stage, doctor, cases, archive, flags, played }: Sitting,
+  { plan, stage, doctor, cases, archive, flags, played }: EvaluationSession,
   terminal: Terminal,
 ): Promise<Readonly<Record<string, RoleUsage>>> {
   const { task } = stage
   const rest = cases.filter(({ id }) => !archive?.done.has(id))
   const from = cases.length - rest.length
   const concurrency = flags.concurrency ?? 8
-  const guard = watchman(rest.length, concurrency)
+  const guard = createFaultGuard(rest.length, concurrency)
   const signal = AbortSignal.any([terminal.signal, guard.signal])
-  // Every model call under way listens.
+  // Every model call in progress adds a listener.
   setMaxListeners(0, signal)
   const bar = await progress(terminal, { ...flags, label: plan.agent, total: cases.length, from })
   const accuracy = runningAccuracy()
@@ -160,9 +162,9 @@ async function playRest(
   return archive ? archive.close(stage.usage()) : stage.usage()
 }
 
-/** Plays the floor, the ceiling and the bound over the same cases. */
+/** Plays floor, ceiling and full-information bound over the same cases. */
 async function playReferences(
-  { plan, stage, cases, flags }: Sitting,
+  { plan, stage, cases, flags }: EvaluationSession,
   terminal: Terminal,
 ): Promise<Reference> {
   const label = 'floor and ceiling'
@@ -182,15 +184,18 @@ async function playReferences(
   }
 }
 
-/** Plays the rest, then the floor and the ceiling, and sums up in the order of the cases. */
-async function evaluationIn(sitting: Sitting, terminal: Terminal): Promise<Evaluation> {
-  const { plan, stage, cases, archive, played } = sitting
+/** Plays the remaining cases, then the references, and summarises in the order of the cases. */
+async function evaluateSession(
+  session: EvaluationSession,
+  terminal: Terminal,
+): Promise<Evaluation> {
+  const { plan, stage, cases, archive, played } = session
   const { task } = stage
   const { seed } = plan.recipe
-  const usage = await playRest(sitting, terminal)
+  const usage = await playRest(session, terminal)
   const now = new Map(played.map((one) => [one.truth.id, one] as const))
   const inOrder = cases.flatMap(({ id }) => archive?.done.get(id) ?? now.get(id) ?? [])
-  const references = await playReferences(sitting, terminal)
+  const references = await playReferences(session, terminal)
   return evaluationOf(inOrder, {
     agent: plan.agent,
     tier: task.tier,
@@ -203,12 +208,18 @@ async function evaluationIn(sitting: Sitting, terminal: Terminal): Promise<Evalu
   })
 }
 
-/** The command that goes on with an evaluation. */
+/** Command line that resumes an evaluation. */
 const resumeCommand = (plan: PlayPlan, folder: string): string =>
   commandLine('evaluate', '--resume', folder, ...(planModules(plan).length > 0 ? ['--trust'] : []))
 
-/** Puts what a stopped sitting has played where `--resume` finds it. */
-async function keepAll({ archive, plan, stage, cases, played }: Sitting): Promise<string> {
+/** Archives the episodes of a stopped session for `--resume`; returns the folder. */
+async function archivePlayed({
+  archive,
+  plan,
+  stage,
+  cases,
+  played,
+}: EvaluationSession): Promise<string> {
   if (archive) return archive.folder
   const folder = runFolder(`evaluate-${basename(plan.agent)}`)
   const { measures } = stage.task
@@ -218,32 +229,32 @@ async function keepAll({ archive, plan, stage, cases, played }: Sitting): Promis
   return folder
 }
 
-async function archiveFor(
+async function openSessionArchive(
   { out, resume }: EvaluateFlags,
-  { plan, stage, cases }: Pick<Sitting, 'plan' | 'stage' | 'cases'>,
+  { plan, stage, cases }: Pick<EvaluationSession, 'plan' | 'stage' | 'cases'>,
 ): Promise<Archive | undefined> {
-  // What a model was paid for is kept from the first episode on.
+  // With a paid chat model, episodes are kept from the first on.
   const paid = plan.agent === 'chat' || plan.patient === 'chat'
   const folder = resume ?? out ?? (paid ? runFolder(`evaluate-${basename(plan.agent)}`) : undefined)
   if (folder === undefined) return undefined
   return openArchive(folder, plan, { cases, measures: stage.task.measures })
 }
 
-/** Plays, sums up and prints; with a folder, every episode is kept as it ends. */
+/** Runs `bedside evaluate`; with a folder, each episode is saved as it ends. @returns the exit code */
 export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promise<number> {
   const started = performance.now()
   const out = output(terminal, flags)
-  const plan = await planFrom(flags)
+  const plan = await readOrCreatePlan(flags)
   const { baseUrl } = flags
-  await using stage = await openStage(baseUrl === undefined ? plan : { ...plan, baseUrl })
-  const cases = casesOf(plan, stage.task)
+  await using stage = await openPlaySession(baseUrl === undefined ? plan : { ...plan, baseUrl })
+  const cases = planCases(plan, stage.task)
   const { file } = plan.recipe.cases
   if (file !== undefined) await out.note(`${cases.length} cases of ${file} (--split ${plan.split})`)
   const doctor = await stage.openDoctor()
-  const archive = await archiveFor(flags, { plan, stage, cases })
-  const sitting: Sitting = { plan, stage, doctor, cases, archive, flags, played: [] }
+  const archive = await openSessionArchive(flags, { plan, stage, cases })
+  const session: EvaluationSession = { plan, stage, doctor, cases, archive, flags, played: [] }
   try {
-    const evaluation = await evaluationIn(sitting, terminal)
+    const evaluation = await evaluateSession(session, terminal)
     const report = { ...evaluation, timing: { seconds: (performance.now() - started) / 1000 } }
     await archive?.writeReport(report)
     await out.say(evaluationText(evaluation, stage.task.ceiling.name))
@@ -251,11 +262,11 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
     if (flags.json) await out.document(report)
     return 0
   } catch (error) {
-    const done = (archive?.done.size ?? 0) + sitting.played.filter(({ episode }) => episode).length
+    const done = (archive?.done.size ?? 0) + session.played.filter(({ episode }) => episode).length
     const kept = `${done} of ${cases.length} consultations are kept.`
     if (terminal.signal.aborted) {
       if (done === 0) return stopped(terminal, 'Nothing was played.')
-      const folder = await keepAll(sitting)
+      const folder = await archivePlayed(session)
       return stopped(terminal, `${kept} Go on with:`, resumeCommand(plan, folder))
     }
     if (archive && done > 0 && Fault.is(error))

@@ -1,4 +1,4 @@
-/** `bedside train`: a recipe and flags in, a run directory with a trained policy out. */
+/** `bedside train`: trains by a recipe and flags into a run directory. */
 import { stringify } from 'yaml'
 import { Fault, rethrowAsFault } from '../../error.js'
 import { clinic } from '../../knowledge/knowledge.js'
@@ -20,6 +20,7 @@ import { showPair, showResult } from '../print/training-text.js'
 import { givenAt, stopped } from './failure.js'
 import { runFolder } from './run-folder.js'
 
+/** Flags of `bedside train`. */
 export interface TrainFlags extends WorldFlags {
   readonly backend?: string
   readonly steps?: number
@@ -30,7 +31,7 @@ export interface TrainFlags extends WorldFlags {
   readonly trust?: boolean
 }
 
-/** The flags that are short for a `--set`, in the order they are laid over the recipe. */
+/** Flags as `--set` assignments, in the order in which they override the recipe. */
 function assignments(flags: TrainFlags): string[] {
   const { seed, lang, tier, cases, clinic: groups, backend, steps, set = [] } = flags
   const short: Readonly<Record<string, unknown>> = {
@@ -47,7 +48,7 @@ function assignments(flags: TrainFlags): string[] {
   return [...given.map(([path, value]) => `${path}=${JSON.stringify(value)}`), ...set]
 }
 
-async function recipeFrom(file: string | undefined, flags: TrainFlags): Promise<Recipe> {
+async function readTrainRecipe(file: string | undefined, flags: TrainFlags): Promise<Recipe> {
   const { resume } = flags
   const laid = assignments(flags)
   if (resume !== undefined) {
@@ -63,7 +64,7 @@ async function recipeFrom(file: string | undefined, flags: TrainFlags): Promise<
   const text = await rethrowAsFault('bad-input', `${source}: expected a recipe (YAML)`, () =>
     file === undefined ? '' : readText(file),
   )
-  // A path of --set that runs through a plain value is refused by the YAML document itself.
+  // The YAML document itself refuses a path of --set that runs through a plain value.
   return rethrowAsFault('bad-input', source, () => parseRecipe(text, source, laid))
 }
 
@@ -72,8 +73,8 @@ function trainCommand(file: string | undefined, flags: TrainFlags, out: string):
   return commandLine('train', ...(file === undefined ? [] : [file]), ...given, '--out', out)
 }
 
-/** What a run tells while it runs, on the progress bar, and the first fault it met with how many there were. */
-function followed(
+/** Shows a run's events on the progress bar, and counts its faults, keeping the first. */
+function followTraining(
   recipe: Recipe,
   {
     at,
@@ -100,7 +101,7 @@ function followed(
   return { events, faults }
 }
 
-/** Shows how the run would be started and from what; nothing is. */
+/** Prints the command and the recipe of a run without starting it. */
 async function printCommand(
   recipe: Recipe,
   folder: string,
@@ -116,14 +117,14 @@ async function printCommand(
   return 0
 }
 
-/** A recipe may name disease groups that do not exist; nothing is begun then. */
+/** Checks the recipe's disease groups before the run starts. @throws Fault `bad-input` for an unknown group */
 async function checkClinic({ cases }: Recipe, source: string): Promise<void> {
   const groups = cases.clinic
   if (groups) await givenAt(`${source}: cases.clinic`, () => clinic(loadKnowledge(), groups))
 }
 
-/** Runs with a progress bar; gives nothing when Ctrl-C stopped it. */
-async function watchedRun(
+/** Trains with a progress bar; returns undefined when stopped by Ctrl-C. */
+async function runWithProgress(
   recipe: Recipe,
   folder: string,
   {
@@ -136,7 +137,10 @@ async function watchedRun(
   const from = await lastCheckpoint(folder)
   const total = recipe.training.steps
   const bar = await progress(terminal, { ...flags, label: 'training', total, from })
-  const { events, faults } = followed(recipe, { at: bar.at, tell: (line) => void out.note(line) })
+  const { events, faults } = followTraining(recipe, {
+    at: bar.at,
+    tell: (line) => void out.note(line),
+  })
   try {
     return await run(recipe, { out: folder, events, signal })
   } catch (error) {
@@ -149,14 +153,14 @@ async function watchedRun(
   }
 }
 
-/** Trains from a recipe, its file's or the default one, or goes on with a run that was stopped. */
+/** Runs `bedside train`: a recipe file, the default recipe, or a resumed run. @returns the exit code */
 export async function train(
   file: string | undefined,
   flags: TrainFlags,
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const recipe = await recipeFrom(file, flags)
+  const recipe = await readTrainRecipe(file, flags)
   await checkClinic(recipe, file ?? 'the recipe')
   const folder = flags.resume ?? flags.out ?? runFolder(recipe.recipe)
   const trusted = modulesOf(recipe).length > 0 ? ['--trust'] : []
@@ -169,7 +173,7 @@ export async function train(
   await out.note(
     `${recipe.recipe}: ${steps} steps on the ${recipe.backend} backend, into ${folder}; first the floor, the ceiling and the untrained doctor`,
   )
-  const result = await watchedRun(recipe, folder, { flags, terminal, out })
+  const result = await runWithProgress(recipe, folder, { flags, terminal, out })
   if (!result) {
     const done = await lastCheckpoint(folder)
     return stopped(terminal, `${done} of ${steps} steps are kept in ${folder}. Go on with:`, resume)

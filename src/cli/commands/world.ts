@@ -1,4 +1,4 @@
-/** From flags to a place to play: a recipe, its setting, the doctor, and the case or cases that were meant. */
+/** Turns flags into a plan of play, and opens its task, doctor and cases. */
 import type { Agent, AnyAgent } from '../../agent.js'
 import { chatDoctor } from '../../agents/chat.js'
 import type { Case } from '../../case.js'
@@ -13,8 +13,9 @@ import { Fault } from '../../error.js'
 import type { RoleUsage } from '../../evaluation/report.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import type { Persona } from '../../persona.js'
 import { parsePersona } from '../../persona.js'
-import { grammarOf } from '../../runs/backends.js'
+import { recipeGrammar } from '../../runs/backends.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { taskOf } from '../../runs/task-of-recipe.js'
 import { readCases } from '../../storage/case-files.js'
@@ -25,13 +26,14 @@ import type { WorldFlags } from '../flags/flags.js'
 import { givenAt } from './failure.js'
 import { baseRecipe, openTrained, trainedAt } from './trained.js'
 
+/** Flags that choose the doctor, the patient, the exams and the reward. */
 export interface DoctorFlags {
   readonly agent?: string
-  /** A name or a module. */
+  /** Name or module of the patient. */
   readonly patient?: string
-  /** Names and modules. */
+  /** Names and modules of exam simulators. */
   readonly exams?: readonly string[]
-  /** A name or dials, see `parsePersona`. */
+  /** Persona name or dials, see `parsePersona`. */
   readonly persona?: string
   readonly baseUrl?: string
   readonly model?: string
@@ -41,18 +43,18 @@ export interface DoctorFlags {
   readonly trust?: boolean
 }
 
-/** Everything that decides what an agent meets, as a value that can be written down. */
+/** Everything that determines a consultation or evaluation, serialisable. */
 export interface PlayPlan extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'trust'> {
   readonly agent: string
   readonly split: 'train' | 'heldout'
   readonly recipe: Recipe
 }
 
-/** More cases than a file has: all of them. */
-const everyCase = 1_000_000
+/** More cases than any file has: stands for all of them. */
+const allCases = 1_000_000
 
-/** What the flags mean, laid over the recipe that the agent comes with. */
-export async function planOf(
+/** Creates the plan: flags laid over the recipe of the agent's run, or over the default recipe. */
+export async function createPlan(
   flags: WorldFlags & DoctorFlags & { readonly agent: string },
 ): Promise<PlayPlan> {
   const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
@@ -70,7 +72,7 @@ export async function planOf(
       ...cases,
       tier: flags.tier ?? cases.tier,
       ...(flags.clinic ? { clinic: [...flags.clinic] } : {}),
-      ...(flags.cases?.file === undefined ? {} : { file: flags.cases.file, heldOut: everyCase }),
+      ...(flags.cases?.file === undefined ? {} : { file: flags.cases.file, heldOut: allCases }),
       ...(flags.cases?.count === undefined ? {} : { heldOut: flags.cases.count }),
     },
   }
@@ -87,14 +89,14 @@ export async function planOf(
   }
 }
 
-/** A chat model for a role, with its meter. */
-function chatFor({ baseUrl, model }: PlayPlan, flag: string) {
+/** Opens the chat model of a role, with usage metering. */
+function openChat({ baseUrl, model }: PlayPlan, flag: string) {
   if (model === undefined)
     throw new Fault('bad-input', `--model: expected the name of a chat model for ${flag}, got none`)
   return meterChat(openaiChat({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) }))
 }
 
-/** An agent under its name, in the setting it plays in. */
+/** Opens the plan's agent: one of the task's, a module's, a chat model, or a trained policy. */
 async function doctorOf(
   { agent, questionsOnly = false, recipe }: PlayPlan,
   {
@@ -104,7 +106,7 @@ async function doctorOf(
   }: {
     readonly task: Task
     readonly chat: Chat | undefined
-    /** Is given what has to be closed when the agent is done. */
+    /** Takes ownership of a resource that must be closed after the consultation. */
     readonly own: (opened: AsyncDisposable) => void
   },
 ): Promise<AnyAgent> {
@@ -116,7 +118,7 @@ async function doctorOf(
       'bad-input',
       `--questions-only: expected an agent of ${Object.keys(task.agents).join(', ')}, got \`${agent}\``,
     )
-  if (chat) return chatDoctor({ chat, grammar: grammarOf(recipe) })
+  if (chat) return chatDoctor({ chat, grammar: recipeGrammar(recipe) })
   const trained = await trainedAt(agent)
   if (!trained)
     throw new Fault(
@@ -128,38 +130,49 @@ async function doctorOf(
   return opened.backend.sampler({ temperature: 0 })
 }
 
-export interface Stage extends AsyncDisposable {
+/** An open plan: its task, its doctor, and the usage of chat models. Disposing it closes trained policies. */
+export interface PlaySession extends AsyncDisposable {
   readonly task: Task
   /** Opens the plan's doctor. */
   readonly openDoctor: () => Promise<AnyAgent>
-  /** What chat models used so far, by role. */
+  /** Token usage of chat models so far, by role. */
   readonly usage: () => Readonly<Record<string, RoleUsage>>
 }
 
-/** The cases of the plan's file, and whether each says itself that it belongs to the plan's split. */
-async function fileOf({ recipe, split }: PlayPlan) {
+/** Reads the plan's case file; `whole` where every case is marked as of the plan's split. */
+async function readPlanCases({ recipe, split }: PlayPlan) {
   const { file } = recipe.cases
   if (file === undefined) return {}
   const cases = await readCases(file)
   return { cases, whole: cases.every(({ provenance }) => provenance.split === split) }
 }
 
-/** @param whole a file's every case is wanted, whatever its split @default as the file's cases say */
-export async function openStage(
+/** Persona of the plan. @throws Fault `bad-input` where the patient is not the rule patient */
+function planPersona({ persona, patient, recipe }: PlayPlan): Persona | undefined {
+  if (persona === undefined) return undefined
+  const parsed = parsePersona(persona)
+  const named = patient ?? recipe.env.patient ?? 'rule'
+  if (named !== 'rule')
+    throw new Fault('bad-input', `--persona: expected the rule patient, got \`--patient ${named}\``)
+  return parsed
+}
+
+/**
+ * Opens a plan.
+ * @param whole use every case of a file, whatever its split @default true where all cases are marked as of that split
+ */
+export async function openPlaySession(
   plan: PlayPlan,
   { whole, human }: { readonly whole?: boolean; readonly human?: Agent } = {},
-): Promise<Stage> {
+): Promise<PlaySession> {
   const { recipe } = plan
-  const patient = plan.patient === 'chat' ? chatFor(plan, '--patient chat') : undefined
-  const chat = plan.agent === 'chat' ? chatFor(plan, '--agent chat') : undefined
+  const patient = plan.patient === 'chat' ? openChat(plan, '--patient chat') : undefined
+  const chat = plan.agent === 'chat' ? openChat(plan, '--agent chat') : undefined
   const knowledge = loadKnowledge()
   const groups = recipe.cases.clinic
   const part = groups ? await givenAt('--clinic', () => clinic(knowledge, groups)) : knowledge
-  const persona = plan.persona === undefined ? undefined : parsePersona(plan.persona)
-  const named = plan.patient ?? recipe.env.patient ?? 'rule'
-  if (persona && named !== 'rule')
-    throw new Fault('bad-input', `--persona: expected the rule patient, got \`--patient ${named}\``)
-  const own = await fileOf(plan)
+  const persona = planPersona(plan)
+  const own = await readPlanCases(plan)
   if (persona && own.cases?.some(({ findings }) => findings.some(({ question }) => question)))
     throw new Fault(
       'bad-input',
@@ -188,13 +201,13 @@ export async function openStage(
   }
 }
 
-/** The cases of the plan's split; a file gives all it has. */
-export const casesOf = ({ split, recipe }: PlayPlan, task: Task): readonly Case[] =>
+/** Cases of the plan's split; all of them for a file. */
+export const planCases = ({ split, recipe }: PlayPlan, task: Task): readonly Case[] =>
   split === 'heldout'
     ? task.heldOut
-    : task.train(recipe.cases.file === undefined ? recipe.cases.heldOut : everyCase)
+    : task.train(recipe.cases.file === undefined ? recipe.cases.heldOut : allCases)
 
-/** The case of an id: one of a file's, or one that the generator makes from its name. */
+/** Finds a case by id in a file, or generates it from its id. @throws Fault `bad-input` for an unknown id */
 export async function caseOf(
   id: string,
   {

@@ -1,4 +1,4 @@
-/** Declares the commands in which a doctor plays: `consult`, `evaluate`, `train`. */
+/** Declares the commands `consult`, `evaluate` and `train`. */
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import type { ConsultFlags } from '../commands/consult.js'
@@ -19,11 +19,11 @@ import {
   withSplit,
 } from './flags.js'
 
-/** Told here and not asked of the doctors, which take long to load; a test compares them. */
+/** Help text of `--agent`. Written out because the agents take long to load; a test compares the names. */
 const doctors =
   'random, checklist, prior, complaint-only, random-ask, positive-chaser, ask-all, order-all, oracle, eig-per-cost, voi, dp, full-information, recorded, chat, a module (.mjs) that exports `agent`, or the folder of a run or checkpoint'
 
-/** One consultation. */
+/** Declares `bedside consult`. */
 export function addConsult(program: Command, act: Act, terminal: Terminal): void {
   const command = program
     .command('consult')
@@ -50,7 +50,7 @@ export function addConsult(program: Command, act: Act, terminal: Terminal): void
   )
 }
 
-/** Many consultations. */
+/** Declares `bedside evaluate`. */
 export function addEvaluate(program: Command, act: Act, terminal: Terminal): void {
   const command = program
     .command('evaluate')
@@ -88,7 +88,7 @@ export function addEvaluate(program: Command, act: Act, terminal: Terminal): voi
   )
 }
 
-/** A training run. */
+/** Declares `bedside train`. */
 export function addTrain(program: Command, act: Act, terminal: Terminal): void {
   const command = program
     .command('train')

@@ -1,4 +1,4 @@
-/** Flags that mean the same in every command, and how their values are read. */
+/** Flags shared by several commands, and the parsers of their values. */
 import { existsSync, statSync } from 'node:fs'
 import type { Command } from 'commander'
 import { InvalidArgumentError, Option } from 'commander'
@@ -10,12 +10,12 @@ import { isModule } from '../../tasks/modules.js'
 import type { Language } from '../../turn.js'
 import type { PrintFlags } from '../print/output.js'
 
-/** Generated cases, or a file of them. */
+/** Value of `--cases`: a number of generated cases, or a case file. */
 export type CasesFlag =
   | { readonly count: number; readonly file?: undefined }
   | { readonly file: string; readonly count?: undefined }
 
-/** Which cases in which language; every key is absent where the flag was not given. */
+/** Flags that choose cases and language; a key is absent where its flag was not given. */
 export interface WorldFlags extends PrintFlags {
   readonly seed?: number
   readonly lang?: Language
@@ -25,7 +25,7 @@ export interface WorldFlags extends PrintFlags {
   readonly clinic?: readonly string[]
 }
 
-/** Reads a whole number between two bounds. */
+/** Creates a parser of whole numbers from `least` to `most`. */
 export const whole =
   (least: number, most: number = Number.MAX_SAFE_INTEGER) =>
   (value: string): number => {
@@ -39,8 +39,8 @@ export const whole =
     return n
   }
 
-/** Reads `FILE|N`. */
-function casesFlag(value: string): CasesFlag {
+/** Parses `--cases FILE|N`. */
+function parseCases(value: string): CasesFlag {
   if (/^[-+]?[\d.]+(e\d+)?$/i.test(value)) return { count: whole(1, 10_000_000)(value) }
   if (!existsSync(value) || !statSync(value).isFile())
     throw new InvalidArgumentError(
@@ -49,18 +49,18 @@ function casesFlag(value: string): CasesFlag {
   return { file: value }
 }
 
-const groups = (value: string, before: readonly string[] = []): string[] => [
+const splitList = (value: string, before: readonly string[] = []): string[] => [
   ...before,
   ...value.split(',').filter(Boolean),
 ]
 
-/** `--json` and `--quiet`. */
+/** Adds `--json` and `--quiet`. */
 export const withPrint = (command: Command): Command =>
   command
     .option('--json', 'print one JSON document on stdout and nothing else')
     .option('--quiet', 'no progress and no notes')
 
-/** `--seed` and `--lang`. */
+/** Adds `--seed` and `--lang`. */
 export const withSeed = (command: Command): Command =>
   command
     .addOption(
@@ -72,7 +72,7 @@ export const withSeed = (command: Command): Command =>
       new Option('--lang <language>', 'of doctor and patient (default: en)').choices(['zh', 'en']),
     )
 
-/** `--tier`, `--cases` and `--clinic`, with what a number of cases means here. */
+/** Adds `--tier`, `--cases` (with `meaning` as its help text) and `--clinic`. */
 export const withCases = (command: Command, meaning: string): Command =>
   command
     .addOption(
@@ -80,15 +80,15 @@ export const withCases = (command: Command, meaning: string): Command =>
         tierNames,
       ),
     )
-    .addOption(new Option('--cases <FILE|N>', meaning).argParser(casesFlag))
+    .addOption(new Option('--cases <FILE|N>', meaning).argParser(parseCases))
     .addOption(
       new Option(
         '--clinic <group...>',
         'keep only these disease groups; an unknown one lists them all',
-      ).argParser(groups),
+      ).argParser(splitList),
     )
 
-/** `--split`. */
+/** Adds `--split`. */
 export const withSplit = (command: Command, byDefault: 'train' | 'heldout'): Command =>
   command.addOption(
     new Option('--split <split>', `which half of all cases (default: ${byDefault})`).choices([
@@ -97,8 +97,8 @@ export const withSplit = (command: Command, byDefault: 'train' | 'heldout'): Com
     ]),
   )
 
-/** Checks `--persona`, and leaves it as it was given. */
-function persona(value: string): string {
+/** Validates `--persona` and returns it unparsed. */
+function checkPersona(value: string): string {
   try {
     parsePersona(value)
   } catch (error) {
@@ -107,11 +107,11 @@ function persona(value: string): string {
   return value
 }
 
-/** What `--trust` means. */
+/** Help text of `--trust`. */
 export const trust =
   'execute the modules (.mjs) that a stored run names; those of this command line always are'
 
-/** Who the patient is, who examines, what pays, and where chat models are. */
+/** Adds the flags of patient, exams, persona, reward and chat models. */
 export const withDoctor = (command: Command): Command =>
   command
     .option(
@@ -122,14 +122,14 @@ export const withDoctor = (command: Command): Command =>
       new Option(
         '--exams <NAME,...>',
         'who carries out examinations, the first that knows one: record, modules that export `exams` (default: as the cases need)',
-      ).argParser(groups),
+      ).argParser(splitList),
     )
     .option('--trust', trust)
     .addOption(
       new Option(
         '--persona <NAME|dials>',
         `how the rule patient is to talk with: ${Object.keys(personas).join(', ')}, or dials from 0 to 3 as in anxious=2,terse=1 (default: each case's own)`,
-      ).argParser(persona),
+      ).argParser(checkPersona),
     )
     .option(
       '--reward <NAME|FILE>',
@@ -141,14 +141,14 @@ export const withDoctor = (command: Command): Command =>
     )
     .option('--model <NAME>', 'the chat model')
 
-/** Reads a number. */
+/** Parses a finite number. */
 export function finite(value: string): number {
   const n = value.trim() === '' ? Number.NaN : Number(value)
   if (!Number.isFinite(n)) throw new InvalidArgumentError('Expected a number.')
   return n
 }
 
-/** Reads `--backend`. */
+/** Parses `--backend`. */
 export function backend(value: string): string {
   if (value === 'embedded' || value === 'sidecar' || isModule(value)) return value
   const later = ['slime', 'verl'].includes(value)
@@ -157,7 +157,7 @@ export function backend(value: string): string {
   )
 }
 
-/** Reads a flag that may be repeated. */
+/** Collects the values of a repeatable flag. */
 export const repeated = (value: string, before: readonly string[] = []): string[] => [
   ...before,
   value,
