@@ -94,18 +94,26 @@ export async function train(input: RecipeInput, options: TrainOptions): Promise<
   }
 }
 
+/** Where a run evaluates and trains, with a program's parts in both. */
+async function placesOf(
+  recipe: Recipe,
+  { env, ...options }: OwnParts,
+): Promise<{ readonly task: Task; readonly course: Course }> {
+  const parts = taskPartsOf(options)
+  const made = await taskOf(recipe, parts)
+  const task = env ? { ...made, makeEnv: () => ofItsCase(env()) } : made
+  return { task, course: await courseOf(recipe, task, { ...parts, ...(env ? { env } : {}) }) }
+}
+
 async function trainOnce(
   recipe: Recipe,
   options: TrainOptions & Required<Pick<TrainOptions, 'events'>>,
 ): Promise<TrainingResult> {
-  const { out, events, signal, onStep, env, backend: own } = options
+  const { out, events, signal, onStep, backend: own } = options
   const started = performance.now()
   const seconds = () => (performance.now() - started) / 1000
   // First, so that a recipe of which nothing can be made leaves no directory behind.
-  const parts = taskPartsOf(options)
-  const made = await taskOf(recipe, parts)
-  const task: Task = env ? { ...made, makeEnv: () => ofItsCase(env()) } : made
-  const course = await courseOf(recipe, task, { ...parts, ...(env ? { env } : {}) })
+  const { task, course } = await placesOf(recipe, options)
   await using opened = await openBackend(recipe, task, {
     ...(own === undefined ? {} : { backend: own }),
     folder: out,

@@ -13,17 +13,18 @@ import { Fault } from '../../error.js'
 import type { RoleUsage } from '../../evaluation/report.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import type { Persona } from '../../persona.js'
 import { parsePersona } from '../../persona.js'
 import { grammarOf } from '../../runs/backends.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { taskOf } from '../../runs/task-of-recipe.js'
+import { baseRecipe, openTrained, trainedAt } from '../../runs/trained.js'
 import { readCases } from '../../storage/case-files.js'
 import { isModule } from '../../tasks/modules.js'
 import { resolveAgent } from '../../tasks/parts.js'
 import type { Task } from '../../tasks/task.js'
 import type { WorldFlags } from '../flags/flags.js'
 import { givenAt } from './failure.js'
-import { baseRecipe, openTrained, trainedAt } from './trained.js'
 
 export interface DoctorFlags {
   readonly agent?: string
@@ -144,6 +145,23 @@ async function fileOf({ recipe, split }: PlayPlan) {
   return { cases, whole: cases.every(({ provenance }) => provenance.split === split) }
 }
 
+/** The persona that `--persona` asks for. @throws Fault `bad-input` where the patient is not the rule patient */
+function personaOf(
+  { persona, patient, recipe }: PlayPlan,
+  cases: readonly Case[] = [],
+): Persona | undefined {
+  if (persona === undefined) return undefined
+  const name = patient ?? recipe.env.patient ?? 'rule'
+  if (name !== 'rule')
+    throw new Fault('bad-input', `--persona: expected the rule patient, got \`--patient ${name}\``)
+  if (cases.some(({ findings }) => findings.some(({ question }) => question)))
+    throw new Fault(
+      'bad-input',
+      `--persona: expected cases with findings, got recorded dialogues in ${recipe.cases.file}`,
+    )
+  return parsePersona(persona)
+}
+
 /** @param whole a file's every case is wanted, whatever its split @default as the file's cases say */
 export async function openStage(
   plan: PlayPlan,
@@ -155,16 +173,8 @@ export async function openStage(
   const knowledge = loadKnowledge()
   const groups = recipe.cases.clinic
   const part = groups ? await givenAt('--clinic', () => clinic(knowledge, groups)) : knowledge
-  const persona = plan.persona === undefined ? undefined : parsePersona(plan.persona)
-  const named = plan.patient ?? recipe.env.patient ?? 'rule'
-  if (persona && named !== 'rule')
-    throw new Fault('bad-input', `--persona: expected the rule patient, got \`--patient ${named}\``)
   const own = await fileOf(plan)
-  if (persona && own.cases?.some(({ findings }) => findings.some(({ question }) => question)))
-    throw new Fault(
-      'bad-input',
-      `--persona: expected cases with findings, got recorded dialogues in ${recipe.cases.file}`,
-    )
+  const persona = personaOf(plan, own.cases)
   const task = await taskOf(recipe, {
     ...own,
     ...(whole === undefined ? {} : { whole }),

@@ -12,7 +12,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bedside-cli-own-'))
   run = join(folder, 'run')
   await document(['train', ...small, '--out', run])
-})
+}, 60_000)
 afterAll(() => rm(folder, { recursive: true }))
 
 const small = [
