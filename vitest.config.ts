@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 
 const src = fileURLToPath(new URL('./src/', import.meta.url))
 
-export default defineConfig({
+/** `vitest run` leaves out the slow tests, `*.slow.test.ts`; `vitest run --mode all` runs them too. */
+export default defineConfig(({ mode }) => ({
   resolve: {
     alias: [
       { find: /^bedside$/, replacement: `${src}index.ts` },
@@ -13,8 +14,9 @@ export default defineConfig({
   test: {
     environment: 'node',
     include: ['test/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(mode === 'all' ? [] : ['**/*.slow.test.ts'])],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 30_000,
   },
-})
+}))

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TokenSegment, TrainBatch } from '../src/batch.js'
 import { assertBatch, countDrawnTokens, makeNormaliser, normaliserKinds } from '../src/batch.js'
+import { fc } from './fixtures/property.js'
 
 /** A segment whose mask is given, after a prompt of two tokens. */
 function segment(mask: readonly number[], rolloutId = 'r1'): TokenSegment {

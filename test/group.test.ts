@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Episode } from '../src/episode.js'
 import type { AdvantageEstimator, BatchEstimator, GroupPolicy, ScoredGroup } from '../src/group.js'
@@ -6,6 +5,7 @@ import { assertSiblings, estimateAcrossGroups, formGroup, isTruncated } from '..
 import type { Score } from '../src/reward.js'
 import { notApplicable, ok, unavailable } from '../src/reward.js'
 import { noFacts } from '../src/turn.js'
+import { fc } from './fixtures/property.js'
 
 const episode = (id: string, change: Partial<Episode> = {}): Episode => ({
   id,

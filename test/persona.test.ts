@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Dial, PersonaSpread } from '../src/persona.js'
 import { dialLevel, dials, drawPersona, parsePersona, personas } from '../src/persona.js'
 import { personaSchema } from '../src/storage/case-schema.js'
+import { fc } from './fixtures/property.js'
 
 const names = Object.keys(dials) as Dial[] // the keys of the literal
 const n = 6000

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Key } from '../src/seed.js'
 import {
@@ -16,6 +15,7 @@ import {
   uniform,
   uniformInt,
 } from '../src/seed.js'
+import { fc } from './fixtures/property.js'
 
 const n = 100_000
 const key = fc.oneof(fc.string(), fc.integer())

@@ -7,17 +7,17 @@ import { run } from './program.js'
 const interrupt = new AbortController()
 setMaxListeners(0, interrupt.signal)
 process.on('SIGINT', () => {
-  // The first asks everything to stop at a safe place; the second is an order.
+  // The first Ctrl-C asks for a stop at a safe place; the second exits at once.
   if (interrupt.signal.aborted) process.exit(130)
   interrupt.abort()
 })
 
-// stdout holds a command's result alone: what modules of the user's print, by the console or as they like, goes to stderr.
+// stdout holds only a command's result: output of the user's modules (console or streams) goes to stderr.
 const { stdin, stdout, stderr } = process
 Object.defineProperty(process, 'stdout', { value: stderr, configurable: true, enumerable: true })
 syncBuiltinESMExports()
 
-// A reader that has seen enough (`| head`) closes the pipe, which is no failure.
+// A reader may close the pipe early (`| head`), which is no failure.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 })

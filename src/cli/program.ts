@@ -1,4 +1,4 @@
-/** The program: every command with its flags. A command's own module is loaded when it runs. */
+/** Builds the `bedside` command line: every command with its flags. A command's module is loaded when it runs. */
 import { Command, CommanderError } from 'commander'
 import { failed } from './commands/failure.js'
 import { version } from './commands/version.js'
@@ -12,8 +12,8 @@ import { examples } from './flags/declared.js'
 import { withPrint } from './flags/flags.js'
 import type { PrintFlags, Terminal } from './print/output.js'
 
-/** The same terminal; `plain` takes its colours away from then on. */
-function colourable(terminal: Terminal) {
+/** Copies a terminal so that calling `plain` turns its colours off. */
+function withSwitchableColours(terminal: Terminal) {
   let { env } = terminal
   return {
     terminal: {
@@ -28,9 +28,9 @@ function colourable(terminal: Terminal) {
   }
 }
 
-function programFor(act: Act, terminal: Terminal, plain: () => void): Command {
-  const { stdout, stderr } = terminal
-  const program = new Command('bedside')
+/** Program without commands: global options, and output to the terminal's streams. */
+function createProgram({ stdout, stderr }: Terminal, plain: () => void): Command {
+  return new Command('bedside')
     .description(
       'A gym for medical consultations: cases, patients, rewards, and a doctor that learns.',
     )
@@ -49,17 +49,16 @@ function programFor(act: Act, terminal: Terminal, plain: () => void): Command {
       stdout.write(`${version()}\n`)
       throw new CommanderError(0, 'commander.version', 'version')
     })
-  addConsult(program, act, terminal)
-  addEvaluate(program, act, terminal)
-  addTrain(program, act, terminal)
-  addCases(program, act, terminal)
-  addKnowledge(program, act, terminal)
-  addPatient(program, act, terminal)
-  addRewards(program, act, terminal)
-  addCurves(program, act, terminal)
-  addTrajectories(program, act, terminal)
-  addTemplate(program, act, terminal)
-  addSidecar(program, act, terminal)
+}
+
+/** Commands in the order of the help text. */
+const commands = [
+  ...[addConsult, addEvaluate, addTrain, addCases, addKnowledge, addPatient, addRewards],
+  ...[addCurves, addTrajectories, addTemplate, addSidecar],
+]
+
+function addCommands(program: Command, act: Act, terminal: Terminal): Command {
+  for (const add of commands) add(program, act, terminal)
   withPrint(
     program
       .command('info')
@@ -71,15 +70,16 @@ function programFor(act: Act, terminal: Terminal, plain: () => void): Command {
   return examples(program, 'consult', 'train', 'evaluate --agent oracle')
 }
 
-/** Runs one command line, without the program's name, and gives its exit code; nothing is thrown. */
+/** Runs one command line, without the program's name, and returns its exit code; never throws. */
 export async function run(argv: readonly string[], given: Terminal): Promise<number> {
-  const { terminal, plain } = colourable(given)
+  const { terminal, plain } = withSwitchableColours(given)
   let code = 0
   const act: Act = async (work) => {
     code = await work()
   }
   try {
-    await programFor(act, terminal, plain).parseAsync(argv, { from: 'user' })
+    const program = addCommands(createProgram(terminal, plain), act, terminal)
+    await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
     return failed(error, terminal)

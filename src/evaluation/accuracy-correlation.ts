@@ -1,45 +1,45 @@
-/** How the parts of a reward go with being right, within groups and over all of them. */
+/** Correlation of each reward part with accuracy, within groups and over all of them. */
 
 import type { Group } from '../group.js'
 import type { Score } from '../reward.js'
 import { correlation } from './correlation.js'
 
-/** How one part goes with accuracy. */
-export interface AccuracyLink {
-  /** Pearson's, of both less their group's means, over the groups in which accuracy varied; null without one. */
+/** Correlation of one reward part with accuracy. */
+export interface AccuracyCorrelation {
+  /** Pearson correlation of group-centred values, over the groups in which accuracy varies; null without one. */
   readonly within: number | null
-  /** Members of those groups. */
+  /** Number of members of those groups that have both values. */
   readonly compared: number
-  /** Pearson's over all members of all groups, easy and hard cases alike. */
+  /** Pearson correlation over all members of all groups, easy and hard cases alike. */
   readonly across: number | null
-  /** Members of all groups; of them and of those compared only those that had both. */
+  /** Number of members of all groups that have both values. */
   readonly members: number
 }
 
-export type AccuracyLinks = Readonly<Record<string, AccuracyLink>>
+/** Correlations by reward part; `(total)` is the reward itself. */
+export type AccuracyCorrelations = Readonly<Record<string, AccuracyCorrelation>>
 
-/** The reward itself, among its parts. */
-const whole = '(total)'
+const totalName = '(total)'
 
-/** A correlation of this size is worth a word, if it is this many standard errors (1/√n) from none. */
+/** A warning needs a correlation below -`size` and below -`errors` standard errors (1/√n). */
 const notable = { size: 0.1, errors: 3 }
 
-type Pair = readonly [value: number, right: number]
+type ValuePair = readonly [value: number, right: number]
 
-/** The value of each part that has one, and the total's. */
-function valuesOf({ total, parts }: Score): [name: string, value: number][] {
+/** The total and the value of each part, where they have one. */
+function partValues({ total, parts }: Score): [name: string, value: number][] {
   const values = Object.entries(parts).flatMap(([name, part]): [string, number][] =>
     part.status === 'ok' ? [[name, part.value]] : [],
   )
-  return total === null ? values : [[whole, total], ...values]
+  return total === null ? values : [[totalName, total], ...values]
 }
 
-function pairsOf(group: Group, right: readonly (number | null)[]): Map<string, Pair[]> {
-  const pairs = new Map<string, Pair[]>()
+function pairsByPart(group: Group, right: readonly (number | null)[]): Map<string, ValuePair[]> {
+  const pairs = new Map<string, ValuePair[]>()
   group.scores.forEach((score, i) => {
     const known = right[i] ?? null
     if (known === null) return
-    for (const [name, value] of valuesOf(score)) {
+    for (const [name, value] of partValues(score)) {
       const own = pairs.get(name) ?? []
       pairs.set(name, own)
       own.push([value, known])
@@ -48,28 +48,28 @@ function pairsOf(group: Group, right: readonly (number | null)[]): Map<string, P
   return pairs
 }
 
-const centred = (pairs: readonly Pair[]): Pair[] => {
+const centre = (pairs: readonly ValuePair[]): ValuePair[] => {
   const mean = (k: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[k], 0) / pairs.length
   const [value, right] = [mean(0), mean(1)]
   return pairs.map(([v, r]) => [v - value, r - right])
 }
 
 /**
- * Correlations of every part, and of the `(total)`, with accuracy.
- * @param accuracy how right each member of each group was, in their order; null where that is not known
+ * Correlates every part, and the `(total)`, with accuracy.
+ * @param accuracy accuracy of each member of each group, in their order; null if unknown
  */
-export function accuracyLinks(
+export function correlateWithAccuracy(
   groups: readonly Group[],
   accuracy: readonly (readonly (number | null)[])[],
-): AccuracyLinks {
+): AccuracyCorrelations {
   const links = new Map<string, Record<'within' | 'across', ReturnType<typeof correlation>>>()
   groups.forEach((group, g) => {
-    for (const [name, pairs] of pairsOf(group, accuracy[g] ?? [])) {
+    for (const [name, pairs] of pairsByPart(group, accuracy[g] ?? [])) {
       const link = links.get(name) ?? { within: correlation(), across: correlation() }
       links.set(name, link)
       for (const [value, right] of pairs) link.across.add(value, right)
       if (pairs.every(([, right]) => right === pairs[0]?.[1])) continue
-      for (const [value, right] of centred(pairs)) link.within.add(value, right)
+      for (const [value, right] of centre(pairs)) link.within.add(value, right)
     }
   })
   return Object.fromEntries(
@@ -83,23 +83,23 @@ export function accuracyLinks(
   )
 }
 
-/** Whether a part counts in the total by itself: what weighs nothing does not, nor what stands inside of another. */
+/** Whether a part enters the total by itself: not with weight 0, nor as a component of another weighted part. */
 function counts(name: string, weights: Readonly<Record<string, number>>): boolean {
   const [outer = name] = name.split('/')
   return weights[name] !== 0 && (outer === name || !(outer in weights))
 }
 
-/** A warning for each part that was worth more to the wrong than to the right, within groups or else over all. */
-export function againstAccuracy(
-  links: AccuracyLinks,
+/** Warnings for parts that correlate negatively with accuracy, within groups or, if unknown, over all of them. */
+export function accuracyWarnings(
+  correlations: AccuracyCorrelations,
   weights: Readonly<Record<string, number>>,
 ): string[] {
-  return Object.entries(links).flatMap(([name, { within, compared, across, members }]) => {
+  return Object.entries(correlations).flatMap(([name, { within, compared, across, members }]) => {
     const [r, n] = within === null ? [across, members] : [within, compared]
     if (r === null || !counts(name, weights)) return []
     if (-r <= Math.max(notable.size, notable.errors / Math.sqrt(n))) return []
     const where = within === null ? 'over all groups' : 'within groups'
-    const what = name === whole ? 'The reward' : `\`${name}\``
+    const what = name === totalName ? 'The reward' : `\`${name}\``
     return `${what} goes against being right: ${where} its correlation with accuracy is ${r.toFixed(2)} over ${n} episodes, so paying for it pays for being wrong.`
   })
 }

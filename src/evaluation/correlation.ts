@@ -1,18 +1,18 @@
-/** Pearson's correlation, a pair at a time. */
+/** Streaming Pearson correlation: constant memory, one pair at a time. */
 
-/** Pearson's correlation of what is added, a pair at a time (Welford's update). */
+/** Pearson correlation of the pairs added so far (Welford's update). */
 export interface Correlation {
   readonly add: (x: number, y: number) => void
-  /** Pairs added. */
+  /** Number of pairs added. */
   readonly count: () => number
-  /** −1 to 1; null of fewer than two pairs, or where one of the two never varied. */
+  /** −1 to 1; null for fewer than two pairs, or if `x` or `y` is constant. */
   readonly value: () => number | null
 }
 
-/** Less spread than this, as a share of the values' size, is rounding. */
+/** A spread below this share of the largest absolute value is rounding error. */
 const rounding = 1e-12
 
-/** A correlation of nothing yet. */
+/** Makes an empty correlation. */
 export function correlation(): Correlation {
   let [n, meanX, meanY, xx, yy, xy, size] = [0, 0, 0, 0, 0, 0, 0]
   return {

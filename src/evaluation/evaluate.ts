@@ -6,33 +6,34 @@ import { playCases } from './play-cases.js'
 import type { Evaluation, Labels, ReferenceTask } from './report.js'
 import { evaluationOf, referencesOf } from './report.js'
 
-/** What an evaluation needs of a task; what `task()` makes has all of it. */
+/** Members of a task that an evaluation needs; a task made by `task()` has them all. */
 export interface EvaluationTask extends ReferenceTask {
   readonly language: string
   readonly tier: string
 }
 
+/** Options of {@link evaluate}. */
 export interface EvaluateOptions {
   /** @default the task's held-out cases */
   readonly cases?: readonly Case[]
-  /** Names the split of `cases` in the report. @default 'heldout' */
+  /** Split of `cases`, for the report. @default 'heldout' */
   readonly split?: Labels['split']
   /** @default 'agent' */
   readonly agentName?: string
-  /** The run's seed: patients' noise, agents' draws and the bootstrap. @default 0 */
+  /** Run seed: patients' noise, agents' draws and the bootstrap. @default 0 */
   readonly seed?: number
   /** Episodes under way at once. @default 8 */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
   /** Called after each case of the agent, in completion order; not for the references. */
   readonly onPlayed?: (played: PlayedCase) => void
-  /** Plays the floor, the ceiling and the bound on the same cases; their numbers are null without. @default true */
+  /** Also plays the floor, the ceiling and the bound on the same cases; if false, their numbers are null. @default true */
   readonly references?: boolean
 }
 
 /**
- * Plays an agent over a task's held-out cases, then the floor, the ceiling and the bound on the same cases and seeds.
- * Gives the report that `bedside evaluate --json` prints. A case whose world failed is counted, never scored.
+ * Evaluates an agent on a task's held-out cases, then the floor, the ceiling and the bound on the same cases and seeds.
+ * Returns the report that `bedside evaluate --json` prints. A case whose world failed is counted, never scored.
  */
 export async function evaluate(
   task: EvaluationTask,

@@ -1,4 +1,4 @@
-/** Evaluation: an agent plays many cases once each, under seeds that every agent shares. */
+/** Evaluation rollouts: an agent plays each case once, with seeds that every agent shares. */
 import type { AnyAgent } from '../agent.js'
 import type { Case } from '../case.js'
 import type { Env } from '../env.js'
@@ -9,10 +9,10 @@ import type { Reward, Score } from '../reward.js'
 import { play } from '../rollout.js'
 import { evaluationSeeds } from '../seed.js'
 
-/** Rewards every evaluation measures, whatever the agent was trained on. */
+/** Rewards that every evaluation measures, independent of the training reward. */
 export type Measures = Readonly<Record<'reward' | 'accuracy' | 'partialCredit' | 'examF1', Reward>>
 
-/** One case, played; without an episode when the world failed. */
+/** One played case: `episode` and `scores`, or the `fault` of its world. */
 export interface PlayedCase {
   readonly truth: Case
   readonly episode?: Episode
@@ -20,6 +20,7 @@ export interface PlayedCase {
   readonly fault?: Fault
 }
 
+/** Options of {@link playCases}. */
 export interface PlayCasesOptions {
   readonly cases: readonly Case[]
   readonly makeEnv: () => Env
@@ -36,8 +37,8 @@ export interface PlayCasesOptions {
 }
 
 /**
- * Plays every case once. The env's seed depends on `seed` and the case alone, so that any two agents meet
- * the same patients. A fault of the world leaves its case without an episode; it is never a score.
+ * Plays every case once. The env's seed depends on `seed` and the case alone, so any two agents meet the same
+ * patients. A fault of the world leaves its case without an episode; it is never a score.
  */
 export function playCases({
   cases,

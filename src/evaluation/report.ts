@@ -1,4 +1,4 @@
-/** The evaluation report: every score beside its floor, its ceiling and its bound, in the shape of `--json`. */
+/** Evaluation report with the floor, ceiling and bound of each score, in the shape of `evaluate --json`. */
 import type { Agent, AnyAgent } from '../agent.js'
 import type { Case, GraderView } from '../case.js'
 import { graderView } from '../case.js'
@@ -11,7 +11,7 @@ import { playCases } from './play-cases.js'
 import type { Anchor, ReferenceAnchor, Summary } from './summary.js'
 import { anchorOf, noAnchor, normalised, regret, summarise } from './summary.js'
 
-/** What role used how much of a model. */
+/** Model calls, tokens and cost of one role. */
 export interface RoleUsage {
   readonly calls: number
   readonly promptTokens: number
@@ -19,34 +19,35 @@ export interface RoleUsage {
   readonly cost: number | null
 }
 
-/** Nats gained on the diagnosis after every turn; undefined where that cannot be told. */
+/** Information gained on the true diagnosis after each turn, in nats; undefined if it cannot be computed. */
 export type Gained = (episode: Episode, truth: GraderView) => readonly number[] | undefined
 
-/** What a knowledge base behind the cases can tell of them. */
+/** Measures that need the knowledge base behind the cases. */
 export interface Yardstick {
-  /** Makes the doctor that is given every finding of the case it plays. */
+  /** Makes the full-information doctor, which is given every finding of the case it plays. */
   readonly bound: () => AnyAgent
   readonly gained: Gained
 }
 
-/** What whoever knows everything there is to know would get right; no doctor can do better. */
+/** Bayes bound: accuracy of the full-information doctor. No doctor can do better. */
 export interface Bound {
   readonly accuracy: number | null
 }
 
-/** The random doctor and the strongest oracle on the same cases, seeds and budgets, and what bounds them. */
+/** Floor (random doctor), ceiling (strongest oracle) and bound on the same cases, seeds and budgets. */
 export interface Reference {
   readonly floor: ReferenceAnchor
   readonly ceiling: ReferenceAnchor
   /** @default none: there is no knowledge base behind the cases */
   readonly bound?: Bound
-  /** What the ceiling had gained after every turn, by case id, and how that is reckoned. */
+  /** The ceiling's information gains per turn, by case id, and the function that computes them. */
   readonly information?: {
     readonly ofCeiling: ReadonlyMap<string, readonly number[]>
     readonly gained: Gained
   }
 }
 
+/** Labels of an evaluation: who was evaluated, on which cases, with which seed. */
 export interface Labels {
   readonly agent: string
   readonly tier: string
@@ -55,22 +56,24 @@ export interface Labels {
   readonly seed: number
 }
 
+/** Evaluation report, as `bedside evaluate --json` prints it. */
 export interface Evaluation extends Labels, Summary {
   readonly floor: ReferenceAnchor
   readonly ceiling: ReferenceAnchor
   readonly bound: Bound
-  /** What is missing to the ceiling. */
+  /** Ceiling minus mean. */
   readonly regret: Anchor
+  /** (mean - floor) / (ceiling - floor). */
   readonly normalised: Anchor
   /**
-   * Mean information on the diagnosis that the agent gained over what the ceiling had gained after as many
-   * turns; null where that cannot be told.
+   * Information gained on the diagnosis, as a ratio to the ceiling's gain after the same number of turns; null if it
+   * cannot be computed.
    */
   readonly questionEfficiency: Estimate
   readonly usage: Readonly<Record<string, RoleUsage>>
 }
 
-/** What the references need of a task. */
+/** Members of a task that its references need. */
 export interface ReferenceTask {
   readonly heldOut: readonly Case[]
   readonly makeEnv: () => Env
@@ -80,7 +83,7 @@ export interface ReferenceTask {
   readonly yardstick?: Yardstick
 }
 
-/** Plays the floor, the ceiling and, where there is one, the bound over a task's held-out cases, or over `cases`. */
+/** Plays the floor, the ceiling and, if the task has one, the bound on `cases`, by default the held-out cases. */
 export async function referencesOf(
   { heldOut, makeEnv, measures, floor, ceiling, yardstick }: ReferenceTask,
   {
@@ -98,57 +101,60 @@ export async function referencesOf(
     readonly onPlayed?: (played: PlayedCase) => void
   } = {},
 ): Promise<Reference> {
-  const played = (agent: AnyAgent, agentName: string): Promise<PlayedCase[]> =>
+  const playReference = (agent: AnyAgent, agentName: string): Promise<PlayedCase[]> =>
     playCases({
       ...{ cases, makeEnv, agent, agentName, measures, seed, concurrency, signal },
       ...(onPlayed ? { onPlayed } : {}),
     })
   const anchor = (all: readonly PlayedCase[]): ReferenceAnchor =>
     anchorOf(summarise(all, seed, measures.reward.bounds))
-  const lowest = await played(floor, 'random')
-  const highest = await played(ceiling.agent, ceiling.name)
+  const lowest = await playReference(floor, 'random')
+  const highest = await playReference(ceiling.agent, ceiling.name)
   const anchors = { floor: anchor(lowest), ceiling: anchor(highest) }
   if (!yardstick) return anchors
   const { gained } = yardstick
-  const all = await played(yardstick.bound(), 'full information')
+  const all = await playReference(yardstick.bound(), 'full information')
   return {
     ...anchors,
     bound: { accuracy: anchor(all).accuracy },
-    information: { gained, ofCeiling: gainedBy(highest, gained) },
+    information: { gained, ofCeiling: gainsByCase(highest, gained) },
   }
 }
 
-/** What was gained in each consultation after every turn, by case id. */
-function gainedBy(played: readonly PlayedCase[], gained: Gained): Map<string, readonly number[]> {
+/** Information gains per turn of each consultation, by case id. */
+function gainsByCase(
+  played: readonly PlayedCase[],
+  informationGain: Gained,
+): Map<string, readonly number[]> {
   const byCase = new Map<string, readonly number[]>()
   for (const { truth, episode } of played) {
-    const gains = episode && gained(episode, graderView(truth))
+    const gains = episode && informationGain(episode, graderView(truth))
     if (gains) byCase.set(truth.id, gains)
   }
   return byCase
 }
 
-/** What was gained after a number of turns; a consultation that was over sooner gained no more. */
-const after = (gains: readonly number[], turns: number): number =>
+/** Gain after `turns` turns; a consultation that ended earlier keeps its last gain. */
+const gainAfter = (gains: readonly number[], turns: number): number =>
   turns === 0 ? 0 : (gains[Math.min(turns, gains.length) - 1] ?? 0)
 
-function efficiency(
+function questionEfficiency(
   played: readonly PlayedCase[],
   information: Reference['information'],
   seed: number,
 ): Estimate {
   if (!information) return { mean: null, ci95: null }
-  const byCase = gainedBy(played, information.gained)
+  const byCase = gainsByCase(played, information.gained)
   const pairs = played.flatMap(({ truth, episode }) => {
     const [own, best] = [byCase.get(truth.id), information.ofCeiling.get(truth.id)]
     if (!episode || !own || !best) return []
     const turns = episode.turns.filter(({ outcome }) => outcome.kind !== 'closed').length
-    return [[after(own, turns), after(best, turns)] as const]
+    return [[gainAfter(own, turns), gainAfter(best, turns)] as const]
   })
   return ratioEstimate(pairs, seed)
 }
 
-/** Summarises what was played and sets it between its references; without them, their numbers are null. */
+/** Builds the report of played cases; without `references`, all numbers that need them are null. */
 export function evaluationOf(
   played: readonly PlayedCase[],
   {
@@ -159,7 +165,7 @@ export function evaluationOf(
   }: Labels & {
     readonly references?: Reference
     readonly usage?: Readonly<Record<string, RoleUsage>>
-    /** Of the reward among the measures. @default [0, 1] */
+    /** Bounds of the measure `reward`. @default [0, 1] */
     readonly rewardBounds?: ValueBounds
   },
 ): Evaluation {
@@ -180,7 +186,7 @@ export function evaluationOf(
       accuracy: normalised(accuracy.mean, floor.accuracy, ceiling.accuracy),
       reward: normalised(reward.mean, floor.reward, ceiling.reward),
     },
-    questionEfficiency: efficiency(played, references?.information, labels.seed),
+    questionEfficiency: questionEfficiency(played, references?.information, labels.seed),
     usage,
   }
 }

@@ -1,14 +1,14 @@
-/** What each weighted part of a reward contributed to a total. */
+/** Attribution of a total reward to its weighted parts. */
 import type { Reward, Score } from '../reward.js'
 
-/** What of a total the weighted parts do not explain: gates, clips, anything not listed. */
-export const rest = '(rest)'
+/** Name of the share that the weighted parts do not explain: gates, clips, parts without a weight. */
+export const unexplainedPart = '(rest)'
 
 /**
- * A total taken apart by part: wₖ·vₖ, scaled up as the weighted mean is where parts do not apply; what they leave
- * unexplained is the {@link rest}.
+ * Decomposes a total by part: wₖ·vₖ (weight times value), scaled up as the weighted mean is if parts do not apply. The
+ * remainder of the total is under {@link unexplainedPart}.
  */
-export function contributionsOf(
+export function attributeTotal(
   { total, parts }: Score,
   weights: NonNullable<Reward['weights']>,
 ): Map<string, number> {
@@ -29,6 +29,6 @@ export function contributionsOf(
     explained += scaled
   }
   const unexplained = (total ?? 0) - explained
-  if (Math.abs(unexplained) > 1e-9) out.set(rest, unexplained)
+  if (Math.abs(unexplained) > 1e-9) out.set(unexplainedPart, unexplained)
   return out
 }

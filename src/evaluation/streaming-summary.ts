@@ -1,4 +1,4 @@
-/** Scores summed up as they come, in memory that does not grow with their number. */
+/** Streaming summaries of scores, in memory that does not grow with the number of episodes. */
 
 import type { Part, Score } from '../reward.js'
 import { uniformInt } from '../seed.js'
@@ -6,23 +6,23 @@ import type { Estimate, ValueBounds } from './bootstrap.js'
 import { intervalAtBound, ratioEstimate, unitBounds } from './bootstrap.js'
 import type { Correlation } from './correlation.js'
 import { correlation } from './correlation.js'
-import type { PartSummary } from './summary.js'
 
-/** More cases than these are resampled in as many random bundles, which takes no more memory for more of them. */
+/** Above this number of cases, the bootstrap resamples this many random bundles of cases: bounded memory. */
 export const mostCases = 65_536
 
-/** Sums of values by case, for an interval that resamples cases. */
+/** Sums of values per case, for a bootstrap over cases. */
 export interface CaseSums {
   readonly add: (caseId: string, value: number) => void
-  /** Mean of all values and its 95 % interval, whatever the order they came in. */
+  /** Mean of all values and its 95 % interval; independent of the order in which values were added. */
   readonly estimate: (seed: number) => Estimate
-  /** True once there were more cases than `most`: bundles of cases are resampled, drawn by their ids. */
+  /** Whether there were more cases than `most`, so that bundles of cases (keyed by case id) are resampled. */
   readonly bundled: () => boolean
 }
 
 /**
- * @param most cases that are kept apart @default 65536
- * @param bounds of the values @default [0, 1]
+ * Makes empty sums of values per case.
+ * @param most number of cases kept apart @default 65536
+ * @param bounds bounds of the values @default [0, 1]
  */
 export function caseSums(most = mostCases, bounds: ValueBounds = unitBounds): CaseSums {
   let sums = new Map<string, [sum: number, count: number]>()
@@ -58,6 +58,13 @@ export function caseSums(most = mostCases, bounds: ValueBounds = unitBounds): Ca
   }
 }
 
+/** Mean of one reward part over the episodes where it applied, and counts of the others. */
+export interface PartSummary {
+  readonly mean: number | null
+  readonly unavailable: number
+  readonly notApplicable: number
+}
+
 interface PartTally {
   sum: number
   count: number
@@ -66,29 +73,30 @@ interface PartTally {
   readonly accuracy: Correlation
 }
 
-/** What a reward made of many episodes. */
+/** Statistics of one reward over many episodes. */
 export interface ScoreSummary {
   readonly reward: Estimate
   readonly parts: Readonly<Record<string, PartSummary>>
-  /** Episodes without a total. */
+  /** Number of episodes without a total. */
   readonly unavailable: number
 }
 
-/** Scores of one reward, summed up. */
+/** Running statistics of one reward's scores. */
 export interface ScoreTally {
-  /** @param right how right the doctor was, 0 to 1; null where that is not known */
+  /** Counts one score. @param right accuracy of the episode, 0 to 1; null if unknown */
   readonly add: (caseId: string, score: Score, right: number | null) => void
   readonly summary: (seed: number) => ScoreSummary
-  /** Of the total and of each part with being right. */
+  /** Pearson correlation of the total and of each part with accuracy. */
   readonly withAccuracy: () => {
     readonly total: number | null
     readonly parts: Readonly<Record<string, number | null>>
   }
+  /** Whether intervals resample bundles of cases, as in {@link CaseSums}. */
   readonly bundled: () => boolean
 }
 
-/** Sums for every part that was met, in the order they were. */
-function partTallies() {
+/** Makes empty statistics per reward part, in order of first appearance. */
+export function partTallies() {
   const parts = new Map<string, PartTally>()
   const ofPart = (name: string): PartTally => {
     const known = parts.get(name)
@@ -108,12 +116,20 @@ function partTallies() {
         if (right !== null) tally.accuracy.add(part.value, right)
       }
     },
-    each: <T>(of: (tally: PartTally) => T): Readonly<Record<string, T>> =>
-      Object.fromEntries([...parts].map(([name, tally]) => [name, of(tally)])),
+    summaries: (): Readonly<Record<string, PartSummary>> =>
+      mapValues(parts, ({ sum, count, unavailable, notApplicable }) => ({
+        mean: count > 0 ? sum / count : null,
+        unavailable,
+        notApplicable,
+      })),
+    withAccuracy: () => mapValues(parts, ({ accuracy }) => accuracy.value()),
   }
 }
 
-/** A tally of nothing yet. @param bounds of the reward @default [0, 1] */
+const mapValues = <V, T>(map: ReadonlyMap<string, V>, to: (value: V) => T): Record<string, T> =>
+  Object.fromEntries([...map].map(([name, value]) => [name, to(value)]))
+
+/** Makes empty running statistics. @param bounds bounds of the reward @default [0, 1] */
 export function scoreTally(bounds: ValueBounds = unitBounds): ScoreTally {
   const cases = caseSums(mostCases, bounds)
   const parts = partTallies()
@@ -131,17 +147,10 @@ export function scoreTally(bounds: ValueBounds = unitBounds): ScoreTally {
     },
     summary: (seed) => ({
       reward: cases.estimate(seed),
-      parts: parts.each(({ sum, count, unavailable, notApplicable }) => ({
-        mean: count > 0 ? sum / count : null,
-        unavailable,
-        notApplicable,
-      })),
+      parts: parts.summaries(),
       unavailable: missing,
     }),
-    withAccuracy: () => ({
-      total: accuracy.value(),
-      parts: parts.each((tally) => tally.accuracy.value()),
-    }),
+    withAccuracy: () => ({ total: accuracy.value(), parts: parts.withAccuracy() }),
     bundled: cases.bundled,
   }
 }

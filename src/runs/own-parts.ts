@@ -90,6 +90,6 @@ export function ofItsCase(env: Env): Env {
     },
     step: (action, options) => env.step(action, options),
     close: () => env.close(),
-    [Symbol.asyncDispose]: () => env[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => env.close(),
   }
 }

@@ -1,28 +1,28 @@
-/** What a training run tells while it runs: noun-first events, typed, on an eventemitter3 emitter. */
+/** Training events and step metrics: noun-first, typed, on an eventemitter3 emitter. */
 import { EventEmitter } from 'eventemitter3'
 import type { StepReport } from '../backend.js'
 import type { Group } from '../group.js'
 
-/** One line of `metrics.jsonl`. */
+/** Metrics of one training step: a line of `metrics.jsonl`. */
 export interface StepMetrics {
   readonly step: number
   readonly steps: number
   readonly policyVersion: number
-  /** Means over the step's episodes; null where none has a score. */
+  /** Mean over the step's episodes, as for `accuracy` and `turns`; null without a value. */
   readonly reward: number | null
   readonly accuracy: number | null
   readonly turns: number | null
   readonly groups: {
-    /** Begun, whatever became of them. */
+    /** All groups begun. */
     readonly drawn: number
     readonly formed: number
     readonly zeroVariance: number
-    /** Left out for one of the `reasons`. */
+    /** Groups left out for one of the `reasons`. */
     readonly dropped: number
     readonly reasons: {
-      /** Faults took every member. */
+      /** Every member failed with a fault. */
       readonly lost: number
-      /** Played by a policy that was too old. */
+      /** Played by too old a policy version. */
       readonly stale: number
       readonly singleton: number
       readonly tooFewScored: number
@@ -34,29 +34,33 @@ export interface StepMetrics {
     readonly stale: number
     readonly forks: number
   }
-  /** Absent when no group of the step taught anything. */
+  /** Report of the step's last gradient step; absent without one. */
   readonly update?: StepReport
   readonly seconds: number
 }
 
+/** Evaluation of a training step on held-out cases. */
 export interface HeldOutMetrics {
   readonly step: number
-  /** Null where no episode has a score. */
+  /** Mean over the episodes, as for `accuracy`; null without a score. */
   readonly reward: number | null
   readonly accuracy: number | null
   readonly seconds: number
 }
 
+/** Events of a training run, by name. */
 export interface TrainingEvents {
   'group-formed': (group: Group) => void
   'step-end': (metrics: StepMetrics) => void
   'held-out-scored': (metrics: HeldOutMetrics) => void
   'checkpoint-saved': (folder: string, step: number) => void
-  /** A line of what a backend is doing that takes a while. */
+  /** Status line of a backend's slow operation. */
   'backend-status': (line: string) => void
-  /** A consultation, or its score, that the world made unavailable. */
+  /** A fault of the world that made a consultation or its score unavailable. */
   'fault-met': (fault: Error, where: string) => void
 }
 
+/** Typed emitter of {@link TrainingEvents}. */
 export type TrainingEmitter = EventEmitter<TrainingEvents>
+/** Makes an emitter without listeners. */
 export const trainingEmitter = (): TrainingEmitter => new EventEmitter<TrainingEvents>()

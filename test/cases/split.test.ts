@@ -1,8 +1,8 @@
-import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../src/case.js'
 import { splitCases } from '../../src/cases/split.js'
 import { caseSchema } from '../../src/storage/case-schema.js'
+import { fc } from '../fixtures/property.js'
 
 const caseOf = (id: string, complaint: string): Case =>
   caseSchema.parse({

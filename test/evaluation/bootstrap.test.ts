@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { clusterEstimate, estimate, ratioEstimate } from '../../src/evaluation/bootstrap.js'
+import { estimate, ratioEstimate } from '../../src/evaluation/bootstrap.js'
 import { uniform } from '../../src/seed.js'
+import { fc } from '../fixtures/property.js'
 
 describe('estimates', () => {
   test('the interval holds the mean and lies within the values that are not all at one bound', () => {
@@ -70,11 +70,6 @@ describe('estimates', () => {
     expect(estimate([1, 1], 0, { bounds: [Number.NEGATIVE_INFINITY, 1] }).ci95).toEqual([1, 1])
     const values = Array.from({ length: 40 }, (_, i) => (i === 0 ? 0 : 1))
     expect(estimate(values, 3)).toEqual({ mean: 0.975, ci95: [0.925, 1] })
-  })
-
-  test('of clusters counts cases, not values', () => {
-    const many = clusterEstimate(Array(10).fill([1, 1, 1]))
-    expect(many).toEqual(estimate(Array(10).fill(1)))
   })
 
   test('nothing measured is null, never 0', () => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { correlation } from '../../src/evaluation/correlation.js'
+import { fc } from '../fixtures/property.js'
 
 const of = (pairs: readonly (readonly [number, number])[]) => {
   const all = correlation()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { clusterEstimate } from '../../src/evaluation/bootstrap.js'
+import { estimate, ratioEstimate } from '../../src/evaluation/bootstrap.js'
 import { caseSums, scoreTally } from '../../src/evaluation/streaming-summary.js'
 import { summariseParts } from '../../src/evaluation/summary.js'
 import type { Score } from '../../src/reward.js'
@@ -14,8 +14,11 @@ const values = Array.from({ length: 400 }, (_, n) => ({
 describe('caseSums', () => {
   test('give the mean and the interval that all values in memory give, in any order', () => {
     const ids = [...new Set(values.map(({ id }) => id))].sort()
-    const kept = ids.map((id) => values.flatMap((one) => (one.id === id ? [one.value] : [])))
-    const whole = clusterEstimate(kept, 7)
+    const sumsOf = (id: string): [number, number] => {
+      const own = values.filter((one) => one.id === id)
+      return [own.reduce((sum, { value }) => sum + value, 0), own.length]
+    }
+    const whole = ratioEstimate(ids.map(sumsOf), 7)
     for (const order of [values, values.toReversed()]) {
       const sums = caseSums()
       for (const { id, value } of order) sums.add(id, value)
@@ -33,7 +36,7 @@ describe('caseSums', () => {
       const sums = caseSums(400, bounds)
       for (let n = 0; n < 300; n++) sums.add(`case-${n % 100}`, value)
       const { ci95 } = sums.estimate(0)
-      expect(ci95).toEqual(clusterEstimate(Array(100).fill([value]), 0, { bounds }).ci95)
+      expect(ci95).toEqual(estimate(Array(100).fill(value), 0, { bounds }).ci95)
       // 0 is inside these bounds.
       if (value !== 0) expect((ci95?.[1] ?? 0) - (ci95?.[0] ?? 0)).toBeGreaterThan(0.04)
     }

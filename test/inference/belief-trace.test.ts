@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../src/case.js'
 import { graderView } from '../../src/case.js'
@@ -11,6 +10,7 @@ import {
 import { getPosterior } from '../../src/inference/posterior.js'
 import { tiers } from '../../src/knowledge/tiers.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
+import { fc } from '../fixtures/property.js'
 import { ask, diagnose, episodeOf, present } from '../fixtures/reward-episodes.js'
 
 const knowledge = familyKnowledge()

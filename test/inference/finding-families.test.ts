@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   diseaseFamilies,
@@ -13,6 +12,7 @@ import {
 } from '../../src/inference/generative-model.js'
 import { buildHypotheses } from '../../src/inference/hypotheses.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
+import { fc } from '../fixtures/property.js'
 
 const knowledge = familyKnowledge()
 const model = generativeModel(knowledge, 0.2)

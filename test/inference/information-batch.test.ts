@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { diseaseFamilies, likelihoodFunction } from '../../src/inference/finding-families.js'
 import { generativeModel, reportedStateCount } from '../../src/inference/generative-model.js'
 import { informationBatch } from '../../src/inference/information-batch.js'
 import { mutualInformation, outcomeTables } from '../../src/inference/outcome-tables.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
+import { fc } from '../fixtures/property.js'
 
 const knowledge = familyKnowledge()
 const model = generativeModel(knowledge, 0.2)

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { editDistance, suggestNames } from '../../src/platform/did-you-mean.js'
+import { fc } from '../fixtures/property.js'
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '咳'), maxLength: 7 })
 

@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { decodeUtf8, readText } from '../../src/platform/utf8.js'
+import { fc } from '../fixtures/property.js'
 
 let folder: string
 beforeAll(async () => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseSavedEpisode } from '../../src/storage/episode-schema.js'
+import { fc } from '../fixtures/property.js'
 import { anyPlay } from './arbitrary.js'
 
 const plays = fc.sample(anyPlay, { numRuns: 300, seed: 1 })

@@ -4,7 +4,7 @@
  * Ids come from small pools, so that what was asked, told and done meets what the gold standard names; texts
  * are what doctors write, and what attackers write. Nothing keeps facts and texts consistent: a reward reads both.
  */
-import fc from 'fast-check'
+
 import { expect } from 'vitest'
 import type { Case, GraderView } from '../../src/case.js'
 import { graderView } from '../../src/case.js'
@@ -21,6 +21,7 @@ import type {
   TurnFacts,
   Understanding,
 } from '../../src/turn.js'
+import { fc } from '../fixtures/property.js'
 
 /** A consultation with the case it was held on, whole and as a grader sees it. */
 export interface Play {

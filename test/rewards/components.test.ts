@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../src/case.js'
 import { Fault } from '../../src/error.js'
@@ -9,6 +8,7 @@ import { otherwise, weigh } from '../../src/rewards/combinators/compose.js'
 import { defineReward } from '../../src/rewards/define.js'
 import { namedReward, presetNames, rewardNames } from '../../src/rewards/named.js'
 import { formularyOf } from '../../src/rewards/outcome/formulary.js'
+import { fc } from '../fixtures/property.js'
 import type { Play } from './arbitrary.js'
 import { anyCase, anyEpisode, anyPlay } from './arbitrary.js'
 

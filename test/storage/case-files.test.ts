@@ -2,12 +2,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
-import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Case } from '../../src/case.js'
 import { Fault } from '../../src/error.js'
 import { readCases, streamCases, writeCases } from '../../src/storage/case-files.js'
 import { caseSchema } from '../../src/storage/case-schema.js'
+import { fc } from '../fixtures/property.js'
 
 let folder: string
 beforeAll(async () => {

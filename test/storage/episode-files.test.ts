@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tableFromArrays, tableToIPC } from 'apache-arrow'
-import fc from 'fast-check'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { Table, WriterPropertiesBuilder, writeParquet } from 'parquet-wasm'
@@ -19,6 +18,7 @@ import {
 } from '../../src/storage/episode-files.js'
 import { toEpisodeRow } from '../../src/storage/episode-row.js'
 import type { Action, Outcome, Stop } from '../../src/turn.js'
+import { fc } from '../fixtures/property.js'
 import { tinyCase } from '../fixtures/tiny-case.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bedside-episodes-'))

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../src/case.js'
 import { ok, unavailable } from '../../src/reward.js'
@@ -6,6 +5,7 @@ import { rowReader, splitLine } from '../../src/storage/episode-reader.js'
 import { toEpisodeRow, toLine } from '../../src/storage/episode-row.js'
 import { parseSavedEpisode, quickRest, quickTruth } from '../../src/storage/episode-schema.js'
 import { unsure } from '../../src/storage/quick-schema.js'
+import { fc } from '../fixtures/property.js'
 import { ask, diagnose, episodeOf, order, present } from '../fixtures/reward-episodes.js'
 import { tinyCase } from '../fixtures/tiny-case.js'
 

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { quickCheck, unsure } from '../../src/storage/quick-schema.js'
+import { fc } from '../fixtures/property.js'
 
 const Inner = z.strictObject({
   kind: z.literal('a'),

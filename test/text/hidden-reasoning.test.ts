@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stripHiddenReasoning } from '../../src/text/hidden-reasoning.js'
+import { fc } from '../fixtures/property.js'
 
 describe('visible keeps what was said and cuts what was thought', () => {
   test.each([

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatHuatuoReply, parseHuatuoReply } from '../../src/text/huatuo-reply.js'
+import { fc } from '../fixtures/property.js'
 
 describe('a reply in the published form', () => {
   test('gives its answer back, whatever its words', () => {

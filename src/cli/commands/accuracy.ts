@@ -1,4 +1,4 @@
-/** Whether a doctor was right, as the run that a path belongs to would measure it. */
+/** The accuracy reward that fits saved episodes, by the recipe of their run. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { loadKnowledge } from '../../knowledge/load.js'
@@ -10,11 +10,11 @@ import { storedRecipe } from '../../runs/directory.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { isFolder } from './run-folder.js'
 
-/** The recipe of a run directory, to read: nothing it names may be loaded. Undefined for any other path. */
+/** Reads the recipe of a run directory, loading nothing that it names; undefined for any other path. */
 export const recipeAt = async (path: string): Promise<Recipe | undefined> =>
   isFolder(path) && existsSync(join(path, 'config.yaml')) ? storedRecipe(path) : undefined
 
-/** The verified answer of questions, the diagnosis of everything else. */
+/** Accuracy of a recipe's episodes: the verified answer for a `question` env, else the diagnosis. */
 export const accuracyFor = (recipe: Recipe | undefined): Reward =>
   recipe?.env.name === 'question'
     ? verifiedAnswer({ formulary: formularyOf(loadKnowledge()) })

@@ -1,4 +1,4 @@
-/** `bedside rewards audit`: what a reward pays doctors who earn nothing. */
+/** `bedside rewards audit`: measures what a reward pays degenerate policies. */
 import pc from 'picocolors'
 import { redTeam } from '../../agents/red-team/policies.js'
 import type { Payment } from '../../evaluation/audit/attribution.js'
@@ -14,18 +14,19 @@ import type { Progress } from '../print/progress.js'
 import { progress } from '../print/progress.js'
 import { givenAt } from './failure.js'
 
+/** Flags of `rewards audit`. */
 export interface AuditFlags extends WorldFlags {
   readonly reward: string
   readonly search?: boolean
   readonly budget?: number
 }
 
-/** The longest text of a move that is shown whole. */
-const longest = 160
+/** Characters of an action's text that are shown. */
+const maxLength = 160
 
-/** A move without the length that some of the red team live by. */
-function brief(action: Action): Action {
-  const cut = (text: string) => (text.length > longest ? `${text.slice(0, longest)} …` : text)
+/** Shortens the texts of an action; some red-team policies pad them. */
+function shorten(action: Action): Action {
+  const cut = (text: string) => (text.length > maxLength ? `${text.slice(0, maxLength)} …` : text)
   return Object.fromEntries(
     Object.entries(action)
       .filter(([key]) => key !== 'differential')
@@ -33,16 +34,16 @@ function brief(action: Action): Action {
   ) as unknown as Action // the same kind, with shorter texts
 }
 
-/** The consultation as people read it, a line or a few each. */
+/** The consultation as text, one or more lines per turn. */
 function transcript({ episode }: Exploit, language: Language, paint: Output['paint']): string[] {
-  const shown = ({ action, outcome }: Turn): Turn => ({ action: brief(action), outcome })
+  const shown = ({ action, outcome }: Turn): Turn => ({ action: shorten(action), outcome })
   return [
     openingText(episode.intake, language),
     ...episode.turns.map((turn, i) => turnText(shown(turn), i + 1, language, paint)),
   ]
 }
 
-const signed = (value: number | null, scale = 1, digits = 3): string =>
+const signedText = (value: number | null, scale = 1, digits = 3): string =>
   value === null ? '–' : `${value < 0 ? '−' : '+'}${Math.abs(scale * value).toFixed(digits)}`
 
 function policiesText({ policies, random, ceiling, range }: RewardAudit, paint: Output['paint']) {
@@ -50,9 +51,9 @@ function policiesText({ policies, random, ceiling, range }: RewardAudit, paint: 
   const row = ({ name, mean, gain, ci95, exploit, unscored }: PolicyAudit) => [
     name,
     number(mean),
-    signed(gain),
-    ci95 ? `[${signed(ci95[0])}, ${signed(ci95[1])}]` : '',
-    gain === null ? '' : `${signed(gain / width, 100, 1)} %`,
+    signedText(gain),
+    ci95 ? `[${signedText(ci95[0])}, ${signedText(ci95[1])}]` : '',
+    gain === null ? '' : `${signedText(gain / width, 100, 1)} %`,
     [exploit ? paint.red('exploit') : '', unscored > 0 ? `${unscored} unscored` : '']
       .filter(Boolean)
       .join(', '),
@@ -72,11 +73,11 @@ const paidText = (paid: readonly Payment[], name: string): string =>
       part,
       number(random),
       number(policy),
-      signed(amount),
+      signedText(amount),
     ]),
   ])
 
-/** The best exploit: who, what they do, which part paid, and the consultation. */
+/** The best exploit: its policy, the reward parts that paid, and the consultation. */
 function exploitText(
   { best, policies }: RewardAudit,
   language: Language,
@@ -95,8 +96,8 @@ function exploitText(
   ].join('\n')
 }
 
-/** What `--json` prints. */
-function documentOf(audit: RewardAudit, flags: AuditFlags, language: Language) {
+/** The audit in the shape of `--json`. */
+function toDocument(audit: RewardAudit, flags: AuditFlags, language: Language) {
   const { reward, random, policies, passed, best, sequence, ...rest } = audit
   const { tier = 'easy', seed = 0 } = flags
   return {
@@ -111,13 +112,13 @@ function documentOf(audit: RewardAudit, flags: AuditFlags, language: Language) {
       parts: best.score.parts,
       transcript: transcript(best, language, pc.createColors(false)),
     },
-    ...(sequence ? { sequence: sequence.map(brief) } : {}),
+    ...(sequence ? { sequence: sequence.map(shorten) } : {}),
   }
 }
 
 /**
- * Audits one reward and prints what each policy gained, the best exploit and what paid it. Exit code 1 where a reward
- * that is not a parity formula pays an exploit.
+ * Audits one reward and prints each policy's gain, the best exploit and the parts that paid it. Exit code 1 when a
+ * reward that is not a parity formula pays an exploit.
  */
 export async function auditReward(flags: AuditFlags, terminal: Terminal): Promise<number> {
   const started = performance.now()
@@ -155,7 +156,7 @@ export async function auditReward(flags: AuditFlags, terminal: Terminal): Promis
   )
   if (flags.json) {
     const timing = { seconds: (performance.now() - started) / 1000 }
-    await out.document({ ...documentOf(audit, flags, language), timing })
+    await out.document({ ...toDocument(audit, flags, language), timing })
   }
   return passed ? 0 : 1
 }

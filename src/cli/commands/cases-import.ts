@@ -1,5 +1,4 @@
-/** `bedside cases import`: somebody else's file as a case file, or as a file of episodes to imitate. */
-
+/** `bedside cases import`: converts a published data set to a case file, or to episodes to imitate. */
 import type { ImportReport, ImportResult } from '../../cases/importers/import.js'
 import { importers } from '../../cases/importers/import.js'
 import { Fault } from '../../error.js'
@@ -10,6 +9,7 @@ import type { WorldFlags } from '../flags/flags.js'
 import type { Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
 
+/** Flags of `cases import`. */
 export interface ImportFlags extends WorldFlags {
   readonly format: string
   readonly out: string
@@ -17,7 +17,7 @@ export interface ImportFlags extends WorldFlags {
 
 function importText(what: string, report: ImportReport): string {
   const { ok, rows, skipped, warnings, leaks: found, licence, redistributable } = report
-  const some = <T>(list: readonly T[], text: (item: T) => string): string[] =>
+  const listed = <T>(list: readonly T[], text: (item: T) => string): string[] =>
     firstLines(list.map(text), 'all of them with --json').map((line) => `  ${line}`)
   return [
     table([
@@ -26,22 +26,22 @@ function importText(what: string, report: ImportReport): string {
       ['rows skipped', `${skipped.length}`],
       ['warnings', `${warnings.length}`],
       ['leaks', `${found.length}`],
-      ['may be passed on', redistributable ? 'yes' : 'no'],
+      ['redistributable', redistributable ? 'yes' : 'no'],
     ]),
     ...(skipped.length > 0 ? ['', 'Skipped'] : []),
-    ...some(skipped, ({ row, path, reason }) => `row ${row}: ${path}: ${reason}`),
+    ...listed(skipped, ({ row, path, reason }) => `row ${row}: ${path}: ${reason}`),
     ...(warnings.length > 0 ? ['', 'Warnings'] : []),
-    ...some(warnings, ({ row, message }) =>
+    ...listed(warnings, ({ row, message }) =>
       row === undefined ? message : `row ${row}: ${message}`,
     ),
-    ...(found.length > 0 ? ['', 'Leaks: what the doctor hears names the diagnosis'] : []),
-    ...some(found, ({ case: id, where, phrase }) => `${id}: ${where}: ${phrase}`),
+    ...(found.length > 0 ? ['', 'Leaks: texts the doctor hears that name the diagnosis'] : []),
+    ...listed(found, ({ case: id, where, phrase }) => `${id}: ${where}: ${phrase}`),
     '',
     `Licence: ${licence}`,
   ].join('\n')
 }
 
-/** Writes what was imported, whole or not at all. */
+/** Writes imported cases or episodes atomically. */
 async function writeImported(path: string, { cases, episodes }: ImportResult): Promise<void> {
   if (!episodes) {
     await writeCases(path, cases)
@@ -52,7 +52,7 @@ async function writeImported(path: string, { cases, episodes }: ImportResult): P
   await writer.close()
 }
 
-/** Makes a case file, or a file of episodes, of somebody else's file; whole or not at all. */
+/** Imports a data set as a case file or a file of episodes, written atomically, and prints a report. */
 export async function importCases(
   file: string,
   flags: ImportFlags,

@@ -1,4 +1,4 @@
-/** `bedside cases`: generate, import, check and show cases. */
+/** `bedside cases generate`, `check`, `schema` and `show`. */
 import type { Case } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
@@ -12,6 +12,7 @@ import type { Knowledge } from '../../knowledge/knowledge.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import { firstLines } from '../../platform/bounded-list.js'
+import type { BrokenLine } from '../../storage/case-files.js'
 import { readCases, streamCases, writeCases } from '../../storage/case-files.js'
 import type { Language } from '../../turn.js'
 import type { WorldFlags } from '../flags/flags.js'
@@ -26,29 +27,30 @@ import { caseOf } from './world.js'
 const knowledgeFor = async (groups: readonly string[] | undefined): Promise<Knowledge> =>
   groups ? givenAt('--clinic', () => clinic(loadKnowledge(), groups)) : loadKnowledge()
 
-/** The generated cases that the flags name, made one at a time. */
-async function* generated(flags: WorldFlags, byDefault: number): AsyncGenerator<Case> {
+/** Generates the cases that the flags describe, one at a time. */
+async function* generateFromFlags(flags: WorldFlags, byDefault: number): AsyncGenerator<Case> {
   const { tier = 'easy', split = 'train', seed = 0, cases } = flags
   const knowledge = await knowledgeFor(flags.clinic)
   for (let n = 0; n < (cases?.count ?? byDefault); n++)
     yield generateCase(knowledge, { tier, split, seed, n })
 }
 
-/** A value whose texts are all in one language, where they are written in it. */
-function inOne(value: unknown, language: Language): unknown {
-  if (Array.isArray(value)) return value.map((inner) => inOne(inner, language))
+/** Copies a JSON value with every bilingual text reduced to one language. */
+function keepLanguage(value: unknown, language: Language): unknown {
+  if (Array.isArray(value)) return value.map((inner) => keepLanguage(inner, language))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value)
   const isText = entries.length === 2 && 'zh' in value && 'en' in value
   if (isText) return { [language]: value[language] }
-  return Object.fromEntries(entries.map(([key, inner]) => [key, inOne(inner, language)]))
+  return Object.fromEntries(entries.map(([key, inner]) => [key, keepLanguage(inner, language)]))
 }
 
+/** Flags of `cases generate`. */
 export interface GenerateFlags extends WorldFlags {
   readonly out?: string
 }
 
-/** Writes generated cases as JSONL, to stdout or whole into a file. */
+/** Writes generated cases as JSONL, to stdout or atomically to a file. */
 export async function generateCases(flags: GenerateFlags, terminal: Terminal): Promise<number> {
   if (flags.cases?.file !== undefined)
     throw new Fault(
@@ -56,36 +58,34 @@ export async function generateCases(flags: GenerateFlags, terminal: Terminal): P
       `--cases: expected how many cases to generate, got \`${flags.cases.file}\``,
     )
   const { signal } = terminal
-  const { out } = flags
+  const { out, lang } = flags
   const print = output(terminal, flags)
   const total = flags.cases?.count ?? 10
   const quiet = flags.quiet || out === undefined
   const bar = await progress(terminal, { label: 'generating', total, quiet })
   let made = 0
-  async function* wanted() {
-    for await (const truth of generated(flags, total)) {
+  async function* cases() {
+    for await (const truth of generateFromFlags(flags, total)) {
       if (++made % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
       signal.throwIfAborted()
       bar.at(made)
-      // The same shape with fewer texts in it.
-      yield flags.lang ? (inOne(truth, flags.lang) as Case) : truth
+      // The cast holds: the same shape with fewer texts in it.
+      yield lang ? (keepLanguage(truth, lang) as Case) : truth
     }
   }
   try {
     if (out === undefined)
-      for await (const truth of wanted()) await write(terminal.stdout, `${JSON.stringify(truth)}\n`)
+      for await (const truth of cases()) await write(terminal.stdout, `${JSON.stringify(truth)}\n`)
     else {
-      const count = await writeCases(out, wanted())
+      const count = await writeCases(out, cases())
       await print.note(`${count} cases in ${out}`)
       if (flags.json) await print.document({ cases: count, out })
     }
     return 0
   } catch (error) {
     if (!signal.aborted) throw error
-    return stopped(
-      terminal,
-      out === undefined ? `${made} cases were written.` : 'Nothing was kept.',
-    )
+    const kept = out === undefined ? `${made} cases were written.` : 'Nothing was kept.'
+    return stopped(terminal, kept)
   } finally {
     bar.stop()
   }
@@ -94,30 +94,31 @@ export async function generateCases(flags: GenerateFlags, terminal: Terminal): P
 interface CaseCheckReport {
   readonly cases: number
   readonly leaks: readonly (Leak & { readonly case: string })[]
-  readonly invalid: readonly { readonly line: number; readonly message: string }[]
+  readonly invalid: readonly BrokenLine[]
 }
 
-async function checked(flags: WorldFlags, terminal: Terminal): Promise<CaseCheckReport> {
+async function check(flags: WorldFlags, terminal: Terminal): Promise<CaseCheckReport> {
   const { file, count = 200 } = flags.cases ?? {}
   const knowledge = await knowledgeFor(flags.clinic)
   const found: (Leak & { readonly case: string })[] = []
-  const invalid: { readonly line: number; readonly message: string }[] = []
+  const invalid: BrokenLine[] = []
   const source =
     file === undefined
-      ? generated(flags, count)
+      ? generateFromFlags(flags, count)
       : streamCases(file, { onBroken: (broken) => invalid.push(broken) })
   const bar = await progress(terminal, {
     ...flags,
     label: 'checking',
     total: file === undefined ? count : 0,
   })
-  const patient = rulePatient({ knowledge })
-  const cast = { knowledge, patient, examine: recordExams({ knowledge }) }
+  const [patient, examine] = [rulePatient({ knowledge }), recordExams({ knowledge })]
   let cases = 0
   for await (const truth of source) {
     if (++cases % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
     terminal.signal.throwIfAborted()
-    const said = parseCaseId(truth.id) ? dialogueLeaks(truth, cast, cases) : []
+    const said = parseCaseId(truth.id)
+      ? dialogueLeaks(truth, { knowledge, patient, examine }, cases)
+      : []
     for (const leak of [...leaks(truth, knowledge), ...said])
       found.push({ case: truth.id, ...leak })
     bar.at(cases)
@@ -126,22 +127,22 @@ async function checked(flags: WorldFlags, terminal: Terminal): Promise<CaseCheck
   return { cases, leaks: found, invalid }
 }
 
-/** Holds cases to the schema and looks for the answer where it must not stand; 1 when something is found. */
+/** Checks cases against the schema and for leaks of the diagnosis; exit code 1 when any is found. */
 export async function checkCases(flags: WorldFlags, terminal: Terminal): Promise<number> {
   const out = output(terminal, flags)
-  const report = await checked(flags, terminal)
+  const report = await check(flags, terminal)
   const { cases, leaks: found, invalid } = report
   const { file } = flags.cases ?? {}
   const broken = invalid.map(({ line, message }) => `${file}:${line}: ${message}`)
-  const told = found.map((leak) => `${leak.case}: ${leak.where}: names ${leak.phrase}`)
-  for (const lines of [broken, told])
+  const leaked = found.map((leak) => `${leak.case}: ${leak.where}: names ${leak.phrase}`)
+  for (const lines of [broken, leaked])
     for (const line of firstLines(lines, 'all of them with --json')) await out.say(line)
   await out.say(`${cases} cases, ${found.length} leaks, ${invalid.length} broken lines`)
   if (flags.json) await out.document(report)
   return found.length + invalid.length > 0 ? 1 : 0
 }
 
-/** Prints the JSON Schema of a case; indented for people, who may want it in a file. */
+/** Prints the JSON Schema of a case, indented unless `--json` is given. */
 export async function showSchema(flags: PrintFlags, terminal: Terminal): Promise<number> {
   const { caseJsonSchema } = await import('../../storage/case-json-schema.js')
   const out = output(terminal, flags)
@@ -150,16 +151,17 @@ export async function showSchema(flags: PrintFlags, terminal: Terminal): Promise
   return 0
 }
 
+/** Flags of `cases show`. */
 export interface ShowFlags extends WorldFlags {
   readonly view?: ViewName
 }
 
 async function firstId(file: string): Promise<string> {
-  // A case file that can be read holds at least one case.
+  // `readCases` refuses an empty file.
   return (await readCases(file))[0]?.id ?? ''
 }
 
-/** Shows one case as one of its readers sees it. */
+/** Shows one case as one of its readers sees it: doctor, patient, examiner or grader. */
 export async function showCase(
   id: string | undefined,
   flags: ShowFlags,

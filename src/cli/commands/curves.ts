@@ -1,4 +1,4 @@
-/** `bedside curves`: several training runs over each other in one picture. */
+/** `bedside curves`: plots several training runs over each other. */
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { Fault, rethrowAsFault } from '../../error.js'
@@ -9,12 +9,13 @@ import type { MetricsLine } from '../../runs/directory.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output } from '../print/output.js'
 
+/** Flags of `curves`. */
 export interface CurvesFlags extends PrintFlags {
   readonly out: string
   readonly title?: string
 }
 
-/** A run that is done, by its folder's name. */
+/** The curves of a finished run, named by its folder. */
 interface CurvesRun extends Curves {
   readonly name: string
   readonly heldOutOf: Pick<Evaluation, 'floor' | 'ceiling'>
@@ -25,7 +26,7 @@ const read = (path: string): Promise<string> =>
     readFile(path, 'utf8'),
   )
 
-async function runIn(folder: string): Promise<CurvesRun> {
+async function readRun(folder: string): Promise<CurvesRun> {
   const lines = (await read(join(folder, 'metrics.jsonl')))
     .trim()
     .split('\n')
@@ -42,7 +43,7 @@ async function runIn(folder: string): Promise<CurvesRun> {
 }
 
 /**
- * Draws runs that had the same held-out cases, between the floor and the ceiling of the first.
+ * Draws the curves of runs that share held-out cases, between the floor and the ceiling of the first.
  * @throws Fault `bad-input` for a folder that holds no finished run
  */
 export async function drawRuns(
@@ -52,7 +53,7 @@ export async function drawRuns(
 ): Promise<number> {
   const out = output(terminal, flags)
   const runs: CurvesRun[] = []
-  for (const one of folders) runs.push(await runIn(one))
+  for (const one of folders) runs.push(await readRun(one))
   const [first] = runs
   if (!first) throw new Fault('bad-input', 'Expected a run directory, got none')
   const { floor, ceiling } = first.heldOutOf

@@ -1,4 +1,4 @@
-/** The folder of an evaluation: its plan, the episodes as they end, and the report; what stopped can go on. */
+/** Folder of an evaluation: plan, finished episodes, token usage and report. A stopped evaluation can resume. */
 import { mkdir, open, readFile, rm, rmdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -21,12 +21,12 @@ import type { PlayPlan } from './world.js'
 const PlanFile = z.strictObject({
   agent: z.string(),
   split: z.enum(['train', 'heldout']),
-  patient: z.string().optional(),
-  exams: z.array(z.string()).optional(),
-  persona: z.string().optional(),
-  baseUrl: z.string().optional(),
-  model: z.string().optional(),
-  questionsOnly: z.boolean().optional(),
+  patient: z.string().exactOptional(),
+  exams: z.array(z.string()).exactOptional(),
+  persona: z.string().exactOptional(),
+  baseUrl: z.string().exactOptional(),
+  model: z.string().exactOptional(),
+  questionsOnly: z.boolean().exactOptional(),
   recipe: StoredRecipe,
 })
 
@@ -41,23 +41,24 @@ const UsageFile = z.record(
 )
 type StoredUsage = Readonly<Record<string, RoleUsage>>
 
-/** Where an evaluation keeps what it has done. */
+/** Stored progress of an evaluation. */
 export interface Archive {
   readonly folder: string
-  /** Case by id, of earlier sittings. */
+  /** Played cases of earlier sittings, by case id. */
   readonly done: ReadonlyMap<string, PlayedCase>
-  /** Appends one episode; a case whose world failed is left for the next sitting. */
+  /** Appends one episode; a case that ended in a fault is left for the next sitting. */
   readonly keep: (played: PlayedCase) => void
-  /** Waits for what is still being written; gives what chat models used in this and earlier sittings. */
+  /** Waits for pending writes; returns the token usage of this and earlier sittings. */
   readonly close: (usage: StoredUsage) => Promise<StoredUsage>
+  /** Writes `report.json`. */
   readonly writeReport: (report: unknown) => Promise<void>
 }
 
 const planName = 'evaluation.yaml'
 const episodesName = 'episodes.jsonl'
 
-/** Cuts off a line that was being written when the process died. */
-async function cutTorn(path: string): Promise<void> {
+/** Cuts off an incomplete last line, left when the process died while writing. */
+async function truncateTornLine(path: string): Promise<void> {
   const bytes = await readFile(path).catch(() => undefined)
   if (bytes && bytes.length > 0 && bytes.at(-1) !== 10)
     await truncate(path, bytes.lastIndexOf(10) + 1)
@@ -70,7 +71,7 @@ async function readDone(
 ): Promise<Map<string, PlayedCase>> {
   const byId = new Map(cases.map((truth) => [truth.id, truth] as const))
   const done = new Map<string, PlayedCase>()
-  await cutTorn(path)
+  await truncateTornLine(path)
   const there = await readFile(path, 'utf8').catch(() => '')
   if (there.trim() === '') return done
   for await (const { episode } of readSavedEpisodes(path)) {
@@ -82,7 +83,7 @@ async function readDone(
   return done
 }
 
-const added = (before: StoredUsage, now: StoredUsage): StoredUsage =>
+const addUsage = (before: StoredUsage, now: StoredUsage): StoredUsage =>
   Object.fromEntries(
     [...new Set([...Object.keys(before), ...Object.keys(now)])].map((role) => {
       const sum = (key: 'calls' | 'promptTokens' | 'completionTokens') =>
@@ -99,24 +100,13 @@ const added = (before: StoredUsage, now: StoredUsage): StoredUsage =>
     }),
   )
 
-/** The plan of a folder where there is one. @throws Fault `bad-input` when it cannot be read */
-async function planAt(folder: string): Promise<PlayPlan | undefined> {
+/** Reads the plan of a folder, if it has one. @throws Fault `bad-input` when it cannot be parsed */
+async function readPlanIfAny(folder: string): Promise<PlayPlan | undefined> {
   const path = join(folder, planName)
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   try {
-    const { patient, exams, persona, baseUrl, model, questionsOnly, ...plan } = PlanFile.parse(
-      parse(text),
-    )
-    return {
-      ...plan,
-      ...(patient === undefined ? {} : { patient }),
-      ...(exams === undefined ? {} : { exams }),
-      ...(persona === undefined ? {} : { persona }),
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(model === undefined ? {} : { model }),
-      ...(questionsOnly === undefined ? {} : { questionsOnly }),
-    }
+    return PlanFile.parse(parse(text))
   } catch (error) {
     throw new Fault('bad-input', `${path}: ${errorMessage(error)}`, { cause: error })
   }
@@ -141,11 +131,11 @@ export function planModules({ agent, patient, exams, recipe }: PlayPlan) {
 }
 
 /**
- * Reads the plan of an evaluation that stopped.
+ * Reads the plan of a stopped evaluation.
  * @throws Fault `bad-input` when the folder is not one, or names a module and `trust` is false
  */
 export async function planIn(folder: string, trust: boolean): Promise<PlayPlan> {
-  const plan = await planAt(folder)
+  const plan = await readPlanIfAny(folder)
   if (!plan)
     throw new Fault(
       'bad-input',
@@ -155,19 +145,19 @@ export async function planIn(folder: string, trust: boolean): Promise<PlayPlan> 
   return plan
 }
 
-async function usageIn(path: string): Promise<StoredUsage> {
+async function readUsage(path: string): Promise<StoredUsage> {
   const text = await readFile(path, 'utf8').catch(() => '{}')
   return UsageFile.catch({}).parse(JSON.parse(text))
 }
 
-/** A file that lines are added to, in the order they are given. */
-async function appender(path: string) {
+/** Opens a file for appending lines in the order given. */
+async function openAppender(path: string) {
   const file = await open(path, 'a')
   let written = Promise.resolve()
   return {
     add(line: string): void {
       written = written.then(() => file.appendFile(line))
-      // Waited for in `close`; until then a failure must not end the process.
+      // `close` awaits it; until then a failed write must not end the process.
       written.catch(() => {})
     },
     async close(): Promise<void> {
@@ -176,22 +166,22 @@ async function appender(path: string) {
   }
 }
 
-/** Removes a folder that was made for nothing, with the files that were made in it. */
-async function unmake(folder: string): Promise<void> {
+/** Removes a folder in which no episode was kept, with the files made in it. */
+async function removeUnused(folder: string): Promise<void> {
   for (const name of [planName, episodesName]) await rm(join(folder, name), { force: true })
   await rmdir(folder).catch(() => {})
 }
 
 /**
- * Opens the folder of an evaluation, new or gone on with; one in which nothing was kept is gone after `close`.
- * @throws Fault `bad-input` when it holds an evaluation of another plan
+ * Opens the folder of a new or resumed evaluation. `close` removes it again if no episode was kept.
+ * @throws Fault `bad-input` when it holds an evaluation with another plan
  */
 export async function openArchive(
   folder: string,
   plan: PlayPlan,
   { cases, measures }: { readonly cases: readonly Case[]; readonly measures: Measures },
 ): Promise<Archive> {
-  const there = await planAt(folder)
+  const there = await readPlanIfAny(folder)
   if (there && !isDeepStrictEqual(there, plan))
     throw new Fault(
       'bad-input',
@@ -199,10 +189,10 @@ export async function openArchive(
     )
   const usagePath = join(folder, 'usage.json')
   const done = await readDone(join(folder, episodesName), cases, measures)
-  const usage = await usageIn(usagePath)
+  const usage = await readUsage(usagePath)
   await mkdir(folder, { recursive: true })
   if (!there) await writeFileAtomically(join(folder, planName), stringify(plan))
-  const episodes = await appender(join(folder, episodesName))
+  const episodes = await openAppender(join(folder, episodesName))
   let kept = there !== undefined
   return {
     folder,
@@ -214,9 +204,9 @@ export async function openArchive(
       episodes.add(`${JSON.stringify(line)}\n`)
     },
     async close(now) {
-      const all = added(usage, now)
+      const all = addUsage(usage, now)
       await episodes.close()
-      if (!kept) await unmake(folder)
+      if (!kept) await removeUnused(folder)
       else if (Object.keys(all).length > 0)
         await writeFileAtomically(usagePath, `${JSON.stringify(all)}\n`)
       return all

@@ -1,4 +1,4 @@
-/** How a command ends: 0 done, 1 the work failed, 2 bad input, 130 stopped by Ctrl-C. */
+/** Exit codes and error messages of commands: 0 done, 1 failed, 2 bad input, 130 stopped by Ctrl-C. */
 import { CommanderError } from 'commander'
 import { errorMessage, Fault } from '../../error.js'
 import type { Terminal } from '../print/output.js'
@@ -6,43 +6,43 @@ import { paintFor } from '../print/output.js'
 
 const badInput: readonly string[] = ['bad-input', 'bad-checkpoint']
 
-/** What the operating system says of a path that cannot be what a flag says it is. */
+/** System error codes of a path that does not fit its flag. */
 const badPath = ['ENOENT', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EACCES', 'EPERM', 'EROFS']
 
-const systemCodeOf = (error: unknown): string | undefined =>
+const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && 'syscall' in error && 'code' in error ? String(error.code) : undefined
 
-/** Whether the reader of a pipe has seen enough (`--out /dev/stdout | head`), which is no failure. */
-const readerLeft = (error: unknown): boolean =>
-  Fault.is(error) && error.code === 'bad-input' && systemCodeOf(error.cause) === 'EPIPE'
+/** True when the reader of a pipe closed it early (`--out /dev/stdout | head`), which is no failure. */
+const isClosedPipe = (error: unknown): boolean =>
+  Fault.is(error) && error.code === 'bad-input' && systemCode(error.cause) === 'EPIPE'
 
-/** Writes what went wrong, one message, and gives the exit code. */
+/** Writes the message of an error to stderr and returns the exit code. */
 export function failed(error: unknown, { stderr, env, signal }: Terminal): number {
-  // Commander has written its own message; help and the version are no failures.
+  // Commander has already written its message; help and the version are no failures.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   const paint = paintFor(stderr, env)
-  if (readerLeft(error)) return 0
-  const system = systemCodeOf(error)
+  if (isClosedPipe(error)) return 0
+  const system = systemCode(error)
   if (signal.aborted) {
     stderr.write('Stopped.\n')
     return 130
   }
   stderr.write(`${paint.red('error:')} ${errorMessage(error)}\n`)
   if (env.BEDSIDE_DEBUG && error instanceof Error) stderr.write(`${error.stack}\n`)
-  // A message that begins with a flag tells of something the user wrote.
+  // A message that begins with a flag is about the user's input.
   else if (!Fault.is(error) && system === undefined && !errorMessage(error).startsWith('--'))
-    stderr.write('This is not your doing. BEDSIDE_DEBUG=1 shows where.\n')
+    stderr.write('This is an internal error. BEDSIDE_DEBUG=1 prints the stack.\n')
   const given = Fault.is(error) ? badInput.includes(error.code) : badPath.includes(system ?? '')
   return given ? 2 : 1
 }
 
-/** Says that Ctrl-C was heard and how to go on, and gives the exit code. */
+/** Writes that Ctrl-C stopped the work, what was kept and how to resume; returns the exit code. */
 export function stopped({ stderr }: Terminal, kept: string, command?: string): number {
   stderr.write(`\nStopped. ${kept}${command === undefined ? '' : `\n  ${command}`}\n`)
   return 130
 }
 
-/** Turns the RangeError of a value that came from `place` into bad input that names the place. */
+/** Turns a RangeError into Fault `bad-input`, prefixed with `place`, the flag or file the value came from. */
 export async function givenAt<T>(place: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()

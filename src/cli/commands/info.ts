@@ -1,33 +1,35 @@
 /** `bedside info`: versions, Python environments, accelerators, and which backends can run here. */
-import type { EngineName, FoundPython } from '../../trainers/sidecar/environment.js'
-import { engineNames, findPython, versionsIn } from '../../trainers/sidecar/environment.js'
-import { onPath, runProgram } from '../../trainers/sidecar/program.js'
+import type { EngineName, PythonLookup } from '../../trainers/sidecar/environment.js'
+import { engineNames, engineVersions, findPython } from '../../trainers/sidecar/environment.js'
+import { findOnPath, runProgram } from '../../trainers/sidecar/program.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
 import { version } from './version.js'
 
-/** The lines a program prints; none where there is no such program. */
-async function lines(
+/** Runs a program and returns the lines it prints; none when it is missing or fails. */
+async function readLines(
   env: Terminal['env'],
   program: string,
   ...args: readonly string[]
 ): Promise<readonly string[]> {
-  const [path] = onPath(program, env)
+  const [path] = findOnPath(program, env)
   if (path === undefined) return []
   const ended = await runProgram(path, args, { env, timeoutMs: 3000 })
   return ended.code === 0 ? ended.lines : []
 }
 
-/** Whether something runs here, and why, or why not. */
-interface Verdict {
+const gpuQuery = ['--query-gpu=name,memory.total,driver_version', '--format=csv,noheader']
+
+/** Whether an engine or backend runs here, and the reason. */
+interface Availability {
   readonly runs: boolean
   readonly why: string
 }
 
-const later: Verdict = { runs: false, why: 'not part of this version' }
+const later: Availability = { runs: false, why: 'not part of this version' }
 
 /** Whether an engine of the sidecar runs here. */
-function engineVerdict(engine: EngineName, found: FoundPython, gpu: boolean): Verdict {
+function engineAvailability(engine: EngineName, found: PythonLookup, gpu: boolean): Availability {
   if (engine === 'unsloth' && !gpu)
     return { runs: false, why: 'needs an NVIDIA GPU; nvidia-smi finds none' }
   if (!found.found) return { runs: false, why: found.reason }
@@ -35,8 +37,8 @@ function engineVerdict(engine: EngineName, found: FoundPython, gpu: boolean): Ve
   return { runs: true, why: `${found.folder}: Python ${found.version}, ${versions.join(', ')}` }
 }
 
-/** The environment of an engine, with what lies in it whether it is whole or not. */
-async function environmentOf(engine: EngineName, env: Terminal['env'], gpu: boolean) {
+/** Inspects the Python environment of an engine, complete or not. */
+async function inspectEnvironment(engine: EngineName, env: Terminal['env'], gpu: boolean) {
   const found = await findPython(engine, { env })
   return {
     engine,
@@ -44,13 +46,13 @@ async function environmentOf(engine: EngineName, env: Terminal['env'], gpu: bool
     state: found.found ? 'whole' : found.state,
     python: found.found ? found.python : null,
     pythonVersion: found.found ? found.version : null,
-    versions: versionsIn(found.folder, engine),
-    ...engineVerdict(engine, found, gpu),
+    versions: engineVersions(found.folder, engine),
+    ...engineAvailability(engine, found, gpu),
   }
 }
 
-/** What every backend of the plan needs, and whether it is here. */
-function backendsWith(engines: readonly (Verdict & { readonly engine: EngineName })[]) {
+/** Every backend of the design, with its availability here. */
+function listBackends(engines: readonly (Availability & { readonly engine: EngineName })[]) {
   const sidecar = engines.map(({ engine, runs, why }) => ({ engine, runs, why }))
   const running = sidecar.filter(({ runs }) => runs).map(({ engine }) => engine)
   return [
@@ -69,37 +71,36 @@ function backendsWith(engines: readonly (Verdict & { readonly engine: EngineName
   ] as const
 }
 
-const says = ({ runs, why }: Verdict): string =>
+const availabilityText = ({ runs, why }: Availability): string =>
   `${runs ? 'runs here' : 'does not run here'}: ${why}`
 
-/** Prints what this machine has. */
+/** Prints the versions, accelerators, Python environments and backends of this machine. */
 export async function info(flags: PrintFlags, terminal: Terminal): Promise<number> {
   const { env } = terminal
   const out = output(terminal, flags)
-  const [[python], [uv], accelerators] = await Promise.all([
-    lines(env, 'python3', '--version'),
-    lines(env, 'uv', '--version'),
-    lines(
-      env,
-      'nvidia-smi',
-      '--query-gpu=name,memory.total,driver_version',
-      '--format=csv,noheader',
-    ),
+  const [[python3 = null], [uv = null], accelerators] = await Promise.all([
+    readLines(env, 'python3', '--version'),
+    readLines(env, 'uv', '--version'),
+    readLines(env, 'nvidia-smi', ...gpuQuery),
   ])
+  const python = [
+    { program: 'python3', version: python3 },
+    { program: 'uv', version: uv },
+  ]
   const gpu = accelerators.length > 0
-  const environments = await Promise.all(engineNames.map((one) => environmentOf(one, env, gpu)))
-  const backends = backendsWith(environments)
+  const inspections = engineNames.map((one) => inspectEnvironment(one, env, gpu))
+  const environments = await Promise.all(inspections)
+  const backends = listBackends(environments)
   const platform = `${process.platform}-${process.arch}`
   await out.say(
     table(
       [
         ['bedside', version()],
         ['node', `${process.version} on ${platform}`],
-        ['python3', python ?? 'not found'],
-        ['uv', uv ?? 'not found'],
+        ...python.map((one) => [one.program, one.version ?? 'not found']),
         ['accelerators', accelerators.join('; ') || 'none found'],
-        ...backends.map((backend) => [`backend ${backend.name}`, says(backend)]),
-        ...environments.map((one) => [`engine ${one.engine}`, says(one)]),
+        ...backends.map((backend) => [`backend ${backend.name}`, availabilityText(backend)]),
+        ...environments.map((one) => [`engine ${one.engine}`, availabilityText(one)]),
       ],
       { words: 2 },
     ),
@@ -107,10 +108,7 @@ export async function info(flags: PrintFlags, terminal: Terminal): Promise<numbe
   if (flags.json)
     await out.document({
       versions: { bedside: version(), node: process.version, platform },
-      python: [
-        { program: 'python3', version: python ?? null },
-        { program: 'uv', version: uv ?? null },
-      ],
+      python,
       accelerators,
       environments: environments.map(({ runs: _, why: __, ...environment }) => environment),
       backends,

@@ -1,13 +1,13 @@
-/** `bedside knowledge`: what a knowledge base holds, and whether it holds together. */
+/** `bedside knowledge check`: validates a knowledge base and counts its contents. */
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadCheckedKnowledge } from '../../knowledge/load.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
 
-const count = <T>(things: readonly T[], is: (thing: T) => boolean): number =>
-  things.filter(is).length
+const count = <T>(items: readonly T[], matches: (item: T) => boolean): number =>
+  items.filter(matches).length
 
-function report(knowledge: Knowledge) {
+function contents(knowledge: Knowledge) {
   const { diseases, findings, exams, actions, groups } = knowledge
   return {
     groups: [...groups].map(([id, name]) => ({
@@ -26,14 +26,14 @@ function report(knowledge: Knowledge) {
   }
 }
 
-/** Checks a folder, or the knowledge base that comes with the package, and says what is in it. */
+/** Checks a folder, or the packaged knowledge base, and prints its contents; throws on the first problem. */
 export async function checkKnowledge(
   folder: string | undefined,
   flags: PrintFlags,
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const { groups, ...counts } = report(loadCheckedKnowledge(folder))
+  const { groups, ...counts } = contents(loadCheckedKnowledge(folder))
   const { diseases, novel, findings, patientKnown, exams, panels, actions, reviewed } = counts
   await out.say(
     [

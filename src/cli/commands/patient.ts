@@ -1,4 +1,4 @@
-/** `bedside patient understand`: how the rule patient takes what a doctor says. */
+/** `bedside patient understand`: shows how the rule patient understands what a doctor says. */
 import type { Topic } from '../../envs/patients/nlu/focus.js'
 import type { ParsedUtterance } from '../../envs/patients/nlu/understand.js'
 import { understand } from '../../envs/patients/nlu/understand.js'
@@ -10,6 +10,7 @@ import type { Understanding } from '../../turn.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output, table, write } from '../print/output.js'
 
+/** Flags of `patient understand`. */
 export interface UnderstandFlags extends PrintFlags {
   readonly knowledge?: string
 }
@@ -25,7 +26,7 @@ type UtteranceAct =
   | 'injection'
   | 'other'
 
-/** What an utterance is taken for, and the answer it would get from a patient who knows what they can know. */
+/** Act of each kind of utterance, and the kind of answer of a patient who knows every finding a patient can. */
 const kinds: {
   readonly [kind in Exclude<ParsedUtterance['kind'], 'finding'>]: readonly [
     UtteranceAct,
@@ -43,25 +44,25 @@ const kinds: {
   unclear: ['other', 'unclear'],
 }
 
-/** One line of the answer. */
-interface Reading {
+/** How one utterance was understood: one line of the output. */
+interface UnderstoodUtterance {
   readonly text: string
   readonly act: UtteranceAct
-  /** What is asked for, in the order of the utterance. */
+  /** Ids of the findings asked for, in the order of the utterance. */
   readonly findings: readonly string[]
-  /** What is asked of a complaint; `finding` is null where it names none and so means the one spoken of. */
+  /** Attributes asked about; `finding` is null when none is named, which means the current topic. */
   readonly attributes: readonly { readonly finding: string | null; readonly attribute: string }[]
   readonly state: Understanding
 }
 
-const attributeOf = ({ finding, of, attribute }: Topic) =>
+const namedAttributes = ({ finding, of, attribute }: Topic) =>
   attribute === undefined ? [] : [{ finding: of ?? finding, attribute }]
 
-function readingOf(knowledge: Knowledge, text: string): Reading {
+function describeUtterance(knowledge: Knowledge, text: string): UnderstoodUtterance {
   const { kind, topics, loose } = understand(knowledge, text)
   const findings = topics.map(({ finding }) => finding)
   const attributes = [
-    ...topics.flatMap(attributeOf),
+    ...topics.flatMap(namedAttributes),
     ...loose.map((attribute) => ({ finding: null, attribute })),
   ]
   if (kind !== 'finding') {
@@ -78,8 +79,8 @@ function readingOf(knowledge: Knowledge, text: string): Reading {
   }
 }
 
-/** The utterances on stdin, one `{"text": …}` a line. */
-async function* utterances({ stdin }: Terminal): AsyncGenerator<string> {
+/** Reads the utterances on stdin, one `{"text": …}` per line. */
+async function* readUtterances({ stdin }: Terminal): AsyncGenerator<string> {
   let number = 0
   for await (const line of splitLines(stdin, 'stdin')) {
     number++
@@ -100,7 +101,7 @@ async function* utterances({ stdin }: Terminal): AsyncGenerator<string> {
   }
 }
 
-/** Says of each utterance how it was taken: for people when it is on the command line, else as JSONL. */
+/** Prints how each utterance is understood: a table for arguments, JSONL for stdin or with `--json`. */
 export async function understandAll(
   texts: readonly string[],
   flags: UnderstandFlags,
@@ -109,9 +110,9 @@ export async function understandAll(
   const knowledge = loadKnowledge(flags.knowledge)
   if (texts.length > 0 && !flags.json) {
     const rows = texts.map((text) => {
-      const { act, findings, attributes, state } = readingOf(knowledge, text)
+      const { act, findings, attributes, state } = describeUtterance(knowledge, text)
       const details = attributes.map(
-        ({ finding, attribute }) => `${attribute} of ${finding ?? 'what is spoken of'}`,
+        ({ finding, attribute }) => `${attribute} of ${finding ?? 'the current topic'}`,
       )
       return [text, act, findings.join(', '), details.join(', '), state]
     })
@@ -122,9 +123,9 @@ export async function understandAll(
   }
   if (texts.length === 0 && terminal.stdin.isTTY)
     await output(terminal, flags).note('Reading {"text": …} lines from the terminal; Ctrl-D ends.')
-  for await (const text of texts.length > 0 ? texts : utterances(terminal)) {
+  for await (const text of texts.length > 0 ? texts : readUtterances(terminal)) {
     terminal.signal.throwIfAborted()
-    await write(terminal.stdout, `${JSON.stringify(readingOf(knowledge, text))}\n`)
+    await write(terminal.stdout, `${JSON.stringify(describeUtterance(knowledge, text))}\n`)
   }
   return 0
 }

@@ -1,5 +1,4 @@
-/** Saved episodes scored again with any number of rewards: what `rewards score` counts. */
-
+/** Scores saved episodes again with any number of rewards, for `rewards score`. */
 import { Fault, isEpisodeFault } from '../../error.js'
 import { correlation } from '../../evaluation/correlation.js'
 import type { ScoreSummary, ScoreTally } from '../../evaluation/streaming-summary.js'
@@ -10,41 +9,45 @@ import { unavailable, unavailableReason } from '../../reward.js'
 import type { EpisodeWriter } from '../../storage/episode-files.js'
 import { readLocatedEpisodes } from '../../storage/episode-files.js'
 
+/** Options of {@link rescore}. */
 export interface RescoreOptions {
-  /** By the name each is to be told by. */
+  /** Rewards by the name to report them under. */
   readonly rewards: ReadonlyMap<string, Reward>
-  /** Whether a doctor was right. */
+  /** The reward that measures accuracy. */
   readonly accuracy: Reward
+  /** Seed of the bootstrap intervals. */
   readonly seed: number
-  /** Episodes being scored at once; only rewards that wait for something gain by it. @default 8 */
+  /** Episodes scored at once; speeds up only rewards that wait, as for a judge. @default 8 */
   readonly concurrency?: number | undefined
   readonly signal: AbortSignal
-  /** Where the episodes go with the score of the one reward; it is left open. */
+  /** Receives the episodes with the score of the first reward; not closed here. */
   readonly writer?: EpisodeWriter | undefined
-  /** Called after each episode, with the first that could not be scored. */
+  /** Called after each episode. `trouble` describes the first episode that could not be scored. */
   readonly onScored?: (done: number, trouble: string | undefined) => void
 }
 
-/** What one reward made of the episodes, and what it goes with. */
+/** One reward over the episodes: summary and correlations. */
 export interface Rescored extends ScoreSummary {
   readonly bounds: Reward['bounds']
-  /** Pearson's, of totals over episodes; null where one of the two never varied. */
+  /** Pearson correlation of totals over episodes; null when either has no variance. */
   readonly correlation: {
     readonly accuracy: number | null
     readonly parts: Readonly<Record<string, number | null>>
     readonly rewards: Readonly<Record<string, number | null>>
   }
-  /** The first episode that the world's fault left without a score: where it stands, and why. */
+  /** The first episode left unscored by a world's fault: its location and the reason. */
   readonly trouble: string | undefined
-  /** Whether there were too many cases to resample them one by one. */
+  /** True when there were too many cases to resample singly, so bundles of cases were. */
   readonly bundled: boolean
 }
 
+/** Result of {@link rescore}. */
 export interface RescoreReport {
   readonly episodes: number
   readonly byReward: ReadonlyMap<string, Rescored>
 }
 
+/** Running tally of one reward. */
 interface Lane {
   readonly name: string
   readonly reward: Reward
@@ -52,8 +55,8 @@ interface Lane {
   trouble: string | undefined
 }
 
-/** A correlation for every two rewards. */
-function everyTwo(count: number) {
+/** Streaming correlations of every pair of rewards. */
+function correlateAll(count: number) {
   const pairs = Array.from({ length: count }, (_, i) => Array.from({ length: i }, correlation))
   return {
     add(totals: readonly (number | null)[]) {
@@ -68,8 +71,12 @@ function everyTwo(count: number) {
   }
 }
 
-/** The score; what was one world's fault is a score that says so. */
-async function scored(reward: Reward, name: string, ...given: Parameters<Reward>): Promise<Score> {
+/** Scores an episode; a world's fault gives an unavailable score. */
+async function tryScore(
+  reward: Reward,
+  name: string,
+  ...given: Parameters<Reward>
+): Promise<Score> {
   try {
     return await reward(...given)
   } catch (error) {
@@ -78,7 +85,7 @@ async function scored(reward: Reward, name: string, ...given: Parameters<Reward>
   }
 }
 
-function told(lanes: readonly Lane[], pairs: ReturnType<typeof everyTwo>, seed: number) {
+function summarize(lanes: readonly Lane[], pairs: ReturnType<typeof correlateAll>, seed: number) {
   return lanes.map(({ name, reward, tally, trouble }, i): [string, Rescored] => {
     const { total, parts } = tally.withAccuracy()
     const others = lanes.flatMap((other, j) => (i === j ? [] : [[other.name, pairs.between(i, j)]]))
@@ -92,10 +99,10 @@ function told(lanes: readonly Lane[], pairs: ReturnType<typeof everyTwo>, seed: 
 }
 
 /**
- * Reads the episodes of a path once and scores each with every reward, a few at a time and counted in their order, so
- * that the report is the same however many those are. A fault of one world leaves its episode without a score, and is
- * told; a reward that breaks its contract ends the work.
- * @throws Fault `bad-input` for a path without episodes, and for what cannot be read
+ * Reads the episodes of a path once and scores each with every reward. Scores are counted in file order, so
+ * `concurrency` does not change the report. A world's fault leaves its episode unscored and is reported; a reward that
+ * breaks its contract throws.
+ * @throws Fault `bad-input` for a path without episodes, or one that cannot be read
  */
 export async function rescore(
   path: string,
@@ -104,21 +111,21 @@ export async function rescore(
   const lanes: readonly Lane[] = [...rewards].map(([name, reward]) => ({
     ...{ name, reward, tally: scoreTally(reward.bounds), trouble: undefined },
   }))
-  const pairs = everyTwo(lanes.length)
+  const pairs = correlateAll(lanes.length)
   let episodes = 0
   const all = mapStream(readLocatedEpisodes(path), concurrency, async (placed) => {
     signal.throwIfAborted()
     const { episode, truth } = placed.saved
     const right = (await accuracy(episode, truth)).total
     const scores = await Promise.all(
-      lanes.map(({ reward, name }) => scored(reward, name, episode, truth, { signal })),
+      lanes.map(({ reward, name }) => tryScore(reward, name, episode, truth, { signal })),
     )
     return { ...placed, right, scores }
   })
   for await (const { saved, where, right, scores } of all) {
     const { episode, truth } = saved
     for (const [i, lane] of lanes.entries()) {
-      const score = scores[i] as Score // one a lane
+      const score = scores[i] as Score // one per lane
       lane.tally.add(truth.caseId, score, right)
       const reason = lane.trouble === undefined ? unavailableReason(score) : undefined
       if (reason !== undefined) lane.trouble = `${where}: episode ${episode.id}: ${reason}`
@@ -130,5 +137,5 @@ export async function rescore(
     onScored(episodes, lanes.find(({ trouble }) => trouble)?.trouble)
   }
   if (episodes === 0) throw new Fault('bad-input', `${path}: expected saved episodes, found none`)
-  return { episodes, byReward: new Map(told(lanes, pairs, seed)) }
+  return { episodes, byReward: new Map(summarize(lanes, pairs, seed)) }
 }

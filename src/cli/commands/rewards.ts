@@ -1,4 +1,4 @@
-/** `bedside rewards`: what rewards there are, and saved episodes scored again. */
+/** `bedside rewards list` and `rewards score`: registered rewards, and saved episodes scored again. */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { GraderView } from '../../case.js'
@@ -24,7 +24,7 @@ import type { RescoreReport } from './rescore.js'
 import { rescore } from './rescore.js'
 import { isFolder, isSamePlace } from './run-folder.js'
 
-/** Every registered reward with its bounds and where it comes from. */
+/** Prints every registered reward with its bounds and source. */
 export async function listRewards(flags: PrintFlags, terminal: Terminal): Promise<number> {
   const out = output(terminal, flags)
   const knowledge = loadKnowledge()
@@ -42,11 +42,12 @@ export async function listRewards(flags: PrintFlags, terminal: Terminal): Promis
       { words: 3 },
     ),
   )
-  // A bound that is none is null in JSON.
+  // An infinite bound is null in JSON.
   if (flags.json) await out.document(rewards)
   return 0
 }
 
+/** Flags of `rewards score`. */
 export interface ScoreFlags extends PrintFlags {
   readonly reward: readonly string[]
   readonly seed?: number
@@ -54,10 +55,10 @@ export interface ScoreFlags extends PrintFlags {
   readonly out?: string
 }
 
-/** The world of each case, as its id tells; `standard` where it tells nothing. */
-function worldsOf(whole: Knowledge): (truth: GraderView) => CaseWorld {
+/** Tier and clinic of a case, parsed from its id; tier `standard` and the whole knowledge base otherwise. */
+function caseWorlds(whole: Knowledge): (truth: GraderView) => CaseWorld {
   const clinics = new Map<string, Knowledge>()
-  const cut = (groups: readonly string[]): Knowledge => {
+  const clinicOf = (groups: readonly string[]): Knowledge => {
     const key = groups.join()
     const knowledge = clinics.get(key) ?? clinic(whole, groups)
     clinics.set(key, knowledge)
@@ -66,31 +67,31 @@ function worldsOf(whole: Knowledge): (truth: GraderView) => CaseWorld {
   return ({ caseId }) => {
     const name = parseCaseId(caseId)
     return {
-      knowledge: name?.clinic ? cut(name.clinic) : whole,
+      knowledge: name?.clinic ? clinicOf(name.clinic) : whole,
       tier: tiers[name?.tier ?? 'standard'],
     }
   }
 }
 
-/** Where a run keeps its episodes. */
-function episodesIn(path: string): string {
+/** The episodes of a run directory; any other path itself. */
+function episodesPath(path: string): string {
   if (!isFolder(path)) return path
   for (const place of ['episodes', 'episodes.jsonl'])
     if (existsSync(join(path, place))) return join(path, place)
   return path
 }
 
-/** The rewards of `--reward`, by what was written there. */
-async function rewardsOf(names: readonly string[]): Promise<ReadonlyMap<string, Reward>> {
+/** Resolves the values of `--reward`, and keys the rewards by them. */
+async function resolveRewards(names: readonly string[]): Promise<ReadonlyMap<string, Reward>> {
   const knowledge = loadKnowledge()
-  const options = { knowledge, formulary: formularyOf(knowledge), worldOf: worldsOf(knowledge) }
+  const options = { knowledge, formulary: formularyOf(knowledge), worldOf: caseWorlds(knowledge) }
   const rewards = new Map<string, Reward>()
   for (const name of names) rewards.set(name, await resolveReward(name, options))
   return rewards
 }
 
-/** Opens `--out`. @throws Fault `bad-input` for several rewards, and for a place that is read from */
-function opened({ reward: names, out }: ScoreFlags, episodes: string): EpisodeWriter | undefined {
+/** Opens `--out`. @throws Fault `bad-input` for several rewards, or a path inside the input */
+function openOut({ reward: names, out }: ScoreFlags, episodes: string): EpisodeWriter | undefined {
   if (out === undefined) return undefined
   if (new Set(names).size > 1)
     throw new Fault(
@@ -102,8 +103,8 @@ function opened({ reward: names, out }: ScoreFlags, episodes: string): EpisodeWr
   return episodeWriter(out)
 }
 
-/** What was counted, in the shape of `--json`. */
-function documentOf({ episodes, byReward }: RescoreReport): object {
+/** The report in the shape of `--json`. */
+function toDocument({ episodes, byReward }: RescoreReport): object {
   const shapes = [...byReward].map(([name, { reward, parts, unavailable, ...more }]) => {
     const { bounds, correlation } = more
     return [name, { bounds, reward, parts, unavailable, correlation }] as const
@@ -116,8 +117,8 @@ function documentOf({ episodes, byReward }: RescoreReport): object {
   }
 }
 
-/** Shows how far the scoring is, now and then. */
-async function shown(path: string, flags: ScoreFlags, terminal: Terminal) {
+/** Starts a progress display, updated ten times a second at most. */
+async function startScoringProgress(path: string, flags: ScoreFlags, terminal: Terminal) {
   const total = flags.quiet ? 0 : await countSavedEpisodes(path)
   const bar = await progress(terminal, { label: 'scoring', total, quiet: flags.quiet ?? false })
   let last = 0
@@ -132,8 +133,8 @@ async function shown(path: string, flags: ScoreFlags, terminal: Terminal) {
   }
 }
 
-/** What is wrong with each reward that could score nothing at all, with its first reason. */
-const unscored = ({ episodes, byReward }: RescoreReport): Fault[] =>
+/** A fault for each reward that could not score any episode, with its first reason. */
+const unscoredFaults = ({ episodes, byReward }: RescoreReport): Fault[] =>
   [...byReward].flatMap(([name, { reward, trouble }]) =>
     reward.mean === null && trouble !== undefined
       ? new Fault(
@@ -144,9 +145,10 @@ const unscored = ({ episodes, byReward }: RescoreReport): Fault[] =>
   )
 
 /**
- * Scores saved episodes with rewards, by their names or from modules; nothing is played. What the world left without a
- * score is counted and told; where that is everything, the work has failed.
- * @throws Fault `bad-input` for a path, a reward or an `--out` that cannot be
+ * Scores saved episodes with rewards, named or from modules; nothing is played. Episodes left unscored by a world's
+ * fault are counted and reported.
+ * @throws Fault `bad-input` for an invalid path, reward or `--out`
+ * @throws Fault `component-failed` for a reward that could not score any episode
  */
 export async function scoreEpisodes(
   path: string,
@@ -154,10 +156,10 @@ export async function scoreEpisodes(
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const rewards = await rewardsOf(flags.reward)
-  const episodes = episodesIn(path)
-  const writer = opened(flags, episodes)
-  const { onScored, stop } = await shown(episodes, flags, terminal)
+  const rewards = await resolveRewards(flags.reward)
+  const episodes = episodesPath(path)
+  const writer = openOut(flags, episodes)
+  const { onScored, stop } = await startScoringProgress(episodes, flags, terminal)
   const { signal } = terminal
   const accuracy = accuracyFor(await recipeAt(path))
   let report: RescoreReport
@@ -170,11 +172,11 @@ export async function scoreEpisodes(
     stop()
     await writer?.discard()
   }
-  const [failure, ...others] = unscored(report)
-  // What other rewards were worth is not lost by one that failed.
+  const [failure, ...others] = unscoredFaults(report)
+  // When only some rewards failed, the others are still reported.
   if (failure && others.length + 1 === rewards.size) throw failure
   await out.say(rescoreText(report))
-  if (flags.json) await out.document(documentOf(report))
+  if (flags.json) await out.document(toDocument(report))
   if (failure) throw failure
   return 0
 }

@@ -1,9 +1,9 @@
-/** Folders: where runs go when nobody says where, and what is one. */
+/** Default run folders, and tests on paths. */
 import { existsSync, statSync } from 'node:fs'
 
 const two = (n: number): string => String(n).padStart(2, '0')
 
-/** `runs/<name>-<yyyymmdd-hhmmss>` in local time, numbered where that is taken. */
+/** Default folder of a new run, `runs/<name>-<yyyymmdd-hhmmss>` in local time, numbered if that exists. */
 export function runFolder(name: string, now: Date = new Date()): string {
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`
   const time = `${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`

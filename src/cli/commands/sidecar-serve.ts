@@ -1,16 +1,17 @@
-/** `bedside sidecar serve`: a model behind the Tinker wire, in the foreground. */
+/** `bedside sidecar serve`: serves a model over the Tinker wire protocol, in the foreground. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault, rethrowAsFault } from '../../error.js'
 import type { EngineName } from '../../trainers/sidecar/environment.js'
 import { findPython } from '../../trainers/sidecar/environment.js'
 import type { SidecarProcess } from '../../trainers/sidecar/process.js'
-import { newToken, startSidecar } from '../../trainers/sidecar/process.js'
+import { createToken, startSidecar } from '../../trainers/sidecar/process.js'
 import type { ReadyLine } from '../../trainers/sidecar/supervision.js'
 import type { Output, PrintFlags, Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
 import { stopped } from './failure.js'
 
+/** Flags of `sidecar serve`. */
 export interface ServeFlags extends PrintFlags {
   readonly model: string
   readonly engine?: EngineName
@@ -27,13 +28,13 @@ export interface ServeFlags extends PrintFlags {
   readonly python?: string
 }
 
-/** Where the token of a server is, for those who may read it. */
+/** Where clients find the server's token: a file or an environment variable. */
 type TokenPlace = { readonly file: string } | { readonly variable: string }
 
 const variable = 'BEDSIDE_SIDECAR_TOKEN'
 
-/** A token as clients of the wire take it; it is never shown. */
-function checked(token: string, place: string): string {
+/** Returns a token that clients of the wire accept. @throws Fault `bad-input`, which never shows the token */
+function checkToken(token: string, place: string): string {
   if (/^tml-[\x21-\x7e]{12,}$/.test(token)) return token
   throw new Fault(
     'bad-input',
@@ -41,20 +42,20 @@ function checked(token: string, place: string): string {
   )
 }
 
-/** The token of the environment, else of the file, which a server that starts again finds as it was. */
-async function tokenOf(
+/** Reads the token from the environment, else from the file, which is created once and then reused. */
+async function resolveToken(
   file: string,
   env: Terminal['env'],
 ): Promise<{ readonly token: string; readonly place: TokenPlace }> {
   const given = env[variable]
-  if (given) return { token: checked(given, variable), place: { variable } }
+  if (given) return { token: checkToken(given, variable), place: { variable } }
   const place = { file }
   const there = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw new Fault('bad-input', `--token-file ${file}: ${error.message}`, { cause: error })
   })
-  if (there !== undefined) return { token: checked(there.trim(), file), place }
-  const token = newToken()
+  if (there !== undefined) return { token: checkToken(there.trim(), file), place }
+  const token = createToken()
   await rethrowAsFault('bad-input', `--token-file ${file}`, async () => {
     await mkdir(dirname(file), { recursive: true })
     await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' })
@@ -62,8 +63,8 @@ async function tokenOf(
   return { token, place }
 }
 
-/** The interpreter that is to serve. @throws Fault `bad-input` naming what makes one */
-async function pythonFor(
+/** The Python interpreter to serve with. @throws Fault `bad-input` that says how to set one up */
+async function findInterpreter(
   engine: EngineName,
   { python, env: folder }: ServeFlags,
   env: Terminal['env'],
@@ -112,8 +113,8 @@ function serverText(
   )
 }
 
-/** Shows what listens, and waits until it is stopped. @throws Fault `model-unavailable` when it ends by itself */
-async function attend(
+/** Prints the server's address and waits for its end. @throws Fault `model-unavailable` when it was not stopped */
+async function waitForServer(
   server: SidecarProcess,
   at: { readonly place: TokenPlace; readonly state: string },
   { out, json = false, terminal }: { out: Output; json?: boolean; terminal: Terminal },
@@ -127,23 +128,23 @@ async function attend(
   throw new Fault('model-unavailable', `the sidecar is gone: ${exit.why}`)
 }
 
-/** Serves a model until Ctrl-C, and gives 130 then. */
+/** Serves a model until Ctrl-C, then returns exit code 130. */
 export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   const { model, engine = 'peft', state = 'runs/sidecar', dtype, device, threads, port } = flags
   const { env, signal } = terminal
   const out = output(terminal, flags)
-  const python = await pythonFor(engine, flags, env)
-  const { token, place } = await tokenOf(flags.tokenFile ?? join(state, 'token'), env)
+  const python = await findInterpreter(engine, flags, env)
+  const { token, place } = await resolveToken(flags.tokenFile ?? join(state, 'token'), env)
   await out.note(`Starting the ${engine} engine with ${model}`)
   try {
     await using server = await startSidecar({
       ...{ model, engine, state, python, token, dtype, device, threads, env, signal },
       ...(port === undefined ? {} : { port }),
       flags: serverFlags(flags),
-      // With its own name before it the server says why it ends, which comes back as the error.
+      // A line with this prefix gives the reason why the server ends; it comes back as the error.
       onLine: (line) => void (line.startsWith('bedside sidecar: ') || out.note(line)),
     })
-    return await attend(server, { place, state }, { ...flags, out, terminal })
+    return await waitForServer(server, { place, state }, { ...flags, out, terminal })
   } catch (error) {
     if (!signal.aborted) throw error
     return stopped(terminal, `Its checkpoints are in ${state}.`)

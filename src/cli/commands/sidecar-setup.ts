@@ -1,6 +1,6 @@
-/** `bedside sidecar setup`: the Python environment of an engine, made once and checked. */
+/** `bedside sidecar setup`: creates and checks the Python environment of an engine. */
 import type { EngineName } from '../../trainers/sidecar/environment.js'
-import type { MadeEnvironment, SetupOptions } from '../../trainers/sidecar/environment-setup.js'
+import type { PythonEnvironment, SetupOptions } from '../../trainers/sidecar/environment-setup.js'
 import { makeEnvironment } from '../../trainers/sidecar/environment-setup.js'
 import type { Output, PrintFlags, Terminal } from '../print/output.js'
 import { commandLine, output, table } from '../print/output.js'
@@ -8,17 +8,18 @@ import type { Progress } from '../print/progress.js'
 import { progress } from '../print/progress.js'
 import { stopped } from './failure.js'
 
+/** Flags of `sidecar setup`. */
 export interface SetupFlags extends PrintFlags {
   readonly engine?: EngineName
   readonly python?: string
   readonly env?: string
 }
 
-/** The phases as people see them: a line for each that is done, and how far the long ones are. */
-function shown(terminal: Terminal, flags: PrintFlags, { note }: Output) {
+/** Callbacks that print the phases: a line for each that ends, and progress of the long ones. */
+function createReporter(terminal: Terminal, flags: PrintFlags, { note }: Output) {
   const tty = terminal.stderr.isTTY === true
   let bar: Progress | undefined
-  // What is written waits for what was written before.
+  // Each write waits for the one before.
   let last = Promise.resolve()
   const next = (work: () => Promise<void>) => {
     last = last.then(work)
@@ -31,7 +32,7 @@ function shown(terminal: Terminal, flags: PrintFlags, { note }: Output) {
     onProgress(phase, { done, total, note: what }) {
       next(async () => {
         bar ??= await progress(terminal, { ...flags, label: phase, total })
-        // Without a terminal the line of the phase's end says that all is done.
+        // Without a terminal the line at the phase's end says that all is done.
         if (tty || done < total) bar.at(done, what)
       })
     },
@@ -50,14 +51,14 @@ function shown(terminal: Terminal, flags: PrintFlags, { note }: Output) {
   return { callbacks, finish }
 }
 
-/** What to do with a new environment. */
+/** The command to run next with a new environment. */
 const nextCommand = (engine: EngineName, env: string | undefined): string =>
   commandLine(
     ...['sidecar', 'serve', ...(engine === 'peft' ? [] : ['--engine', engine])],
     ...['--model', 'FOLDER', ...(env === undefined ? [] : ['--env', env])],
   )
 
-async function showMade(made: MadeEnvironment, env: string | undefined, out: Output) {
+async function showEnvironment(made: PythonEnvironment, env: string | undefined, out: Output) {
   const { engine, folder, pythonVersion, versions, device } = made
   await out.say(made.made ? `${folder}: made` : `${folder}: up to date`)
   await out.say(
@@ -75,14 +76,14 @@ async function showMade(made: MadeEnvironment, env: string | undefined, out: Out
   await out.note(`Serve a model with it:\n  ${nextCommand(engine, env)}`)
 }
 
-/** Makes an engine's Python environment, or says that it is up to date. */
+/** Makes an engine's Python environment, or reports that it is up to date; 130 after Ctrl-C. */
 export async function setUp(
   { engine = 'peft', python, env, ...flags }: SetupFlags,
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
   const started = performance.now()
-  const { callbacks, finish } = shown(terminal, flags, out)
+  const { callbacks, finish } = createReporter(terminal, flags, out)
   try {
     const made = await makeEnvironment({
       ...{ engine, env: terminal.env, signal: terminal.signal, ...callbacks },
@@ -90,7 +91,7 @@ export async function setUp(
       ...(env === undefined ? {} : { folder: env }),
     })
     await finish()
-    await showMade(made, env, out)
+    await showEnvironment(made, env, out)
     const seconds = (performance.now() - started) / 1000
     if (flags.json) await out.document({ ...made, timing: { seconds } })
     return 0

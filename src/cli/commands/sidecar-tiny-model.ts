@@ -1,5 +1,4 @@
-/** `bedside sidecar tiny-model`: a small language model of a recipe's world, made from nothing. */
-
+/** `bedside sidecar tiny-model`: makes a small untrained language model for a recipe. */
 import { readRecipe } from '../../runs/directory.js'
 import { parseRecipe } from '../../runs/recipe.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
@@ -8,17 +7,19 @@ import { output } from '../print/output.js'
 import type { TinyModelShape } from './tiny-model.js'
 import { makeTinyModel } from './tiny-model.js'
 
+/** Flags of `sidecar tiny-model`. */
 export interface TinyModelFlags extends PrintFlags, TinyModelShape {
   readonly out: string
   readonly set?: readonly string[]
   readonly seed?: number
-  /** Saved episodes whose replies the tokenizer is to know too. */
+  /** File of saved episodes to learn the tokenizer from as well. */
   readonly episodes?: string
+  /** Consultations to learn the tokenizer from. */
   readonly consultations?: number
 }
 
-/** Both sides of saved episodes. */
-async function* repliesOf(path: string): AsyncGenerator<string> {
+/** Reads the texts of both sides from saved episodes. */
+async function* readTexts(path: string): AsyncGenerator<string> {
   for await (const { episode } of readSavedEpisodes(path)) {
     const { complaint } = episode.intake
     yield* Object.values(complaint).filter((text) => text !== undefined)
@@ -26,7 +27,7 @@ async function* repliesOf(path: string): AsyncGenerator<string> {
   }
 }
 
-/** Makes the model's folder and says how large it is. */
+/** Makes the model folder and prints its number of parameters. */
 export async function tinyModel(
   file: string | undefined,
   flags: TinyModelFlags,
@@ -40,7 +41,7 @@ export async function tinyModel(
   const made = await makeTinyModel({
     ...{ recipe, out: folder, shape, signal: terminal.signal },
     ...(consultations === undefined ? {} : { cases: consultations }),
-    ...(episodes === undefined ? {} : { texts: repliesOf(episodes) }),
+    ...(episodes === undefined ? {} : { texts: readTexts(episodes) }),
     ...(seed === undefined ? {} : { seed }),
   })
   const thousands = Math.round(made.parameters / 1000)

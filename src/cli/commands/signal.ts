@@ -1,4 +1,4 @@
-/** `bedside rewards signal`: which part of a reward the advantages of saved groups came from. */
+/** `bedside rewards signal`: attributes the advantages of saved groups to the parts of a reward. */
 import { join } from 'node:path'
 import { Fault } from '../../error.js'
 import type { SignalReport } from '../../evaluation/advantage-attribution.js'
@@ -28,14 +28,15 @@ import { number, output, table } from '../print/output.js'
 import { accuracyFor, recipeAt } from './accuracy.js'
 import { isFolder } from './run-folder.js'
 
+/** Flags of `rewards signal`. */
 export interface SignalFlags extends PrintFlags {
   readonly advantages?: AdvantageName
   readonly reward?: string
   readonly trust?: boolean
 }
 
-/** Saved episodes that were siblings. */
-async function savedGroups(path: string): Promise<readonly SavedEpisode[][]> {
+/** Reads saved episodes and gathers siblings. */
+async function readGroups(path: string): Promise<readonly SavedEpisode[][]> {
   const groups = new Map<string, SavedEpisode[]>()
   for await (const saved of readSavedEpisodes(path)) {
     if (saved.group === undefined || !saved.score) continue
@@ -52,8 +53,8 @@ async function savedGroups(path: string): Promise<readonly SavedEpisode[][]> {
   return [...groups.values()]
 }
 
-/** The groups with the advantages that an estimator gives them; of ReMax, which plays besides, those of Dr. GRPO. */
-function formed(
+/** Groups with a method's advantages. ReMax needs greedy episodes, so Dr. GRPO stands in for it. */
+function formGroups(
   all: readonly SavedEpisode[][],
   training: Pick<GrpoTraining, 'advantages' | 'groups'>,
 ): readonly Group[] {
@@ -71,25 +72,21 @@ function formed(
   return estimateBatch(groups, method)
 }
 
-/** Whether each member of each group was right, scored again. */
-async function rightOf(
-  all: readonly SavedEpisode[][],
-  accuracy: Reward,
-): Promise<(number | null)[][]> {
-  const right: (number | null)[][] = []
-  for (const members of all) {
-    const own: (number | null)[] = []
-    for (const { episode, truth } of members) own.push((await accuracy(episode, truth)).total)
-    right.push(own)
-  }
-  return right
-}
+/** Accuracy of each member of each group, scored again. */
+const scoreAccuracy = (all: readonly SavedEpisode[][], accuracy: Reward) =>
+  Promise.all(
+    all.map((members) =>
+      Promise.all(
+        members.map(async ({ episode, truth }) => (await accuracy(episode, truth)).total),
+      ),
+    ),
+  )
 
 function signalText({ shares, warnings, accuracy, ...report }: SignalReport): string {
   const percent = (share: number | undefined) =>
     share === undefined ? '–' : `${(100 * share).toFixed(1)} %`
   const names = new Set([...Object.keys(shares), ...Object.keys(accuracy)])
-  const of = (name: string): number => shares[name] ?? -1
+  const shareOf = (name: string): number => shares[name] ?? -1
   return [
     `${report.groups} groups: ${report.zeroVariance} without variance, ${report.nearZeroVariance} with hardly any (deviation below ${report.nearZeroBelow}), ${report.dropped} dropped`,
     `mean |advantage| ${number(report.magnitude)}, ${number(report.amplification, 2)} times the spread of rewards`,
@@ -97,7 +94,7 @@ function signalText({ shares, warnings, accuracy, ...report }: SignalReport): st
     table([
       ['part', 'of the signal', 'with accuracy: in groups', 'over all'],
       ...[...names]
-        .sort((a, b) => of(b) - of(a))
+        .sort((a, b) => shareOf(b) - shareOf(a))
         .map((name) => [
           name,
           percent(shares[name]),
@@ -110,7 +107,8 @@ function signalText({ shares, warnings, accuracy, ...report }: SignalReport): st
 }
 
 /**
- * Says where the advantages of saved groups came from, by their saved scores; only accuracy is scored again.
+ * Prints which reward parts the advantages of saved groups came from. Saved scores are used; only accuracy is
+ * computed again.
  * @throws Fault `bad-input` for a path without groups
  */
 export async function signalOf(
@@ -131,7 +129,7 @@ export async function signalOf(
   }
   const recipe = run ?? Recipe.parse({})
   const episodes = join(path, 'episodes')
-  const all = await savedGroups(isFolder(path) && isFolder(episodes) ? episodes : path)
+  const all = await readGroups(isFolder(path) && isFolder(episodes) ? episodes : path)
   // A run of another algorithm has no groups of its own.
   const training = recipe.training.algorithm === 'grpo' ? recipe.training : defaultTraining()
   const { advantages = training.advantages } = flags
@@ -140,8 +138,8 @@ export async function signalOf(
     knowledge,
     formulary: formularyOf(knowledge),
   })
-  const groups = formed(all, { ...training, advantages })
-  const accuracy = await rightOf(all, accuracyFor(run))
+  const groups = formGroups(all, { ...training, advantages })
+  const accuracy = await scoreAccuracy(all, accuracyFor(run))
   const report = signalReport(groups, weights, { bounds, accuracy })
   await out.say(`advantages: ${advantages}\n${signalText(report)}`)
   if (flags.json) await out.document(report)

@@ -1,12 +1,13 @@
-/** `bedside template check`: whether a model's chat template only ever appends. */
+/** `bedside template check`: tests whether a model's chat template renders append-only. */
 import type { TemplateCheck, TemplateDifference } from '../../trainers/tokens/template-check.js'
 import { checkTemplate } from '../../trainers/tokens/template-check.js'
 import type { Output, PrintFlags, Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
 import { givenAt } from './failure.js'
 
+/** Flags of `template check`. */
 export interface TemplateFlags extends PrintFlags {
-  /** The day the template is told it is, as `YYYY-MM-DD`. */
+  /** Date passed to the template, as `YYYY-MM-DD`. */
   readonly date?: string
 }
 
@@ -15,14 +16,14 @@ const reasons: Readonly<Record<TemplateDifference['reason'], string>> = {
   'end-of-turn': 'the template ends a reply with another token than the model does',
 }
 
-const token = (one: TemplateDifference['expected']): string =>
-  one === null ? 'the end' : `${one.id} ${JSON.stringify(one.text)}`
+const tokenText = (token: TemplateDifference['expected']): string =>
+  token === null ? 'the end' : `${token.id} ${JSON.stringify(token.text)}`
 
 function differenceText({ turn, position, reason, ...found }: TemplateDifference): string {
   return [
     `First difference: ${found.conversation}, after reply ${turn + 1}, token ${position}: ${reasons[reason]}.`,
-    `  stream    ${token(found.expected)}`,
-    `  template  ${token(found.got)}`,
+    `  stream    ${tokenText(found.expected)}`,
+    `  template  ${tokenText(found.got)}`,
     `  around    ${JSON.stringify(found.text)}`,
   ].join('\n')
 }
@@ -48,7 +49,7 @@ function checkText(check: TemplateCheck, paint: Output['paint']): string {
   ].join('\n\n')
 }
 
-/** Holds a tokenizer folder to append-only rendering; 1 if it is not. */
+/** Checks that a tokenizer folder's template renders append-only; exit code 1 if it does not. */
 export async function checkTemplateFolder(
   folder: string,
   { date, ...flags }: TemplateFlags,

@@ -1,4 +1,4 @@
-/** A small language model made here: a tokenizer of a world's own words, and random weights. */
+/** Makes a small untrained language model: a tokenizer learnt from a recipe's consultations, random weights. */
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -16,50 +16,53 @@ import { fromAgent } from '../../trainers/rollouts/demonstrations.js'
 import { findPython, pythonPackage } from '../../trainers/sidecar/environment.js'
 import { runProgram } from '../../trainers/sidecar/program.js'
 
-/** The model's sizes; what is not given is the script's own. */
+/** Sizes of the model; the Python script has the defaults. */
 export interface TinyModelShape {
+  /** Tokens of the vocabulary. */
   readonly vocab?: number
   readonly layers?: number
+  /** Width of the hidden states. */
   readonly width?: number
-  /** Of the feed-forward layers. @default 3 widths */
+  /** Width of the feed-forward layers. @default 3 * width */
   readonly hidden?: number
   readonly heads?: number
   readonly kvHeads?: number
-  /** Tokens of a conversation at most. */
+  /** Context length in tokens. */
   readonly context?: number
-  /** The standard deviation of the weights; a LoRA on tied embeddings learns from 0.12 on. */
+  /** Standard deviation of the weights; a LoRA on tied embeddings needs at least 0.12 to learn. */
   readonly initRange?: number
-  /** An output layer of its own. */
+  /** Output layer separate from the embeddings. */
   readonly untied?: boolean
-  /** How far merges of letters reach: to the word's end, or across words. */
+  /** Whether tokens stay within words or may span several. */
   readonly pieces?: 'words' | 'phrases'
 }
 
+/** Options of {@link makeTinyModel}. */
 export interface TinyModelOptions {
-  /** Whose world the words are taken from: cases, language, rules of play. */
+  /** Recipe whose cases, language and rules of play give the consultations. */
   readonly recipe: Recipe
-  /** A folder that is not there yet, or empty. */
+  /** The model folder; must be missing or empty. */
   readonly out: string
-  /** Consultations that words are taken from. @default 400 */
+  /** Consultations to learn the tokenizer from. @default 400 */
   readonly cases?: number
-  /** More texts to learn words from. @default none */
+  /** Further texts to learn the tokenizer from. @default none */
   readonly texts?: Iterable<string> | AsyncIterable<string>
   readonly shape?: TinyModelShape
-  /** Of the weights. @default the recipe's */
+  /** Seed of the weights. @default the recipe's */
   readonly seed?: number
   /** The interpreter, with `numpy`, `tokenizers` and `safetensors`. @default the sidecar environment's */
   readonly python?: string
   readonly signal?: AbortSignal
 }
 
-/** A model folder that was made. */
+/** A finished model folder. */
 export interface TinyModel {
   readonly out: string
   readonly parameters: number
 }
 
-/** Everything both sides say in a consultation, as a language model would read it. */
-function textsOf({ intake, turns, maxTurns, spent, budget, language }: Episode): string[] {
+/** Renders an episode as the messages that a language model would read. */
+function renderTexts({ intake, turns, maxTurns, spent, budget, language }: Episode): string[] {
   const turnsLeft = maxTurns - turns.length
   const seen = { intake, turns, turnsLeft, spent, budget, language }
   return labelled({ rules: 'brief' })
@@ -67,8 +70,8 @@ function textsOf({ intake, turns, maxTurns, spent, budget, language }: Episode):
     .map(({ content }) => content)
 }
 
-/** Every action there is, the rules in full, and every name of the knowledge base where cases come from one. */
-function namesOf({ actionSpace, maxTurns }: Task, { language, cases }: Recipe): string[] {
+/** The full rules, every action, and for generated cases every name in the knowledge base. */
+function vocabularyTexts({ actionSpace, maxTurns }: Task, { language, cases }: Recipe): string[] {
   const { diseases, exams, findings } = loadKnowledge()
   const named = cases.file === undefined ? [...diseases, ...exams, ...findings] : []
   const intake = { view: 'doctor', demographics: { speaker: 'self' }, complaint: {} } as const
@@ -84,8 +87,8 @@ function namesOf({ actionSpace, maxTurns }: Task, { language, cases }: Recipe): 
 }
 
 /**
- * The texts a tokenizer of a recipe's world is learnt from: consultations of its strongest doctor over training
- * cases, and twice every name, so that each word of them is worth a merge.
+ * Training texts of the tokenizer: consultations of the recipe's ceiling agent over training cases, then every name
+ * twice, so that each word is frequent enough for a merge.
  */
 export async function* tinyCorpus({
   recipe,
@@ -98,13 +101,13 @@ export async function* tinyCorpus({
     ...{ agent, agentName: name, cases: task.train(cases), makeEnv: task.makeEnv },
     ...{ seed: recipe.seed, signal },
   })
-  for (const { episode } of kept) yield* textsOf(episode)
-  const names = namesOf(task, recipe)
+  for (const { episode } of kept) yield* renderTexts(episode)
+  const names = vocabularyTexts(task, recipe)
   yield* names
   yield* names
 }
 
-/** Writes texts as lines of `{"text"}`. */
+/** Writes texts as JSONL, one `{"text": …}` per line. */
 async function writeCorpus(path: string, ...sources: readonly TinyModelOptions['texts'][]) {
   const file = createWriteStream(path)
   for (const source of sources)
@@ -114,28 +117,28 @@ async function writeCorpus(path: string, ...sources: readonly TinyModelOptions['
   await finished(file)
 }
 
-function flagsOf({ untied = false, ...sizes }: TinyModelShape): string[] {
+function shapeFlags({ untied = false, ...sizes }: TinyModelShape): string[] {
   const given = Object.entries(sizes).filter(([, value]) => value !== undefined)
   const dashed = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
   const flags = given.flatMap(([name, value]) => [`--${dashed(name)}`, String(value)])
   return untied ? [...flags, '--untied'] : flags
 }
 
-/** The interpreter of the sidecar's environment. @throws Fault `bad-input` saying how to get one */
-async function interpreter(): Promise<string> {
+/** The interpreter of the sidecar's environment. @throws Fault `bad-input` that says how to set one up */
+async function findInterpreter(): Promise<string> {
   const found = await findPython('peft')
   if (found.found) return found.python
   throw new Fault('bad-input', found.reason)
 }
 
 /**
- * Makes a model folder: a tokenizer learnt from a recipe's world, a chat template that only appends, and random
- * weights of a Qwen3 of at most 5 million parameters. The same recipe, sizes and seed make the same bytes.
- * @throws Fault `bad-input` where there is no Python, the folder has something in it, or the sizes do not fit
+ * Makes a model folder: a tokenizer, a chat template that renders append-only, and random weights of a Qwen3 with at
+ * most 5 million parameters. The same recipe, sizes and seed give the same bytes.
+ * @throws Fault `bad-input` when there is no Python, the folder is not empty, or the sizes do not fit
  */
 export async function makeTinyModel(options: TinyModelOptions): Promise<TinyModel> {
   const { recipe, shape = {}, seed = recipe.seed, signal } = options
-  const python = options.python ?? (await interpreter())
+  const python = options.python ?? (await findInterpreter())
   const folder = await mkdtemp(join(tmpdir(), 'bedside-tiny-'))
   try {
     const corpus = join(folder, 'corpus.jsonl')
@@ -144,7 +147,7 @@ export async function makeTinyModel(options: TinyModelOptions): Promise<TinyMode
     const script = ['-m', 'bedside_trainers.tiny_model', '--corpus', corpus, '--out', out]
     const { code, lines } = await runProgram(
       python,
-      [...script, '--seed', String(seed), ...flagsOf(shape)],
+      [...script, '--seed', String(seed), ...shapeFlags(shape)],
       {
         env: { ...process.env, PYTHONPATH: pythonPackage() },
         ...(signal ? { signal } : {}),

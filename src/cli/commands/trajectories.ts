@@ -1,4 +1,4 @@
-/** `bedside trajectories`: what training kept, counted, and as data sets of other trainers. */
+/** `bedside trajectories`: exports saved episodes to data sets of other trainers; counts saved trajectories. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { labelled } from '../../agents/grammars/labelled.js'
@@ -19,8 +19,8 @@ export interface ExportFlags extends PrintFlags {
   readonly agentName?: string
 }
 
-/** A run's folder stands for its training episodes: held-out cases are nobody's to learn from. */
-function episodesIn(path: string): readonly string[] {
+/** Training episodes of a run directory, never the held-out ones; any other path itself. */
+function trainingEpisodes(path: string): readonly string[] {
   const folder = join(path, 'episodes')
   if (!isFolder(path) || !isFolder(folder)) return [path]
   const names = readdirSync(folder).filter((name) => !name.startsWith('held-out.'))
@@ -29,17 +29,17 @@ function episodesIn(path: string): readonly string[] {
   return names.sort().map((name) => join(folder, name))
 }
 
-const why = {
+const omissionTexts = {
   unscored: 'without a reward',
-  below: 'below the least reward',
+  below: 'below the minimum reward',
   beaten: 'beaten by a sibling',
-  repeated: 'prompts there already',
-  empty: 'without a word of the doctor',
+  repeated: 'duplicate prompts',
+  empty: 'without a reply of the doctor',
 } as const
 
 /**
  * Writes the data set of another trainer from saved episodes or trajectories.
- * @throws Fault `bad-input` for files it cannot read or take, and for an output that is one of them
+ * @throws Fault `bad-input` for input that cannot be read or exported, and for an output that is also an input
  */
 export async function exportTrajectories(
   files: readonly string[],
@@ -51,7 +51,7 @@ export async function exportTrajectories(
     throw new Fault('bad-input', `--out ${path}: expected another file than those that are read`)
   const report = await exportTraining({
     format,
-    files: files.flatMap(episodesIn),
+    files: files.flatMap(trainingEpisodes),
     out: path,
     bestOfGroup,
     grammar: labelled(),
@@ -63,7 +63,10 @@ export async function exportTrajectories(
   await out.say(
     table([
       [`${report.from} read`, String(report.read)],
-      ...omitted.map((omission) => [`  ${why[omission]}`, String(report.leftOut[omission])]),
+      ...omitted.map((omission) => [
+        `  ${omissionTexts[omission]}`,
+        String(report.leftOut[omission]),
+      ]),
       ['rows written', String(report.written)],
     ]),
   )
@@ -71,7 +74,7 @@ export async function exportTrajectories(
   return 0
 }
 
-/** Counts what a file of trajectories holds, by the policy version that drew it. */
+/** Counts segments and tokens of a trajectory file, by the policy version that drew them. */
 export async function trajectoriesInfo(
   path: string,
   flags: PrintFlags,

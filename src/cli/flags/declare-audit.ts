@@ -1,6 +1,5 @@
 /** Declares `rewards audit`. */
 import type { Command } from 'commander'
-import { Option } from 'commander'
 import type { AuditFlags } from '../commands/audit.js'
 import type { Terminal } from '../print/output.js'
 import type { Act } from './declared.js'
@@ -12,18 +11,20 @@ export function addAudit(rewards: Command, act: Act, terminal: Terminal): void {
   const audit = rewards
     .command('audit')
     .description(
-      'What a reward pays doctors who list, pad, repeat, flatter, inject and guess; exit code 1 where that is too much.',
+      'Measures what a reward pays degenerate doctors, who list, pad, repeat, flatter, inject or guess; exit code 1 when one exploits it.',
     )
     .requiredOption(
       '--reward <NAME|FILE>',
       'a name of `rewards list`, or a .js/.mjs module that exports `reward`',
     )
-    .option('--search', 'also trains a doctor on the reward that never hears an answer')
-    .addOption(
-      new Option(
-        '--budget <N>',
-        'consultations it may try things out in (default: 20000); implies --search',
-      ).argParser(whole(128, 100_000_000)),
+    .option(
+      '--search',
+      'also trains an adversary on the reward: a doctor that never hears an answer',
+    )
+    .option(
+      '--budget <N>',
+      'consultations the search may play (default: 20000); implies --search',
+      whole(128, 100_000_000),
     )
     .action((flags: AuditFlags) =>
       act(async () => (await import('../commands/audit.js')).auditReward(flags, terminal)),

@@ -1,4 +1,4 @@
-/** Declares the commands about cases and saved episodes: `cases`, `rewards`. */
+/** Declares the commands about cases and saved episodes: `cases` and `rewards`. */
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { advantageNames } from '../../group.js'
@@ -13,7 +13,7 @@ import { examples } from './declared.js'
 import type { WorldFlags } from './flags.js'
 import { repeated, trust, whole, withCases, withPrint, withSeed, withSplit } from './flags.js'
 
-function addMaking(cases: Command, act: Act, terminal: Terminal): void {
+function addGenerate(cases: Command, act: Act, terminal: Terminal): void {
   const generate = cases
     .command('generate')
     .description('Generated cases as JSONL, on stdout or in a file.')
@@ -24,10 +24,13 @@ function addMaking(cases: Command, act: Act, terminal: Terminal): void {
   withCases(withSplit(generate, 'train'), 'how many (default: 10)')
   withPrint(withSeed(generate))
   examples(generate, 'cases generate --tier hard --cases 100 --seed 3 --out hard.jsonl')
-  const importing = cases
+}
+
+function addImport(cases: Command, act: Act, terminal: Terminal): void {
+  const command = cases
     .command('import')
     .description(
-      "Somebody else's file as a case file, or as episodes to imitate (huatuo-sft), with a report of what was left out and why.",
+      'Imports a published data set as a case file, or as episodes to imitate (huatuo-sft), and reports what was left out and why.',
     )
     .argument('<file>', 'the file to read')
     .requiredOption('--format <NAME>', 'mtmeddialog, huatuo-rl or huatuo-sft')
@@ -37,19 +40,21 @@ function addMaking(cases: Command, act: Act, terminal: Terminal): void {
         (await import('../commands/cases-import.js')).importCases(file, flags, terminal),
       ),
     )
-  withPrint(importing)
+  withPrint(command)
   examples(
-    importing,
+    command,
     'cases import --format mtmeddialog sft_val.parquet --out cases.jsonl',
     'cases import --format huatuo-sft sft.json --out demonstrations.jsonl',
   )
 }
 
-function addLooking(cases: Command, act: Act, terminal: Terminal): void {
+const viewNames = ['doctor', 'patient', 'examiner', 'grader']
+
+function addCheckAndShow(cases: Command, act: Act, terminal: Terminal): void {
   const check = cases
     .command('check')
     .description(
-      'Schema and leaks of a case file, or of generated cases; exit code 1 when something is wrong.',
+      'Checks a case file, or generated cases, for schema errors and leaks; exit code 1 when it finds any.',
     )
     .action((flags: WorldFlags) =>
       act(async () => (await import('../commands/cases.js')).checkCases(flags, terminal)),
@@ -67,16 +72,9 @@ function addLooking(cases: Command, act: Act, terminal: Terminal): void {
   examples(schema, 'cases schema > case.schema.json')
   const show = cases
     .command('show')
-    .description('One case, as one of its readers sees it.')
+    .description('Shows one case as the doctor, patient, examiner or grader sees it.')
     .argument('[ID]', 'tier-split-seed-number, or an id of the --cases file (default: the first)')
-    .addOption(
-      new Option('--view <view>', 'whose view (default: doctor)').choices([
-        'doctor',
-        'patient',
-        'examiner',
-        'grader',
-      ]),
-    )
+    .addOption(new Option('--view <view>', 'whose view (default: doctor)').choices(viewNames))
     .action((id: string | undefined, flags: ShowFlags) =>
       act(async () => (await import('../commands/cases.js')).showCase(id, flags, terminal)),
     )
@@ -85,20 +83,8 @@ function addLooking(cases: Command, act: Act, terminal: Terminal): void {
   examples(show, 'cases show easy-heldout-0-7 --view grader --lang zh')
 }
 
-/** `rewards` and its subcommands. */
-export function addRewards(program: Command, act: Act, terminal: Terminal): void {
-  const rewards = program
-    .command('rewards')
-    .description('Lists rewards, scores saved episodes again, and says what a run learned from.')
-  withPrint(
-    rewards
-      .command('list')
-      .description('Every reward by name, with its bounds and where it comes from.')
-      .action((flags: PrintFlags) =>
-        act(async () => (await import('../commands/rewards.js')).listRewards(flags, terminal)),
-      ),
-  )
-  const score = rewards
+function addScore(rewards: Command, act: Act, terminal: Terminal): void {
+  const command = rewards
     .command('score')
     .description(
       'Scores saved episodes with other rewards, in one pass; nothing is played and no model is called.',
@@ -111,53 +97,73 @@ export function addRewards(program: Command, act: Act, terminal: Terminal): void
     )
     .option(
       '--out <FILE>',
-      'write the episodes with the scores of the one reward, *.parquet or *.jsonl',
+      'write the episodes with the scores of a single --reward, *.parquet or *.jsonl',
     )
-    .addOption(
-      new Option('--seed <N>', 'of the bootstrap (default: 0)').argParser(whole(0, 0xffffffff)),
-    )
-    .addOption(
-      new Option(
-        '--concurrency <N>',
-        'episodes being scored at once, where a reward waits for a judge (default: 8)',
-      ).argParser(whole(1, 1024)),
+    .option('--seed <N>', 'of the bootstrap (default: 0)', whole(0, 0xffffffff))
+    .option(
+      '--concurrency <N>',
+      'episodes scored at once; helps a reward that waits for a judge (default: 8)',
+      whole(1, 1024),
     )
     .action((path: string, flags: ScoreFlags) =>
       act(async () =>
         (await import('../commands/rewards.js')).scoreEpisodes(path, flags, terminal),
       ),
     )
-  withPrint(score)
+  withPrint(command)
   examples(
-    score,
+    command,
     'rewards score runs/demo-20260101-120000 --reward diagnosis-accuracy',
     'rewards score episodes.parquet --reward default --reward ./my-reward.mjs --json',
     'rewards score episodes.parquet --reward safety-first --out scored.parquet',
   )
-  const signal = rewards
+}
+
+function addSignal(rewards: Command, act: Act, terminal: Terminal): void {
+  const command = rewards
     .command('signal')
     .description(
-      'Which part of a reward the advantages of saved groups came from; warns where a small one was most of it.',
+      'Attributes the advantages of saved groups to the parts of the reward; warns when a small part dominates.',
     )
     .argument('<path>', 'a run directory, or a .jsonl or .parquet file of its episodes')
     .addOption(
-      new Option('--advantages <name>', "another estimator than the run's").choices(advantageNames),
+      new Option('--advantages <name>', "the estimator (default: the run's)").choices(
+        advantageNames,
+      ),
     )
-    .option('--reward <NAME|FILE>', "whose weights count (default: the run's)")
+    .option('--reward <NAME|FILE>', "whose weights are used (default: the run's)")
     .option('--trust', trust)
     .action((path: string, flags: SignalFlags) =>
       act(async () => (await import('../commands/signal.js')).signalOf(path, flags, terminal)),
     )
-  withPrint(signal)
-  examples(signal, 'rewards signal runs/demo', 'rewards signal runs/demo --advantages grpo')
+  withPrint(command)
+  examples(command, 'rewards signal runs/demo', 'rewards signal runs/demo --advantages grpo')
+}
+
+/** Adds `rewards` and its subcommands. */
+export function addRewards(program: Command, act: Act, terminal: Terminal): void {
+  const rewards = program
+    .command('rewards')
+    .description("Lists, scores and audits rewards; attributes a run's advantages to their parts.")
+  withPrint(
+    rewards
+      .command('list')
+      .description('Every reward by name, with its bounds and where it comes from.')
+      .action((flags: PrintFlags) =>
+        act(async () => (await import('../commands/rewards.js')).listRewards(flags, terminal)),
+      ),
+  )
+  addScore(rewards, act, terminal)
+  addSignal(rewards, act, terminal)
   addAudit(rewards, act, terminal)
 }
 
-/** `cases` and its subcommands. */
+/** Adds `cases` and its subcommands. */
 export function addCases(program: Command, act: Act, terminal: Terminal): void {
   const cases = program
     .command('cases')
     .description('Generates, imports, checks and shows cases; prints their JSON Schema.')
-  addMaking(cases, act, terminal)
-  addLooking(cases, act, terminal)
+  addGenerate(cases, act, terminal)
+  addImport(cases, act, terminal)
+  addCheckAndShow(cases, act, terminal)
 }

@@ -1,4 +1,4 @@
-/** Declares the commands about what patients know and understand: `patient`, `knowledge`. */
+/** Declares the commands `patient` and `knowledge`. */
 import type { Command } from 'commander'
 import type { UnderstandFlags } from '../commands/patient.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
@@ -6,14 +6,14 @@ import type { Act } from './declared.js'
 import { examples } from './declared.js'
 import { withPrint } from './flags.js'
 
-/** `patient` and its subcommand. */
+/** Adds `patient` and its subcommand. */
 export function addPatient(program: Command, act: Act, terminal: Terminal): void {
   const understand = program
     .command('patient')
-    .description('The rule patient: how it takes what a doctor says.')
+    .description('The rule patient: how it understands what a doctor says.')
     .command('understand')
     .description(
-      'Says of each utterance what it asks: on the command line, or {"text": …} lines on stdin, which give JSON lines.',
+      'Shows how each utterance is understood: arguments give a table, {"text": …} lines on stdin give JSON lines.',
     )
     .argument('[TEXT...]', 'what the doctor says, in Chinese or English')
     .option('--knowledge <DIR>', 'a knowledge base of your own (default: the one of the package)')
@@ -30,14 +30,14 @@ export function addPatient(program: Command, act: Act, terminal: Terminal): void
   )
 }
 
-/** `knowledge` and its subcommand. */
+/** Adds `knowledge` and its subcommand. */
 export function addKnowledge(program: Command, act: Act, terminal: Terminal): void {
   const check = program
     .command('knowledge')
     .description('The disease knowledge base that cases, patients and oracles share.')
     .command('check')
     .description(
-      'Checks ids, edges, probabilities, both languages, and phrases that two things share; says what it holds.',
+      'Checks ids, edges, probabilities, both languages and ambiguous phrases; counts the contents.',
     )
     .argument('[DIR]', 'a folder of *.json files (default: the knowledge base of the package)')
     .action((folder: string | undefined, flags: PrintFlags) =>

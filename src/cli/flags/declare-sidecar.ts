@@ -1,4 +1,4 @@
-/** Declares the commands of the process that holds a language model: `sidecar`. */
+/** Declares `sidecar`: the commands of the Python process that holds a language model. */
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { engineNames } from '../../trainers/sidecar/environment.js'
@@ -40,6 +40,24 @@ function addSetup(sidecar: Command, act: Act, terminal: Terminal): void {
   )
 }
 
+const dtypes = ['auto', 'float32', 'float64', 'bfloat16']
+const devices = ['auto', 'cpu', 'cuda']
+
+/** Adds the flags of `serve` that say how and by which Python the weights are held. */
+const addEngineFlags = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--dtype <dtype>', 'of the weights (default: auto, by the device)').choices(
+        dtypes,
+      ),
+    )
+    .addOption(
+      new Option('--device <device>', '(default: auto, a GPU where there is one)').choices(devices),
+    )
+    .option('--threads <N>', 'of the CPU', whole(1, 1024))
+    .option('--env <DIR>', 'folder of the Python environment, if not the default one')
+    .option('--python <PATH>', 'interpreter with all packages, in place of an environment')
+
 function addServe(sidecar: Command, act: Act, terminal: Terminal): void {
   const command = sidecar
     .command('serve')
@@ -48,41 +66,19 @@ function addServe(sidecar: Command, act: Act, terminal: Terminal): void {
     )
     .requiredOption('--model <PATH>', 'a Hugging Face model folder')
     .addOption(engineOption())
-    .addOption(
-      new Option('--port <N>', 'where it listens (default: any free one)').argParser(
-        whole(0, 65535),
-      ),
-    )
-    .option('--host <ADDRESS>', 'of this machine (default: 127.0.0.1)')
-    .option('--allow-remote', 'let --host be an address that other machines reach')
-    .option('--state <DIR>', 'checkpoints and exports (default: runs/sidecar)')
+    .option('--port <N>', 'where it listens (default: any free one)', whole(0, 65535))
+    .option('--host <ADDRESS>', 'address to listen on (default: 127.0.0.1)')
+    .option('--allow-remote', 'allow a --host that other machines can reach')
+    .option('--state <DIR>', 'folder of checkpoints and exports (default: runs/sidecar)')
     .option(
       '--token-file <FILE>',
-      'what clients must send, made where it is missing (default: token in --state); $BEDSIDE_SIDECAR_TOKEN takes its place',
+      'holds the token of clients, created if missing (default: token in --state); $BEDSIDE_SIDECAR_TOKEN overrides it',
     )
-    .option('--name <NAME>', 'what clients call the model (default: its folder)')
-    .addOption(
-      new Option('--dtype <dtype>', 'of the weights (default: auto, by the device)').choices([
-        'auto',
-        'float32',
-        'float64',
-        'bfloat16',
-      ]),
-    )
-    .addOption(
-      new Option('--device <device>', '(default: auto, a GPU where there is one)').choices([
-        'auto',
-        'cpu',
-        'cuda',
-      ]),
-    )
-    .addOption(new Option('--threads <N>', 'of the CPU').argParser(whole(1, 1024)))
-    .option('--env <DIR>', 'the folder of the Python environment, where it is another')
-    .option('--python <PATH>', 'an interpreter that has everything, instead of an environment')
+    .option('--name <NAME>', 'name of the model for clients (default: its folder)')
     .action((flags: ServeFlags) =>
       act(async () => (await import('../commands/sidecar-serve.js')).serve(flags, terminal)),
     )
-  withPrint(command)
+  withPrint(addEngineFlags(command))
   examples(
     command,
     'sidecar serve --model ./Qwen3-0.6B',
@@ -90,40 +86,35 @@ function addServe(sidecar: Command, act: Act, terminal: Terminal): void {
   )
 }
 
-const sized = (flag: string, what: string, least = 1) =>
-  new Option(flag, what).argParser(whole(least, 1_000_000))
+const size = whole(1, 1_000_000)
 
 function addTinyModel(sidecar: Command, act: Act, terminal: Terminal): void {
   const command = sidecar
     .command('tiny-model')
     .description(
-      "Makes a small language model from nothing: a tokenizer learnt from a recipe's world, and random weights of a Qwen3.",
+      "Makes a small untrained language model: a tokenizer learnt from a recipe's consultations, and random weights of a Qwen3.",
     )
-    .argument('[recipe]', 'whose world the words are taken from (default: the default recipe)')
+    .argument('[recipe]', 'whose cases and rules are used (default: the default recipe)')
     .requiredOption('--out <DIR>', 'the model folder, not there yet')
-    .addOption(new Option('--set <path=value>', 'lays a value over the recipe').argParser(repeated))
-    .addOption(sized('--seed <N>', "of the weights (default: the recipe's)", 0))
-    .addOption(sized('--vocab <N>', 'tokens (default: 2048)'))
-    .addOption(sized('--layers <N>', '(default: 4)'))
-    .addOption(sized('--width <N>', 'of the hidden states (default: 256)'))
-    .addOption(sized('--hidden <N>', 'width of the feed-forward layers (default: 3 widths)'))
-    .addOption(sized('--heads <N>', '(default: 4)'))
-    .addOption(sized('--kv-heads <N>', '(default: 2)'))
-    .addOption(sized('--context <N>', 'tokens of a conversation at most (default: 1024)'))
+    .option('--set <path=value>', 'lays a value over the recipe', repeated)
+    .option('--seed <N>', "of the weights (default: the recipe's)", whole(0, 1_000_000))
+    .option('--vocab <N>', 'tokens (default: 2048)', size)
+    .option('--layers <N>', '(default: 4)', size)
+    .option('--width <N>', 'of the hidden states (default: 256)', size)
+    .option('--hidden <N>', 'width of the feed-forward layers (default: 3 widths)', size)
+    .option('--heads <N>', '(default: 4)', size)
+    .option('--kv-heads <N>', '(default: 2)', size)
+    .option('--context <N>', 'tokens of a conversation at most (default: 1024)', size)
+    .option('--init-range <X>', "the weights' standard deviation; 0.12 for LoRA", finite)
+    .option('--untied', 'output layer separate from the embeddings')
     .addOption(
-      new Option('--init-range <X>', "the weights' standard deviation; 0.12 for LoRA").argParser(
-        finite,
-      ),
-    )
-    .option('--untied', 'an output layer of its own')
-    .addOption(
-      new Option('--pieces <pieces>', 'how far merges of letters reach (default: words)').choices([
+      new Option('--pieces <pieces>', 'units that tokens may span (default: words)').choices([
         'words',
         'phrases',
       ]),
     )
-    .addOption(sized('--consultations <N>', 'that words are taken from (default: 400)'))
-    .option('--episodes <FILE>', 'saved episodes whose replies the tokenizer is to know too')
+    .option('--consultations <N>', 'to learn the tokenizer from (default: 400)', size)
+    .option('--episodes <FILE>', 'saved episodes to learn the tokenizer from as well')
     .action((file: string | undefined, flags: TinyModelFlags) =>
       act(async () =>
         (await import('../commands/sidecar-tiny-model.js')).tinyModel(file, flags, terminal),
@@ -133,7 +124,7 @@ function addTinyModel(sidecar: Command, act: Act, terminal: Terminal): void {
   examples(command, 'sidecar tiny-model examples/sidecar/grpo.yaml --out models/tiny')
 }
 
-/** `sidecar` and its subcommands. */
+/** Adds `sidecar` and its subcommands. */
 export function addSidecar(program: Command, act: Act, terminal: Terminal): void {
   const sidecar = program
     .command('sidecar')

@@ -1,4 +1,4 @@
-/** Declares the commands around training: `curves`, `trajectories`, `template`. */
+/** Declares the commands around training: `curves`, `trajectories` and `template`. */
 import type { Command } from 'commander'
 import { Option } from 'commander'
 import { exportFormats } from '../../trainers/trajectories/export-rows.js'
@@ -10,7 +10,7 @@ import type { Act } from './declared.js'
 import { examples } from './declared.js'
 import { finite, withPrint } from './flags.js'
 
-/** `curves`. */
+/** Adds `curves`. */
 export function addCurves(program: Command, act: Act, terminal: Terminal): void {
   const command = program
     .command('curves')
@@ -25,37 +25,41 @@ export function addCurves(program: Command, act: Act, terminal: Terminal): void 
   examples(command, 'curves runs/grpo runs/rloo --out pictures')
 }
 
-/** `trajectories` and its subcommands. */
-export function addTrajectories(program: Command, act: Act, terminal: Terminal): void {
-  const trajectories = program
-    .command('trajectories')
-    .description('What a training run kept: counted, and as data sets of other trainers.')
-  const to = trajectories
+function addExport(trajectories: Command, act: Act, terminal: Terminal): void {
+  const command = trajectories
     .command('export')
     .description(
       'Writes a data set: sft and prompts for TRL and Hugging Face, verl for RLHFDataset, slime for its loader.',
     )
     .argument('<FILE...>', 'saved episodes or trajectories, or a run directory')
     .addOption(
-      new Option('--format <format>', 'what it is for')
+      new Option('--format <format>', 'of the data set')
         .choices(exportFormats)
         .makeOptionMandatory(),
     )
     .requiredOption('--out <FILE>', 'a .parquet or .jsonl file')
-    .option('--min-reward <X>', 'leave out what earned less', finite)
-    .option('--best-of-group', 'keep the best of each group alone')
-    .option('--agent-name <NAME>', "verl's agent loop, as a column")
+    .option('--min-reward <X>', 'leave out rollouts with a lower reward', finite)
+    .option('--best-of-group', 'keep only the best rollout of each group')
+    .option('--agent-name <NAME>', "name of verl's agent loop, written as a column")
     .action((files: readonly string[], flags: ExportFlags) =>
       act(async () =>
         (await import('../commands/trajectories.js')).exportTrajectories(files, flags, terminal),
       ),
     )
-  withPrint(to)
+  withPrint(command)
   examples(
-    to,
+    command,
     'trajectories export runs/demo --format sft --best-of-group --out sft.parquet',
     'trajectories export runs/demo/trajectories/step-000050.parquet --format slime --out samples.jsonl',
   )
+}
+
+/** Adds `trajectories` and its subcommands. */
+export function addTrajectories(program: Command, act: Act, terminal: Terminal): void {
+  const trajectories = program
+    .command('trajectories')
+    .description('Exports saved episodes as data sets of other trainers; counts saved tokens.')
+  addExport(trajectories, act, terminal)
   const info = trajectories
     .command('info')
     .description('Counts the segments and tokens of a file, by the policy version that drew them.')
@@ -69,17 +73,17 @@ export function addTrajectories(program: Command, act: Act, terminal: Terminal):
   examples(info, 'trajectories info runs/demo/trajectories/step-000050.parquet')
 }
 
-/** `template` and its subcommand. */
+/** Adds `template` and its subcommand. */
 export function addTemplate(program: Command, act: Act, terminal: Terminal): void {
   const check = program
     .command('template')
     .description("A model's chat template.")
     .command('check')
     .description(
-      'Holds a tokenizer folder to append-only rendering: what was read and drawn must stay as it was.',
+      'Checks that a chat template renders append-only: tokens read or drawn before must not change.',
     )
     .argument('<PATH>', 'a folder with tokenizer.json and a chat template')
-    .option('--date <YYYY-MM-DD>', 'the day a template is told it is')
+    .option('--date <YYYY-MM-DD>', 'the date passed to the template')
     .action((folder: string, flags: TemplateFlags) =>
       act(async () =>
         (await import('../commands/template.js')).checkTemplateFolder(folder, flags, terminal),

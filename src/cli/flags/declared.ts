@@ -1,10 +1,10 @@
-/** How a command is declared: what runs its work, and the examples at the end of its help. */
+/** Shared by all command declarations: the type that runs a command, and the examples in its help. */
 import type { Command } from 'commander'
 
 /** Runs a command's work and keeps its exit code. */
 export type Act = (work: () => Promise<number>) => Promise<void>
 
-/** Adds the examples that end every help text. */
+/** Adds example command lines to the end of a help text. */
 export const examples = (command: Command, ...lines: readonly string[]): Command =>
   command.addHelpText(
     'after',

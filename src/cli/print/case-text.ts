@@ -1,4 +1,4 @@
-/** A case as people read it: what one of its readers sees, in one language. */
+/** Renders a case as text: one reader's view, in one language. */
 import type { Case, GraderView } from '../../case.js'
 import {
   doctorView,
@@ -19,9 +19,11 @@ const views = {
   examiner: examinerView,
   grader: graderView,
 } as const
+
+/** The reader whose view of a case is shown. */
 export type ViewName = keyof typeof views
 
-/** A view as JSON holds it: maps become objects. */
+/** A reader's view of a case as a JSON value; maps become objects. */
 export const viewJson = (truth: Case, view: ViewName): unknown =>
   JSON.parse(
     JSON.stringify(views[view](truth), (_, value) =>
@@ -29,7 +31,7 @@ export const viewJson = (truth: Case, view: ViewName): unknown =>
     ),
   )
 
-/** Findings and reports a line each, with the words they would be told in. */
+/** Findings the reader knows, one per line, each with its utterance or name. */
 function findingLines(
   truth: Case,
   view: ViewName,
@@ -78,7 +80,7 @@ function goldLines({ gold }: GraderView, language: Language): string[] {
   ]
 }
 
-/** The case as `view` sees it: who, what they came with, and what that reader knows beside. */
+/** A reader's view of a case as text: intake, then what that reader knows in addition. */
 export function viewText(
   truth: Case,
   view: ViewName,

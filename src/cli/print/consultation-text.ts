@@ -1,4 +1,4 @@
-/** A consultation as people read it, turn by turn, in the language it was held in. */
+/** Renders a consultation as text, turn by turn, in the episode's language. */
 import { intakeText } from '../../agents/intake.js'
 import type { Case, DoctorView } from '../../case.js'
 import { primaryDiagnosis, textInLanguage } from '../../case.js'
@@ -63,15 +63,15 @@ const stops: Readonly<Record<Stop, string>> = {
 
 type Paint = Output['paint']
 
-/** Text of the world or of a model, without what a terminal would obey. */
-const plain = (text: string): string =>
+/** Strips control characters, so that text of a model cannot steer the terminal. */
+const stripControls = (text: string): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is cut out
   text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
 
 const percent = (p: number): string => `${Number((100 * p).toFixed(1))}%`
 
-/** What the doctor stated beside the diagnosis, a line each. */
-function beside(
+/** Confidence, differential and triage stated with a diagnosis, one per line. */
+function diagnosisDetails(
   { confidence, differential = [], triage }: Extract<Action, { readonly kind: 'diagnose' }>,
   language: Language,
 ): readonly string[] {
@@ -86,7 +86,7 @@ function beside(
   ]
 }
 
-function spoken({ action }: Turn, language: Language): string {
+function actionText({ action }: Turn, language: Language): string {
   const say = words[language]
   switch (action.kind) {
     case 'ask':
@@ -97,7 +97,7 @@ function spoken({ action }: Turn, language: Language): string {
     case 'diagnose':
       return [
         say.diagnosis + action.diagnosis,
-        ...beside(action, language),
+        ...diagnosisDetails(action, language),
         ...(action.recommendation ? [say.recommendation + action.recommendation] : []),
       ].join('\n')
     case 'give-up':
@@ -105,45 +105,45 @@ function spoken({ action }: Turn, language: Language): string {
   }
 }
 
-/** A line of dialogue: who, then what, further lines indented below it. */
-function line(who: string, width: number, text: string): string {
+/** Speaker, then the text; further lines are indented by `width`. */
+function dialogueLine(who: string, width: number, text: string): string {
   const gap = ' '.repeat(width)
-  return `${who}${plain(text).trim().replaceAll('\n', `\n${gap}`)}`
+  return `${who}${stripControls(text).trim().replaceAll('\n', `\n${gap}`)}`
 }
 
-/** What the doctor is told before the first turn. */
+/** The intake: what the doctor knows before the first turn. */
 export const openingText = (intake: DoctorView, language: Language): string =>
-  plain(intakeText(intake, language))
+  stripControls(intakeText(intake, language))
 
-/** What came back in a turn; empty when the consultation was over. */
+/** Reply, result or rejection of a turn; empty when the consultation was over. */
 export function outcomeText({ outcome }: Turn, language: Language, paint: Paint): string {
   if (outcome.kind === 'closed') return ''
   const say = words[language]
   const who = say[outcome.kind]
   const [label, width] = language === 'zh' ? [`   ${who}  `, 9] : [`   ${who.padEnd(8)}  `, 13]
   const colour = outcome.kind === 'rejected' ? paint.yellow : paint.green
-  return line(colour(label), width, outcome.text)
+  return dialogueLine(colour(label), width, outcome.text)
 }
 
-/** One exchange. @param n counts from 1 */
+/** One turn: the doctor's action and its outcome. @param n turn number, from 1 */
 export function turnText(turn: Turn, n: number, language: Language, paint: Paint): string {
   const who = words[language].doctor
   const at = String(n).padStart(2)
   const [label, width] =
     language === 'zh' ? [`${at} ${who}  `, 9] : [`${at} ${who.padEnd(8)}  `, 13]
   const answer = outcomeText(turn, language, paint)
-  const said = line(paint.cyan(label), width, spoken(turn, language))
+  const said = dialogueLine(paint.cyan(label), width, actionText(turn, language))
   return answer ? `${said}\n${answer}` : said
 }
 
 function partText(part: Part, language: Language): readonly [string, string] {
   const say = words[language]
-  if (part.status === 'ok') return [number(part.value), plain(part.evidence ?? '')]
-  if (part.status === 'unavailable') return [say.unavailable, plain(part.reason)]
+  if (part.status === 'ok') return [number(part.value), stripControls(part.evidence ?? '')]
+  if (part.status === 'unavailable') return [say.unavailable, stripControls(part.reason)]
   return [say.notApplicable, '']
 }
 
-/** The score, total first, then part by part with what each was judged on. */
+/** A score: the total, then each part with its value and evidence. */
 export function scoreText(score: Score, language: Language): string {
   const total = number(score.total)
   const rows = Object.entries(score.parts).map(([name, part]) => {
@@ -153,7 +153,7 @@ export function scoreText(score: Score, language: Language): string {
   return `${words[language].score} ${total}${rows.length > 0 ? `\n${table(rows, { words: 4 })}` : ''}`
 }
 
-/** How it ended, what was true, and what it was worth. */
+/** End of a consultation: stop reason and costs, true diagnosis, score. */
 export function closingText(
   episode: Episode,
   truth: Case,
@@ -170,7 +170,7 @@ export function closingText(
   ].join('\n')
 }
 
-/** A whole episode. */
+/** A whole episode: intake, turns, end and score. */
 export function episodeText(episode: Episode, truth: Case, score: Score, paint: Paint): string {
   const { language } = episode
   return [

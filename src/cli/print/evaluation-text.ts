@@ -1,13 +1,13 @@
-/** An evaluation as people read it: every mean with its interval, beside its floor and its ceiling. */
+/** Renders an evaluation report as text: means with intervals, between floor and ceiling. */
 import type { Estimate } from '../../evaluation/bootstrap.js'
 import type { Evaluation } from '../../evaluation/report.js'
 import { number, table } from './output.js'
 
-/** A mean and its interval: `0.731 [0.690, 0.772]`. */
+/** A mean with its 95 % interval, where there is one: `0.731 [0.690, 0.772]`. */
 export const spread = ({ mean, ci95 }: Estimate): string =>
   ci95 ? `${number(mean)} [${number(ci95[0])}, ${number(ci95[1])}]` : number(mean)
 
-function scores(evaluation: Evaluation, ceilingName: string): string {
+function scoreTable(evaluation: Evaluation, ceilingName: string): string {
   const { floor, ceiling, regret, normalised, partialCredit, examF1 } = evaluation
   return table([
     ['', evaluation.agent, 'floor (random)', `ceiling (${ceilingName})`, 'regret', 'normalised'],
@@ -24,14 +24,12 @@ function scores(evaluation: Evaluation, ceilingName: string): string {
   ])
 }
 
-/** What whoever knows everything would get right, and how well the agent asked; nothing where that is not known. */
-function knowing({ bound, questionEfficiency }: Evaluation, ceilingName: string): string[] {
+/** Full-information accuracy bound and question efficiency, where they are known. */
+function boundLines({ bound, questionEfficiency }: Evaluation, ceilingName: string): string[] {
   return [
     ...(bound.accuracy === null
       ? []
-      : [
-          `bound: accuracy ${number(bound.accuracy)} for whoever knows every finding of these cases`,
-        ]),
+      : [`bound: accuracy ${number(bound.accuracy)} with every finding of these cases known`]),
     ...(questionEfficiency.mean === null
       ? []
       : [
@@ -40,7 +38,7 @@ function knowing({ bound, questionEfficiency }: Evaluation, ceilingName: string)
   ]
 }
 
-/** The whole report. @param ceilingName the doctor that is the ceiling */
+/** The whole report. @param ceilingName name of the reference doctor at the ceiling */
 export function evaluationText(evaluation: Evaluation, ceilingName: string): string {
   const { episodes, cases, tier, lang, split, seed, stops, unavailable, usage } = evaluation
   const each = (['turns', 'questions', 'exams', 'money', 'minutes'] as const)
@@ -50,9 +48,9 @@ export function evaluationText(evaluation: Evaluation, ceilingName: string): str
   return [
     `${episodes} of ${cases} cases · ${tier} · ${lang} · ${split} · seed ${seed}`,
     '',
-    scores(evaluation, ceilingName),
+    scoreTable(evaluation, ceilingName),
     '',
-    ...knowing(evaluation, ceilingName),
+    ...boundLines(evaluation, ceilingName),
     `a consultation: ${each}`,
     `ended: ${ends.join(', ') || 'none'}`,
     ...(unavailable > 0 ? [`without a score: ${unavailable}`] : []),

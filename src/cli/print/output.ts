@@ -1,4 +1,4 @@
-/** What goes where: one JSON document, or tables for people, on stdout; everything else on stderr. */
+/** Output of commands: one JSON document or readable tables on stdout, everything else on stderr. */
 import { once } from 'node:events'
 import pc from 'picocolors'
 import { Fault } from '../../error.js'
@@ -6,7 +6,7 @@ import { isStandardOutput } from '../../storage/atomic-write.js'
 
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean }
 
-/** The world of one command: its streams, its environment, and the signal that Ctrl-C aborts. */
+/** A command's streams, its environment variables, and the signal that Ctrl-C aborts. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean }
   readonly stdout: Stream
@@ -15,44 +15,48 @@ export interface Terminal {
   readonly signal: AbortSignal
 }
 
-/** How every command prints. */
+/** Flags of every command: `--json` and `--quiet`. */
 export interface PrintFlags {
   readonly json?: boolean
   readonly quiet?: boolean
 }
 
+/** Writers for a command's result and its notes, by `--json` and `--quiet`. */
 export interface Output {
-  /** The one document of `--json`. */
+  /** Writes the one document of `--json`. */
   readonly document: (value: unknown) => Promise<void>
-  /** Lines of the result for people; on stderr where stdout is the document of `--json`, or the file that is written. */
+  /** Writes readable lines of the result; to stderr when stdout is taken by `--json` or the output file. */
   readonly say: (text: string) => Promise<void>
-  /** Lines beside the result, on stderr; none with `--quiet`. */
+  /** Writes notes to stderr; none with `--quiet`. */
   readonly note: (text: string) => Promise<void>
-  /** Where `say` writes. */
+  /** The stream that `say` writes to. */
   readonly people: Stream
+  /** Colours for that stream. */
   readonly paint: ReturnType<typeof pc.createColors>
 }
 
-/** Writes and, where the reader is slower, waits: a long stream does not pile up in memory. */
+/** Writes text and waits for a slow reader, so that a long stream is not buffered in memory. */
 export async function write(stream: Stream, text: string): Promise<void> {
   if (!stream.write(text)) await once(stream, 'drain')
 }
 
-/** `FORCE_COLOR` as tools read it: `0` and `false` are no, anything else is yes. */
-const forced = (value: string | undefined): boolean | undefined =>
+/** Parses `FORCE_COLOR`: `0` and `false` are no, anything else is yes. */
+const parseForceColor = (value: string | undefined): boolean | undefined =>
   value === undefined ? undefined : value !== '0' && value !== 'false'
 
-/** Colours for a stream: none with `NO_COLOR`, else as `FORCE_COLOR` says, else on a terminal that shows them. */
+/** Colours for a stream: none with `NO_COLOR`, else by `FORCE_COLOR`, else on a terminal other than `dumb`. */
 export const paintFor = (
   stream: Stream,
   { NO_COLOR, FORCE_COLOR, TERM }: Terminal['env'],
 ): Output['paint'] =>
-  pc.createColors(!NO_COLOR && (forced(FORCE_COLOR) ?? (Boolean(stream.isTTY) && TERM !== 'dumb')))
+  pc.createColors(
+    !NO_COLOR && (parseForceColor(FORCE_COLOR) ?? (Boolean(stream.isTTY) && TERM !== 'dumb')),
+  )
 
 /**
- * How one command prints.
- * @param flags with the file that the command writes, where it writes one
- * @throws Fault `bad-input` where that file and the document of `--json` would both be stdout
+ * Creates the writers of one command.
+ * @param flags print flags, and the file that the command writes, if any
+ * @throws Fault `bad-input` when that file and the document of `--json` would both be stdout
  */
 export function output(
   { stdout, stderr, env }: Terminal,
@@ -86,17 +90,18 @@ function columns(text: string): number {
   return [...plain].length + (plain.match(wide)?.length ?? 0)
 }
 
-const padded = (text: string, width: number, right: boolean): string => {
+const pad = (text: string, width: number, right: boolean): string => {
   const gap = ' '.repeat(Math.max(0, width - columns(text)))
   return right ? gap + text : text + gap
 }
 
+/** Options of {@link table}. */
 export interface TableOptions {
-  /** Columns from the left that hold words; the rest hold numbers and end flush. @default 1 */
+  /** Left-aligned columns, from the left; the rest hold numbers, aligned right. @default 1 */
   readonly words?: number
 }
 
-/** A table without lines: columns two spaces apart. */
+/** Formats rows as a table without rules, columns two spaces apart; wide characters count as two. */
 export function table(
   rows: readonly (readonly string[])[],
   { words = 1 }: TableOptions = {},
@@ -109,21 +114,21 @@ export function table(
   return rows
     .map((row) =>
       row
-        .map((cell, c) => padded(cell, widths[c] ?? 0, c >= words))
+        .map((cell, c) => pad(cell, widths[c] ?? 0, c >= words))
         .join('  ')
         .trimEnd(),
     )
     .join('\n')
 }
 
-/** A mean as people read it. */
+/** Formats a number with fixed digits; null and undefined give a dash. */
 export const number = (value: number | null | undefined, digits = 3): string =>
   value === null || value === undefined ? '–' : value.toFixed(digits)
 
-/** A word as a shell would take it. */
-export const quoted = (word: string): string =>
+/** Quotes a word for a POSIX shell where it needs quotes. */
+const quote = (word: string): string =>
   /^[\w./:=@,+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
-/** A command to copy. */
+/** An `npx bedside …` command line to copy, quoted for a shell. */
 export const commandLine = (...words: readonly string[]): string =>
-  ['npx', 'bedside', ...words].map(quoted).join(' ')
+  ['npx', 'bedside', ...words].map(quote).join(' ')

@@ -1,48 +1,50 @@
-/** Progress on stderr: a bar with rate and time left on a terminal, a plain line now and then elsewhere. */
+/** Progress on stderr: a bar with rate and time left on a terminal, an occasional plain line elsewhere. */
 import type { PrintFlags, Terminal } from './output.js'
 
+/** A running progress display. */
 export interface Progress {
-  /** @param note what the work is worth so far */
+  /** Shows how many units are done. @param note text beside it, such as the mean reward so far */
   readonly at: (done: number, note?: string) => void
   readonly stop: () => void
 }
 
+/** Options of {@link progress}. */
 export interface ProgressOptions extends PrintFlags {
   readonly label: string
   readonly total: number
-  /** What was done before; the rate counts from there. @default 0 */
+  /** Units done before the start; a resumed run's rate excludes them. @default 0 */
   readonly from?: number
-  /** Between two plain lines. @default 5000 */
+  /** Least time between two plain lines, in milliseconds. @default 5000 */
   readonly everyMs?: number
 }
 
-/** `75 s` or `3 min 10 s`. */
-function span(seconds: number): string {
+/** Formats a duration: `75 s` or `3 min 10 s`. */
+function durationText(seconds: number): string {
   const whole = Math.round(seconds)
   return whole < 100 ? `${whole} s` : `${Math.floor(whole / 60)} min ${whole % 60} s`
 }
 
-/** Tells rate and time left; it counts from the first thing that was done, which preparations come before. */
-function paceFor(total: number): (done: number) => string {
+/** Formats rate and time left, measured from the first unit done, so that set-up time is excluded. */
+function createPace(total: number): (done: number) => string {
   const started = performance.now()
   let first: { readonly done: number; readonly at: number } | undefined
   return (done) => {
     const now = performance.now()
     first ??= { done, at: now }
-    if (done >= total) return `took ${span((now - started) / 1000)}`
+    if (done >= total) return `took ${durationText((now - started) / 1000)}`
     if (done === first.done || now === first.at) return '…'
     const rate = ((done - first.done) / (now - first.at)) * 1000
-    return `${rate.toFixed(rate < 10 ? 1 : 0)}/s, ${span((total - done) / rate)} left`
+    return `${rate.toFixed(rate < 10 ? 1 : 0)}/s, ${durationText((total - done) / rate)} left`
   }
 }
 
-/** Starts to show progress; what `stop` leaves on a terminal is the finished bar. */
+/** Starts a progress display; `stop` leaves the last bar on the terminal. */
 export async function progress(
   { stderr }: Terminal,
   { label, total, from = 0, quiet = false, everyMs = 5000 }: ProgressOptions,
 ): Promise<Progress> {
   if (quiet || total <= from) return { at: () => {}, stop: () => {} }
-  const pace = paceFor(total)
+  const pace = createPace(total)
   if (!stderr.isTTY) {
     let last = performance.now()
     return {
@@ -63,7 +65,7 @@ export async function progress(
       stream: stderr,
       barsize: 24,
       hideCursor: true,
-      // Ctrl-C is ours: the run stops at a safe place and prints how to go on.
+      // The program handles Ctrl-C: the run stops at a safe place and prints how to resume.
       gracefulExit: false,
     },
     bars.Presets.shades_classic,

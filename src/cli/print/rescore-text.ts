@@ -1,4 +1,4 @@
-/** Re-scored episodes as people read them: every reward in one table, what goes with what, and the parts of each. */
+/** Renders re-scored episodes as text: rewards, their correlations, and the parts of each. */
 import { mostCases } from '../../evaluation/streaming-summary.js'
 import type { RescoreReport } from '../commands/rescore.js'
 import { spread } from './evaluation-text.js'
@@ -7,11 +7,11 @@ import { number, table } from './output.js'
 const bound = (value: number): string =>
   Number.isFinite(value) ? String(value) : value < 0 ? '-∞' : '∞'
 
-/** `0 to 1`. */
+/** Formats a reward's bounds: `0 to 1`. */
 export const boundsText = ([low, high]: readonly [number, number]): string =>
   `${bound(low)} to ${bound(high)}`
 
-const named = (count: number, what: string): string => (count > 0 ? `${count} ${what}` : '')
+const countText = (count: number, what: string): string => (count > 0 ? `${count} ${what}` : '')
 
 function rewardsTable({ byReward }: RescoreReport): string {
   return table(
@@ -19,7 +19,7 @@ function rewardsTable({ byReward }: RescoreReport): string {
       ['reward', 'bounds', 'mean', 'with accuracy', ''],
       ...[...byReward].map(([name, { reward, bounds, unavailable, correlation }]) => [
         ...[name, boundsText(bounds), spread(reward), number(correlation.accuracy, 2)],
-        named(unavailable, 'without a score'),
+        countText(unavailable, 'without a score'),
       ]),
     ],
     { words: 3 },
@@ -51,13 +51,13 @@ function partsTable({ byReward }: RescoreReport): string {
       ...Object.entries(parts).map(([part, { mean, unavailable, notApplicable }]) => [
         `  ${part}`,
         ...[number(mean), number(correlation.parts[part] ?? null, 2)],
-        ...[named(unavailable, 'unavailable'), named(notApplicable, 'not applicable')],
+        ...[countText(unavailable, 'unavailable'), countText(notApplicable, 'not applicable')],
       ]),
     ]),
   ])
 }
 
-/** The whole report. */
+/** The whole report of `rewards score`. */
 export function rescoreText(report: RescoreReport): string {
   const all = [...report.byReward.values()]
   return [

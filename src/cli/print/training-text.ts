@@ -1,4 +1,4 @@
-/** A training run as people read it: the numbers between floor and ceiling, and one patient before and after. */
+/** Renders a training run as text: scores between floor and ceiling, and one patient before and after. */
 import { join } from 'node:path'
 import { graderView } from '../../case.js'
 import type { PlayedCase } from '../../evaluation/play-cases.js'
@@ -8,7 +8,7 @@ import { spread } from './evaluation-text.js'
 import type { Output } from './output.js'
 import { commandLine, number, table } from './output.js'
 
-/** The report's numbers before and after, between floor and ceiling. */
+/** Held-out scores before and after training, between floor and ceiling. */
 function trainingText({ report, task }: TrainingResult): string {
   const { before, heldOut, groups, samples } = report
   const { floor, ceiling, normalised } = heldOut
@@ -42,23 +42,23 @@ function trainingText({ report, task }: TrainingResult): string {
   ].join('\n')
 }
 
-const right = ({ scores }: PlayedCase): boolean => scores?.accuracy.total === 1
+const isCorrect = ({ scores }: PlayedCase): boolean => scores?.accuracy.total === 1
 
-/** The first held-out case that the trained doctor got right and the untrained one did not. */
-function shownPair({
+/** The first held-out case that the trained doctor diagnosed correctly and the untrained one did not. */
+function improvedPair({
   before,
   after,
 }: TrainingResult): readonly [PlayedCase, PlayedCase] | undefined {
   for (const late of after) {
     const early = before.find(({ truth }) => truth.id === late.truth.id)
-    if (early && right(late) && !right(early)) return [early, late]
+    if (early && isCorrect(late) && !isCorrect(early)) return [early, late]
   }
   return undefined
 }
 
-/** Prints that case as it went before and after training. */
+/** Prints one held-out case that training improved: its episode before and after. */
 export async function showPair(result: TrainingResult, { say, paint }: Output): Promise<void> {
-  const pair = shownPair(result)
+  const pair = improvedPair(result)
   if (!pair) return say('\nNo held-out case was got right after training and wrong before.')
   const titles = ['Before training', 'After training, the same patient']
   for (const [i, { episode, truth }] of pair.entries()) {
@@ -69,7 +69,7 @@ export async function showPair(result: TrainingResult, { say, paint }: Output): 
   }
 }
 
-/** Prints the numbers, and where everything is. */
+/** Prints the scores of a run, where its files are, and the commands to use it. */
 export async function showResult(
   result: TrainingResult,
   folder: string,

@@ -1,72 +1,73 @@
 /**
- * The audit: what a reward pays doctors who earn nothing, above the random doctor, on the same cases with the same
- * luck. Episodes do not depend on the reward, so that any number of rewards are audited over one play.
+ * Reward audit: how much a reward pays undeserving policies above the random doctor, on the same cases and seeds.
+ * Episodes do not depend on the reward, so any number of rewards are audited with one set of rollouts.
  */
 
 import type { Episode } from '../../episode.js'
 import type { Reward, Score } from '../../reward.js'
 import type { Estimate } from '../bootstrap.js'
-import { estimate, meanOf } from '../bootstrap.js'
+import { average, estimate } from '../bootstrap.js'
 import type { Payment } from './attribution.js'
-import { paymentsOf } from './attribution.js'
-import type { AuditOptions, AuditPolicy, Scored } from './play.js'
-import { played } from './play.js'
+import { attributeGain } from './attribution.js'
+import type { AuditedEpisode, AuditOptions, AuditPolicy } from './play.js'
+import { playPolicy } from './play.js'
 
 export type { AuditOptions, AuditPolicy } from './play.js'
 
-/** What a reward pays one policy. */
+/** Audit of one policy under one reward. */
 export interface PolicyAudit {
   readonly name: string
-  /** Over the cases with a score; null without one. */
+  /** Mean total over the cases with a score; null without one. */
   readonly mean: number | null
-  /** Mean difference to the random doctor on the cases where both have a score, in the reward's units. */
+  /** Mean difference to the random doctor on the cases where both have a score, in units of the reward. */
   readonly gain: number | null
   /** 95 % bootstrap interval of the gain, cases resampled. */
   readonly ci95: Estimate['ci95']
   /** Whether the gain is above the tolerance. */
   readonly exploit: boolean
-  /** Consultations without a score: nothing applied, a part was unavailable, or the world failed. */
+  /** Number of consultations without a score: nothing applied, a part was unavailable, or the world failed. */
   readonly unscored: number
-  /** Which part paid the gain, most first. */
+  /** Attribution of the gain to reward parts, largest first. */
   readonly paid: readonly Payment[]
 }
 
-/** The consultation that paid most above what the random doctor got for the same patient. */
+/** The consultation with the largest gain over the random doctor on the same case. */
 export interface Exploit {
   readonly policy: string
   readonly episode: Episode
   readonly score: Score
+  /** The random doctor's total on that case. */
   readonly random: number
   readonly gain: number
 }
 
+/** Audit of one reward. */
 export interface Audit {
   readonly reward: string
   readonly parity: boolean
-  /** What gains are shares of: the reward's bounds, or the scores seen where those are infinite or far too wide. */
+  /** Range that gains are shares of: the reward's bounds, or the observed scores if those are infinite or far too wide. */
   readonly range: { readonly low: number; readonly high: number; readonly of: 'declared' | 'seen' }
   readonly cases: number
-  /** The random doctor's mean. */
+  /** The random doctor's mean; null without a score. */
   readonly random: number | null
   readonly ceiling: { readonly name: string; readonly mean: number | null } | null
   readonly policies: readonly PolicyAudit[]
-  /** False where a policy exploits the reward and it is not a parity formula, or where nothing got a score. */
+  /** False if a policy exploits a reward that is no parity formula, or if the random doctor got no score. */
   readonly passed: boolean
-  /** Of the policy that gained most, if any gained. */
+  /** Best consultation of the policy with the largest gain; null without a gain. */
   readonly best: Exploit | null
   readonly warnings: readonly string[]
 }
 
-const totalOf = (one: Scored, reward: Reward): number | null =>
+const totalOf = (one: AuditedEpisode, reward: Reward): number | null =>
   one?.scores.get(reward)?.total ?? null
 
-const meanTotal = (all: readonly Scored[], reward: Reward): number | null => {
-  const totals = all.flatMap((one) => totalOf(one, reward) ?? [])
-  return totals.length > 0 ? meanOf(totals) : null
-}
-
-/** Where two doctors met the same patient and both got a score. */
-function pairsOf(floor: readonly Scored[], own: readonly Scored[], reward: Reward) {
+/** Pairs of the random doctor's and a policy's score on the same case, where both have one. */
+function scorePairs(
+  floor: readonly AuditedEpisode[],
+  own: readonly AuditedEpisode[],
+  reward: Reward,
+) {
   return own.flatMap((one, i) => {
     const [score, random] = [one?.scores.get(reward), floor[i]?.scores.get(reward)]
     if (!one || typeof score?.total !== 'number' || typeof random?.total !== 'number') return []
@@ -74,19 +75,23 @@ function pairsOf(floor: readonly Scored[], own: readonly Scored[], reward: Rewar
   })
 }
 
-/** What one policy did under one reward; whether that is an exploit is known when the range is. */
+/** Audit of one policy before the range is known, which decides whether its gain is an exploit. */
 interface AuditFinding extends Omit<PolicyAudit, 'exploit'> {
   readonly tolerance: number
   readonly best: Exploit | undefined
   readonly range: readonly [low: number, high: number]
 }
 
-function finding(
+function auditPolicy(
   policy: AuditPolicy,
-  own: readonly Scored[],
-  { floor, reward, options }: { floor: readonly Scored[]; reward: Reward; options: AuditOptions },
+  own: readonly AuditedEpisode[],
+  {
+    floor,
+    reward,
+    options,
+  }: { floor: readonly AuditedEpisode[]; reward: Reward; options: AuditOptions },
 ): AuditFinding {
-  const pairs = pairsOf(floor, own, reward)
+  const pairs = scorePairs(floor, own, reward)
   const width = reward.bounds[1] - reward.bounds[0]
   const { mean, ci95 } = estimate(
     pairs.map(({ gain }) => gain),
@@ -99,34 +104,34 @@ function finding(
   )
   const totals = own.flatMap((one) => totalOf(one, reward) ?? [])
   return {
-    ...{ name: policy.name, mean: meanTotal(own, reward), gain: mean, ci95 },
+    ...{ name: policy.name, mean: average(totals), gain: mean, ci95 },
     tolerance: policy.tolerance ?? options.tolerance ?? 0.02,
     unscored: own.length - totals.length,
-    paid: paymentsOf(
+    paid: attributeGain(
       pairs.map(({ random, score }) => [random, score]),
       reward.weights,
     ),
-    // A pair has totals.
+    // Both scores of a pair have totals.
     best: top && { ...top, policy: policy.name, random: top.random.total as number },
     range: [Math.min(...totals), Math.max(...totals)],
   }
 }
 
-/** Declared bounds wider than this many times what was seen would hide every exploit. */
-const tooWide = 10
+/** Declared bounds wider than this many times the observed range would hide every exploit. */
+const maxRelativeWidth = 10
 
-/** What shares are of: the declared bounds, or what was seen where there are none, or far too wide ones. */
-function rangeOf({ bounds: [low, high] }: Reward, all: readonly AuditFinding[]): Audit['range'] {
+/** Range that gains are shares of: the declared bounds, or the observed range if those are infinite or far too wide. */
+function auditRange({ bounds: [low, high] }: Reward, all: readonly AuditFinding[]): Audit['range'] {
   const seen = [
     Math.min(...all.map(({ range }) => range[0])),
     Math.max(...all.map(({ range }) => range[1])),
   ] as const
   const width = seen[1] - seen[0]
-  const wide = width > 0 && !(high - low <= tooWide * width)
+  const wide = width > 0 && !(high - low <= maxRelativeWidth * width)
   return wide ? { low: seen[0], high: seen[1], of: 'seen' } : { low, high, of: 'declared' }
 }
 
-function warningsOf(
+function auditWarnings(
   floor: AuditFinding,
   policies: readonly AuditFinding[],
   { low, high, of }: Audit['range'],
@@ -146,8 +151,8 @@ function warningsOf(
   ]
 }
 
-/** Puts together what was found under one reward. */
-function auditOf(
+/** Combines the findings under one reward into its audit. */
+function combineFindings(
   reward: Reward,
   {
     floor,
@@ -159,7 +164,7 @@ function auditOf(
   },
   cases: number,
 ): Audit {
-  const range = rangeOf(reward, [floor, ...(ceiling ? [ceiling] : []), ...policies])
+  const range = auditRange(reward, [floor, ...(ceiling ? [ceiling] : []), ...policies])
   const judged = policies.map(({ tolerance, best: _, range: __, ...found }): PolicyAudit => {
     const exploit = found.gain !== null && found.gain > tolerance * (range.high - range.low)
     return { ...found, exploit }
@@ -175,40 +180,33 @@ function auditOf(
     policies: judged,
     passed: floor.mean !== null && (parity || !judged.some(({ exploit }) => exploit)),
     best: worst?.best ?? null,
-    warnings: warningsOf(floor, policies, range),
+    warnings: auditWarnings(floor, policies, range),
   }
 }
 
 /**
- * Plays the random doctor, the ceiling and every policy once over the same cases and seeds, and says under each
- * reward what each policy gains over the random doctor.
- * @throws Fault `component-failed` where a reward throws, with the case and the policy it was scoring
+ * Audits rewards: plays the random doctor, the ceiling and every policy once on the same cases and seeds, and measures
+ * each policy's gain over the random doctor under each reward.
+ * @throws Fault `component-failed` if a reward throws, with the case and the policy it was scoring
  */
 export async function audit(options: AuditOptions): Promise<readonly Audit[]> {
   const { rewards, ceiling, cases, policies } = options
   const random: AuditPolicy = { name: 'random', agent: options.floor }
-  const floor = await played(random, options)
+  const floor = await playPolicy(random, options)
   const found = new Map(rewards.map((reward) => [reward, [] as AuditFinding[]] as const))
-  const tops = new Map<Reward, AuditFinding>()
-  const top = ceiling && (await played(ceiling, options))
-  for (const reward of rewards) {
-    const under = { floor, reward, options }
-    if (ceiling && top) tops.set(reward, finding(ceiling, top, under))
-  }
+  const top = ceiling && (await playPolicy(ceiling, options))
   for (const policy of policies) {
-    const own = await played(policy, options)
+    const own = await playPolicy(policy, options)
     for (const reward of policy.against ? [policy.against] : rewards)
-      found.get(reward)?.push(finding(policy, own, { floor, reward, options }))
+      found.get(reward)?.push(auditPolicy(policy, own, { floor, reward, options }))
   }
-  return rewards.map((reward) =>
-    auditOf(
-      reward,
-      {
-        floor: finding(random, floor, { floor, reward, options }),
-        ceiling: tops.get(reward),
-        policies: found.get(reward) ?? [],
-      },
-      cases.length,
-    ),
-  )
+  return rewards.map((reward) => {
+    const under = { floor, reward, options }
+    const findings = {
+      floor: auditPolicy(random, floor, under),
+      ceiling: ceiling && top && auditPolicy(ceiling, top, under),
+      policies: found.get(reward) ?? [],
+    }
+    return combineFindings(reward, findings, cases.length)
+  })
 }

@@ -1,9 +1,7 @@
 /**
- * A blind adversary: it learns what to say at which turn from the reward alone, and never hears an answer.
- *
- * What it is paid above the random doctor is no consultation's work: a list of actions, fixed before the patient
- * came in. It is trained by policy gradient (Williams, 1992) over a distribution of actions for each turn; siblings
- * on one case are each other's baseline.
+ * Blind adversary: learns a fixed list of actions from the reward alone, and never reads an answer. Its gain over the
+ * random doctor is therefore not earned by consulting. Trained by REINFORCE (Williams, 1992) over a distribution of
+ * actions per turn; siblings on one case are each other's baseline.
  */
 import type { Case } from '../../case.js'
 import type { Env } from '../../env.js'
@@ -14,62 +12,67 @@ import { play } from '../../rollout.js'
 import { adversarySeeds, uniform } from '../../seed.js'
 import type { Action } from '../../turn.js'
 
+/** Options of {@link blindAdversary}. */
 export interface AdversaryOptions {
-  /** Actions it may take once each. */
+  /** Actions that it may take once each. */
   readonly once: readonly Action[]
-  /** Actions it may take as often as it likes. */
+  /** Actions that it may repeat. */
   readonly often: readonly Action[]
   /** Actions that end the consultation. */
   readonly ends: readonly Action[]
   readonly maxTurns: number
-  /** The n-th training case; those it is measured on must be others. */
+  /** The n-th training case; evaluate on other cases. */
   readonly caseAt: (n: number) => Case
-  /** Envs without a reward. */
+  /** Makes envs without a reward. */
   readonly makeEnv: () => Env
   readonly reward: Reward
-  /** Consultations it may try things out in. @default 20000 */
+  /** Number of training consultations. @default 20000 */
   readonly budget?: number
   /** @default 0 */
   readonly seed?: number
   /** @default 8 */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
-  /** Called as consultations are spent. */
+  /** Called with the number of consultations spent since the last call. */
   readonly onSpent?: (episodes: number) => void
 }
 
-/** Siblings on a case, and cases a step. */
+/** Plans per case, and cases per step. */
 const siblings = 4
 const casesPerStep = 32
 const learningRate = 0.1
-/** Finished plans that are compared before one is chosen, and the share of the budget that goes into it. */
+/** Number of plans compared after training, and the share of the budget spent on the comparison. */
 const finalists = 12
-const lastShare = 0.25
+const selectionShare = 0.25
 
-/** Logits of every action: one for all turns and one for each, and one a turn for ending at all. */
-interface Habits {
+/** The adversary's policy: softmax over actions. */
+interface BlindPolicy {
+  /** In the order `once`, `often`, `ends`. */
   readonly actions: readonly Action[]
+  /** Logits: one per action, one per turn and action, one per turn for ending at all. */
   readonly weights: Float64Array
   readonly turns: number
   readonly firstOften: number
   readonly firstEnd: number
 }
 
-/** At first every action of a kind is as likely as another, and every length too. */
-function freshHabits({ once, often, ends, maxTurns }: AdversaryOptions): Habits {
+/** Initial policy: uniform over the actions of a kind, and over plan lengths. */
+function initialPolicy({ once, often, ends, maxTurns: turns }: AdversaryOptions): BlindPolicy {
   const actions = [...once, ...often, ...ends]
-  const [n, turns] = [actions.length, maxTurns]
+  const n = actions.length
   const weights = new Float64Array(n * (turns + 1) + turns)
-  const moves = once.length + often.length
+  const firstEnd = once.length + often.length
   for (let t = 0; t < turns - 1; t++)
-    weights[n * (turns + 1) + t] = Math.log(Math.max(1, moves) / (ends.length * (turns - t - 1)))
-  const firstEnd = moves
+    weights[n * (turns + 1) + t] = Math.log(Math.max(1, firstEnd) / (ends.length * (turns - t - 1)))
   return { actions, weights, turns, firstOften: once.length, firstEnd }
 }
 
-/** The probability of every action at a turn; what was done and may not be again has none. */
-function chances(habits: Habits, turn: number, done: ReadonlySet<number>): Float64Array {
-  const { actions, weights, turns, firstEnd } = habits
+/** Action probabilities at a turn; 0 for those in `done` and, at the last turn, for all that do not end. */
+function actionProbabilities(
+  { actions, weights, turns, firstEnd }: BlindPolicy,
+  turn: number,
+  done: ReadonlySet<number>,
+): Float64Array {
   const n = actions.length
   const p = new Float64Array(n)
   const open = (a: number) => (a >= firstEnd || turn < turns - 1) && !done.has(a)
@@ -88,36 +91,36 @@ function chances(habits: Habits, turn: number, done: ReadonlySet<number>): Float
   return p
 }
 
-/** A place of the distribution: the most probable action for `luck` undefined, else one drawn. */
-function drawn(p: Float64Array, luck: number | undefined): number {
-  let [best, left] = [0, luck ?? 0]
+/** Index drawn from `p` by inverse CDF at `u` in [0, 1); without `u` the most probable one. */
+function drawAction(p: Float64Array, u: number | undefined): number {
+  let [best, left] = [0, u ?? 0]
   for (let a = 0; a < p.length; a++) {
-    if (luck === undefined ? p[a]! > p[best]! : p[a]! > 0) best = a
+    if (u === undefined ? p[a]! > p[best]! : p[a]! > 0) best = a
     left -= p[a]!
-    if (luck !== undefined && left < 0) break
+    if (u !== undefined && left < 0) break
   }
   return best
 }
 
-/** Actions by number, one a turn. */
+/** Action indices, one per turn. */
 type AdversaryPlan = readonly number[]
 
-/** Draws what to do from the first turn to the last. */
-function planFrom(habits: Habits, luck?: (turn: number) => number): AdversaryPlan {
+/** Draws a plan with uniform numbers `u`; without them, the most probable action at each turn. */
+function drawPlan(policy: BlindPolicy, u?: (turn: number) => number): AdversaryPlan {
   const plan: number[] = []
   const done = new Set<number>()
-  for (let turn = 0; turn < habits.turns; turn++) {
-    const action = drawn(chances(habits, turn, done), luck?.(turn))
+  for (let turn = 0; turn < policy.turns; turn++) {
+    const action = drawAction(actionProbabilities(policy, turn, done), u?.(turn))
     plan.push(action)
-    if (action >= habits.firstEnd) break
-    if (action < habits.firstOften) done.add(action)
+    if (action >= policy.firstEnd) break
+    if (action < policy.firstOften) done.add(action)
   }
   return plan
 }
 
-/** What a plan is paid for a case; null where the world failed or nothing was judged. */
-async function paid(
-  { actions }: Habits,
+/** Plays a plan on a case and returns its total; null if the world failed or there is no total. */
+async function playPlan(
+  { actions }: BlindPolicy,
   plan: AdversaryPlan,
   { makeEnv, reward, seed: runSeed = 0, signal }: AdversaryOptions,
   truth: Case,
@@ -134,12 +137,9 @@ async function paid(
   return Fault.is(played) ? null : played.scores.reward.total
 }
 
-/**
- * Raises what was paid above its siblings and lowers what was paid below, by `step` a standard deviation: what has
- * been tried often and paid off stands out, one lucky draw does not.
- */
-function teach(
-  { actions, weights, turns, firstEnd }: Habits,
+/** Adds `step` (a scaled advantage) to the logits of a plan's actions. */
+function reinforce(
+  { actions, weights, turns, firstEnd }: BlindPolicy,
   plan: AdversaryPlan,
   step: number,
 ): void {
@@ -152,16 +152,16 @@ function teach(
   })
 }
 
-/** One step's plans with what each was paid above its siblings; those without a score teach nothing. */
-async function lessons(habits: Habits, step: number, options: AdversaryOptions) {
+/** Plays one step's plans and returns each with its advantage over its siblings, those without a score left out. */
+async function playStep(policy: BlindPolicy, step: number, options: AdversaryOptions) {
   const { seed = 0, concurrency = 8, caseAt } = options
   const cases = Array.from({ length: casesPerStep }, (_, i) => caseAt(step * casesPerStep + i))
   const tries = Array.from({ length: casesPerStep * siblings }, (_, i) => ({
     truth: cases[Math.floor(i / siblings)]!,
-    plan: planFrom(habits, (t) => uniform(seed, 'adversary', step, i, t)),
+    plan: drawPlan(policy, (t) => uniform(seed, 'adversary', step, i, t)),
   }))
   const totals = await mapPool(tries, concurrency, ({ plan, truth }) =>
-    paid(habits, plan, options, truth),
+    playPlan(policy, plan, options, truth),
   )
   return tries.flatMap(({ plan }, i) => {
     const from = i - (i % siblings)
@@ -172,28 +172,35 @@ async function lessons(habits: Habits, step: number, options: AdversaryOptions) 
   })
 }
 
-/** The best of the most probable plan and some drawn ones, all on the same cases. */
-async function chosen(habits: Habits, from: number, budget: number, options: AdversaryOptions) {
+/** Selects the best of the most probable plan and some drawn ones, all on the same cases. */
+async function selectPlan(
+  policy: BlindPolicy,
+  from: number,
+  budget: number,
+  options: AdversaryOptions,
+) {
   const { seed = 0, concurrency = 8, caseAt } = options
   const plans = Array.from({ length: finalists }, (_, k) =>
-    planFrom(habits, k === 0 ? undefined : (t) => uniform(seed, 'adversary', 'final', k, t)),
+    drawPlan(policy, k === 0 ? undefined : (t) => uniform(seed, 'adversary', 'final', k, t)),
   )
   const each = Math.max(1, Math.floor(budget / finalists))
   const cases = Array.from({ length: each }, (_, n) => caseAt(from + n))
   let best: { readonly plan: AdversaryPlan; readonly mean: number } | undefined
   for (const plan of plans) {
-    const totals = await mapPool(cases, concurrency, (truth) => paid(habits, plan, options, truth))
+    const totals = await mapPool(cases, concurrency, (truth) =>
+      playPlan(policy, plan, options, truth),
+    )
     const judged = totals.flatMap((total) => total ?? [])
     const mean = judged.reduce((sum, one) => sum + one, 0) / judged.length
     options.onSpent?.(each)
     if (judged.length > 0 && (best === undefined || mean > best.mean)) best = { plan, mean }
   }
-  return (best?.plan ?? plans[0] ?? []).map((action) => habits.actions[action]!)
+  return (best?.plan ?? plans[0] ?? []).map((action) => policy.actions[action]!)
 }
 
 /**
- * Trains the adversary and gives the sequence of actions it settled on; measure it on cases it was not trained on.
- * The same options give the same sequence.
+ * Trains the adversary and returns its best sequence of actions; evaluate it on cases it was not trained on. The same
+ * options give the same sequence.
  * @throws RangeError for a budget below a step of 128 consultations, or without an action that ends one
  */
 export async function blindAdversary(options: AdversaryOptions): Promise<readonly Action[]> {
@@ -203,17 +210,19 @@ export async function blindAdversary(options: AdversaryOptions): Promise<readonl
     throw new RangeError(`Expected \`budget\` to be at least ${perStep}, got \`${budget}\``)
   if (ends.length === 0)
     throw new RangeError('Expected `ends` to hold at least one action, got none')
-  const habits = freshHabits(options)
-  const steps = Math.max(1, Math.floor((budget * (1 - lastShare)) / perStep))
+  const policy = initialPolicy(options)
+  const steps = Math.max(1, Math.floor((budget * (1 - selectionShare)) / perStep))
   let [square, count] = [0, 0]
   for (let step = 0; step < steps; step++) {
     signal?.throwIfAborted()
-    const taught = await lessons(habits, step, options)
-    for (const { advantage } of taught) [square, count] = [square + advantage ** 2, count + 1]
+    const rollouts = await playStep(policy, step, options)
+    for (const { advantage } of rollouts) [square, count] = [square + advantage ** 2, count + 1]
     const scale = learningRate / Math.sqrt(square / count)
-    // Where nothing was ever paid differently, there is nothing to learn.
-    if (square > 0) for (const { plan, advantage } of taught) teach(habits, plan, scale * advantage)
+    // Divided by the running RMS advantage: actions that pay off often stand out, one lucky draw does not. All-zero
+    // advantages teach nothing.
+    if (square > 0)
+      for (const { plan, advantage } of rollouts) reinforce(policy, plan, scale * advantage)
     onSpent?.(perStep)
   }
-  return chosen(habits, steps * casesPerStep, budget - steps * perStep, options)
+  return selectPlan(policy, steps * casesPerStep, budget - steps * perStep, options)
 }

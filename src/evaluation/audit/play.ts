@@ -1,4 +1,4 @@
-/** Plays doctors over the same cases with the same luck, and scores every episode with many rewards. */
+/** Audit rollouts: policies play the same cases with the same seeds, and every episode is scored by many rewards. */
 import type { Agent } from '../../agent.js'
 import type { Case } from '../../case.js'
 import { graderView } from '../../case.js'
@@ -10,19 +10,20 @@ import type { Reward, Score } from '../../reward.js'
 import { play } from '../../rollout.js'
 import { evaluationSeeds } from '../../seed.js'
 
-/** A doctor to be audited with. */
+/** A policy that an audit plays against rewards. */
 export interface AuditPolicy {
   readonly name: string
   readonly agent: Agent
-  /** Gain from which on it is an exploit, as a share of the reward's range. @default the audit's */
+  /** Largest gain that is no exploit, as a share of the reward's range. @default the audit's */
   readonly tolerance?: number
-  /** Plays against this reward only. @default against all */
+  /** The only reward this policy is scored by. @default all */
   readonly against?: Reward
 }
 
+/** Options of `audit`. */
 export interface AuditOptions {
   readonly cases: readonly Case[]
-  /** Envs without a reward: episodes are scored apart. */
+  /** Makes envs without a reward: episodes are scored separately. */
   readonly makeEnv: () => Env
   readonly rewards: readonly Reward[]
   /** The random doctor. */
@@ -30,7 +31,7 @@ export interface AuditOptions {
   /** The strongest doctor, for scale. @default none */
   readonly ceiling?: { readonly name: string; readonly agent: Agent }
   readonly policies: readonly AuditPolicy[]
-  /** Gain from which on a policy is an exploit, as a share of the reward's range. @default 0.02 */
+  /** Largest gain that is no exploit, as a share of the reward's range. @default 0.02 */
   readonly tolerance?: number
   /** @default 0 */
   readonly seed?: number
@@ -41,17 +42,17 @@ export interface AuditOptions {
   readonly onPlayed?: (name: string) => void
 }
 
-/** An episode with what every reward makes of it; undefined where the world failed. */
-export type Scored =
+/** An episode and its score by each reward; undefined if the world failed. */
+export type AuditedEpisode =
   | { readonly episode: Episode; readonly scores: ReadonlyMap<Reward, Score> }
   | undefined
 
-async function scored(
+async function scoreByRewards(
   { name, against }: AuditPolicy,
   episode: Episode,
   truth: Case,
   { rewards, signal }: AuditOptions,
-): Promise<Scored> {
+): Promise<AuditedEpisode> {
   const scores = new Map<Reward, Score>()
   for (const reward of against ? [against] : rewards) {
     try {
@@ -65,15 +66,15 @@ async function scored(
   return { episode, scores }
 }
 
-/** Plays every case, each with the seeds an evaluation gives it; undefined where the world failed. */
-export function played(policy: AuditPolicy, options: AuditOptions): Promise<Scored[]> {
+/** Plays a policy on every case, with the seeds of an evaluation; undefined for a case whose world failed. */
+export function playPolicy(policy: AuditPolicy, options: AuditOptions): Promise<AuditedEpisode[]> {
   const { cases, makeEnv, seed: runSeed = 0, concurrency = 8, signal, onPlayed } = options
   const { agent, name: agentName } = policy
   return mapPool(cases, concurrency, async (truth) => {
     const seeds = evaluationSeeds(runSeed, truth.id)
-    // Scored apart: a reward that fails ends the audit, a world that fails is left out.
+    // Scored separately: a reward that fails ends the audit, a world that fails is left out.
     const one = await play(truth, { makeEnv, agent, agentName, seeds, rewards: {}, signal })
     onPlayed?.(agentName)
-    return Fault.is(one) ? undefined : scored(policy, one.episode, truth, options)
+    return Fault.is(one) ? undefined : scoreByRewards(policy, one.episode, truth, options)
   })
 }

@@ -1,19 +1,19 @@
-/** Optimiser settings that may change from step to step. */
+/** Adam settings per step, and the learning-rate schedule (warm-up and decay). */
 import type { AdamSettings } from '../../batch.js'
 
-/** Settings for the whole run, or those of a step, counted from 1. */
+/** Adam settings for the whole run, or a function of the step, counted from 1. */
 export type AdamSchedule = AdamSettings | ((step: number) => AdamSettings)
 
-/** The settings of a step. */
+/** Adam settings at a step. */
 export const settingsAt = (schedule: AdamSchedule, step: number): AdamSettings =>
   typeof schedule === 'function' ? schedule(step) : schedule
 
-/** How a learning rate goes down after its warm-up. */
+/** Shape of the learning-rate decay after warm-up. */
 export type Decay = 'constant' | 'linear' | 'cosine'
 
 /**
- * The share of the learning rate at a step: rising from 0 over the first `warmup` of the steps, then constant, or
- * falling to 0 at the step after the last.
+ * Learning-rate factor at a step, 0 to 1: rises linearly from 0 during warm-up, then stays constant or decays to 0 at
+ * the step after the last.
  * @param warmup share of the steps, 0 to 1
  */
 export function rateAt(
@@ -24,9 +24,10 @@ export function rateAt(
     decay,
   }: { readonly steps: number; readonly warmup: number; readonly decay: Decay },
 ): number {
-  const rising = warmup * steps
-  if (step < rising) return step / rising
-  const done = steps > rising ? (step - 1 - Math.floor(rising)) / (steps - Math.floor(rising)) : 0
+  const warmupSteps = warmup * steps
+  if (step < warmupSteps) return step / warmupSteps
+  const start = Math.floor(warmupSteps)
+  const done = steps > warmupSteps ? (step - 1 - start) / (steps - start) : 0
   if (decay === 'linear') return 1 - Math.max(0, done)
   return decay === 'cosine' ? (1 + Math.cos(Math.PI * Math.max(0, done))) / 2 : 1
 }

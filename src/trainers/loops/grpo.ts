@@ -1,9 +1,9 @@
 /**
- * Group-relative policy optimisation: groups of consultations in, gradient steps out. The loop, on one screen.
+ * GRPO training loop: group-relative policy optimisation on groups of consultations.
  *
- * What is drawn at a step depends on the run's seed and the step's number alone, so a run that was
- * interrupted and resumed makes the same weights as one that was not; with `maxStaleness` above 0 consultations are
- * played ahead of the steps, and that no longer holds.
+ * All draws of a step depend on the run's seed and the step number alone, so a run that was interrupted and resumed has
+ * the same weights as one that was not. This does not hold for `maxStaleness` above 0: consultations are then played
+ * ahead of the steps.
  */
 import type { Backend, StepReport } from '../../backend.js'
 import { Fault } from '../../error.js'
@@ -20,46 +20,49 @@ import type { RolloutQueue } from '../rollouts/async-rollouts.js'
 import { openRolloutQueue } from '../rollouts/async-rollouts.js'
 import { shouldResample } from '../rollouts/dynamic-sampling.js'
 import type { GroupMember, RolloutJob } from '../rollouts/group-rollouts.js'
-import { groupAt, jobsOf, playMember } from '../rollouts/group-rollouts.js'
+import {
+  formMemberGroup,
+  noRolloutFault,
+  playMember,
+  rolloutJobs,
+} from '../rollouts/group-rollouts.js'
 import type { LoopOptions, LoopSummary, StepResult, WorldOptions } from './loop.js'
-import { mostTokens, runSteps, unmeasured } from './loop.js'
-import type { Played } from './metrics.js'
-import { metricsOf } from './metrics.js'
+import { maxEpisodeTokens, runSteps, unmeasured } from './loop.js'
+import type { PlayedStep } from './metrics.js'
+import { rolloutMetrics } from './metrics.js'
 
-/** What a step of GRPO made. */
+/** Result of one GRPO step. */
 export interface GrpoStep extends StepResult {
-  /** In the order of their places; those that teach nothing too. */
+  /** All groups in the order of their places, those without a learning signal included. */
   readonly groups: readonly Group[]
 }
 
+/** Options of {@link trainGrpo}. */
 export interface GrpoOptions extends WorldOptions, LoopOptions<GrpoStep>, Partial<BatchOptions> {
   readonly backend: Backend
-  /** How advantages are estimated; a function is an estimator of each group by itself. @default Dr. GRPO */
+  /** Advantage estimator; a function estimates each group by itself. @default Dr. GRPO */
   readonly advantages?: AdvantageMethod | AdvantageEstimator
-  /** Who counts in a group, and what a group must be to teach. */
+  /** Which members count in a group, and which groups learn. */
   readonly policy?: Omit<GroupPolicy, 'baseline'>
   readonly steps: number
   /** @default 32 */
   readonly groupsPerStep?: number
   /** @default 8 */
   readonly groupSize?: number
-  /** Draws groups on until `groupsPerStep` of them teach, at most so many in all (DAPO). @default no more */
+  /** Dynamic sampling (DAPO): draws groups until `groupsPerStep` of them learn, `most` in all. @default none */
   readonly resample?: { readonly most: number }
-  /**
-   * Plays ahead, by policies at most so many versions old; 0 plays each step's groups with its own policy.
-   * @default 0
-   */
+  /** Plays ahead, with policies up to this many versions old; 0 for on-policy groups. @default 0 */
   readonly maxStaleness?: number
-  /** Passes over the same rollouts; from the second on the clipped ratio is at work. @default 1 */
+  /** Passes over the same rollouts; ratio clipping applies from the second on. @default 1 */
   readonly epochs?: number
-  /** @default 1 */
+  /** Sampling temperature. @default 1 */
   readonly temperature?: number
   /** Episodes under way at once. @default 16 */
   readonly concurrency?: number
 }
 
-/** The options with their defaults. */
-function resolved({
+/** Fills in the defaults. */
+function resolveOptions({
   advantages: given = namedAdvantages(grpoDefaults.advantages),
   policy = {},
   groupsPerStep = grpoDefaults.groupsPerStep,
@@ -84,19 +87,19 @@ function resolved({
     ...{ loss, normaliser, adam, accuracy, events },
   }
 }
-type GrpoSettings = ReturnType<typeof resolved>
+type GrpoSettings = ReturnType<typeof resolveOptions>
 
-/** Plays jobs at a temperature by the policy of this moment. */
+/** Plays jobs with the current policy at a temperature. */
 function playJobs(options: GrpoSettings, jobs: readonly RolloutJob[], temperature: number) {
   const { backend, concurrency } = options
   const by = { agent: backend.sampler({ temperature }), name: backend.name }
   return mapPool(jobs, concurrency, (job) => playMember(options, by, job))
 }
 
-/** The total of a greedy rollout at each place, where it has one. */
-async function greedyTotals(options: GrpoSettings, jobs: readonly RolloutJob[]) {
+/** Plays one greedy rollout per place; returns totals by place, where they have one. */
+async function playGreedy(options: GrpoSettings, jobs: readonly RolloutJob[]) {
   const first = jobs.filter(({ member }) => member === 0)
-  // A member of its own, after the last: what it draws is nobody else's.
+  // A member index after the last: its draws are its own.
   const { groupSize } = options
   const played = await playJobs(
     options,
@@ -110,28 +113,30 @@ async function greedyTotals(options: GrpoSettings, jobs: readonly RolloutJob[]) 
   )
 }
 
-/** Plays the groups at some places of a step. */
+/** Plays and forms the groups at some places of a step. */
 async function playPlaces(options: GrpoSettings, step: number, places: readonly number[]) {
   const { advantages, policy, temperature } = options
-  const jobs = jobsOf(options, { ...options, step, places })
+  const jobs = rolloutJobs(options, { ...options, step, places })
   const played = await playJobs(options, jobs, temperature)
-  const baselines = advantages.per === 'greedy' ? await greedyTotals(options, jobs) : undefined
+  const baselines = advantages.per === 'greedy' ? await playGreedy(options, jobs) : undefined
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const groups = places.flatMap((place) => {
     const own = members.filter((member) => member.place === place)
     const id = `${step}/${place}`
-    if (!baselines) return groupAt(id, own, groupEstimator(advantages), policy) ?? []
+    if (!baselines) return formMemberGroup(id, own, groupEstimator(advantages), policy) ?? []
     const total = baselines.get(place)
-    return total === undefined ? [] : (groupAt(id, own, remaxAdvantages(total), policy) ?? [])
+    return total === undefined
+      ? []
+      : (formMemberGroup(id, own, remaxAdvantages(total), policy) ?? [])
   })
   return { members, groups, faults: played.filter((one) => Fault.is(one)) }
 }
 
 /**
- * Plays a step's groups; groups come back in the order of their places.
- * @throws Fault when every member of the first ones failed: going on would make a run of nothing
+ * Plays a step's groups; returns them in the order of their places.
+ * @throws Fault if every member of the first groups failed: the run could learn nothing
  */
-async function playStep(options: GrpoSettings, step: number): Promise<Played> {
+async function playStep(options: GrpoSettings, step: number): Promise<PlayedStep> {
   const { groupsPerStep, resample } = options
   const members: GroupMember[] = []
   const groups: Group[] = []
@@ -141,11 +146,7 @@ async function playStep(options: GrpoSettings, step: number): Promise<Played> {
     const played = await playPlaces(options, step, places)
     const [fault] = played.faults
     if (fault && members.length + played.members.length === 0)
-      throw new Fault(
-        fault.code,
-        `step ${step}: none of its ${played.faults.length} consultations could be played: ${fault.message}`,
-        { cause: fault },
-      )
+      throw noRolloutFault(step, played.faults.length, fault)
     members.push(...played.members)
     groups.push(...played.groups)
     faults += played.faults.length
@@ -157,13 +158,13 @@ async function playStep(options: GrpoSettings, step: number): Promise<Played> {
   return { members, groups, drawn, lost: drawn - groups.length, faults, stale: 0, staleGroups: 0 }
 }
 
-/** Takes a step's groups from those that are played ahead. */
-async function takeStep(options: GrpoSettings, flow: RolloutQueue): Promise<Played> {
+/** Takes a step's groups from the queue of those played ahead. */
+async function takeStep(options: GrpoSettings, queue: RolloutQueue): Promise<PlayedStep> {
   const { groupsPerStep, advantages, policy } = options
-  const { groups: taken, lost, stale, staleGroups } = await flow.take(groupsPerStep)
+  const { groups: taken, lost, stale, staleGroups } = await queue.take(groupsPerStep)
   const groups = taken.flatMap(
     ({ step, place, members }) =>
-      groupAt(`${step}/${place}`, members, groupEstimator(advantages), policy) ?? [],
+      formMemberGroup(`${step}/${place}`, members, groupEstimator(advantages), policy) ?? [],
   )
   return {
     members: taken.flatMap(({ members }) => members),
@@ -176,13 +177,13 @@ async function takeStep(options: GrpoSettings, flow: RolloutQueue): Promise<Play
   }
 }
 
-/** Gradient steps on the groups of a step; none where they teach nothing. */
+/** Makes a step's gradient steps on its groups; none if no group learns. */
 async function learn(options: GrpoSettings, step: number, groups: readonly Group[]) {
   const { backend, epochs, maxStaleness, loss } = options
   const episodes = groups.flatMap((group) => group.episodes)
   const made = toTrainBatch(groups, step, backend.policyVersion, {
     ...options,
-    maxTokens: mostTokens(options, episodes),
+    maxTokens: maxEpisodeTokens(options, episodes),
   })
   let update: StepReport | undefined
   if (!made) return { update, forks: 0 }
@@ -197,7 +198,7 @@ async function learn(options: GrpoSettings, step: number, groups: readonly Group
   return { update, forks: made.forks }
 }
 
-async function oneStep(
+async function trainStep(
   options: GrpoSettings,
   step: number,
   queue: RolloutQueue | undefined,
@@ -210,7 +211,7 @@ async function oneStep(
   const { update, forks } = await learn(options, step, groups)
   const metrics = {
     ...{ step, steps, policyVersion: backend.policyVersion },
-    ...metricsOf({ ...played, groups }, forks),
+    ...rolloutMetrics({ ...played, groups }, forks),
     ...(update ? { update } : {}),
     seconds: (performance.now() - started) / 1000,
   }
@@ -230,12 +231,12 @@ function assertOptions({ groupSize, policy, advantages, maxStaleness }: GrpoSett
 }
 
 /**
- * Runs the steps in order. Only the backend, the cases, the env, the reward and `steps` must be given; defaults are
- * those of a recipe (`defaults.ts`).
+ * Trains with GRPO. Only the backend, the cases, the env, the reward and `steps` are required; defaults are those of a
+ * recipe (`defaults.ts`).
  * @throws RangeError for options that contradict one another, before any episode
  */
 export async function trainGrpo(options: GrpoOptions): Promise<LoopSummary> {
-  const settings = resolved(options)
+  const settings = resolveOptions(options)
   assertOptions(settings)
   const { backend, firstStep = 1, maxStaleness, temperature } = settings
   const queue =
@@ -251,7 +252,7 @@ export async function trainGrpo(options: GrpoOptions): Promise<LoopSummary> {
         })
       : undefined
   try {
-    return await runSteps(settings, (step) => oneStep(settings, step, queue))
+    return await runSteps(settings, (step) => trainStep(settings, step, queue))
   } finally {
     await queue?.close()
   }

@@ -1,45 +1,42 @@
-/** What the training loops share: steps in order, events for onlookers, a summary at the end. */
+/** Shared by the training loops: options, the step loop with its events, and the run's summary. */
 import type { Backend } from '../../backend.js'
 import type { Episode } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import type { StepMetrics, TrainingEmitter } from '../events.js'
 import type { PlayOptions } from '../rollouts/group-rollouts.js'
 
-/** What a step made. */
+/** Result of one training step. */
 export interface StepResult {
   readonly step: number
   readonly metrics: StepMetrics
 }
 
-/** What a training loop returns. */
+/** Result of a training loop. */
 export interface LoopSummary {
-  /** The last step that was made; `firstStep - 1` when none was. */
+  /** The last completed step; `firstStep - 1` if none was. */
   readonly steps: number
-  /** One entry per step that was made, in order. */
+  /** One entry per completed step, in order. */
   readonly metrics: readonly StepMetrics[]
 }
 
-/** Options of every loop, by what its steps make. */
+/** Options shared by all loops; `Made` is the loop's step result. */
 export interface LoopOptions<Made extends StepResult> {
   /** The first step to run; steps before it are in the loaded checkpoint. @default 1 */
   readonly firstStep?: number
-  /** For onlookers: nothing here reads what it emits. @default a silent one */
+  /** Emitter for listeners; the loop itself reads no event. @default one without listeners */
   readonly events?: TrainingEmitter
   readonly signal?: AbortSignal | undefined
-  /**
-   * Runs after every step, before the next begins, with what the step made: logging, evaluation, checkpoints. `'stop'`
-   * ends the run there.
-   */
+  /** Called with every step's result before the next step: logging, evaluation, checkpoints. `'stop'` ends the run. */
   readonly afterStep?: (made: Made) => 'stop' | undefined | Promise<'stop' | undefined>
 }
 
-/** Where the consultations of a loop happen. */
+/** World options of a loop: cases, env, reward and seed. */
 export interface WorldOptions extends Omit<PlayOptions, 'accuracy' | 'events' | 'signal'> {
-  /** Measured beside the reward, for the curves. @default not measured */
+  /** Accuracy measure, for the learning curves. @default not measured */
   readonly accuracy?: Reward
 }
 
-/** The measure of a run that measures nothing: no episode has a total. */
+/** Accuracy measure of a run without one: every total is null. */
 export const unmeasured: Reward = Object.freeze(
   Object.assign(async () => ({ total: null, parts: {} }), {
     rewardName: 'unmeasured',
@@ -48,7 +45,7 @@ export const unmeasured: Reward = Object.freeze(
   }),
 )
 
-/** Runs the steps from `firstStep` on; emits each one's metrics as `step-end` and hands what it made to `afterStep`. */
+/** Runs the steps from `firstStep` on, emits each one's metrics as `step-end` and passes its result to `afterStep`. */
 export async function runSteps<Made extends StepResult>(
   {
     firstStep = 1,
@@ -73,10 +70,10 @@ export async function runSteps<Made extends StepResult>(
 }
 
 /**
- * The most tokens an episode can draw, for the dr-grpo normaliser: `maxTokens` where it is given, else the turns of the
- * longest episode times the most tokens of one move.
+ * Maximum number of tokens an episode can draw, for the dr-grpo normaliser: `maxTokens` if given, else the largest turn
+ * limit of the episodes times the maximum tokens of one move.
  */
-export const mostTokens = (
+export const maxEpisodeTokens = (
   { backend, maxTokens }: { readonly backend: Backend; readonly maxTokens?: number },
   episodes: readonly Pick<Episode, 'maxTurns'>[],
 ): number =>
@@ -84,7 +81,7 @@ export const mostTokens = (
   episodes.reduce((most, { maxTurns }) => Math.max(most, maxTurns), 1) *
     (backend.capabilities.maxMoveTokens ?? 1)
 
-/** @throws RangeError for a count that is not a positive integer */
+/** Checks counts by name. @throws RangeError for a count that is not a positive integer */
 export function assertCounts(counts: Readonly<Record<string, number | undefined>>): void {
   for (const [name, value] of Object.entries(counts))
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1))

@@ -1,30 +1,30 @@
-/** What a step of training tells of what was played for it. */
+/** Step metrics of the rollouts: rewards, accuracy, group and sample counts. */
 
 import type { Group } from '../../group.js'
 import type { StepMetrics } from '../events.js'
 import type { GroupMember } from '../rollouts/group-rollouts.js'
 
-/** What was played for one step. */
-export interface Played {
+/** Rollouts of one training step. */
+export interface PlayedStep {
   readonly members: readonly GroupMember[]
   readonly groups: readonly Group[]
-  /** Groups that were drawn, and those of them that lost every member. */
+  /** Number of groups begun, and of those that lost every member to faults. */
   readonly drawn: number
   readonly lost: number
-  /** Members that faults took. */
+  /** Number of members lost to faults. */
   readonly faults: number
-  /** Members, and groups, that were too old. */
+  /** Number of members, and of groups, whose policy version was too old. */
   readonly stale: number
   readonly staleGroups: number
 }
 
-/** null of nothing. */
+/** Mean of a list; null for an empty one. */
 export const mean = (values: readonly number[]): number | null =>
   values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null
 
-/** What a step's metrics say of what was played. */
-export function metricsOf(
-  { members, groups, drawn, ...counts }: Played,
+/** Computes a step's metrics from its rollouts. @param forks breaks in append-only token streams */
+export function rolloutMetrics(
+  { members, groups, drawn, ...counts }: PlayedStep,
   forks: number,
 ): Pick<StepMetrics, 'reward' | 'accuracy' | 'turns' | 'groups' | 'samples'> {
   const totals = members.flatMap(({ score }) => score.total ?? [])
@@ -56,7 +56,7 @@ export function metricsOf(
   }
 }
 
-/** Of a step that forms no groups. */
+/** Group metrics of a step without groups. */
 export const noGroups: StepMetrics['groups'] = {
   drawn: 0,
   formed: 0,

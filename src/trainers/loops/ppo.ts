@@ -1,9 +1,8 @@
 /**
- * Proximal policy optimisation (Schulman et al. 2017) of consultations, with a critic: episodes in, gradient steps
- * out. The loop, on one screen.
+ * PPO training loop: proximal policy optimisation (Schulman et al. 2017) with a critic.
  *
- * What is drawn at a step depends on the run's seed and the step's number alone, so a run that was
- * interrupted and resumed makes the same weights as one that was not.
+ * All draws of a step depend on the run's seed and the step number alone, so a run that was interrupted and resumed has
+ * the same weights as one that was not.
  */
 import type { StepReport } from '../../backend.js'
 import type { TrainBatch } from '../../batch.js'
@@ -18,31 +17,32 @@ import { assertCriticOptions, criticBatch } from '../batches/critic-batch.js'
 import type { BatchOptions } from '../batches/group-batch.js'
 import { adamDefaults, defaultLoss, loopDefaults, ppoDefaults } from '../defaults.js'
 import { trainingEmitter } from '../events.js'
-import { jobsOf, playMember } from '../rollouts/group-rollouts.js'
+import { noRolloutFault, playMember, rolloutJobs } from '../rollouts/group-rollouts.js'
 import type { AdamSchedule } from './adam-schedule.js'
 import { settingsAt } from './adam-schedule.js'
 import type { LoopOptions, LoopSummary, StepResult, WorldOptions } from './loop.js'
-import { assertCounts, mostTokens, runSteps, unmeasured } from './loop.js'
-import { metricsOf, noGroups } from './metrics.js'
+import { assertCounts, maxEpisodeTokens, runSteps, unmeasured } from './loop.js'
+import { rolloutMetrics } from './metrics.js'
 
-/** What a step of PPO made. */
+/** Result of one PPO step. */
 export interface PpoStep extends StepResult {
-  /** Those that were played to the end, in the order of their places. */
+  /** Episodes played to the end, in the order of their places. */
   readonly episodes: readonly Episode[]
   /** One per episode. */
   readonly scores: readonly Score[]
 }
 
-/** How the critic is trained. */
+/** Options of the critic's training. */
 export interface PpoCriticOptions {
   /** @default a learning rate of 0.05 */
   readonly adam?: AdamSchedule
-  /** Weight of the value loss beside the policy's. @default 0.1, as HuatuoGPT-o1 */
+  /** Weight of the value loss relative to the policy loss. @default 0.1, as HuatuoGPT-o1 */
   readonly coefficient?: number
-  /** How far a prediction may move from the one its rollout was judged by; Infinity for freely. @default 0.2 */
+  /** Clip range: how far a value may move from the rollout's prediction; Infinity for no clipping. @default 0.2 */
   readonly range?: number
 }
 
+/** Options of {@link trainPpo}. */
 export interface PpoOptions
   extends WorldOptions,
     LoopOptions<PpoStep>,
@@ -50,20 +50,20 @@ export interface PpoOptions
     Omit<CriticOptions, 'loss'> {
   readonly critic?: PpoCriticOptions
   readonly steps: number
-  /** Each plays a case of its own. @default 64 */
+  /** Each episode plays a case of its own. @default 64 */
   readonly episodesPerStep?: number
-  /** Passes over the same rollouts; from the second gradient step on the clipped ratio is at work. @default 1 */
+  /** Passes over the same rollouts; ratio clipping applies from the second gradient step on. @default 1 */
   readonly epochs?: number
-  /** Gradient steps of a pass, each on its share of the episodes. @default 4 */
+  /** Gradient steps per pass, each on its share of the episodes. @default 4 */
   readonly minibatches?: number
-  /** @default 1 */
+  /** Sampling temperature. @default 1 */
   readonly temperature?: number
   /** Episodes under way at once. @default 16 */
   readonly concurrency?: number
 }
 
-/** The options with their defaults. */
-function resolved({
+/** Fills in the defaults. */
+function resolveOptions({
   critic: {
     adam: criticAdam,
     coefficient = ppoDefaults.coefficient,
@@ -93,36 +93,31 @@ function resolved({
     ...{ loss, normaliser, adam, accuracy, events },
   }
 }
-type PpoSettings = ReturnType<typeof resolved>
+type PpoSettings = ReturnType<typeof resolveOptions>
 
 /**
  * Plays a step's episodes.
- * @throws Fault when every one failed: going on would make a run of nothing
+ * @throws Fault if every episode failed: the run could learn nothing
  */
 async function playStep(options: PpoSettings, step: number) {
   const { backend, episodesPerStep, concurrency, temperature } = options
   const by = { agent: backend.sampler({ temperature }), name: backend.name }
   const places = Array.from({ length: episodesPerStep }, (_, place) => place)
-  const jobs = jobsOf(options, { step, places, groupsPerStep: episodesPerStep, groupSize: 1 })
+  const jobs = rolloutJobs(options, { step, places, groupsPerStep: episodesPerStep, groupSize: 1 })
   const played = await mapPool(jobs, concurrency, (job) => playMember(options, by, job))
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const [first] = played
-  if (members.length === 0 && Fault.is(first))
-    throw new Fault(
-      first.code,
-      `step ${step}: none of its ${jobs.length} consultations could be played: ${first.message}`,
-      { cause: first },
-    )
+  if (members.length === 0 && Fault.is(first)) throw noRolloutFault(step, jobs.length, first)
   return { members, faults: jobs.length - members.length }
 }
 
-/** The batch of some episodes. */
-function batchOf(
+/** Makes the training batch of some episodes. */
+function ppoBatch(
   { backend, loss, normaliser, adam, critic }: PpoSettings,
   { step, maxTokens }: { readonly step: number; readonly maxTokens: number },
-  lessons: readonly CriticExample[],
+  examples: readonly CriticExample[],
 ): TrainBatch {
-  const segments = lessons.flatMap((lesson) => lesson.segments)
+  const segments = examples.flatMap((example) => example.segments)
   return {
     step,
     policyVersion: backend.policyVersion,
@@ -131,8 +126,8 @@ function batchOf(
     loss,
     adam: settingsAt(adam, step),
     critic: {
-      returns: lessons.flatMap(({ returns }) => returns),
-      oldValues: lessons.flatMap(({ oldValues }) => oldValues),
+      returns: examples.flatMap(({ returns }) => returns),
+      oldValues: examples.flatMap(({ oldValues }) => oldValues),
       range: critic.range,
       coefficient: critic.coefficient,
       adam: settingsAt(critic.adam, step),
@@ -140,41 +135,41 @@ function batchOf(
   }
 }
 
-/** Passes over the lessons in shares of an order of its own; gives the last gradient step's report. */
+/** Makes a step's passes over its episodes in shuffled minibatches; returns the last gradient step's report. */
 async function learn(
   options: PpoSettings,
   at: { readonly step: number; readonly maxTokens: number },
-  lessons: readonly CriticExample[],
+  examples: readonly CriticExample[],
 ) {
   const { backend, seed = loopDefaults.seed, epochs, minibatches } = options
-  const parts = Math.min(minibatches, lessons.length)
-  const end = (part: number) => Math.floor((part * lessons.length) / parts)
-  const drawnBy = backend.policyVersion
+  const parts = Math.min(minibatches, examples.length)
+  const end = (part: number) => Math.floor((part * examples.length) / parts)
+  const rolloutVersion = backend.policyVersion
   let update: StepReport | undefined
   for (let epoch = 0; epoch < epochs; epoch++) {
-    const order = shuffle(lessons, seed, 'minibatch', at.step, epoch)
+    const order = shuffle(examples, seed, 'minibatch', at.step, epoch)
     for (let part = 0; part < parts; part++) {
-      const batch = batchOf(options, at, order.slice(end(part), end(part + 1)))
-      update = await backend.step({ ...batch, maxStaleness: batch.policyVersion - drawnBy })
+      const batch = ppoBatch(options, at, order.slice(end(part), end(part + 1)))
+      update = await backend.step({ ...batch, maxStaleness: batch.policyVersion - rolloutVersion })
     }
   }
   return update
 }
 
-async function oneStep(options: PpoSettings, step: number): Promise<PpoStep> {
+async function trainStep(options: PpoSettings, step: number): Promise<PpoStep> {
   const started = performance.now()
   const { members, faults } = await playStep(options, step)
   const episodes = members.map(({ episode }) => episode)
-  const lessons = await criticBatch(options, members)
-  const forks = lessons.reduce((sum, { segments }) => sum + segments.length - 1, 0)
-  const update = await learn(options, { step, maxTokens: mostTokens(options, episodes) }, lessons)
+  const examples = await criticBatch(options, members)
+  const forks = examples.reduce((sum, { segments }) => sum + segments.length - 1, 0)
+  const maxTokens = maxEpisodeTokens(options, episodes)
+  const update = await learn(options, { step, maxTokens }, examples)
   const counts = { groups: [], drawn: 0, lost: 0, stale: 0, staleGroups: 0 }
-  const told = metricsOf({ members, faults, ...counts }, forks)
+  const played = rolloutMetrics({ members, faults, ...counts }, forks)
   const metrics = {
     ...{ step, steps: options.steps, policyVersion: options.backend.policyVersion },
-    ...told,
-    groups: noGroups,
-    samples: { ...told.samples, used: lessons.length },
+    ...played,
+    samples: { ...played.samples, used: examples.length },
     ...(update ? { update } : {}),
     seconds: (performance.now() - started) / 1000,
   }
@@ -182,15 +177,15 @@ async function oneStep(options: PpoSettings, step: number): Promise<PpoStep> {
 }
 
 /**
- * Runs the steps in order. Metrics have no groups, `samples.used` counts episodes, and `update` is the report of the
- * step's last gradient step, over its share of the episodes. Only the backend, the cases, the env, the reward and
- * `steps` must be given; defaults are those of a recipe (`defaults.ts`).
- * @throws what `assertCriticOptions` throws, and RangeError for counts that are none: before any episode
+ * Trains with PPO. Metrics have no groups, `samples.used` counts episodes, and `update` reports the step's last gradient
+ * step, over its share of the episodes. Only the backend, the cases, the env, the reward and `steps` are required;
+ * defaults are those of a recipe (`defaults.ts`).
+ * @throws before any episode: what `assertCriticOptions` throws, and RangeError for counts that are no positive integers
  */
 export async function trainPpo(options: PpoOptions): Promise<LoopSummary> {
-  const settings = resolved(options)
+  const settings = resolveOptions(options)
   assertCriticOptions(settings)
   const { episodesPerStep, epochs, minibatches } = settings
   assertCounts({ episodesPerStep, epochs, minibatches })
-  return runSteps(settings, (step) => oneStep(settings, step))
+  return runSteps(settings, (step) => trainStep(settings, step))
 }

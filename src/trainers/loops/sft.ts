@@ -1,8 +1,8 @@
 /**
- * Supervised fine-tuning: consultations that somebody else played in, gradient steps out. The loop, on one screen.
+ * SFT training loop: supervised fine-tuning on demonstrations.
  *
- * What a step is shown depends on the demonstrations, the run's seed and the step's number alone, so a run that
- * was interrupted and resumed makes the same weights as one that was not.
+ * The episodes of a step depend on the demonstrations, the run's seed and the step number alone, so a run that was
+ * interrupted and resumed has the same weights as one that was not.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Backend, StepReport } from '../../backend.js'
@@ -16,29 +16,30 @@ import type { StepMetrics } from '../events.js'
 import type { AdamSchedule } from './adam-schedule.js'
 import { settingsAt } from './adam-schedule.js'
 import type { LoopOptions, LoopSummary, StepResult } from './loop.js'
-import { assertCounts, mostTokens, runSteps } from './loop.js'
+import { assertCounts, maxEpisodeTokens, runSteps } from './loop.js'
 import { noGroups } from './metrics.js'
 
-/** What a step of fine-tuning made. */
+/** Result of one fine-tuning step. */
 export interface SftStep extends StepResult {
-  /** The demonstrations it was shown. */
+  /** The step's demonstrations. */
   readonly episodes: readonly Episode[]
 }
 
+/** Options of {@link trainSft}. */
 export interface SftOptions extends LoopOptions<SftStep> {
-  /** One that has `demonstrate`. */
+  /** A backend with `demonstrate`. */
   readonly backend: Backend
   /** Read to its end before the first step; a resumed run needs the same ones in the same order. */
   readonly demonstrations: Iterable<Episode> | AsyncIterable<Episode>
   /** @default 'token-mean' */
   readonly normaliser?: NormaliserKind
-  /** For the dr-grpo normaliser: the most tokens an episode can have drawn. @default `mostTokens` of all of them */
+  /** For the dr-grpo normaliser: maximum drawn tokens per episode. @default `maxEpisodeTokens` of all demonstrations */
   readonly maxTokens?: number
   /** @default a learning rate of 0.05 */
   readonly adam?: AdamSchedule
-  /** Times every demonstration is shown. @default 1, or what `steps` amount to */
+  /** Passes over the demonstrations. @default 1, unless `steps` is given */
   readonly epochs?: number
-  /** In place of `epochs`: all steps of the run; the last epoch may end early. */
+  /** Total steps of the run, instead of `epochs`; the last epoch may end early. */
   readonly steps?: number
   /** The last step of an epoch may have fewer. @default 32 */
   readonly episodesPerStep?: number
@@ -46,13 +47,13 @@ export interface SftOptions extends LoopOptions<SftStep> {
   readonly seed?: number
 }
 
-/** The policy's part in an episode that it did not play. */
-type Teach = (episode: Episode) => readonly TokenSegment[]
+/** Makes the policy's token segments of an episode that it did not play. */
+type Demonstrate = (episode: Episode) => readonly TokenSegment[]
 
 const likelihood: Loss = { kind: 'cross-entropy', entropy: 0 }
 
-/** The demonstrations of a step, by their places in the list: each epoch all of them, in an order of its own. */
-function schedule(
+/** Makes the function from a step to the indices of its demonstrations: every epoch shuffles all of them anew. */
+function scheduleDemonstrations(
   count: number,
   { episodesPerStep, seed }: { readonly episodesPerStep: number; readonly seed: number },
 ): (step: number) => readonly number[] {
@@ -68,8 +69,8 @@ function schedule(
   }
 }
 
-/** Moves that a segment has drawn: stretches of the mask, since between two moves there is something to read. */
-function movesIn({ mask }: TokenSegment): number {
+/** Counts the drawn moves of a segment: runs of 1 in the mask, since tokens are read between two moves. */
+function countMoves({ mask }: TokenSegment): number {
   let moves = 0
   for (let t = 0; t < mask.length; t++) if (mask[t] === 1 && mask[t - 1] !== 1) moves++
   return moves
@@ -77,7 +78,7 @@ function movesIn({ mask }: TokenSegment): number {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-function teacherOf(backend: Backend): Teach {
+function demonstrator(backend: Backend): Demonstrate {
   const { demonstrate } = backend
   if (!demonstrate)
     throw new TypeError(
@@ -86,8 +87,11 @@ function teacherOf(backend: Backend): Teach {
   return (episode) => demonstrate.call(backend, episode)
 }
 
-/** @throws Fault `bad-input` when there is nothing to learn: no demonstration, or none the policy could play */
-async function demonstrationsOf(options: SftOptions, teach: Teach): Promise<readonly Episode[]> {
+/** Reads all demonstrations. @throws Fault `bad-input` without any, or if the policy could make no move of any */
+async function readDemonstrations(
+  options: SftOptions,
+  demonstrate: Demonstrate,
+): Promise<readonly Episode[]> {
   const all: Episode[] = []
   for await (const episode of options.demonstrations) {
     options.signal?.throwIfAborted()
@@ -95,7 +99,7 @@ async function demonstrationsOf(options: SftOptions, teach: Teach): Promise<read
   }
   const [first] = all
   if (!first) throw new Fault('bad-input', 'Expected demonstrations, got none')
-  if (!all.some((episode) => teach(episode).length > 0))
+  if (!all.some((episode) => demonstrate(episode).length > 0))
     throw new Fault(
       'bad-input',
       `${first.id}: expected a move that ${options.backend.name} can make, got none in this or any other of ${all.length} demonstrations`,
@@ -111,13 +115,13 @@ function checkCounts({ epochs, steps, firstStep, episodesPerStep }: SftOptions):
   assertCounts({ epochs, steps, firstStep, episodesPerStep })
 }
 
-/** What every step of a run shares. */
+/** Settings that every step of a run shares. */
 interface SftSettings
   extends Required<Pick<SftOptions, 'backend' | 'adam' | 'normaliser' | 'maxTokens' | 'steps'>> {
-  readonly teach: Teach
+  readonly demonstrate: Demonstrate
 }
 
-/** A gradient step on some segments; none without any. */
+/** Makes a gradient step on the segments; none without any. */
 const learn = async (
   { backend, adam, maxTokens, normaliser }: SftSettings,
   step: number,
@@ -131,22 +135,22 @@ const learn = async (
         adam: settingsAt(adam, step),
       })
 
-/** Shows one step's demonstrations; a step of which the policy could have made no move makes no version. */
-async function oneStep(
+/** Learns from one step's demonstrations. If the policy could make no move of them, there is no new policy version. */
+async function trainStep(
   settings: SftSettings,
   step: number,
   episodes: readonly Episode[],
 ): Promise<StepMetrics> {
   const started = performance.now()
-  const { backend, teach, steps } = settings
-  const taught = episodes.map((episode, i) =>
-    // Saved runs name episodes alike; a mean over rollouts would take two of one name for one.
-    teach(episode).map((segment) => ({ ...segment, rolloutId: `${i}/${segment.rolloutId}` })),
+  const { backend, demonstrate, steps } = settings
+  const segments = episodes.map((episode, i) =>
+    // Saved runs reuse episode ids; a mean over rollouts would count two of one id as one.
+    demonstrate(episode).map((segment) => ({ ...segment, rolloutId: `${i}/${segment.rolloutId}` })),
   )
-  const update = await learn(settings, step, taught.flat())
+  const update = await learn(settings, step, segments.flat())
   const moves = sum(episodes.map(({ turns }) => turns.length))
-  const used = sum(taught.map((own) => sum(own.map(movesIn))))
-  const forks = sum(taught.map((own) => Math.max(0, own.length - 1)))
+  const used = sum(segments.map((own) => sum(own.map(countMoves))))
+  const forks = sum(segments.map((own) => Math.max(0, own.length - 1)))
   return {
     ...{ step, steps, policyVersion: backend.policyVersion },
     ...{ reward: null, accuracy: null, turns: moves / episodes.length, groups: noGroups },
@@ -157,28 +161,28 @@ async function oneStep(
 }
 
 /**
- * Runs the steps in order. Metrics have no groups and no scores; `samples` counts moves: `used` those learnt from,
- * `unavailable` those that the policy could not have made; `update.loss` is -log p per token under `token-mean`. Only
- * the backend and the demonstrations must be given.
- * @throws TypeError for a backend without `demonstrate`; RangeError for counts that are none; Fault `bad-input` when
- *   the policy could have made no move of any demonstration
+ * Trains by supervised fine-tuning. Metrics have no groups and no scores. `samples` counts moves: `used` those learned
+ * from, `unavailable` those that the policy could not have made. `update.loss` is -log p per token under `token-mean`.
+ * Only the backend and the demonstrations are required.
+ * @throws TypeError for a backend without `demonstrate`; RangeError for counts that are no positive integers; Fault
+ *   `bad-input` if the policy could have made no move of any demonstration
  */
 export async function trainSft(options: SftOptions): Promise<LoopSummary> {
   const { backend, signal, epochs = 1, seed = loopDefaults.seed } = options
-  const teach = teacherOf(backend)
+  const demonstrate = demonstrator(backend)
   checkCounts(options)
-  const demonstrations = await demonstrationsOf(options, teach)
+  const demonstrations = await readDemonstrations(options, demonstrate)
   const { episodesPerStep = sftDefaults.episodesPerStep } = options
   const { steps = epochs * Math.ceil(demonstrations.length / episodesPerStep) } = options
   const { normaliser = sftDefaults.normaliser, adam = adamDefaults } = options
-  const maxTokens = mostTokens(options, demonstrations)
-  const settings = { backend, adam, normaliser, maxTokens, steps, teach }
-  const placesAt = schedule(demonstrations.length, { episodesPerStep, seed })
+  const maxTokens = maxEpisodeTokens(options, demonstrations)
+  const settings = { backend, adam, normaliser, maxTokens, steps, demonstrate }
+  const placesAt = scheduleDemonstrations(demonstrations.length, { episodesPerStep, seed })
   return runSteps({ ...options, steps }, async (step) => {
-    // A backend that waits for nothing would keep Ctrl-C unheard.
+    // A backend that never awaits would block the event loop, and with it Ctrl-C.
     await setImmediate()
     signal?.throwIfAborted()
     const episodes = placesAt(step).map((place) => demonstrations[place] as Episode) // places are below its length
-    return { step, metrics: await oneStep(settings, step, episodes), episodes }
+    return { step, metrics: await trainStep(settings, step, episodes), episodes }
   })
 }

@@ -1,31 +1,32 @@
 /**
- * Groups played ahead of the steps that take them, so that a slow consultation never holds up a step. What comes out
- * depends on how long things take: a run with a flow is not the same twice.
+ * Asynchronous rollouts: a queue of groups played ahead of the steps that take them, so a slow consultation does not
+ * hold up a step. Results depend on timing: a run with a queue is not reproducible.
  */
 import pLimit from 'p-limit'
 import type { Agent } from '../../agent.js'
 import { Fault } from '../../error.js'
 import type { GroupMember, PlayOptions, RolloutJob } from './group-rollouts.js'
-import { jobsOf, playMember } from './group-rollouts.js'
+import { playMember, rolloutJobs } from './group-rollouts.js'
 
+/** Options of {@link openRolloutQueue}. */
 export interface RolloutQueueOptions {
   readonly play: PlayOptions
-  /** The newest policy, asked for as each consultation begins. */
+  /** The newest policy; called as each consultation begins. */
   readonly sampler: () => Agent
   readonly name: string
-  /** The version of the newest policy. */
+  /** Version of the newest policy. */
   readonly version: () => number
   readonly firstStep: number
   readonly groupsPerStep: number
   readonly groupSize: number
   readonly concurrency: number
-  /** How many versions old a group's oldest token may be when a step takes it; older ones are dropped. */
+  /** Maximum age of a group's oldest token when a step takes it, in versions; older groups are dropped. */
   readonly maxStaleness: number
-  /** Versions that a step makes: what is played further ahead than they allow would be too old when it is taken. */
+  /** Versions per step; bounds how far ahead groups can be played without being too old when taken. */
   readonly versionsPerStep: number
 }
 
-/** The members of one group, as they came back. */
+/** Played members of one group, and the faults of the others. */
 export interface PlayedGroup {
   readonly step: number
   readonly place: number
@@ -33,25 +34,28 @@ export interface PlayedGroup {
   readonly faults: readonly Fault[]
 }
 
-/** What a step takes from a flow. */
+/** Groups that a step takes from the queue. */
 export interface TakenGroups {
-  /** As many as were asked for, in the order they were begun. */
+  /** As many groups as requested, in the order they were begun. */
   readonly groups: readonly PlayedGroup[]
-  /** Members of groups that were too old. */
+  /** Number of members of groups that were too old. */
   readonly stale: number
-  /** Groups that were too old, and groups that lost every member. */
+  /** Number of groups that were too old. */
   readonly staleGroups: number
+  /** Groups that lost every member to faults. */
   readonly lost: readonly PlayedGroup[]
 }
 
+/** Queue of groups played ahead. */
 export interface RolloutQueue {
-  /** Waits for `count` groups that are fresh enough; those under way go on. */
+  /** Waits for `count` groups that are fresh enough. @throws the error of a failed rollout, or once closed */
   take(count: number): Promise<TakenGroups>
-  /** Stops what is under way. */
+  /** Aborts the running rollouts and waits for them to end. */
   close(): Promise<void>
 }
 
-const oldest = ({ members }: PlayedGroup): number =>
+/** Oldest policy version among a group's tokens; Infinity without tokens. */
+const oldestVersion = ({ members }: PlayedGroup): number =>
   members.reduce(
     (least, { episode }) =>
       episode.turns.reduce(
@@ -61,32 +65,23 @@ const oldest = ({ members }: PlayedGroup): number =>
     Number.POSITIVE_INFINITY,
   )
 
-/** Plays on as groups are taken, as many steps ahead as the bound on staleness allows. */
-// Long because what is ready, what is running and who waits are one state, which every function in it changes.
-export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
-  const { groupsPerStep, groupSize, maxStaleness, versionsPerStep, version, sampler, name } =
-    options
-  const stop = new AbortController()
-  const signal = options.play.signal
-    ? AbortSignal.any([options.play.signal, stop.signal])
-    : stop.signal
-  const play = { ...options.play, signal }
+/** Keeps up to `most` groups of the run playing or ready, in order from `options.firstStep` on. */
+function playAhead({ play, sampler, name, ...options }: RolloutQueueOptions, most: number) {
+  const { groupsPerStep, groupSize } = options
   const limit = pLimit(options.concurrency)
-  const most = groupsPerStep * (1 + Math.floor(maxStaleness / versionsPerStep))
   const ready: PlayedGroup[] = []
   const running = new Set<Promise<void>>()
   let next = (options.firstStep - 1) * groupsPerStep
   let failure: unknown
   let wake: () => void = () => undefined
 
-  const member = (job: RolloutJob): Promise<GroupMember | Fault> =>
-    limit(() => playMember(play, { agent: sampler(), name }, job))
-
   const playGroup = async (n: number): Promise<void> => {
     const step = Math.floor(n / groupsPerStep) + 1
     const place = n % groupsPerStep
-    const jobs = jobsOf(play, { step, places: [place], groupsPerStep, groupSize })
-    const played = await Promise.all(jobs.map(member))
+    const jobs = rolloutJobs(play, { step, places: [place], groupsPerStep, groupSize })
+    const played = await Promise.all(
+      jobs.map((job) => limit(() => playMember(play, { agent: sampler(), name }, job))),
+    )
     ready.push({
       step,
       place,
@@ -110,35 +105,55 @@ export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
   }
 
   return {
+    launch,
+    /** Waits for the next group that is ready. */
+    async shift(): Promise<PlayedGroup> {
+      for (;;) {
+        launch()
+        if (failure !== undefined) throw failure
+        const group = ready.shift()
+        if (group) return group
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+    /** Launches no more groups; the failure of an earlier one is kept. */
+    fail: (error: Error): unknown => (failure ??= error),
+    settled: () => Promise.all(running),
+  }
+}
+
+/** Opens a queue that plays as many steps ahead as the bound on staleness allows. */
+export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
+  const { play, groupsPerStep, maxStaleness, versionsPerStep, version } = options
+  const stop = new AbortController()
+  const signal = play.signal ? AbortSignal.any([play.signal, stop.signal]) : stop.signal
+  const most = groupsPerStep * (1 + Math.floor(maxStaleness / versionsPerStep))
+  const ahead = playAhead({ ...options, play: { ...play, signal } }, most)
+  return {
     async take(count) {
       const groups: PlayedGroup[] = []
       const lost: PlayedGroup[] = []
       let [stale, staleGroups] = [0, 0]
       while (groups.length < count) {
-        launch()
-        if (failure !== undefined) throw failure
-        const group = ready.shift()
-        if (!group) {
-          await new Promise<void>((resolve) => {
-            wake = resolve
-          })
-        } else if (group.members.length === 0) {
+        const group = await ahead.shift()
+        if (group.members.length === 0) {
           lost.push(group)
-          // A world that is down stays down: going on would make a run of nothing.
+          // A world that is down stays down: the run could learn nothing.
           if (lost.length >= groupsPerStep) throw group.faults[0]
-        } else if (version() - oldest(group) > maxStaleness) {
+        } else if (version() - oldestVersion(group) > maxStaleness) {
           stale += group.members.length
           staleGroups++
         } else groups.push(group)
       }
-      launch()
+      ahead.launch()
       groups.sort((a, b) => a.step - b.step || a.place - b.place)
       return { groups, stale, staleGroups, lost }
     },
     async close() {
-      failure ??= new DOMException('The flow was closed', 'AbortError')
-      stop.abort(failure)
-      await Promise.all(running)
+      stop.abort(ahead.fail(new DOMException('The flow was closed', 'AbortError')))
+      await ahead.settled()
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Where demonstrations come from: the best of what was saved, or a doctor who is made to play. */
+/** Demonstrations for supervised fine-tuning: by rejection sampling of saved episodes, or by an agent that plays. */
 import type { AnyAgent } from '../../agent.js'
 import type { Case } from '../../case.js'
 import { graderView } from '../../case.js'
@@ -11,20 +11,21 @@ import { demonstrationSeeds } from '../../seed.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
 import type { TrainingEmitter } from '../events.js'
 
-/** Episodes worth showing, and how many were not to be had. */
+/** Demonstration episodes, and counts of those left out. */
 export interface Demonstrations {
   /** In the order they were given or played. */
   readonly kept: readonly SavedEpisode[]
-  /** Had no total where one was needed, or could not be played. */
+  /** Number of episodes without a required total, or that could not be played. */
   readonly unavailable: number
-  /** Had a total, and others did better. */
+  /** Number of episodes with a total that were not kept. */
   readonly rejected: number
 }
 
+/** Options of rejection sampling. */
 export interface RejectionOptions {
-  /** The least total of a demonstration. @default -Infinity */
+  /** Minimum total of a demonstration. @default -Infinity */
   readonly minReward?: number
-  /** Of each group, or of each case where there are no groups, so many at most: those of the highest totals. @default all */
+  /** Maximum episodes per group, or per case without groups: those with the highest totals. @default all */
   readonly bestOf?: number
 }
 
@@ -34,19 +35,19 @@ interface Candidate {
   readonly saved: SavedEpisode
 }
 
-/** Puts a candidate behind those at least as good, and the one too many out. */
-function admit(best: Candidate[], candidate: Candidate, most: number): void {
-  // Where nothing is put out, nothing need be compared.
+/** Inserts a candidate in order of falling totals, after equal ones, and drops the last beyond `most`. */
+function insertCandidate(best: Candidate[], candidate: Candidate, most: number): void {
+  // If none is ever dropped, the order does not matter.
   const at = Number.isFinite(most) ? best.findIndex(({ total }) => total < candidate.total) : -1
   best.splice(at < 0 ? best.length : at, 0, candidate)
   if (best.length > most) best.pop()
 }
 
 /**
- * Rejection sampling: episodes with a total of at least `minReward`, and of those the best of each group (of one
- * case); of equal totals the earlier ones. Episodes without a total are never kept. Holds in memory what it keeps.
+ * Rejection sampling: keeps episodes with a total of at least `minReward`, and of those the best of each group (of one
+ * case); among equal totals the earlier ones. Episodes without a total are never kept. Kept episodes are in memory.
  * (STaR, Zelikman et al. 2022; rejection-sampling fine-tuning, Yuan et al. 2023.)
- * @throws RangeError for a `minReward` or a total that is no number, or a `bestOf` below 1
+ * @throws RangeError for a `minReward` that is NaN, a total that is not finite, or a `bestOf` below 1
  */
 export async function rejectionSampled(
   saved: Iterable<SavedEpisode> | AsyncIterable<SavedEpisode>,
@@ -72,7 +73,7 @@ export async function rejectionSampled(
       const key = JSON.stringify(one.group === undefined ? [caseId] : [caseId, one.group])
       const best = groups.get(key) ?? []
       groups.set(key, best)
-      admit(best, { place, total, saved: one }, bestOf)
+      insertCandidate(best, { place, total, saved: one }, bestOf)
     }
   }
   const kept = [...groups.values()].flat().sort((a, b) => a.place - b.place)
@@ -83,33 +84,34 @@ export async function rejectionSampled(
   }
 }
 
+/** Options of demonstrations that an agent plays. */
 export interface FromAgentOptions {
-  /** The oracle, the recorded doctor of imported dialogues, a teacher model, or the policy itself. */
+  /** For example the oracle, the recorded doctor of imported dialogues, a teacher model, or the policy itself. */
   readonly agent: AnyAgent
   readonly agentName: string
   readonly cases: readonly Case[]
   readonly makeEnv: () => Env
-  /** Scores every episode, for {@link rejectionSampled}. */
+  /** Scores every episode, for rejection sampling. */
   readonly reward?: Reward
-  /** How often each case is played: as siblings of one group, for agents that draw their moves. @default 1 */
+  /** Episodes per case, as siblings of one group; for agents that sample their moves. @default 1 */
   readonly times?: number
   /** @default 0 */
   readonly seed?: number
   /** Episodes under way at once. @default 16 */
   readonly concurrency?: number
-  /** Told every fault, as `fault-met`. */
+  /** Emits `fault-met` for every fault. */
   readonly events?: TrainingEmitter
   readonly signal?: AbortSignal | undefined
 }
 
-/** One case, to be played once. */
+/** One episode to be played. */
 interface DemonstrationJob {
   readonly place: number
   readonly time: number
   readonly truth: Case
 }
 
-/** Plays one case; gives the fault when its world failed. */
+/** Plays one episode; returns the fault if its world failed. */
 async function playOne(
   options: FromAgentOptions,
   { place, time, truth }: DemonstrationJob,
@@ -118,7 +120,7 @@ async function playOne(
   const played = await play(truth, {
     ...{ agent, agentName, makeEnv, signal },
     seeds: demonstrationSeeds(runSeed, place, time),
-    rewards: { ...(reward ? { reward } : {}) },
+    rewards: reward ? { reward } : {},
     id: `${agentName}/${place}/${time}`,
   })
   if (Fault.is(played)) {
@@ -134,9 +136,9 @@ async function playOne(
 }
 
 /**
- * Lets a doctor play every case, as many `times` as asked. What comes of a case depends on its place, the seed and
- * the doctor alone. Consultations whose world failed are left out and counted.
- * @throws Fault when every one failed; RangeError for `times` below 1
+ * Plays every case `times` times with an agent. The episodes of a case depend on its place, the seed and the agent
+ * alone. Consultations whose world failed are left out and counted.
+ * @throws Fault if every consultation failed; RangeError for `times` below 1
  */
 export async function fromAgent(options: FromAgentOptions): Promise<Demonstrations> {
   const { cases, times = 1, concurrency = 16, agentName } = options

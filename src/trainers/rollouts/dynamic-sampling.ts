@@ -1,22 +1,23 @@
-/** Dynamic sampling: which groups of a step teach nothing, and how many more are worth drawing. */
+/** Dynamic sampling (DAPO): which groups of a step learn, and how many more to draw. */
 import type { Group } from '../../group.js'
 
+/** Decision of dynamic sampling over the groups drawn so far. */
 export interface Resampling {
-  /** The first `wanted` groups that teach, in the order drawn. */
+  /** The first `wanted` groups that learn, in the order drawn. */
   readonly kept: readonly Group[]
-  /** Groups that teach nothing, each with its reason in `status`. */
+  /** Groups without a learning signal, each with its reason in `status`. */
   readonly idle: readonly Group[]
-  /** Groups that teach beyond those wanted. */
+  /** Groups that learn, beyond those wanted. */
   readonly surplus: readonly Group[]
-  /** How many groups to draw next; 0 when there are enough, or the bound is reached. */
+  /** Number of groups to draw next; 0 if there are enough, or the bound is reached. */
   readonly draw: number
-  /** Whether the bound was reached with too few groups that teach. */
+  /** Whether the bound was reached with too few groups that learn. */
   readonly exhausted: boolean
 }
 
 /**
- * DAPO's dynamic sampling (Yu et al. 2025, arXiv:2503.14476): a step goes on drawing groups until `wanted` of them
- * teach something, `most` were drawn, or both.
+ * Decides how many groups to draw next, by DAPO's dynamic sampling (Yu et al. 2025, arXiv:2503.14476): a step draws
+ * groups until `wanted` of them learn, or `most` were drawn.
  * @param groups all groups drawn for the step so far
  */
 export function shouldResample(
@@ -27,9 +28,9 @@ export function shouldResample(
     drawn = groups.length,
   }: {
     readonly wanted: number
-    /** The most groups a step may draw; DAPO's recipes in verl allow ten batches. @default 10 * wanted */
+    /** Maximum groups per step; DAPO's recipes in verl allow ten batches. @default 10 * wanted */
     readonly most?: number
-    /** How many were drawn, with those that faults left without a member. @default groups.length */
+    /** Number of groups drawn, those that lost every member to faults included. @default groups.length */
     readonly drawn?: number
   },
 ): Resampling {
@@ -42,13 +43,13 @@ export function shouldResample(
       throw new RangeError(
         `Expected \`${name}\` to be an integer of at least ${least}, got \`${value}\``,
       )
-  const teaching = groups.filter(({ status }) => status === 'learns')
-  const missing = Math.max(0, wanted - teaching.length)
+  const learning = groups.filter(({ status }) => status === 'learns')
+  const missing = Math.max(0, wanted - learning.length)
   const draw = Math.min(missing, Math.max(0, most - drawn))
   return {
-    kept: teaching.slice(0, wanted),
+    kept: learning.slice(0, wanted),
     idle: groups.filter(({ status }) => status !== 'learns'),
-    surplus: teaching.slice(wanted),
+    surplus: learning.slice(wanted),
     draw,
     exhausted: missing > 0 && draw === 0,
   }

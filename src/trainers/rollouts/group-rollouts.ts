@@ -1,4 +1,4 @@
-/** Playing groups of consultations: members of one case and one seed, by one policy, scored. */
+/** Group rollouts: plays and scores the members of a group, which share case and seed. */
 import type { Agent } from '../../agent.js'
 import type { Case } from '../../case.js'
 import type { Env } from '../../env.js'
@@ -12,13 +12,13 @@ import { play } from '../../rollout.js'
 import { groupSeeds } from '../../seed.js'
 import type { TrainingEmitter } from '../events.js'
 
-/** The world that training consultations happen in. */
+/** World options of training rollouts: cases, env, rewards and seed. */
 export interface PlayOptions {
-  /** The n-th training case; n counts groups from the start of the run, whatever is drawn again apart. */
+  /** The n-th training case; n counts groups from the start of the run, groups drawn by resampling not counted. */
   readonly caseAt: (n: number, step: number) => Case
   readonly makeEnv: (step: number) => Env
   readonly reward: Reward
-  /** Measured beside the reward, for the curves. */
+  /** Accuracy measure, for the learning curves. */
   readonly accuracy: Reward
   /** @default 0 */
   readonly seed?: number
@@ -26,24 +26,28 @@ export interface PlayOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** One member of a group, played and scored. */
+/** A played and scored member of a group. */
 export interface GroupMember {
   readonly place: number
   readonly episode: Episode
   readonly score: Score
+  /** Accuracy, 0 to 1; null if unknown. */
   readonly right: number | null
 }
 
-/** One member of one group, to be played. */
+/** A member of a group that is to be played. */
 export interface RolloutJob {
   readonly step: number
-  /** Of the group within the step. */
+  /** Index of the group within the step. */
   readonly place: number
   readonly member: number
   readonly truth: Case
 }
 
-/** Plays and scores one member of one group; gives the fault when its world failed. A score that the world made unavailable is told as one. */
+/**
+ * Plays and scores one member; returns the fault if its world failed. Emits `fault-met` for that, and for a score that
+ * the world made unavailable.
+ */
 export async function playMember(
   { makeEnv, reward, accuracy, seed: runSeed = 0, signal, events }: PlayOptions,
   { agent, name }: { readonly agent: Agent; readonly name: string },
@@ -68,8 +72,8 @@ export async function playMember(
   return { place, episode, score: scores.reward, right: scores.accuracy.total }
 }
 
-/** The jobs of the groups at some places of a step. */
-export const jobsOf = (
+/** Jobs of the groups at some places of a step. */
+export const rolloutJobs = (
   { caseAt }: PlayOptions,
   {
     step,
@@ -91,19 +95,27 @@ export const jobsOf = (
     )
   })
 
-/** The group of the members at one place; `undefined` where none was left. */
-export function groupAt(
+/** Makes the fault of a step of which no consultation could be played. @param first the first of the faults */
+export const noRolloutFault = (step: number, count: number, first: Fault): Fault =>
+  new Fault(
+    first.code,
+    `step ${step}: none of its ${count} consultations could be played: ${first.message}`,
+    { cause: first },
+  )
+
+/** Forms the group of the members at one place; `undefined` without members. */
+export const formMemberGroup = (
   id: string,
   members: readonly GroupMember[],
   estimator: AdvantageEstimator,
-  policy: GroupPolicy = {},
-): Group | undefined {
-  if (members.length === 0) return undefined
-  return formGroup(
-    id,
-    members.map(({ episode }) => episode),
-    members.map(({ score }) => score),
-    estimator,
-    policy,
-  )
-}
+  policy: GroupPolicy,
+): Group | undefined =>
+  members.length === 0
+    ? undefined
+    : formGroup(
+        id,
+        members.map(({ episode }) => episode),
+        members.map(({ score }) => score),
+        estimator,
+        policy,
+      )

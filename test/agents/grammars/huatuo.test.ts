@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { huatuo } from '../../../src/agents/grammars/huatuo.js'
 import type { Observation } from '../../../src/env.js'
 import { formatHuatuoReply } from '../../../src/text/huatuo-reply.js'
+import { fc } from '../../fixtures/property.js'
 
 const { name, parse, render } = huatuo()
 const observation: Observation = {

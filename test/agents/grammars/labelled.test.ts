@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatAction, labelled } from '../../../src/agents/grammars/labelled.js'
 import type { Observation } from '../../../src/env.js'
 import type { Action, Turn } from '../../../src/turn.js'
+import { fc } from '../../fixtures/property.js'
 
 const { parse, render } = labelled()
 const brief = labelled({ rules: 'brief' })

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CaseIdParts } from '../../../src/cases/generator/case-id.js'
 import { caseId, parseCaseId } from '../../../src/cases/generator/case-id.js'
 import { tierNames } from '../../../src/knowledge/tiers.js'
+import { fc } from '../../fixtures/property.js'
 
 const id = fc
   .stringMatching(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/)

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type Case, primaryDiagnosis } from '../../../src/case.js'
 import type { CaseSourceOptions } from '../../../src/cases/generator/case-id.js'
@@ -11,6 +10,7 @@ import { tiers } from '../../../src/knowledge/tiers.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
 import { toThirdPerson } from '../../../src/text/third-person.js'
 import { familyKnowledge, widerKnowledge } from '../../fixtures/family-knowledge.js'
+import { fc } from '../../fixtures/property.js'
 
 const small = familyKnowledge()
 const shipped = loadKnowledge()

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
 import { mineActionSpace } from '../../../src/cases/importers/mine-action-space.js'
@@ -10,6 +9,7 @@ import { Fault } from '../../../src/error.js'
 import type { ActionSpace } from '../../../src/knowledge/action-space.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
 import { consultations, writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
+import { fc } from '../../fixtures/property.js'
 
 let folder: string
 let cases: readonly Case[]

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
 import { examinerView } from '../../../src/case.js'
@@ -7,6 +6,7 @@ import { recordExams } from '../../../src/envs/exams/record.js'
 import type { ExamContext, ExamReport, ExamSimulator } from '../../../src/exam.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import type { Language } from '../../../src/turn.js'
+import { fc } from '../../fixtures/property.js'
 import { spokenCase } from '../../fixtures/spoken-case.js'
 import { spokenKnowledge } from '../../fixtures/spoken-knowledge.js'
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { stockSentences } from '../../../src/envs/patients/nlg/stock-sentences.js'
 import { rulePatient } from '../../../src/envs/patients/rule.js'
@@ -6,6 +5,7 @@ import type { FindingDefinition, Knowledge } from '../../../src/knowledge/knowle
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import type { Patient } from '../../../src/patient.js'
 import type { Language } from '../../../src/turn.js'
+import { fc } from '../../fixtures/property.js'
 import { smallKnowledge } from '../../fixtures/small-knowledge.js'
 import { asking, interview, spokenCase, spokenView } from '../../fixtures/spoken-case.js'
 import { spokenKnowledge } from '../../fixtures/spoken-knowledge.js'

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Part, Reward } from '../../../src/reward.js'
 import { notApplicable, ok, unavailable } from '../../../src/reward.js'
 import type { GateOptions } from '../../../src/rewards/combinators/compose.js'
 import { clip, gate, multiply, otherwise, weigh } from '../../../src/rewards/combinators/compose.js'
 import { defineReward } from '../../../src/rewards/define.js'
+import { fc } from '../../fixtures/property.js'
 import { ask, diagnose, episodeOf, saying, truthOf } from '../../fixtures/reward-episodes.js'
 
 const episode = saying('flu')

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
 import { Fault } from '../../../src/error.js'
@@ -6,6 +5,7 @@ import { unavailable } from '../../../src/reward.js'
 import { perTurn } from '../../../src/rewards/combinators/per-turn.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import { tokenTurns, turnRewards } from '../../../src/trainers/advantages/turn-rewards.js'
+import { fc } from '../../fixtures/property.js'
 import {
   ask,
   diagnose,

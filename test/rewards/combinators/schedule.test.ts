@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { RewardContext } from '../../../src/reward.js'
 import { notApplicable, type ok, unavailable } from '../../../src/reward.js'
@@ -7,6 +6,7 @@ import { schedule } from '../../../src/rewards/combinators/schedule.js'
 import { defineReward } from '../../../src/rewards/define.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
 import { playMember } from '../../../src/trainers/rollouts/group-rollouts.js'
+import { fc } from '../../fixtures/property.js'
 import { saying, truthOf } from '../../fixtures/reward-episodes.js'
 import { tinyActions, tinyEnv, tinyLung, tinyReward } from '../../fixtures/tiny.js'
 

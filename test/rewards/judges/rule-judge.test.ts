@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { askJudge } from '../../../src/rewards/judges/ask-judge.js'
@@ -7,6 +6,7 @@ import { countMatches } from '../../../src/rewards/judges/name-matching.js'
 import { ruleJudge } from '../../../src/rewards/judges/rule-judge.js'
 import type { Formulary } from '../../../src/rewards/outcome/formulary.js'
 import { formularyOf } from '../../../src/rewards/outcome/formulary.js'
+import { fc } from '../../fixtures/property.js'
 
 const entry = (id: string, names: readonly string[], code: string): Formulary[number] => ({
   id,

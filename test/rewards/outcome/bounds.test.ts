@@ -1,5 +1,5 @@
 /** What every reward of an outcome promises, over arbitrary consultations and over statements that no schema lets in. */
-import fc from 'fast-check'
+
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../../src/case.js'
 import type { Reward } from '../../../src/reward.js'
@@ -15,6 +15,7 @@ import { treatment } from '../../../src/rewards/outcome/treatment.js'
 import { triage } from '../../../src/rewards/outcome/triage.js'
 import { noContraindicated } from '../../../src/rewards/safety/no-contraindicated.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
+import { fc } from '../../fixtures/property.js'
 import { among, formulary, givingUp, stating } from '../../fixtures/stating.js'
 import { tinyCase } from '../../fixtures/tiny-case.js'
 import { anyCase, anyPlay, anyText } from '../arbitrary.js'

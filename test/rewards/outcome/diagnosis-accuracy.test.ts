@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
+import { fc } from '../../fixtures/property.js'
 import { ask, episodeOf, influenza, saying, truthOf } from '../../fixtures/reward-episodes.js'
 
 const reward = diagnosisAccuracy()

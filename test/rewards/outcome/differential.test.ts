@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   differentialAgreement,
@@ -6,6 +5,7 @@ import {
   differentialF1,
   differentialSpherical,
 } from '../../../src/rewards/outcome/differential.js'
+import { fc } from '../../fixtures/property.js'
 import { truthOf } from '../../fixtures/reward-episodes.js'
 import { among, formulary, givingUp, stating, total } from '../../fixtures/stating.js'
 

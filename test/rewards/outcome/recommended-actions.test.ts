@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import {
   findRecommendedActions,
   indexActions,
 } from '../../../src/rewards/outcome/recommended-actions.js'
+import { fc } from '../../fixtures/property.js'
 
 const knowledge = loadKnowledge()
 const all = [...knowledge.actions].map(([id, text]) => ({ id, text }))

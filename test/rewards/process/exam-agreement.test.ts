@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ExamMeasure } from '../../../src/rewards/process/exam-f1.js'
 import { examAgreement, examF1 } from '../../../src/rewards/process/exam-f1.js'
+import { fc } from '../../fixtures/property.js'
 import { diagnose, episodeOf, order, truthOf } from '../../fixtures/reward-episodes.js'
 
 const judge = async (measure: ExamMeasure, done: readonly string[], exams?: object) => {

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { notApplicable } from '../../../src/reward.js'
 import { examF1 } from '../../../src/rewards/process/exam-f1.js'
+import { fc } from '../../fixtures/property.js'
 import { diagnose, episodeOf, order, truthOf } from '../../fixtures/reward-episodes.js'
 
 const judge = async (orders: readonly (readonly string[])[], exams?: object) => {

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../../src/case.js'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import { historyCoverage } from '../../../src/rewards/process/history-coverage.js'
+import { fc } from '../../fixtures/property.js'
 import { ask, episodeOf, finding, order, present, truthOf } from '../../fixtures/reward-episodes.js'
 
 const judge = async (turns: readonly EpisodeTurn[], findings: readonly Finding[]) =>

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { oracle } from '../../../src/agents/oracle.js'
 import { random } from '../../../src/agents/random.js'
@@ -17,6 +16,7 @@ import {
 import { rewardChecks } from '../../../src/testing/reward.js'
 import { consult } from '../../fixtures/consulting.js'
 import { familyKnowledge } from '../../fixtures/family-knowledge.js'
+import { fc } from '../../fixtures/property.js'
 import { diagnose, episodeOf } from '../../fixtures/reward-episodes.js'
 import { tinyCase } from '../../fixtures/tiny-case.js'
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { GraderView } from '../../../src/case.js'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
@@ -12,6 +11,7 @@ import { readTranscriptParity } from '../../../src/rewards/published/diagagent-p
 import { goldSchema } from '../../../src/storage/case-schema.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import { saying } from '../../fixtures/judges.js'
+import { fc } from '../../fixtures/property.js'
 import {
   ask,
   diagnose,

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { bagF1, wordF1, wordTokens } from '../../../src/rewards/text/bag-f1.js'
 import { doctorAgentBleu } from '../../../src/rewards/text/bleu.js'
@@ -8,6 +7,7 @@ import type { RougeKind } from '../../../src/rewards/text/rouge.js'
 import { doctorAgentRouge, googleRouge, rouge } from '../../../src/rewards/text/rouge.js'
 import { charactersOrWords, googleTokens, ngrams } from '../../../src/rewards/text/tokens.js'
 import { golden, pairs } from '../../fixtures/golden-texts.js'
+import { fc } from '../../fixtures/property.js'
 
 type Pair = (typeof pairs)[number]
 const kinds: readonly RougeKind[] = [1, 2, 'l']

@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { add_word, cut } from 'jieba-wasm'
 import { describe, expect, test } from 'vitest'
 import { loadNativeJieba, loadWasmJieba } from '../../../src/rewards/text/jieba.js'
 import { segmentChinese } from '../../../src/rewards/text/segment-chinese.js'
 import { golden, lengths, pairs } from '../../fixtures/golden-texts.js'
+import { fc } from '../../fixtures/property.js'
 
 const texts = pairs.flatMap(({ candidate, gold }, n) => [
   { text: candidate, tokens: golden.tokens[n]?.[0] },

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Episode } from '../../../src/episode.js'
 import { notApplicable, ok } from '../../../src/reward.js'
@@ -8,6 +7,7 @@ import { overlapMeasures } from '../../../src/rewards/text/overlap-measures.js'
 import type { TextOverlapOptions } from '../../../src/rewards/text/text-overlap.js'
 import { textOverlap } from '../../../src/rewards/text/text-overlap.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
+import { fc } from '../../fixtures/property.js'
 import {
   ask,
   diagnose,

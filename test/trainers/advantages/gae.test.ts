@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ValueRow } from '../../../src/trainers/advantages/gae.js'
 import { gae, reinforcePlusPlus } from '../../../src/trainers/advantages/gae.js'
@@ -6,6 +5,7 @@ import {
   discountedReturns,
   terminalReward,
 } from '../../../src/trainers/advantages/token-rewards.js'
+import { fc } from '../../fixtures/property.js'
 
 const floats = (...values: readonly number[]) => Float64Array.from(values)
 const raw = { whiten: false } as const

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BatchEstimator, ScoredGroup } from '../../../src/group.js'
 import {
@@ -7,6 +6,7 @@ import {
   reinforcePlusPlusBaselineAdvantages,
 } from '../../../src/trainers/advantages/per-batch.js'
 import { standardise, whitenTokens } from '../../../src/trainers/advantages/whiten.js'
+import { fc } from '../../fixtures/property.js'
 
 const near = (
   got: readonly (readonly number[])[],

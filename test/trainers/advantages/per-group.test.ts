@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AdvantageEstimator } from '../../../src/group.js'
 import {
@@ -9,6 +8,7 @@ import {
   remaxAdvantages,
   rlooAdvantages,
 } from '../../../src/trainers/advantages/per-group.js'
+import { fc } from '../../fixtures/property.js'
 
 const close = (got: readonly number[], expected: readonly number[], digits = 6) => {
   expect(got).toHaveLength(expected.length)

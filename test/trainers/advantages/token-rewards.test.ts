@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { drGrpoAdvantages, grpoAdvantages } from '../../../src/trainers/advantages/per-group.js'
 import {
@@ -14,6 +13,7 @@ import {
   turnReturns,
   turnRewards,
 } from '../../../src/trainers/advantages/turn-rewards.js'
+import { fc } from '../../fixtures/property.js'
 
 const mask = (...bits: readonly number[]) => Uint8Array.from(bits)
 const floats = (...values: readonly number[]) => Float64Array.from(values)

@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Episode, Sample } from '../../../src/episode.js'
 import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import { noFacts } from '../../../src/turn.js'
+import { fc } from '../../fixtures/property.js'
 
 const sample = (prompt: readonly number[], tokens: readonly number[]): Sample => ({
   prompt,

@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { scripted } from '../../../src/agents/scripted.js'
 import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import { tokenizer } from '../../../src/trainers/embedded/tokenizer.js'
 import type { Action } from '../../../src/turn.js'
+import { fc } from '../../fixtures/property.js'
 import { batchOf, played, train } from './batches.js'
 import { consult, words } from './play.js'
 

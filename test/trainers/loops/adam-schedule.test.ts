@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { rateAt, settingsAt } from '../../../src/trainers/loops/adam-schedule.js'
+import { fc } from '../../fixtures/property.js'
 
 const rates = (steps: number, warmup: number, decay: 'constant' | 'linear' | 'cosine') =>
   Array.from({ length: steps }, (_, i) => rateAt(i + 1, { steps, warmup, decay }))

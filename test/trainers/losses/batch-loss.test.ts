@@ -1,10 +1,10 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { makeNormaliser, normaliserKinds } from '../../../src/batch.js'
 import type { BatchLossOptions, LossBatch } from '../../../src/trainers/losses/batch-loss.js'
 import { batchLoss } from '../../../src/trainers/losses/batch-loss.js'
 import { segmentLoss } from '../../../src/trainers/losses/policy.js'
 import { stepReport } from '../../../src/trainers/losses/step-report.js'
+import { fc } from '../../fixtures/property.js'
 import type { Drawn } from '../../fixtures/segments.js'
 import { anyLoss, drawnSegments } from '../../fixtures/segments.js'
 

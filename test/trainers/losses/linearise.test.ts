@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Loss, TrainBatch } from '../../../src/batch.js'
 import { makeNormaliser } from '../../../src/batch.js'
 import { linearise } from '../../../src/trainers/losses/linearise.js'
 import { segmentLoss } from '../../../src/trainers/losses/policy.js'
+import { fc } from '../../fixtures/property.js'
 import type { Drawn } from '../../fixtures/segments.js'
 import { anyLoss, drawnSegments } from '../../fixtures/segments.js'
 

@@ -1,9 +1,9 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Loss, Objective } from '../../../src/batch.js'
 import { icepop, mis, tis } from '../../../src/trainers/losses/importance-correction.js'
 import { klEstimate, segmentLoss, tokenLoss } from '../../../src/trainers/losses/policy.js'
 import { valueLoss } from '../../../src/trainers/losses/value.js'
+import { fc } from '../../fixtures/property.js'
 import { anyLoss, drawnSegments, objectives } from '../../fixtures/segments.js'
 
 const clip: Objective = { kind: 'ppo-clip', low: 0.2, high: 0.28 }

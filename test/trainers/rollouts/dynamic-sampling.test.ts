@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Group } from '../../../src/group.js'
 import { shouldResample } from '../../../src/trainers/rollouts/dynamic-sampling.js'
+import { fc } from '../../fixtures/property.js'
 
 const group = (status: Group['status'], i: number): Group => ({
   id: `g${i}`,

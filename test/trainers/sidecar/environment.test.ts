@@ -10,7 +10,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   engineModules,
@@ -27,6 +26,7 @@ import { installFault } from '../../../src/trainers/sidecar/installer.js'
 import { chooseInterpreter } from '../../../src/trainers/sidecar/interpreter.js'
 import { redactSecrets } from '../../../src/trainers/sidecar/program.js'
 import { python, stampedFolder, uvFolder, wheel } from '../../fixtures/environments.js'
+import { fc } from '../../fixtures/property.js'
 
 const home = mkdtempSync(join(tmpdir(), 'bedside-environments-'))
 afterAll(() => rmSync(home, { recursive: true, force: true }))

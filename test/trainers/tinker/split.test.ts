@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { joinOutputs, splitData } from '../../../src/trainers/tinker/split.js'
+import { fc } from '../../fixtures/property.js'
 
 describe('a batch larger than a request', () => {
   test('is split in order, within both limits, into no more parts than needed', () => {

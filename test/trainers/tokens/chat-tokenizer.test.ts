@@ -2,10 +2,10 @@ import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Tokenizer } from '@huggingface/tokenizers'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/chat.js'
 import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
+import { fc } from '../../fixtures/property.js'
 import { asUtf8, families, folderOf, open, text } from './conversation.js'
 
 const ask: readonly Message[] = [

@@ -1,9 +1,9 @@
 /** The three test tokenizers, and conversations made up for them. */
 import { fileURLToPath } from 'node:url'
-import fc from 'fast-check'
 import type { ChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
 import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
 import type { Draw } from '../../../src/trainers/tokens/token-stream.js'
+import { fc } from '../../fixtures/property.js'
 
 export const families = ['chatml', 'llama', 'qwen'] as const
 export type Family = (typeof families)[number]

@@ -1,7 +1,6 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Agent, Grammar, Move } from '../../../src/agent.js'
 import { labelled } from '../../../src/agents/grammars/labelled.js'
@@ -15,6 +14,7 @@ import type { ChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.
 import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
 import { languageDoctor } from '../../../src/trainers/tokens/language-doctor.js'
 import type { Action, Turn } from '../../../src/turn.js'
+import { fc } from '../../fixtures/property.js'
 import { asUtf8, draw, families, folderOf, open, text } from './conversation.js'
 import { canonical, doctorOf, drawing, grammar, played, talkingEnv } from './drawing.js'
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   controlMarks,
@@ -7,6 +6,7 @@ import {
   replaceLoneSurrogates,
   textAfterReply,
 } from '../../../src/trainers/tokens/marked-text.js'
+import { fc } from '../../fixtures/property.js'
 import { asUtf8, text } from './conversation.js'
 
 const controls = ['<|end|>', '<|end', '[', '[INST]', '<think>', '</think>', '🐀|', '.*']

@@ -1,7 +1,6 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/chat.js'
 import type { Episode, Sample } from '../../../src/episode.js'
@@ -16,6 +15,7 @@ import {
   startStream,
 } from '../../../src/trainers/tokens/token-stream.js'
 import { noFacts } from '../../../src/turn.js'
+import { fc } from '../../fixtures/property.js'
 import { asUtf8, draw, families, folderOf, open, text } from './conversation.js'
 
 const user = (content: string): Message => ({ role: 'user', content })

@@ -3,7 +3,6 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tableFromArrays, tableToIPC } from 'apache-arrow'
-import fc from 'fast-check'
 import { Table, WriterPropertiesBuilder, writeParquet } from 'parquet-wasm'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { TokenSegment } from '../../../src/batch.js'
@@ -12,6 +11,7 @@ import { readTrajectories, trajectoryInfo } from '../../../src/trainers/trajecto
 import type { Trajectory } from '../../../src/trainers/trajectories/trajectory.js'
 import { episodeTrajectories } from '../../../src/trainers/trajectories/trajectory.js'
 import { trajectoryWriter } from '../../../src/trainers/trajectories/writer.js'
+import { fc } from '../../fixtures/property.js'
 import { diagnose, episodeOf } from '../../fixtures/reward-episodes.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bedside-trajectories-'))

@@ -1,7 +1,7 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { FeatureVector, Postings } from '../../../../src/envs/patients/nlu/perceptron.js'
 import { trainPerceptron } from '../../../../src/envs/patients/nlu/perceptron.js'
+import { fc } from '../../../fixtures/property.js'
 
 /** Phrases as lists of features, each of weight 1. */
 function postingsOf(phrases: readonly (readonly number[])[], size: number): Postings {

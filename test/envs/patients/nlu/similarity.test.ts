@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { buildSimilarityIndex } from '../../../../src/envs/patients/nlu/similarity.js'
+import { fc } from '../../../fixtures/property.js'
 
 const phrases = [
   ['do you have a fever', 'fever'],

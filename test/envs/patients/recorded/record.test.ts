@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Case, patientView } from '../../../../src/case.js'
 import { importMtmeddialog } from '../../../../src/cases/importers/mtmeddialog.js'
@@ -12,6 +11,7 @@ import { caseSchema } from '../../../../src/storage/case-schema.js'
 import { patientChecks } from '../../../../src/testing/patient.js'
 import type { Language } from '../../../../src/turn.js'
 import { writeMtmeddialog } from '../../../fixtures/mtmeddialog.js'
+import { fc } from '../../../fixtures/property.js'
 
 const realFile = join(import.meta.dirname, '../../../../shared/data/MTMedDialog_sft_val.parquet')
 let folder: string

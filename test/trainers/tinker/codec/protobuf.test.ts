@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { decodeElements, elementTypes } from '../../../../src/trainers/tinker/codec/numbers.js'
 import {
@@ -19,6 +18,7 @@ import {
   encodeProtobufDatum,
   encodeProtobufPass,
 } from '../../../../src/trainers/tinker/codec/protobuf-request.js'
+import { fc } from '../../../fixtures/property.js'
 import { readPass, writeForward, writeSampled } from '../../../fixtures/tinker-protobuf.js'
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
