@@ -100,6 +100,7 @@ const Fields = z
     when: () => true,
   })
 
+/** Schema of a recipe: strict, with the defaults of what is left out. */
 export const Recipe = z.preprocess(
   (raw) =>
     isRecord(raw) && raw.backend === 'sidecar' && raw.policy === undefined
@@ -107,6 +108,7 @@ export const Recipe = z.preprocess(
       : raw,
   Fields,
 )
+/** Everything that decides a training run, with every default filled in. */
 export type Recipe = z.infer<typeof Recipe>
 
 /** A recipe as it is written: what has a default may be left out. */

@@ -30,6 +30,7 @@ import { resolveReward } from './reward-modules.js'
 import type { CaseOptions, TaskInputs, TaskKind } from './worlds.js'
 import { fileTask, generatedTask, questionTask, tierOf } from './worlds.js'
 
+/** What a task is made of; every part has a default. */
 export interface TaskOptions extends CaseOptions {
   /** What is done with the cases; questions need a `file` of them. @default 'consultation' */
   readonly name?: 'consultation' | 'question'
