@@ -18,13 +18,13 @@ import { parsePersona } from '../../persona.js'
 import { recipeGrammar } from '../../runs/backends.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { taskOf } from '../../runs/task-of-recipe.js'
+import { baseRecipe, openTrained, trainedAt } from '../../runs/trained.js'
 import { readCases } from '../../storage/case-files.js'
 import { isModule } from '../../tasks/modules.js'
 import { resolveAgent } from '../../tasks/parts.js'
 import type { Task } from '../../tasks/task.js'
 import type { WorldFlags } from '../flags/flags.js'
 import { givenAt } from './failure.js'
-import { baseRecipe, openTrained, trainedAt } from './trained.js'
 
 /** Flags that choose the doctor, the patient, the exams and the reward. */
 export interface DoctorFlags {

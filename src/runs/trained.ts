@@ -1,18 +1,18 @@
 /** A training run as an agent: its recipe, its checkpoint, its policy. */
+import { statSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { Fault } from '../../error.js'
-import type { OpenedBackend } from '../../runs/backends.js'
-import { openBackend } from '../../runs/backends.js'
-import { checkpointName, lastCheckpoint, recipeOfRun } from '../../runs/directory.js'
-import { assertGiven } from '../../runs/own-parts.js'
-import type { OwnPartName, Recipe } from '../../runs/recipe.js'
-import { ownPartNames, parseRecipe } from '../../runs/recipe.js'
-import type { PartKey } from '../../runs/trust.js'
-import { partKeys } from '../../runs/trust.js'
-import type { Task } from '../../tasks/task.js'
-import { isFolder } from './run-folder.js'
+import { Fault } from '../error.js'
+import type { Task } from '../tasks/task.js'
+import type { OpenedBackend } from './backends.js'
+import { openBackend } from './backends.js'
+import { checkpointName, lastCheckpoint, recipeOfRun } from './directory.js'
+import { assertGiven } from './own-parts.js'
+import type { OwnPartName, Recipe } from './recipe.js'
+import { ownPartNames, parseRecipe } from './recipe.js'
+import type { PartKey } from './trust.js'
+import { partKeys } from './trust.js'
 
 /** A training run's folder and the checkpoint in it that an agent's name means. */
 export interface Trained {
@@ -21,7 +21,7 @@ export interface Trained {
 }
 
 export async function trainedAt(path: string): Promise<Trained | undefined> {
-  if (!isFolder(path)) return undefined
+  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined
   if (/^(step-\d+|best)$/.test(basename(path)))
     return { run: dirname(dirname(path)), checkpoint: path }
   const step = await lastCheckpoint(path)
