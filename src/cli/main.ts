@@ -2,7 +2,7 @@
 /** The `bedside` binary: the process's streams and Ctrl-C around the program. */
 import { setMaxListeners } from 'node:events'
 import { syncBuiltinESMExports } from 'node:module'
-import { run } from './program.js'
+import { runCommandLine } from './program.js'
 
 const interrupt = new AbortController()
 setMaxListeners(0, interrupt.signal)
@@ -22,7 +22,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
 
-process.exitCode = await run(process.argv.slice(2), {
+process.exitCode = await runCommandLine(process.argv.slice(2), {
   stdin,
   stdout,
   stderr,

@@ -1,15 +1,15 @@
 /** Builds the `bedside` command line: every command with its flags. A command's module is loaded when it runs. */
 import { Command, CommanderError } from 'commander'
-import { failed } from './commands/failure.js'
 import { version } from './commands/version.js'
+import type { CommandRunner } from './flags/declare.js'
+import { addExamples } from './flags/declare.js'
 import { addCases, addRewards } from './flags/declare-data.js'
 import { addConsult, addEvaluate, addTrain } from './flags/declare-doctors.js'
 import { addKnowledge, addPatient } from './flags/declare-knowledge.js'
 import { addSidecar } from './flags/declare-sidecar.js'
 import { addCurves, addTemplate, addTrajectories } from './flags/declare-training.js'
-import type { Act } from './flags/declared.js'
-import { examples } from './flags/declared.js'
-import { withPrint } from './flags/flags.js'
+import { addPrintFlags } from './flags/flags.js'
+import { reportFailure } from './print/failure.js'
 import type { PrintFlags, Terminal } from './print/output.js'
 
 /** Copies a terminal so that calling `plain` turns its colours off. */
@@ -57,24 +57,24 @@ const commands = [
   ...[addCurves, addTrajectories, addTemplate, addSidecar],
 ]
 
-function addCommands(program: Command, act: Act, terminal: Terminal): Command {
+function addCommands(program: Command, act: CommandRunner, terminal: Terminal): Command {
   for (const add of commands) add(program, act, terminal)
-  withPrint(
+  addPrintFlags(
     program
       .command('info')
       .description('Versions, Python environments, accelerators, and which backends can run here.')
       .action((flags: PrintFlags) =>
-        act(async () => (await import('./commands/info.js')).info(flags, terminal)),
+        act(async () => (await import('./commands/info.js')).showInfo(flags, terminal)),
       ),
   )
-  return examples(program, 'consult', 'train', 'evaluate --agent oracle')
+  return addExamples(program, 'consult', 'train', 'evaluate --agent oracle')
 }
 
 /** Runs one command line, without the program's name, and returns its exit code; never throws. */
-export async function run(argv: readonly string[], given: Terminal): Promise<number> {
+export async function runCommandLine(argv: readonly string[], given: Terminal): Promise<number> {
   const { terminal, plain } = withSwitchableColours(given)
   let code = 0
-  const act: Act = async (work) => {
+  const act: CommandRunner = async (work) => {
     code = await work()
   }
   try {
@@ -82,6 +82,6 @@ export async function run(argv: readonly string[], given: Terminal): Promise<num
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
-    return failed(error, terminal)
+    return reportFailure(error, terminal)
   }
 }

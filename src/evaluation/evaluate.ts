@@ -3,8 +3,8 @@ import type { AnyAgent } from '../agent.js'
 import type { Case } from '../case.js'
 import type { PlayedCase } from './play-cases.js'
 import { playCases } from './play-cases.js'
-import type { Evaluation, Labels, ReferenceTask } from './report.js'
-import { evaluationOf, referencesOf } from './report.js'
+import type { Evaluation, EvaluationLabels, ReferenceTask } from './report.js'
+import { buildEvaluation, evaluateReferences } from './report.js'
 
 /** Members of a task that an evaluation needs; a task made by `task()` has them all. */
 export interface EvaluationTask extends ReferenceTask {
@@ -17,7 +17,7 @@ export interface EvaluateOptions {
   /** @default the task's held-out cases */
   readonly cases?: readonly Case[]
   /** Split of `cases`, for the report. @default 'heldout' */
-  readonly split?: Labels['split']
+  readonly split?: EvaluationLabels['split']
   /** @default 'agent' */
   readonly agentName?: string
   /** Run seed: patients' noise, agents' draws and the bootstrap. @default 0 */
@@ -48,8 +48,8 @@ export async function evaluate(
     ...{ ...shared, makeEnv, agent, agentName, measures },
     ...(onPlayed ? { onPlayed } : {}),
   })
-  return evaluationOf(played, {
+  return buildEvaluation(played, {
     ...{ agent: agentName, tier, lang, split, seed, rewardBounds: measures.reward.bounds },
-    ...(references ? { references: await referencesOf(task, shared) } : {}),
+    ...(references ? { references: await evaluateReferences(task, shared) } : {}),
   })
 }

@@ -8,8 +8,8 @@ import type { Estimate, ValueBounds } from './bootstrap.js'
 import { ratioEstimate, unitBounds } from './bootstrap.js'
 import type { Measures, PlayedCase } from './play-cases.js'
 import { playCases } from './play-cases.js'
-import type { Anchor, ReferenceAnchor, Summary } from './summary.js'
-import { anchorOf, noAnchor, normalised, regret, summarise } from './summary.js'
+import type { Anchor, EvaluationSummary, ReferenceAnchor } from './summary.js'
+import { noAnchor, normalised, regret, summarise, toAnchor } from './summary.js'
 
 /** Model calls, tokens and cost of one role. */
 export interface RoleUsage {
@@ -20,35 +20,35 @@ export interface RoleUsage {
 }
 
 /** Information gained on the true diagnosis after each turn, in nats; undefined if it cannot be computed. */
-export type Gained = (episode: Episode, truth: GraderView) => readonly number[] | undefined
+export type InformationGain = (episode: Episode, truth: GraderView) => readonly number[] | undefined
 
 /** Measures that need the knowledge base behind the cases. */
 export interface Yardstick {
   /** Makes the full-information doctor, which is given every finding of the case it plays. */
   readonly bound: () => AnyAgent
-  readonly gained: Gained
+  readonly informationGain: InformationGain
 }
 
 /** Bayes bound: accuracy of the full-information doctor. No doctor can do better. */
-export interface Bound {
+export interface AccuracyBound {
   readonly accuracy: number | null
 }
 
 /** Floor (random doctor), ceiling (strongest oracle) and bound on the same cases, seeds and budgets. */
-export interface Reference {
+export interface References {
   readonly floor: ReferenceAnchor
   readonly ceiling: ReferenceAnchor
   /** @default none: there is no knowledge base behind the cases */
-  readonly bound?: Bound
+  readonly bound?: AccuracyBound
   /** The ceiling's information gains per turn, by case id, and the function that computes them. */
   readonly information?: {
     readonly ceilingGains: ReadonlyMap<string, readonly number[]>
-    readonly gain: Gained
+    readonly gain: InformationGain
   }
 }
 
 /** Labels of an evaluation: who was evaluated, on which cases, with which seed. */
-export interface Labels {
+export interface EvaluationLabels {
   readonly agent: string
   readonly tier: string
   readonly lang: string
@@ -57,10 +57,10 @@ export interface Labels {
 }
 
 /** Evaluation report, as `bedside evaluate --json` prints it. */
-export interface Evaluation extends Labels, Summary {
+export interface Evaluation extends EvaluationLabels, EvaluationSummary {
   readonly floor: ReferenceAnchor
   readonly ceiling: ReferenceAnchor
-  readonly bound: Bound
+  readonly bound: AccuracyBound
   /** Ceiling minus mean. */
   readonly regret: Anchor
   /** (mean - floor) / (ceiling - floor). */
@@ -84,7 +84,7 @@ export interface ReferenceTask {
 }
 
 /** Plays the floor, the ceiling and, if the task has one, the bound on `cases`, by default the held-out cases. */
-export async function referencesOf(
+export async function evaluateReferences(
   { heldOut, makeEnv, measures, floor, ceiling, yardstick }: ReferenceTask,
   {
     seed = 0,
@@ -100,14 +100,14 @@ export async function referencesOf(
     /** Called after each case of each reference. */
     readonly onPlayed?: (played: PlayedCase) => void
   } = {},
-): Promise<Reference> {
+): Promise<References> {
   const playReference = (agent: AnyAgent, agentName: string): Promise<PlayedCase[]> =>
     playCases({
       ...{ cases, makeEnv, agent, agentName, measures, seed, concurrency, signal },
       ...(onPlayed ? { onPlayed } : {}),
     })
   const anchor = (all: readonly PlayedCase[]): ReferenceAnchor =>
-    anchorOf(summarise(all, seed, measures.reward.bounds))
+    toAnchor(summarise(all, seed, measures.reward.bounds))
   const lowest = await playReference(floor, 'random')
   const highest = await playReference(ceiling.agent, ceiling.name)
   const anchors = { floor: anchor(lowest), ceiling: anchor(highest) }
@@ -117,8 +117,8 @@ export async function referencesOf(
     ...anchors,
     bound: { accuracy: anchor(all).accuracy },
     information: {
-      gain: yardstick.gained,
-      ceilingGains: gainsByCase(highest, yardstick.gained),
+      gain: yardstick.informationGain,
+      ceilingGains: gainsByCase(highest, yardstick.informationGain),
     },
   }
 }
@@ -126,7 +126,7 @@ export async function referencesOf(
 /** Information gains per turn of each consultation, by case id. */
 function gainsByCase(
   played: readonly PlayedCase[],
-  informationGain: Gained,
+  informationGain: InformationGain,
 ): Map<string, readonly number[]> {
   const byCase = new Map<string, readonly number[]>()
   for (const { truth, episode } of played) {
@@ -142,7 +142,7 @@ const gainAfter = (gains: readonly number[], turns: number): number =>
 
 function questionEfficiency(
   played: readonly PlayedCase[],
-  information: Reference['information'],
+  information: References['information'],
   seed: number,
 ): Estimate {
   if (!information) return { mean: null, ci95: null }
@@ -157,15 +157,15 @@ function questionEfficiency(
 }
 
 /** Builds the report of played cases; without `references`, all numbers that need them are null. */
-export function evaluationOf(
+export function buildEvaluation(
   played: readonly PlayedCase[],
   {
     references,
     usage = {},
     rewardBounds = unitBounds,
     ...labels
-  }: Labels & {
-    readonly references?: Reference
+  }: EvaluationLabels & {
+    readonly references?: References
     readonly usage?: Readonly<Record<string, RoleUsage>>
     /** Bounds of the measure `reward`. @default [0, 1] */
     readonly rewardBounds?: ValueBounds

@@ -7,7 +7,7 @@ import type { Correlation } from './correlation.js'
 import { correlation } from './correlation.js'
 
 /** Above this number of cases, the bootstrap resamples this many random bundles of cases: bounded memory. */
-export const mostCases = 65_536
+export const maxExactCases = 65_536
 
 /** Sums of values per case, for a bootstrap over cases. */
 export interface CaseSums {
@@ -23,7 +23,7 @@ export interface CaseSums {
  * @param most number of cases kept apart @default 65536
  * @param bounds bounds of the values @default [0, 1]
  */
-export function caseSums(most = mostCases, bounds: ValueBounds = unitBounds): CaseSums {
+export function caseSums(most = maxExactCases, bounds: ValueBounds = unitBounds): CaseSums {
   let sums = new Map<string, [sum: number, count: number]>()
   let range: readonly [least: number, most: number] = [Infinity, -Infinity]
   let bundled = false
@@ -130,7 +130,7 @@ const mapValues = <V, T>(map: ReadonlyMap<string, V>, to: (value: V) => T): Reco
 
 /** Makes empty running statistics. @param bounds bounds of the reward @default [0, 1] */
 export function scoreTally(bounds: ValueBounds = unitBounds): ScoreTally {
-  const cases = caseSums(mostCases, bounds)
+  const cases = caseSums(maxExactCases, bounds)
   const parts = partTallies()
   const accuracy = correlation()
   let missing = 0

@@ -8,7 +8,7 @@ import type { PartSummary } from './streaming-summary.js'
 import { partTallies } from './streaming-summary.js'
 
 /** Statistics of an agent over a set of cases. */
-export interface Summary {
+export interface EvaluationSummary {
   readonly cases: number
   /** Cases played to the end without a fault. */
   readonly episodes: number
@@ -46,7 +46,7 @@ export function summarise(
   played: readonly PlayedCase[],
   seed = 0,
   rewardBounds: ValueBounds = unitBounds,
-): Summary {
+): EvaluationSummary {
   const done = played.flatMap(({ episode, scores }) =>
     episode && scores ? [{ episode, scores }] : [],
   )
@@ -91,7 +91,7 @@ export interface ReferenceAnchor extends Anchor {
 }
 
 /** Converts a reference doctor's summary into an anchor. */
-export const anchorOf = ({ accuracy, reward }: Summary): ReferenceAnchor => ({
+export const toAnchor = ({ accuracy, reward }: EvaluationSummary): ReferenceAnchor => ({
   accuracy: accuracy.mean,
   reward: reward.mean,
   ci95: { accuracy: accuracy.ci95, reward: reward.ci95 },

@@ -89,7 +89,7 @@ export type {
 } from '../trainers/events.js'
 export { trainingEmitter } from '../trainers/events.js'
 export type { AdamSchedule } from '../trainers/loops/adam-schedule.js'
-export { rateAt, settingsAt } from '../trainers/loops/adam-schedule.js'
+export { adamSettingsAt, learningRateFactor } from '../trainers/loops/adam-schedule.js'
 export type { GrpoOptions, GrpoStep } from '../trainers/loops/grpo.js'
 export { trainGrpo } from '../trainers/loops/grpo.js'
 export type { LoopOptions, LoopSummary, StepResult, WorldOptions } from '../trainers/loops/loop.js'
@@ -114,12 +114,12 @@ export type { ValueLoss } from '../trainers/losses/value.js'
 export { valueLoss } from '../trainers/losses/value.js'
 export type {
   Demonstrations,
-  FromAgentOptions,
-  RejectionOptions,
+  PlayDemonstrationsOptions,
+  RejectionSamplingOptions,
 } from '../trainers/rollouts/demonstrations.js'
-export { fromAgent, rejectionSampled } from '../trainers/rollouts/demonstrations.js'
-export type { Resampling } from '../trainers/rollouts/dynamic-sampling.js'
-export { shouldResample } from '../trainers/rollouts/dynamic-sampling.js'
+export { playDemonstrations, rejectionSample } from '../trainers/rollouts/demonstrations.js'
+export type { ResamplingPlan } from '../trainers/rollouts/dynamic-sampling.js'
+export { planResampling } from '../trainers/rollouts/dynamic-sampling.js'
 export type { PlayOptions } from '../trainers/rollouts/group-rollouts.js'
 export type { ExportOptions, ExportReport } from '../trainers/trajectories/export.js'
 export { exportTraining } from '../trainers/trajectories/export.js'

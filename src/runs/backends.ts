@@ -21,7 +21,7 @@ export interface OpenBackendOptions {
   /** Parent folder of a started server's temporary files; they go into a subfolder. */
   readonly folder: string
   /** Receives one-line status messages during slow steps. */
-  readonly tell?: (line: string) => void
+  readonly onStatus?: (line: string) => void
   readonly signal?: AbortSignal | undefined
 }
 
@@ -66,7 +66,7 @@ async function whileStarting<T>(
 /** Starts a sidecar with its files under `folder`; they are removed when it stops. */
 async function startServer(
   recipe: Recipe,
-  { folder, tell = () => undefined, signal }: OpenBackendOptions,
+  { folder, onStatus: tell = () => undefined, signal }: OpenBackendOptions,
 ): Promise<Server> {
   const { findPython } = await import('../trainers/sidecar/environment.js')
   const { startSidecar } = await import('../trainers/sidecar/process.js')

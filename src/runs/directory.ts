@@ -52,7 +52,7 @@ export async function lastCheckpoint(out: string): Promise<number> {
 }
 
 /** Reads a run directory's recipe without loading any module it names. @throws Fault `bad-input` when there is none */
-export async function storedRecipe(out: string): Promise<Recipe> {
+export async function readStoredRecipe(out: string): Promise<Recipe> {
   const path = join(out, 'config.yaml')
   const text = await readFile(path, 'utf8').catch(() => {
     throw new Fault(
@@ -69,7 +69,7 @@ export async function storedRecipe(out: string): Promise<Recipe> {
  * @throws Fault `bad-input` when there is none, or when it names a module and `trust` is not given
  */
 export async function recipeOfRun(out: string, options: TrustOptions = {}): Promise<Recipe> {
-  const recipe = await storedRecipe(out)
+  const recipe = await readStoredRecipe(out)
   const { assertTrusted } = await import('./trust.js')
   assertTrusted(out, recipe, options)
   return recipe
@@ -110,7 +110,7 @@ async function prepareRunDirectory(path: string, recipe: Recipe): Promise<void> 
   const text = stringify(recipe)
   const there = await readFile(config, 'utf8').catch(() => undefined)
   // Compared as recipes, not as text: earlier versions lack keys that have a default now, and hold idle keys.
-  const begun = there === undefined ? undefined : await storedRecipe(path)
+  const begun = there === undefined ? undefined : await readStoredRecipe(path)
   if (begun !== undefined && stringify(begun) !== text)
     throw new Fault(
       'bad-input',

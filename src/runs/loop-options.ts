@@ -6,7 +6,7 @@ import { Fault } from '../error.js'
 import type { Task } from '../tasks/task.js'
 import type { AdvantageMethod } from '../trainers/advantages/method.js'
 import { namedAdvantages } from '../trainers/advantages/method.js'
-import { rateAt } from '../trainers/loops/adam-schedule.js'
+import { learningRateFactor } from '../trainers/loops/adam-schedule.js'
 import type { GrpoOptions } from '../trainers/loops/grpo.js'
 import type { OwnParts } from './own-parts.js'
 import { checkEnvCase } from './own-parts.js'
@@ -19,12 +19,12 @@ export function adamSchedule({ adam, steps }: Training): (step: number) => AdamS
   const { learningRate, warmup, decay, ...rest } = adam
   return (step) => ({
     ...rest,
-    learningRate: learningRate * rateAt(step, { steps, warmup, decay }),
+    learningRate: learningRate * learningRateFactor(step, { steps, warmup, decay }),
   })
 }
 
 /** GRPO options of a recipe: the advantage estimator, and which episodes count in a group. */
-export const advantagesOf = ({
+export const advantageOptions = ({
   advantages,
   groups,
 }: Pick<GrpoTraining, 'advantages' | 'groups'>): Required<Pick<GrpoOptions, 'policy'>> & {

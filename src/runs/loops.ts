@@ -14,9 +14,9 @@ import type { LoopOptions, LoopSummary, StepResult } from '../trainers/loops/loo
 import { trainPpo } from '../trainers/loops/ppo.js'
 import { trainSft } from '../trainers/loops/sft.js'
 import type { Demonstrations } from '../trainers/rollouts/demonstrations.js'
-import { fromAgent, rejectionSampled } from '../trainers/rollouts/demonstrations.js'
+import { playDemonstrations, rejectionSample } from '../trainers/rollouts/demonstrations.js'
 import type { Curriculum } from './loop-options.js'
-import { adamSchedule, advantagesOf } from './loop-options.js'
+import { adamSchedule, advantageOptions } from './loop-options.js'
 import type { Recipe } from './recipe.js'
 import type { GrpoTraining, PpoTraining, SftTraining } from './recipe-training.js'
 
@@ -73,7 +73,7 @@ function runGrpo(parts: LoopParts, training: GrpoTraining): Promise<LoopSummary>
   const { resampleMost, groupsPerStep, groupSize, maxStaleness } = training
   return trainGrpo({
     ...playOptions(parts, training),
-    ...advantagesOf(training),
+    ...advantageOptions(training),
     ...{ groupsPerStep, groupSize, maxStaleness },
     ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),
   })
@@ -113,10 +113,10 @@ async function collectDemonstrations(
   if (file !== undefined) {
     if (!existsSync(file))
       throw new Fault('bad-input', `training.sft.demonstrations: there is no file ${file}`)
-    return rejectionSampled(withoutHeldOut(readSavedEpisodes(file), task), chosen)
+    return rejectionSample(withoutHeldOut(readSavedEpisodes(file), task), chosen)
   }
   const make = await resolveAgent(agent, task.agents, 'training.sft.agent')
-  const played = await fromAgent({
+  const played = await playDemonstrations({
     ...{ agent: make(), agentName: agent, cases: task.train(cases) },
     ...{
       makeEnv: task.makeEnv,
@@ -129,7 +129,7 @@ async function collectDemonstrations(
     },
   })
   const picky = minReward !== undefined || bestOf !== undefined
-  return picky ? rejectionSampled(played.kept, chosen) : played
+  return picky ? rejectionSample(played.kept, chosen) : played
 }
 
 async function runSft(parts: LoopParts, training: SftTraining): Promise<LoopSummary> {

@@ -8,7 +8,7 @@ import { Fault } from '../error.js'
 import type { ExamSimulator } from '../exam.js'
 import type { Patient } from '../patient.js'
 import type { RewardFunction } from '../rewards/define.js'
-import { storedRecipe } from './directory.js'
+import { readStoredRecipe } from './directory.js'
 import type { MakeBackend } from './own-backends.js'
 import type { OwnPartName, Recipe } from './recipe.js'
 import { ownPartNames } from './recipe.js'
@@ -32,7 +32,7 @@ export interface OwnParts {
 }
 
 /** Checks that the parts listed in a recipe's `own` are given again. @throws Fault `bad-input` */
-export function assertGiven(
+export function assertPartsGiven(
   { own = [] }: Recipe,
   given: readonly OwnPartName[],
   hint: string,
@@ -48,10 +48,10 @@ export function assertGiven(
 
 /** Checks `parts` against the `own` of the recipe and of the run in `out`. @throws Fault `bad-input`, TypeError */
 export async function assertOwnParts(recipe: Recipe, out: string, parts: OwnParts): Promise<void> {
-  const begun = existsSync(join(out, 'config.yaml')) ? [await storedRecipe(out)] : []
+  const begun = existsSync(join(out, 'config.yaml')) ? [await readStoredRecipe(out)] : []
   const given = ownPartNames.filter((part) => parts[part] !== undefined)
   for (const one of [recipe, ...begun])
-    assertGiven(one, given, `\`train(recipe, { out: '${out}', … })\``)
+    assertPartsGiven(one, given, `\`train(recipe, { out: '${out}', … })\``)
   if (parts.env !== undefined && typeof parts.env !== 'function')
     throw new TypeError(`Expected \`env\` to be a function that makes an env, got \`${parts.env}\``)
 }

@@ -7,8 +7,8 @@ import { graderView } from '../case.js'
 import { Fault } from '../error.js'
 import type { PlayedCase } from '../evaluation/play-cases.js'
 import { playCases } from '../evaluation/play-cases.js'
-import type { Evaluation, Labels, Reference } from '../evaluation/report.js'
-import { evaluationOf, referencesOf } from '../evaluation/report.js'
+import type { Evaluation, EvaluationLabels, References } from '../evaluation/report.js'
+import { buildEvaluation, evaluateReferences } from '../evaluation/report.js'
 import type { Group } from '../group.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
 import type { Task } from '../tasks/task.js'
@@ -62,7 +62,7 @@ interface TrainingRun {
   readonly directory: RunDirectory
   readonly events: TrainingEmitter
   readonly signal: AbortSignal | undefined
-  readonly references: Reference
+  readonly references: References
   readonly seconds: () => number
   readonly onStep: TrainOptions['onStep']
 }
@@ -119,13 +119,13 @@ async function trainOnce(
     ...(own === undefined ? {} : { backend: own }),
     folder: out,
     signal,
-    tell: (line) => events.emit('backend-status', line),
+    onStatus: (line) => events.emit('backend-status', line),
   })
   const { backend } = opened
   if (recipe.init !== undefined) await backend.load(recipe.init)
   backend.keepReference?.()
   const directory = await openRunDirectory(out, recipe)
-  const references = await referencesOf(task, { seed: recipe.seed, signal })
+  const references = await evaluateReferences(task, { seed: recipe.seed, signal })
   const run: TrainingRun = {
     ...{ recipe, task, curriculum, backend, directory },
     ...{ events, signal, references, seconds, onStep },
@@ -164,14 +164,14 @@ const playHeldOut = (
 /** Evaluation of the held-out cases played, against the run's references. */
 const summariseHeldOut = (run: TrainingRun, played: readonly PlayedCase[]): Evaluation => {
   const { task, backend, recipe, references } = run
-  const labels: Labels = {
+  const labels: EvaluationLabels = {
     agent: backend.name,
     tier: task.tier,
     lang: task.language,
     split: 'heldout',
     seed: recipe.seed,
   }
-  return evaluationOf(played, {
+  return buildEvaluation(played, {
     ...labels,
     references,
     rewardBounds: task.measures.reward.bounds,

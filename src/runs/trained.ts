@@ -8,7 +8,7 @@ import type { Task } from '../tasks/task.js'
 import type { OpenedBackend } from './backends.js'
 import { openBackend } from './backends.js'
 import { checkpointName, lastCheckpoint, recipeOfRun } from './directory.js'
-import { assertGiven } from './own-parts.js'
+import { assertPartsGiven } from './own-parts.js'
 import type { OwnPartName, Recipe } from './recipe.js'
 import { ownPartNames, parseRecipe } from './recipe.js'
 import type { PartKey } from './trust.js'
@@ -64,7 +64,7 @@ export async function baseRecipe({
   const keys = partKeys.filter((key) => !replaced.includes(key))
   const recipe = await recipeOfRun(trained.run, { trust, keys })
   const hint = 'in a program, or of patient, exams and reward another by its flag'
-  assertGiven(
+  assertPartsGiven(
     recipe,
     ownPartNames.filter((part) => replaced.includes(part)),
     hint,
@@ -81,7 +81,7 @@ export async function openTrained(
   // A server's files; other backends have none.
   const folder = recipe.backend === 'sidecar' ? await mkdtemp(join(tmpdir(), 'bedside-')) : ''
   const tell = (line: string) => void process.stderr.write(`${line}\n`)
-  const opened = await openBackend(recipe, task, { folder, tell })
+  const opened = await openBackend(recipe, task, { folder, onStatus: tell })
   try {
     await opened.backend.load(checkpoint)
     return opened

@@ -15,7 +15,7 @@ export const partKeys = [
 export type PartKey = (typeof partKeys)[number]
 
 /** The module files that a recipe names, each with its key. */
-export function modulesOf(
+export function recipeModules(
   recipe: Recipe,
 ): readonly { readonly key: PartKey; readonly file: string }[] {
   const { reward, env, backend, training } = recipe
@@ -61,6 +61,6 @@ export const assertTrusted = (
 ): void =>
   assertTrustedModules(
     folder,
-    modulesOf(recipe).filter(({ key }) => keys?.includes(key) ?? true),
+    recipeModules(recipe).filter(({ key }) => keys?.includes(key) ?? true),
     trust,
   )

@@ -19,15 +19,15 @@ import type { Action } from '../turn.js'
 import { resolveReward } from './reward-modules.js'
 import type { Task, TaskOptions } from './task.js'
 import { task } from './task.js'
-import { casesTier } from './worlds.js'
+import { casesTier } from './task-kinds.js'
 
 /** A reward, a bare function, the name of one, or a .js/.mjs module that exports `reward`. */
-export type Audited = string | Reward | RewardFunction
+export type AuditedReward = string | Reward | RewardFunction
 
 /** Options of `auditRewards`: the task, the rewards under audit, and the effort. */
 export interface RewardAuditOptions extends Omit<TaskOptions, 'reward' | 'heldOut' | 'name'> {
   /** Rewards to audit; all score the same episodes. @default ['default'] */
-  readonly rewards?: readonly Audited[]
+  readonly rewards?: readonly AuditedReward[]
   /** Held-out cases to play. @default 500; for a file, all its held-out cases */
   readonly count?: number
   /** Training episodes per reward for a blind adversary; 0 trains none. @default 0 */

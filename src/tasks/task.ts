@@ -22,8 +22,8 @@ import { partPlaces } from './modules.js'
 import type { ExamsOption, NamedRoles, PartInputs, Roles } from './parts.js'
 import { registeredAgents, resolveExams, resolveOwnAgents, resolvePatient } from './parts.js'
 import { resolveReward } from './reward-modules.js'
-import type { CaseOptions, TaskInputs, TaskKind } from './worlds.js'
-import { casesTier, fileTask, generatedTask, questionTask } from './worlds.js'
+import type { CaseOptions, TaskInputs, TaskKind } from './task-kinds.js'
+import { casesTier, fileTask, generatedTask, questionTask } from './task-kinds.js'
 
 /** Options of `task`: cases, env, budgets, reward and parts of a user's own. */
 export interface TaskOptions extends CaseOptions {

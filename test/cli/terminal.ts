@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
-import { run } from '../../src/cli/program.js'
+import { runCommandLine } from '../../src/cli/program.js'
 
 export interface Ran {
   readonly code: number
@@ -41,7 +41,7 @@ export async function bedside(
 ): Promise<Ran> {
   const stdout = collector(onText)
   const stderr = collector(onText)
-  const code = await run(argv, {
+  const code = await runCommandLine(argv, {
     stdin: Readable.from(input === '' ? [] : [input]),
     stdout: stdout.stream,
     stderr: stderr.stream,

@@ -11,7 +11,7 @@ import { rulePatient } from '../../src/envs/patients/rule.js'
 import type { Measures } from '../../src/evaluation/play-cases.js'
 import { playCases } from '../../src/evaluation/play-cases.js'
 import type { Yardstick } from '../../src/evaluation/report.js'
-import { evaluationOf, referencesOf } from '../../src/evaluation/report.js'
+import { buildEvaluation, evaluateReferences } from '../../src/evaluation/report.js'
 import { logProbabilityGains } from '../../src/inference/belief-trace.js'
 import { getPosterior } from '../../src/inference/posterior.js'
 import { knowledgeActionSpace } from '../../src/knowledge/action-space.js'
@@ -46,7 +46,7 @@ const grounds = {
 }
 const yardstick: Yardstick = {
   bound: () => fullInformationDoctor(options),
-  gained: (episode, truth) =>
+  informationGain: (episode, truth) =>
     logProbabilityGains(knowledge, getPosterior(knowledge, tiers.standard), episode, truth),
 }
 const labels = { agent: 'test', tier: 'standard', lang: 'en', split: 'heldout', seed: 3 } as const
@@ -55,8 +55,8 @@ const played = (agent: Agent) =>
   playCases({ ...grounds, cases: heldOut, agent, agentName: 'test', seed: 3 })
 
 describe('an evaluation where a knowledge base is behind the cases', async () => {
-  const references = await referencesOf({ ...grounds, yardstick }, { seed: 3 })
-  const of = async (agent: Agent) => evaluationOf(await played(agent), { ...labels, references })
+  const references = await evaluateReferences({ ...grounds, yardstick }, { seed: 3 })
+  const of = async (agent: Agent) => buildEvaluation(await played(agent), { ...labels, references })
   const best = await of(grounds.ceiling.agent)
   const chaser = await of(positiveChaser(options))
 
@@ -96,8 +96,8 @@ describe('an evaluation where a knowledge base is behind the cases', async () =>
 })
 
 test('an evaluation without a knowledge base has a floor and a ceiling, and neither bound nor efficiency', async () => {
-  const references = await referencesOf(grounds, { seed: 3 })
-  const evaluation = evaluationOf(await played(grounds.floor), { ...labels, references })
+  const references = await evaluateReferences(grounds, { seed: 3 })
+  const evaluation = buildEvaluation(await played(grounds.floor), { ...labels, references })
   expect(evaluation).toMatchObject({
     bound: { accuracy: null },
     questionEfficiency: { mean: null, ci95: null },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PlayedCase } from '../../src/evaluation/play-cases.js'
-import { anchorOf, noAnchor, normalised, regret, summarise } from '../../src/evaluation/summary.js'
+import { noAnchor, normalised, regret, summarise, toAnchor } from '../../src/evaluation/summary.js'
 import { rollout } from '../../src/rollout.js'
 import { tinyActions, tinyEnv, tinyLung } from '../fixtures/tiny.js'
 
@@ -35,13 +35,13 @@ describe('intervals of a summary', () => {
 test("an anchor is a reference's means with their intervals", async () => {
   const summary = summarise(await alike(10, 1))
   const { accuracy, reward } = summary
-  expect(anchorOf(summary)).toEqual({
+  expect(toAnchor(summary)).toEqual({
     accuracy: 1,
     reward: 1,
     ci95: { accuracy: accuracy.ci95, reward: reward.ci95 },
   })
   expect(accuracy.ci95?.[0]).toBeLessThan(1)
-  expect(anchorOf(summarise([]))).toEqual(noAnchor)
+  expect(toAnchor(summarise([]))).toEqual(noAnchor)
 })
 
 test('normalised is 0 at the floor, 1 at the ceiling, unclipped, and null without an anchor', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { advantageNames } from '../../src/group.js'
-import { adamSchedule, advantagesOf, createCurriculum } from '../../src/runs/loop-options.js'
+import { adamSchedule, advantageOptions, createCurriculum } from '../../src/runs/loop-options.js'
 import { Recipe } from '../../src/runs/recipe.js'
 import { defaultTraining } from '../../src/runs/recipe-training.js'
 import { taskOf } from '../../src/runs/task-of-recipe.js'
@@ -9,7 +9,7 @@ const recipeOf = (value: object): Recipe => Recipe.parse(value)
 
 test('every estimator a recipe can name centres a group', () => {
   for (const name of advantageNames) {
-    const { advantages } = advantagesOf({ ...defaultTraining(), advantages: name })
+    const { advantages } = advantageOptions({ ...defaultTraining(), advantages: name })
     expect(advantages.per === 'greedy').toBe(name === 'remax')
     if (advantages.per === 'greedy') continue
     const group = { totals: [1, 0, 0.5], parts: [{ a: 1 }, { a: 0 }, { a: 0.5 }] }
@@ -22,7 +22,7 @@ test('every estimator a recipe can name centres a group', () => {
 
 test('estimators that compare with no sibling teach groups of equal totals', () => {
   const elsewhere = advantageNames.filter((name) => {
-    const { advantages } = advantagesOf({ ...defaultTraining(), advantages: name })
+    const { advantages } = advantageOptions({ ...defaultTraining(), advantages: name })
     return advantages.per !== 'greedy' && advantages.baseline === 'elsewhere'
   })
   expect(elsewhere).toEqual(['reinforce-plus-plus', 'gdpo'])

@@ -6,16 +6,16 @@ import type { Exploit, PolicyAudit } from '../../evaluation/audit/audit.js'
 import type { RewardAudit } from '../../tasks/audit-rewards.js'
 import { auditRewards } from '../../tasks/audit-rewards.js'
 import type { Action, Language, Turn } from '../../turn.js'
-import type { WorldFlags } from '../flags/flags.js'
+import type { CaseFlags } from '../flags/flags.js'
 import { openingText, scoreText, turnText } from '../print/consultation-text.js'
+import { rethrowRangeError } from '../print/failure.js'
 import type { Output, Terminal } from '../print/output.js'
-import { number, output, table } from '../print/output.js'
+import { numberText, output, table } from '../print/output.js'
 import type { Progress } from '../print/progress.js'
-import { progress } from '../print/progress.js'
-import { givenAt } from './failure.js'
+import { startProgress } from '../print/progress.js'
 
 /** Flags of `rewards audit`. */
-export interface AuditFlags extends WorldFlags {
+export interface AuditFlags extends CaseFlags {
   readonly reward: string
   readonly search?: boolean
   readonly budget?: number
@@ -50,7 +50,7 @@ function policiesText({ policies, random, ceiling, range }: RewardAudit, paint: 
   const width = range.high - range.low
   const row = ({ name, mean, gain, ci95, exploit, unscored }: PolicyAudit) => [
     name,
-    number(mean),
+    numberText(mean),
     signedText(gain),
     ci95 ? `[${signedText(ci95[0])}, ${signedText(ci95[1])}]` : '',
     gain === null ? '' : `${signedText(gain / width, 100, 1)} %`,
@@ -60,8 +60,8 @@ function policiesText({ policies, random, ceiling, range }: RewardAudit, paint: 
   ]
   return table([
     ['policy', 'mean', 'gain', '95 %', 'of the range', ''],
-    ['random', number(random)],
-    ...(ceiling ? [[ceiling.name, number(ceiling.mean)]] : []),
+    ['random', numberText(random)],
+    ...(ceiling ? [[ceiling.name, numberText(ceiling.mean)]] : []),
     ...[...policies].sort((a, b) => (b.gain ?? -Infinity) - (a.gain ?? -Infinity)).map(row),
   ])
 }
@@ -71,8 +71,8 @@ const paidText = (paid: readonly Payment[], name: string): string =>
     ['part', 'random', name, 'paid'],
     ...paid.map(({ part, random, policy, paid: amount }) => [
       part,
-      number(random),
-      number(policy),
+      numberText(random),
+      numberText(policy),
       signedText(amount),
     ]),
   ])
@@ -90,7 +90,7 @@ function exploitText(
     paint.bold(`Gained most: ${best.policy}`) + (does === undefined ? '' : `. ${does}`),
     paidText(own?.paid ?? [], best.policy),
     '',
-    `Its best consultation, paid ${number(best.score.total)} where the random doctor got ${number(best.random)}:`,
+    `Its best consultation, paid ${numberText(best.score.total)} where the random doctor got ${numberText(best.random)}:`,
     ...transcript(best, language, paint),
     scoreText(best.score, language),
   ].join('\n')
@@ -134,17 +134,17 @@ export async function auditReward(flags: AuditFlags, terminal: Terminal): Promis
       ...(cases?.file === undefined ? {} : { file: cases.file }),
       ...(cases?.count === undefined ? {} : { count: cases.count }),
       onProgress(done, total, what) {
-        bar ??= progress(terminal, { ...flags, label: 'audit', total })
-        void bar.then((shown) => shown.at(done, what))
+        bar ??= startProgress(terminal, { ...flags, label: 'audit', total })
+        void bar.then((shown) => shown.update(done, what))
       },
     }).finally(async () => (await bar)?.stop())
-  const [audit] = await givenAt('rewards audit', work)
+  const [audit] = await rethrowRangeError('rewards audit', work)
   if (!audit) throw new TypeError('Expected one audit, got none')
   const { range, passed, parity, warnings } = audit
   const verdict = passed ? (parity ? 'parity: not held to it' : 'passed') : 'failed'
   await out.say(
     [
-      `${audit.reward} (${number(range.low)} to ${number(range.high)}) · ${audit.cases} held-out cases · ${language} · seed ${seed}`,
+      `${audit.reward} (${numberText(range.low)} to ${numberText(range.high)}) · ${audit.cases} held-out cases · ${language} · seed ${seed}`,
       '',
       policiesText(audit, out.paint),
       '',

@@ -15,20 +15,20 @@ import { firstLines } from '../../platform/bounded-list.js'
 import type { BrokenLine } from '../../storage/case-files.js'
 import { readCases, streamCases, writeCases } from '../../storage/case-files.js'
 import type { Language } from '../../turn.js'
-import type { WorldFlags } from '../flags/flags.js'
+import type { CaseFlags } from '../flags/flags.js'
 import type { ViewName } from '../print/case-text.js'
 import { viewJson, viewText } from '../print/case-text.js'
+import { reportStop, rethrowRangeError } from '../print/failure.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output, write } from '../print/output.js'
-import { progress } from '../print/progress.js'
-import { givenAt, stopped } from './failure.js'
-import { caseOf } from './world.js'
+import { startProgress } from '../print/progress.js'
+import { findCase } from './play-plan.js'
 
 const knowledgeFor = async (groups: readonly string[] | undefined): Promise<Knowledge> =>
-  groups ? givenAt('--clinic', () => clinic(loadKnowledge(), groups)) : loadKnowledge()
+  groups ? rethrowRangeError('--clinic', () => clinic(loadKnowledge(), groups)) : loadKnowledge()
 
 /** Generates the cases that the flags describe, one at a time. */
-async function* generateFromFlags(flags: WorldFlags, byDefault: number): AsyncGenerator<Case> {
+async function* generateFromFlags(flags: CaseFlags, byDefault: number): AsyncGenerator<Case> {
   const { tier = 'easy', split = 'train', seed = 0, cases } = flags
   const knowledge = await knowledgeFor(flags.clinic)
   for (let n = 0; n < (cases?.count ?? byDefault); n++)
@@ -46,7 +46,7 @@ function keepLanguage(value: unknown, language: Language): unknown {
 }
 
 /** Flags of `cases generate`. */
-export interface GenerateFlags extends WorldFlags {
+export interface GenerateFlags extends CaseFlags {
   readonly out?: string
 }
 
@@ -62,13 +62,13 @@ export async function generateCases(flags: GenerateFlags, terminal: Terminal): P
   const print = output(terminal, flags)
   const total = flags.cases?.count ?? 10
   const quiet = flags.quiet || out === undefined
-  const bar = await progress(terminal, { label: 'generating', total, quiet })
+  const bar = await startProgress(terminal, { label: 'generating', total, quiet })
   let made = 0
   async function* cases() {
     for await (const truth of generateFromFlags(flags, total)) {
       if (++made % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
       signal.throwIfAborted()
-      bar.at(made)
+      bar.update(made)
       // The cast holds: the same shape with fewer texts in it.
       yield lang ? (keepLanguage(truth, lang) as Case) : truth
     }
@@ -85,7 +85,7 @@ export async function generateCases(flags: GenerateFlags, terminal: Terminal): P
   } catch (error) {
     if (!signal.aborted) throw error
     const kept = out === undefined ? `${made} cases were written.` : 'Nothing was kept.'
-    return stopped(terminal, kept)
+    return reportStop(terminal, kept)
   } finally {
     bar.stop()
   }
@@ -97,7 +97,7 @@ interface CaseCheckReport {
   readonly invalid: readonly BrokenLine[]
 }
 
-async function check(flags: WorldFlags, terminal: Terminal): Promise<CaseCheckReport> {
+async function check(flags: CaseFlags, terminal: Terminal): Promise<CaseCheckReport> {
   const { file, count = 200 } = flags.cases ?? {}
   const knowledge = await knowledgeFor(flags.clinic)
   const found: (Leak & { readonly case: string })[] = []
@@ -106,7 +106,7 @@ async function check(flags: WorldFlags, terminal: Terminal): Promise<CaseCheckRe
     file === undefined
       ? generateFromFlags(flags, count)
       : streamCases(file, { onBroken: (broken) => invalid.push(broken) })
-  const bar = await progress(terminal, {
+  const bar = await startProgress(terminal, {
     ...flags,
     label: 'checking',
     total: file === undefined ? count : 0,
@@ -121,14 +121,14 @@ async function check(flags: WorldFlags, terminal: Terminal): Promise<CaseCheckRe
       : []
     for (const leak of [...leaks(truth, knowledge), ...said])
       found.push({ case: truth.id, ...leak })
-    bar.at(cases)
+    bar.update(cases)
   }
   bar.stop()
   return { cases, leaks: found, invalid }
 }
 
 /** Checks cases against the schema and for leaks of the diagnosis; exit code 1 when any is found. */
-export async function checkCases(flags: WorldFlags, terminal: Terminal): Promise<number> {
+export async function checkCases(flags: CaseFlags, terminal: Terminal): Promise<number> {
   const out = output(terminal, flags)
   const report = await check(flags, terminal)
   const { cases, leaks: found, invalid } = report
@@ -152,7 +152,7 @@ export async function showSchema(flags: PrintFlags, terminal: Terminal): Promise
 }
 
 /** Flags of `cases show`. */
-export interface ShowFlags extends WorldFlags {
+export interface ShowFlags extends CaseFlags {
   readonly view?: ViewName
 }
 
@@ -170,7 +170,7 @@ export async function showCase(
   const { view = 'doctor', lang = 'en', cases } = flags
   const out = output(terminal, flags)
   const wanted = id ?? (cases?.file === undefined ? 'easy-train-0-0' : await firstId(cases.file))
-  const truth = await caseOf(wanted, { file: cases?.file, groups: flags.clinic })
+  const truth = await findCase(wanted, { file: cases?.file, groups: flags.clinic })
   await out.say(viewText(truth, view, lang, await knowledgeFor(flags.clinic)))
   if (flags.json) await out.document(viewJson(truth, view))
   return 0

@@ -11,17 +11,17 @@ import { play } from '../../rollout.js'
 import { evaluationSeeds, uniformInt } from '../../seed.js'
 import { isStreamed } from '../../storage/atomic-write.js'
 import { episodeWriter } from '../../storage/episode-files.js'
-import type { WorldFlags } from '../flags/flags.js'
+import type { CaseFlags } from '../flags/flags.js'
 import { closingText, openingText, outcomeText, turnText } from '../print/consultation-text.js'
+import { reportStop } from '../print/failure.js'
 import type { Output, Terminal } from '../print/output.js'
 import { commandLine, output } from '../print/output.js'
-import { stopped } from './failure.js'
+import type { DoctorFlags, PlayPlan, PlaySession } from './play-plan.js'
+import { createPlan, findCase, openPlaySession, planCases } from './play-plan.js'
 import { isFolder } from './run-folder.js'
-import type { DoctorFlags, PlayPlan, PlaySession } from './world.js'
-import { caseOf, createPlan, openPlaySession, planCases } from './world.js'
 
 /** Flags of `bedside consult`. */
-export interface ConsultFlags extends WorldFlags, DoctorFlags {
+export interface ConsultFlags extends CaseFlags, DoctorFlags {
   readonly case?: string
   readonly save?: string
 }
@@ -69,7 +69,7 @@ async function chooseCase(
   { task }: PlaySession,
 ): Promise<Case> {
   const { file, clinic } = plan.recipe.cases
-  if (id !== undefined) return caseOf(id, { file, groups: clinic })
+  if (id !== undefined) return findCase(id, { file, groups: clinic })
   const cases = planCases(plan, task)
   const n = file === undefined ? 0 : uniformInt(cases.length, plan.recipe.seed, 'case')
   return cases[n] as Case // below its length
@@ -160,7 +160,7 @@ export async function consult(given: ConsultFlags, terminal: Terminal): Promise<
   const { signal, stdin } = terminal
   const out = output(terminal, { ...flags, out: given.save })
   const plan = await createConsultPlan({ ...flags, agent })
-  const screen = { input: stdin, output: out.people }
+  const screen = { input: stdin, output: out.resultStream }
   const human =
     agent === 'human' ? humanDoctor({ ...screen, language: plan.recipe.language }) : undefined
   // A trained doctor may have seen some of a file's cases, so it keeps to the split; others may see all.
@@ -177,6 +177,6 @@ export async function consult(given: ConsultFlags, terminal: Terminal): Promise<
   } catch (error) {
     if (!signal.aborted) throw error
     const kept = 'The consultation was not over, so nothing was saved. Again:'
-    return stopped(terminal, kept, repeatCommand(plan, truth, given))
+    return reportStop(terminal, kept, repeatCommand(plan, truth, given))
   }
 }

@@ -6,22 +6,22 @@ import type { Case } from '../../case.js'
 import { Fault } from '../../error.js'
 import type { PlayedCase } from '../../evaluation/play-cases.js'
 import { playCases } from '../../evaluation/play-cases.js'
-import type { Evaluation, Reference, RoleUsage } from '../../evaluation/report.js'
-import { evaluationOf, referencesOf } from '../../evaluation/report.js'
-import type { WorldFlags } from '../flags/flags.js'
+import type { Evaluation, References, RoleUsage } from '../../evaluation/report.js'
+import { buildEvaluation, evaluateReferences } from '../../evaluation/report.js'
+import type { CaseFlags } from '../flags/flags.js'
 import { evaluationText } from '../print/evaluation-text.js'
+import { reportStop } from '../print/failure.js'
 import type { Terminal } from '../print/output.js'
-import { commandLine, number, output } from '../print/output.js'
-import { progress } from '../print/progress.js'
-import type { Archive } from './evaluation-archive.js'
-import { openArchive, planIn, planModules } from './evaluation-archive.js'
-import { stopped } from './failure.js'
+import { commandLine, numberText, output } from '../print/output.js'
+import { startProgress } from '../print/progress.js'
+import type { EvaluationArchive } from './evaluation-archive.js'
+import { openArchive, planModules, readPlan } from './evaluation-archive.js'
+import type { DoctorFlags, PlayPlan, PlaySession } from './play-plan.js'
+import { createPlan, openPlaySession, planCases } from './play-plan.js'
 import { runFolder } from './run-folder.js'
-import type { DoctorFlags, PlayPlan, PlaySession } from './world.js'
-import { createPlan, openPlaySession, planCases } from './world.js'
 
 /** Flags of `bedside evaluate`. */
-export interface EvaluateFlags extends WorldFlags, DoctorFlags {
+export interface EvaluateFlags extends CaseFlags, DoctorFlags {
   readonly concurrency?: number
   readonly out?: string
   readonly resume?: string
@@ -56,7 +56,7 @@ function readOrCreatePlan(flags: EvaluateFlags): Promise<PlayPlan> {
         'bad-input',
         `--${kebab(given)}: expected none beside --resume, which goes on with the evaluation as it was begun`,
       )
-    return planIn(resume, flags.trust ?? false)
+    return readPlan(resume, flags.trust ?? false)
   }
   if (agent === undefined)
     throw new Fault(
@@ -104,7 +104,7 @@ function runningAccuracy(): (played: PlayedCase) => string {
     const total = scores?.accuracy.total ?? null
     if (total !== null) judged++
     right += total ?? 0
-    return `accuracy ${number(judged > 0 ? right / judged : null, 2)}`
+    return `accuracy ${numberText(judged > 0 ? right / judged : null, 2)}`
   }
 }
 
@@ -114,7 +114,7 @@ interface EvaluationSession {
   readonly stage: PlaySession
   readonly doctor: AnyAgent
   readonly cases: readonly Case[]
-  readonly archive: Archive | undefined
+  readonly archive: EvaluationArchive | undefined
   readonly flags: EvaluateFlags
   /** Cases played in this session, in the order of completion. */
   readonly played: PlayedCase[]
@@ -133,23 +133,22 @@ async function playRest(
   const signal = AbortSignal.any([terminal.signal, guard.signal])
   // Every model call in progress adds a listener.
   setMaxListeners(0, signal)
-  const bar = await progress(terminal, { ...flags, label: plan.agent, total: cases.length, from })
+  const bar = await startProgress(terminal, {
+    ...flags,
+    label: plan.agent,
+    total: cases.length,
+    from,
+  })
   const accuracy = runningAccuracy()
   try {
     await playCases({
-      cases: rest,
-      makeEnv: task.makeEnv,
-      agent: doctor,
-      agentName: plan.agent,
-      measures: task.measures,
-      seed: plan.recipe.seed,
-      concurrency,
-      signal,
+      ...{ cases: rest, makeEnv: task.makeEnv, measures: task.measures },
+      ...{ agent: doctor, agentName: plan.agent, seed: plan.recipe.seed, concurrency, signal },
       onPlayed: (one) => {
         played.push(one)
         archive?.keep(one)
         guard.see(one)
-        bar.at(from + played.length, accuracy(one))
+        bar.update(from + played.length, accuracy(one))
       },
     })
     guard.signal.throwIfAborted()
@@ -166,18 +165,18 @@ async function playRest(
 async function playReferences(
   { plan, stage, cases, flags }: EvaluationSession,
   terminal: Terminal,
-): Promise<Reference> {
+): Promise<References> {
   const label = 'floor and ceiling'
   const total = (stage.task.yardstick ? 3 : 2) * cases.length
-  const bar = await progress(terminal, { ...flags, label, total })
+  const bar = await startProgress(terminal, { ...flags, label, total })
   let played = 0
   try {
-    return await referencesOf(stage.task, {
+    return await evaluateReferences(stage.task, {
       seed: plan.recipe.seed,
       cases,
       concurrency: flags.concurrency ?? 8,
       signal: terminal.signal,
-      onPlayed: () => bar.at(++played),
+      onPlayed: () => bar.update(++played),
     })
   } finally {
     bar.stop()
@@ -196,7 +195,7 @@ async function evaluateSession(
   const now = new Map(played.map((one) => [one.truth.id, one] as const))
   const inOrder = cases.flatMap(({ id }) => archive?.done.get(id) ?? now.get(id) ?? [])
   const references = await playReferences(session, terminal)
-  return evaluationOf(inOrder, {
+  return buildEvaluation(inOrder, {
     agent: plan.agent,
     tier: task.tier,
     lang: task.language,
@@ -232,7 +231,7 @@ async function archivePlayed({
 async function openSessionArchive(
   { out, resume }: EvaluateFlags,
   { plan, stage, cases }: Pick<EvaluationSession, 'plan' | 'stage' | 'cases'>,
-): Promise<Archive | undefined> {
+): Promise<EvaluationArchive | undefined> {
   // With a paid chat model, episodes are kept from the first on.
   const paid = plan.agent === 'chat' || plan.patient === 'chat'
   const folder = resume ?? out ?? (paid ? runFolder(`evaluate-${basename(plan.agent)}`) : undefined)
@@ -265,9 +264,9 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
     const done = (archive?.done.size ?? 0) + session.played.filter(({ episode }) => episode).length
     const kept = `${done} of ${cases.length} consultations are kept.`
     if (terminal.signal.aborted) {
-      if (done === 0) return stopped(terminal, 'Nothing was played.')
+      if (done === 0) return reportStop(terminal, 'Nothing was played.')
       const folder = await archivePlayed(session)
-      return stopped(terminal, `${kept} Go on with:`, resumeCommand(plan, folder))
+      return reportStop(terminal, `${kept} Go on with:`, resumeCommand(plan, folder))
     }
     if (archive && done > 0 && Fault.is(error))
       await out.note(`${kept} Go on with:\n  ${resumeCommand(plan, archive.folder)}`)

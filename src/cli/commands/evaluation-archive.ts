@@ -11,12 +11,12 @@ import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
 import type { RoleUsage } from '../../evaluation/report.js'
 import { scoreEpisode } from '../../reward.js'
 import { StoredRecipe } from '../../runs/recipe.js'
-import { assertTrustedModules, modulesOf } from '../../runs/trust.js'
+import { assertTrustedModules, recipeModules } from '../../runs/trust.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
 import { schemaName } from '../../storage/episode-row.js'
 import { isModule } from '../../tasks/modules.js'
-import type { PlayPlan } from './world.js'
+import type { PlayPlan } from './play-plan.js'
 
 const PlanFile = z.strictObject({
   agent: z.string(),
@@ -42,7 +42,7 @@ const UsageFile = z.record(
 type StoredUsage = Readonly<Record<string, RoleUsage>>
 
 /** Stored progress of an evaluation. */
-export interface Archive {
+export interface EvaluationArchive {
   readonly folder: string
   /** Played cases of earlier sittings, by case id. */
   readonly done: ReadonlyMap<string, PlayedCase>
@@ -126,7 +126,7 @@ export function planModules({ agent, patient, exams, recipe }: PlayPlan) {
   ]
   return [
     ...flags.filter(({ file }) => isModule(file)),
-    ...modulesOf(recipe).filter(({ key }) => !idle.includes(key)),
+    ...recipeModules(recipe).filter(({ key }) => !idle.includes(key)),
   ]
 }
 
@@ -134,7 +134,7 @@ export function planModules({ agent, patient, exams, recipe }: PlayPlan) {
  * Reads the plan of a stopped evaluation.
  * @throws Fault `bad-input` when the folder is not one, or names a module and `trust` is false
  */
-export async function planIn(folder: string, trust: boolean): Promise<PlayPlan> {
+export async function readPlan(folder: string, trust: boolean): Promise<PlayPlan> {
   const plan = await readPlanIfAny(folder)
   if (!plan)
     throw new Fault(
@@ -180,7 +180,7 @@ export async function openArchive(
   folder: string,
   plan: PlayPlan,
   { cases, measures }: { readonly cases: readonly Case[]; readonly measures: Measures },
-): Promise<Archive> {
+): Promise<EvaluationArchive> {
   const there = await readPlanIfAny(folder)
   if (there && !isDeepStrictEqual(there, plan))
     throw new Fault(

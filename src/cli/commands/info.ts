@@ -75,7 +75,7 @@ const availabilityText = ({ runs, why }: Availability): string =>
   `${runs ? 'runs here' : 'does not run here'}: ${why}`
 
 /** Prints the versions, accelerators, Python environments and backends of this machine. */
-export async function info(flags: PrintFlags, terminal: Terminal): Promise<number> {
+export async function showInfo(flags: PrintFlags, terminal: Terminal): Promise<number> {
   const { env } = terminal
   const out = output(terminal, flags)
   const [[python3 = null], [uv = null], accelerators] = await Promise.all([

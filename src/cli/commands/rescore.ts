@@ -27,7 +27,7 @@ export interface RescoreOptions {
 }
 
 /** One reward over the episodes: summary and correlations. */
-export interface Rescored extends ScoreSummary {
+export interface RescoredReward extends ScoreSummary {
   readonly bounds: Reward['bounds']
   /** Pearson correlation of totals over episodes; null when either has no variance. */
   readonly correlation: {
@@ -44,7 +44,7 @@ export interface Rescored extends ScoreSummary {
 /** Result of {@link rescore}. */
 export interface RescoreReport {
   readonly episodes: number
-  readonly byReward: ReadonlyMap<string, Rescored>
+  readonly byReward: ReadonlyMap<string, RescoredReward>
 }
 
 /** Running tally of one reward. */
@@ -86,7 +86,7 @@ async function tryScore(
 }
 
 function summarize(lanes: readonly Lane[], pairs: ReturnType<typeof correlateAll>, seed: number) {
-  return lanes.map(({ name, reward, tally, trouble }, i): [string, Rescored] => {
+  return lanes.map(({ name, reward, tally, trouble }, i): [string, RescoredReward] => {
     const { total, parts } = tally.withAccuracy()
     const others = lanes.flatMap((other, j) => (i === j ? [] : [[other.name, pairs.between(i, j)]]))
     const own = { accuracy: total, parts, rewards: Object.fromEntries(others) }

@@ -17,9 +17,9 @@ import { countSavedEpisodes, episodeWriter } from '../../storage/episode-files.j
 import { resolveReward } from '../../tasks/reward-modules.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
-import { progress } from '../print/progress.js'
+import { startProgress } from '../print/progress.js'
 import { boundsText, rescoreText } from '../print/rescore-text.js'
-import { accuracyFor, recipeAt } from './accuracy.js'
+import { accuracyReward, readRunRecipe } from './accuracy-reward.js'
 import type { RescoreReport } from './rescore.js'
 import { rescore } from './rescore.js'
 import { isFolder, isSamePlace } from './run-folder.js'
@@ -120,14 +120,18 @@ function toDocument({ episodes, byReward }: RescoreReport): object {
 /** Starts a progress display, updated ten times a second at most. */
 async function startScoringProgress(path: string, flags: ScoreFlags, terminal: Terminal) {
   const total = flags.quiet ? 0 : await countSavedEpisodes(path)
-  const bar = await progress(terminal, { label: 'scoring', total, quiet: flags.quiet ?? false })
+  const bar = await startProgress(terminal, {
+    label: 'scoring',
+    total,
+    quiet: flags.quiet ?? false,
+  })
   let last = 0
   return {
     onScored(done: number, trouble: string | undefined) {
       const now = performance.now()
       if (now - last < 100 && done < total) return
       last = now
-      bar.at(done, trouble && 'some without a score')
+      bar.update(done, trouble && 'some without a score')
     },
     stop: bar.stop,
   }
@@ -161,7 +165,7 @@ export async function scoreEpisodes(
   const writer = openOut(flags, episodes)
   const { onScored, stop } = await startScoringProgress(episodes, flags, terminal)
   const { signal } = terminal
-  const accuracy = accuracyFor(await recipeAt(path))
+  const accuracy = accuracyReward(await readRunRecipe(path))
   let report: RescoreReport
   try {
     const { seed = 0, concurrency } = flags

@@ -7,9 +7,9 @@ import { findPython } from '../../trainers/sidecar/environment.js'
 import type { SidecarProcess } from '../../trainers/sidecar/process.js'
 import { createToken, startSidecar } from '../../trainers/sidecar/process.js'
 import type { ReadyLine } from '../../trainers/sidecar/supervision.js'
+import { reportStop } from '../print/failure.js'
 import type { Output, PrintFlags, Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
-import { stopped } from './failure.js'
 
 /** Flags of `sidecar serve`. */
 export interface ServeFlags extends PrintFlags {
@@ -124,12 +124,12 @@ async function waitForServer(
   else await out.say(serverText(ready, at))
   await out.note('Ctrl-C stops it.')
   const exit = await server.exited
-  if (terminal.signal.aborted) return stopped(terminal, `Its checkpoints are in ${at.state}.`)
+  if (terminal.signal.aborted) return reportStop(terminal, `Its checkpoints are in ${at.state}.`)
   throw new Fault('model-unavailable', `the sidecar is gone: ${exit.why}`)
 }
 
 /** Serves a model until Ctrl-C, then returns exit code 130. */
-export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
+export async function serveModel(flags: ServeFlags, terminal: Terminal): Promise<number> {
   const { model, engine = 'peft', state = 'runs/sidecar', dtype, device, threads, port } = flags
   const { env, signal } = terminal
   const out = output(terminal, flags)
@@ -147,6 +147,6 @@ export async function serve(flags: ServeFlags, terminal: Terminal): Promise<numb
     return await waitForServer(server, { place, state }, { ...flags, out, terminal })
   } catch (error) {
     if (!signal.aborted) throw error
-    return stopped(terminal, `Its checkpoints are in ${state}.`)
+    return reportStop(terminal, `Its checkpoints are in ${state}.`)
   }
 }

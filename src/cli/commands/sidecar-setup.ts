@@ -2,11 +2,11 @@
 import type { EngineName } from '../../trainers/sidecar/environment.js'
 import type { PythonEnvironment, SetupOptions } from '../../trainers/sidecar/environment-setup.js'
 import { makeEnvironment } from '../../trainers/sidecar/environment-setup.js'
+import { reportStop } from '../print/failure.js'
 import type { Output, PrintFlags, Terminal } from '../print/output.js'
 import { commandLine, output, table } from '../print/output.js'
 import type { Progress } from '../print/progress.js'
-import { progress } from '../print/progress.js'
-import { stopped } from './failure.js'
+import { startProgress } from '../print/progress.js'
 
 /** Flags of `sidecar setup`. */
 export interface SetupFlags extends PrintFlags {
@@ -31,9 +31,9 @@ function createReporter(terminal: Terminal, flags: PrintFlags, { note }: Output)
     },
     onProgress(phase, { done, total, note: what }) {
       next(async () => {
-        bar ??= await progress(terminal, { ...flags, label: phase, total })
+        bar ??= await startProgress(terminal, { ...flags, label: phase, total })
         // Without a terminal the line at the phase's end says that all is done.
-        if (tty || done < total) bar.at(done, what)
+        if (tty || done < total) bar.update(done, what)
       })
     },
     onEnd(phase, what, seconds) {
@@ -77,7 +77,7 @@ async function showEnvironment(made: PythonEnvironment, env: string | undefined,
 }
 
 /** Makes an engine's Python environment, or reports that it is up to date; 130 after Ctrl-C. */
-export async function setUp(
+export async function setUpEnvironment(
   { engine = 'peft', python, env, ...flags }: SetupFlags,
   terminal: Terminal,
 ): Promise<number> {
@@ -100,7 +100,7 @@ export async function setUp(
     if (!terminal.signal.aborted) throw error
     const engineFlag = engine === 'peft' ? [] : ['--engine', engine]
     const envFlag = env === undefined ? [] : ['--env', env]
-    return stopped(
+    return reportStop(
       terminal,
       'The environment is not finished and will not be used; what was downloaded is kept. Go on with:',
       commandLine('sidecar', 'setup', ...engineFlag, ...envFlag),

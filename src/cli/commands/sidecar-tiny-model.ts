@@ -4,8 +4,8 @@ import { parseRecipe } from '../../runs/recipe.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
 import { output } from '../print/output.js'
-import type { TinyModelShape } from './tiny-model.js'
-import { makeTinyModel } from './tiny-model.js'
+import type { TinyModelShape } from './make-tiny-model.js'
+import { makeTinyModel } from './make-tiny-model.js'
 
 /** Flags of `sidecar tiny-model`. */
 export interface TinyModelFlags extends PrintFlags, TinyModelShape {
@@ -28,7 +28,7 @@ async function* readTexts(path: string): AsyncGenerator<string> {
 }
 
 /** Makes the model folder and prints its number of parameters. */
-export async function tinyModel(
+export async function runTinyModelCommand(
   file: string | undefined,
   flags: TinyModelFlags,
   terminal: Terminal,

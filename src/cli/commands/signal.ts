@@ -8,8 +8,8 @@ import { formGroup } from '../../group.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import type { Reward } from '../../reward.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
-import { advantagesOf } from '../../runs/loop-options.js'
-import { assertGiven } from '../../runs/own-parts.js'
+import { advantageOptions } from '../../runs/loop-options.js'
+import { assertPartsGiven } from '../../runs/own-parts.js'
 import { ownPartNames, Recipe } from '../../runs/recipe.js'
 import type { GrpoTraining } from '../../runs/recipe-training.js'
 import { defaultTraining } from '../../runs/recipe-training.js'
@@ -24,8 +24,8 @@ import {
   namedAdvantages,
 } from '../../trainers/advantages/method.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
-import { number, output, table } from '../print/output.js'
-import { accuracyFor, recipeAt } from './accuracy.js'
+import { numberText, output, table } from '../print/output.js'
+import { accuracyReward, readRunRecipe } from './accuracy-reward.js'
 import { isFolder } from './run-folder.js'
 
 /** Flags of `rewards signal`. */
@@ -58,7 +58,7 @@ function formGroups(
   all: readonly SavedEpisode[][],
   training: Pick<GrpoTraining, 'advantages' | 'groups'>,
 ): readonly Group[] {
-  const { advantages: named, policy } = advantagesOf(training)
+  const { advantages: named, policy } = advantageOptions(training)
   const method = named.per === 'greedy' ? namedAdvantages('dr-grpo') : named
   const groups = all.map((members, g) =>
     formGroup(
@@ -89,7 +89,7 @@ function signalText({ shares, warnings, accuracy, ...report }: SignalReport): st
   const shareOf = (name: string): number => shares[name] ?? -1
   return [
     `${report.groups} groups: ${report.zeroVariance} without variance, ${report.nearZeroVariance} with hardly any (deviation below ${report.nearZeroBelow}), ${report.dropped} dropped`,
-    `mean |advantage| ${number(report.magnitude)}, ${number(report.amplification, 2)} times the spread of rewards`,
+    `mean |advantage| ${numberText(report.magnitude)}, ${numberText(report.amplification, 2)} times the spread of rewards`,
     '',
     table([
       ['part', 'of the signal', 'with accuracy: in groups', 'over all'],
@@ -98,8 +98,8 @@ function signalText({ shares, warnings, accuracy, ...report }: SignalReport): st
         .map((name) => [
           name,
           percent(shares[name]),
-          number(accuracy[name]?.within, 2),
-          number(accuracy[name]?.across, 2),
+          numberText(accuracy[name]?.within, 2),
+          numberText(accuracy[name]?.across, 2),
         ]),
     ]),
     ...warnings.map((warning) => `\n! ${warning}`),
@@ -111,17 +111,17 @@ function signalText({ shares, warnings, accuracy, ...report }: SignalReport): st
  * computed again.
  * @throws Fault `bad-input` for a path without groups
  */
-export async function signalOf(
+export async function showSignal(
   path: string,
   flags: SignalFlags,
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const run = await recipeAt(path)
+  const run = await readRunRecipe(path)
   if (run) {
     const keys = flags.reward === undefined ? (['reward'] as const) : []
     assertTrusted(path, run, { trust: flags.trust ?? false, keys })
-    assertGiven(
+    assertPartsGiven(
       run,
       ownPartNames.filter((part) => part !== 'reward' || flags.reward),
       '--reward',
@@ -139,7 +139,7 @@ export async function signalOf(
     formulary: formularyOf(knowledge),
   })
   const groups = formGroups(all, { ...training, advantages })
-  const accuracy = await scoreAccuracy(all, accuracyFor(run))
+  const accuracy = await scoreAccuracy(all, accuracyReward(run))
   const report = signalReport(groups, weights, { bounds, accuracy })
   await out.say(`advantages: ${advantages}\n${signalText(report)}`)
   if (flags.json) await out.document(report)

@@ -1,9 +1,9 @@
 /** `bedside template check`: tests whether a model's chat template renders append-only. */
 import type { TemplateCheck, TemplateDifference } from '../../trainers/tokens/template-check.js'
 import { checkTemplate } from '../../trainers/tokens/template-check.js'
+import { rethrowRangeError } from '../print/failure.js'
 import type { Output, PrintFlags, Terminal } from '../print/output.js'
 import { output, table } from '../print/output.js'
-import { givenAt } from './failure.js'
 
 /** Flags of `template check`. */
 export interface TemplateFlags extends PrintFlags {
@@ -56,7 +56,7 @@ export async function checkTemplateFolder(
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const check = await givenAt('--date', () =>
+  const check = await rethrowRangeError('--date', () =>
     checkTemplate(folder, date === undefined ? {} : { date }),
   )
   if (flags.json) await out.document(check)

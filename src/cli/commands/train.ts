@@ -9,19 +9,19 @@ import type { Recipe } from '../../runs/recipe.js'
 import { parseRecipe } from '../../runs/recipe.js'
 import type { TrainingResult } from '../../runs/train.js'
 import { train as run } from '../../runs/train.js'
-import { modulesOf } from '../../runs/trust.js'
+import { recipeModules } from '../../runs/trust.js'
 import type { HeldOutMetrics, StepMetrics } from '../../trainers/events.js'
 import { trainingEmitter } from '../../trainers/events.js'
-import type { WorldFlags } from '../flags/flags.js'
+import type { CaseFlags } from '../flags/flags.js'
+import { reportStop, rethrowRangeError } from '../print/failure.js'
 import type { Output, Terminal } from '../print/output.js'
-import { commandLine, number, output } from '../print/output.js'
-import { progress } from '../print/progress.js'
+import { commandLine, numberText, output } from '../print/output.js'
+import { startProgress } from '../print/progress.js'
 import { showPair, showResult } from '../print/training-text.js'
-import { givenAt, stopped } from './failure.js'
 import { runFolder } from './run-folder.js'
 
 /** Flags of `bedside train`. */
-export interface TrainFlags extends WorldFlags {
+export interface TrainFlags extends CaseFlags {
   readonly backend?: string
   readonly steps?: number
   readonly set?: readonly string[]
@@ -89,8 +89,8 @@ function followTraining(
   events.on('backend-status', tell)
   let heldOut: HeldOutMetrics | undefined
   const note = ({ reward, accuracy }: StepMetrics): string => {
-    const tested = heldOut ? ` · held-out accuracy ${number(heldOut.accuracy, 2)}` : ''
-    return `reward ${number(reward, 2)} · accuracy ${number(accuracy, 2)}${tested}`
+    const tested = heldOut ? ` · held-out accuracy ${numberText(heldOut.accuracy, 2)}` : ''
+    return `reward ${numberText(reward, 2)} · accuracy ${numberText(accuracy, 2)}${tested}`
   }
   events.on('held-out-scored', (metrics) => {
     heldOut = metrics
@@ -120,7 +120,8 @@ async function printCommand(
 /** Checks the recipe's disease groups before the run starts. @throws Fault `bad-input` for an unknown group */
 async function checkClinic({ cases }: Recipe, source: string): Promise<void> {
   const groups = cases.clinic
-  if (groups) await givenAt(`${source}: cases.clinic`, () => clinic(loadKnowledge(), groups))
+  if (groups)
+    await rethrowRangeError(`${source}: cases.clinic`, () => clinic(loadKnowledge(), groups))
 }
 
 /** Trains with a progress bar; returns undefined when stopped by Ctrl-C. */
@@ -136,9 +137,9 @@ async function runWithProgress(
   const { signal } = terminal
   const from = await lastCheckpoint(folder)
   const total = recipe.training.steps
-  const bar = await progress(terminal, { ...flags, label: 'training', total, from })
+  const bar = await startProgress(terminal, { ...flags, label: 'training', total, from })
   const { events, faults } = followTraining(recipe, {
-    at: bar.at,
+    at: bar.update,
     tell: (line) => void out.note(line),
   })
   try {
@@ -163,7 +164,7 @@ export async function train(
   const recipe = await readTrainRecipe(file, flags)
   await checkClinic(recipe, file ?? 'the recipe')
   const folder = flags.resume ?? flags.out ?? runFolder(recipe.recipe)
-  const trusted = modulesOf(recipe).length > 0 ? ['--trust'] : []
+  const trusted = recipeModules(recipe).length > 0 ? ['--trust'] : []
   const resume = commandLine('train', '--resume', folder, ...trusted)
   if (flags.printCommand) {
     const command = flags.resume === undefined ? trainCommand(file, flags, folder) : resume
@@ -176,7 +177,11 @@ export async function train(
   const result = await runWithProgress(recipe, folder, { flags, terminal, out })
   if (!result) {
     const done = await lastCheckpoint(folder)
-    return stopped(terminal, `${done} of ${steps} steps are kept in ${folder}. Go on with:`, resume)
+    return reportStop(
+      terminal,
+      `${done} of ${steps} steps are kept in ${folder}. Go on with:`,
+      resume,
+    )
   }
   await out.note('')
   await showResult(result, folder, out)

@@ -7,7 +7,7 @@ import { exportTraining, omissions } from '../../trainers/trajectories/export.js
 import type { ExportFormat } from '../../trainers/trajectories/export-rows.js'
 import { trajectoryInfo } from '../../trainers/trajectories/reader.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
-import { number, output, table } from '../print/output.js'
+import { numberText, output, table } from '../print/output.js'
 import { isFolder, isSamePlace } from './run-folder.js'
 
 /** Flags of `trajectories export`. */
@@ -75,7 +75,7 @@ export async function exportTrajectories(
 }
 
 /** Counts segments and tokens of a trajectory file, by the policy version that drew them. */
-export async function trajectoriesInfo(
+export async function showTrajectoryInfo(
   path: string,
   flags: PrintFlags,
   terminal: Terminal,
@@ -89,7 +89,7 @@ export async function trajectoriesInfo(
         ['rows', `${info.rows} in ${info.rowGroups} row groups`],
         ['rollouts', String(info.rollouts)],
         ['tokens', `${info.tokens}, ${info.drawn} of them drawn`],
-        ['mean reward', number(info.meanReward)],
+        ['mean reward', numberText(info.meanReward)],
         ...(info.mixed > 0 ? [['segments of several versions', String(info.mixed)]] : []),
       ]),
       '',

@@ -2,12 +2,12 @@
 import type { Command } from 'commander'
 import type { AuditFlags } from '../commands/audit.js'
 import type { Terminal } from '../print/output.js'
-import type { Act } from './declared.js'
-import { examples } from './declared.js'
-import { whole, withCases, withPrint, withSeed } from './flags.js'
+import type { CommandRunner } from './declare.js'
+import { addExamples } from './declare.js'
+import { addCaseFlags, addPrintFlags, addSeedFlags, parseWhole } from './flags.js'
 
 /** Adds `audit` to `rewards`. */
-export function addAudit(rewards: Command, act: Act, terminal: Terminal): void {
+export function addAudit(rewards: Command, act: CommandRunner, terminal: Terminal): void {
   const audit = rewards
     .command('audit')
     .description(
@@ -24,14 +24,14 @@ export function addAudit(rewards: Command, act: Act, terminal: Terminal): void {
     .option(
       '--budget <N>',
       'consultations the search may play (default: 20000); implies --search',
-      whole(128, 100_000_000),
+      parseWhole(128, 100_000_000),
     )
     .action((flags: AuditFlags) =>
       act(async () => (await import('../commands/audit.js')).auditReward(flags, terminal)),
     )
-  withCases(audit, 'a case file, or how many held-out cases (default: 500)')
-  withPrint(withSeed(audit))
-  examples(
+  addCaseFlags(audit, 'a case file, or how many held-out cases (default: 500)')
+  addPrintFlags(addSeedFlags(audit))
+  addExamples(
     audit,
     'rewards audit --reward default --tier standard',
     'rewards audit --reward ./my-reward.mjs --cases 100 --search',

@@ -7,13 +7,21 @@ import type { ImportFlags } from '../commands/cases-import.js'
 import type { ScoreFlags } from '../commands/rewards.js'
 import type { SignalFlags } from '../commands/signal.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
+import type { CommandRunner } from './declare.js'
+import { addExamples } from './declare.js'
 import { addAudit } from './declare-audit.js'
-import type { Act } from './declared.js'
-import { examples } from './declared.js'
-import type { WorldFlags } from './flags.js'
-import { repeated, trust, whole, withCases, withPrint, withSeed, withSplit } from './flags.js'
+import type { CaseFlags } from './flags.js'
+import {
+  addCaseFlags,
+  addPrintFlags,
+  addSeedFlags,
+  addSplitFlag,
+  collect,
+  parseWhole,
+  trustHelp,
+} from './flags.js'
 
-function addGenerate(cases: Command, act: Act, terminal: Terminal): void {
+function addGenerate(cases: Command, act: CommandRunner, terminal: Terminal): void {
   const generate = cases
     .command('generate')
     .description('Generated cases as JSONL, on stdout or in a file.')
@@ -21,12 +29,12 @@ function addGenerate(cases: Command, act: Act, terminal: Terminal): void {
     .action((flags: GenerateFlags) =>
       act(async () => (await import('../commands/cases.js')).generateCases(flags, terminal)),
     )
-  withCases(withSplit(generate, 'train'), 'how many (default: 10)')
-  withPrint(withSeed(generate))
-  examples(generate, 'cases generate --tier hard --cases 100 --seed 3 --out hard.jsonl')
+  addCaseFlags(addSplitFlag(generate, 'train'), 'how many (default: 10)')
+  addPrintFlags(addSeedFlags(generate))
+  addExamples(generate, 'cases generate --tier hard --cases 100 --seed 3 --out hard.jsonl')
 }
 
-function addImport(cases: Command, act: Act, terminal: Terminal): void {
+function addImport(cases: Command, act: CommandRunner, terminal: Terminal): void {
   const command = cases
     .command('import')
     .description(
@@ -40,8 +48,8 @@ function addImport(cases: Command, act: Act, terminal: Terminal): void {
         (await import('../commands/cases-import.js')).importCases(file, flags, terminal),
       ),
     )
-  withPrint(command)
-  examples(
+  addPrintFlags(command)
+  addExamples(
     command,
     'cases import --format mtmeddialog sft_val.parquet --out cases.jsonl',
     'cases import --format huatuo-sft sft.json --out demonstrations.jsonl',
@@ -50,26 +58,29 @@ function addImport(cases: Command, act: Act, terminal: Terminal): void {
 
 const viewNames = ['doctor', 'patient', 'examiner', 'grader']
 
-function addCheckAndShow(cases: Command, act: Act, terminal: Terminal): void {
+function addCheckAndShow(cases: Command, act: CommandRunner, terminal: Terminal): void {
   const check = cases
     .command('check')
     .description(
       'Checks a case file, or generated cases, for schema errors and leaks; exit code 1 when it finds any.',
     )
-    .action((flags: WorldFlags) =>
+    .action((flags: CaseFlags) =>
       act(async () => (await import('../commands/cases.js')).checkCases(flags, terminal)),
     )
-  withCases(withSplit(check, 'train'), 'a case file, or how many generated cases (default: 200)')
-  withPrint(withSeed(check))
-  examples(check, 'cases check --cases cases.jsonl', 'cases check --cases 2000 --split heldout')
+  addCaseFlags(
+    addSplitFlag(check, 'train'),
+    'a case file, or how many generated cases (default: 200)',
+  )
+  addPrintFlags(addSeedFlags(check))
+  addExamples(check, 'cases check --cases cases.jsonl', 'cases check --cases 2000 --split heldout')
   const schema = cases
     .command('schema')
     .description('The JSON Schema of a case, for editors and other programs.')
     .action((flags: PrintFlags) =>
       act(async () => (await import('../commands/cases.js')).showSchema(flags, terminal)),
     )
-  withPrint(schema)
-  examples(schema, 'cases schema > case.schema.json')
+  addPrintFlags(schema)
+  addExamples(schema, 'cases schema > case.schema.json')
   const show = cases
     .command('show')
     .description('Shows one case as the doctor, patient, examiner or grader sees it.')
@@ -78,12 +89,12 @@ function addCheckAndShow(cases: Command, act: Act, terminal: Terminal): void {
     .action((id: string | undefined, flags: ShowFlags) =>
       act(async () => (await import('../commands/cases.js')).showCase(id, flags, terminal)),
     )
-  withCases(show, 'a case file')
-  withPrint(withSeed(show))
-  examples(show, 'cases show easy-heldout-0-7 --view grader --lang zh')
+  addCaseFlags(show, 'a case file')
+  addPrintFlags(addSeedFlags(show))
+  addExamples(show, 'cases show easy-heldout-0-7 --view grader --lang zh')
 }
 
-function addScore(rewards: Command, act: Act, terminal: Terminal): void {
+function addScore(rewards: Command, act: CommandRunner, terminal: Terminal): void {
   const command = rewards
     .command('score')
     .description(
@@ -93,25 +104,25 @@ function addScore(rewards: Command, act: Act, terminal: Terminal): void {
     .requiredOption(
       '--reward <NAME|FILE>',
       'a name of `rewards list`, or a .js/.mjs module that exports `reward`; may be repeated',
-      repeated,
+      collect,
     )
     .option(
       '--out <FILE>',
       'write the episodes with the scores of a single --reward, *.parquet or *.jsonl',
     )
-    .option('--seed <N>', 'of the bootstrap (default: 0)', whole(0, 0xffffffff))
+    .option('--seed <N>', 'of the bootstrap (default: 0)', parseWhole(0, 0xffffffff))
     .option(
       '--concurrency <N>',
       'episodes scored at once; helps a reward that waits for a judge (default: 8)',
-      whole(1, 1024),
+      parseWhole(1, 1024),
     )
     .action((path: string, flags: ScoreFlags) =>
       act(async () =>
         (await import('../commands/rewards.js')).scoreEpisodes(path, flags, terminal),
       ),
     )
-  withPrint(command)
-  examples(
+  addPrintFlags(command)
+  addExamples(
     command,
     'rewards score runs/demo-20260101-120000 --reward diagnosis-accuracy',
     'rewards score episodes.parquet --reward default --reward ./my-reward.mjs --json',
@@ -119,7 +130,7 @@ function addScore(rewards: Command, act: Act, terminal: Terminal): void {
   )
 }
 
-function addSignal(rewards: Command, act: Act, terminal: Terminal): void {
+function addSignal(rewards: Command, act: CommandRunner, terminal: Terminal): void {
   const command = rewards
     .command('signal')
     .description(
@@ -132,20 +143,20 @@ function addSignal(rewards: Command, act: Act, terminal: Terminal): void {
       ),
     )
     .option('--reward <NAME|FILE>', "whose weights are used (default: the run's)")
-    .option('--trust', trust)
+    .option('--trust', trustHelp)
     .action((path: string, flags: SignalFlags) =>
-      act(async () => (await import('../commands/signal.js')).signalOf(path, flags, terminal)),
+      act(async () => (await import('../commands/signal.js')).showSignal(path, flags, terminal)),
     )
-  withPrint(command)
-  examples(command, 'rewards signal runs/demo', 'rewards signal runs/demo --advantages grpo')
+  addPrintFlags(command)
+  addExamples(command, 'rewards signal runs/demo', 'rewards signal runs/demo --advantages grpo')
 }
 
 /** Adds `rewards` and its subcommands. */
-export function addRewards(program: Command, act: Act, terminal: Terminal): void {
+export function addRewards(program: Command, act: CommandRunner, terminal: Terminal): void {
   const rewards = program
     .command('rewards')
     .description("Lists, scores and audits rewards; attributes a run's advantages to their parts.")
-  withPrint(
+  addPrintFlags(
     rewards
       .command('list')
       .description('Every reward by name, with its bounds and where it comes from.')
@@ -159,7 +170,7 @@ export function addRewards(program: Command, act: Act, terminal: Terminal): void
 }
 
 /** Adds `cases` and its subcommands. */
-export function addCases(program: Command, act: Act, terminal: Terminal): void {
+export function addCases(program: Command, act: CommandRunner, terminal: Terminal): void {
   const cases = program
     .command('cases')
     .description('Generates, imports, checks and shows cases; prints their JSON Schema.')

@@ -5,18 +5,18 @@ import type { ConsultFlags } from '../commands/consult.js'
 import type { EvaluateFlags } from '../commands/evaluate.js'
 import type { TrainFlags } from '../commands/train.js'
 import type { Terminal } from '../print/output.js'
-import type { Act } from './declared.js'
-import { examples } from './declared.js'
+import type { CommandRunner } from './declare.js'
+import { addExamples } from './declare.js'
 import {
-  backend,
-  repeated,
-  trust,
-  whole,
-  withCases,
-  withDoctor,
-  withPrint,
-  withSeed,
-  withSplit,
+  addCaseFlags,
+  addDoctorFlags,
+  addPrintFlags,
+  addSeedFlags,
+  addSplitFlag,
+  collect,
+  parseBackend,
+  parseWhole,
+  trustHelp,
 } from './flags.js'
 
 /** Help text of `--agent`. Written out because the agents take long to load; a test compares the names. */
@@ -24,7 +24,7 @@ const doctors =
   'random, checklist, prior, complaint-only, random-ask, positive-chaser, ask-all, order-all, oracle, eig-per-cost, voi, dp, full-information, recorded, chat, a module (.mjs) that exports `agent`, or the folder of a run or checkpoint'
 
 /** Declares `bedside consult`. */
-export function addConsult(program: Command, act: Act, terminal: Terminal): void {
+export function addConsult(program: Command, act: CommandRunner, terminal: Terminal): void {
   const command = program
     .command('consult')
     .description('One consultation: you type, or an agent plays.')
@@ -34,13 +34,13 @@ export function addConsult(program: Command, act: Act, terminal: Terminal): void
     .action((flags: ConsultFlags) =>
       act(async () => (await import('../commands/consult.js')).consult(flags, terminal)),
     )
-  withDoctor(command)
-  withCases(
-    withSplit(command, 'heldout'),
+  addDoctorFlags(command)
+  addCaseFlags(
+    addSplitFlag(command, 'heldout'),
     'a case file, or how many generated cases to choose from',
   )
-  withPrint(withSeed(command))
-  examples(
+  addPrintFlags(addSeedFlags(command))
+  addExamples(
     command,
     'consult --lang zh',
     'consult --agent oracle --case standard-heldout-0-7',
@@ -51,20 +51,20 @@ export function addConsult(program: Command, act: Act, terminal: Terminal): void
 }
 
 /** Declares `bedside evaluate`. */
-export function addEvaluate(program: Command, act: Act, terminal: Terminal): void {
+export function addEvaluate(program: Command, act: CommandRunner, terminal: Terminal): void {
   const command = program
     .command('evaluate')
     .description('An agent over many cases, between the random doctor and the strongest oracle.')
     .option('--agent <agent>', doctors)
     .addOption(
       new Option('--max-turns <N>', 'actions a doctor has, the diagnosis among them').argParser(
-        whole(1, 1000),
+        parseWhole(1, 1000),
       ),
     )
     .option('--questions-only', 'the agent orders no examination; floor and ceiling may')
     .addOption(
       new Option('--concurrency <N>', 'consultations under way at once (default: 8)').argParser(
-        whole(1, 1024),
+        parseWhole(1, 1024),
       ),
     )
     .option('--out <DIR>', 'keep every episode here as it ends (default with a chat model: runs/…)')
@@ -72,13 +72,13 @@ export function addEvaluate(program: Command, act: Act, terminal: Terminal): voi
     .action((flags: EvaluateFlags) =>
       act(async () => (await import('../commands/evaluate.js')).evaluate(flags, terminal)),
     )
-  withDoctor(command)
-  withCases(
-    withSplit(command, 'heldout'),
+  addDoctorFlags(command)
+  addCaseFlags(
+    addSplitFlag(command, 'heldout'),
     'a case file, or how many generated cases (default: 400)',
   )
-  withPrint(withSeed(command))
-  examples(
+  addPrintFlags(addSeedFlags(command))
+  addExamples(
     command,
     'evaluate --agent oracle --tier hard --cases 200',
     'evaluate --agent oracle --questions-only --max-turns 11 --tier standard',
@@ -89,7 +89,7 @@ export function addEvaluate(program: Command, act: Act, terminal: Terminal): voi
 }
 
 /** Declares `bedside train`. */
-export function addTrain(program: Command, act: Act, terminal: Terminal): void {
+export function addTrain(program: Command, act: CommandRunner, terminal: Terminal): void {
   const command = program
     .command('train')
     .description(
@@ -100,20 +100,20 @@ export function addTrain(program: Command, act: Act, terminal: Terminal): void {
       new Option(
         '--backend <NAME|MODULE>',
         'what holds the weights: embedded, sidecar, or a module (.mjs) that exports `backend` (default: embedded)',
-      ).argParser(backend),
+      ).argParser(parseBackend),
     )
-    .addOption(new Option('--steps <N>', 'gradient steps').argParser(whole(1)))
-    .option('--set <path=value>', 'lay a value over the recipe; may be repeated', repeated)
+    .addOption(new Option('--steps <N>', 'gradient steps').argParser(parseWhole(1)))
+    .option('--set <path=value>', 'lay a value over the recipe; may be repeated', collect)
     .option('--out <DIR>', 'the run directory (default: runs/<recipe>-<time>)')
     .option('--resume <DIR>', 'go on with a run that stopped, to the same weights')
-    .option('--trust', trust)
+    .option('--trust', trustHelp)
     .option('--print-command', 'print the command and the whole recipe, and start nothing')
     .action((recipe: string | undefined, flags: TrainFlags) =>
       act(async () => (await import('../commands/train.js')).train(recipe, flags, terminal)),
     )
-  withCases(command, 'a case file, or how many held-out cases to generate for the report')
-  withPrint(withSeed(command))
-  examples(
+  addCaseFlags(command, 'a case file, or how many held-out cases to generate for the report')
+  addPrintFlags(addSeedFlags(command))
+  addExamples(
     command,
     'train',
     'train examples/demo/recipe.yaml --seed 1',

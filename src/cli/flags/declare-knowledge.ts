@@ -2,12 +2,12 @@
 import type { Command } from 'commander'
 import type { UnderstandFlags } from '../commands/patient.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
-import type { Act } from './declared.js'
-import { examples } from './declared.js'
-import { withPrint } from './flags.js'
+import type { CommandRunner } from './declare.js'
+import { addExamples } from './declare.js'
+import { addPrintFlags } from './flags.js'
 
 /** Adds `patient` and its subcommand. */
-export function addPatient(program: Command, act: Act, terminal: Terminal): void {
+export function addPatient(program: Command, act: CommandRunner, terminal: Terminal): void {
   const understand = program
     .command('patient')
     .description('The rule patient: how it understands what a doctor says.')
@@ -22,8 +22,8 @@ export function addPatient(program: Command, act: Act, terminal: Terminal): void
         (await import('../commands/patient.js')).understandAll(texts, flags, terminal),
       ),
     )
-  withPrint(understand)
-  examples(
+  addPrintFlags(understand)
+  addExamples(
     understand,
     'patient understand "Does the pain spread anywhere?" "有没有恶心、想吐？"',
     'patient understand < questions.jsonl > understood.jsonl',
@@ -31,7 +31,7 @@ export function addPatient(program: Command, act: Act, terminal: Terminal): void
 }
 
 /** Adds `knowledge` and its subcommand. */
-export function addKnowledge(program: Command, act: Act, terminal: Terminal): void {
+export function addKnowledge(program: Command, act: CommandRunner, terminal: Terminal): void {
   const check = program
     .command('knowledge')
     .description('The disease knowledge base that cases, patients and oracles share.')
@@ -45,6 +45,6 @@ export function addKnowledge(program: Command, act: Act, terminal: Terminal): vo
         (await import('../commands/knowledge.js')).checkKnowledge(folder, flags, terminal),
       ),
     )
-  withPrint(check)
-  examples(check, 'knowledge check', 'knowledge check ./my-knowledge --json')
+  addPrintFlags(check)
+  addExamples(check, 'knowledge check', 'knowledge check ./my-knowledge --json')
 }

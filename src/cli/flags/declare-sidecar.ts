@@ -6,9 +6,9 @@ import type { ServeFlags } from '../commands/sidecar-serve.js'
 import type { SetupFlags } from '../commands/sidecar-setup.js'
 import type { TinyModelFlags } from '../commands/sidecar-tiny-model.js'
 import type { Terminal } from '../print/output.js'
-import type { Act } from './declared.js'
-import { examples } from './declared.js'
-import { finite, repeated, whole, withPrint } from './flags.js'
+import type { CommandRunner } from './declare.js'
+import { addExamples } from './declare.js'
+import { addPrintFlags, collect, parseFinite, parseWhole } from './flags.js'
 
 const engineOption = () =>
   new Option(
@@ -16,7 +16,7 @@ const engineOption = () =>
     'peft runs on any machine, unsloth on an NVIDIA GPU (default: peft)',
   ).choices(engineNames)
 
-function addSetup(sidecar: Command, act: Act, terminal: Terminal): void {
+function addSetup(sidecar: Command, act: CommandRunner, terminal: Terminal): void {
   const command = sidecar
     .command('setup')
     .description(
@@ -29,10 +29,12 @@ function addSetup(sidecar: Command, act: Act, terminal: Terminal): void {
       'the folder (default: .venvs/sidecar or .venvs/unsloth; $BEDSIDE_VENVS stands for .venvs)',
     )
     .action((flags: SetupFlags) =>
-      act(async () => (await import('../commands/sidecar-setup.js')).setUp(flags, terminal)),
+      act(async () =>
+        (await import('../commands/sidecar-setup.js')).setUpEnvironment(flags, terminal),
+      ),
     )
-  withPrint(command)
-  examples(
+  addPrintFlags(command)
+  addExamples(
     command,
     'sidecar setup',
     'sidecar setup --engine unsloth --python /usr/bin/python3.12',
@@ -54,11 +56,11 @@ const addEngineFlags = (command: Command): Command =>
     .addOption(
       new Option('--device <device>', '(default: auto, a GPU where there is one)').choices(devices),
     )
-    .option('--threads <N>', 'of the CPU', whole(1, 1024))
+    .option('--threads <N>', 'of the CPU', parseWhole(1, 1024))
     .option('--env <DIR>', 'folder of the Python environment, if not the default one')
     .option('--python <PATH>', 'interpreter with all packages, in place of an environment')
 
-function addServe(sidecar: Command, act: Act, terminal: Terminal): void {
+function addServe(sidecar: Command, act: CommandRunner, terminal: Terminal): void {
   const command = sidecar
     .command('serve')
     .description(
@@ -66,7 +68,7 @@ function addServe(sidecar: Command, act: Act, terminal: Terminal): void {
     )
     .requiredOption('--model <PATH>', 'a Hugging Face model folder')
     .addOption(engineOption())
-    .option('--port <N>', 'where it listens (default: any free one)', whole(0, 65535))
+    .option('--port <N>', 'where it listens (default: any free one)', parseWhole(0, 65535))
     .option('--host <ADDRESS>', 'address to listen on (default: 127.0.0.1)')
     .option('--allow-remote', 'allow a --host that other machines can reach')
     .option('--state <DIR>', 'folder of checkpoints and exports (default: runs/sidecar)')
@@ -76,19 +78,19 @@ function addServe(sidecar: Command, act: Act, terminal: Terminal): void {
     )
     .option('--name <NAME>', 'name of the model for clients (default: its folder)')
     .action((flags: ServeFlags) =>
-      act(async () => (await import('../commands/sidecar-serve.js')).serve(flags, terminal)),
+      act(async () => (await import('../commands/sidecar-serve.js')).serveModel(flags, terminal)),
     )
-  withPrint(addEngineFlags(command))
-  examples(
+  addPrintFlags(addEngineFlags(command))
+  addExamples(
     command,
     'sidecar serve --model ./Qwen3-0.6B',
     'sidecar serve --engine unsloth --model ./Qwen3-4B --port 8123 --state runs/served --json',
   )
 }
 
-const size = whole(1, 1_000_000)
+const size = parseWhole(1, 1_000_000)
 
-function addTinyModel(sidecar: Command, act: Act, terminal: Terminal): void {
+function addTinyModel(sidecar: Command, act: CommandRunner, terminal: Terminal): void {
   const command = sidecar
     .command('tiny-model')
     .description(
@@ -96,8 +98,8 @@ function addTinyModel(sidecar: Command, act: Act, terminal: Terminal): void {
     )
     .argument('[recipe]', 'whose cases and rules are used (default: the default recipe)')
     .requiredOption('--out <DIR>', 'the model folder, not there yet')
-    .option('--set <path=value>', 'lays a value over the recipe', repeated)
-    .option('--seed <N>', "of the weights (default: the recipe's)", whole(0, 1_000_000))
+    .option('--set <path=value>', 'lays a value over the recipe', collect)
+    .option('--seed <N>', "of the weights (default: the recipe's)", parseWhole(0, 1_000_000))
     .option('--vocab <N>', 'tokens (default: 2048)', size)
     .option('--layers <N>', '(default: 4)', size)
     .option('--width <N>', 'of the hidden states (default: 256)', size)
@@ -105,7 +107,7 @@ function addTinyModel(sidecar: Command, act: Act, terminal: Terminal): void {
     .option('--heads <N>', '(default: 4)', size)
     .option('--kv-heads <N>', '(default: 2)', size)
     .option('--context <N>', 'tokens of a conversation at most (default: 1024)', size)
-    .option('--init-range <X>', "the weights' standard deviation; 0.12 for LoRA", finite)
+    .option('--init-range <X>', "the weights' standard deviation; 0.12 for LoRA", parseFinite)
     .option('--untied', 'output layer separate from the embeddings')
     .addOption(
       new Option('--pieces <pieces>', 'units that tokens may span (default: words)').choices([
@@ -117,15 +119,19 @@ function addTinyModel(sidecar: Command, act: Act, terminal: Terminal): void {
     .option('--episodes <FILE>', 'saved episodes to learn the tokenizer from as well')
     .action((file: string | undefined, flags: TinyModelFlags) =>
       act(async () =>
-        (await import('../commands/sidecar-tiny-model.js')).tinyModel(file, flags, terminal),
+        (await import('../commands/sidecar-tiny-model.js')).runTinyModelCommand(
+          file,
+          flags,
+          terminal,
+        ),
       ),
     )
-  withPrint(command)
-  examples(command, 'sidecar tiny-model examples/sidecar/grpo.yaml --out models/tiny')
+  addPrintFlags(command)
+  addExamples(command, 'sidecar tiny-model examples/sidecar/grpo.yaml --out models/tiny')
 }
 
 /** Adds `sidecar` and its subcommands. */
-export function addSidecar(program: Command, act: Act, terminal: Terminal): void {
+export function addSidecar(program: Command, act: CommandRunner, terminal: Terminal): void {
   const sidecar = program
     .command('sidecar')
     .description('The Python process that holds a language model: set up, and served.')

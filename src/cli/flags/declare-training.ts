@@ -6,12 +6,12 @@ import type { CurvesFlags } from '../commands/curves.js'
 import type { TemplateFlags } from '../commands/template.js'
 import type { ExportFlags } from '../commands/trajectories.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
-import type { Act } from './declared.js'
-import { examples } from './declared.js'
-import { finite, withPrint } from './flags.js'
+import type { CommandRunner } from './declare.js'
+import { addExamples } from './declare.js'
+import { addPrintFlags, parseFinite } from './flags.js'
 
 /** Adds `curves`. */
-export function addCurves(program: Command, act: Act, terminal: Terminal): void {
+export function addCurves(program: Command, act: CommandRunner, terminal: Terminal): void {
   const command = program
     .command('curves')
     .description('Draws training runs over each other: reward, and held-out accuracy.')
@@ -21,11 +21,11 @@ export function addCurves(program: Command, act: Act, terminal: Terminal): void 
     .action((folders: readonly string[], flags: CurvesFlags) =>
       act(async () => (await import('../commands/curves.js')).drawRuns(folders, flags, terminal)),
     )
-  withPrint(command)
-  examples(command, 'curves runs/grpo runs/rloo --out pictures')
+  addPrintFlags(command)
+  addExamples(command, 'curves runs/grpo runs/rloo --out pictures')
 }
 
-function addExport(trajectories: Command, act: Act, terminal: Terminal): void {
+function addExport(trajectories: Command, act: CommandRunner, terminal: Terminal): void {
   const command = trajectories
     .command('export')
     .description(
@@ -38,7 +38,7 @@ function addExport(trajectories: Command, act: Act, terminal: Terminal): void {
         .makeOptionMandatory(),
     )
     .requiredOption('--out <FILE>', 'a .parquet or .jsonl file')
-    .option('--min-reward <X>', 'leave out rollouts with a lower reward', finite)
+    .option('--min-reward <X>', 'leave out rollouts with a lower reward', parseFinite)
     .option('--best-of-group', 'keep only the best rollout of each group')
     .option('--agent-name <NAME>', "name of verl's agent loop, written as a column")
     .action((files: readonly string[], flags: ExportFlags) =>
@@ -46,8 +46,8 @@ function addExport(trajectories: Command, act: Act, terminal: Terminal): void {
         (await import('../commands/trajectories.js')).exportTrajectories(files, flags, terminal),
       ),
     )
-  withPrint(command)
-  examples(
+  addPrintFlags(command)
+  addExamples(
     command,
     'trajectories export runs/demo --format sft --best-of-group --out sft.parquet',
     'trajectories export runs/demo/trajectories/step-000050.parquet --format slime --out samples.jsonl',
@@ -55,7 +55,7 @@ function addExport(trajectories: Command, act: Act, terminal: Terminal): void {
 }
 
 /** Adds `trajectories` and its subcommands. */
-export function addTrajectories(program: Command, act: Act, terminal: Terminal): void {
+export function addTrajectories(program: Command, act: CommandRunner, terminal: Terminal): void {
   const trajectories = program
     .command('trajectories')
     .description('Exports saved episodes as data sets of other trainers; counts saved tokens.')
@@ -66,15 +66,15 @@ export function addTrajectories(program: Command, act: Act, terminal: Terminal):
     .argument('<FILE>', 'a .parquet file of trajectories')
     .action((file: string, flags: PrintFlags) =>
       act(async () =>
-        (await import('../commands/trajectories.js')).trajectoriesInfo(file, flags, terminal),
+        (await import('../commands/trajectories.js')).showTrajectoryInfo(file, flags, terminal),
       ),
     )
-  withPrint(info)
-  examples(info, 'trajectories info runs/demo/trajectories/step-000050.parquet')
+  addPrintFlags(info)
+  addExamples(info, 'trajectories info runs/demo/trajectories/step-000050.parquet')
 }
 
 /** Adds `template` and its subcommand. */
-export function addTemplate(program: Command, act: Act, terminal: Terminal): void {
+export function addTemplate(program: Command, act: CommandRunner, terminal: Terminal): void {
   const check = program
     .command('template')
     .description("A model's chat template.")
@@ -89,6 +89,6 @@ export function addTemplate(program: Command, act: Act, terminal: Terminal): voi
         (await import('../commands/template.js')).checkTemplateFolder(folder, flags, terminal),
       ),
     )
-  withPrint(check)
-  examples(check, 'template check ./Qwen3-8B', 'template check ./Qwen3-8B --json')
+  addPrintFlags(check)
+  addExamples(check, 'template check ./Qwen3-8B', 'template check ./Qwen3-8B --json')
 }

@@ -16,7 +16,7 @@ export type CasesFlag =
   | { readonly file: string; readonly count?: undefined }
 
 /** Flags that choose cases and language; a key is absent where its flag was not given. */
-export interface WorldFlags extends PrintFlags {
+export interface CaseFlags extends PrintFlags {
   readonly seed?: number
   readonly lang?: Language
   readonly tier?: TierName
@@ -26,7 +26,7 @@ export interface WorldFlags extends PrintFlags {
 }
 
 /** Creates a parser of whole numbers from `least` to `most`. */
-export const whole =
+export const parseWhole =
   (least: number, most: number = Number.MAX_SAFE_INTEGER) =>
   (value: string): number => {
     const n = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN
@@ -41,7 +41,7 @@ export const whole =
 
 /** Parses `--cases FILE|N`. */
 function parseCases(value: string): CasesFlag {
-  if (/^[-+]?[\d.]+(e\d+)?$/i.test(value)) return { count: whole(1, 10_000_000)(value) }
+  if (/^[-+]?[\d.]+(e\d+)?$/i.test(value)) return { count: parseWhole(1, 10_000_000)(value) }
   if (!existsSync(value) || !statSync(value).isFile())
     throw new InvalidArgumentError(
       'Expected a number of generated cases, or a case file; there is no such file.',
@@ -55,17 +55,17 @@ const splitList = (value: string, before: readonly string[] = []): string[] => [
 ]
 
 /** Adds `--json` and `--quiet`. */
-export const withPrint = (command: Command): Command =>
+export const addPrintFlags = (command: Command): Command =>
   command
     .option('--json', 'print one JSON document on stdout and nothing else')
     .option('--quiet', 'no progress and no notes')
 
 /** Adds `--seed` and `--lang`. */
-export const withSeed = (command: Command): Command =>
+export const addSeedFlags = (command: Command): Command =>
   command
     .addOption(
       new Option('--seed <N>', 'decides everything random (default: 0)').argParser(
-        whole(0, 0xffffffff),
+        parseWhole(0, 0xffffffff),
       ),
     )
     .addOption(
@@ -73,7 +73,7 @@ export const withSeed = (command: Command): Command =>
     )
 
 /** Adds `--tier`, `--cases` (with `meaning` as its help text) and `--clinic`. */
-export const withCases = (command: Command, meaning: string): Command =>
+export const addCaseFlags = (command: Command, meaning: string): Command =>
   command
     .addOption(
       new Option('--tier <tier>', 'difficulty of generated cases (default: easy)').choices(
@@ -89,7 +89,7 @@ export const withCases = (command: Command, meaning: string): Command =>
     )
 
 /** Adds `--split`. */
-export const withSplit = (command: Command, byDefault: 'train' | 'heldout'): Command =>
+export const addSplitFlag = (command: Command, byDefault: 'train' | 'heldout'): Command =>
   command.addOption(
     new Option('--split <split>', `which half of all cases (default: ${byDefault})`).choices([
       'train',
@@ -108,11 +108,11 @@ function checkPersona(value: string): string {
 }
 
 /** Help text of `--trust`. */
-export const trust =
+export const trustHelp =
   'execute the modules (.mjs) that a stored run names; those of this command line always are'
 
 /** Adds the flags of patient, exams, persona, reward and chat models. */
-export const withDoctor = (command: Command): Command =>
+export const addDoctorFlags = (command: Command): Command =>
   command
     .option(
       '--patient <NAME|MODULE>',
@@ -124,7 +124,7 @@ export const withDoctor = (command: Command): Command =>
         'who carries out examinations, the first that knows one: record, modules that export `exams` (default: as the cases need)',
       ).argParser(splitList),
     )
-    .option('--trust', trust)
+    .option('--trust', trustHelp)
     .addOption(
       new Option(
         '--persona <NAME|dials>',
@@ -142,14 +142,14 @@ export const withDoctor = (command: Command): Command =>
     .option('--model <NAME>', 'the chat model')
 
 /** Parses a finite number. */
-export function finite(value: string): number {
+export function parseFinite(value: string): number {
   const n = value.trim() === '' ? Number.NaN : Number(value)
   if (!Number.isFinite(n)) throw new InvalidArgumentError('Expected a number.')
   return n
 }
 
 /** Parses `--backend`. */
-export function backend(value: string): string {
+export function parseBackend(value: string): string {
   if (value === 'embedded' || value === 'sidecar' || isModule(value)) return value
   const later = ['slime', 'verl'].includes(value)
   throw new InvalidArgumentError(
@@ -158,7 +158,7 @@ export function backend(value: string): string {
 }
 
 /** Collects the values of a repeatable flag. */
-export const repeated = (value: string, before: readonly string[] = []): string[] => [
+export const collect = (value: string, before: readonly string[] = []): string[] => [
   ...before,
   value,
 ]

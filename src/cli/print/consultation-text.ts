@@ -6,7 +6,7 @@ import type { Episode } from '../../episode.js'
 import type { Part, Score } from '../../reward.js'
 import type { Action, Language, Stop, Turn } from '../../turn.js'
 import type { Output } from './output.js'
-import { number, table } from './output.js'
+import { numberText, table } from './output.js'
 
 const words = {
   zh: {
@@ -138,14 +138,14 @@ export function turnText(turn: Turn, n: number, language: Language, paint: Paint
 
 function partText(part: Part, language: Language): readonly [string, string] {
   const say = words[language]
-  if (part.status === 'ok') return [number(part.value), stripControls(part.evidence ?? '')]
+  if (part.status === 'ok') return [numberText(part.value), stripControls(part.evidence ?? '')]
   if (part.status === 'unavailable') return [say.unavailable, stripControls(part.reason)]
   return [say.notApplicable, '']
 }
 
 /** A score: the total, then each part with its value and evidence. */
 export function scoreText(score: Score, language: Language): string {
-  const total = number(score.total)
+  const total = numberText(score.total)
   const rows = Object.entries(score.parts).map(([name, part]) => {
     const [value, evidence] = partText(part, language)
     return ['  ', name, value, evidence]

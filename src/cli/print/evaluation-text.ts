@@ -1,11 +1,11 @@
 /** Renders an evaluation report as text: means with intervals, between floor and ceiling. */
 import type { Estimate } from '../../evaluation/bootstrap.js'
 import type { Evaluation } from '../../evaluation/report.js'
-import { number, table } from './output.js'
+import { numberText, table } from './output.js'
 
 /** A mean with its 95 % interval, where there is one: `0.731 [0.690, 0.772]`. */
-export const spread = ({ mean, ci95 }: Estimate): string =>
-  ci95 ? `${number(mean)} [${number(ci95[0])}, ${number(ci95[1])}]` : number(mean)
+export const estimateText = ({ mean, ci95 }: Estimate): string =>
+  ci95 ? `${numberText(mean)} [${numberText(ci95[0])}, ${numberText(ci95[1])}]` : numberText(mean)
 
 function scoreTable(evaluation: Evaluation, ceilingName: string): string {
   const { floor, ceiling, regret, normalised, partialCredit, examF1 } = evaluation
@@ -13,14 +13,14 @@ function scoreTable(evaluation: Evaluation, ceilingName: string): string {
     ['', evaluation.agent, 'floor (random)', `ceiling (${ceilingName})`, 'regret', 'normalised'],
     ...(['accuracy', 'reward'] as const).map((name) => [
       name,
-      spread(evaluation[name]),
-      spread({ mean: floor[name], ci95: floor.ci95[name] }),
-      spread({ mean: ceiling[name], ci95: ceiling.ci95[name] }),
-      number(regret[name]),
-      number(normalised[name]),
+      estimateText(evaluation[name]),
+      estimateText({ mean: floor[name], ci95: floor.ci95[name] }),
+      estimateText({ mean: ceiling[name], ci95: ceiling.ci95[name] }),
+      numberText(regret[name]),
+      numberText(normalised[name]),
     ]),
-    ['partial credit', spread(partialCredit), '', '', '', ''],
-    ['exam F1', spread(examF1), '', '', '', ''],
+    ['partial credit', estimateText(partialCredit), '', '', '', ''],
+    ['exam F1', estimateText(examF1), '', '', '', ''],
   ])
 }
 
@@ -29,11 +29,11 @@ function boundLines({ bound, questionEfficiency }: Evaluation, ceilingName: stri
   return [
     ...(bound.accuracy === null
       ? []
-      : [`bound: accuracy ${number(bound.accuracy)} with every finding of these cases known`]),
+      : [`bound: accuracy ${numberText(bound.accuracy)} with every finding of these cases known`]),
     ...(questionEfficiency.mean === null
       ? []
       : [
-          `question efficiency: ${spread(questionEfficiency)} of what the ${ceilingName} learns in as many turns`,
+          `question efficiency: ${estimateText(questionEfficiency)} of what the ${ceilingName} learns in as many turns`,
         ]),
   ]
 }
@@ -42,7 +42,7 @@ function boundLines({ bound, questionEfficiency }: Evaluation, ceilingName: stri
 export function evaluationText(evaluation: Evaluation, ceilingName: string): string {
   const { episodes, cases, tier, lang, split, seed, stops, unavailable, usage } = evaluation
   const each = (['turns', 'questions', 'exams', 'money', 'minutes'] as const)
-    .map((name) => `${name} ${number(evaluation[name], 1)}`)
+    .map((name) => `${name} ${numberText(evaluation[name], 1)}`)
     .join(', ')
   const ends = Object.entries(stops).map(([stop, count]) => `${stop} ${count}`)
   return [

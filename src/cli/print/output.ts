@@ -30,7 +30,7 @@ export interface Output {
   /** Writes notes to stderr; none with `--quiet`. */
   readonly note: (text: string) => Promise<void>
   /** The stream that `say` writes to. */
-  readonly people: Stream
+  readonly resultStream: Stream
   /** Colours for that stream. */
   readonly paint: ReturnType<typeof pc.createColors>
 }
@@ -45,7 +45,7 @@ const parseForceColor = (value: string | undefined): boolean | undefined =>
   value === undefined ? undefined : value !== '0' && value !== 'false'
 
 /** Colours for a stream: none with `NO_COLOR`, else by `FORCE_COLOR`, else on a terminal other than `dumb`. */
-export const paintFor = (
+export const createPaint = (
   stream: Stream,
   { NO_COLOR, FORCE_COLOR, TERM }: Terminal['env'],
 ): Output['paint'] =>
@@ -75,8 +75,8 @@ export function output(
     note: async (text) => {
       if (!quiet) await write(stderr, `${text}\n`)
     },
-    people,
-    paint: paintFor(people, env),
+    resultStream: people,
+    paint: createPaint(people, env),
   }
 }
 
@@ -122,7 +122,7 @@ export function table(
 }
 
 /** Formats a number with fixed digits; null and undefined give a dash. */
-export const number = (value: number | null | undefined, digits = 3): string =>
+export const numberText = (value: number | null | undefined, digits = 3): string =>
   value === null || value === undefined ? '–' : value.toFixed(digits)
 
 /** Quotes a word for a POSIX shell where it needs quotes. */

@@ -4,11 +4,11 @@ import type { PrintFlags, Terminal } from './output.js'
 /** A running progress display. */
 export interface Progress {
   /** Shows how many units are done. @param note text beside it, such as the mean reward so far */
-  readonly at: (done: number, note?: string) => void
+  readonly update: (done: number, note?: string) => void
   readonly stop: () => void
 }
 
-/** Options of {@link progress}. */
+/** Options of {@link startProgress}. */
 export interface ProgressOptions extends PrintFlags {
   readonly label: string
   readonly total: number
@@ -39,16 +39,16 @@ function createPace(total: number): (done: number) => string {
 }
 
 /** Starts a progress display; `stop` leaves the last bar on the terminal. */
-export async function progress(
+export async function startProgress(
   { stderr }: Terminal,
   { label, total, from = 0, quiet = false, everyMs = 5000 }: ProgressOptions,
 ): Promise<Progress> {
-  if (quiet || total <= from) return { at: () => {}, stop: () => {} }
+  if (quiet || total <= from) return { update: () => {}, stop: () => {} }
   const pace = createPace(total)
   if (!stderr.isTTY) {
     let last = performance.now()
     return {
-      at(done, note = '') {
+      update(done, note = '') {
         const now = performance.now()
         const words = [pace(done), note].filter(Boolean).join(' · ')
         if (now - last < everyMs && done < total) return
@@ -72,7 +72,7 @@ export async function progress(
   )
   bar.start(total, from, { pace: '…', note: '' })
   return {
-    at: (done, note = '') => bar.update(done, { pace: pace(done), note: note && ` · ${note}` }),
+    update: (done, note = '') => bar.update(done, { pace: pace(done), note: note && ` · ${note}` }),
     stop: () => bar.stop(),
   }
 }

@@ -1,8 +1,8 @@
 /** Renders re-scored episodes as text: rewards, their correlations, and the parts of each. */
-import { mostCases } from '../../evaluation/streaming-summary.js'
+import { maxExactCases } from '../../evaluation/streaming-summary.js'
 import type { RescoreReport } from '../commands/rescore.js'
-import { spread } from './evaluation-text.js'
-import { number, table } from './output.js'
+import { estimateText } from './evaluation-text.js'
+import { numberText, table } from './output.js'
 
 const bound = (value: number): string =>
   Number.isFinite(value) ? String(value) : value < 0 ? '-∞' : '∞'
@@ -18,7 +18,7 @@ function rewardsTable({ byReward }: RescoreReport): string {
     [
       ['reward', 'bounds', 'mean', 'with accuracy', ''],
       ...[...byReward].map(([name, { reward, bounds, unavailable, correlation }]) => [
-        ...[name, boundsText(bounds), spread(reward), number(correlation.accuracy, 2)],
+        ...[name, boundsText(bounds), estimateText(reward), numberText(correlation.accuracy, 2)],
         countText(unavailable, 'without a score'),
       ]),
     ],
@@ -36,7 +36,7 @@ function correlationTable({ byReward }: RescoreReport): string[] {
       ...[...byReward].map(([name, { correlation }]) => [
         name,
         ...names.map((other) =>
-          name === other ? '1' : number(correlation.rewards[other] ?? null, 2),
+          name === other ? '1' : numberText(correlation.rewards[other] ?? null, 2),
         ),
       ]),
     ]),
@@ -50,7 +50,7 @@ function partsTable({ byReward }: RescoreReport): string {
       [name, '', '', '', ''],
       ...Object.entries(parts).map(([part, { mean, unavailable, notApplicable }]) => [
         `  ${part}`,
-        ...[number(mean), number(correlation.parts[part] ?? null, 2)],
+        ...[numberText(mean), numberText(correlation.parts[part] ?? null, 2)],
         ...[countText(unavailable, 'unavailable'), countText(notApplicable, 'not applicable')],
       ]),
     ]),
@@ -70,7 +70,7 @@ export function rescoreText(report: RescoreReport): string {
     ...all.flatMap(({ trouble }) => (trouble === undefined ? [] : [`\n! ${trouble}`])),
     ...(all.some(({ bundled }) => bundled)
       ? [
-          `\n! more than ${mostCases} cases: the intervals resample ${mostCases} random bundles of them`,
+          `\n! more than ${maxExactCases} cases: the intervals resample ${maxExactCases} random bundles of them`,
         ]
       : []),
   ].join('\n')

@@ -4,9 +4,9 @@ import { graderView } from '../../case.js'
 import type { PlayedCase } from '../../evaluation/play-cases.js'
 import type { TrainingResult } from '../../runs/train.js'
 import { episodeText } from './consultation-text.js'
-import { spread } from './evaluation-text.js'
+import { estimateText } from './evaluation-text.js'
 import type { Output } from './output.js'
-import { commandLine, number, table } from './output.js'
+import { commandLine, numberText, table } from './output.js'
 
 /** Held-out scores before and after training, between floor and ceiling. */
 function trainingText({ report, task }: TrainingResult): string {
@@ -14,11 +14,11 @@ function trainingText({ report, task }: TrainingResult): string {
   const { floor, ceiling, normalised } = heldOut
   const row = (name: 'accuracy' | 'reward') => [
     name,
-    number(floor[name]),
-    spread(before[name]),
-    spread(heldOut[name]),
-    number(ceiling[name]),
-    number(normalised[name]),
+    numberText(floor[name]),
+    estimateText(before[name]),
+    estimateText(heldOut[name]),
+    numberText(ceiling[name]),
+    numberText(normalised[name]),
   ]
   const only = (name: string, of: (e: typeof before) => string) => [
     name,
@@ -33,9 +33,9 @@ function trainingText({ report, task }: TrainingResult): string {
       ['', 'floor (random)', 'before', 'after', `ceiling (${task.ceiling.name})`, 'normalised'],
       row('accuracy'),
       row('reward'),
-      only('partial credit', (e) => spread(e.partialCredit)),
-      only('exam F1', (e) => spread(e.examF1)),
-      only('turns', (e) => number(e.turns, 1)),
+      only('partial credit', (e) => estimateText(e.partialCredit)),
+      only('exam F1', (e) => estimateText(e.examF1)),
+      only('turns', (e) => numberText(e.turns, 1)),
     ]),
     '',
     `${report.steps} steps, ${groups.formed} groups (${groups.zeroVariance} without variance, ${groups.dropped} dropped), ${samples.used} samples used, ${samples.unavailable} unavailable; ${report.timing.seconds.toFixed(1)} s`,

@@ -8,10 +8,10 @@ import type { Estimate } from '../bootstrap.js'
 import { average, estimate } from '../bootstrap.js'
 import type { Payment } from './attribution.js'
 import { attributeGain } from './attribution.js'
-import type { AuditedEpisode, AuditOptions, AuditPolicy } from './play.js'
-import { playPolicy } from './play.js'
+import type { AuditedEpisode, AuditOptions, AuditPolicy } from './play-policy.js'
+import { playPolicy } from './play-policy.js'
 
-export type { AuditOptions, AuditPolicy } from './play.js'
+export type { AuditOptions, AuditPolicy } from './play-policy.js'
 
 /** Audit of one policy under one reward. */
 export interface PolicyAudit {

@@ -4,7 +4,7 @@ import type { Loss, NormaliserKind, TokenSegment, TrainBatch } from '../../batch
 import { makeNormaliser } from '../../batch.js'
 import type { Group } from '../../group.js'
 import type { AdamSchedule } from '../loops/adam-schedule.js'
-import { settingsAt } from '../loops/adam-schedule.js'
+import { adamSettingsAt } from '../loops/adam-schedule.js'
 import { episodeSegments } from './segments.js'
 
 /** Loss, normaliser and optimiser of a training batch. */
@@ -41,7 +41,7 @@ export function toTrainBatch(
     segments,
     maxTokens === undefined ? {} : { maxTokens },
   )
-  const settings = { loss, adam: settingsAt(adam, step) }
+  const settings = { loss, adam: adamSettingsAt(adam, step) }
   return { batch: { step, policyVersion, segments, normaliser: perSegment, ...settings }, forks }
 }
 

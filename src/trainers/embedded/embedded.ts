@@ -11,7 +11,7 @@ import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import { assertTrainable } from '../batches/segments.js'
-import { assertTargets } from '../losses/critic-targets.js'
+import { assertCriticTargets } from '../losses/critic-targets.js'
 import { stepReport } from '../losses/step-report.js'
 import type { AdamState } from './adam.js'
 import { adamStep, norm, padWithZeros } from './adam.js'
@@ -104,7 +104,7 @@ function growRows(learner: Learner, segments: readonly TokenSegment[]): void {
 function takeStep(learner: Learner, batch: TrainBatch): StepReport {
   const { segments, loss } = batch
   assertSegments(segments, learner.extractor.actions)
-  if (batch.critic) assertTargets(batch.critic, segments)
+  if (batch.critic) assertCriticTargets(batch.critic, segments)
   // New rows are zeros and change nothing, so they stay even if the step is refused below.
   growRows(learner, segments)
   const { weights, cache, gradient, critic, policyVersion } = learner

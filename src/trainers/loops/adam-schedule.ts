@@ -5,7 +5,7 @@ import type { AdamSettings } from '../../batch.js'
 export type AdamSchedule = AdamSettings | ((step: number) => AdamSettings)
 
 /** Adam settings at a step. */
-export const settingsAt = (schedule: AdamSchedule, step: number): AdamSettings =>
+export const adamSettingsAt = (schedule: AdamSchedule, step: number): AdamSettings =>
   typeof schedule === 'function' ? schedule(step) : schedule
 
 /** Shape of the learning-rate decay after warm-up. */
@@ -16,7 +16,7 @@ export type Decay = 'constant' | 'linear' | 'cosine'
  * the step after the last.
  * @param warmup share of the steps, 0 to 1
  */
-export function rateAt(
+export function learningRateFactor(
   step: number,
   {
     steps,

@@ -18,7 +18,7 @@ import { adamDefaults, defaultLoss, grpoDefaults, loopDefaults } from '../defaul
 import { trainingEmitter } from '../events.js'
 import type { RolloutQueue } from '../rollouts/async-rollouts.js'
 import { openRolloutQueue } from '../rollouts/async-rollouts.js'
-import { shouldResample } from '../rollouts/dynamic-sampling.js'
+import { planResampling } from '../rollouts/dynamic-sampling.js'
 import type { GroupMember, RolloutJob } from '../rollouts/group-rollouts.js'
 import {
   formMemberGroup,
@@ -152,7 +152,7 @@ async function playStep(options: GrpoSettings, step: number): Promise<PlayedStep
     faults += played.faults.length
     drawn += wanted
     wanted = resample
-      ? shouldResample(groups, { wanted: groupsPerStep, most: resample.most, drawn }).draw
+      ? planResampling(groups, { wanted: groupsPerStep, most: resample.most, drawn }).draw
       : 0
   }
   return { members, groups, drawn, lost: drawn - groups.length, faults, stale: 0, staleGroups: 0 }

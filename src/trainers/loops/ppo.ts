@@ -19,7 +19,7 @@ import { adamDefaults, defaultLoss, loopDefaults, ppoDefaults } from '../default
 import { trainingEmitter } from '../events.js'
 import { noRolloutFault, playMember, rolloutJobs } from '../rollouts/group-rollouts.js'
 import type { AdamSchedule } from './adam-schedule.js'
-import { settingsAt } from './adam-schedule.js'
+import { adamSettingsAt } from './adam-schedule.js'
 import type { LoopOptions, LoopSummary, StepResult, WorldOptions } from './loop.js'
 import { assertCounts, maxEpisodeTokens, runSteps, unmeasured } from './loop.js'
 import { rolloutMetrics } from './metrics.js'
@@ -125,13 +125,13 @@ function ppoBatch(
     segments,
     normaliser: makeNormaliser(normaliser, segments, { maxTokens }),
     loss,
-    adam: settingsAt(adam, step),
+    adam: adamSettingsAt(adam, step),
     critic: {
       returns: examples.flatMap(({ returns }) => returns),
       oldValues: examples.flatMap(({ oldValues }) => oldValues),
       range: critic.range,
       coefficient: critic.coefficient,
-      adam: settingsAt(critic.adam, step),
+      adam: adamSettingsAt(critic.adam, step),
     },
   }
 }

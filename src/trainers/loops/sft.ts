@@ -14,7 +14,7 @@ import { shuffle } from '../../seed.js'
 import { adamDefaults, loopDefaults, sftDefaults } from '../defaults.js'
 import type { StepMetrics } from '../events.js'
 import type { AdamSchedule } from './adam-schedule.js'
-import { settingsAt } from './adam-schedule.js'
+import { adamSettingsAt } from './adam-schedule.js'
 import type { LoopOptions, LoopSummary, StepResult } from './loop.js'
 import { assertCounts, maxEpisodeTokens, runSteps } from './loop.js'
 import { noGroups } from './metrics.js'
@@ -132,7 +132,7 @@ const learn = async (
     : backend.step({
         ...{ step, policyVersion: backend.policyVersion, segments, loss: likelihood },
         normaliser: makeNormaliser(normaliser, segments, { maxTokens }),
-        adam: settingsAt(adam, step),
+        adam: adamSettingsAt(adam, step),
       })
 
 /** Learns from one step's demonstrations. If the policy could make no move of them, there is no new policy version. */

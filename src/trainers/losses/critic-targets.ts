@@ -4,7 +4,7 @@ import { deviation } from '../advantages/whiten.js'
 import { valueLoss } from './value.js'
 
 /** Checks critic targets against the segments. @throws RangeError naming the field, the segment and the token */
-export function assertTargets(
+export function assertCriticTargets(
   critic: CriticTargets,
   segments: readonly Pick<TokenSegment, 'mask'>[],
 ): void {

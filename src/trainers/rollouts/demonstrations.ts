@@ -23,7 +23,7 @@ export interface Demonstrations {
 }
 
 /** Options of rejection sampling. */
-export interface RejectionOptions {
+export interface RejectionSamplingOptions {
   /** Minimum total of a demonstration. @default -Infinity */
   readonly minReward?: number
   /** Maximum episodes per group, or per case without groups: those with the highest totals. @default all */
@@ -50,12 +50,12 @@ function insertCandidate(best: Candidate[], candidate: Candidate, most: number):
  * (STaR, Zelikman et al. 2022; rejection-sampling fine-tuning, Yuan et al. 2023.)
  * @throws RangeError for a `minReward` that is NaN, a total that is not finite, or a `bestOf` below 1
  */
-export async function rejectionSampled(
+export async function rejectionSample(
   saved: Iterable<SavedEpisode> | AsyncIterable<SavedEpisode>,
   {
     minReward = Number.NEGATIVE_INFINITY,
     bestOf = Number.POSITIVE_INFINITY,
-  }: RejectionOptions = {},
+  }: RejectionSamplingOptions = {},
 ): Promise<Demonstrations> {
   if (Number.isNaN(minReward))
     throw new RangeError(`Expected \`minReward\` to be a number, got \`${minReward}\``)
@@ -86,7 +86,7 @@ export async function rejectionSampled(
 }
 
 /** Options of demonstrations that an agent plays. */
-export interface FromAgentOptions {
+export interface PlayDemonstrationsOptions {
   /** For example the oracle, the recorded doctor of imported dialogues, a teacher model, or the policy itself. */
   readonly agent: AnyAgent
   readonly agentName: string
@@ -114,7 +114,7 @@ interface DemonstrationJob {
 
 /** Plays one episode; returns the fault if its world failed. */
 async function playOne(
-  options: FromAgentOptions,
+  options: PlayDemonstrationsOptions,
   { place, time, truth }: DemonstrationJob,
 ): Promise<SavedEpisode | Fault> {
   const { agent, agentName, makeEnv, reward, seed: runSeed = 0, signal, events } = options
@@ -141,7 +141,9 @@ async function playOne(
  * alone. Consultations whose world failed are left out and counted.
  * @throws Fault if every consultation failed; RangeError for `times` below 1
  */
-export async function fromAgent(options: FromAgentOptions): Promise<Demonstrations> {
+export async function playDemonstrations(
+  options: PlayDemonstrationsOptions,
+): Promise<Demonstrations> {
   const { cases, times = 1, concurrency = 16, agentName } = options
   if (!Number.isSafeInteger(times) || times < 1)
     throw new RangeError(`Expected \`times\` to be a positive integer, got \`${times}\``)

@@ -2,7 +2,7 @@
 import type { Group } from '../../group.js'
 
 /** Decision of dynamic sampling over the groups drawn so far. */
-export interface Resampling {
+export interface ResamplingPlan {
   /** The first `wanted` groups that learn, in the order drawn. */
   readonly kept: readonly Group[]
   /** Groups without a learning signal, each with its reason in `status`. */
@@ -20,7 +20,7 @@ export interface Resampling {
  * groups until `wanted` of them learn, or `most` were drawn.
  * @param groups all groups drawn for the step so far
  */
-export function shouldResample(
+export function planResampling(
   groups: readonly Group[],
   {
     wanted,
@@ -33,7 +33,7 @@ export function shouldResample(
     /** Number of groups drawn, those that lost every member to faults included. @default groups.length */
     readonly drawn?: number
   },
-): Resampling {
+): ResamplingPlan {
   for (const [name, value, least] of [
     ['wanted', wanted, 1],
     ['most', most, wanted],

@@ -9,7 +9,7 @@ import type { TokenSegment, TrainBatch } from '../../batch.js'
 import { normaliserKinds, objectiveKinds } from '../../batch.js'
 import { Fault } from '../../error.js'
 import { assertTrainable } from '../batches/segments.js'
-import { assertTargets } from '../losses/critic-targets.js'
+import { assertCriticTargets } from '../losses/critic-targets.js'
 import { stepReport } from '../losses/step-report.js'
 import type { TinkerService } from '../tinker/service.js'
 import type { SamplingSession, TrainingModel } from '../tinker/wire.js'
@@ -187,7 +187,7 @@ function learner(models: ServerModels): Pick<Backend, 'step' | 'logprobs' | 'val
     async step(batch) {
       assertSteppable(models, batch)
       checkSegments(batch.segments, contextLength)
-      if (batch.critic) assertTargets(batch.critic, batch.segments)
+      if (batch.critic) assertCriticTargets(batch.critic, batch.segments)
       const report = await stepPolicy(batch, models)
       models.policyVersion += 1
       models.current = undefined

@@ -1,9 +1,9 @@
 import { PassThrough, Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { failed } from '../../../src/cli/commands/failure.js'
 import type { TemplateFlags } from '../../../src/cli/commands/template.js'
 import { checkTemplateFolder } from '../../../src/cli/commands/template.js'
+import { reportFailure } from '../../../src/cli/print/failure.js'
 
 const folder = (name: string) =>
   fileURLToPath(new URL(`../../fixtures/tokenizers/${name}`, import.meta.url))
@@ -22,7 +22,7 @@ async function run(path: string, flags: TemplateFlags = {}) {
   try {
     code = await checkTemplateFolder(path, flags, terminal)
   } catch (error) {
-    code = failed(error, terminal)
+    code = reportFailure(error, terminal)
   }
   const read = (stream: PassThrough): string => String(stream.read() ?? '')
   return { code, stdout: read(stdout), stderr: read(stderr) }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { PassThrough, Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ExportFlags } from '../../../src/cli/commands/trajectories.js'
-import { exportTrajectories, trajectoriesInfo } from '../../../src/cli/commands/trajectories.js'
+import { exportTrajectories, showTrajectoryInfo } from '../../../src/cli/commands/trajectories.js'
 import { episodeWriter } from '../../../src/storage/episode-files.js'
 import { episodeTrajectories } from '../../../src/trainers/trajectories/trajectory.js'
 import { trajectoryWriter } from '../../../src/trainers/trajectories/writer.js'
@@ -106,7 +106,7 @@ describe('trajectories export', () => {
 
 describe('trajectories info', () => {
   test('counts rows and tokens by the policy version that drew them', async () => {
-    const { code, stdout } = await ran((terminal) => trajectoriesInfo(trajectories, {}, terminal))
+    const { code, stdout } = await ran((terminal) => showTrajectoryInfo(trajectories, {}, terminal))
     expect(code).toBe(0)
     expect(stdout).toContain('bedside-trajectories/1')
     expect(stdout).toMatch(/10, 4 of them drawn/)
@@ -115,7 +115,7 @@ describe('trajectories info', () => {
 
   test('--json prints the same as a document', async () => {
     const flags = { json: true }
-    const { stdout } = await ran((terminal) => trajectoriesInfo(trajectories, flags, terminal))
+    const { stdout } = await ran((terminal) => showTrajectoryInfo(trajectories, flags, terminal))
     expect(JSON.parse(stdout)).toMatchObject({
       schema: 'bedside-trajectories/1',
       rows: 2,

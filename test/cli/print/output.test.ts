@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { runFolder } from '../../../src/cli/commands/run-folder.js'
 import { commandLine, output, table } from '../../../src/cli/print/output.js'
-import { progress } from '../../../src/cli/print/progress.js'
+import { startProgress } from '../../../src/cli/print/progress.js'
 
 function terminal({ tty = false, env = {} }: { tty?: boolean; env?: Record<string, string> } = {}) {
   const written = { stdout: '', stderr: '' }
@@ -89,7 +89,7 @@ describe('output', () => {
 describe('progress', () => {
   test('without a terminal is a plain line now and then, with rate and time left', async () => {
     const { terminal: at, written } = terminal()
-    const { at: done } = await progress(at, { label: 'work', total: 3, everyMs: 0 })
+    const { update: done } = await startProgress(at, { label: 'work', total: 3, everyMs: 0 })
     done(1)
     await new Promise((resolve) => setTimeout(resolve, 20))
     done(2, 'going well')
@@ -102,19 +102,23 @@ describe('progress', () => {
 
   test('keeps still between its lines', async () => {
     const { terminal: at, written } = terminal()
-    const { at: done } = await progress(at, { label: 'work', total: 1000, everyMs: 60_000 })
+    const { update: done } = await startProgress(at, {
+      label: 'work',
+      total: 1000,
+      everyMs: 60_000,
+    })
     for (let n = 1; n < 1000; n++) done(n)
     expect(written.stderr).toBe('')
   })
 
   test('on a terminal is a bar, and nothing at all with --quiet', async () => {
     const { terminal: at, written } = terminal({ tty: true })
-    const quiet = await progress(at, { label: 'work', total: 2, quiet: true })
-    quiet.at(1)
+    const quiet = await startProgress(at, { label: 'work', total: 2, quiet: true })
+    quiet.update(1)
     quiet.stop()
     expect(written.stderr).toBe('')
-    const bar = await progress(at, { label: 'work', total: 2 })
-    bar.at(1)
+    const bar = await startProgress(at, { label: 'work', total: 2 })
+    bar.update(1)
     bar.stop()
     expect(written.stderr).toContain('work ████████████░░░░░░░░░░░░ 1/2')
   })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { rateAt, settingsAt } from '../../../src/trainers/loops/adam-schedule.js'
+import { adamSettingsAt, learningRateFactor } from '../../../src/trainers/loops/adam-schedule.js'
 import { fc } from '../../fixtures/property.js'
 
 const rates = (steps: number, warmup: number, decay: 'constant' | 'linear' | 'cosine') =>
-  Array.from({ length: steps }, (_, i) => rateAt(i + 1, { steps, warmup, decay }))
+  Array.from({ length: steps }, (_, i) => learningRateFactor(i + 1, { steps, warmup, decay }))
 
 describe('the learning rate’s course', () => {
   test('rises over the warm-up and is whole after it', () => {
@@ -39,6 +39,6 @@ describe('the learning rate’s course', () => {
 
 test('settings are one for the run, or of the step', () => {
   const constant = { learningRate: 0.1 }
-  expect(settingsAt(constant, 7)).toBe(constant)
-  expect(settingsAt((step) => ({ learningRate: step }), 7)).toEqual({ learningRate: 7 })
+  expect(adamSettingsAt(constant, 7)).toBe(constant)
+  expect(adamSettingsAt((step) => ({ learningRate: step }), 7)).toEqual({ learningRate: 7 })
 })

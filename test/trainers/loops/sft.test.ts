@@ -26,7 +26,7 @@ import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
 import type { SftOptions, SftStep } from '../../../src/trainers/loops/sft.js'
 import { trainSft } from '../../../src/trainers/loops/sft.js'
-import { fromAgent } from '../../../src/trainers/rollouts/demonstrations.js'
+import { playDemonstrations } from '../../../src/trainers/rollouts/demonstrations.js'
 import type { Action } from '../../../src/turn.js'
 import { fc } from '../../fixtures/property.js'
 import { smallKnowledge } from '../../fixtures/small-knowledge.js'
@@ -61,7 +61,7 @@ const accuracyOf = async (agent: Agent, count = 200): Promise<number> => {
 
 const oracleEpisodes = async (count: number, concurrency = 16): Promise<readonly Episode[]> => {
   const { atypicality, noise } = tier
-  const { kept } = await fromAgent({
+  const { kept } = await playDemonstrations({
     agent: oracle({ knowledge, atypicality, noise }),
     agentName: 'oracle',
     cases: casesOf('train', count),

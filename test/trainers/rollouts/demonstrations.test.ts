@@ -23,8 +23,11 @@ import { embedded } from '../../../src/trainers/embedded/embedded.js'
 import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
 import { trainSft } from '../../../src/trainers/loops/sft.js'
-import type { FromAgentOptions } from '../../../src/trainers/rollouts/demonstrations.js'
-import { fromAgent, rejectionSampled } from '../../../src/trainers/rollouts/demonstrations.js'
+import type { PlayDemonstrationsOptions } from '../../../src/trainers/rollouts/demonstrations.js'
+import {
+  playDemonstrations,
+  rejectionSample,
+} from '../../../src/trainers/rollouts/demonstrations.js'
 import type { Action } from '../../../src/turn.js'
 import { writeMtmeddialog } from '../../fixtures/mtmeddialog.js'
 import { fc } from '../../fixtures/property.js'
@@ -44,7 +47,7 @@ const makeEnv = () =>
     exams: [recordExams({ knowledge })],
     maxTurns: 6,
   })
-const playing = (over: Partial<FromAgentOptions> = {}): FromAgentOptions => ({
+const playing = (over: Partial<PlayDemonstrationsOptions> = {}): PlayDemonstrationsOptions => ({
   agent: oracle({ knowledge }),
   agentName: 'oracle',
   cases: casesOf(12),
@@ -82,17 +85,17 @@ describe('rejection sampling', () => {
   ]
 
   test('keeps what is good enough, in order, and counts the rest by why', async () => {
-    const { kept, ...left } = await rejectionSampled(saved, { minReward: 0.5 })
+    const { kept, ...left } = await rejectionSample(saved, { minReward: 0.5 })
     expect(idsOf(kept)).toEqual(['b', 'd', 'e', 'g'])
     expect(left).toEqual({ unavailable: 2, rejected: 1 })
   })
 
   test('keeps the best of each group, the earlier of equals', async () => {
-    const one = await rejectionSampled(saved, { bestOf: 1 })
+    const one = await rejectionSample(saved, { bestOf: 1 })
     expect(idsOf(one.kept)).toEqual(['b', 'e'])
     expect(one.rejected).toBe(3)
-    expect(idsOf((await rejectionSampled(saved, { bestOf: 2 })).kept)).toEqual(['b', 'd', 'e', 'g'])
-    const both = await rejectionSampled(saved, { bestOf: 1, minReward: 0.6 })
+    expect(idsOf((await rejectionSample(saved, { bestOf: 2 })).kept)).toEqual(['b', 'd', 'e', 'g'])
+    const both = await rejectionSample(saved, { bestOf: 1, minReward: 0.6 })
     expect(idsOf(both.kept)).toEqual(['b'])
   })
 
@@ -103,12 +106,12 @@ describe('rejection sampling', () => {
       scored('c', 0.3),
       scored('d', 0.1, { caseId: 'case-1' }),
     ]
-    expect(idsOf((await rejectionSampled(loose, { bestOf: 1 })).kept)).toEqual(['b', 'c'])
+    expect(idsOf((await rejectionSample(loose, { bestOf: 1 })).kept)).toEqual(['b', 'c'])
     const two = [
       scored('a', 1, { group: '1/0' }),
       scored('b', 0, { group: '1/0', caseId: 'case-1' }),
     ]
-    expect(idsOf((await rejectionSampled(two, { bestOf: 1 })).kept)).toEqual(['a', 'b'])
+    expect(idsOf((await rejectionSample(two, { bestOf: 1 })).kept)).toEqual(['a', 'b'])
   })
 
   test('is what sorting each group would give, and loses nobody', async () => {
@@ -123,7 +126,7 @@ describe('rejection sampling', () => {
         fc.integer({ min: -1, max: 5 }),
         async (members, bestOf, minReward) => {
           const all = members.map(({ group, total }, i) => scored(`${i}`, total, { group }))
-          const { kept, unavailable, rejected } = await rejectionSampled(all, { bestOf, minReward })
+          const { kept, unavailable, rejected } = await rejectionSample(all, { bestOf, minReward })
           const wanted = ['0', '1', '2', '3'].flatMap((group) =>
             all
               .filter((one) => one.group === group && (one.score?.total ?? -2) >= minReward)
@@ -143,19 +146,19 @@ describe('rejection sampling', () => {
     const writer = episodeWriter(file)
     for (const one of saved) await writer.write(one)
     await writer.close()
-    const fromFile = await rejectionSampled(readSavedEpisodes(file), { bestOf: 1 })
-    expect(fromFile).toEqual(await rejectionSampled(saved, { bestOf: 1 }))
+    const fromFile = await rejectionSample(readSavedEpisodes(file), { bestOf: 1 })
+    expect(fromFile).toEqual(await rejectionSample(saved, { bestOf: 1 }))
   })
 
   test('refuses bounds that bound nothing, and totals that are no numbers', async () => {
     for (const bestOf of [0, -1, 1.5, Number.NaN])
-      await expect(rejectionSampled(saved, { bestOf })).rejects.toThrow(
+      await expect(rejectionSample(saved, { bestOf })).rejects.toThrow(
         new RangeError(`Expected \`bestOf\` to be a positive integer, got \`${bestOf}\``),
       )
-    await expect(rejectionSampled(saved, { minReward: Number.NaN })).rejects.toThrow(
+    await expect(rejectionSample(saved, { minReward: Number.NaN })).rejects.toThrow(
       'Expected `minReward` to be a number, got `NaN`',
     )
-    await expect(rejectionSampled([scored('x', Number.NaN)])).rejects.toThrow(
+    await expect(rejectionSample([scored('x', Number.NaN)])).rejects.toThrow(
       'Expected `total` of x to be finite, got `NaN`',
     )
   })
@@ -163,8 +166,8 @@ describe('rejection sampling', () => {
 
 describe('a doctor made to play', () => {
   test('gives its consultations in the order of the cases, the same at any concurrency', async () => {
-    const one = await fromAgent(playing({ concurrency: 1 }))
-    const many = await fromAgent(playing({ concurrency: 12 }))
+    const one = await playDemonstrations(playing({ concurrency: 1 }))
+    const many = await playDemonstrations(playing({ concurrency: 12 }))
     expect(many).toEqual(one)
     expect(one.kept.map(({ episode }) => episode.caseId)).toEqual(casesOf(12).map(({ id }) => id))
     expect(one.kept[3]?.episode).toMatchObject({ id: 'oracle/3/0', agent: 'oracle' })
@@ -173,10 +176,10 @@ describe('a doctor made to play', () => {
   })
 
   test('more cases change nothing of those before, and another seed does', async () => {
-    const few = await fromAgent(playing({ cases: casesOf(3) }))
-    const more = await fromAgent(playing({ cases: casesOf(6) }))
+    const few = await playDemonstrations(playing({ cases: casesOf(3) }))
+    const more = await playDemonstrations(playing({ cases: casesOf(6) }))
     expect(more.kept.slice(0, 3)).toEqual(few.kept)
-    const other = await fromAgent(playing({ cases: casesOf(3), seed: 1 }))
+    const other = await playDemonstrations(playing({ cases: casesOf(3), seed: 1 }))
     expect(other.kept.map(({ episode }) => episode.seed)).not.toEqual(
       few.kept.map(({ episode }) => episode.seed),
     )
@@ -189,7 +192,7 @@ describe('a doctor made to play', () => {
         diagnosis: knowledge.diseases[Math.floor(uniform(seed, 'guess') * 6)]?.name.en ?? '',
       },
     })
-    const { kept } = await fromAgent(
+    const { kept } = await playDemonstrations(
       playing({ agent: drawing, agentName: 'guess', times: 8, reward: diagnosisAccuracy() }),
     )
     expect(kept).toHaveLength(96)
@@ -201,7 +204,7 @@ describe('a doctor made to play', () => {
       ])
     const mean = (all: readonly SavedEpisode[]) =>
       all.reduce((sum, { score }) => sum + (score?.total ?? Number.NaN), 0) / all.length
-    const best = await rejectionSampled(kept, { bestOf: 1 })
+    const best = await rejectionSample(kept, { bestOf: 1 })
     expect(best.kept).toHaveLength(12)
     expect(mean(kept)).toBeLessThan(0.4)
     expect(mean(best.kept)).toBeGreaterThan(mean(kept) + 0.25)
@@ -213,7 +216,7 @@ describe('a doctor made to play', () => {
     events.on('fault-met', (fault, where) => faults.push(`${where}: ${fault.message}`))
     const spoiled = casesOf(12)[5]?.id
     const patient = rulePatient({ knowledge })
-    const { kept, unavailable } = await fromAgent(
+    const { kept, unavailable } = await playDemonstrations(
       playing({
         events,
         makeEnv: () =>
@@ -238,19 +241,19 @@ describe('a doctor made to play', () => {
     const agent: Agent = () => {
       throw new Error('lost')
     }
-    await expect(fromAgent(playing({ agent, agentName: 'lost' }))).rejects.toMatchObject({
+    await expect(playDemonstrations(playing({ agent, agentName: 'lost' }))).rejects.toMatchObject({
       code: 'component-failed',
       message: 'lost: none of 12 consultations could be played: lost: lost',
     })
-    expect((await fromAgent(playing({ cases: [] }))).kept).toEqual([])
+    expect((await playDemonstrations(playing({ cases: [] }))).kept).toEqual([])
   })
 
   test('refuses to play no time, and stops when its signal is aborted', async () => {
-    await expect(fromAgent(playing({ times: 0 }))).rejects.toThrow(
+    await expect(playDemonstrations(playing({ times: 0 }))).rejects.toThrow(
       'Expected `times` to be a positive integer, got `0`',
     )
     await expect(
-      fromAgent(playing({ signal: AbortSignal.abort(new Error('enough')) })),
+      playDemonstrations(playing({ signal: AbortSignal.abort(new Error('enough')) })),
     ).rejects.toThrow('enough')
   })
 })
@@ -262,7 +265,7 @@ describe('imported dialogues', () => {
     const cases = (await importMtmeddialog(file)).cases.filter(
       ({ chiefComplaint }) => chiefComplaint.text.en,
     )
-    const { kept } = await fromAgent({
+    const { kept } = await playDemonstrations({
       agent: recordedDoctor(cases),
       agentName: 'recorded',
       cases,

@@ -23,8 +23,8 @@ import { readCases } from '../../storage/case-files.js'
 import { isModule } from '../../tasks/modules.js'
 import { resolveAgent } from '../../tasks/parts.js'
 import type { Task } from '../../tasks/task.js'
-import type { WorldFlags } from '../flags/flags.js'
-import { givenAt } from './failure.js'
+import type { CaseFlags } from '../flags/flags.js'
+import { rethrowRangeError } from '../print/failure.js'
 
 /** Flags that choose the doctor, the patient, the exams and the reward. */
 export interface DoctorFlags {
@@ -55,7 +55,7 @@ const allCases = 1_000_000
 
 /** Creates the plan: flags laid over the recipe of the agent's run, or over the default recipe. */
 export async function createPlan(
-  flags: WorldFlags & DoctorFlags & { readonly agent: string },
+  flags: CaseFlags & DoctorFlags & { readonly agent: string },
 ): Promise<PlayPlan> {
   const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
   const { seed, lang, reward, maxTurns, questionsOnly } = flags
@@ -112,7 +112,7 @@ async function doctorOf(
 ): Promise<AnyAgent> {
   const named = isModule(agent) ? await resolveAgent(agent, task.agents) : task.agents[agent]
   const made = chat ? undefined : named
-  if (made) return givenAt(`--agent ${agent}`, () => made({ questionsOnly }))
+  if (made) return rethrowRangeError(`--agent ${agent}`, () => made({ questionsOnly }))
   if (questionsOnly)
     throw new Fault(
       'bad-input',
@@ -159,6 +159,7 @@ function planPersona({ persona, patient, recipe }: PlayPlan): Persona | undefine
 
 /**
  * Opens a plan.
+ * Long because every flag of a role lays one part over the task.
  * @param whole use every case of a file, whatever its split @default true where all cases are marked as of that split
  */
 export async function openPlaySession(
@@ -170,7 +171,9 @@ export async function openPlaySession(
   const chat = plan.agent === 'chat' ? openChat(plan, '--agent chat') : undefined
   const knowledge = loadKnowledge()
   const groups = recipe.cases.clinic
-  const part = groups ? await givenAt('--clinic', () => clinic(knowledge, groups)) : knowledge
+  const part = groups
+    ? await rethrowRangeError('--clinic', () => clinic(knowledge, groups))
+    : knowledge
   const persona = planPersona(plan)
   const own = await readPlanCases(plan)
   if (persona && own.cases?.some(({ findings }) => findings.some(({ question }) => question)))
@@ -208,7 +211,7 @@ export const planCases = ({ split, recipe }: PlayPlan, task: Task): readonly Cas
     : task.train(recipe.cases.file === undefined ? recipe.cases.heldOut : allCases)
 
 /** Finds a case by id in a file, or generates it from its id. @throws Fault `bad-input` for an unknown id */
-export async function caseOf(
+export async function findCase(
   id: string,
   {
     file,
@@ -233,5 +236,8 @@ export async function caseOf(
     )
   const all = loadKnowledge()
   const kept = named.clinic ?? groups
-  return generateCase(kept ? await givenAt('--clinic', () => clinic(all, kept)) : all, named)
+  return generateCase(
+    kept ? await rethrowRangeError('--clinic', () => clinic(all, kept)) : all,
+    named,
+  )
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { questionCase } from '../../src/cases/importers/question-case.js'
 import { playCases } from '../../src/evaluation/play-cases.js'
-import { referencesOf } from '../../src/evaluation/report.js'
+import { evaluateReferences } from '../../src/evaluation/report.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import { parseRecipe } from '../../src/runs/recipe.js'
 import { taskOf } from '../../src/runs/task-of-recipe.js'
@@ -38,7 +38,7 @@ describe('a world of questions', () => {
 
   test('has a floor that draws an answer by its seed and a ceiling that gives the reference', async () => {
     const { heldOut, makeEnv, measures, floor, ceiling, agents } = await world()
-    const references = await referencesOf({ heldOut, makeEnv, measures, floor, ceiling })
+    const references = await evaluateReferences({ heldOut, makeEnv, measures, floor, ceiling })
     expect(ceiling.name).toBe('reference')
     expect(references.ceiling).toMatchObject({ accuracy: 1, reward: 1 })
     expect(references.floor.accuracy).toBeLessThan(0.6)

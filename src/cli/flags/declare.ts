@@ -2,10 +2,10 @@
 import type { Command } from 'commander'
 
 /** Runs a command's work and keeps its exit code. */
-export type Act = (work: () => Promise<number>) => Promise<void>
+export type CommandRunner = (work: () => Promise<number>) => Promise<void>
 
 /** Adds example command lines to the end of a help text. */
-export const examples = (command: Command, ...lines: readonly string[]): Command =>
+export const addExamples = (command: Command, ...lines: readonly string[]): Command =>
   command.addHelpText(
     'after',
     `\nExamples:\n${lines.map((line) => `  $ npx bedside ${line}`).join('\n')}\n`,

@@ -116,7 +116,7 @@ function knowledgeTask(inputs: TaskInputs, knobs: PosteriorOptions, cases: CaseS
     }),
     yardstick: {
       bound: () => agents['full-information']({}),
-      gained: (episode, truth) =>
+      informationGain: (episode, truth) =>
         logProbabilityGains(knowledge, getPosterior(knowledge, knobs), episode, truth),
     },
   }

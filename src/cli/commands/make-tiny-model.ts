@@ -12,7 +12,7 @@ import { loadKnowledge } from '../../knowledge/load.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { taskOf } from '../../runs/task-of-recipe.js'
 import type { Task } from '../../tasks/task.js'
-import { fromAgent } from '../../trainers/rollouts/demonstrations.js'
+import { playDemonstrations } from '../../trainers/rollouts/demonstrations.js'
 import { findPython, pythonPackage } from '../../trainers/sidecar/environment.js'
 import { runProgram } from '../../trainers/sidecar/program.js'
 
@@ -97,7 +97,7 @@ export async function* tinyCorpus({
 }: Pick<TinyModelOptions, 'recipe' | 'cases' | 'signal'>): AsyncGenerator<string> {
   const task = await taskOf(recipe)
   const { agent, name } = task.ceiling
-  const { kept } = await fromAgent({
+  const { kept } = await playDemonstrations({
     ...{ agent, agentName: name, cases: task.train(cases), makeEnv: task.makeEnv },
     ...{ seed: recipe.seed, signal },
   })

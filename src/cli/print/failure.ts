@@ -1,8 +1,8 @@
 /** Exit codes and error messages of commands: 0 done, 1 failed, 2 bad input, 130 stopped by Ctrl-C. */
 import { CommanderError } from 'commander'
 import { errorMessage, Fault } from '../../error.js'
-import type { Terminal } from '../print/output.js'
-import { paintFor } from '../print/output.js'
+import type { Terminal } from './output.js'
+import { createPaint } from './output.js'
 
 const badInput: readonly string[] = ['bad-input', 'bad-checkpoint']
 
@@ -17,10 +17,10 @@ const isClosedPipe = (error: unknown): boolean =>
   Fault.is(error) && error.code === 'bad-input' && systemCode(error.cause) === 'EPIPE'
 
 /** Writes the message of an error to stderr and returns the exit code. */
-export function failed(error: unknown, { stderr, env, signal }: Terminal): number {
+export function reportFailure(error: unknown, { stderr, env, signal }: Terminal): number {
   // Commander has already written its message; help and the version are no failures.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  const paint = paintFor(stderr, env)
+  const paint = createPaint(stderr, env)
   if (isClosedPipe(error)) return 0
   const system = systemCode(error)
   if (signal.aborted) {
@@ -37,13 +37,13 @@ export function failed(error: unknown, { stderr, env, signal }: Terminal): numbe
 }
 
 /** Writes that Ctrl-C stopped the work, what was kept and how to resume; returns the exit code. */
-export function stopped({ stderr }: Terminal, kept: string, command?: string): number {
+export function reportStop({ stderr }: Terminal, kept: string, command?: string): number {
   stderr.write(`\nStopped. ${kept}${command === undefined ? '' : `\n  ${command}`}\n`)
   return 130
 }
 
 /** Turns a RangeError into Fault `bad-input`, prefixed with `place`, the flag or file the value came from. */
-export async function givenAt<T>(place: string, work: () => T | Promise<T>): Promise<T> {
+export async function rethrowRangeError<T>(place: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
