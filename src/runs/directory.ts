@@ -2,10 +2,12 @@
  * Run directory: `config.yaml`, `metrics.jsonl`, `episodes/`, `checkpoints/`, `report.json`.
  * Files are written atomically; metrics are appended. A run that was killed resumes from the newest checkpoint.
  */
+import { existsSync } from 'node:fs'
 import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import type { Backend } from '../backend.js'
 import { Fault, rethrowAsFault } from '../error.js'
+import { packageRoot } from '../platform/package-root.js'
 import { readText } from '../platform/utf8.js'
 import { writeFileAtomically } from '../storage/atomic-write.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
@@ -76,14 +78,19 @@ export async function recipeOfRun(out: string, options: TrustOptions = {}): Prom
 }
 
 /**
- * Reads a recipe file.
+ * Reads a recipe file, of the current folder or else of this package (`examples/demo/recipe.yaml`).
  * @param overrides `path=value` assignments, the value in YAML
  * @throws Fault `bad-input` naming file, line, path, and what was expected
  */
 export async function readRecipe(path: string, overrides: readonly string[] = []): Promise<Recipe> {
-  const text = await rethrowAsFault('bad-input', path, () => readText(path))
+  const shipped = join(packageRoot(), path)
+  const found = !existsSync(path) && !isAbsolute(path) && existsSync(shipped) ? shipped : path
+  const text = await rethrowAsFault('bad-input', `${path}: expected a recipe (YAML)`, () =>
+    readText(found),
+  )
   const { parseRecipe } = await import('./recipe.js')
-  return parseRecipe(text, path, overrides)
+  // The YAML document itself refuses an override whose path runs through a plain value.
+  return rethrowAsFault('bad-input', path, () => parseRecipe(text, path, overrides))
 }
 
 /** Reads the lines up to step `done`; a line cut off when the run was killed is skipped. */

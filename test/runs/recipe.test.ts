@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { objectiveKinds } from '../../src/batch.js'
+import { readRecipe } from '../../src/runs/directory.js'
 import { parseRecipe, recipePolicy, StoredRecipe } from '../../src/runs/recipe.js'
 
 const trainingOf = (training: object) => parseRecipe(stringify({ training }), 'r.yaml').training
@@ -283,4 +286,22 @@ test.each(
 )('examples/%s is a recipe', (name) => {
   const path = join(examples, name)
   expect(parseRecipe(readFileSync(path, 'utf8'), path)).toHaveProperty('training.steps')
+})
+
+describe('readRecipe', () => {
+  test("finds the package's own recipe where the current folder has none", async () => {
+    const here = process.cwd()
+    const folder = await mkdtemp(join(tmpdir(), 'bedside-recipe-'))
+    try {
+      process.chdir(folder)
+      expect((await readRecipe('examples/demo/recipe.yaml')).recipe).toBe('demo')
+      await mkdir(join(folder, 'examples/demo'), { recursive: true })
+      await writeFile(join(folder, 'examples/demo/recipe.yaml'), 'recipe: mine\n')
+      expect((await readRecipe('examples/demo/recipe.yaml')).recipe).toBe('mine')
+      await expect(readRecipe('examples/none.yaml')).rejects.toThrow('examples/none.yaml')
+    } finally {
+      process.chdir(here)
+      await rm(folder, { recursive: true })
+    }
+  })
 })

@@ -3,8 +3,7 @@ import { stringify } from 'yaml'
 import { Fault, rethrowAsFault } from '../../error.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
-import { readText } from '../../platform/utf8.js'
-import { lastCheckpoint, recipeOfRun } from '../../runs/directory.js'
+import { lastCheckpoint, readRecipe, recipeOfRun } from '../../runs/directory.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { parseRecipe } from '../../runs/recipe.js'
 import type { TrainingResult } from '../../runs/train.js'
@@ -60,12 +59,9 @@ async function readTrainRecipe(file: string | undefined, flags: TrainFlags): Pro
       )
     return recipeOfRun(resume, { trust: flags.trust ?? false })
   }
-  const source = file ?? 'the default recipe'
-  const text = await rethrowAsFault('bad-input', `${source}: expected a recipe (YAML)`, () =>
-    file === undefined ? '' : readText(file),
-  )
-  // The YAML document itself refuses a path of --set that runs through a plain value.
-  return rethrowAsFault('bad-input', source, () => parseRecipe(text, source, laid))
+  if (file !== undefined) return readRecipe(file, laid)
+  const source = 'the default recipe'
+  return rethrowAsFault('bad-input', source, () => parseRecipe('', source, laid))
 }
 
 function trainCommand(file: string | undefined, flags: TrainFlags, out: string): string {

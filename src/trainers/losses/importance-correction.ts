@@ -1,6 +1,6 @@
 /** Importance-sampling corrections for tokens drawn by another engine, precision or policy version. */
 import type { ImportanceCorrection } from '../../batch.js'
-import type { LossRow } from './policy.js'
+import type { LossRow } from './loss-row.js'
 
 /**
  * Truncated importance sampling (Yao et al. 2025, "Your Efficient RL Framework Secretly Brings You Off-Policy RL

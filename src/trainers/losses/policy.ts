@@ -5,19 +5,7 @@
 import type { KlPenalty, Loss, Objective } from '../../batch.js'
 import { objectiveKinds } from '../../batch.js'
 import { correctionWeights } from './importance-correction.js'
-
-/** Inputs of a segment's loss, one number per token after the prompt; a `TokenSegment` is one. */
-export interface LossRow {
-  /** 1 where the policy drew the token. */
-  readonly mask: ArrayLike<number>
-  /** Sampler's log-prob. */
-  readonly logprobs: ArrayLike<number>
-  /** log-prob under the old weights of the ratio. @default `logprobs` */
-  readonly oldLogprobs?: ArrayLike<number>
-  /** log-prob under the reference policy, for a loss with a KL penalty. */
-  readonly refLogprobs?: ArrayLike<number>
-  readonly advantages: ArrayLike<number>
-}
+import type { LossRow } from './loss-row.js'
 
 /** Loss of one token and its derivative by the token's log-prob. */
 export interface TokenLoss {
