@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { graderView, rollout, task } from 'bedside'
 import { episodeWriter, readSavedEpisodes } from 'bedside/evaluation'
-import { diagnosisAccuracy, weigh } from 'bedside/rewards'
+import { diagnosisAccuracy, multiply } from 'bedside/rewards'
 
 const file = join(tmpdir(), `episodes-${process.pid}.jsonl`)
 const { heldOut, makeEnv, ceiling } = await task({ tier: 'easy', heldOut: 50 })
@@ -14,10 +14,11 @@ for (const truth of heldOut) {
 }
 await writer.close()
 
-const reward = weigh({
-  diagnosis: [0.8, diagnosisAccuracy()],
-  brevity: [0.2, (episode) => 1 - episode.turns.length / episode.maxTurns],
-})
+// An additive bonus for brevity would pay a doctor who gives up at once.
+const reward = multiply(
+  diagnosisAccuracy(),
+  (episode) => 1 - (0.5 * episode.turns.length) / episode.maxTurns,
+)
 
 let sum = 0
 let count = 0

@@ -1,6 +1,7 @@
 /** Evaluates an agent on a task in one call. */
 import type { AnyAgent } from '../agent.js'
 import type { Case } from '../case.js'
+import { Fault } from '../error.js'
 import type { PlayedCase } from './play-cases.js'
 import { playCases } from './play-cases.js'
 import type { Evaluation, EvaluationLabels, ReferenceTask } from './report.js'
@@ -33,7 +34,9 @@ export interface EvaluateOptions {
 
 /**
  * Evaluates an agent on a task's held-out cases, then the floor, the ceiling and the bound on the same cases and seeds.
- * Returns the report that `bedside evaluate --json` prints. A case whose world failed is counted, never scored.
+ * Returns the report of `bedside evaluate --json`, but for its `usage` of chat models and its `timing`. A case whose
+ * world failed is counted, never scored.
+ * @throws Fault the first one, if no case at all could be played
  */
 export async function evaluate(
   task: EvaluationTask,
@@ -48,6 +51,13 @@ export async function evaluate(
     ...{ ...shared, makeEnv, agent, agentName, measures },
     ...(onPlayed ? { onPlayed } : {}),
   })
+  const fault = played.find((one) => one.fault)?.fault
+  if (fault && !played.some(({ episode }) => episode))
+    throw new Fault(
+      fault.code,
+      `${agentName}: none of ${played.length} consultations could be played: ${fault.message}`,
+      { cause: fault },
+    )
   return buildEvaluation(played, {
     ...{ agent: agentName, tier, lang, split, seed, rewardBounds: measures.reward.bounds },
     ...(references ? { references: await evaluateReferences(task, shared) } : {}),

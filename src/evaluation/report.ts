@@ -52,7 +52,7 @@ export interface EvaluationLabels {
   readonly agent: string
   readonly tier: string
   readonly lang: string
-  readonly split: 'train' | 'heldout'
+  readonly split: 'train' | 'heldout' | 'all'
   readonly seed: number
 }
 

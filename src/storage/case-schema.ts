@@ -185,7 +185,9 @@ const provenanceSchema = z.object({
   split: z
     .enum(['train', 'heldout'])
     .optional()
-    .describe('The split it was made for; a file all of one split is evaluated whole.'),
+    .describe(
+      'The split it was made for; with `--split` of that name a file all of one split is played whole.',
+    ),
 })
 
 const demographicsSchema = z.object({

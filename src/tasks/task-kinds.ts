@@ -157,7 +157,7 @@ function splitFileCases(
   if (all.length === 0 || heldOut.length === 0)
     throw new Fault(
       'bad-input',
-      `${file}: expected enough cases for a training and a held-out split, got ${all.length} and ${heldOut.length}`,
+      `${file ?? 'cases'}: expected enough cases for a training and a held-out split, got ${all.length} and ${heldOut.length}; \`--split all\` (in code \`whole: true\`) takes every case for both`,
     )
   return {
     ...{ all, heldOut },

@@ -35,7 +35,7 @@ export interface TaskOptions extends CaseOptions {
   readonly tier?: TierName
   /** Disease groups of the knowledge base to keep. @default all */
   readonly clinic?: readonly string[]
-  /** The cases of `file`, if already read. */
+  /** Cases to use in place of generated ones: your own, or those of `file` if already read. */
   readonly cases?: readonly Case[]
   /** Most actions of a consultation. @default the tier's; `standard` for a file */
   readonly maxTurns?: number
@@ -70,20 +70,20 @@ export interface Task extends Omit<TaskKind, 'accuracy' | 'ceiling' | 'createEnv
 
 /** Chooses the kind of task that the options ask for. @throws Fault `bad-input` */
 function createTaskKind(
-  cases: readonly Case[],
+  cases: readonly Case[] | undefined,
   inputs: TaskInputs,
   options: TaskOptions,
 ): TaskKind {
-  const { name = 'consultation', file, tier = 'easy' } = options
+  const { name = 'consultation', tier = 'easy' } = options
   if (name === 'question') {
-    if (file === undefined)
+    if (cases === undefined)
       throw new Fault(
         'bad-input',
         'cases.file: expected a file of questions (`bedside cases import --format huatuo-rl`), got none',
       )
     return questionTask(cases, inputs, options)
   }
-  return file ? fileTask(cases, inputs, options) : generatedTask(inputs, tier, options)
+  return cases ? fileTask(cases, inputs, options) : generatedTask(inputs, tier, options)
 }
 
 /** Patient and exams named by the options. @throws Fault `bad-input` for an unknown name, and in a question task */
@@ -116,12 +116,12 @@ const resolveTaskReward = async (
  */
 export async function task(options: TaskOptions = {}): Promise<Task> {
   const { language = 'en', tier = 'easy', clinic, file } = options
+  const cases = options.cases ?? (file === undefined ? undefined : await readCases(file))
+  const usual = cases ? tiers.standard : tiers[tier]
   const all = loadKnowledge()
   const knowledge = clinic ? clinicOf(all, clinic) : all
-  const usual = file ? tiers.standard : tiers[tier]
   const { maxTurns: turns = usual.maxTurns, money = usual.money, minutes = usual.minutes } = options
   const inputs = { knowledge, language, budget: { turns, money, minutes } }
-  const cases = file ? (options.cases ?? (await readCases(file))) : []
   const {
     accuracy,
     ceiling,
@@ -131,7 +131,7 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
   } = createTaskKind(cases, inputs, options)
   const roles = await resolveRoles(options, inputs, named)
   const formulary = formularyOf(knowledge)
-  const knobs = file ? casesTier(cases) : tiers[tier]
+  const knobs = cases ? casesTier(cases) : tiers[tier]
   const reward = await resolveTaskReward(options.reward, { formulary, knowledge, tier: knobs })
   const { actionSpace } = kind
   const known = { ...kind.agents, ...registeredAgents({ knowledge, language, actionSpace }) }
@@ -141,7 +141,7 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
   return {
     ...kind,
     language,
-    tier: file ? 'imported' : tier,
+    tier: cases ? 'imported' : tier,
     agents,
     makeEnv: () => createEnv(reward, roles),
     reward,

@@ -29,7 +29,8 @@ const knowledgeFor = async (groups: readonly string[] | undefined): Promise<Know
 
 /** Generates the cases that the flags describe, one at a time. */
 async function* generateFromFlags(flags: CaseFlags, byDefault: number): AsyncGenerator<Case> {
-  const { tier = 'easy', split = 'train', seed = 0, cases } = flags
+  const { tier = 'easy', seed = 0, cases } = flags
+  const split = flags.split === 'heldout' ? 'heldout' : 'train'
   const knowledge = await knowledgeFor(flags.clinic)
   for (let n = 0; n < (cases?.count ?? byDefault); n++)
     yield generateCase(knowledge, { tier, split, seed, n })

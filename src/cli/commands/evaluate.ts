@@ -248,7 +248,9 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
   await using stage = await openPlaySession(baseUrl === undefined ? plan : { ...plan, baseUrl })
   const cases = planCases(plan, stage.task)
   const { file } = plan.recipe.cases
-  if (file !== undefined) await out.note(`${cases.length} cases of ${file} (--split ${plan.split})`)
+  const hint = plan.split === 'all' ? '' : '; --split all plays every case of the file'
+  if (file !== undefined)
+    await out.note(`${cases.length} cases of ${file} (--split ${plan.split}${hint})`)
   const doctor = await stage.openDoctor()
   const archive = await openSessionArchive(flags, { plan, stage, cases })
   const session: EvaluationSession = { plan, stage, doctor, cases, archive, flags, played: [] }

@@ -20,7 +20,7 @@ import type { PlayPlan } from './play-plan.js'
 
 const PlanFile = z.strictObject({
   agent: z.string(),
-  split: z.enum(['train', 'heldout']),
+  split: z.enum(['train', 'heldout', 'all']),
   patient: z.string().exactOptional(),
   exams: z.array(z.string()).exactOptional(),
   persona: z.string().exactOptional(),

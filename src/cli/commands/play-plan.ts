@@ -46,7 +46,8 @@ export interface DoctorFlags {
 /** Everything that determines a consultation or evaluation, serialisable. */
 export interface PlayPlan extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'trust'> {
   readonly agent: string
-  readonly split: 'train' | 'heldout'
+  /** `all`: every case of a file. */
+  readonly split: 'train' | 'heldout' | 'all'
   readonly recipe: Recipe
 }
 
@@ -139,12 +140,17 @@ export interface PlaySession extends AsyncDisposable {
   readonly usage: () => Readonly<Record<string, RoleUsage>>
 }
 
-/** Reads the plan's case file; `whole` where every case is marked as of the plan's split. */
+/** Reads the plan's case file; `whole` for `--split all`, and where every case is marked as of the plan's split. */
 async function readPlanCases({ recipe, split }: PlayPlan) {
   const { file } = recipe.cases
+  if (file === undefined && split === 'all')
+    throw new Fault('bad-input', '--split all: expected a case file (--cases FILE), got none')
   if (file === undefined) return {}
   const cases = await readCases(file)
-  return { cases, whole: cases.every(({ provenance }) => provenance.split === split) }
+  return {
+    cases,
+    whole: split === 'all' || cases.every(({ provenance }) => provenance.split === split),
+  }
 }
 
 /** Persona of the plan. @throws Fault `bad-input` where the patient is not the rule patient */
@@ -206,7 +212,7 @@ export async function openPlaySession(
 
 /** Cases of the plan's split; all of them for a file. */
 export const planCases = ({ split, recipe }: PlayPlan, task: Task): readonly Case[] =>
-  split === 'heldout'
+  split !== 'train'
     ? task.heldOut
     : task.train(recipe.cases.file === undefined ? recipe.cases.heldOut : allCases)
 

@@ -74,13 +74,14 @@ export function addEvaluate(program: Command, act: CommandRunner, terminal: Term
     )
   addDoctorFlags(command)
   addCaseFlags(
-    addSplitFlag(command, 'heldout'),
+    addSplitFlag(command, 'heldout', ['train', 'heldout', 'all']),
     'a case file, or how many generated cases (default: 400)',
   )
   addPrintFlags(addSeedFlags(command))
   addExamples(
     command,
     'evaluate --agent oracle --tier hard --cases 200',
+    'evaluate --agent oracle --cases my-cases.jsonl --split all',
     'evaluate --agent oracle --questions-only --max-turns 11 --tier standard',
     'evaluate --agent runs/demo-20260101-120000 --json',
     'evaluate --agent chat --model qwen3-8b --base-url http://localhost:8000/v1 --cases 50 --out runs/qwen',

@@ -20,7 +20,7 @@ export interface CaseFlags extends PrintFlags {
   readonly seed?: number
   readonly lang?: Language
   readonly tier?: TierName
-  readonly split?: 'train' | 'heldout'
+  readonly split?: 'train' | 'heldout' | 'all'
   readonly cases?: CasesFlag
   readonly clinic?: readonly string[]
 }
@@ -88,13 +88,14 @@ export const addCaseFlags = (command: Command, meaning: string): Command =>
       ).argParser(splitList),
     )
 
-/** Adds `--split`. */
-export const addSplitFlag = (command: Command, byDefault: 'train' | 'heldout'): Command =>
+/** Adds `--split`. `all` is for case files only. */
+export const addSplitFlag = (
+  command: Command,
+  byDefault: 'train' | 'heldout',
+  choices: readonly string[] = ['train', 'heldout'],
+): Command =>
   command.addOption(
-    new Option('--split <split>', `which half of all cases (default: ${byDefault})`).choices([
-      'train',
-      'heldout',
-    ]),
+    new Option('--split <split>', `which cases (default: ${byDefault})`).choices(choices),
   )
 
 /** Validates `--persona` and returns it unparsed. */

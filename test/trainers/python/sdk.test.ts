@@ -43,7 +43,7 @@ async function drive({ address, token, ready }: SidecarProcess, version: string)
     maxBuffer: 1e8,
   })
   const { name, vocabSize } = ready.model
-  const input = { address, token, model: name, actionSpace: vocabSize, steps: [10, 16] }
+  const input = { address, token, model: name, vocabulary: vocabSize, steps: [10, 16] }
   running.child.stdin?.end(JSON.stringify(input))
   return JSON.parse((await running).stdout)
 }
