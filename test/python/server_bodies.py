@@ -1,4 +1,4 @@
-"""Training data that are refused, and what is said: run by test/trainers/python/server.test.ts."""
+"""Training data that are refused, and what is said: run by test/trainers/python/server.slow.test.ts."""
 
 import copy
 import json

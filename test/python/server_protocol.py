@@ -1,4 +1,4 @@
-"""The order of requests and their repetition: run by test/trainers/python/server.test.ts."""
+"""The order of requests and their repetition: run by test/trainers/python/server.slow.test.ts."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Requests beside training data that are refused: run by test/trainers/python/server.test.ts."""
+"""Requests beside training data that are refused: run by test/trainers/python/server.slow.test.ts."""
 
 from server_harness import OWN, TOKEN, V1, Refusing, report, step
 

@@ -1,4 +1,4 @@
-"""Results: kept, failed, counted; run by test/trainers/python/server.test.ts."""
+"""Results: kept, failed, counted; run by test/trainers/python/server.slow.test.ts."""
 
 import threading
 

@@ -1,4 +1,4 @@
-"""Sampling and the weights it is done from: run by test/trainers/python/server.test.ts."""
+"""Sampling and the weights it is done from: run by test/trainers/python/server.slow.test.ts."""
 
 import threading
 

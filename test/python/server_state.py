@@ -1,4 +1,4 @@
-"""Models and checkpoints: run by test/trainers/python/server.test.ts."""
+"""Models and checkpoints: run by test/trainers/python/server.slow.test.ts."""
 
 import numpy as np
 from server_harness import OWN, V1, Serving, backward, report, step
