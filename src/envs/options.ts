@@ -86,7 +86,7 @@ const having = (...methods: readonly string[]): OptionRule => ({
 })
 
 /** The same, and it must be there. */
-const required = (rule: OptionRule): OptionRule => ({ ...rule, required: true })
+export const required = (rule: OptionRule): OptionRule => ({ ...rule, required: true })
 
 /** A list of cases, or a function that makes one. */
 export const casesRule: OptionRule = required({

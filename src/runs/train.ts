@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import type { Backend } from '../backend.js'
 import type { GraderView } from '../case.js'
 import { graderView } from '../case.js'
+import type { OptionRule, OptionRules } from '../envs/options.js'
+import { callable, checkOptions, required } from '../envs/options.js'
 import { Fault } from '../error.js'
 import type { PlayedCase } from '../evaluation/play-cases.js'
 import { playCases } from '../evaluation/play-cases.js'
@@ -67,6 +69,25 @@ interface TrainingRun {
   readonly onStep: TrainOptions['onStep']
 }
 
+/** Checks an option by its `typeof`. */
+const typed = (expected: string, ...types: readonly string[]): OptionRule => ({
+  expected,
+  fits: (value) => types.includes(typeof value),
+})
+
+const trainRules: OptionRules<TrainOptions> = {
+  out: required(typed('the path of a run directory', 'string')),
+  env: callable,
+  patient: typed('a patient, its name or a module', 'function', 'string'),
+  exams: typed('an exam simulator, or a list of them', 'function', 'string', 'object'),
+  reward: typed('a reward, its name or a module', 'function', 'string'),
+  agents: typed('agents by name', 'object'),
+  backend: typed('a backend, or a function that opens one', 'object', 'function', 'string'),
+  onStep: callable,
+  events: typed('an emitter', 'object'),
+  signal: typed('an AbortSignal', 'object'),
+}
+
 /** Most consecutive losses of a backend without a new checkpoint in between. */
 const maxLosses = 3
 
@@ -74,9 +95,15 @@ const maxLosses = 3
  * Trains the run in `out`, or resumes it; a stopped run keeps its finished steps. Parts in the options override the
  * recipe; the recipe's missing keys have defaults. If the process that holds the weights dies, another is started and
  * resumes from the last checkpoint, except where an open backend was passed in.
- * @throws Fault `bad-input` for a recipe that cannot be run, and for a resumed run whose own parts are not given again
+ * @throws TypeError for an unknown or ill-typed option; Fault `bad-input` for a recipe that cannot be run, and for a
+ *   resumed run whose own parts are not given again
  */
 export async function train(input: RecipeInput, options: TrainOptions): Promise<TrainingResult> {
+  checkOptions('train', options, trainRules)
+  if (typeof input === 'string')
+    throw new TypeError(
+      `Expected a recipe, got \`${input}\`; \`await readRecipe(path)\` reads a file`,
+    )
   const recipe = resolveRecipe(input)
   const { out, events = trainingEmitter() } = options
   await assertOwnParts(recipe, out, options)

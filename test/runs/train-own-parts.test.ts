@@ -279,3 +279,22 @@ describe('a module that a stored run names', () => {
     await expect(recipeOfRun(out, { keys: ['backend'] })).resolves.toMatchObject({ reward })
   })
 })
+
+describe('train refuses', () => {
+  test.each([
+    [{ patients: () => {} }, 'patient'],
+    [{ resume: true }, 'resume'],
+    [{ onStep: 3 }, 'Expected `onStep` to be a function, got `3`'],
+    [{ out: undefined }, 'Expected `out`'],
+  ])('%j', async (wrong, message) => {
+    const options = { out: 'never-made', ...wrong }
+    // What a program in JavaScript may pass.
+    await expect(train({}, options as { out: string })).rejects.toThrow(message)
+    await expect(train({}, options as { out: string })).rejects.toThrow(TypeError)
+  })
+
+  test('a path in place of a recipe', async () => {
+    const path: unknown = 'recipe.yaml'
+    await expect(train(path as object, { out: 'never-made' })).rejects.toThrow('readRecipe')
+  })
+})
