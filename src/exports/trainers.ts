@@ -76,6 +76,8 @@ export {
   turnReturns,
   turnRewards,
 } from '../trainers/advantages/turn-rewards.js'
+export type { AdamSchedule } from '../trainers/batches/adam-schedule.js'
+export { adamSettingsAt, learningRateFactor } from '../trainers/batches/adam-schedule.js'
 export type { BatchOptions } from '../trainers/batches/group-batch.js'
 export { toTrainBatch } from '../trainers/batches/group-batch.js'
 export { episodeSegments } from '../trainers/batches/segments.js'
@@ -88,8 +90,6 @@ export type {
   TrainingEvents,
 } from '../trainers/events.js'
 export { trainingEmitter } from '../trainers/events.js'
-export type { AdamSchedule } from '../trainers/loops/adam-schedule.js'
-export { adamSettingsAt, learningRateFactor } from '../trainers/loops/adam-schedule.js'
 export type { GrpoOptions, GrpoStep } from '../trainers/loops/grpo.js'
 export { trainGrpo } from '../trainers/loops/grpo.js'
 export type { LoopOptions, LoopSummary, StepResult, WorldOptions } from '../trainers/loops/loop.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { adamSettingsAt, learningRateFactor } from '../../../src/trainers/loops/adam-schedule.js'
+import { adamSettingsAt, learningRateFactor } from '../../../src/trainers/batches/adam-schedule.js'
 import { fc } from '../../fixtures/property.js'
 
 const rates = (steps: number, warmup: number, decay: 'constant' | 'linear' | 'cosine') =>
