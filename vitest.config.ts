@@ -16,6 +16,8 @@ export default defineConfig(({ mode }) => ({
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...(mode === 'all' ? [] : ['**/*.slow.test.ts'])],
     pool: 'forks',
+    // Files of a worker share loaded modules: loading them anew for each file took a third of the time.
+    isolate: false,
     maxWorkers: 2,
     testTimeout: 30_000,
   },

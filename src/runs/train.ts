@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import type { Backend } from '../backend.js'
 import type { GraderView } from '../case.js'
 import { graderView } from '../case.js'
-import type { OptionRule, OptionRules } from '../envs/options.js'
-import { callable, checkOptions, required } from '../envs/options.js'
+import { checkOptions } from '../envs/options.js'
 import { Fault } from '../error.js'
 import type { PlayedCase } from '../evaluation/play-cases.js'
 import { playCases } from '../evaluation/play-cases.js'
@@ -33,19 +32,11 @@ import { resolveRecipe } from './recipe.js'
 import type { TrainingReport } from './report.js'
 import { bestEvaluation, hasStalled, lastStep, trainingReport } from './report.js'
 import { taskOf } from './task-of-recipe.js'
+import type { TrainOptions } from './train-options.js'
+import { trainRules } from './train-options.js'
 
 export type { TrainingReport } from './report.js'
-
-/** Options of `train`: run directory, callbacks, and parts that replace those named by the recipe. */
-export interface TrainOptions extends OwnParts {
-  /** Run directory; created if missing, refused if it holds another recipe's run. */
-  readonly out: string
-  /** Called after each step with its result; returning `'stop'` ends the run there, resumable. */
-  readonly onStep?: LoopParts['afterStep']
-  /** Emitter that receives the run's events. @default a new one */
-  readonly events?: TrainingEmitter
-  readonly signal?: AbortSignal | undefined
-}
+export type { TrainOptions } from './train-options.js'
 
 /** Result of `train`: the report, and every held-out case played before and after training. */
 export interface TrainingResult {
@@ -67,25 +58,6 @@ interface TrainingRun {
   readonly references: References
   readonly seconds: () => number
   readonly onStep: TrainOptions['onStep']
-}
-
-/** Checks an option by its `typeof`. */
-const typed = (expected: string, ...types: readonly string[]): OptionRule => ({
-  expected,
-  fits: (value) => types.includes(typeof value),
-})
-
-const trainRules: OptionRules<TrainOptions> = {
-  out: required(typed('the path of a run directory', 'string')),
-  env: callable,
-  patient: typed('a patient, its name or a module', 'function', 'string'),
-  exams: typed('an exam simulator, or a list of them', 'function', 'string', 'object'),
-  reward: typed('a reward, its name or a module', 'function', 'string'),
-  agents: typed('agents by name', 'object'),
-  backend: typed('a backend, or a function that opens one', 'object', 'function', 'string'),
-  onStep: callable,
-  events: typed('an emitter', 'object'),
-  signal: typed('an AbortSignal', 'object'),
 }
 
 /** Most consecutive losses of a backend without a new checkpoint in between. */
