@@ -62,13 +62,7 @@ interface TrainingRun {
 /** Most consecutive losses of a backend without a new checkpoint in between. */
 const maxLosses = 3
 
-/**
- * Trains the run in `out`, or resumes it; a stopped run keeps its finished steps. Parts in the options override the
- * recipe; the recipe's missing keys have defaults. If the process that holds the weights dies, another is started and
- * resumes from the last checkpoint, except where an open backend was passed in.
- * @throws TypeError for an unknown or ill-typed option; Fault `bad-input` for a recipe that cannot be run, and for a
- *   resumed run whose own parts are not given again
- */
+/** Trains a run; `late-train.ts` says how. */
 export async function train(input: RecipeInput, options: TrainOptions): Promise<TrainingResult> {
   checkOptions('train', options, trainRules)
   if (typeof input === 'string')
