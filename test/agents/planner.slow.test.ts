@@ -126,7 +126,7 @@ describe('the exact plan', () => {
   })
 })
 
-describe('where there is too much to reckon with', () => {
+describe('where there is too much to compute with', () => {
   const knowledge = familyKnowledge()
 
   test('it says so, how much it is, and what to do', () => {

@@ -83,7 +83,7 @@ describe('the track of an episode', () => {
     expect(logProbabilityGains(knowledge, posterior, episode, truth('scurvy'))).toBeUndefined()
   })
 
-  test('has the ends that are reckoned at once, whatever is told, contradictions too', () => {
+  test('has the ends that are computed at once, whatever is told, contradictions too', () => {
     const state = fc
       .constantFrom(...knowledge.findings)
       .chain(({ id, states }) =>

@@ -12,7 +12,7 @@ import { noHarm } from '../../../src/rewards/safety/no-harm.js'
 import { auditRewards } from '../../../src/tasks/audit-rewards.js'
 
 const tolerance = 0.02
-const mended = presetNames.filter((name) => {
+const fixed = presetNames.filter((name) => {
   const { parity, pays } = namedReward(name)
   return !parity && !pays
 })
@@ -28,7 +28,7 @@ const beyond = (policies: readonly PolicyAudit[], range: number) =>
     .map(({ name, gain }) => [name, gain])
 
 describe.each(worlds)('$tier, $language', async (world) => {
-  const audits = await auditRewards({ ...world, rewards: mended, count: 40 })
+  const audits = await auditRewards({ ...world, rewards: fixed, count: 40 })
 
   test.each(audits.map((audit) => [audit.reward, audit] as const))('%s', (_, audit) => {
     const { policies, range, random, ceiling } = audit

@@ -3,7 +3,7 @@ import { memoizeReward } from '../../../src/rewards/combinators/memoize-reward.j
 import { defineReward } from '../../../src/rewards/define.js'
 import { diagnose, episodeOf, truthOf } from '../../fixtures/reward-episodes.js'
 
-test('who holds it together reckons once; another episode, truth or context reckons anew', async () => {
+test('who holds it together computes once; another episode, truth or context computes anew', async () => {
   let calls = 0
   const counting = memoizeReward(defineReward({ name: 'counting', bounds: [0, 99] }, () => ++calls))
   const [episode, view] = [episodeOf([diagnose('Influenza')]), truthOf({})]

@@ -128,19 +128,19 @@ const both = async (
   on = truth,
 ) => {
   const episode = episodeOf(turns)
-  const [released, mended] = [
+  const [released, fixed] = [
     of({ parity: true, ...options, ...(judge ? { judge } : {}) }),
     of({ ...options, ...(judge ? { judge } : {}) }),
   ]
-  return [await released(episode, on), await mended(episode, on)] as const
+  return [await released(episode, on), await fixed(episode, on)] as const
 }
 
-describe('each bug of the release (spec §1.10): parity has it, mended has not', () => {
+describe('each bug of the release (spec §1.10): parity has it, fixed has not', () => {
   test('1: a judge who says Incorrect', async () => {
     const turns = [...right.slice(0, 2), diagnose('the grippe of the year')]
-    const [released, mended] = await both(turns, { judge: counting('Incorrect', '2') })
+    const [released, fixed] = await both(turns, { judge: counting('Incorrect', '2') })
     expect(released.parts.diagnosis).toMatchObject({ value: 1 })
-    expect(mended).toMatchObject({
+    expect(fixed).toMatchObject({
       total: null,
       parts: { diagagent: { status: 'unavailable', reason: expect.stringContaining('Incorrect') } },
     })
@@ -150,9 +150,9 @@ describe('each bug of the release (spec §1.10): parity has it, mended has not',
     const judge = () => counting('Correct', 'There are 2 lists; 0 match', '7')
     const wrong = [order('mri'), diagnose('Influenza')]
     const [released] = await both(wrong, { judge: judge() })
-    const [, mended] = await both(wrong, { judge: judge() })
+    const [, fixed] = await both(wrong, { judge: judge() })
     expect(released.total).toBeGreaterThan(1.6)
-    expect(mended.parts.exams).toMatchObject({ value: 0 })
+    expect(fixed.parts.exams).toMatchObject({ value: 0 })
   })
 
   test('5: turns are not paid for', async () => {
@@ -191,11 +191,11 @@ describe('each bug of the release (spec §1.10): parity has it, mended has not',
     const preamble = { ...ordered, text: `Sure.\n\n${ordered.text}` }
     const on = truthOf({ gold: { exams: { required: keys } } })
     const judge = counting('Correct', '1')
-    const [, mended] = await both([ordered, diagnose('Influenza')], { judge }, on)
+    const [, fixed] = await both([ordered, diagnose('Influenza')], { judge }, on)
     expect(judge.asked).toContainEqual({
       ...{ task: 'count-matched', items: ['25-OH vitamin D 125 (St Jude)'], list: keys },
     })
-    expect(mended.total).toBe(1)
+    expect(fixed.total).toBe(1)
     const late = await both(
       [preamble, diagnose('Influenza')],
       { judge: counting('Correct', '1') },
@@ -208,26 +208,26 @@ describe('each bug of the release (spec §1.10): parity has it, mended has not',
     const text = 'The available information is sufficient to make a diagnosis. Influenza.'
     const leak = { ...order('cbc'), outcome: { kind: 'examined', text } as const }
     const judge = counting('Correct', '1')
-    const [released, mended] = await both([leak, invalid], { judge })
+    const [released, fixed] = await both([leak, invalid], { judge })
     expect(released.parts).toMatchObject({ complete: { value: 0.1 }, diagnosis: { value: 1 } })
-    expect(mended).toMatchObject({ total: 0, parts: { diagnosis: { evidence: 'no diagnosis' } } })
+    expect(fixed).toMatchObject({ total: 0, parts: { diagnosis: { evidence: 'no diagnosis' } } })
     expect(judge.asked[0]).toMatchObject({ answer: expect.stringContaining('Influenza') })
   })
 
   test('13: the same examination again and again costs nothing', async () => {
     const again = [order('cbc'), order('film'), order('cbc'), order('cbc'), diagnose('Influenza')]
     const [once] = await both(right, { judge: counting('Correct', '2') })
-    const [released, mended] = await both(again, { judge: counting('Correct', '4', '2') })
+    const [released, fixed] = await both(again, { judge: counting('Correct', '4', '2') })
     expect(released.total).toBe(once.total)
     // Two of two required, two done again.
-    expect(mended.parts.exams).toMatchObject({ value: expect.closeTo(4 / 6, 12) })
+    expect(fixed.parts.exams).toMatchObject({ value: expect.closeTo(4 / 6, 12) })
   })
 
   test('14: an alternative that is as good lowers it, and nothing can stand in its place', async () => {
     const also = [order('ecg'), ...right]
-    const [released, mended] = await both(also, { judge: counting('Correct', '2') })
+    const [released, fixed] = await both(also, { judge: counting('Correct', '2') })
     expect(released.parts.exams).toMatchObject({ value: expect.closeTo(0.4, 12) })
-    expect(mended.total).toBe(1)
+    expect(fixed.total).toBe(1)
     const other = await both(right, { exams: historyCoverage(), judge: counting('Correct', '2') })
     expect(other[0].parts.exams).toMatchObject({ value: 0.5 })
     expect(other[1].parts.exams).toEqual({ status: 'not-applicable' })
@@ -237,29 +237,29 @@ describe('each bug of the release (spec §1.10): parity has it, mended has not',
 
   test('both lists empty is worth all of it', async () => {
     const none = truthOf({ gold: { exams: { required: [] } } })
-    const [released, mended] = await both(
+    const [released, fixed] = await both(
       [diagnose('Gout')],
       { judge: counting('Wrong', '0') },
       none,
     )
     expect(released.parts.exams).toMatchObject({ value: 0.5 })
-    expect(mended.parts.exams).toEqual({ status: 'not-applicable' })
+    expect(fixed.parts.exams).toEqual({ status: 'not-applicable' })
     const [, needless] = await both([order('mri'), diagnose('flu')], {}, none)
     expect(needless.parts.exams).toMatchObject({ value: 0 })
   })
 
   test('a list of diseases is right for a judge who finds one in it', async () => {
     const all = diagnose('Influenza, gout, asthma or migraine')
-    const [released, mended] = await both([all], { judge: counting('Correct', '0') })
+    const [released, fixed] = await both([all], { judge: counting('Correct', '0') })
     expect(released.parts.diagnosis).toMatchObject({ value: 1 })
-    expect(mended.parts.diagnosis).toMatchObject({
+    expect(fixed.parts.diagnosis).toMatchObject({
       value: 0,
       evidence: expect.stringMatching(/^hedges/),
     })
   })
 })
 
-describe('mended', () => {
+describe('fixed', () => {
   const pays = async (turns: readonly EpisodeTurn[], options: DiagagentOptions = {}) =>
     (await diagagent(options)(episodeOf(turns), truth)).total
 

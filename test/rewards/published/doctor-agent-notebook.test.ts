@@ -70,7 +70,7 @@ describe('parity is what the cells of the notebooks gave', () => {
   })
 })
 
-describe('each bug of the release (spec §3.8): parity has it, mended has not', () => {
+describe('each bug of the release (spec §3.8): parity has it, fixed has not', () => {
   test('1: the verifier does not know the question', async () => {
     const knowing: Verifier = async (asked) => (asked === question ? 1 : 0)
     expect(await either(tagged(right), knowing)).toEqual([2, 1])
@@ -83,22 +83,22 @@ describe('each bug of the release (spec §3.8): parity has it, mended has not', 
   })
 
   test('3: what is less likely than not is nearly right, and so is a list', async () => {
-    const [released, mended] = await either(tagged('Gout'), async () => 0.31)
-    expect([released, mended]).toEqual([6, 0.3])
+    const [released, fixed] = await either(tagged('Gout'), async () => 0.31)
+    expect([released, fixed]).toEqual([6, 0.3])
     const list = await either(tagged(`Gout, ${right} or flu`), gullible)
     expect(list).toEqual([9.5, 0.3])
   })
 
   test('4: a wrong answer in the right form is worth more than silence by the form and more', async () => {
-    const [released, mended] = await either(tagged('Gout'), gullible)
-    expect([released, mended]).toEqual([2, 0.3])
+    const [released, fixed] = await either(tagged('Gout'), gullible)
+    expect([released, fixed]).toEqual([2, 0.3])
     // Of the span from nothing to everything, what the tags alone are worth.
     expect((2 + 3.5) / 13).toBeGreaterThan(0.3)
     expect(await either('', gullible)).toEqual([-3.5, 0])
   })
 })
 
-describe('mended', () => {
+describe('fixed', () => {
   test.each([
     [0.95, 1],
     [0.8, 0.3 + 0.7 * 0.7],

@@ -127,7 +127,7 @@ describe('parity pays what the released code pays', () => {
   })
 })
 
-describe('mended', () => {
+describe('fixed', () => {
   test.each<[string, string, number, number]>([
     ['whole and right', formatHuatuoReply('x', right), 1, 1],
     ['whole and wrong', formatHuatuoReply('x', wrong), 0, 0.3],
@@ -182,7 +182,7 @@ describe('mended', () => {
   })
 })
 
-describe('each bug of the release (spec §3.8): parity has it, mended has not', () => {
+describe('each bug of the release (spec §3.8): parity has it, fixed has not', () => {
   const either = async (algorithm: keyof typeof rewards, text: string, verifier: Verifier) => [
     await paid(algorithm, text, { parity: true, verifier }),
     await paid(algorithm, text, { verifier }),
@@ -196,9 +196,9 @@ describe('each bug of the release (spec §3.8): parity has it, mended has not', 
   test('2: the order of the headings, and their blank line', async () => {
     expect(await either('ppo', backwards(right), gullible)).toEqual([1, 0])
     expect(await either('ppo', tight(right), gullible)).toEqual([0, 1])
-    const [released, mended] = await either('grpo', tight(right), gullible)
+    const [released, fixed] = await either('grpo', tight(right), gullible)
     expect(released).toBeCloseTo(0.3, 12)
-    expect(mended).toBe(1)
+    expect(fixed).toBe(1)
   })
 
   test('3: a probability of less than a half is enough, and so is a list', async () => {
@@ -209,9 +209,9 @@ describe('each bug of the release (spec §3.8): parity has it, mended has not', 
 
   test('4: a wrong answer in the right form is worth a tenth', async () => {
     expect(await either('ppo', formatHuatuoReply('x', wrong), gullible)).toEqual([0.1, 0])
-    const [released, mended] = await either('grpo', formatHuatuoReply('x', wrong), gullible)
+    const [released, fixed] = await either('grpo', formatHuatuoReply('x', wrong), gullible)
     expect(released).toBeCloseTo(0.37, 12)
-    expect(mended).toBe(0.3)
+    expect(fixed).toBe(0.3)
   })
 })
 

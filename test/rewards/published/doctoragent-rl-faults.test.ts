@@ -1,4 +1,4 @@
-/** DoctorAgent-RL: each fault of its rewards once, as released and mended. */
+/** DoctorAgent-RL: each fault of its rewards once, as released and fixed. */
 import { describe, expect, test } from 'vitest'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import type { Reward } from '../../../src/reward.js'
@@ -24,7 +24,7 @@ import {
 } from '../../fixtures/influenza-consultations.js'
 import { ask, episodeOf, invalid } from '../../fixtures/reward-episodes.js'
 
-/** What a preset pays two episodes: as released, and mended. */
+/** What a preset pays two episodes: as released, and fixed. */
 async function both(
   preset: Preset,
   one: Episode,
@@ -35,11 +35,11 @@ async function both(
     (await paid(preset, [episode, flu], { ...options, parity })) ?? Number.NaN
   return {
     parity: [await pay(one, true), await pay(other, true)],
-    mended: [await pay(one, false), await pay(other, false)],
+    fixed: [await pay(one, false), await pay(other, false)],
   }
 }
 
-describe('each fault, as released and mended', () => {
+describe('each fault, as released and fixed', () => {
   const never = (count: number) =>
     episodeOf(
       Array.from({ length: count }, () => asking('fever')),
@@ -64,9 +64,9 @@ describe('each fault, as released and mended', () => {
   test('D3 blanks, commas and function words', async () => {
     const form = episodeOf([concluding('you, the, a of', 'and , the . for and , a .')])
     const other = episodeOf([concluding('Migraine', 'Lie down in a dark room.')])
-    const { parity, mended } = await both('patient', form, other)
+    const { parity, fixed } = await both('patient', form, other)
     expect(parity[0]).toBeGreaterThan(1.5)
-    expect(mended).toEqual([0, 0])
+    expect(fixed).toEqual([0, 0])
   })
 
   test('D5 recall and precision', async () => {
@@ -74,8 +74,8 @@ describe('each fault, as released and mended', () => {
     const unread = episodeOf([ask(), ask(), right])
     const match = doctoragentMatch({ parity: true })
     expect((await match(recalled, flu)).parts.questions).toEqual({ status: 'ok', value: 0 })
-    const { mended } = await both('match', recalled, unread)
-    const [more, less] = mended
+    const { fixed } = await both('match', recalled, unread)
+    const [more, less] = fixed
     expect(more).toBeGreaterThan(less + 0.1)
   })
 
@@ -89,10 +89,10 @@ describe('each fault, as released and mended', () => {
     const repeats: DoctorAgentRlOptions['repeats'] = (question, earlier) =>
       earlier.includes(question) ? 'Sorry, again.' : 'OK.'
     const plain = episodeOf([asking('fever', 'How high?'), asking('chills', 'And chills?'), right])
-    const { parity, mended } = await both('patient', questions('and chills?'), plain, { repeats })
+    const { parity, fixed } = await both('patient', questions('and chills?'), plain, { repeats })
     const [cut, whole] = parity
     expect(cut).toBeCloseTo(whole - 3, 9)
-    expect(mended[0]).toBe(mended[1])
+    expect(fixed[0]).toBe(fixed[1])
   })
 
   test('D8 a judge of repeats that thinks of the word', async () => {
@@ -109,21 +109,21 @@ describe('each fault, as released and mended', () => {
       asking('chills'),
       right,
     ])
-    const { parity, mended } = await both('patient', courteous, good)
+    const { parity, fixed } = await both('patient', courteous, good)
     const [one, other] = parity
     expect(one).toBeCloseTo(other - 2, 9)
-    expect(mended[0]).toBe(mended[1])
+    expect(fixed[0]).toBe(fixed[1])
   })
 
   test('D10 a diagnosis without its colon', async () => {
     const unread: EpisodeTurn = { ...invalid, text: '<answer>Diagnosis influenza</answer>' }
-    const { parity, mended } = await both(
+    const { parity, fixed } = await both(
       'judge',
       episodeOf([asking('fever'), unread, right]),
       episodeOf([asking('fever'), right]),
     )
     expect(parity[0]).toBe(parity[1])
-    const [bad, clean] = mended
+    const [bad, clean] = fixed
     expect(bad).toBeLessThan(clean)
   })
 
@@ -158,10 +158,10 @@ describe('each fault, as released and mended', () => {
 
   test('D19 stopping early', async () => {
     const longer = episodeOf([...good.turns.slice(0, 2), ask(), ask(), right])
-    const { parity, mended } = await both('patient', longer, good)
+    const { parity, fixed } = await both('patient', longer, good)
     const [padded, short] = parity
     expect(padded).toBe(short + 2)
-    const [late, early] = mended
+    const [late, early] = fixed
     expect(late).toBeLessThan(early)
   })
 

@@ -1,4 +1,4 @@
-/** DoctorAgent-RL's mended rewards: what they pay for, what they do not, and the contract of both forms. */
+/** DoctorAgent-RL's fixed rewards: what they pay for, what they do not, and the contract of both forms. */
 import { describe, expect, test } from 'vitest'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
@@ -33,7 +33,7 @@ import {
 } from '../../fixtures/reward-episodes.js'
 import { staysWithinBounds } from '../arbitrary.js'
 
-describe('mended', () => {
+describe('fixed', () => {
   test.each(['match', 'patient', 'judge'] as const)(
     '%s pays the good consultation',
     async (preset) => {

@@ -1,4 +1,4 @@
-/** MrlX-TakesTwo's mended rewards: what they pay for, what they do not, and the contract of both forms. */
+/** MrlX-TakesTwo's fixed rewards: what they pay for, what they do not, and the contract of both forms. */
 import { describe, expect, test } from 'vitest'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
@@ -30,7 +30,7 @@ const doctor = takestwoDoctor()
 const patient = takestwoPatient()
 const paid = async (episode: Episode) => (await doctor(episode, flu)).total ?? Number.NaN
 
-describe('the mended doctor', () => {
+describe('the fixed doctor', () => {
   test('is paid in full for the whole consultation', async () => {
     expect(await paid(best)).toBeCloseTo(1, 9)
   })
@@ -125,7 +125,7 @@ describe('the patient, by the facts', () => {
     })
   })
 
-  test('a patient who never spoke: nothing to the mended form, no sample to the released one', async () => {
+  test('a patient who never spoke: nothing to the fixed form, no sample to the released one', async () => {
     expect((await patient(episodeOf([right]), flu)).total).toBe(0)
     const released = await takestwoPatient({ parity: true })(episodeOf([right]), flu)
     expect(released).toEqual({ total: null, parts: { conduct: { status: 'not-applicable' } } })

@@ -39,20 +39,20 @@ const drawn = (mask: Uint8Array, row: ArrayLike<number>): number[] =>
   [...mask].flatMap((one, t) => (one ? [row[t] ?? Number.NaN] : []))
 
 /** What a token's place says of it, episode by episode. */
-const numbersOf = (lessons: Awaited<ReturnType<typeof criticBatch>>) =>
-  lessons.map(({ segments, returns, oldValues }) => ({
+const numbersOf = (examples: Awaited<ReturnType<typeof criticBatch>>) =>
+  examples.map(({ segments, returns, oldValues }) => ({
     returns: segments.flatMap(({ mask }, s) => drawn(mask, returns[s] ?? [])),
     values: segments.flatMap(({ mask }, s) => drawn(mask, oldValues[s] ?? [])),
     advantages: segments.flatMap(({ mask, advantages }) => drawn(mask, advantages)),
   }))
 
-describe('lessons', () => {
+describe('examples', () => {
   test('with gamma and lambda 1 return the total at every token, whatever the critic says', async () => {
     const backend = await experienced()
     const members = scored(await played(backend, 6))
-    const lessons = numbersOf(await criticBatch({ backend, loss, lambda: 1 }, members))
-    expect(lessons.flatMap(({ values }) => values).some((value) => value !== 0)).toBe(true)
-    lessons.forEach(({ returns }, i) => {
+    const examples = numbersOf(await criticBatch({ backend, loss, lambda: 1 }, members))
+    expect(examples.flatMap(({ values }) => values).some((value) => value !== 0)).toBe(true)
+    examples.forEach(({ returns }, i) => {
       for (const value of returns) expect(value).toBeCloseTo(members[i]?.score.total ?? Number.NaN)
     })
   })
@@ -61,8 +61,8 @@ describe('lessons', () => {
     const backend = await experienced()
     const members = scored(await played(backend, 6))
     const rewardKl = { estimator: 'k1', coefficient: 0.3 } as const
-    const lessons = await criticBatch({ backend, loss, lambda: 1, rewardKl }, members)
-    for (const [i, { segments, returns }] of lessons.entries()) {
+    const examples = await criticBatch({ backend, loss, lambda: 1, rewardKl }, members)
+    for (const [i, { segments, returns }] of examples.entries()) {
       const reference = (await backend.logprobs?.(segments, { reference: true })) ?? []
       let expected = members[i]?.score.total ?? Number.NaN
       segments.forEach(({ mask, logprobs }, s) => {
@@ -74,7 +74,7 @@ describe('lessons', () => {
         }
       })
     }
-    const distances = numbersOf(lessons).map(
+    const distances = numbersOf(examples).map(
       ({ returns }, i) => (returns[0] ?? Number.NaN) - (members[i]?.score.total ?? Number.NaN),
     )
     expect(distances.some((distance) => Math.abs(distance) > 0.01)).toBe(true)
@@ -120,8 +120,8 @@ describe('lessons', () => {
       ...third,
       episode: { ...third.episode, turns: turns.map(({ sample: _, ...turn }) => turn) },
     }
-    const lessons = await criticBatch({ backend, loss }, [undrawn, first, unscored])
-    expect(lessons.map(({ segments }) => segments[0]?.rolloutId)).toEqual([first.episode.id])
+    const examples = await criticBatch({ backend, loss }, [undrawn, first, unscored])
+    expect(examples.map(({ segments }) => segments[0]?.rolloutId)).toEqual([first.episode.id])
     expect(await criticBatch({ backend, loss }, [unscored, undrawn])).toEqual([])
   })
 
