@@ -168,10 +168,12 @@ export interface DoctorView {
   readonly complaint: Text
 }
 
-/** The patient's view: findings known to the patient, without examination findings or diagnosis. */
+/**
+ * The patient's view: findings known to the patient, without examination findings, diagnosis or id (the id of a
+ * generated case or a twin tells its disease).
+ */
 export interface PatientView {
   readonly view: 'patient'
-  readonly caseId: string
   readonly demographics: Case['demographics']
   readonly complaint: Case['chiefComplaint']
   readonly findings: ReadonlyMap<string, Finding>
@@ -182,7 +184,6 @@ export interface PatientView {
 /** The examiner's view: examination findings and fixed results, without diagnosis. */
 export interface ExaminerView {
   readonly view: 'examiner'
-  readonly caseId: string
   readonly demographics: Case['demographics']
   readonly findings: ReadonlyMap<string, Finding>
   readonly results: ReadonlyMap<string, ExamResult>
@@ -209,7 +210,6 @@ export const doctorView = (truth: Case): DoctorView => ({
 /** Copies the patient's view of a case. */
 export const patientView = (truth: Case): PatientView => ({
   view: 'patient',
-  caseId: truth.id,
   demographics: truth.demographics,
   complaint: truth.chiefComplaint,
   findings: new Map(
@@ -222,7 +222,6 @@ export const patientView = (truth: Case): PatientView => ({
 /** Copies the examiner's view of a case. */
 export const examinerView = (truth: Case): ExaminerView => ({
   view: 'examiner',
-  caseId: truth.id,
   demographics: truth.demographics,
   findings: new Map(
     truth.findings.filter((f) => f.knownBy === 'exam').map((f) => [f.id, f] as const),

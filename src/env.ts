@@ -3,6 +3,10 @@
  *
  * An env runs one episode at a time. `step` before `reset` or after the end throws. The last step is either a
  * termination (the doctor ended the episode) or a truncation (a limit did), never both, and gives the reason.
+ *
+ * An env is a transaction: a call while another is under way is refused, and a step that is aborted or fails leaves no
+ * trace. What the doctor sees ({@link Observation}), what a recorder may keep ({@link Info}) and what a grader may know
+ * (`GraderView`) are three types.
  */
 import type { DoctorView } from './case.js'
 import type { Episode } from './episode.js'
@@ -19,7 +23,7 @@ export interface Observation {
   readonly language: Language
 }
 
-/** Side information of a reset or step, for recorders and rewards; the doctor never sees it. */
+/** What a recorder may keep of a reset or step. The doctor never sees it: its ids and facts tell what the case is. */
 export interface Info {
   readonly caseId: string
   readonly seed: number
@@ -35,9 +39,21 @@ export interface Info {
 
 /** Argument of {@link Env.reset}. */
 export interface ResetOptions<Options = object> {
-  /** Keys all randomness of the episode. @default 0 */
+  /** Keys all randomness of the episode: an unsigned 32-bit integer. @default 0 */
   readonly seed?: number
   readonly options?: Options
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Options of {@link Env.step}. */
+export interface StepOptions {
+  /** Ends the wait for a patient, an examination or a reward; the env stays where it was. */
+  readonly signal?: AbortSignal | undefined
+  /**
+   * Number of steps before this one. A step that was taken already is answered as it was then, if the action is the
+   * same, and refused if it is another: a caller that lost an answer may ask again. @default the next step
+   */
+  readonly index?: number | undefined
 }
 
 /** Result of `reset`: the first observation of an episode. */
@@ -61,11 +77,15 @@ export interface Step<O = Observation, I = Info> {
  */
 export interface Env<O = Observation, A = Action | string, I extends object = Info>
   extends AsyncDisposable {
-  /** Starts a new episode. */
+  /** Starts a new episode. @throws while a call is under way, and after `close` */
   reset(start?: ResetOptions): Promise<Reset<O, I>>
-  /** Takes one action. @throws before `reset` and after the end of the episode */
-  step(action: A, options?: { readonly signal?: AbortSignal }): Promise<Step<O, I>>
-  /** Releases the env's resources; safe at any time and more than once. `[Symbol.asyncDispose]` calls it. */
+  /**
+   * Takes one action. A malformed action is an outcome that the doctor sees.
+   * @throws before `reset`, after the end of the episode, while a call is under way, and after `close`; a Fault where
+   *   the world fails, or the reason of an aborted signal: the env is then where it was before
+   */
+  step(action: A, options?: StepOptions): Promise<Step<O, I>>
+  /** Releases the env's resources for good; safe at any time and more than once. `[Symbol.asyncDispose]` calls it. */
   close(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
 /** Rollouts: `rollout` plays an env to the end with an agent; `play` plays and scores one case. */
-import type { Agent, AnyAgent } from './agent.js'
+import type { Agent, AnyAgent, Move } from './agent.js'
 import { agentFor } from './agent.js'
 import type { Case } from './case.js'
 import { graderView } from './case.js'
@@ -37,16 +37,19 @@ export async function rollout(
   { seed = 0, agentSeed = seed, options, agentName = 'agent', id, signal }: RolloutOptions = {},
 ): Promise<Episode> {
   const written: Pick<EpisodeTurn, 'text' | 'sample'>[] = []
-  let { observation } = await env.reset(options === undefined ? { seed } : { seed, options })
+  const start = { seed, signal, ...(options === undefined ? {} : { options }) }
+  let { observation } = await env.reset(start)
   for (;;) {
     signal?.throwIfAborted()
     const seen = observation
-    const move = await rethrowAsFault('component-failed', agentName, () =>
-      agent(seen, { seed: agentSeed, signal }),
-    )
+    const move = await rethrowAsFault('component-failed', agentName, async () => {
+      const given: unknown = await agent(seen, { seed: agentSeed, signal })
+      if (typeof given === 'object' && given !== null && 'action' in given) return given as Move
+      throw new TypeError(`Expected a move (an object with an \`action\`), got \`${given}\``)
+    })
     const { text, sample } = move
     written.push({ ...(text === undefined ? {} : { text }), ...(sample ? { sample } : {}) })
-    const step = await env.step(move.action, signal ? { signal } : {})
+    const step = await env.step(move.action, { signal })
     observation = step.observation
     if (!ended(step)) continue
     const { episode } = step.info

@@ -40,6 +40,17 @@ export function fork(seed: number, ...keys: readonly Key[]): number {
   return finish(hash)
 }
 
+/** The largest seed; a larger one would play as another. */
+export const maxSeed = 0xffffffff
+
+/** Returns `seed` if it is an unsigned 32-bit integer. @throws RangeError with the name and the value */
+export function assertSeed(name: string, seed: number): number {
+  if (Number.isInteger(seed) && seed >= 0 && seed <= maxSeed) return seed
+  throw new RangeError(
+    `Expected \`${name}\` to be an integer from 0 to ${maxSeed}, got \`${seed}\``,
+  )
+}
+
 /** The two seeds of one episode. */
 export interface EpisodeSeeds {
   /** Env seed: the patient and all noise. Siblings of a group share it. */

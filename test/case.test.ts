@@ -46,7 +46,6 @@ describe('a view', () => {
     expect(rest).toEqual({
       view: 'patient',
       persona: {},
-      caseId: 'tiny-lung',
       demographics: tinyLung.demographics,
       complaint: tinyLung.chiefComplaint,
       noise: { forget: 0, deny: 0, overReport: 0 },
@@ -59,7 +58,6 @@ describe('a view', () => {
     expect([...results.entries()]).toEqual([['chest-film', tinyLung.exams[0]]])
     expect(rest).toEqual({
       view: 'examiner',
-      caseId: 'tiny-lung',
       demographics: tinyLung.demographics,
       examDefault: 'unavailable',
     })

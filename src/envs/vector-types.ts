@@ -9,6 +9,3 @@ export type Autoreset = 'next-step' | 'same-step' | 'disabled'
 
 /** An info of a vector env; `final` is the end of an episode that was reset in the same step. */
 export type VectorInfo<O, I> = I & { readonly final?: Reset<O, I> }
-
-/** Options of one step. */
-export type StepOptions = { readonly signal?: AbortSignal }

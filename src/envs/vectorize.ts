@@ -4,12 +4,12 @@
  *     for (let i = 0; i < envs.size; i++) envs.send(i, act(i))
  *     for await (const done of envs.ready()) if ('step' in done) envs.send(done.index, act(done.index))
  */
-import type { Env, Info, Observation, Step } from '../env.js'
+import type { Env, Info, Observation, Step, StepOptions } from '../env.js'
 import type { Action } from '../turn.js'
 import type { OptionRules } from './options.js'
 import { checkOptions, oneOf } from './options.js'
 import { slot } from './slot.js'
-import type { Autoreset, StepOptions, VectorInfo } from './vector-types.js'
+import type { Autoreset, VectorInfo } from './vector-types.js'
 
 /** Options of `VectorEnv.reset`. */
 export interface VectorResetOptions {
@@ -22,6 +22,7 @@ export interface VectorResetOptions {
   readonly options?: object
   /** True for the envs to reset; the others stay where they are. @default all */
   readonly mask?: readonly boolean[]
+  readonly signal?: AbortSignal
 }
 
 /** Result of `VectorEnv.reset`: one entry per env, in their order. */
@@ -49,7 +50,10 @@ export interface VectorEnv<O = Observation, A = Action | string, I extends objec
   readonly size: number
   /** Resets the envs of `mask`; resolves with the latest observation and info of every env. */
   reset(start?: VectorResetOptions): Promise<VectorStart<O, I>>
-  /** Takes one action per env and waits for all of them; the first error is thrown when all are done. */
+  /**
+   * Takes one action per env and waits for all of them; the first error is thrown when all are done. Nothing is lost
+   * then: called again with the same actions, it steps only the envs that failed and gives the results of all.
+   */
   step(actions: readonly A[], options?: StepOptions): Promise<VectorStep<O, I>>
   /** Takes an action for one env and does not wait; the result comes out of `ready`. */
   send(index: number, action: A, options?: StepOptions): void
@@ -138,19 +142,26 @@ export function vectorize<O, A, I extends object>(
         `Expected env ${index} to be idle, got a call while its action is under way`,
       )
   }
+  /** Runs the work on some envs; they are busy until all of it is done. */
+  const occupy = async <T>(indices: readonly number[], work: (index: number) => Promise<T>) => {
+    for (const index of indices) busy.add(index)
+    try {
+      return await settleAll(indices.map(work))
+    } finally {
+      for (const index of indices) busy.delete(index)
+    }
+  }
 
   return {
     size,
 
-    async reset({ seed, options, mask } = {}) {
+    async reset({ seed, options, mask, signal } = {}) {
       if (mask) assertLength('mask', mask, size)
       if (typeof seed === 'object') assertLength('seed', seed, size)
-      const chosen = slots
-        .map((one, index) => ({ one, index }))
-        .filter(({ index }) => mask?.[index] ?? true)
-      for (const { index } of chosen) assertIdle(index)
+      const chosen = [...slots.keys()].filter((index) => mask?.[index] ?? true)
+      for (const index of chosen) assertIdle(index)
       const seedOf = (index: number) => (typeof seed === 'number' ? seed + index : seed?.[index])
-      await settleAll(chosen.map(({ one, index }) => one.reset(seedOf(index), options)))
+      await occupy(chosen, (index) => slots[index]!.reset(seedOf(index), options, signal))
       const starts = slots.map((one) => one.assertBegun())
       return {
         observations: starts.map(({ observation }) => observation),
@@ -162,11 +173,12 @@ export function vectorize<O, A, I extends object>(
       assertLength('actions', actions, size)
       slots.forEach((one, index) => {
         assertIdle(index)
-        one.assertSteps()
+        one.assertSteps(actions[index] as A)
       })
-      const steps = await settleAll(
-        slots.map((one, index) => one.step(actions[index] as A, options)),
+      const steps = await occupy([...slots.keys()], (index) =>
+        slots[index]!.stepOnce(actions[index] as A, options),
       )
+      for (const one of slots) one.deliver()
       return {
         observations: steps.map(({ observation }) => observation),
         rewards: steps.map(({ reward }) => reward),
@@ -180,11 +192,14 @@ export function vectorize<O, A, I extends object>(
       const one = slots[index]
       if (!one) throw new RangeError(`Expected an index below ${size}, got ${index}`)
       assertIdle(index)
-      one.assertSteps()
+      one.assertSteps(action)
       busy.add(index)
       mail.expect(
-        one.step(action, options).then(
-          (step) => ({ index, step }),
+        one.stepOnce(action, options).then(
+          (step) => {
+            one.deliver()
+            return { index, step }
+          },
           (error: unknown) => ({ index, error }),
         ),
       )

@@ -5,8 +5,9 @@
  */
 import type { Env, Info, Observation, Reset, Step } from '../env.js'
 import { ended, truncation } from '../env.js'
-import type { Episode, EpisodeTurn } from '../episode.js'
+import type { Episode } from '../episode.js'
 import { finishedEpisode } from '../episode.js'
+import type { TurnFacts } from '../turn.js'
 import { noFacts } from '../turn.js'
 
 /** A function from one env to another. */
@@ -68,42 +69,55 @@ export const mapReward =
   (env) =>
     afterStep(env, (step) => ({ ...step, reward: fn(step.reward, step) }))
 
-/** Passes every finished episode to `sink`, with the info of its last step, and awaits it. */
+/**
+ * Passes every finished episode to `sink`, with the info of its last step, and awaits it. A last step that is asked for
+ * again, by its index, is not passed again.
+ */
 export const recordEpisodes =
   (sink: (episode: Episode, info: Info) => unknown): (<O, A>(env: Env<O, A>) => Env<O, A>) =>
-  (env) =>
-    afterStep(env, async (step) => {
-      if (step.info.episode) await sink(step.info.episode, step.info)
+  (env) => {
+    const recorded = new WeakSet<Episode>()
+    return afterStep(env, async (step) => {
+      const { episode } = step.info
+      if (!episode || recorded.has(episode)) return step
+      await sink(episode, step.info)
+      recorded.add(episode)
       return step
     })
+  }
 
 /** State of the running episode, from which a time limit builds the truncated episode. */
-interface TimeLimitState {
+interface LimitedEpisode {
   readonly start: Reset
   readonly limit: number
-  readonly turns: EpisodeTurn[]
+  /** Facts of every turn. */
+  readonly facts: TurnFacts[]
+  /** The limited step of each step of the env inside, so that one asked for again is the same. */
+  readonly steps: Map<Step, Step>
   over: boolean
 }
 
 function truncatedEpisode(
-  { start, limit, turns }: TimeLimitState,
-  observation: Observation,
+  { start, limit, facts }: LimitedEpisode,
+  { language, spent, budget, turns }: Observation,
 ): Episode {
   const { caseId, seed } = start.info
-  const { language, spent, budget } = observation
   return finishedEpisode({
     ...{ caseId, seed, language, spent, budget },
     intake: start.observation.intake,
-    turns: [...turns],
+    turns: turns.map((turn, t) => ({ ...turn, facts: facts[t] ?? noFacts })),
     stop: 'max-turns',
     maxTurns: limit,
   })
 }
 
 /** Applies the limit to a step: to its turns left and its episode, and truncates at the last turn. */
-function applyLimit(run: TimeLimitState, { observation, info, ...step }: Step): Step {
-  const taken = run.turns.length
-  const seen = { ...observation, turnsLeft: Math.min(observation.turnsLeft, run.limit - taken) }
+function applyLimit(run: LimitedEpisode, { observation, info, ...step }: Step): Step {
+  const taken = observation.turns.length
+  if (taken === 0) throw new TypeError('Expected a step to add a turn to the observation, got none')
+  run.facts[taken - 1] = info.facts ?? noFacts
+  const turnsLeft = Math.min(observation.turnsLeft, run.limit - taken)
+  const seen = Object.freeze({ ...observation, turnsLeft })
   if (info.episode)
     return {
       ...step,
@@ -124,29 +138,30 @@ export function timeLimit(turns: number): <A>(env: Env<Observation, A>) => Env<O
   if (!Number.isInteger(turns) || turns < 1)
     throw new RangeError(`Expected \`turns\` to be a positive integer, got \`${turns}\``)
   return (env) => {
-    let running: TimeLimitState | undefined
+    let running: LimitedEpisode | undefined
     return {
       async reset(options) {
-        running = undefined
         const start = await env.reset(options)
         const limit = Math.min(start.observation.turnsLeft, turns)
-        running = { start, limit, turns: [], over: false }
-        return { ...start, observation: { ...start.observation, turnsLeft: limit } }
+        running = { start, limit, facts: [], steps: new Map(), over: false }
+        const observation = Object.freeze({ ...start.observation, turnsLeft: limit })
+        return { ...start, observation }
       },
       async step(action, options) {
         const run = running
         if (!run) throw new TypeError('Expected reset() before step(), got step() first')
-        if (run.over)
+        if (run.over && !(Number(options?.index) < run.steps.size))
           throw new TypeError('Expected reset() after the end of an episode, got step()')
         const inner = await env.step(action, options)
-        const turn = inner.observation.turns.at(-1)
-        if (!turn) throw new TypeError('Expected a step to add a turn to the observation, got none')
-        run.turns.push({ ...turn, facts: inner.info.facts ?? noFacts })
-        const step = applyLimit(run, inner)
-        run.over = ended(step)
+        const step = run.steps.get(inner) ?? applyLimit(run, inner)
+        run.steps.set(inner, step)
+        run.over ||= ended(step)
         return step
       },
-      close: () => env.close(),
+      async close() {
+        running = undefined
+        await env.close()
+      },
       [Symbol.asyncDispose]() {
         return this.close()
       },

@@ -2,10 +2,10 @@
 import type { Agent, Move } from '../agent.js'
 import type { Observation } from '../env.js'
 import type { Sample } from '../episode.js'
+import { deepFreeze } from '../platform/freeze.js'
 import type { Action } from '../turn.js'
 import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectAnswer, expectSame, expectThat } from './expect.js'
-import { deepFreeze } from './plain-data.js'
 
 /** Inputs of {@link agentChecks}. */
 export interface AgentMaterial {

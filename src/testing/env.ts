@@ -1,10 +1,11 @@
-/** Conformance checks of an env (`env.ts`): call order, episode ends, determinism, plain data, no leak. */
+/** Conformance checks of an env (`env.ts`): call order, episode ends, determinism, plain data, transactions, no leak. */
 import type { Case } from '../case.js'
 import type { Env, Info, Observation, Reset, Step } from '../env.js'
 import { ended } from '../env.js'
 import type { Action } from '../turn.js'
 import type { Check, CheckReport } from './check.js'
 import { runChecks } from './check.js'
+import { sessionPromises } from './env-session.js'
 import { expectPlain, expectRefused, expectSame, expectThat, expectWithin } from './expect.js'
 import { diagnosisNames, findName } from './leak.js'
 import { allStrings } from './plain-data.js'
@@ -257,6 +258,7 @@ export function envChecks(makeEnv: () => Env, material: EnvMaterial): readonly C
     ...ends,
     ...sameness,
     ...values,
+    ...sessionPromises(patience),
     'an aborted signal frees the caller': aborting(patience),
     ...(truth ? { 'the diagnosis is not told before the end': silence(truth) } : {}),
   }

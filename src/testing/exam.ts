@@ -2,12 +2,12 @@
 import type { Case, ExaminerView } from '../case.js'
 import { examinerView } from '../case.js'
 import type { ExamReport, ExamSimulator } from '../exam.js'
+import { deepFreeze } from '../platform/freeze.js'
 import type { Language } from '../turn.js'
 import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectAnswer, expectPlain, expectSame, expectThat } from './expect.js'
 import { garbage } from './garbage.js'
 import { diagnosisNames, findName } from './leak.js'
-import { deepFreeze } from './plain-data.js'
 
 /** Inputs of {@link examChecks}. */
 export interface ExamMaterial {

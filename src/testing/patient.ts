@@ -3,12 +3,12 @@ import type { Case, PatientView } from '../case.js'
 import { patientView } from '../case.js'
 import { errorMessage } from '../error.js'
 import type { Exchange, Patient, Reply } from '../patient.js'
+import { deepFreeze } from '../platform/freeze.js'
 import type { FindingState, Language, RevealedFinding, Understanding } from '../turn.js'
 import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectPlain, expectSame, expectThat } from './expect.js'
 import { garbage, leakProbes } from './garbage.js'
 import { diagnosisNames, findName } from './leak.js'
-import { deepFreeze } from './plain-data.js'
 
 /** Inputs of {@link patientChecks}. */
 export interface PatientMaterial {

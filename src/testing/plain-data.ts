@@ -59,15 +59,6 @@ export function describeDifference(
   return undefined
 }
 
-/** Freezes a plain value, or the values of a Map, deeply, so that writing to it throws. */
-export function deepFreeze<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value
-  Object.freeze(value)
-  const parts = value instanceof Map ? value.values() : Object.values(value)
-  for (const part of parts) deepFreeze(part)
-  return value
-}
-
 /** Yields every string in a plain value, without object keys. */
 export function* allStrings(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value

@@ -2,10 +2,10 @@
 import type { Case } from '../case.js'
 import { graderView } from '../case.js'
 import type { Episode } from '../episode.js'
+import { deepFreeze } from '../platform/freeze.js'
 import type { Part, Reward, Score } from '../reward.js'
 import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectAnswer, expectPlain, expectSame, expectThat } from './expect.js'
-import { deepFreeze } from './plain-data.js'
 
 /** Inputs of {@link rewardChecks}. */
 export interface RewardMaterial {

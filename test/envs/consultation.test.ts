@@ -234,3 +234,234 @@ test('the reward is paid on the last step, with its score', async () => {
   expect(last.reward).toBe(0.5)
   expect(last.info.score).toEqual({ total: 0.5, parts: {} })
 })
+
+describe('a step is a transaction', () => {
+  const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+  const slowly: Patient = async (utterance, context) => {
+    await wait(5)
+    return patient(utterance, context)
+  }
+
+  test('one is under way at a time, and calls beside it are refused', async () => {
+    const env = clinic({ patient: slowly, maxTurns: 2 })
+    await env.reset()
+    const first = env.step(ask('1'))
+    const busy = /Expected one call at a time, got (step|reset)\(\) while one is under way/
+    await expect(env.step(ask('2'))).rejects.toThrow(busy)
+    await expect(env.reset()).rejects.toThrow(busy)
+    expect((await first).observation.turns).toHaveLength(1)
+    expect((await env.step(ask('2'))).observation.turns).toHaveLength(2)
+  })
+
+  test('an aborted question is not heard, even by a patient who goes on answering', async () => {
+    const heard: number[] = []
+    const env = clinic({
+      patient: (utterance, context) => {
+        heard.push(context.dialogue.length)
+        return slowly(utterance, context)
+      },
+    })
+    await env.reset()
+    const controller = new AbortController()
+    const aborted = env.step(ask('1'), { signal: controller.signal })
+    controller.abort()
+    await expect(aborted).rejects.toThrow('aborted')
+    const retried = env.step(ask('1'))
+    await wait(10)
+    expect((await retried).observation.turns).toHaveLength(1)
+    expect(heard).toEqual([0, 0])
+  })
+
+  test('an aborted order costs nothing, and its retry what the first would have', async () => {
+    const env = clinic({
+      exams: [
+        async (order, context) => {
+          await wait(5)
+          return laboratory(order, context)
+        },
+      ],
+    })
+    await env.reset()
+    const blood = { kind: 'order', exam: 'blood count' } as const
+    const controller = new AbortController()
+    const aborted = env.step(blood, { signal: controller.signal })
+    controller.abort()
+    await expect(aborted).rejects.toThrow('aborted')
+    const { info, observation } = await env.step(blood)
+    expect(info.facts?.ordered).toBe('resulted')
+    expect(observation.spent).toEqual({ money: 20, minutes: 30 })
+  })
+
+  test('a reward that fails leaves the last step to be taken again', async () => {
+    let calls = 0
+    const reward = Object.assign(
+      async () => {
+        if (calls++ === 0) throw new Fault('model-unavailable', 'judge: 503')
+        return { total: 0.5, parts: {} }
+      },
+      { rewardName: 'flaky', bounds: [0, 1] as const, source: 'test' },
+    )
+    const env = clinic({ reward })
+    await env.reset()
+    await expect(env.step(flu)).rejects.toThrow('judge: 503')
+    const last = await env.step(flu)
+    expect([last.reward, last.observation.turns.length]).toEqual([0.5, 1])
+  })
+
+  test('a lost answer is had again by its index, at the end too', async () => {
+    const env = clinic()
+    await env.reset()
+    const first = await env.step(ask('1'), { index: 0 })
+    const last = await env.step(flu, { index: 1 })
+    expect(await env.step(ask('1'), { index: 0 })).toBe(first)
+    expect(await env.step(flu, { index: 1 })).toBe(last)
+    await expect(env.step(ask('2'), { index: 0 })).rejects.toThrow(
+      'Expected the action that step 0 was taken with, got another',
+    )
+    await expect(env.step(flu, { index: 2 })).rejects.toThrow('after the end')
+    await expect(env.step(flu, { index: 3 })).rejects.toThrow(
+      new RangeError('Expected `index` to be at most 2, got `3`'),
+    )
+  })
+
+  test('what the doctor holds is frozen and no part of the case', async () => {
+    const truth = tinyCase()
+    const env = clinic({ cases: [truth] })
+    const { observation } = await env.reset()
+    for (const write of [
+      () => Object.assign(observation.budget, { money: 1e9 }),
+      () => Object.assign(observation.intake.complaint, { en: 'no complaint' }),
+      () => Object.assign(observation.intake.demographics, { sex: 'M' }),
+    ])
+      expect(write).toThrow(TypeError)
+    expect(observation.intake.complaint).not.toBe(truth.chiefComplaint.text)
+    expect(Object.isFrozen(truth.chiefComplaint.text)).toBe(false)
+  })
+})
+
+describe('what comes from outside is parsed', () => {
+  test.each([
+    [{ kind: 'ask' }, 'Expected `text` to be text, got undefined'],
+    [{ kind: 'ask', text: 5 }, 'Expected `text` to be text, got 5'],
+    [{ kind: 'nonsense' }, 'Expected `kind` to be one of ask, order, diagnose, give-up, invalid'],
+    [null, 'Expected `action` to be an object, got null'],
+    [
+      { kind: 'diagnose', diagnosis: 'x', confidence: 99 },
+      'Expected `confidence` to be a finite number from 0 to 1, got 99',
+    ],
+    [{ kind: 'diagnose', diagnosis: 'x', triage: 2.5 }, 'Expected `triage` to be an integer'],
+  ])('the action %j is the fault of the policy', async (action, why) => {
+    const env = clinic()
+    await env.reset()
+    const step = await env.step(action as never)
+    expect(step.observation.turns[0]).toMatchObject({
+      action: { kind: 'invalid' },
+      outcome: { kind: 'rejected', text: expect.stringContaining(why) },
+    })
+    expect(ended(step)).toBe(false)
+  })
+
+  test('an action that throws when it is read is invalid too', async () => {
+    const env = clinic()
+    await env.reset()
+    const trap = {
+      get kind() {
+        throw new Error('boo')
+      },
+    }
+    expect((await env.step(trap as never)).observation.turns[0]?.action.kind).toBe('invalid')
+  })
+
+  test('a probability that rounding carried above 1 is 1', async () => {
+    const env = clinic()
+    await env.reset()
+    const { observation } = await env.step({ ...flu, confidence: 1 + Number.EPSILON })
+    expect(observation.turns[0]?.action).toEqual({ ...flu, confidence: 1 })
+  })
+
+  test.each([
+    ['Yes.', 'patient: Expected `reply` to be an object, got "Yes."'],
+    [{ text: 'Yes.' }, 'patient: Expected `understood` to be one of answered,'],
+    [
+      { text: 'Yes.', understood: 'answered', questions: -1, asked: [], told: [] },
+      'patient: Expected `questions` to be a finite number of at least 0, got -1',
+    ],
+    [
+      { text: 'Yes.', understood: 'answered', questions: 1, asked: [], told: [{ finding: 'f' }] },
+      'patient: Expected `state` to be text, got undefined',
+    ],
+  ])('the reply %j is the fault of the patient', async (reply, message) => {
+    const env = clinic({ patient: () => reply as never })
+    await env.reset()
+    await expect(env.step(ask('1'))).rejects.toMatchObject({
+      code: 'component-failed',
+      message: expect.stringContaining(message),
+    })
+  })
+
+  test.each([
+    [{ money: undefined }, 'Expected `money` to be a finite number of at least 0, got undefined'],
+    [{ money: Number.NaN }, 'Expected `money` to be a finite number of at least 0, got NaN'],
+    [{ money: -5 }, 'Expected `money` to be a finite number of at least 0, got -5'],
+    [{ minutes: Infinity }, 'Expected `minutes` to be a finite number of at least 0, got Infinity'],
+    [{ exams: 'blood-count' }, 'Expected `exams` to be a list, got "blood-count"'],
+    [
+      { status: 'done' },
+      'Expected `status` to be one of resulted, repeat, unavailable, got "done"',
+    ],
+  ])('a report with %j is the fault of the exam simulator', async (wrong, message) => {
+    const exams: ExamSimulator = (order, context) =>
+      ({ ...laboratory(order, context), ...wrong }) as never
+    const env = clinic({ exams: [exams] })
+    const { observation } = await env.reset()
+    await expect(env.step({ kind: 'order', exam: 'blood count' })).rejects.toMatchObject({
+      code: 'component-failed',
+      message: `exam simulator: ${message}`,
+    })
+    expect(observation.spent.money).toBe(0)
+  })
+
+  test('members that a patient adds to its reply come back in its dialogue', async () => {
+    const seen: unknown[] = []
+    const env = clinic({
+      patient: (utterance, context) => {
+        seen.push(context.dialogue.map(({ reply }) => Reflect.get(reply, 'mood')))
+        return Object.assign({}, patient(utterance, context), { mood: context.dialogue.length })
+      },
+    })
+    await env.reset()
+    await env.step(ask('1'))
+    await env.step(ask('2'))
+    expect(seen).toEqual([[], [0]])
+  })
+
+  test('a move that is none is a fault of the agent', async () => {
+    const playing = rollout(clinic(), (() => 'Question: Fever?') as never, { agentName: 'chatty' })
+    await expect(playing).rejects.toMatchObject({
+      code: 'component-failed',
+      message: expect.stringContaining('chatty: Expected a move'),
+    })
+  })
+})
+
+test('no id reaches the patient or the examiner', async () => {
+  const seen: string[] = []
+  const env = clinic({
+    cases: [tinyCase('twin-of-influenza')],
+    patient: (utterance, context) => {
+      seen.push(JSON.stringify(context))
+      return patient(utterance, context)
+    },
+    exams: [
+      (order, context) => {
+        seen.push(JSON.stringify(context))
+        return laboratory(order, context)
+      },
+    ],
+  })
+  const { observation } = await env.reset()
+  await env.step(ask('1'))
+  await env.step({ kind: 'order', exam: 'blood count' })
+  expect([...seen, JSON.stringify(observation)].join()).not.toContain('twin')
+  expect(seen).toHaveLength(2)
+})

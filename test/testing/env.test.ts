@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Case } from '../../src/case.js'
 import type { Env, Info, Observation, Step } from '../../src/env.js'
 import { ended } from '../../src/env.js'
+import { deepFreeze } from '../../src/platform/freeze.js'
 import { runChecks } from '../../src/testing/check.js'
 import type { EnvMaterial } from '../../src/testing/env.js'
 import { checkEnv, envChecks } from '../../src/testing/env.js'
@@ -39,8 +40,12 @@ describe('a consultation with drawn cases keeps the env contract', () => {
 })
 
 describe('exactly the broken promise is reported when an env', () => {
-  const only = (what: string, check: string, makeEnv: () => Env, more?: Partial<EnvMaterial>) =>
-    test(what, async () => expect(await failing(makeEnv, more)).toEqual([check]))
+  const only = (
+    what: string,
+    checks: string | readonly string[],
+    makeEnv: () => Env,
+    more?: Partial<EnvMaterial>,
+  ) => test(what, async () => expect(await failing(makeEnv, more)).toEqual([checks].flat()))
 
   only(
     'steps before it was reset',
@@ -72,7 +77,7 @@ describe('exactly the broken promise is reported when an env', () => {
           return env.reset(start)
         },
         step: async (action, options) => {
-          if (last && ended(last)) return last
+          if (last && ended(last) && options?.index === undefined) return last
           last = await env.step(action, options)
           return last
         },
@@ -126,7 +131,7 @@ describe('exactly the broken promise is reported when an env', () => {
     changed((env) => ({
       reset: async (start) => {
         const { observation, info } = await env.reset(start)
-        return { observation: { ...observation, turnsLeft: 2 }, info }
+        return { observation: Object.freeze({ ...observation, turnsLeft: 2 }), info }
       },
     })),
   )
@@ -157,15 +162,19 @@ describe('exactly the broken promise is reported when an env', () => {
 
   only(
     'writes into an observation it gave',
-    'an observation once given does not change',
+    [
+      'an observation once given does not change',
+      'a step asked for again by its index is answered as before',
+      'observations are frozen',
+    ],
     changed((env) => {
       let given: { turnsLeft: number } | undefined
       return {
         step: async (action, options) => {
           const step = await env.step(action, options)
           if (given) given.turnsLeft = 0
-          given = step.observation
-          return step
+          given = { ...step.observation }
+          return { ...step, observation: given as Observation }
         },
       }
     }),
@@ -186,12 +195,12 @@ describe('exactly the broken promise is reported when an env', () => {
   only(
     'does not look at the signal',
     'an aborted signal frees the caller',
-    changed((env) => ({ step: (action) => env.step(action) })),
+    changed((env) => ({ step: (action, options) => env.step(action, { index: options?.index }) })),
   )
 
   only(
     'never answers once the signal is aborted',
-    'an aborted signal frees the caller',
+    ['an aborted step leaves no trace', 'an aborted signal frees the caller'],
     changed((env) => ({
       step: (action, options) =>
         options?.signal ? new Promise<Step>(() => {}) : env.step(action, options),
@@ -226,6 +235,7 @@ describe('exactly the broken promise is reported when an env', () => {
         },
         close: async () => {
           if (!begun) throw new Error('nothing to close')
+          await env.close()
         },
       }
     }),
@@ -241,6 +251,7 @@ describe('exactly the broken promise is reported when an env', () => {
         check: 'closing is possible before reset, and twice',
         message: 'Expected `close` to be a function, got undefined',
       },
+      { check: 'a closed env refuses calls', message: 'env.close is not a function' },
     ])
   })
 
@@ -251,8 +262,83 @@ describe('exactly the broken promise is reported when an env', () => {
     only(
       `tells the diagnosis by an alias in ${language}`,
       'the diagnosis is not told before the end',
-      withStep((step) => ({ ...step, observation: leak(step.observation, name) })),
+      withStep((step) => ({ ...step, observation: deepFreeze(leak(step.observation, name)) })),
     )
+
+  only(
+    'carries out one call after the other in place of refusing the second',
+    ['a call while a step is under way is refused', 'a reset while a step is under way is refused'],
+    changed((env) => {
+      let before: Promise<unknown> = Promise.resolve()
+      const queue = <T>(work: () => Promise<T>): Promise<T> => {
+        const result = before.then(work)
+        before = result.catch(() => undefined)
+        return result
+      }
+      return {
+        reset: (start) => queue(() => env.reset(start)),
+        step: (action, options) => queue(() => env.step(action, options)),
+      }
+    }),
+  )
+
+  only(
+    'does not know the index of a step',
+    [
+      'a step asked for again by its index is answered as before',
+      'another action at the index of a step is refused',
+    ],
+    changed((env) => ({
+      step: (action, options) => env.step(action, { signal: options?.signal }),
+    })),
+  )
+
+  only(
+    'has carried out what was aborted',
+    'an aborted step leaves no trace',
+    changed((env) => ({
+      step: async (action, { signal, index } = {}) => {
+        signal?.throwIfAborted()
+        if (!signal) return env.step(action, { index })
+        await env.step({ kind: 'ask', text: 'Do you have heartburn?' }, {})
+        throw signal.reason
+      },
+    })),
+  )
+
+  only(
+    'throws for a malformed action',
+    'a malformed action is an outcome',
+    changed((env) => ({
+      step: async (action, options) => {
+        if (!Object.hasOwn(action as object, 'kind')) throw new TypeError('no action')
+        return env.step(action, options)
+      },
+    })),
+  )
+
+  only(
+    'goes on after it was closed',
+    'a closed env refuses calls',
+    changed(() => ({ close: async () => {} })),
+  )
+
+  only(
+    'takes a seed for another',
+    'a seed that is no unsigned 32-bit integer is refused',
+    changed((env) => ({
+      reset: (start) => env.reset({ ...start, seed: (start?.seed ?? 0) >>> 0 }),
+    })),
+  )
+
+  only(
+    'starts an episode that nobody waits for',
+    'an aborted signal stops a reset',
+    changed((env) => ({
+      reset: ({ seed, options } = {}) =>
+        env.reset({ seed: seed ?? 0, ...(options && { options }) }),
+    })),
+  )
 
   test('shares the running episode with another env', async () => {
     let current: Env | undefined
@@ -269,7 +355,9 @@ describe('exactly the broken promise is reported when an env', () => {
 
 const leak = (observation: Observation, text: string): Observation => ({
   ...observation,
-  turns: observation.turns.map((turn) => ({ ...turn, outcome: { kind: 'answered', text } })),
+  turns: observation.turns.map((turn) =>
+    turn.outcome.kind === 'answered' ? { ...turn, outcome: { ...turn.outcome, text } } : turn,
+  ),
 })
 
 test('an env that draws from a shared stream fails every check of sameness', async () => {
@@ -279,6 +367,10 @@ test('an env that draws from a shared stream fails every check of sameness', asy
     'one seed gives the same bytes',
     'a later reset is like a fresh env',
     'two envs at once do not disturb each other',
+    'a call while a step is under way is refused',
+    'a step asked for again by its index is answered as before',
+    'another action at the index of a step is refused',
+    'an aborted step leaves no trace',
   ])
 })
 

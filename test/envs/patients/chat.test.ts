@@ -12,7 +12,6 @@ const finding = (id: string, rest: Partial<Finding>): [string, Finding] => [
 ]
 const view: PatientView = {
   view: 'patient',
-  caseId: 'case-of-influenza',
   demographics: { age: { v: 30, unit: 'year' }, sex: 'F', speaker: 'self' },
   complaint: { text: { en: 'I feel ill.', zh: '我不舒服。' }, findings: [] },
   findings: new Map([

@@ -13,7 +13,7 @@ import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
 import type { PpoOptions, PpoStep } from '../../../src/trainers/loops/ppo.js'
 import { trainPpo } from '../../../src/trainers/loops/ppo.js'
-import { accuracy, caseAt, patient } from '../../fixtures/tiny-training.js'
+import { accuracy, caseAt, markOf, patient } from '../../fixtures/tiny-training.js'
 import { words } from '../embedded/play.js'
 
 const open = () => embedded({ actionSpace: words })
@@ -242,7 +242,7 @@ describe('what is left out is counted', () => {
         cases: caseAt,
         maxTurns: 4,
         patient: (utterance, context) => {
-          if (context.view.caseId.endsWith('3')) throw new Fault('model-unavailable', 'down')
+          if (markOf(context.view).endsWith('3')) throw new Fault('model-unavailable', 'down')
           return patient(utterance, context)
         },
       })

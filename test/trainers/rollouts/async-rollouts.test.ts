@@ -9,10 +9,10 @@ import type { StepMetrics } from '../../../src/trainers/events.js'
 import { trainingEmitter } from '../../../src/trainers/events.js'
 import type { GrpoOptions } from '../../../src/trainers/loops/grpo.js'
 import { trainGrpo } from '../../../src/trainers/loops/grpo.js'
-import { tinyCase } from '../../fixtures/tiny-case.js'
+import { markedCase, markOf } from '../../fixtures/tiny-training.js'
 import { words } from '../embedded/play.js'
 
-const caseAt = (n: number): Case => tinyCase(`flu-${n}`)
+const caseAt = (n: number): Case => markedCase(`flu-${n}`)
 const yes: Patient = () => ({
   text: 'Yes, I do.',
   understood: 'answered',
@@ -65,7 +65,7 @@ describe('consultations played ahead', () => {
     })
     // The case of the first group waits for the end of the run, longer than all six steps.
     const slow: Patient = async (utterance, context) => {
-      if (context.view.caseId === 'flu-0') await hung
+      if (markOf(context.view) === 'flu-0') await hung
       return yes(utterance, context)
     }
     const seen: string[] = []
@@ -85,7 +85,7 @@ describe('consultations played ahead', () => {
       release = resolve
     })
     const slow: Patient = async (utterance, context) => {
-      if (context.view.caseId === 'flu-0') await held
+      if (markOf(context.view) === 'flu-0') await held
       return yes(utterance, context)
     }
     const events = trainingEmitter()

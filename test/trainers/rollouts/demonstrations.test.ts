@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import type { Agent } from '../../../src/agent.js'
 import { oracle } from '../../../src/agents/oracle.js'
 import { recordedDoctor } from '../../../src/agents/recorded.js'
-import type { Case } from '../../../src/case.js'
-import { graderView, primaryDiagnosis } from '../../../src/case.js'
+import type { Case, PatientView } from '../../../src/case.js'
+import { graderView, patientView, primaryDiagnosis } from '../../../src/case.js'
 import { caseSource } from '../../../src/cases/generator/generate.js'
 import { mineActionSpace } from '../../../src/cases/importers/mine-action-space.js'
 import { importMtmeddialog } from '../../../src/cases/importers/mtmeddialog.js'
@@ -214,7 +214,9 @@ describe('a doctor made to play', () => {
     const faults: string[] = []
     const events = trainingEmitter()
     events.on('fault-met', (fault, where) => faults.push(`${where}: ${fault.message}`))
-    const spoiled = casesOf(12)[5]?.id
+    const known = (view: PatientView): string =>
+      JSON.stringify([view.demographics, view.complaint, ...view.findings.values()])
+    const spoiled = known(patientView(casesOf(12)[5]!))
     const patient = rulePatient({ knowledge })
     const { kept, unavailable } = await playDemonstrations(
       playing({
@@ -224,7 +226,7 @@ describe('a doctor made to play', () => {
             cases: casesOf(1),
             maxTurns: 6,
             patient: (utterance, context) => {
-              if (context.view.caseId === spoiled)
+              if (known(context.view) === spoiled)
                 throw new Fault('model-unavailable', 'patient is down')
               return patient(utterance, context)
             },

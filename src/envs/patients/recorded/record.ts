@@ -98,14 +98,7 @@ export function recordPatient({ threshold = 0.35 }: RecordPatientOptions = {}): 
 
   return (utterance, { view, dialogue, seed, language }): Reply => {
     const fallBack = (understood: FallbackKind): Reply => ({
-      text: pick(
-        fallbacks[understood][language],
-        seed,
-        'record',
-        view.caseId,
-        understood,
-        utterance,
-      ),
+      text: pick(fallbacks[understood][language], seed, 'record', understood, utterance),
       understood,
       questions: understood === 'courtesy' ? 0 : Math.max(1, questionsIn(utterance)),
       asked: [],

@@ -1,0 +1,207 @@
+/**
+ * The edge of an env: what comes from outside is parsed here before it can change anything.
+ *
+ * A malformed action is the policy's fault and becomes an `invalid` action, which the doctor is told about. A malformed
+ * reply or report is the world's fault and becomes a {@link Fault} that names the part. Parsed values are new, frozen
+ * objects. By hand: a schema library takes longer to load than everything else up to the first step.
+ */
+import { Fault } from '../error.js'
+import type { ExamReport } from '../exam.js'
+import type { Reply } from '../patient.js'
+import { deepFreeze } from '../platform/freeze.js'
+import type { Action, DifferentialEntry, RevealedFinding, Understanding } from '../turn.js'
+
+/** What is wrong with a value: where, what was expected there, and what stood there. */
+class Malformed extends Error {}
+
+/** A value as a message shows it: at most 80 characters. */
+function preview(value: unknown): string {
+  if (typeof value === 'string') return preview({ text: value }).slice(8, -1)
+  let text: string | undefined
+  try {
+    text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+  } catch {
+    // A cycle, a bigint or a `toJSON` of the sender's that throws.
+  }
+  text ??= `a ${typeof value}`
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text
+}
+
+const malformed = (name: string, expected: string, got: unknown): Malformed =>
+  new Malformed(`Expected \`${name}\` to be ${expected}, got ${preview(got)}`)
+
+type Fields = Readonly<Record<string, unknown>>
+
+function fieldsOf(name: string, value: unknown): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  throw malformed(name, 'an object', value)
+}
+
+function text(fields: Fields, name: string): string {
+  const value = fields[name]
+  if (typeof value === 'string') return value
+  throw malformed(name, 'text', value)
+}
+
+function oneOf<T extends string>(fields: Fields, name: string, allowed: Readonly<Record<T, T>>): T {
+  const value = fields[name]
+  if (typeof value === 'string' && Object.hasOwn(allowed, value)) return value as T
+  throw malformed(name, `one of ${Object.keys(allowed).join(', ')}`, value)
+}
+
+function list<T>(fields: Fields, name: string, parse: (item: unknown, at: string) => T): T[] {
+  const value = fields[name]
+  if (!Array.isArray(value)) throw malformed(name, 'a list', value)
+  return Array.from(value, (item, i) => parse(item, `${name}[${i}]`))
+}
+
+const textItem = (item: unknown, at: string): string => {
+  if (typeof item === 'string') return item
+  throw malformed(at, 'text', item)
+}
+
+function numberFrom(fields: Fields, name: string, least: number, most: number): number {
+  const value = fields[name]
+  if (typeof value === 'number' && value >= least && value <= most) return value
+  const bounds = most === Number.MAX_VALUE ? `of at least ${least}` : `from ${least} to ${most}`
+  throw malformed(name, `a finite number ${bounds}`, value)
+}
+
+const amount = (fields: Fields, name: string): number =>
+  numberFrom(fields, name, 0, Number.MAX_VALUE)
+
+function integer(fields: Fields, name: string, least: number, most: number): number {
+  const value = fields[name]
+  if (Number.isInteger(value)) return numberFrom(fields, name, least, most)
+  throw malformed(name, 'an integer', value)
+}
+
+/** A probability; one that rounding has carried above 1 is 1. */
+function probability(fields: Fields, name: string): number {
+  const value = fields[name]
+  return typeof value === 'number' && value > 1 && value < 1 + 1e-9
+    ? 1
+    : numberFrom(fields, name, 0, 1)
+}
+
+const has = (fields: Fields, name: string): boolean => fields[name] !== undefined
+
+function entry(item: unknown, at: string): DifferentialEntry {
+  const fields = fieldsOf(at, item)
+  return {
+    diagnosis: text(fields, 'diagnosis'),
+    ...(has(fields, 'p') ? { p: probability(fields, 'p') } : {}),
+  }
+}
+
+const actionKinds: { readonly [K in Action['kind']]: K } = {
+  ask: 'ask',
+  order: 'order',
+  diagnose: 'diagnose',
+  'give-up': 'give-up',
+  invalid: 'invalid',
+}
+
+function readAction(value: unknown): Action {
+  const fields = fieldsOf('action', value)
+  const kind = oneOf(fields, 'kind', actionKinds)
+  switch (kind) {
+    case 'ask':
+      return { kind, text: text(fields, 'text') }
+    case 'order':
+      return { kind, exam: text(fields, 'exam') }
+    case 'diagnose':
+      return {
+        kind,
+        diagnosis: text(fields, 'diagnosis'),
+        ...(has(fields, 'recommendation')
+          ? { recommendation: text(fields, 'recommendation') }
+          : {}),
+        ...(has(fields, 'confidence') ? { confidence: probability(fields, 'confidence') } : {}),
+        ...(has(fields, 'differential')
+          ? { differential: list(fields, 'differential', entry) }
+          : {}),
+        ...(has(fields, 'triage') ? { triage: integer(fields, 'triage', 1, 5) } : {}),
+      }
+    case 'give-up':
+      return { kind }
+    case 'invalid':
+      return { kind, text: text(fields, 'text'), why: text(fields, 'why') }
+  }
+}
+
+/** Parses an action. Never throws: a malformed one becomes `invalid`, and `why` says what is wrong with it. */
+export function parseAction(value: unknown): Action {
+  try {
+    return deepFreeze(readAction(value))
+  } catch (error) {
+    // An object may throw from a getter of its own.
+    const why = error instanceof Malformed ? error.message : 'Expected an action that can be read'
+    return Object.freeze({ kind: 'invalid', text: preview(value), why })
+  }
+}
+
+const understandings: { readonly [U in Understanding]: U } = {
+  answered: 'answered',
+  unknown: 'unknown',
+  'exam-only': 'exam-only',
+  repeated: 'repeated',
+  withheld: 'withheld',
+  unclear: 'unclear',
+  ambiguous: 'ambiguous',
+  open: 'open',
+  refused: 'refused',
+  courtesy: 'courtesy',
+}
+
+const reportStatuses: { readonly [S in ExamReport['status']]: S } = {
+  resulted: 'resulted',
+  repeat: 'repeat',
+  unavailable: 'unavailable',
+}
+
+function revealed(item: unknown, at: string): RevealedFinding {
+  const fields = fieldsOf(at, item)
+  return { finding: text(fields, 'finding'), state: text(fields, 'state') }
+}
+
+/**
+ * Parses what `part` gave; what cannot be read is a fault of that part. Members that `parse` does not name are kept as
+ * they are: they belong to the part.
+ */
+function parsePart<T extends object>(
+  part: string,
+  name: string,
+  value: unknown,
+  parse: (fields: Fields) => T,
+): T {
+  try {
+    const fields = fieldsOf(name, value)
+    return Object.freeze({ ...fields, ...deepFreeze(parse(fields)) })
+  } catch (error) {
+    if (!(error instanceof Malformed)) throw error
+    throw new Fault('component-failed', `${part}: ${error.message}`)
+  }
+}
+
+/** Parses a patient's reply. @throws Fault `component-failed`, naming what is wrong with it */
+export const parseReply = (value: unknown): Reply =>
+  parsePart('patient', 'reply', value, (fields) => ({
+    text: text(fields, 'text'),
+    understood: oneOf(fields, 'understood', understandings),
+    questions: integer(fields, 'questions', 0, Number.MAX_VALUE),
+    asked: list(fields, 'asked', textItem),
+    told: list(fields, 'told', revealed),
+  }))
+
+/** Parses an examination report. @throws Fault `component-failed`, naming what is wrong with it */
+export const parseReport = (value: unknown): ExamReport =>
+  parsePart('exam simulator', 'report', value, (fields) => ({
+    status: oneOf(fields, 'status', reportStatuses),
+    exams: list(fields, 'exams', textItem),
+    text: text(fields, 'text'),
+    told: list(fields, 'told', revealed),
+    money: amount(fields, 'money'),
+    minutes: amount(fields, 'minutes'),
+    ...(has(fields, 'invasiveness') ? { invasiveness: amount(fields, 'invasiveness') } : {}),
+  }))

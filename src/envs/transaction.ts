@@ -1,0 +1,120 @@
+/**
+ * Env as a transaction over a state machine.
+ *
+ * One call is under way at a time. The state is replaced when a step has succeeded and never before, so an abort, a
+ * fault or a crash leaves no trace and a retry costs what the first attempt would have. A step has an index, the number
+ * of steps before it: the same index with the same action gives the same answer again.
+ */
+import type { Env, Reset, ResetOptions, Step } from '../env.js'
+import { ended } from '../env.js'
+import { untilAborted } from '../platform/abort.js'
+import { deepFreeze } from '../platform/freeze.js'
+import { assertSeed } from '../seed.js'
+
+/** A step with the state after it. */
+export interface Transition<State, O, I> {
+  readonly state: State
+  readonly step: Step<O, I>
+}
+
+/** An episode as a state machine: pure functions of a state that they never modify. */
+export interface EpisodeMachine<State, O, A, I, Input = A> {
+  /** Starts an episode. */
+  begin(seed: number, options: object | undefined): Reset<O, I> & { readonly state: State }
+  /** Reads an action from outside. */
+  parse(action: Input): A
+  /** Takes one action. Rejects where the world fails; nothing has happened then. */
+  advance(
+    state: State,
+    action: A,
+    signal: AbortSignal | undefined,
+  ): Transition<State, O, I> | Promise<Transition<State, O, I>>
+}
+
+interface TakenStep<A, O, I> {
+  readonly action: A
+  readonly step: Step<O, I>
+}
+
+interface RunningEpisode<State, A, O, I> {
+  readonly state: State
+  readonly taken: readonly TakenStep<A, O, I>[]
+}
+
+const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** The answer that the step at `index` had. */
+function repeated<A, O, I>(
+  taken: readonly TakenStep<A, O, I>[],
+  index: number,
+  action: A,
+): Step<O, I> {
+  const before = taken[index]
+  if (!before)
+    throw new RangeError(`Expected \`index\` to be at most ${taken.length}, got \`${index}\``)
+  if (!same(before.action, action))
+    throw new TypeError(
+      `Expected the action that step ${index} was taken with, got another: a step cannot be taken back`,
+    )
+  return before.step
+}
+
+/** Makes an env of a state machine. Its observations are frozen. */
+// Long because its methods share the running episode.
+export function transactional<State, O, A, I extends object, Input = A>(
+  machine: EpisodeMachine<State, O, A, I, Input>,
+): Env<O, Input, I> {
+  let running: RunningEpisode<State, A, O, I> | undefined
+  let busy = false
+  let closed = false
+
+  const alone = async <T>(call: string, work: () => Promise<T>): Promise<T> => {
+    if (closed) throw new TypeError(`Expected an open env, got ${call} after close()`)
+    if (busy) throw new TypeError(`Expected one call at a time, got ${call} while one is under way`)
+    busy = true
+    try {
+      return await work()
+    } finally {
+      busy = false
+    }
+  }
+
+  return {
+    reset({ seed = 0, options, signal }: ResetOptions = {}) {
+      return alone('reset()', async () => {
+        signal?.throwIfAborted()
+        const { state, ...start } = machine.begin(assertSeed('seed', seed), options)
+        deepFreeze(start.observation)
+        running = { state, taken: [] }
+        return start
+      })
+    },
+
+    step(given, { signal, index } = {}) {
+      return alone('step()', async () => {
+        if (!running) throw new TypeError('Expected reset() before step(), got step() first')
+        const { state, taken } = running
+        const action = machine.parse(given)
+        if (index !== undefined && index !== taken.length) return repeated(taken, index, action)
+        const last = taken.at(-1)
+        if (last && ended(last.step))
+          throw new TypeError('Expected reset() after the end of an episode, got step()')
+        signal?.throwIfAborted()
+        const after = Promise.resolve(machine.advance(state, action, signal))
+        const next = await untilAborted(after, signal)
+        deepFreeze(next.step.observation)
+        running = { state: next.state, taken: [...taken, { action, step: next.step }] }
+        return next.step
+      })
+    },
+
+    async close() {
+      closed = true
+      running = undefined
+    },
+
+    [Symbol.asyncDispose]() {
+      return this.close()
+    },
+  }
+}

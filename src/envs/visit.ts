@@ -1,0 +1,246 @@
+/** A consultation under way, as a value: what the patient, the examiner and the doctor have heard, and how a turn goes. */
+import type { Case, DoctorView, ExaminerView, PatientView } from '../case.js'
+import { doctorView, examinerView, graderView, patientView } from '../case.js'
+import type { Info, Observation, Step } from '../env.js'
+import { termination, transition, truncation } from '../env.js'
+import type { EpisodeTurn } from '../episode.js'
+import { finishedEpisode } from '../episode.js'
+import { rethrowAsFault } from '../error.js'
+import type { ExamSimulator, PastReport } from '../exam.js'
+import type { Exchange, Patient } from '../patient.js'
+import { deepFreeze } from '../platform/freeze.js'
+import type { Reward } from '../reward.js'
+import type { Action, Language, OrderStatus, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
+import { noFacts } from '../turn.js'
+import { parseReply, parseReport } from './edge.js'
+
+/** What is the same in all visits of an env. */
+export interface VisitSettings {
+  readonly patient: Patient
+  readonly examine: ExamSimulator
+  readonly reward?: Reward | undefined
+  readonly language: Language
+  readonly maxTurns: number
+  readonly budget: Observation['budget']
+  readonly minutesPerQuestion: number
+  readonly unknownOrderMoney: number
+  /** Unreadable replies in a row that end the episode. */
+  readonly maxInvalid: number
+}
+
+const words = {
+  unknownExam: {
+    en: (order: string) => `There is no examination called "${order}" here.`,
+    zh: (order: string) => `这里没有“${order}”这项检查。`,
+  },
+  tooExpensive: {
+    en: (left: number) => `That costs more than the ${left} left in the budget.`,
+    zh: (left: number) => `费用超出剩余预算（${left}）。`,
+  },
+  tooLong: {
+    en: (left: number) => `That takes longer than the ${left} minutes left.`,
+    zh: (left: number) => `所需时间超出剩余的${left}分钟。`,
+  },
+} as const
+
+const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text)
+
+/** State of an episode; a turn makes a new one and never changes it. */
+export interface Visit {
+  readonly truth: Case
+  readonly seed: number
+  readonly intake: DoctorView
+  readonly patient: PatientView
+  readonly examiner: ExaminerView
+  readonly dialogue: readonly Exchange[]
+  readonly reports: readonly PastReport[]
+  readonly turns: readonly Turn[]
+  readonly recorded: readonly EpisodeTurn[]
+  readonly spent: { readonly money: number; readonly minutes: number }
+  /** Unreadable replies in a row. */
+  readonly invalid: number
+}
+
+/** What an action led to, with what the patient or the examiner is to remember of it. */
+interface TurnResult {
+  readonly outcome: Outcome
+  readonly facts: TurnFacts
+  readonly exchange?: Exchange
+  readonly report?: PastReport
+}
+
+/** What the doctor sees. */
+export const observeVisit = (
+  { language, maxTurns, budget }: VisitSettings,
+  visit: Visit,
+): Observation => ({
+  intake: visit.intake,
+  turns: visit.turns,
+  turnsLeft: maxTurns - visit.turns.length,
+  spent: visit.spent,
+  budget,
+  language,
+})
+
+async function ask(
+  { patient, language, minutesPerQuestion }: VisitSettings,
+  { patient: view, dialogue, seed }: Visit,
+  utterance: string,
+  signal: AbortSignal | undefined,
+): Promise<TurnResult> {
+  const context = { view, dialogue, seed, language, signal }
+  const given = await rethrowAsFault('component-failed', 'patient', () =>
+    patient(utterance, context),
+  )
+  const reply = parseReply(given)
+  const { understood, questions, asked, told } = reply
+  const cost = { money: 0, minutes: minutesPerQuestion }
+  return {
+    outcome: { kind: 'answered', text: reply.text },
+    facts: { understood, questions, asked, told, exams: [], ...cost },
+    exchange: { utterance, reply },
+  }
+}
+
+async function order(
+  { examine, language, budget, minutesPerQuestion, unknownOrderMoney }: VisitSettings,
+  { examiner, reports, seed, spent }: Visit,
+  exam: string,
+  signal: AbortSignal | undefined,
+): Promise<TurnResult> {
+  const left = { money: budget.money - spent.money, minutes: budget.minutes - spent.minutes }
+  const context = { view: examiner, done: reports, now: spent.minutes, seed, language, signal }
+  const given = await rethrowAsFault('component-failed', 'exam simulator', () =>
+    examine(exam, context),
+  )
+  const refuse = (ordered: OrderStatus, text: string, money = 0): TurnResult => ({
+    outcome: { kind: 'rejected', text },
+    facts: { ...noFacts, ordered, money, minutes: minutesPerQuestion },
+  })
+  if (given === undefined) {
+    const text = words.unknownExam[language](cut(exam))
+    return refuse('unknown', text, Math.min(unknownOrderMoney, left.money))
+  }
+  const report = parseReport(given)
+  const { status, exams, told, money, minutes, invasiveness = 0 } = report
+  if (money > left.money) return refuse('refused', words.tooExpensive[language](left.money))
+  if (minutes > left.minutes) return refuse('refused', words.tooLong[language](left.minutes))
+  return {
+    outcome: { kind: 'examined', text: report.text },
+    facts: { asked: [], told, ordered: status, exams, invasiveness, money, minutes },
+    report: { ...report, at: spent.minutes + minutes },
+  }
+}
+
+function carryOut(
+  settings: VisitSettings,
+  visit: Visit,
+  action: Action,
+  signal: AbortSignal | undefined,
+): TurnResult | Promise<TurnResult> {
+  switch (action.kind) {
+    case 'ask':
+      return ask(settings, visit, action.text, signal)
+    case 'order':
+      return order(settings, visit, action.exam, signal)
+    case 'invalid': {
+      const facts = { ...noFacts, minutes: settings.minutesPerQuestion }
+      return { outcome: { kind: 'rejected', text: action.why }, facts }
+    }
+    case 'diagnose':
+    case 'give-up':
+      return { outcome: { kind: 'closed' }, facts: noFacts }
+  }
+}
+
+/** The visit after one more turn. */
+function addTurn(
+  visit: Visit,
+  action: Action,
+  { outcome, facts, exchange, report }: TurnResult,
+): Visit {
+  const turn = { action, outcome }
+  return {
+    ...visit,
+    dialogue: exchange ? [...visit.dialogue, exchange] : visit.dialogue,
+    reports: report ? [...visit.reports, report] : visit.reports,
+    turns: [...visit.turns, turn],
+    recorded: [...visit.recorded, { ...turn, facts }],
+    spent: {
+      money: visit.spent.money + facts.money,
+      minutes: visit.spent.minutes + facts.minutes,
+    },
+    invalid: action.kind === 'invalid' ? visit.invalid + 1 : 0,
+  }
+}
+
+function stopAfter(settings: VisitSettings, visit: Visit, { kind }: Action): Stop | undefined {
+  if (kind === 'diagnose') return 'diagnosed'
+  if (kind === 'give-up') return 'gave-up'
+  if (visit.invalid >= settings.maxInvalid) return 'invalid-action'
+  if (visit.turns.length >= settings.maxTurns) return 'max-turns'
+  if (visit.spent.minutes >= settings.budget.minutes) return 'budget'
+  return undefined
+}
+
+/** The last step, with the finished episode and, in an env with a reward, its score. */
+async function lastStep(
+  settings: VisitSettings,
+  visit: Visit,
+  stop: Stop,
+  info: Info,
+  signal: AbortSignal | undefined,
+): Promise<Step> {
+  const { reward, language, maxTurns, budget } = settings
+  const { truth, seed, intake, recorded: turns, spent } = visit
+  const episode = deepFreeze(
+    finishedEpisode({
+      caseId: truth.id,
+      seed,
+      language,
+      intake,
+      turns,
+      stop,
+      maxTurns,
+      spent,
+      budget,
+    }),
+  )
+  const score = reward && (await reward(episode, graderView(truth), { signal }))
+  const last = { ...info, stop, episode, ...(score ? { score } : {}) }
+  const end = episode.end === 'truncated' ? truncation : termination
+  // Without a total the number is 0 by necessity; `info.score` says that it is not a score.
+  return end(observeVisit(settings, visit), last, score?.total ?? 0)
+}
+
+/** Starts the visit of one patient. */
+export const startVisit = (truth: Case, seed: number): Visit => ({
+  truth,
+  seed,
+  intake: structuredClone(doctorView(truth)),
+  patient: patientView(truth),
+  examiner: examinerView(truth),
+  dialogue: [],
+  reports: [],
+  turns: [],
+  recorded: [],
+  spent: { money: 0, minutes: 0 },
+  invalid: 0,
+})
+
+/** Takes one action. @throws Fault where the patient, the examination or the reward fails */
+export async function takeTurn(
+  settings: VisitSettings,
+  before: Visit,
+  action: Action,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly state: Visit; readonly step: Step }> {
+  const result = await carryOut(settings, before, action, signal)
+  const state = addTurn(before, action, result)
+  const info: Info = { caseId: before.truth.id, seed: before.seed, facts: result.facts }
+  const stop = stopAfter(settings, state, action)
+  const step = stop
+    ? await lastStep(settings, state, stop, info, signal)
+    : transition(observeVisit(settings, state), info)
+  return { state, step }
+}
