@@ -68,7 +68,7 @@ export interface TaskKind {
   /** Patients and exam simulators by name; absent for questions, which have neither. */
   readonly roles?: NamedRoles
   /** Opens an env; roles left out are the kind's own. */
-  readonly createEnv: (reward: Reward, roles?: Partial<Roles>) => Env
+  readonly createEnv: (roles?: Partial<Roles>) => Env
 }
 
 /** Inputs shared by every kind of task. */
@@ -93,10 +93,10 @@ function consultationParts(
     maxTurns,
     accuracy: diagnosisAccuracy(),
     roles,
-    createEnv: (reward, { patient = usual.patient, exams = usual.exams } = {}) =>
+    createEnv: ({ patient = usual.patient, exams = usual.exams } = {}) =>
       consultation({
         cases: heldOut,
-        ...{ patient, exams, reward, language, maxTurns, money, minutes },
+        ...{ patient, exams, language, maxTurns, money, minutes },
         grammar: labelled(),
       }),
   }
@@ -209,6 +209,6 @@ export function questionTask(
     ...{ ...split, actionSpace, maxTurns: 1, ceiling: 'reference' },
     agents: { random: plainDoctors(actionSpace).random, reference: () => recordedDoctor(cases) },
     accuracy: verifiedAnswer({ formulary: formularyOf(knowledge) }),
-    createEnv: (reward) => question({ cases: split.heldOut, reward, language, grammar: huatuo() }),
+    createEnv: () => question({ cases: split.heldOut, language, grammar: huatuo() }),
   }
 }

@@ -57,7 +57,7 @@ export interface TaskOptions extends CaseOptions {
 export interface Task extends Omit<TaskKind, 'accuracy' | 'ceiling' | 'createEnv' | 'roles'> {
   readonly language: Language
   readonly tier: TierName | 'imported'
-  /** Opens an env with the task's patient, exams, budgets and reward. */
+  /** Opens an env with the task's patient, exams and budgets. It pays nothing: whoever plays it scores the episode. */
   readonly makeEnv: () => Env
   readonly reward: Reward
   /** Scores of every evaluated episode. */
@@ -143,7 +143,7 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
     language,
     tier: cases ? 'imported' : tier,
     agents,
-    makeEnv: () => createEnv(reward, roles),
+    makeEnv: () => createEnv(roles),
     reward,
     measures: { reward, accuracy, partialCredit: partialCredit({ formulary }), examF1: examF1() },
     floor: reference('random'),

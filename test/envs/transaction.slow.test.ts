@@ -90,7 +90,8 @@ async function disturb(
   next: Action,
   taken: readonly (readonly [Action, Step])[],
 ): Promise<void> {
-  const reachesWorld = ['ask', 'order'].includes(next.kind) && !('text' in next && typeof next.text !== 'string')
+  const reachesWorld =
+    ['ask', 'order'].includes(next.kind) && !('text' in next && typeof next.text !== 'string')
   const controller = new AbortController()
   const { signal } = controller
   switch (kind) {
