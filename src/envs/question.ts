@@ -9,6 +9,7 @@ import type { Reward } from '../reward.js'
 import type { Action, Language } from '../turn.js'
 import type { CaseSource } from './consultation.js'
 import { consultation } from './consultation.js'
+import { parseAction } from './edge.js'
 import type { OptionRules } from './options.js'
 import { checkOptions, consultationRules as rules } from './options.js'
 
@@ -64,6 +65,6 @@ export function question(options: QuestionOptions): Env {
   return {
     ...env,
     step: (action, options) =>
-      env.step(typeof action === 'string' ? action : answering(action), options),
+      env.step(typeof action === 'string' ? action : answering(parseAction(action)), options),
   }
 }

@@ -13,41 +13,106 @@ function checkConcurrency(concurrency: number): void {
 }
 
 /**
- * Runs every job, at most `concurrency` at a time. The first error is thrown; jobs not yet started are skipped.
+ * Runs every job, at most `concurrency` at a time. The first error is thrown when the jobs under way are over; jobs not
+ * yet started are skipped, and `signal` tells those under way that their results are no longer wanted.
  * Synchronous jobs yield to the event loop now and then, so that Ctrl-C and timers work.
  * @throws RangeError when concurrency is not a positive integer
  */
 export async function mapPool<J, R>(
   jobs: readonly J[],
   concurrency: number,
-  run: (job: J, index: number) => Promise<R>,
+  run: (job: J, index: number, signal: AbortSignal) => Promise<R>,
 ): Promise<R[]> {
   checkConcurrency(concurrency)
   const limit = pLimit(concurrency)
+  const failure = new AbortController()
   let last = performance.now()
   const yieldToLoop = async (): Promise<void> => {
     if (performance.now() - last < yieldEveryMs) return
     await new Promise((resolve) => setImmediate(resolve))
     last = performance.now()
   }
-  let failed = false
   const runOne = async (job: J, index: number): Promise<R> => {
     await yieldToLoop()
-    if (failed) throw new Error('Not begun: another job failed') // the caller has the other's error
+    failure.signal.throwIfAborted()
     try {
-      return await run(job, index)
+      return await run(job, index, failure.signal)
     } catch (error) {
-      failed = true
       limit.clearQueue()
+      failure.abort(error)
       throw error
     }
   }
-  return Promise.all(jobs.map((job, index) => limit(() => runOne(job, index))))
+  const running = new Set<Promise<R>>()
+  const track = (work: Promise<R>): Promise<R> => {
+    running.add(work)
+    const drop = () => running.delete(work)
+    work.then(drop, drop)
+    return work
+  }
+  try {
+    return await Promise.all(jobs.map((job, index) => limit(() => track(runOne(job, index)))))
+  } catch {
+    await Promise.allSettled(running)
+    throw failure.signal.reason
+  }
+}
+
+/** Most results, as a multiple of the concurrency, that wait for a slow one before them. */
+const windowPerSlot = 64
+
+/** Work under way, in the order in which it was begun. */
+class OrderedWork<R> {
+  readonly #queue: { readonly result: Promise<R>; settled: boolean }[] = []
+  #wake = (): void => {}
+  running = 0
+  failed = false
+
+  get size(): number {
+    return this.#queue.length
+  }
+
+  /** Whether the oldest is over. */
+  get firstSettled(): boolean {
+    return this.#queue[0]?.settled ?? false
+  }
+
+  add(result: Promise<R>): void {
+    const place = { result, settled: false }
+    const settle = (): void => {
+      place.settled = true
+      this.running--
+      this.#wake()
+    }
+    this.running++
+    this.#queue.push(place)
+    result.then(settle, () => {
+      this.failed = true
+      settle()
+    })
+  }
+
+  /** Waits for the oldest, and takes it out. */
+  takeFirst(): Promise<R> | undefined {
+    return this.#queue.shift()?.result
+  }
+
+  /** Waits until any of it is over. */
+  waitForAny(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  async waitForAll(): Promise<void> {
+    await Promise.allSettled(this.#queue.map(({ result }) => result))
+  }
 }
 
 /**
- * Runs the jobs of a stream, at most `concurrency` in flight, and yields their results in order. The first error is
- * thrown in its turn. After it, or when the consumer stops, no job starts and those in flight are awaited.
+ * Runs the jobs of a stream, at most `concurrency` at a time, and yields their results in order. Up to 64 results a slot
+ * wait for a slow one before them, while others go on. The first error is thrown in its turn. After it, or when the
+ * consumer stops, no job starts and those under way are awaited.
  * @throws RangeError when concurrency is not a positive integer
  */
 export async function* mapStream<J, R>(
@@ -56,17 +121,17 @@ export async function* mapStream<J, R>(
   run: (job: J) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
   checkConcurrency(concurrency)
-  const inFlight: Promise<R>[] = []
+  const work = new OrderedWork<R>()
+  const full = () => work.running >= concurrency || work.size >= windowPerSlot * concurrency
   try {
     for await (const job of jobs) {
-      const result = run(job)
-      // Thrown in its turn, which may come after the process would have ended for an unhandled rejection.
-      result.catch(() => {})
-      inFlight.push(result)
-      if (inFlight.length >= concurrency) yield inFlight.shift() as Promise<R>
+      work.add(run(job))
+      while (work.size > 0 && (work.failed || work.firstSettled || full()))
+        if (work.failed || work.firstSettled) yield work.takeFirst() as Promise<R>
+        else await work.waitForAny()
     }
-    while (inFlight.length > 0) yield inFlight.shift() as Promise<R>
+    while (work.size > 0) yield work.takeFirst() as Promise<R>
   } finally {
-    await Promise.allSettled(inFlight)
+    await work.waitForAll()
   }
 }

@@ -46,6 +46,22 @@ describe('mapPool', () => {
     expect(begun).toEqual([0, 1, 2])
   })
 
+  test('is over when it throws: the jobs under way have been told and awaited', async () => {
+    const ended: number[] = []
+    const told: boolean[] = []
+    const run = mapPool([0, 1, 2], 3, async (job, _, signal) => {
+      await sleep(job === 1 ? 0 : 15)
+      if (job === 1) throw new TypeError('job 1')
+      told.push(signal.aborted)
+      ended.push(job)
+    })
+    await expect(run).rejects.toThrow('job 1')
+    expect([ended, told]).toEqual([
+      [0, 2],
+      [true, true],
+    ])
+  })
+
   test('of no jobs gives nothing', async () => {
     expect(await mapPool([], 1, async () => 1)).toEqual([])
   })
@@ -116,6 +132,20 @@ describe('mapStream', () => {
     expect(most).toBe(4)
   })
 
+  test('goes on while a slow one is waited for', async () => {
+    let done = 0
+    let doneBeforeSlow = 0
+    const all = mapStream(numbers(200), 4, async (n) => {
+      if (n === 0) {
+        await sleep(150)
+        doneBeforeSlow = done
+      } else await sleep(1)
+      done++
+    })
+    for await (const _ of all);
+    expect(doneBeforeSlow).toBeGreaterThan(30)
+  })
+
   test('throws an error in its turn, begins nothing after it and awaits what was begun', async () => {
     const broken = new TypeError('job 1')
     const [begun, ended, got]: number[][] = [[], [], []]
@@ -133,9 +163,9 @@ describe('mapStream', () => {
     }
     await expect(run()).rejects.toBe(broken)
     expect(got).toEqual([0])
-    expect(begun).toEqual([0, 1, 2, 3])
-    expect(ended).toEqual([0, 2, 3])
-    expect(given).toBe(4)
+    expect(begun).toEqual([0, 1, 2])
+    expect(ended).toEqual([0, 2])
+    expect(given).toBe(3)
   })
 
   test('ends the stream where nobody wants more', async () => {
