@@ -11,12 +11,16 @@ export interface Move {
   /** The raw reply, hidden reasoning included. */
   readonly text?: string
   readonly sample?: Sample
+  /** What the agent wants to know at its next move of this episode: plain data, which survives JSON. */
+  readonly memory?: unknown
 }
 
 /** Per-call context of an agent. */
 export interface AgentContext {
   /** Keys the agent's own random draws; differs between siblings of a group. */
   readonly seed: number
+  /** The `memory` of this agent's last move in this episode; an agent keeps no other. */
+  readonly memory?: unknown
   readonly signal?: AbortSignal | undefined
 }
 

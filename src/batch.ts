@@ -4,12 +4,17 @@
  * A batch holds everything a gradient step needs, so every backend makes the same step. No backend's default
  * loss, clip bound or normaliser is ever used.
  */
+import type { Role } from './episode.js'
 
 /** One contiguous stream of token ids that one policy read and drew, in order. */
 export interface TokenSegment {
   /** The segment's episode; segments of one episode count once in a rollout mean. */
   readonly rolloutId: string
   readonly groupId: string
+  /** Who drew. @default 'doctor' */
+  readonly role?: Role
+  /** Name of the policy that drew. */
+  readonly policy?: string
   /** The prompt and all later tokens. */
   readonly tokens: Int32Array
   /** Number of leading tokens that are only read; at least 1. */

@@ -2,27 +2,111 @@
 import type { DoctorView } from './case.js'
 import type { Action, Language, Stop, Turn, TurnFacts } from './turn.js'
 
-/** Sampled tokens of a move; passed on to the trainer, never recomputed from text. */
-export interface Sample {
-  /** All tokens that the policy had read before it drew. */
-  readonly prompt: readonly number[]
+/** A speaker of a consultation. Any of them may be a policy, a model, or rules. */
+export type Role = 'doctor' | 'patient' | 'examiner' | 'judge'
+
+/** Tokens and money that a model spent on one reply. */
+export interface ReplyUsage {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  /** In the currency of the model's price list. */
+  readonly cost?: number
+}
+
+/** What a policy drew, with how it drew it. */
+interface Drawing {
   /** The tokens it drew. */
   readonly tokens: readonly number[]
   /** log P of each drawn token under the policy at `temperature`, natural logarithm. */
   readonly logprobs: readonly number[]
-  readonly policyVersion: number
+  /** Version of the weights; one per token where they changed while it drew. */
+  readonly policyVersion: number | readonly number[]
   readonly temperature: number
   /** `scaled`: log-probs of the temperature-scaled distribution; `raw`: of temperature 1. */
   readonly logprobMode: 'scaled' | 'raw'
   readonly stopReason: 'stop' | 'length'
+  readonly usage?: ReplyUsage
 }
 
-/** A turn with its facts and, if the agent has them, the reply text and the sampled tokens. */
+/** Sampled tokens of one reply, as the policy hands them over; passed on to the trainer, never recomputed from text. */
+export interface Sample extends Drawing {
+  /** All tokens that the policy had read before it drew. */
+  readonly prompt: readonly number[]
+  /** Name of the policy. @default the name of the agent, or of the role */
+  readonly policy?: string
+}
+
+/**
+ * Sampled tokens of one reply, as an episode keeps them: without the tokens that the role's stream holds already.
+ *
+ * A role's tokens form streams: a stream is what its draws heard and drew, one after another. The prompt of a draw is
+ * the stream so far and what was `heard` since. A prompt that does not extend the stream begins another, with all of
+ * it heard: a fork.
+ */
+export interface Draw extends Drawing {
+  readonly role: Role
+  readonly policy: string
+  /** Number of the stream among those of its role and policy, from 0. */
+  readonly stream: number
+  /** Tokens read since the stream's last draw. */
+  readonly heard: readonly number[]
+}
+
+/** A turn with its facts and, if a policy or a model spoke, the doctor's reply text and everybody's draws. */
 export interface EpisodeTurn extends Turn {
   readonly facts: TurnFacts
   /** The reply as written, hidden reasoning included; for format rewards, never for a judge. */
   readonly text?: string
-  readonly sample?: Sample
+  /** Draws of this turn, in the order in which they were made. */
+  readonly draws?: readonly Draw[]
+}
+
+/** The turn's draw by a role; the last one where there are several. */
+export const findDraw = (
+  { draws }: Pick<EpisodeTurn, 'draws'>,
+  role: Role = 'doctor',
+): Draw | undefined => draws?.findLast((draw) => draw.role === role)
+
+/** The versions of the weights that drew, one or more. */
+export const drawVersions = ({ policyVersion }: Drawing): readonly number[] =>
+  typeof policyVersion === 'number' ? [policyVersion] : policyVersion
+
+/** Whether `tokens` begins with the tokens of `parts`, one part after another. */
+function extendsParts(tokens: readonly number[], parts: readonly (readonly number[])[]): boolean {
+  let at = 0
+  for (const part of parts) {
+    if (part.length > tokens.length - at) return false
+    for (let i = 0; i < part.length; i++) if (part[i] !== tokens[at + i]) return false
+    at += part.length
+  }
+  return true
+}
+
+/**
+ * Makes the draw of a sample, given the episode's earlier draws: the part of its prompt that is new.
+ * @param name the policy's name where the sample has none
+ */
+export function encodeDraw(
+  earlier: readonly Draw[],
+  role: Role,
+  { prompt, policy, ...drawn }: Sample,
+  name: string,
+): Draw {
+  const named = policy ?? name
+  const own = earlier.filter((draw) => draw.role === role && draw.policy === named)
+  const last = own.at(-1)?.stream ?? -1
+  const read = own
+    .filter(({ stream }) => stream === last)
+    .flatMap(({ heard, tokens }) => [heard, tokens])
+  const extending = last >= 0 && extendsParts(prompt, read)
+  const known = extending ? read.reduce((sum, { length }) => sum + length, 0) : 0
+  return {
+    role,
+    policy: named,
+    stream: extending ? last : last + 1,
+    heard: prompt.slice(known),
+    ...drawn,
+  }
 }
 
 /** Record of one finished consultation. */

@@ -1,5 +1,6 @@
 /** The examination simulator: a function that carries out one order, or gives `undefined` for an unknown one. */
 import type { ExaminerView } from './case.js'
+import type { Sample } from './episode.js'
 import type { Language, OrderStatus, RevealedFinding } from './turn.js'
 
 /** Result of one carried-out order. */
@@ -15,6 +16,8 @@ export interface ExamReport {
   readonly minutes: number
   /** Sum over the examinations done of 0 (none) to 3 (an operation). @default 0 */
   readonly invasiveness?: number
+  /** The tokens of the report, where a policy drew it. */
+  readonly sample?: Sample
 }
 
 /** A report with its time in the consultation. */

@@ -1,5 +1,6 @@
 /** Groups: episodes of one case and one seed, with their scores and advantages. */
-import type { Episode } from './episode.js'
+import type { Episode, Role } from './episode.js'
+import { findDraw } from './episode.js'
 import type { Score } from './reward.js'
 
 /**
@@ -13,6 +14,8 @@ export interface Group {
   readonly id: string
   readonly caseId: string
   readonly seed: number
+  /** Whose draws learn from the advantages. Episodes with two policies form a group for each. */
+  readonly role: Role
   readonly episodes: readonly Episode[]
   readonly scores: readonly Score[]
   /** One number per episode; 0 for an episode that does not learn. */
@@ -57,6 +60,8 @@ export type BatchEstimator = (groups: readonly ScoredGroup[]) => readonly (reado
 
 /** Which members count in a group, and which groups learn. */
 export interface GroupPolicy {
+  /** Whose draws learn. @default 'doctor' */
+  readonly role?: Role
   /** Minimum number of members that count, for a group to learn. @default 2, or 1 with a baseline from elsewhere */
   readonly minScored?: number
   /** Totals no further apart than this are equal. @default 0 */
@@ -92,19 +97,22 @@ export function assertSiblings(episodes: readonly Episode[]): void {
   }
 }
 
-/** Whether an episode was truncated: by its env, or in a move by the token limit. */
-export const isTruncated = (episode: Episode): boolean =>
-  episode.end === 'truncated' || episode.turns.some(({ sample }) => sample?.stopReason === 'length')
+/** Whether an episode was truncated: by its env, or in a reply of `role` by the token limit. */
+export const isTruncated = (episode: Episode, role: Role = 'doctor'): boolean =>
+  episode.end === 'truncated' ||
+  episode.turns.some(({ draws }) =>
+    draws?.some((draw) => draw.role === role && draw.stopReason === 'length'),
+  )
 
 function memberStanding(
   episode: Episode,
   { total }: Score,
-  truncated: NonNullable<GroupPolicy['truncated']>,
+  { truncated = 'keep', role }: GroupPolicy,
 ): Standing {
   if (total === null) return 'out'
   if (!Number.isFinite(total))
     throw new RangeError(`Expected \`total\` of ${episode.id} to be finite, got \`${total}\``)
-  if (truncated === 'keep' || !isTruncated(episode)) return 'learns'
+  if (truncated === 'keep' || !isTruncated(episode, role)) return 'learns'
   return truncated === 'drop' ? 'out' : 'counts'
 }
 
@@ -163,9 +171,7 @@ export function formGroup(
       `Expected as many scores as episodes and at least one, got ${episodes.length} episodes and ${scores.length} scores`,
     )
   assertSiblings(episodes)
-  const standings = episodes.map((episode, i) =>
-    memberStanding(episode, scores[i]!, policy.truncated ?? 'keep'),
-  )
+  const standings = episodes.map((episode, i) => memberStanding(episode, scores[i]!, policy))
   const totals = scores.flatMap(({ total }, i) =>
     total === null || standings[i] === 'out' ? [] : [total],
   )
@@ -173,17 +179,18 @@ export function formGroup(
   const advantages =
     status === 'learns' ? placeAdvantages(id, standings, estimate(totals)) : episodes.map(() => 0)
   const { caseId, seed } = first
-  return { id, caseId, seed, episodes, scores, advantages, standings, status }
+  const { role = 'doctor' } = policy
+  return { id, caseId, seed, role, episodes, scores, advantages, standings, status }
 }
 
-function scoredGroup({ episodes, scores, standings }: Group): ScoredGroup {
+function scoredGroup({ episodes, scores, standings, role }: Group): ScoredGroup {
   const counting = scores.flatMap((score, i) =>
     score.total === null || standings[i] === 'out'
       ? []
       : [{ total: score.total, parts: score.parts, turns: episodes[i]!.turns }],
   )
   const tokens = counting.map(({ turns }) =>
-    turns.reduce((sum, { sample }) => sum + (sample?.tokens.length ?? 0), 0),
+    turns.reduce((sum, turn) => sum + (findDraw(turn, role)?.tokens.length ?? 0), 0),
   )
   return {
     totals: counting.map(({ total }) => total),

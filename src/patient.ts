@@ -1,5 +1,6 @@
 /** The patient: a function that answers one utterance, given the patient's view of the case and the dialogue. */
 import type { PatientView } from './case.js'
+import type { Sample } from './episode.js'
 import type { Language, RevealedFinding, Understanding } from './turn.js'
 
 /** An earlier utterance with the patient's reply. */
@@ -18,6 +19,8 @@ export interface Reply {
   readonly asked: readonly string[]
   /** Findings the reply revealed. */
   readonly told: readonly RevealedFinding[]
+  /** The tokens of the reply, where a policy drew it. */
+  readonly sample?: Sample
 }
 
 /** Context of an utterance for a patient. */

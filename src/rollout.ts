@@ -5,7 +5,8 @@ import type { Case } from './case.js'
 import { graderView } from './case.js'
 import type { Env } from './env.js'
 import { ended } from './env.js'
-import type { Episode, EpisodeTurn } from './episode.js'
+import type { Draw, Episode, EpisodeTurn } from './episode.js'
+import { encodeDraw } from './episode.js'
 import type { Fault } from './error.js'
 import { isEpisodeFault, rethrowAsFault } from './error.js'
 import type { RewardSet, ScoresOf } from './reward.js'
@@ -27,6 +28,31 @@ export interface RolloutOptions {
   readonly signal?: AbortSignal | undefined
 }
 
+/** The doctor's reply of a turn, as the episode keeps it. */
+interface WrittenReply {
+  readonly text?: string
+  readonly draw?: Draw
+}
+
+function writtenReply(
+  { text, sample }: Move,
+  earlier: readonly WrittenReply[],
+  name: string,
+): WrittenReply {
+  const draws = earlier.flatMap(({ draw }) => draw ?? [])
+  return {
+    ...(text === undefined ? {} : { text }),
+    ...(sample ? { draw: encodeDraw(draws, 'doctor', sample, name) } : {}),
+  }
+}
+
+/** The doctor spoke before anybody answered. */
+const withReply = (turn: EpisodeTurn, { draw, ...reply }: WrittenReply = {}): EpisodeTurn => ({
+  ...turn,
+  ...reply,
+  ...(draw ? { draws: [draw, ...(turn.draws ?? [])] } : {}),
+})
+
 /**
  * Plays one episode.
  * @throws Fault if the patient, an examination or the agent failed: there is no episode then
@@ -36,19 +62,20 @@ export async function rollout(
   agent: Agent,
   { seed = 0, agentSeed = seed, options, agentName = 'agent', id, signal }: RolloutOptions = {},
 ): Promise<Episode> {
-  const written: Pick<EpisodeTurn, 'text' | 'sample'>[] = []
+  const written: WrittenReply[] = []
+  let memory: unknown
   const start = { seed, signal, ...(options === undefined ? {} : { options }) }
   let { observation } = await env.reset(start)
   for (;;) {
     signal?.throwIfAborted()
     const seen = observation
     const move = await rethrowAsFault('component-failed', agentName, async () => {
-      const given: unknown = await agent(seen, { seed: agentSeed, signal })
+      const given: unknown = await agent(seen, { seed: agentSeed, memory, signal })
       if (typeof given === 'object' && given !== null && 'action' in given) return given as Move
       throw new TypeError(`Expected a move (an object with an \`action\`), got \`${given}\``)
     })
-    const { text, sample } = move
-    written.push({ ...(text === undefined ? {} : { text }), ...(sample ? { sample } : {}) })
+    memory = move.memory
+    written.push(writtenReply(move, written, agentName))
     const step = await env.step(move.action, { signal })
     observation = step.observation
     if (!ended(step)) continue
@@ -58,7 +85,7 @@ export async function rollout(
       ...episode,
       id: id ?? `${episode.caseId}/${seed}/${agentSeed}`,
       agent: agentName,
-      turns: episode.turns.map((turn, t) => ({ ...turn, ...written[t] })),
+      turns: episode.turns.map((turn, t) => withReply(turn, written[t])),
     }
   }
 }

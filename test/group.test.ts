@@ -5,6 +5,7 @@ import { assertSiblings, estimateAcrossGroups, formGroup, isTruncated } from '..
 import type { Score } from '../src/reward.js'
 import { notApplicable, ok, unavailable } from '../src/reward.js'
 import { noFacts } from '../src/turn.js'
+import { drawnTurn } from './fixtures/draws.js'
 import { fc } from './fixtures/property.js'
 
 const episode = (id: string, change: Partial<Episode> = {}): Episode => ({
@@ -140,23 +141,23 @@ describe('formGroup', () => {
 })
 
 /** A turn drawn as `tokens` tokens, the last of which may have met the limit. */
-const turn = (
-  tokens: number,
-  stopReason: 'stop' | 'length' = 'stop',
-): Episode['turns'][number] => ({
-  action: { kind: 'ask', text: 'q' },
-  outcome: { kind: 'answered', text: 'a' },
-  facts: noFacts,
-  sample: {
-    prompt: [1],
-    tokens: new Array<number>(tokens).fill(2),
-    logprobs: new Array<number>(tokens).fill(-1),
-    policyVersion: 0,
-    temperature: 1,
-    logprobMode: 'scaled',
-    stopReason,
-  },
-})
+const turn = (tokens: number, stopReason: 'stop' | 'length' = 'stop'): Episode['turns'][number] =>
+  drawnTurn(
+    {
+      action: { kind: 'ask', text: 'q' },
+      outcome: { kind: 'answered', text: 'a' },
+      facts: noFacts,
+    },
+    {
+      prompt: [1],
+      tokens: new Array<number>(tokens).fill(2),
+      logprobs: new Array<number>(tokens).fill(-1),
+      policyVersion: 0,
+      temperature: 1,
+      logprobMode: 'scaled',
+      stopReason,
+    },
+  )
 
 test('an episode is cut short by its env, or by the token limit in any of its turns', () => {
   expect(isTruncated(episode('a', { turns: [turn(3)] }))).toBe(false)

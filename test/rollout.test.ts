@@ -72,8 +72,12 @@ describe('rollout', () => {
       return turn === 1 ? move : { ...move, sample: sample(turn) }
     }
     const { turns } = await rollout(tinyEnv(), sampling, { options })
-    expect(turns.map((turn) => turn.sample)).toEqual([sample(0), undefined, sample(2)])
-    expect(turns.map((turn) => 'sample' in turn)).toEqual([true, false, true])
+    const draw = (turn: number, stream: number) => {
+      const { prompt: heard, ...drawn } = sample(turn)
+      return [{ role: 'doctor', policy: 'agent', stream, heard, ...drawn }]
+    }
+    expect(turns.map(({ draws }) => draws)).toEqual([draw(0, 0), undefined, draw(2, 1)])
+    expect(turns.map((turn) => 'draws' in turn)).toEqual([true, false, true])
   })
 
   test('carries the reply as it was written, an empty one too, and none where there was none', async () => {

@@ -3,8 +3,8 @@ import type { Case, DoctorView, ExaminerView, PatientView } from '../case.js'
 import { doctorView, examinerView, graderView, patientView } from '../case.js'
 import type { Info, Observation, Step } from '../env.js'
 import { termination, transition, truncation } from '../env.js'
-import type { EpisodeTurn } from '../episode.js'
-import { finishedEpisode } from '../episode.js'
+import type { EpisodeTurn, Role, Sample } from '../episode.js'
+import { encodeDraw, finishedEpisode } from '../episode.js'
 import { rethrowAsFault } from '../error.js'
 import type { ExamSimulator, PastReport } from '../exam.js'
 import type { Exchange, Patient } from '../patient.js'
@@ -67,7 +67,12 @@ interface TurnResult {
   readonly facts: TurnFacts
   readonly exchange?: Exchange
   readonly report?: PastReport
+  /** Who answered with drawn tokens, and those tokens. */
+  readonly drawn?: { readonly role: Role; readonly sample: Sample }
 }
+
+const drawnBy = (role: Role, sample: Sample | undefined): Pick<TurnResult, 'drawn'> =>
+  sample ? { drawn: { role, sample } } : {}
 
 /** What the doctor sees. */
 export const observeVisit = (
@@ -99,6 +104,7 @@ async function ask(
     outcome: { kind: 'answered', text: reply.text },
     facts: { understood, questions, asked, told, exams: [], ...cost },
     exchange: { utterance, reply },
+    ...drawnBy('patient', reply.sample),
   }
 }
 
@@ -129,6 +135,7 @@ async function order(
     outcome: { kind: 'examined', text: report.text },
     facts: { asked: [], told, ordered: status, exams, invasiveness, money, minutes },
     report: { ...report, at: spent.minutes + minutes },
+    ...drawnBy('examiner', report.sample),
   }
 }
 
@@ -157,15 +164,23 @@ function carryOut(
 function addTurn(
   visit: Visit,
   action: Action,
-  { outcome, facts, exchange, report }: TurnResult,
+  { outcome, facts, exchange, report, drawn }: TurnResult,
 ): Visit {
   const turn = { action, outcome }
+  const draws = drawn && [
+    encodeDraw(
+      visit.recorded.flatMap((before) => before.draws ?? []),
+      drawn.role,
+      drawn.sample,
+      drawn.role,
+    ),
+  ]
   return {
     ...visit,
     dialogue: exchange ? [...visit.dialogue, exchange] : visit.dialogue,
     reports: report ? [...visit.reports, report] : visit.reports,
     turns: [...visit.turns, turn],
-    recorded: [...visit.recorded, { ...turn, facts }],
+    recorded: [...visit.recorded, { ...turn, facts, ...(draws && { draws }) }],
     spent: {
       money: visit.spent.money + facts.money,
       minutes: visit.spent.minutes + facts.minutes,

@@ -47,8 +47,10 @@ function expectKnownAction({ action }: Move): void {
   expectThat(complete, `an action \`${kind}\` with its fields`, action)
 }
 
-/** Throws where a sample cannot be trained on. */
-export function expectSample(sample: Sample): void {
+/** Throws where a sample, or a draw with its stream's `prompt`, cannot be trained on. */
+export function expectSample(
+  sample: Pick<Sample, 'prompt' | 'tokens' | 'logprobs' | 'temperature'>,
+): void {
   const { prompt, tokens, logprobs, temperature } = sample
   const isToken = (id: number) => Number.isInteger(id) && id >= 0
   expectThat(prompt.length > 0, 'a prompt of at least one token', prompt)

@@ -2,7 +2,7 @@
 import type { Agent } from '../agent.js'
 import type { Backend, StepReport } from '../backend.js'
 import type { TrainBatch } from '../batch.js'
-import type { Episode, Sample } from '../episode.js'
+import type { Draw, Episode } from '../episode.js'
 import type { CheckContext } from './check.js'
 import { expectRefused, expectSame, expectThat } from './expect.js'
 
@@ -81,13 +81,16 @@ export const reportNumbers = (report: StepReport): readonly number[] => [
   report.critic?.explained ?? 0,
 ]
 
-/** Every sample of the episodes, in order. */
-export const episodeSamples = (episodes: readonly Episode[]): readonly Sample[] =>
-  episodes.flatMap(({ turns }) => turns.flatMap(({ sample }) => sample ?? []))
+/** Every draw of the episodes, in order. */
+export const episodeDraws = (episodes: readonly Episode[]): readonly Draw[] =>
+  episodes.flatMap(({ turns }) => turns.flatMap(({ draws }) => draws ?? []))
 
 /** Moves, tokens and log-probs of an episode, to compare. */
 const describeTurns = ({ turns }: Episode): readonly unknown[] =>
-  turns.map(({ action, sample }) => [JSON.stringify(action), sample?.tokens, sample?.logprobs])
+  turns.map(({ action, draws }) => [
+    JSON.stringify(action),
+    draws?.map(({ tokens, logprobs }) => [tokens, logprobs]),
+  ])
 
 /** Makes the bench for one run of a check. */
 export const makeBench = (

@@ -21,7 +21,7 @@ const requireDemonstrate =
 /** Plays an episode, all of whose moves the policy can make, and removes its samples. */
 async function playWithoutSamples(b: BackendBench, backend: Backend): Promise<Episode> {
   const episode = await b.material.play(backend.sampler(), 0)
-  return { ...episode, turns: episode.turns.map(({ sample: _, ...turn }) => turn) }
+  return { ...episode, turns: episode.turns.map(({ draws: _, ...turn }) => turn) }
 }
 
 /** Makes a batch of supervised fine-tuning, with all tokens of the current policy version. */

@@ -4,7 +4,7 @@ import { countDrawnTokens } from '../batch.js'
 import type { Episode } from '../episode.js'
 import { expectSample } from './agent.js'
 import type { BackendMaterial, BenchChecks } from './backend-bench.js'
-import { episodeSamples, expectClose, makeBench, reportNumbers } from './backend-bench.js'
+import { episodeDraws, expectClose, makeBench, reportNumbers } from './backend-bench.js'
 import { checkpointChecks } from './backend-checkpoint.js'
 import { criticChecks } from './backend-critic.js'
 import { demonstrationChecks } from './backend-demonstration.js'
@@ -18,29 +18,29 @@ const samplingChecks: BenchChecks = {
   'moves carry the tokens they were drawn as': (b) =>
     b.with(1, async (backend) => {
       for (const episode of await b.play(backend)) {
-        const samples = episodeSamples([episode])
-        expectThat(samples.length > 0, 'a sample in every episode', 'none')
-        samples.forEach(expectSample)
+        const draws = episodeDraws([episode])
+        expectThat(draws.length > 0, 'a draw in every episode', 'none')
+        for (const draw of draws) expectSample({ ...draw, prompt: draw.heard })
       }
     }),
 
-  'samples carry the policy version, before and after a step': (b) =>
+  'draws carry the policy version, before and after a step': (b) =>
     b.with(1, async (backend) => {
       const checkVersions = async () => {
-        for (const { policyVersion } of episodeSamples(await b.play(backend)))
-          expectSame('sample.policyVersion', policyVersion, backend.policyVersion)
+        for (const { policyVersion } of episodeDraws(await b.play(backend)))
+          expectSame('draw.policyVersion', policyVersion, backend.policyVersion)
       }
       await checkVersions()
       await backend.step(await b.batch(backend))
       await checkVersions()
     }),
 
-  'samples carry the temperature that was asked for': (b) =>
+  'draws carry the temperature that was asked for': (b) =>
     b.with(1, async (backend) => {
       for (const temperature of [1, 0.5]) {
         const episode = await b.material.play(backend.sampler({ temperature }), 0)
-        for (const sample of episodeSamples([episode]))
-          expectSame('sample.temperature', sample.temperature, temperature)
+        for (const draw of episodeDraws([episode]))
+          expectSame('draw.temperature', draw.temperature, temperature)
       }
     }),
 
@@ -51,7 +51,7 @@ const samplingChecks: BenchChecks = {
       await backend.step(await b.batch(backend, 1))
       const after = await b.material.play(old, 0)
       const drawn = (episode: Episode) =>
-        episodeSamples([episode]).map(({ tokens, logprobs, policyVersion }) => [
+        episodeDraws([episode]).map(({ tokens, logprobs, policyVersion }) => [
           policyVersion,
           tokens,
           logprobs,

@@ -84,12 +84,12 @@ describe('exactly the broken promise is reported when a backend', () => {
   )
   only(
     'names version 0 for ever',
-    'samples carry the policy version, before and after a step',
+    'draws carry the policy version, before and after a step',
     sampling((sample) => ({ ...sample, policyVersion: 0 })),
   )
   only(
     'does not hear of temperature',
-    'samples carry the temperature that was asked for',
+    'draws carry the temperature that was asked for',
     changed((inner) => ({ sampler: () => inner.sampler() })),
   )
   only(

@@ -1,5 +1,6 @@
 /** Format reward: the share of the doctor's replies that are well-formed. */
 import type { EpisodeTurn } from '../../episode.js'
+import { findDraw } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { shareOfTurns } from './share-of-turns.js'
@@ -10,10 +11,10 @@ const end = '\u{10fffd}'
 /** Whether a reply has an unclosed segment of hidden reasoning, which hides everything after it. */
 const isUnclosed = (text: string): boolean => !stripHiddenReasoning(`${text}\n${end}`).endsWith(end)
 
-const isWellFormed = ({ action, text, sample }: EpisodeTurn): boolean =>
-  action.kind !== 'invalid' &&
-  sample?.stopReason !== 'length' &&
-  (text === undefined || !isUnclosed(text))
+const isWellFormed = (turn: EpisodeTurn): boolean =>
+  turn.action.kind !== 'invalid' &&
+  findDraw(turn)?.stopReason !== 'length' &&
+  (turn.text === undefined || !isUnclosed(turn.text))
 
 /**
  * The share of well-formed replies: parsed by the grammar as exactly one action, all hidden reasoning closed, and not

@@ -1,6 +1,6 @@
 /** DoctorAgent-RL's diagnostic efficiency index (DEI), parity and fixed: result quality over turns and tokens. */
 import type { EpisodeTurn } from '../../episode.js'
-import { diagnosisOf } from '../../episode.js'
+import { diagnosisOf, findDraw } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
@@ -33,7 +33,7 @@ export interface DeiOptions extends FormularyOptions {
 }
 
 const countTokens = (turn: EpisodeTurn): number =>
-  turn.sample?.tokens.length ?? charactersOrWords(rawReply(turn, { tagged: false })).length
+  findDraw(turn)?.tokens.length ?? charactersOrWords(rawReply(turn, { tagged: false })).length
 
 const textAfter = (text: string, label: string): string => text.split(label)[1] ?? ''
 

@@ -30,7 +30,7 @@ export function toTrainBatch(
     .flatMap((group) =>
       group.episodes.flatMap((episode, i) => {
         if (group.standings[i] !== 'learns') return []
-        const made = episodeSegments(episode, group.advantages[i] ?? 0, group.id)
+        const made = episodeSegments(episode, group.advantages[i] ?? 0, group.id, group)
         forks += made.forks
         return made.segments
       }),

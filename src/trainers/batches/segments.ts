@@ -1,58 +1,56 @@
-/** Token segments of an episode: append-only, with a new segment where a prompt does not extend the last one. */
+/** Token segments of an episode: one for each stream of a role's draws. */
 import type { TokenSegment } from '../../batch.js'
-import type { Episode, Sample } from '../../episode.js'
+import type { Draw, Episode, Role } from '../../episode.js'
 
-/** Whether `longer` has `part` at index `at`. */
-const hasAt = (longer: readonly number[], part: readonly number[], at: number): boolean => {
-  if (longer.length < at + part.length) return false
-  for (let i = 0; i < part.length; i++) if (part[i] !== longer[at + i]) return false
-  return true
-}
-
-/** Whether the prompt of `next` begins with the prompt and drawn tokens of `before`. */
-const extendsStream = (before: Sample, next: Sample): boolean =>
-  hasAt(next.prompt, before.prompt, 0) && hasAt(next.prompt, before.tokens, before.prompt.length)
-
-/** Splits samples into runs whose prompts extend one another. Each run is one segment. */
-function splitRuns(samples: readonly Sample[]): Sample[][] {
-  const out: Sample[][] = []
-  for (const sample of samples) {
-    const open = out.at(-1)
-    const before = open?.at(-1)
-    if (open && before && extendsStream(before, sample)) open.push(sample)
-    else out.push([sample])
+/** The draws of one role's policies in an episode, stream by stream. */
+function groupByStream(episode: Episode, role: Role, policy: string | undefined): Draw[][] {
+  const streams = new Map<string, Draw[]>()
+  for (const draw of episode.turns.flatMap(({ draws }) => draws ?? [])) {
+    if (draw.role !== role || (policy !== undefined && draw.policy !== policy)) continue
+    const key = JSON.stringify([draw.policy, draw.stream])
+    const stream = streams.get(key)
+    if (stream) stream.push(draw)
+    else streams.set(key, [draw])
   }
-  return out
+  return [...streams.values()]
 }
 
 function buildSegment(
-  run: readonly Sample[],
+  stream: readonly Draw[],
   advantage: number,
   rolloutId: string,
   groupId: string,
 ): TokenSegment {
-  const first = run[0] as Sample // `splitRuns` makes no empty run
-  const last = run.at(-1) as Sample
-  const tokens = new Int32Array(last.prompt.length + last.tokens.length)
-  tokens.set(last.prompt)
-  tokens.set(last.tokens, last.prompt.length)
-  const promptLength = first.prompt.length
-  const length = tokens.length - promptLength
+  const first = stream[0] as Draw // `groupByStream` makes no empty stream
+  const last = stream.at(-1) as Draw
+  const promptLength = first.heard.length
+  const total = stream.reduce((sum, { heard, tokens }) => sum + heard.length + tokens.length, 0)
+  const tokens = new Int32Array(total)
+  const length = total - promptLength
   const mask = new Uint8Array(length)
   const logprobs = new Float32Array(length)
   const advantages = new Float32Array(length)
   const policyVersions = new Int32Array(length).fill(-1)
-  for (const sample of run) {
-    const from = sample.prompt.length - promptLength
-    const to = from + sample.tokens.length
+  let at = 0
+  for (const draw of stream) {
+    tokens.set(draw.heard, at)
+    at += draw.heard.length
+    tokens.set(draw.tokens, at)
+    const from = at - promptLength
+    at += draw.tokens.length
+    const to = at - promptLength
     mask.fill(1, from, to)
     advantages.fill(advantage, from, to)
-    policyVersions.fill(sample.policyVersion, from, to)
-    for (let t = from; t < to; t++) logprobs[t] = sample.logprobs[t - from] ?? Number.NaN
+    const { policyVersion } = draw
+    if (typeof policyVersion === 'number') policyVersions.fill(policyVersion, from, to)
+    else policyVersions.set(policyVersion, from)
+    for (let t = from; t < to; t++) logprobs[t] = draw.logprobs[t - from] ?? Number.NaN
   }
   return {
     rolloutId,
     groupId,
+    role: first.role,
+    policy: first.policy,
     tokens,
     promptLength,
     mask,
@@ -65,20 +63,28 @@ function buildSegment(
   }
 }
 
+/** Whose draws to train on. */
+export interface SegmentOptions {
+  /** @default 'doctor' */
+  readonly role?: Role
+  /** Only this policy's. @default every policy of the role */
+  readonly policy?: string | undefined
+}
+
 /**
- * Segments of one episode, with the episode's advantage at every drawn token.
+ * Segments of one role in an episode, with the episode's advantage at every drawn token.
  * More than one segment means that the token stream was not append-only; `forks` counts the breaks.
  */
 export function episodeSegments(
   episode: Episode,
   advantage: number,
   groupId: string,
+  { role = 'doctor', policy }: SegmentOptions = {},
 ): { readonly segments: readonly TokenSegment[]; readonly forks: number } {
-  const samples = episode.turns.flatMap((turn) => (turn.sample ? [turn.sample] : []))
-  const parts = splitRuns(samples)
+  const streams = groupByStream(episode, role, policy)
   return {
-    segments: parts.map((run) => buildSegment(run, advantage, episode.id, groupId)),
-    forks: Math.max(0, parts.length - 1),
+    segments: streams.map((stream) => buildSegment(stream, advantage, episode.id, groupId)),
+    forks: streams.length - new Set(streams.map(([draw]) => draw?.policy)).size,
   }
 }
 

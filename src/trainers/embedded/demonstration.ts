@@ -1,6 +1,7 @@
 /** Teacher forcing for the embedded policy: another agent's episode as segments this policy could have drawn. */
 import type { TokenSegment } from '../../batch.js'
-import type { Episode } from '../../episode.js'
+import type { Draw, Episode } from '../../episode.js'
+import { encodeDraw } from '../../episode.js'
 import { episodeSegments } from '../batches/segments.js'
 import type { FeatureExtractor } from './policy.js'
 import type { Tokenizer } from './tokenizer.js'
@@ -26,7 +27,8 @@ export function demonstrationSegments(
   const state = extractor.initialState()
   const actionMask = new Uint8Array(extractor.actions)
   let read = 0
-  const turns = episode.turns.map(({ sample: _, ...turn }, t) => {
+  const draws: Draw[] = []
+  const turns = episode.turns.map(({ draws: _, ...turn }, t) => {
     const seen = episode.turns.slice(0, t)
     const rest = { turns: seen, turnsLeft: maxTurns - t, spent, budget, language }
     const prompt = tokenizer.encode({ intake, ...rest })
@@ -43,7 +45,9 @@ export function demonstrationSegments(
       logprobMode: 'scaled',
       stopReason: 'stop',
     } as const
-    return { ...turn, sample }
+    const draw = encodeDraw(draws, 'doctor', sample, 'embedded')
+    draws.push(draw)
+    return { ...turn, draws: [draw] }
   })
   return episodeSegments({ ...episode, turns }, 1, episode.caseId).segments
 }

@@ -5,6 +5,7 @@
 import type { LimitFunction } from 'p-limit'
 import pLimit from 'p-limit'
 import type { Agent } from '../../agent.js'
+import { drawVersions } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { GroupMember, PlayOptions } from './group-rollouts.js'
 import { playMember, rolloutJobs } from './group-rollouts.js'
@@ -59,7 +60,7 @@ export interface RolloutQueue {
 const oldestVersion = ({ members }: PlayedGroup): number =>
   Math.min(
     ...members.flatMap(({ episode }) =>
-      episode.turns.flatMap(({ sample }) => sample?.policyVersion ?? []),
+      episode.turns.flatMap((turn) => (turn.draws ?? []).flatMap(drawVersions)),
     ),
   )
 

@@ -5,6 +5,7 @@ import type { TokenSegment } from '../../batch.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
+import { encodeDraw } from '../../episode.js'
 import { episodeSegments } from '../batches/segments.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
 import type { PreviousReply } from './consultation-stream.js'
@@ -80,7 +81,7 @@ export function languageDemonstration(
   const trained: EpisodeTurn[] = []
   let messages = first
   let before: PreviousReply | undefined
-  for (const [t, { sample: _, ...turn }] of episode.turns.entries()) {
+  for (const [t, { draws: _, ...turn }] of episode.turns.entries()) {
     const stream = nextStream(tokenizer, messages, before, { history })
     const after = later[t] ?? []
     const reply = replyText(turn, after, { grammar, opened: openedThinkTag(stream.marked) })
@@ -94,7 +95,13 @@ export function languageDemonstration(
       logprobMode: 'scaled',
       stopReason: 'stop',
     })
-    if (!isExcluded(turn) && tokens.length > 0) trained.push({ ...turn, sample: made.sample })
+    if (!isExcluded(turn) && tokens.length > 0) {
+      const earlier = trained.flatMap(({ draws = [] }) => draws)
+      trained.push({
+        ...turn,
+        draws: [encodeDraw(earlier, 'doctor', made.sample, 'demonstration')],
+      })
+    }
     before = { turn: made, messages }
     messages = after
   }

@@ -1,4 +1,4 @@
-/** The Arrow schema of trajectory files (`bedside-trajectories/1`), and trajectories as a table of it. */
+/** The Arrow schema of trajectory files (`bedside-trajectories/2`), and trajectories as a table of it. */
 import type * as Arrow from 'apache-arrow'
 import type { TokenSegment } from '../../batch.js'
 import { countDrawnTokens } from '../../batch.js'
@@ -15,6 +15,8 @@ const columns = {
   segment_count: 'int32',
   case_id: 'text',
   agent: 'text',
+  role: 'text?',
+  policy: 'text?',
   seed: 'int64',
   step: 'int32?',
   reward: 'float64?',
@@ -95,6 +97,8 @@ function scalarValues({ segment, index, count, caseId, agent, seed, step, score 
     segment_count: count,
     case_id: caseId,
     agent,
+    role: segment.role ?? null,
+    policy: segment.policy ?? null,
     seed: BigInt(seed),
     step: step ?? null,
     reward: score?.total ?? null,

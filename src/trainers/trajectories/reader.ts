@@ -5,7 +5,7 @@ import type { Column } from './columns.js'
 import type { StoredRow } from './stored-row.js'
 import { parseTrajectoryRow } from './stored-row.js'
 import type { Trajectory } from './trajectory.js'
-import { trajectorySchema } from './trajectory.js'
+import { readableSchemas } from './trajectory.js'
 import { metadataKey } from './writer.js'
 
 /**
@@ -16,20 +16,21 @@ export async function readSchemaName(path: string): Promise<string | undefined> 
   return (await openParquet(path)).metadata.get(metadataKey)
 }
 
-/** Rows by row group, with all columns or the given ones. @throws as {@link readTrajectories} */
-async function* readRowGroups(
-  path: string,
-  columns?: readonly Column[],
-): AsyncGenerator<readonly StoredRow[]> {
+/** Opens a file, and names its schema. @throws as {@link readTrajectories} */
+async function openTrajectories(path: string) {
   const file = await openParquet(path)
   const schema = file.metadata.get(metadataKey)
-  if (schema !== trajectorySchema)
+  if (schema === undefined || !readableSchemas.includes(schema))
     throw new Fault(
       'bad-input',
-      `${path}: expected a file of trajectories with schema ${trajectorySchema}, got ${schema ?? 'none'}`,
+      `${path}: expected a file of trajectories with schema ${readableSchemas.join(' or ')}, got ${schema ?? 'none'}`,
     )
-  // The schema's name vouches for its columns.
-  for await (const rows of file.readRowGroups(columns)) yield rows as readonly StoredRow[]
+  return {
+    schema,
+    /** Rows by row group, with all columns or the given ones; the schema's name vouches for them. */
+    readRowGroups: (columns?: readonly Column[]) =>
+      file.readRowGroups(columns) as AsyncIterable<readonly StoredRow[]>,
+  }
 }
 
 /**
@@ -37,7 +38,8 @@ async function* readRowGroups(
  * @throws Fault `bad-input` for a file that is missing, damaged, or of another schema or version of it
  */
 export async function* readTrajectories(path: string): AsyncGenerator<Trajectory> {
-  for await (const rows of readRowGroups(path))
+  const file = await openTrajectories(path)
+  for await (const rows of file.readRowGroups())
     for (const row of rows) yield parseTrajectoryRow(row)
 }
 
@@ -107,12 +109,13 @@ export async function trajectoryInfo(path: string): Promise<TrajectoryInfo> {
     rewards.sum += Number(row.reward)
     rewards.count += 1
   }
-  for await (const rows of readRowGroups(path, countedColumns)) {
+  const file = await openTrajectories(path)
+  for await (const rows of file.readRowGroups(countedColumns)) {
     all.rowGroups += 1
     rows.forEach(add)
   }
   return {
-    schema: trajectorySchema,
+    schema: file.schema,
     ...all,
     meanReward: rewards.count > 0 ? rewards.sum / rewards.count : null,
     byPolicyVersion: [...versions.values()].sort((a, b) => a.policyVersion - b.policyVersion),

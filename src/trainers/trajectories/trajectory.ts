@@ -1,12 +1,15 @@
 /** Trajectories: token segments of a rollout with their origin and reward, as training runs store them. */
 import type { TokenSegment } from '../../batch.js'
 import { assertBatch, makeNormaliser } from '../../batch.js'
-import type { Episode } from '../../episode.js'
+import type { Episode, Role } from '../../episode.js'
 import type { Score } from '../../reward.js'
 import { episodeSegments } from '../batches/segments.js'
 
-/** Schema name and version in the metadata of every trajectory file; a reader refuses any other. */
-export const trajectorySchema = 'bedside-trajectories/1'
+/** Schema name and version in the metadata of every trajectory file that is written. */
+export const trajectorySchema = 'bedside-trajectories/2'
+
+/** Schemas that are read; version 1 had no role and no policy: the doctor's, named as the agent. */
+export const readableSchemas: readonly string[] = ['bedside-trajectories/1', trajectorySchema]
 
 /** One token segment with its origin and reward: one row of a trajectory file. */
 export interface Trajectory {
@@ -34,14 +37,16 @@ export interface EpisodeTrajectoriesOptions {
   readonly step?: number
   /** The reward of the episode. */
   readonly score?: Score
+  /** Whose draws. @default 'doctor' */
+  readonly role?: Role
 }
 
 /** Trajectories of one episode, in the order of its segments; none for an episode without samples. */
 export function episodeTrajectories(
   episode: Episode,
-  { groupId, advantage = 0, step, score }: EpisodeTrajectoriesOptions,
+  { groupId, advantage = 0, step, score, role = 'doctor' }: EpisodeTrajectoriesOptions,
 ): Trajectory[] {
-  const { segments } = episodeSegments(episode, advantage, groupId)
+  const { segments } = episodeSegments(episode, advantage, groupId, { role })
   return segments.map((segment, index) => ({
     segment,
     index,
@@ -64,7 +69,8 @@ const loneSurrogate = /\p{Surrogate}/u
 /** Describes the first invalid field beside the tokens, if any. */
 function findInvalidField(one: Trajectory): string | undefined {
   const { segment, index, count, caseId, agent, seed, step, score } = one
-  const texts = { rolloutId: segment.rolloutId, groupId: segment.groupId, caseId, agent }
+  const { rolloutId, groupId, policy = '' } = segment
+  const texts = { rolloutId, groupId, policy, caseId, agent }
   for (const [field, text] of Object.entries(texts))
     if (loneSurrogate.test(text)) return `well-formed \`${field}\`, got \`${JSON.stringify(text)}\``
   const badBit = segment.mask.findIndex((bit) => bit > 1)

@@ -79,7 +79,7 @@ function rowGroupQueue(
 }
 
 /**
- * Opens a new `*.parquet` file of the schema `bedside-trajectories/1`; it replaces an existing file when it is
+ * Opens a new `*.parquet` file of the schema `bedside-trajectories/2`; it replaces an existing file when it is
  * closed. Left by `await using` without `close`, it aborts.
  * @throws Fault `bad-input` for another name; `append` and `close` throw one for a path that cannot be written
  */

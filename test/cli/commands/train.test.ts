@@ -268,7 +268,7 @@ describe('train, by other loops', () => {
     await document(['train', ...quick, '--out', out, '--set', 'training.episodesEvery=3'])
     const file = join(out, 'trajectories', 'step-000003.parquet')
     const info = await document(['trajectories', 'info', file])
-    expect(info).toMatchObject({ schema: 'bedside-trajectories/1', rows: 16, mixed: 0 })
+    expect(info).toMatchObject({ schema: 'bedside-trajectories/2', rows: 16, mixed: 0 })
     const sft = join(folder, 'sft.jsonl')
     const flags = ['--format', 'sft', '--best-of-group', '--out', sft]
     const made = Object(await document(['trajectories', 'export', out, ...flags]))

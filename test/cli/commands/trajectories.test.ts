@@ -108,7 +108,7 @@ describe('trajectories info', () => {
   test('counts rows and tokens by the policy version that drew them', async () => {
     const { code, stdout } = await ran((terminal) => showTrajectoryInfo(trajectories, {}, terminal))
     expect(code).toBe(0)
-    expect(stdout).toContain('bedside-trajectories/1')
+    expect(stdout).toContain('bedside-trajectories/2')
     expect(stdout).toMatch(/10, 4 of them drawn/)
     expect(stdout).toMatch(/policy version +segments +tokens +drawn\n0 +1 +5 +2\n1 +1 +5 +2\n/)
   })
@@ -117,7 +117,7 @@ describe('trajectories info', () => {
     const flags = { json: true }
     const { stdout } = await ran((terminal) => showTrajectoryInfo(trajectories, flags, terminal))
     expect(JSON.parse(stdout)).toMatchObject({
-      schema: 'bedside-trajectories/1',
+      schema: 'bedside-trajectories/2',
       rows: 2,
       rollouts: 2,
       tokens: 10,

@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import { replyFormat } from '../../../src/rewards/process/reply-format.js'
+import { drawnTurn } from '../../fixtures/draws.js'
 import { ask, diagnose, episodeOf, invalid, truthOf } from '../../fixtures/reward-episodes.js'
 
 const judge = async (...turns: EpisodeTurn[]) =>
   (await replyFormat()(episodeOf(turns), truthOf())).total
 const written = (text: string): EpisodeTurn => ({ ...ask(), text })
-const cutOff = (stopReason: 'stop' | 'length'): EpisodeTurn => ({
-  ...ask(),
-  sample: {
+const cutOff = (stopReason: 'stop' | 'length'): EpisodeTurn =>
+  drawnTurn(ask(), {
     ...{ prompt: [1], tokens: [2], logprobs: [-1], policyVersion: 0, temperature: 1 },
     ...{ logprobMode: 'raw', stopReason },
-  },
-})
+  })
 
 test('is the share of replies that could be read, the diagnosis among them', async () => {
   expect(await judge(ask(), diagnose('flu'))).toBe(1)

@@ -13,6 +13,7 @@ import {
 import { deiMetric } from '../../../src/rewards/published/doctoragent-rl-dei.js'
 import type { Preset } from '../../fixtures/doctoragent.js'
 import { paid } from '../../fixtures/doctoragent.js'
+import { drawnTurn } from '../../fixtures/draws.js'
 import type { Compared } from '../../fixtures/influenza-consultations.js'
 import {
   asking,
@@ -140,13 +141,11 @@ describe('each fault, as released and fixed', () => {
   })
 
   test('D13 tokens counted with their padding', async () => {
-    const drawn = (turn: EpisodeTurn): EpisodeTurn => ({
-      ...turn,
-      sample: {
+    const drawn = (turn: EpisodeTurn): EpisodeTurn =>
+      drawnTurn(turn, {
         ...{ prompt: [1], tokens: [2, 3], logprobs: [-1, -1], policyVersion: 0, temperature: 1 },
         ...{ logprobMode: 'raw', stopReason: 'stop' },
-      },
-    })
+      })
     const episode = episodeOf(good.turns.map(drawn))
     const judge = judgeOf('5')
     const value = async (options: object) =>

@@ -28,11 +28,10 @@ const scored = (episodes: readonly Episode[]) =>
 /** As a policy would have drawn it that forgets what it read: one segment per move. */
 const forked = (episode: Episode): Episode => ({
   ...episode,
-  turns: episode.turns.map((turn, t) =>
-    turn.sample && t % 2 === 1
-      ? { ...turn, sample: { ...turn.sample, prompt: [...turn.sample.prompt.slice(1)] } }
-      : turn,
-  ),
+  turns: episode.turns.map((turn, t) => {
+    const draws = turn.draws?.map((draw) => ({ ...draw, stream: t, heard: [t, ...draw.heard] }))
+    return draws ? { ...turn, draws } : turn
+  }),
 })
 
 const drawn = (mask: Uint8Array, row: ArrayLike<number>): number[] =>
@@ -118,7 +117,7 @@ describe('examples', () => {
     const { turns } = third.episode
     const undrawn = {
       ...third,
-      episode: { ...third.episode, turns: turns.map(({ sample: _, ...turn }) => turn) },
+      episode: { ...third.episode, turns: turns.map(({ draws: _, ...turn }) => turn) },
     }
     const examples = await criticBatch({ backend, loss }, [undrawn, first, unscored])
     expect(examples.map(({ segments }) => segments[0]?.rolloutId)).toEqual([first.episode.id])

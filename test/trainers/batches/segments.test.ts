@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Episode, Sample } from '../../../src/episode.js'
 import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import { noFacts } from '../../../src/turn.js'
+import { withSamples } from '../../fixtures/draws.js'
 import { fc } from '../../fixtures/property.js'
 
 const sample = (prompt: readonly number[], tokens: readonly number[]): Sample => ({
@@ -21,12 +22,14 @@ const episode = (samples: readonly (Sample | undefined)[]): Episode => ({
   agent: 'a',
   language: 'en',
   intake: { view: 'doctor', demographics: { speaker: 'self' }, complaint: { en: 'x' } },
-  turns: samples.map((one) => ({
-    action: { kind: 'ask', text: 'q' },
-    outcome: { kind: 'answered', text: 'a' },
-    facts: noFacts,
-    ...(one ? { sample: one } : {}),
-  })),
+  turns: withSamples(
+    samples.map(() => ({
+      action: { kind: 'ask', text: 'q' },
+      outcome: { kind: 'answered', text: 'a' },
+      facts: noFacts,
+    })),
+    samples,
+  ),
   end: 'terminated',
   stop: 'diagnosed',
   maxTurns: 9,

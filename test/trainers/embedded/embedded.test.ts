@@ -62,7 +62,7 @@ describe('learning', () => {
 
   test('a fresh policy finds every open move equally likely', async () => {
     const { turns } = await consult(embedded({ actionSpace: words }).sampler(), 0, 1)
-    expect(turns[0]?.sample?.logprobs[0]).toBeCloseTo(-Math.log(5), 12)
+    expect(turns[0]?.draws?.[0]?.logprobs[0]).toBeCloseTo(-Math.log(5), 12)
   })
 
   test('never makes a move twice, and concludes on the last turn', async () => {

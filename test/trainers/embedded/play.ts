@@ -5,6 +5,7 @@ import type { TrainBatch } from '../../../src/batch.js'
 import { makeNormaliser } from '../../../src/batch.js'
 import type { Observation } from '../../../src/env.js'
 import type { Episode } from '../../../src/episode.js'
+import { encodeDraw } from '../../../src/episode.js'
 import { actionSpace } from '../../../src/knowledge/action-space.js'
 import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import { type Action, noFacts, type Turn } from '../../../src/turn.js'
@@ -53,11 +54,12 @@ export async function consult(
       { seed },
     )
     const { action, sample } = move
+    const drawn = turns.flatMap(({ draws = [] }) => draws)
     turns.push({
       action,
       outcome: replyTo(action, n % 2 === 0),
       facts: noFacts,
-      ...(sample ? { sample } : {}),
+      ...(sample ? { draws: [encodeDraw(drawn, 'doctor', sample, 'test')] } : {}),
     })
     if (action.kind === 'diagnose' || turns.length === maxTurns) break
   }

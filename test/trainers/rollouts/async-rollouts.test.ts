@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
 import { consultation } from '../../../src/envs/consultation.js'
+import { drawVersions } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
 import type { Patient } from '../../../src/patient.js'
 import type { Reward } from '../../../src/reward.js'
@@ -47,8 +48,9 @@ describe('consultations played ahead', () => {
     const events = trainingEmitter()
     events.on('group-formed', ({ episodes }) => {
       for (const { turns } of episodes)
-        for (const { sample } of turns)
-          if (sample) ages.push(backend.policyVersion - sample.policyVersion)
+        for (const { draws = [] } of turns)
+          for (const draw of draws)
+            for (const version of drawVersions(draw)) ages.push(backend.policyVersion - version)
     })
     const told = await run(yes, { backend, events })
     expect(told.map(({ step }) => step)).toEqual([1, 2, 3, 4, 5, 6])

@@ -7,6 +7,7 @@ const group = (status: Group['status'], i: number): Group => ({
   id: `g${i}`,
   caseId: 'case-1',
   seed: i,
+  role: 'doctor',
   episodes: [],
   scores: [],
   advantages: [],

@@ -31,7 +31,7 @@ const demonstrate = (
 
 /** An episode as it comes back from a file, without what it was drawn as. */
 const recorded = ({ turns, ...episode }: Episode): Episode =>
-  JSON.parse(JSON.stringify({ ...episode, turns: turns.map(({ sample: _, ...turn }) => turn) }))
+  JSON.parse(JSON.stringify({ ...episode, turns: turns.map(({ draws: _, ...turn }) => turn) }))
 
 const isGood = ({ action: { kind } }: EpisodeTurn) => kind !== 'invalid' && kind !== 'give-up'
 

@@ -14,6 +14,7 @@ import { exportTraining } from '../../../src/trainers/trajectories/export.js'
 import { exportFormats } from '../../../src/trainers/trajectories/export-rows.js'
 import { episodeTrajectories } from '../../../src/trainers/trajectories/trajectory.js'
 import { trajectoryWriter } from '../../../src/trainers/trajectories/writer.js'
+import { withSamples } from '../../fixtures/draws.js'
 import { ask, diagnose, episodeOf, truthOf } from '../../fixtures/reward-episodes.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'bedside-exports-'))
@@ -208,7 +209,10 @@ describe('slime samples', () => {
   if (!turn) throw new Error('Expected a turn')
   const drawn = (id: string, ...samples: ReturnType<typeof sample>[]) =>
     episodeOf(
-      samples.map((one) => ({ ...turn, sample: one })),
+      withSamples(
+        samples.map(() => turn),
+        samples,
+      ),
       { id },
     )
   const trajectoriesFile = async () => {

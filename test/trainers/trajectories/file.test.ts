@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { Table, WriterPropertiesBuilder, writeParquet } from 'parquet-wasm'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -11,6 +12,7 @@ import { readTrajectories, trajectoryInfo } from '../../../src/trainers/trajecto
 import type { Trajectory } from '../../../src/trainers/trajectories/trajectory.js'
 import { episodeTrajectories } from '../../../src/trainers/trajectories/trajectory.js'
 import { trajectoryWriter } from '../../../src/trainers/trajectories/writer.js'
+import { withSamples } from '../../fixtures/draws.js'
 import { fc } from '../../fixtures/property.js'
 import { diagnose, episodeOf } from '../../fixtures/reward-episodes.js'
 
@@ -179,10 +181,7 @@ describe('a file of trajectories', () => {
     const [turn] = episodeOf([diagnose('flu')]).turns
     if (!turn) throw new Error('Expected a turn')
     const later = { ...sample, prompt: [9, 9, 9], tokens: [5, 6], logprobs: [-1, -2] }
-    const episode = episodeOf([
-      { ...turn, sample },
-      { ...turn, sample: later },
-    ])
+    const episode = episodeOf(withSamples([turn, turn], [sample, later]))
     const score = { total: 0.5, parts: {} }
     const all = episodeTrajectories(episode, { groupId: 'g', advantage: 2, step: 3, score })
     expect(all.map(({ index, count }) => [index, count])).toEqual([
@@ -196,7 +195,7 @@ describe('a file of trajectories', () => {
     await writer.close()
     expect((await load(path)).slice(0, 2)).toEqual(all)
     expect(await trajectoryInfo(path)).toEqual({
-      schema: 'bedside-trajectories/1',
+      schema: 'bedside-trajectories/2',
       rows: 3,
       rowGroups: 1,
       rollouts: 2,
@@ -330,13 +329,23 @@ describe('the reader', () => {
     await writeFile(path, writeParquet(table, properties))
   }
 
+  test('reads the first version, which knew of no roles', async () => {
+    const path = fileURLToPath(
+      new URL('../../golden/format-1/trajectories.parquet', import.meta.url),
+    )
+    expect(await trajectoryInfo(path)).toMatchObject({ schema: 'bedside-trajectories/1', rows: 2 })
+    const [first] = await load(path)
+    expect(first?.segment).toMatchObject({ promptLength: 5, stopReason: 'stop' })
+    expect([first?.segment.role, first?.segment.policy]).toEqual([undefined, undefined])
+  })
+
   test('refuses another version, and says which it found and which it expected', async () => {
     const path = fresh()
-    await withSchema(path, 'bedside-trajectories/2')
+    await withSchema(path, 'bedside-trajectories/3')
     for (const read of [load(path), trajectoryInfo(path)])
       await expect(read).rejects.toMatchObject({
         code: 'bad-input',
-        message: `${path}: expected a file of trajectories with schema bedside-trajectories/1, got bedside-trajectories/2`,
+        message: `${path}: expected a file of trajectories with schema bedside-trajectories/1 or bedside-trajectories/2, got bedside-trajectories/3`,
       })
   })
 

@@ -13,6 +13,7 @@ import { exportFormats } from '../../../src/trainers/trajectories/export-rows.js
 import type { Trajectory } from '../../../src/trainers/trajectories/trajectory.js'
 import { episodeTrajectories } from '../../../src/trainers/trajectories/trajectory.js'
 import { trajectoryWriter } from '../../../src/trainers/trajectories/writer.js'
+import { drawnTurn } from '../../fixtures/draws.js'
 import { pythonOf } from '../../fixtures/python.js'
 import { ask, diagnose, episodeOf, truthOf } from '../../fixtures/reward-episodes.js'
 
@@ -70,7 +71,7 @@ beforeAll(async () => {
   for (const [n, total] of [0.25, null, 1].entries()) {
     const [asked, told] = [ask(), diagnose(n === 2 ? '流感 🤧' : 'Influenza')]
     // The smallest subnormal, a negative zero, and a number that no float holds.
-    const turns = [asked, { ...told, sample: sample([-1.401298464324817e-45, -0, -0.1], n) }]
+    const turns = [asked, drawnTurn(told, sample([-1.401298464324817e-45, -0, -0.1], n))]
     const language = n === 2 ? 'zh' : 'en'
     const episode = episodeOf(turns, { id: `1/0/${n}`, seed: n + 2 ** 31, language })
     const score = { total, parts: { a: { status: 'ok' as const, value: n } } }
@@ -100,8 +101,8 @@ describe('exports', () => {
       const same = { datasets: rows, datasets_jsonl: rows, duckdb: rows, pyarrow: rows }
       expect(found[format]).toEqual(same)
     }
-    expect(trajectories.file_metadata).toBe('bedside-trajectories/1')
-    expect(trajectories.duckdb_metadata).toEqual([['bedside-trajectories/1']])
+    expect(trajectories.file_metadata).toBe('bedside-trajectories/2')
+    expect(trajectories.duckdb_metadata).toEqual([['bedside-trajectories/2']])
     expect(trajectories.types).toMatchObject({
       rollout_id: 'string',
       seed: 'int64',
