@@ -335,7 +335,7 @@ describe('the reader', () => {
     )
     expect(await trajectoryInfo(path)).toMatchObject({ schema: 'bedside-trajectories/1', rows: 2 })
     const [first] = await load(path)
-    expect(first?.segment).toMatchObject({ promptLength: 5, stopReason: 'stop' })
+    expect(first?.segment).toMatchObject({ promptLength: 7, stopReason: 'stop' })
     expect([first?.segment.role, first?.segment.policy]).toEqual([undefined, undefined])
   })
 
