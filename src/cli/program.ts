@@ -1,8 +1,7 @@
 /** Builds the `bedside` command line: every command with its flags. A command's module is loaded when it runs. */
 import { Command, CommanderError } from 'commander'
 import { version } from './commands/version.js'
-import type { CommandRunner } from './flags/declare.js'
-import { addExamples } from './flags/declare.js'
+import { addExamples, type CommandRunner } from './flags/declare.js'
 import { addCases, addRewards } from './flags/declare-data.js'
 import { addConsult, addEvaluate, addTrain } from './flags/declare-doctors.js'
 import { addKnowledge, addPatient } from './flags/declare-knowledge.js'

@@ -9,10 +9,8 @@ import { Fault } from '../error.js'
 import type { Task } from '../tasks/task.js'
 import { embedded } from '../trainers/embedded/embedded.js'
 import type { TinkerService } from '../trainers/tinker/service.js'
-import type { MakeBackend } from './own-backends.js'
-import { checkBackend, openNamedBackend } from './own-backends.js'
-import type { Recipe } from './recipe.js'
-import { recipePolicy } from './recipe.js'
+import { checkBackend, type MakeBackend, openNamedBackend } from './own-backends.js'
+import { type Recipe, recipePolicy } from './recipe.js'
 
 /** Options of `openBackend`. */
 export interface OpenBackendOptions {

@@ -10,8 +10,7 @@ import type { Patient } from '../patient.js'
 import type { RewardFunction } from '../rewards/define.js'
 import { readStoredRecipe } from './directory.js'
 import type { MakeBackend } from './own-backends.js'
-import type { OwnPartName, Recipe } from './recipe.js'
-import { ownPartNames } from './recipe.js'
+import { type OwnPartName, ownPartNames, type Recipe } from './recipe.js'
 
 /** Objects that replace parts named by a recipe. */
 export interface OwnParts {

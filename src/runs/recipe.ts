@@ -6,10 +6,8 @@ import { tierNames } from '../knowledge/tiers.js'
 import { expectedPart, isModule } from '../tasks/modules.js'
 import { roleNames } from '../tasks/parts.js'
 import { backendNames } from './own-backends.js'
-import type { RecipeProblem } from './recipe-problems.js'
-import { recipeProblems, removeIdleKeys } from './recipe-problems.js'
-import type { TrainingInput } from './recipe-training.js'
-import { Count, isRecord, Probability, Training } from './recipe-training.js'
+import { type RecipeProblem, recipeProblems, removeIdleKeys } from './recipe-problems.js'
+import { Count, isRecord, Probability, Training, type TrainingInput } from './recipe-training.js'
 
 /** Schema of `policy`: the language model that a sidecar trains. */
 export const LanguageModelPolicy = z.strictObject({

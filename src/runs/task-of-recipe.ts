@@ -1,6 +1,5 @@
 /** Builds a task from a recipe. */
-import type { Task, TaskOptions } from '../tasks/task.js'
-import { task } from '../tasks/task.js'
+import { type Task, type TaskOptions, task } from '../tasks/task.js'
 import type { Recipe } from './recipe.js'
 
 /** Builds the task of a recipe. `beside` overrides it with what a recipe cannot hold: objects, cases already read. */

@@ -1,7 +1,6 @@
 /** Streams the lines of text files, gzip or Brotli compressed ones included. */
 import { createReadStream } from 'node:fs'
-import type { Transform } from 'node:stream'
-import { pipeline } from 'node:stream'
+import { pipeline, type Transform } from 'node:stream'
 import {
   constants,
   createBrotliCompress,

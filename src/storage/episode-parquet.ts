@@ -1,8 +1,7 @@
 /** Saved episodes as a Parquet table: flat columns for people to look at, and JSON columns to read back. */
 import type * as Arrow from 'apache-arrow'
 import type { NewFile } from './atomic-write.js'
-import type { EpisodeRow } from './episode-row.js'
-import { checkSchema, schemaName } from './episode-row.js'
+import { checkSchema, type EpisodeRow, schemaName } from './episode-row.js'
 import { createParquetSink, openParquet } from './parquet-files.js'
 
 /** Writes rows in one file format; `finish` ends the file. */

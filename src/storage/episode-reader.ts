@@ -6,8 +6,7 @@
  */
 import type { GraderView } from '../case.js'
 import { errorMessage, Fault } from '../error.js'
-import type { SavedEpisode } from './episode-schema.js'
-import { parseSavedEpisode, quickRest, quickTruth } from './episode-schema.js'
+import { parseSavedEpisode, quickRest, quickTruth, type SavedEpisode } from './episode-schema.js'
 import { unsure } from './quick-schema.js'
 
 /** Cached truths. Siblings are consecutive, so a small cache suffices; a large one slows garbage collection. */

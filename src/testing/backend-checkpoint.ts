@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Backend } from '../backend.js'
 import { Fault } from '../error.js'
-import type { BackendBench, BenchChecks } from './backend-bench.js'
-import { expectClose, reportNumbers } from './backend-bench.js'
+import { type BackendBench, type BenchChecks, expectClose, reportNumbers } from './backend-bench.js'
 import { expectRefused, expectSame, expectThat } from './expect.js'
 
 /** Runs the work with a new temporary folder, which is deleted afterwards. */

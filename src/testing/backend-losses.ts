@@ -1,8 +1,7 @@
 /** Conformance checks of a backend's losses: every objective that it declares, and importance corrections. */
 import type { Loss, Objective } from '../batch.js'
 import { addCorrection } from './backend-batches.js'
-import type { BackendBench, BenchChecks } from './backend-bench.js'
-import { expectClose, reportNumbers } from './backend-bench.js'
+import { type BackendBench, type BenchChecks, expectClose, reportNumbers } from './backend-bench.js'
 import { expectAnswer, expectSame, expectThat } from './expect.js'
 
 /** One objective of each kind, with the papers' bounds; a new kind is a compile error here. */

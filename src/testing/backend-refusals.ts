@@ -1,9 +1,7 @@
 /** Conformance checks of the batches that a backend must refuse, with nothing applied. */
-import type { Loss, Normaliser, TrainBatch } from '../batch.js'
-import { objectiveKinds } from '../batch.js'
+import { type Loss, type Normaliser, objectiveKinds, type TrainBatch } from '../batch.js'
 import { addCorrection, addCritic, addKlPenalty } from './backend-batches.js'
-import type { BenchChecks } from './backend-bench.js'
-import { expectUnapplied } from './backend-bench.js'
+import { type BenchChecks, expectUnapplied } from './backend-bench.js'
 import { makeLoss } from './backend-losses.js'
 
 /** Copies a batch with NaN in a field of its first segment. */

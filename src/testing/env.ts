@@ -1,15 +1,12 @@
 /** Conformance checks of an env (`env.ts`): call order, episode ends, determinism, plain data, no leak. */
 import type { Case } from '../case.js'
-import type { Env, Info, Observation, Reset, Step } from '../env.js'
-import { ended } from '../env.js'
+import { type Env, ended, type Info, type Observation, type Reset, type Step } from '../env.js'
 import type { Action } from '../turn.js'
-import type { Check, CheckReport } from './check.js'
-import { runChecks } from './check.js'
+import { type Check, type CheckReport, runChecks } from './check.js'
 import { expectPlain, expectRefused, expectSame, expectThat, expectWithin } from './expect.js'
 import { diagnosisNames, findName } from './leak.js'
 import { allStrings } from './plain-data.js'
-import type { EnvScript } from './play.js'
-import { playInterleaved, playScript, playToEnd, resetEnv, useEnv } from './play.js'
+import { type EnvScript, playInterleaved, playScript, playToEnd, resetEnv, useEnv } from './play.js'
 
 /** Inputs of {@link envChecks}. */
 export interface EnvMaterial {

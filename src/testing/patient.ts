@@ -1,6 +1,5 @@
 /** Conformance checks of a patient (`patient.ts`): answers true to the case, consistent in any order, no leak. */
-import type { Case, PatientView } from '../case.js'
-import { patientView } from '../case.js'
+import { type Case, type PatientView, patientView } from '../case.js'
 import { errorMessage } from '../error.js'
 import type { Exchange, Patient, Reply } from '../patient.js'
 import type { FindingState, Language, RevealedFinding, Understanding } from '../turn.js'

@@ -1,6 +1,5 @@
 /** Playing a script of actions on an env: as far as it goes, to the end, or interleaved with others. */
-import type { Env, Reset, Step } from '../env.js'
-import { ended } from '../env.js'
+import { type Env, ended, type Reset, type Step } from '../env.js'
 import type { Action } from '../turn.js'
 import { expectThat } from './expect.js'
 

@@ -2,8 +2,7 @@
 import type { EngineName, PythonLookup } from '../../trainers/sidecar/environment.js'
 import { engineNames, engineVersions, findPython } from '../../trainers/sidecar/environment.js'
 import { findOnPath, runProgram } from '../../trainers/sidecar/program.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output, table } from '../print/output.js'
+import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { version } from './version.js'
 
 /** Runs a program and returns the lines it prints; none when it is missing or fails. */

@@ -1,8 +1,7 @@
 /** `bedside knowledge check`: validates a knowledge base and counts its contents. */
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadCheckedKnowledge } from '../../knowledge/load.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output, table } from '../print/output.js'
+import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 
 const count = <T>(items: readonly T[], matches: (item: T) => boolean): number =>
   items.filter(matches).length

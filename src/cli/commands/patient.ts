@@ -1,14 +1,12 @@
 /** `bedside patient understand`: shows how the rule patient understands what a doctor says. */
 import type { Topic } from '../../envs/patients/nlu/focus.js'
-import type { ParsedUtterance } from '../../envs/patients/nlu/understand.js'
-import { understand } from '../../envs/patients/nlu/understand.js'
+import { type ParsedUtterance, understand } from '../../envs/patients/nlu/understand.js'
 import { errorMessage, Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import { splitLines } from '../../storage/compressed-lines.js'
 import type { Understanding } from '../../turn.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output, table, write } from '../print/output.js'
+import { output, type PrintFlags, type Terminal, table, write } from '../print/output.js'
 
 /** Flags of `patient understand`. */
 export interface UnderstandFlags extends PrintFlags {

@@ -4,10 +4,8 @@ import { correlation } from '../../evaluation/correlation.js'
 import type { ScoreSummary, ScoreTally } from '../../evaluation/streaming-summary.js'
 import { scoreTally } from '../../evaluation/streaming-summary.js'
 import { mapStream } from '../../platform/concurrency.js'
-import type { Reward, Score } from '../../reward.js'
-import { unavailable, unavailableReason } from '../../reward.js'
-import type { EpisodeWriter } from '../../storage/episode-files.js'
-import { readLocatedEpisodes } from '../../storage/episode-files.js'
+import { type Reward, type Score, unavailable, unavailableReason } from '../../reward.js'
+import { type EpisodeWriter, readLocatedEpisodes } from '../../storage/episode-files.js'
 
 /** Options of {@link rescore}. */
 export interface RescoreOptions {

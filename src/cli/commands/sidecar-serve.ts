@@ -2,14 +2,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault, rethrowAsFault } from '../../error.js'
-import type { EngineName } from '../../trainers/sidecar/environment.js'
-import { findPython } from '../../trainers/sidecar/environment.js'
-import type { SidecarProcess } from '../../trainers/sidecar/process.js'
-import { createToken, startSidecar } from '../../trainers/sidecar/process.js'
+import { type EngineName, findPython } from '../../trainers/sidecar/environment.js'
+import { createToken, type SidecarProcess, startSidecar } from '../../trainers/sidecar/process.js'
 import type { ReadyLine } from '../../trainers/sidecar/supervision.js'
 import { reportStop } from '../print/failure.js'
-import type { Output, PrintFlags, Terminal } from '../print/output.js'
-import { output, table } from '../print/output.js'
+import { type Output, output, type PrintFlags, type Terminal, table } from '../print/output.js'
 
 /** Flags of `sidecar serve`. */
 export interface ServeFlags extends PrintFlags {

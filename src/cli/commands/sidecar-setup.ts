@@ -5,8 +5,7 @@ import { makeEnvironment } from '../../trainers/sidecar/environment-setup.js'
 import { reportStop } from '../print/failure.js'
 import type { Output, PrintFlags, Terminal } from '../print/output.js'
 import { commandLine, output, table } from '../print/output.js'
-import type { Progress } from '../print/progress.js'
-import { startProgress } from '../print/progress.js'
+import { type Progress, startProgress } from '../print/progress.js'
 
 /** Flags of `sidecar setup`. */
 export interface SetupFlags extends PrintFlags {

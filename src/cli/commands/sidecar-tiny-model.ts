@@ -2,10 +2,8 @@
 import { readRecipe } from '../../runs/directory.js'
 import { parseRecipe } from '../../runs/recipe.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output } from '../print/output.js'
-import type { TinyModelShape } from './make-tiny-model.js'
-import { makeTinyModel } from './make-tiny-model.js'
+import { output, type PrintFlags, type Terminal } from '../print/output.js'
+import { makeTinyModel, type TinyModelShape } from './make-tiny-model.js'
 
 /** Flags of `sidecar tiny-model`. */
 export interface TinyModelFlags extends PrintFlags, TinyModelShape {

@@ -1,21 +1,17 @@
 /** `bedside rewards signal`: attributes the advantages of saved groups to the parts of a reward. */
 import { join } from 'node:path'
 import { Fault } from '../../error.js'
-import type { SignalReport } from '../../evaluation/advantage-attribution.js'
-import { signalReport } from '../../evaluation/advantage-attribution.js'
-import type { AdvantageName, Group } from '../../group.js'
-import { formGroup } from '../../group.js'
+import { type SignalReport, signalReport } from '../../evaluation/advantage-attribution.js'
+import { type AdvantageName, formGroup, type Group } from '../../group.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import type { Reward } from '../../reward.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
 import { advantageOptions } from '../../runs/loop-options.js'
 import { assertPartsGiven } from '../../runs/own-parts.js'
 import { ownPartNames, Recipe } from '../../runs/recipe.js'
-import type { GrpoTraining } from '../../runs/recipe-training.js'
-import { defaultTraining } from '../../runs/recipe-training.js'
+import { defaultTraining, type GrpoTraining } from '../../runs/recipe-training.js'
 import { assertTrusted } from '../../runs/trust.js'
-import type { SavedEpisode } from '../../storage/episode-files.js'
-import { readSavedEpisodes } from '../../storage/episode-files.js'
+import { readSavedEpisodes, type SavedEpisode } from '../../storage/episode-files.js'
 import { resolveReward } from '../../tasks/reward-modules.js'
 import {
   baselineOf,
@@ -23,8 +19,7 @@ import {
   groupEstimator,
   namedAdvantages,
 } from '../../trainers/advantages/method.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { numberText, output, table } from '../print/output.js'
+import { numberText, output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { accuracyReward, readRunRecipe } from './accuracy-reward.js'
 import { isFolder } from './run-folder.js'
 

@@ -6,8 +6,7 @@ import { Fault } from '../../error.js'
 import { exportTraining, omissions } from '../../trainers/trajectories/export.js'
 import type { ExportFormat } from '../../trainers/trajectories/export-rows.js'
 import { trajectoryInfo } from '../../trainers/trajectories/reader.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { numberText, output, table } from '../print/output.js'
+import { numberText, output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { isFolder, isSamePlace } from './run-folder.js'
 
 /** Flags of `trajectories export`. */

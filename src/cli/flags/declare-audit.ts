@@ -2,8 +2,7 @@
 import type { Command } from 'commander'
 import type { AuditFlags } from '../commands/audit.js'
 import type { Terminal } from '../print/output.js'
-import type { CommandRunner } from './declare.js'
-import { addExamples } from './declare.js'
+import { addExamples, type CommandRunner } from './declare.js'
 import { addCaseFlags, addPrintFlags, addSeedFlags, parseWhole } from './flags.js'
 
 /** Adds `audit` to `rewards`. */

@@ -1,14 +1,12 @@
 /** Declares the commands about cases and saved episodes: `cases` and `rewards`. */
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { advantageNames } from '../../group.js'
 import type { GenerateFlags, ShowFlags } from '../commands/cases.js'
 import type { ImportFlags } from '../commands/cases-import.js'
 import type { ScoreFlags } from '../commands/rewards.js'
 import type { SignalFlags } from '../commands/signal.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
-import type { CommandRunner } from './declare.js'
-import { addExamples } from './declare.js'
+import { addExamples, type CommandRunner } from './declare.js'
 import { addAudit } from './declare-audit.js'
 import type { CaseFlags } from './flags.js'
 import {

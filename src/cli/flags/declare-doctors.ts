@@ -1,12 +1,10 @@
 /** Declares the commands `consult`, `evaluate` and `train`. */
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import type { ConsultFlags } from '../commands/consult.js'
 import type { EvaluateFlags } from '../commands/evaluate.js'
 import type { TrainFlags } from '../commands/train.js'
 import type { Terminal } from '../print/output.js'
-import type { CommandRunner } from './declare.js'
-import { addExamples } from './declare.js'
+import { addExamples, type CommandRunner } from './declare.js'
 import {
   addCaseFlags,
   addDoctorFlags,

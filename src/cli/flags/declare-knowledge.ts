@@ -2,8 +2,7 @@
 import type { Command } from 'commander'
 import type { UnderstandFlags } from '../commands/patient.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
-import type { CommandRunner } from './declare.js'
-import { addExamples } from './declare.js'
+import { addExamples, type CommandRunner } from './declare.js'
 import { addPrintFlags } from './flags.js'
 
 /** Adds `patient` and its subcommand. */

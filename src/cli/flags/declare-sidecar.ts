@@ -1,13 +1,11 @@
 /** Declares `sidecar`: the commands of the Python process that holds a language model. */
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { engineNames } from '../../trainers/sidecar/environment.js'
 import type { ServeFlags } from '../commands/sidecar-serve.js'
 import type { SetupFlags } from '../commands/sidecar-setup.js'
 import type { TinyModelFlags } from '../commands/sidecar-tiny-model.js'
 import type { Terminal } from '../print/output.js'
-import type { CommandRunner } from './declare.js'
-import { addExamples } from './declare.js'
+import { addExamples, type CommandRunner } from './declare.js'
 import { addPrintFlags, collect, parseFinite, parseWhole } from './flags.js'
 
 const engineOption = () =>

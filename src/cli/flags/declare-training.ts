@@ -1,13 +1,11 @@
 /** Declares the commands around training: `curves`, `trajectories` and `template`. */
-import type { Command } from 'commander'
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { exportFormats } from '../../trainers/trajectories/export-rows.js'
 import type { CurvesFlags } from '../commands/curves.js'
 import type { TemplateFlags } from '../commands/template.js'
 import type { ExportFlags } from '../commands/trajectories.js'
 import type { PrintFlags, Terminal } from '../print/output.js'
-import type { CommandRunner } from './declare.js'
-import { addExamples } from './declare.js'
+import { addExamples, type CommandRunner } from './declare.js'
 import { addPrintFlags, parseFinite } from './flags.js'
 
 /** Adds `curves`. */

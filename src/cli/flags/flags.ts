@@ -1,10 +1,8 @@
 /** Flags shared by several commands, and the parsers of their values. */
 import { existsSync, statSync } from 'node:fs'
-import type { Command } from 'commander'
-import { InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { errorMessage } from '../../error.js'
-import type { TierName } from '../../knowledge/tiers.js'
-import { tierNames } from '../../knowledge/tiers.js'
+import { type TierName, tierNames } from '../../knowledge/tiers.js'
 import { parsePersona, personas } from '../../persona.js'
 import { isModule } from '../../tasks/modules.js'
 import type { Language } from '../../turn.js'

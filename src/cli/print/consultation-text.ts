@@ -1,12 +1,10 @@
 /** Renders a consultation as text, turn by turn, in the episode's language. */
 import { intakeText } from '../../agents/intake.js'
-import type { Case, DoctorView } from '../../case.js'
-import { primaryDiagnosis, textInLanguage } from '../../case.js'
+import { type Case, type DoctorView, primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { Part, Score } from '../../reward.js'
 import type { Action, Language, Stop, Turn } from '../../turn.js'
-import type { Output } from './output.js'
-import { numberText, table } from './output.js'
+import { numberText, type Output, table } from './output.js'
 
 const words = {
   zh: {

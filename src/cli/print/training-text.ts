@@ -5,8 +5,7 @@ import type { PlayedCase } from '../../evaluation/play-cases.js'
 import type { TrainingResult } from '../../runs/train.js'
 import { episodeText } from './consultation-text.js'
 import { estimateText } from './evaluation-text.js'
-import type { Output } from './output.js'
-import { commandLine, numberText, table } from './output.js'
+import { commandLine, numberText, type Output, table } from './output.js'
 
 /** Held-out scores before and after training, between floor and ceiling. */
 function trainingText({ report, task }: TrainingResult): string {

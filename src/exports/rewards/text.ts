@@ -9,8 +9,7 @@ export type {
   OverlapWorkersOptions,
 } from '../../rewards/text/overlap-workers.js'
 export { overlapWorkers } from '../../rewards/text/overlap-workers.js'
-export type { RougeKind } from '../../rewards/text/rouge.js'
-export { doctorAgentRouge, googleRouge, rouge } from '../../rewards/text/rouge.js'
+export { doctorAgentRouge, googleRouge, type RougeKind, rouge } from '../../rewards/text/rouge.js'
 export { segmentChinese } from '../../rewards/text/segment-chinese.js'
 export type {
   GoldTextReader,
