@@ -12,8 +12,8 @@ import { readText } from '../platform/utf8.js'
 import { writeFileAtomically } from '../storage/atomic-write.js'
 import { episodeWriter, type SavedEpisode } from '../storage/episode-files.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
+import type { TrustOptions } from './own-parts.js'
 import type { Recipe } from './recipe.js'
-import type { TrustOptions } from './trust.js'
 
 /** One line of `metrics.jsonl`. */
 export type MetricsLine =
@@ -71,7 +71,7 @@ export async function readStoredRecipe(out: string): Promise<Recipe> {
  */
 export async function recipeOfRun(out: string, options: TrustOptions = {}): Promise<Recipe> {
   const recipe = await readStoredRecipe(out)
-  const { assertTrusted } = await import('./trust.js')
+  const { assertTrusted } = await import('./own-parts.js')
   assertTrusted(out, recipe, options)
   return recipe
 }

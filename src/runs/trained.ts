@@ -8,8 +8,14 @@ import type { Task } from '../tasks/task.js'
 import { type OpenedBackend, openBackend } from './backends.js'
 import { checkpointName, lastCheckpoint, recipeOfRun } from './directory.js'
 import { assertPartsGiven } from './own-parts.js'
-import { type OwnPartName, ownPartNames, parseRecipe, type Recipe } from './recipe.js'
-import { type PartKey, partKeys } from './trust.js'
+import {
+  type OwnPartName,
+  ownPartNames,
+  type PartKey,
+  parseRecipe,
+  partKeys,
+  type Recipe,
+} from './recipe.js'
 
 /** A training run's folder and the checkpoint in it that an agent's name means. */
 export interface Trained {

@@ -9,6 +9,7 @@ import type { DoctorOptions, MakeDoctor } from './agents.js'
 import { agentNames } from './agents.js'
 import type { PartKind, PartRegistry } from './modules.js'
 import { isModule, loadPart, partPlaces, partRegistry, unknownPart } from './modules.js'
+import { knownRewardNames } from './reward-modules.js'
 import { agentProblem, examsProblem, functionProblem } from './shapes.js'
 
 /** Inputs of a registered part's factory: the task's knowledge (of its clinic) and language. */
@@ -62,9 +63,14 @@ export const registerExams = (name: string, make: MakeExams): void =>
 /** Registers an agent name for recipes, `task().agents` and `--agent`. @throws TypeError when the name is taken */
 export const registerAgent = (name: string, make: MakeAgent): void => agents.register(name, make)
 
-/** Names allowed in a recipe's `env.patient` or `env.exams`; some fit only some cases. */
-export const roleNames = (kind: 'patient' | 'exams'): readonly string[] =>
-  kind === 'patient' ? ['rule', 'record', ...patients.names()] : ['record', ...simulators.names()]
+/** Names that a recipe may give to a part; some fit only some cases. */
+export const partNames = (kind: Exclude<PartKind, 'backend'>): readonly string[] =>
+  ({
+    patient: ['rule', 'record', ...patients.names()],
+    exams: ['record', ...simulators.names()],
+    reward: knownRewardNames(),
+    agent: [...agentNames.filter((name) => name !== 'chat' && name !== 'human'), ...agents.names()],
+  })[kind]
 
 type ProblemOf = (value: unknown) => string | undefined
 

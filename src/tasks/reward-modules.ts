@@ -18,6 +18,9 @@ const makers = partRegistry<MakeReward>('reward', rewardNames)
 /** Registers a reward name for recipes, `task` and `auditRewards`. @throws TypeError when the name is taken */
 export const registerReward = (name: string, make: MakeReward): void => makers.register(name, make)
 
+/** The names of rewards, built in and registered. */
+export const knownRewardNames = (): readonly string[] => [...rewardNames, ...makers.names()]
+
 /** Reads a module's `bounds` export: [low, high] with low ≤ high. @throws Fault `bad-input` */
 function readBounds({ bounds }: ModuleExports, place: string): Reward['bounds'] | undefined {
   if (bounds === undefined) return undefined

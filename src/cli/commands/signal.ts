@@ -6,11 +6,9 @@ import { type AdvantageName, formGroup, type Group } from '../../group.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import type { Reward } from '../../reward.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
-import { advantageOptions } from '../../runs/loop-options.js'
-import { assertPartsGiven } from '../../runs/own-parts.js'
+import { assertPartsGiven, assertTrusted } from '../../runs/own-parts.js'
 import { ownPartNames, Recipe } from '../../runs/recipe.js'
 import { defaultTraining, type GrpoTraining } from '../../runs/recipe-training.js'
-import { assertTrusted } from '../../runs/trust.js'
 import { readSavedEpisodes, type SavedEpisode } from '../../storage/episode-files.js'
 import { resolveReward } from '../../tasks/reward-modules.js'
 import {
@@ -53,7 +51,7 @@ function formGroups(
   all: readonly SavedEpisode[][],
   training: Pick<GrpoTraining, 'advantages' | 'groups'>,
 ): readonly Group[] {
-  const { advantages: named, policy } = advantageOptions(training)
+  const named = namedAdvantages(training.advantages)
   const method = named.per === 'greedy' ? namedAdvantages('dr-grpo') : named
   const groups = all.map((members, g) =>
     formGroup(
@@ -61,7 +59,7 @@ function formGroups(
       members.map(({ episode }) => episode),
       members.flatMap(({ score }) => score ?? []),
       groupEstimator(method),
-      { ...policy, baseline: baselineOf(method) },
+      { ...training.groups, baseline: baselineOf(method) },
     ),
   )
   return estimateBatch(groups, method)
