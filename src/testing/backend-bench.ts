@@ -29,8 +29,6 @@ export interface BackendBench {
   readonly open: () => Promise<Backend>
   readonly material: BackendMaterial
   readonly tolerance: number
-  /** Runs the work on `count` newly opened backends, then closes them. */
-  with<T>(count: number, work: (...backends: Backend[]) => Promise<T>): Promise<T>
   /** Plays `material.episodes` episodes with the backend's sampler. */
   play(backend: Backend): Promise<readonly Episode[]>
   /** Makes a batch of new episodes; without `advantage`, the advantages alternate between 1 and -1. */
@@ -102,15 +100,6 @@ export const makeBench = (
     open,
     material,
     tolerance,
-    async with(backends, work) {
-      const opened: Backend[] = []
-      try {
-        while (opened.length < backends) opened.push(await open())
-        return await work(...opened)
-      } finally {
-        for (const backend of opened) await backend[Symbol.asyncDispose]()
-      }
-    },
     play: (backend) => playWith(backend.sampler(), 0),
     async batch(backend, advantage) {
       const episodes = await playWith(backend.sampler(), 0)
@@ -139,5 +128,8 @@ export async function expectUnapplied(
   expectClose(`the behaviour after ${what}`, await b.behaviour(backend), before, b.tolerance)
 }
 
+/** A check, given a backend of its own, which is closed afterwards. */
+export type BenchCheck = (b: BackendBench, backend: Backend) => Promise<void>
+
 /** Checks of a backend by name. */
-export type BenchChecks = Readonly<Record<string, (b: BackendBench) => Promise<void>>>
+export type BenchChecks = Readonly<Record<string, BenchCheck>>

@@ -47,16 +47,6 @@ export async function playToEnd(
   return { ...played, last }
 }
 
-/** Runs the work on a new env, then disposes of it. */
-export async function useEnv<T>(makeEnv: () => Env, work: (env: Env) => Promise<T>): Promise<T> {
-  const env = makeEnv()
-  try {
-    return await work(env)
-  } finally {
-    await env[Symbol.asyncDispose]()
-  }
-}
-
 /** Plays one script on each env, with all envs taking their n-th step concurrently. */
 export async function playInterleaved(
   envs: readonly Env[],
