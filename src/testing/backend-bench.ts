@@ -29,6 +29,8 @@ export interface BackendBench {
   readonly open: () => Promise<Backend>
   readonly material: BackendMaterial
   readonly tolerance: number
+  /** `expectClose` with the tolerance of the material. */
+  expectClose(what: string, got: unknown, expected: unknown): void
   /** Plays `material.episodes` episodes with the backend's sampler. */
   play(backend: Backend): Promise<readonly Episode[]>
   /** Makes a batch of new episodes; without `advantage`, the advantages alternate between 1 and -1. */
@@ -42,12 +44,7 @@ export interface BackendBench {
 }
 
 /** Throws where two values differ by more than the tolerance in a number, or at all elsewhere. */
-export function expectClose(
-  what: string,
-  got: unknown,
-  expected: unknown,
-  tolerance: number,
-): void {
+function expectClose(what: string, got: unknown, expected: unknown, tolerance: number): void {
   if (typeof got === 'number' && typeof expected === 'number') {
     const near = tolerance * Math.max(1, Math.abs(expected))
     expectThat(Math.abs(got - expected) <= near, `${what} to be ${expected}`, String(got))
@@ -100,6 +97,7 @@ export const makeBench = (
     open,
     material,
     tolerance,
+    expectClose: (what, got, expected) => expectClose(what, got, expected, tolerance),
     play: (backend) => playWith(backend.sampler(), 0),
     async batch(backend, advantage) {
       const episodes = await playWith(backend.sampler(), 0)
@@ -125,7 +123,7 @@ export async function expectUnapplied(
   const error = await expectRefused(what, () => backend.step(batch))
   expectThat(error instanceof RangeError, `a RangeError for ${what}`, String(error))
   expectSame(`the policy version after ${what}`, backend.policyVersion, version)
-  expectClose(`the behaviour after ${what}`, await b.behaviour(backend), before, b.tolerance)
+  b.expectClose(`the behaviour after ${what}`, await b.behaviour(backend), before)
 }
 
 /** A check, given a backend of its own, which is closed afterwards. */

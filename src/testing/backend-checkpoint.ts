@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Backend } from '../backend.js'
 import { Fault } from '../error.js'
-import { type BackendBench, type BenchChecks, expectClose, reportNumbers } from './backend-bench.js'
+import { type BackendBench, type BenchChecks, reportNumbers } from './backend-bench.js'
 import { expectRefused, expectSame, expectThat } from './expect.js'
 
 /** Makes a temporary folder, which is deleted when it is disposed of. */
@@ -33,7 +33,7 @@ async function expectNotLoaded(b: BackendBench, backend: Backend, what: string, 
   const isBad = Fault.is(error) && error.code === 'bad-checkpoint'
   expectThat(isBad, `a Fault 'bad-checkpoint' for ${what}`, String(error))
   expectSame(`the policy version after ${what}`, backend.policyVersion, version)
-  expectClose(`the behaviour after ${what}`, await b.behaviour(backend), before, b.tolerance)
+  b.expectClose(`the behaviour after ${what}`, await b.behaviour(backend), before)
 }
 
 const fileChecks: BenchChecks = {
@@ -46,14 +46,14 @@ const fileChecks: BenchChecks = {
     await other.load(join(folder.path, 'new'))
     expectSame('the policy version', other.policyVersion, one.policyVersion)
     const before = await b.behaviour(one)
-    expectClose('the behaviour', await b.behaviour(other), before, b.tolerance)
+    b.expectClose('the behaviour', await b.behaviour(other), before)
     // One step on new rollouts, so that a lost optimiser state shows.
     const batch = await b.batch(one)
     const expected = reportNumbers(await one.step(batch))
     const got = reportNumbers(await other.step(batch))
-    expectClose('the next report', got, expected, b.tolerance)
+    b.expectClose('the next report', got, expected)
     const after = await b.behaviour(one)
-    expectClose('the behaviour a step later', await b.behaviour(other), after, b.tolerance)
+    b.expectClose('the behaviour a step later', await b.behaviour(other), after)
   },
 
   'saving does not change the policy': async (b, backend) => {
@@ -65,7 +65,7 @@ const fileChecks: BenchChecks = {
     // Again over the first, like a run that keeps one checkpoint.
     await backend.save(folder.path)
     expectSame('the policy version', backend.policyVersion, version)
-    expectClose('the behaviour', await b.behaviour(backend), before, b.tolerance)
+    b.expectClose('the behaviour', await b.behaviour(backend), before)
   },
 
   'a damaged checkpoint is refused and the weights stay': async (b, one) => {

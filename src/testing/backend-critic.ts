@@ -11,7 +11,6 @@ import {
 import {
   type BenchCheck,
   type BenchChecks,
-  expectClose,
   expectUnapplied,
   reportNumbers,
 } from './backend-bench.js'
@@ -57,7 +56,7 @@ export const criticChecks: BenchChecks = {
     const before = await b.behaviour(backend)
     await getValues(backend, batch.segments)
     await getValues(backend, batch.segments.map(maskFirstDrawn))
-    expectClose('the behaviour after', await b.behaviour(backend), before, b.tolerance)
+    b.expectClose('the behaviour after', await b.behaviour(backend), before)
   }),
 
   'values move towards the returns they are shown': requireCritic(async (b, backend) => {
@@ -79,9 +78,9 @@ export const criticChecks: BenchChecks = {
       const batch = await b.batch(plain, advantage)
       const expected = reportNumbers(await plain.step(batch))
       const { critic: _, ...report } = await criticised.step(addCritic(batch, farReturn))
-      expectClose('the report beside a critic', reportNumbers(report), expected, b.tolerance)
+      b.expectClose('the report beside a critic', reportNumbers(report), expected)
       const after = await b.behaviour(plain)
-      expectClose('the behaviour beside it', await b.behaviour(criticised), after, b.tolerance)
+      b.expectClose('the behaviour beside it', await b.behaviour(criticised), after)
     }
   }),
 
@@ -102,12 +101,12 @@ export const criticChecks: BenchChecks = {
     await one.step(first)
     await one.save(folder.path)
     await other.load(folder.path)
-    expectClose('the values', await drawn(other), await drawn(one), b.tolerance)
+    b.expectClose('the values', await drawn(other), await drawn(one))
     // Different returns, so that a lost optimiser state shows.
     const batch = addCritic(await b.batch(one), -1)
     const expected = reportNumbers(await one.step(batch))
     const got = reportNumbers(await other.step(batch))
-    expectClose('the next report', got, expected, b.tolerance)
-    expectClose('the values a step later', await drawn(other), await drawn(one), b.tolerance)
+    b.expectClose('the next report', got, expected)
+    b.expectClose('the values a step later', await drawn(other), await drawn(one))
   }),
 }

@@ -1,7 +1,7 @@
 /** Conformance checks of a backend's losses: every objective that it declares, and importance corrections. */
 import type { Loss, Objective } from '../batch.js'
 import { addCorrection } from './backend-batches.js'
-import { type BenchCheck, type BenchChecks, expectClose, reportNumbers } from './backend-bench.js'
+import { type BenchCheck, type BenchChecks, reportNumbers } from './backend-bench.js'
 import { expectAnswer, expectSame, expectThat } from './expect.js'
 
 /** One objective of each kind, with the papers' bounds; a new kind is a compile error here. */
@@ -48,7 +48,7 @@ export const lossChecks: BenchChecks = {
   'zero advantages leave the policy as it was': async (b, backend) => {
     const before = await b.behaviour(backend)
     await backend.step(await b.batch(backend, 0))
-    expectClose('the behaviour', await b.behaviour(backend), before, b.tolerance)
+    b.expectClose('the behaviour', await b.behaviour(backend), before)
   },
 
   'a correction that masks leaves out what another policy drew': async (b, backend) => {
@@ -60,7 +60,7 @@ export const lossChecks: BenchChecks = {
         const batch = addCorrection(await b.single(backend, 1), level, off)
         const { droppedFraction } = await backend.step(batch)
         expectSame(`droppedFraction ${what}`, droppedFraction, 1)
-        expectClose(`the behaviour ${what}`, await b.behaviour(backend), before, b.tolerance)
+        b.expectClose(`the behaviour ${what}`, await b.behaviour(backend), before)
       }
       const within = addCorrection(await b.single(backend, 0), level)
       const { droppedFraction } = await backend.step(within)

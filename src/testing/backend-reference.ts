@@ -10,7 +10,7 @@ import {
   sampledLogprobs,
 } from './backend-batches.js'
 import type { BackendBench, BenchChecks } from './backend-bench.js'
-import { expectClose, expectUnapplied } from './backend-bench.js'
+import { expectUnapplied } from './backend-bench.js'
 import { expectThat } from './expect.js'
 
 type ComputeLogprobs = (
@@ -55,15 +55,15 @@ const logprobChecks: BenchChecks = {
       // Log-probs from before the division by the temperature are of another distribution.
       const segments = all.filter((one) => temperature === 1 || one.logprobMode === 'scaled')
       const got = drawnValues(segments, await logprobs(segments))
-      expectClose(`the log-probs at ${temperature}`, got, sampledLogprobs(segments), b.tolerance)
+      b.expectClose(`the log-probs at ${temperature}`, got, sampledLogprobs(segments))
     }
-    expectClose('the behaviour after', await b.behaviour(backend), before, b.tolerance)
+    b.expectClose('the behaviour after', await b.behaviour(backend), before)
   }),
 
   'log-probs are 0 where masked': requireLogprobs(async (b, backend, logprobs) => {
     const segments = (await b.single(backend, 1)).segments.map(maskFirstDrawn)
     const got = drawnValues(segments, await logprobs(segments))
-    expectClose('those of the other tokens', got, sampledLogprobs(segments), b.tolerance)
+    b.expectClose('those of the other tokens', got, sampledLogprobs(segments))
     await logprobs(segments, true)
   }),
 
@@ -71,10 +71,10 @@ const logprobChecks: BenchChecks = {
     const { segments } = await b.single(backend, 1)
     const opened = sampledLogprobs(segments)
     const referenceLogprobs = async () => drawnValues(segments, await logprobs(segments, true))
-    expectClose('the reference’s log-probs', await referenceLogprobs(), opened, b.tolerance)
+    b.expectClose('the reference’s log-probs', await referenceLogprobs(), opened)
     await stepOnce(b, backend)
     expectMoved(b, drawnValues(segments, await logprobs(segments)), opened)
-    expectClose('the reference’s, a step later', await referenceLogprobs(), opened, b.tolerance)
+    b.expectClose('the reference’s, a step later', await referenceLogprobs(), opened)
   }),
 
   'keepReference takes the weights of its moment': requireLogprobs(async (b, backend, logprobs) => {
@@ -83,10 +83,10 @@ const logprobChecks: BenchChecks = {
     const kept = drawnValues(segments, await logprobs(segments))
     backend.keepReference()
     const referenceLogprobs = async () => drawnValues(segments, await logprobs(segments, true))
-    expectClose('the log-probs of what was kept', await referenceLogprobs(), kept, b.tolerance)
+    b.expectClose('the log-probs of what was kept', await referenceLogprobs(), kept)
     await stepOnce(b, backend)
     expectMoved(b, drawnValues(segments, await logprobs(segments)), kept)
-    expectClose('those, a step later', await referenceLogprobs(), kept, b.tolerance)
+    b.expectClose('those, a step later', await referenceLogprobs(), kept)
   }),
 }
 

@@ -4,7 +4,7 @@ import { countDrawnTokens } from '../batch.js'
 import type { Episode } from '../episode.js'
 import { expectSample } from './agent.js'
 import type { BackendMaterial, BenchChecks } from './backend-bench.js'
-import { episodeSamples, expectClose, makeBench, reportNumbers } from './backend-bench.js'
+import { episodeSamples, makeBench, reportNumbers } from './backend-bench.js'
 import { checkpointChecks } from './backend-checkpoint.js'
 import { criticChecks } from './backend-critic.js'
 import { demonstrationChecks } from './backend-demonstration.js'
@@ -52,7 +52,7 @@ const samplingChecks: BenchChecks = {
         tokens,
         logprobs,
       ])
-    expectClose('what an old sampler draws', drawn(after), drawn(before), b.tolerance)
+    b.expectClose('what an old sampler draws', drawn(after), drawn(before))
   },
 }
 
@@ -81,8 +81,8 @@ const stepChecks: BenchChecks = {
   'on fresh samples the ratio is 1': async (b, backend) => {
     const report = await backend.step(await b.batch(backend))
     const { mean, max } = report.ratio
-    expectClose('the ratio (mean, max)', [mean, max], [1, 1], b.tolerance)
-    expectClose('the log-prob gap', report.logprobGap.max, 0, b.tolerance)
+    b.expectClose('the ratio (mean, max)', [mean, max], [1, 1])
+    b.expectClose('the log-prob gap', report.logprobGap.max, 0)
   },
 
   'the same batch on the same weights does the same': async (b, one) => {
@@ -90,16 +90,16 @@ const stepChecks: BenchChecks = {
     const batch = await b.batch(one)
     const reports = [await one.step(batch), await other.step(batch)]
     const [first, second] = reports.map((report) => reportNumbers(report))
-    expectClose('the second report', second, first, b.tolerance)
+    b.expectClose('the second report', second, first)
     const after = await b.behaviour(one)
-    expectClose('the behaviour of the second', await b.behaviour(other), after, b.tolerance)
+    b.expectClose('the behaviour of the second', await b.behaviour(other), after)
   },
 
   'two backends share no weights': async (b, one) => {
     await using other = await b.open()
     const before = await b.behaviour(other)
     await one.step(await b.batch(one, 1))
-    expectClose('the behaviour of the other', await b.behaviour(other), before, b.tolerance)
+    b.expectClose('the behaviour of the other', await b.behaviour(other), before)
   },
 }
 
