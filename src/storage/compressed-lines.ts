@@ -8,7 +8,7 @@ import {
   createGunzip,
   createGzip,
 } from 'node:zlib'
-import { Fault } from '../error.js'
+import { errorMessage, Fault } from '../error.js'
 import { decodeUtf8 } from '../platform/utf8.js'
 
 /**
@@ -91,6 +91,15 @@ export function refuseArray(text: string, one: string, path: string): void {
     'bad-input',
     `${path}: expected JSON lines (one ${one} a line), got a JSON array; \`${command}\` turns it into lines`,
   )
+}
+
+/** Parses JSON. @throws Fault `bad-input` with the location */
+export function parseJson(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Fault('bad-input', `${where}: ${errorMessage(error)}`)
+  }
 }
 
 const lineFeed = 10

@@ -25,22 +25,10 @@ export interface EvaluateFlags extends CaseFlags, DoctorFlags {
 }
 
 /** Flags that a resumed evaluation reads from its folder, and so must not be given again. */
-const storedFlags = [
-  'agent',
-  'patient',
-  'exams',
-  'model',
-  'reward',
-  'seed',
-  'lang',
-  'tier',
-  'split',
-  'cases',
-  'clinic',
-  'maxTurns',
-  'questionsOnly',
-  'out',
-] as const satisfies readonly (keyof EvaluateFlags)[]
+const storedFlags: readonly (keyof EvaluateFlags)[] = [
+  ...(['agent', 'patient', 'exams', 'model', 'reward', 'seed', 'lang', 'tier', 'split'] as const),
+  ...(['cases', 'clinic', 'maxTurns', 'questionsOnly', 'out'] as const),
+]
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
 
@@ -193,13 +181,8 @@ async function evaluateSession(
   const inOrder = cases.flatMap(({ id }) => archive?.done.get(id) ?? now.get(id) ?? [])
   const references = await playReferences(session, terminal)
   return buildEvaluation(inOrder, {
-    agent: plan.agent,
-    tier: task.tier,
-    lang: task.language,
-    split: plan.split,
-    seed,
-    references,
-    usage,
+    ...{ agent: plan.agent, tier: task.tier, lang: task.language, split: plan.split },
+    ...{ seed, references, usage },
     rewardBounds: task.measures.reward.bounds,
   })
 }
@@ -209,17 +192,11 @@ const resumeCommand = (plan: PlayPlan, folder: string): string =>
   commandLine('evaluate', '--resume', folder, ...(planModules(plan).length > 0 ? ['--trust'] : []))
 
 /** Archives the episodes of a stopped session for `--resume`; returns the folder. */
-async function archivePlayed({
-  archive,
-  plan,
-  stage,
-  cases,
-  played,
-}: EvaluationSession): Promise<string> {
+async function archivePlayed(session: EvaluationSession): Promise<string> {
+  const { archive, plan, stage, cases, played } = session
   if (archive) return archive.folder
   const folder = runFolder(`evaluate-${basename(plan.agent)}`)
-  const { measures } = stage.task
-  const made = await openArchive(folder, plan, { cases, measures })
+  const made = await openArchive(folder, plan, { cases, measures: stage.task.measures })
   for (const one of played) made.keep(one)
   await made.close(stage.usage())
   return folder

@@ -30,18 +30,9 @@ export async function listRewards(flags: PrintFlags, terminal: Terminal): Promis
     const { bounds, source, weights } = namedReward(name, { formulary, knowledge })
     return { name, bounds, source, ...(weights ? { weights } : {}) }
   })
-  await out.say(
-    table(
-      [
-        ['reward', 'bounds', 'source'],
-        ...rewards.map(({ name, bounds, source }) => [name, boundsText(bounds), source]),
-      ],
-      { words: 3 },
-    ),
-  )
+  const rows = rewards.map(({ name, bounds, source }) => [name, boundsText(bounds), source])
   // An infinite bound is null in JSON.
-  if (flags.json) await out.document(rewards)
-  return 0
+  return out.show(table([['reward', 'bounds', 'source'], ...rows], { words: 3 }), rewards)
 }
 
 /** Flags of `rewards score`. */
@@ -176,8 +167,7 @@ export async function scoreEpisodes(
   const [failure, ...others] = unscoredFaults(report)
   // When only some rewards failed, the others are still reported.
   if (failure && others.length + 1 === rewards.size) throw failure
-  await out.say(rescoreText(report))
-  if (flags.json) await out.document(toDocument(report))
+  await out.show(rescoreText(report), toDocument(report))
   if (failure) throw failure
   return 0
 }

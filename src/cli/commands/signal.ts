@@ -134,7 +134,5 @@ export async function showSignal(
   const groups = formGroups(all, { ...training, advantages })
   const accuracy = await scoreAccuracy(all, accuracyReward(run))
   const report = signalReport(groups, weights, { bounds, accuracy })
-  await out.say(`advantages: ${advantages}\n${signalText(report)}`)
-  if (flags.json) await out.document(report)
-  return 0
+  return out.show(`advantages: ${advantages}\n${signalText(report)}`, report)
 }
