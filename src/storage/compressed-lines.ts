@@ -41,12 +41,10 @@ export function createCompressor(path: string): Transform | undefined {
   return path.endsWith('.br') ? createBrotliCompress({ params }) : undefined
 }
 
-const unpackerFor = (path: string): Transform | undefined =>
-  path.endsWith('.gz')
-    ? createGunzip()
-    : path.endsWith('.br')
-      ? createBrotliDecompress()
-      : undefined
+function unpackerFor(path: string): Transform | undefined {
+  if (path.endsWith('.gz')) return createGunzip()
+  return path.endsWith('.br') ? createBrotliDecompress() : undefined
+}
 
 /** Bytes read at a time: much more than a line, so few lines span two chunks. */
 const chunkSize = 1 << 19

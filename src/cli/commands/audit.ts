@@ -12,8 +12,7 @@ import { rethrowRangeError } from '../print/failure.js'
 import { numberText, type Output, output, type Terminal, table } from '../print/output.js'
 import { type Progress, startProgress } from '../print/progress.js'
 
-/** Flags of `rewards audit`. */
-export interface AuditFlags extends CaseFlags {
+interface AuditFlags extends CaseFlags {
   readonly reward: string
   readonly search?: boolean
   readonly budget?: number

@@ -9,8 +9,7 @@ import { episodeWriter } from '../../storage/episode-files.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { output, type Terminal, table } from '../print/output.js'
 
-/** Flags of `cases import`. */
-export interface ImportFlags extends CaseFlags {
+interface ImportFlags extends CaseFlags {
   readonly format: string
   readonly out: string
 }

@@ -36,8 +36,7 @@ function keepLanguage(value: unknown, language: Language): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, keepLanguage(inner, language)]))
 }
 
-/** Flags of `cases generate`. */
-export interface GenerateFlags extends CaseFlags {
+interface GenerateFlags extends CaseFlags {
   readonly out?: string
 }
 
@@ -134,15 +133,14 @@ export async function checkCases(flags: CaseFlags, terminal: Terminal): Promise<
 
 /** Prints the JSON Schema of a case, indented unless `--json` is given. */
 export async function showSchema(flags: PrintFlags, terminal: Terminal): Promise<number> {
-  const { caseJsonSchema } = await import('../../storage/case-json-schema.js')
+  const { caseJsonSchema } = await import('../../storage/case-schema.js')
   const out = output(terminal, flags)
   if (flags.json) await out.document(caseJsonSchema())
   else await out.say(JSON.stringify(caseJsonSchema(), null, 2))
   return 0
 }
 
-/** Flags of `cases show`. */
-export interface ShowFlags extends CaseFlags {
+interface ShowFlags extends CaseFlags {
   readonly view?: ViewName
 }
 

@@ -5,6 +5,7 @@ import { humanDoctor } from '../../agents/human.js'
 import { type Case, graderView } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { Fault } from '../../error.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import { play } from '../../rollout.js'
 import { evaluationSeeds, uniformInt } from '../../seed.js'
 import { isStreamed } from '../../storage/atomic-write.js'
@@ -17,8 +18,7 @@ import type { DoctorFlags, PlayPlan, PlaySession } from './play-plan.js'
 import { createPlan, findCase, openPlaySession, planCases } from './play-plan.js'
 import { isFolder } from './run-folder.js'
 
-/** Flags of `bedside consult`. */
-export interface ConsultFlags extends CaseFlags, DoctorFlags {
+interface ConsultFlags extends CaseFlags, DoctorFlags {
   readonly case?: string
   readonly save?: string
 }
@@ -94,13 +94,7 @@ const repeatCommand = (
   { agent, clinic }: ConsultFlags,
 ): string =>
   commandLine(
-    'consult',
-    '--case',
-    truth.id,
-    '--lang',
-    recipe.language,
-    '--seed',
-    `${recipe.seed}`,
+    ...['consult', '--case', truth.id, '--lang', recipe.language, '--seed', `${recipe.seed}`],
     ...(agent === undefined ? [] : ['--agent', agent]),
     ...(recipe.cases.file === undefined ? [] : ['--cases', recipe.cases.file]),
     ...(clinic === undefined ? [] : ['--clinic', clinic.join(',')]),
@@ -163,7 +157,7 @@ export async function consult(given: ConsultFlags, terminal: Terminal): Promise<
   // A trained doctor may have seen some of a file's cases, so it keeps to the split; others may see all.
   const whole = flags.split === undefined && !isFolder(agent)
   await using stage = await openPlaySession(plan, {
-    ...(human ? { human } : {}),
+    ...withoutUndefined({ human }),
     ...(whole ? { whole } : {}),
   })
   const truth = await chooseCase(flags.case, plan, stage)

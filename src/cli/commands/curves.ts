@@ -7,8 +7,7 @@ import { type Curves, drawCurves } from '../../runs/curves.js'
 import type { MetricsLine } from '../../runs/directory.js'
 import { output, type PrintFlags, type Terminal } from '../print/output.js'
 
-/** Flags of `curves`. */
-export interface CurvesFlags extends PrintFlags {
+interface CurvesFlags extends PrintFlags {
   readonly out: string
   readonly title?: string
 }

@@ -17,8 +17,7 @@ import type { DoctorFlags, PlayPlan, PlaySession } from './play-plan.js'
 import { createPlan, openPlaySession, planCases } from './play-plan.js'
 import { runFolder } from './run-folder.js'
 
-/** Flags of `bedside evaluate`. */
-export interface EvaluateFlags extends CaseFlags, DoctorFlags {
+interface EvaluateFlags extends CaseFlags, DoctorFlags {
   readonly concurrency?: number
   readonly out?: string
   readonly resume?: string

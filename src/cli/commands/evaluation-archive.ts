@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { type Case, graderView } from '../../case.js'
-import { errorMessage, Fault } from '../../error.js'
+import { Fault, rethrowAsFault } from '../../error.js'
 import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
 import type { RoleUsage } from '../../evaluation/report.js'
 import { scoreEpisode } from '../../reward.js'
@@ -84,18 +84,11 @@ async function readDone(
 
 const addUsage = (before: StoredUsage, now: StoredUsage): StoredUsage =>
   Object.fromEntries(
-    [...new Set([...Object.keys(before), ...Object.keys(now)])].map((role) => {
+    Object.keys({ ...before, ...now }).map((role) => {
       const sum = (key: 'calls' | 'promptTokens' | 'completionTokens') =>
         (before[role]?.[key] ?? 0) + (now[role]?.[key] ?? 0)
-      return [
-        role,
-        {
-          calls: sum('calls'),
-          promptTokens: sum('promptTokens'),
-          completionTokens: sum('completionTokens'),
-          cost: null,
-        },
-      ]
+      const [calls, promptTokens] = [sum('calls'), sum('promptTokens')]
+      return [role, { calls, promptTokens, completionTokens: sum('completionTokens'), cost: null }]
     }),
   )
 
@@ -104,11 +97,7 @@ async function readPlanIfAny(folder: string): Promise<PlayPlan | undefined> {
   const path = join(folder, planName)
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
-  try {
-    return PlanFile.parse(parse(text))
-  } catch (error) {
-    throw new Fault('bad-input', `${path}: ${errorMessage(error)}`, { cause: error })
-  }
+  return rethrowAsFault('bad-input', path, () => PlanFile.parse(parse(text)))
 }
 
 /** The modules that an evaluation loads, each with its flag or recipe key. */

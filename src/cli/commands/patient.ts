@@ -8,8 +8,7 @@ import { parseJson, splitLines } from '../../storage/compressed-lines.js'
 import type { Understanding } from '../../turn.js'
 import { output, type PrintFlags, type Terminal, table, write } from '../print/output.js'
 
-/** Flags of `patient understand`. */
-export interface UnderstandFlags extends PrintFlags {
+interface UnderstandFlags extends PrintFlags {
   readonly knowledge?: string
 }
 

@@ -17,9 +17,8 @@ import { resolveReward } from '../../tasks/reward-modules.js'
 import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
 import { boundsText, rescoreText } from '../print/rescore-text.js'
-import { accuracyReward, readRunRecipe } from './accuracy-reward.js'
 import { type RescoreReport, rescore } from './rescore.js'
-import { isFolder, isSamePlace } from './run-folder.js'
+import { accuracyReward, isFolder, isSamePlace, readRunRecipe } from './run-folder.js'
 
 /** Prints every registered reward with its bounds and source. */
 export async function listRewards(flags: PrintFlags, terminal: Terminal): Promise<number> {
@@ -35,8 +34,7 @@ export async function listRewards(flags: PrintFlags, terminal: Terminal): Promis
   return out.show(table([['reward', 'bounds', 'source'], ...rows], { words: 3 }), rewards)
 }
 
-/** Flags of `rewards score`. */
-export interface ScoreFlags extends PrintFlags {
+interface ScoreFlags extends PrintFlags {
   readonly reward: readonly string[]
   readonly seed?: number
   readonly concurrency?: number

@@ -8,8 +8,7 @@ import type { Output, PrintFlags, Terminal } from '../print/output.js'
 import { commandLine, output, table } from '../print/output.js'
 import { type Progress, startProgress } from '../print/progress.js'
 
-/** Flags of `sidecar setup`. */
-export interface SetupFlags extends PrintFlags {
+interface SetupFlags extends PrintFlags {
   readonly engine?: EngineName
   readonly python?: string
   readonly env?: string

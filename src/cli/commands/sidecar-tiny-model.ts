@@ -6,8 +6,7 @@ import { readSavedEpisodes } from '../../storage/episode-files.js'
 import { output, type PrintFlags, type Terminal } from '../print/output.js'
 import { makeTinyModel, type TinyModelShape } from './make-tiny-model.js'
 
-/** Flags of `sidecar tiny-model`. */
-export interface TinyModelFlags extends PrintFlags, TinyModelShape {
+interface TinyModelFlags extends PrintFlags, TinyModelShape {
   readonly out: string
   readonly set?: readonly string[]
   readonly seed?: number

@@ -18,11 +18,9 @@ import {
   namedAdvantages,
 } from '../../trainers/advantages/method.js'
 import { numberText, output, type PrintFlags, type Terminal, table } from '../print/output.js'
-import { accuracyReward, readRunRecipe } from './accuracy-reward.js'
-import { isFolder } from './run-folder.js'
+import { accuracyReward, isFolder, readRunRecipe } from './run-folder.js'
 
-/** Flags of `rewards signal`. */
-export interface SignalFlags extends PrintFlags {
+interface SignalFlags extends PrintFlags {
   readonly advantages?: AdvantageName
   readonly reward?: string
   readonly trust?: boolean

@@ -14,8 +14,7 @@ import { showPair, showResult } from '../print/training-text.js'
 import { clinicKnowledge } from './play-plan.js'
 import { runFolder } from './run-folder.js'
 
-/** Flags of `bedside train`. */
-export interface TrainFlags extends CaseFlags {
+interface TrainFlags extends CaseFlags {
   readonly backend?: string
   readonly steps?: number
   readonly set?: readonly string[]
