@@ -24,26 +24,6 @@ export interface BackendMaterial {
   readonly tolerance?: number
 }
 
-/** Tools shared by all checks of one backend. */
-export interface BackendBench {
-  readonly open: () => Promise<Backend>
-  readonly material: BackendMaterial
-  readonly tolerance: number
-  /** `expectClose` with the tolerance of the material. */
-  expectClose(what: string, got: unknown, expected: unknown): void
-  /** Plays `material.episodes` episodes with the backend's sampler. */
-  play(backend: Backend): Promise<readonly Episode[]>
-  /** Makes a batch of new episodes; without `advantage`, the advantages alternate between 1 and -1. */
-  batch(backend: Backend, advantage?: number): Promise<TrainBatch>
-  /** Makes a batch of one new episode, so that no other episode cancels its gradient. */
-  single(backend: Backend, advantage: number): Promise<TrainBatch>
-  /** Marks the check as skipped, with a reason; return right after it. */
-  skip(why: string): void
-  /** Behaviour of the current sampler: moves, tokens and log-probs of fixed episodes. */
-  behaviour(backend: Backend): Promise<readonly unknown[]>
-}
-
-/** Throws where two values differ by more than the tolerance in a number, or at all elsewhere. */
 function expectClose(what: string, got: unknown, expected: unknown, tolerance: number): void {
   if (typeof got === 'number' && typeof expected === 'number') {
     const near = tolerance * Math.max(1, Math.abs(expected))
@@ -85,31 +65,40 @@ const describeTurns = ({ turns }: Episode): readonly unknown[] =>
   turns.map(({ action, sample }) => [JSON.stringify(action), sample?.tokens, sample?.logprobs])
 
 /** Makes the bench for one run of a check. */
-export const makeBench = (
+export function makeBench(
   open: () => Promise<Backend>,
   material: BackendMaterial,
   context: CheckContext = {},
-): BackendBench => {
+) {
   const { episodes: count = 4, tolerance = 1e-5, play, toBatch } = material
   const playWith = (agent: Agent, from: number) =>
     Promise.all(Array.from({ length: count }, (_, n) => play(agent, from + n)))
   return {
-    open,
-    material,
-    tolerance,
-    expectClose: (what, got, expected) => expectClose(what, got, expected, tolerance),
-    play: (backend) => playWith(backend.sampler(), 0),
-    async batch(backend, advantage) {
+    ...{ open, material, tolerance },
+    /** Throws where two values differ by more than the tolerance in a number, or at all elsewhere. */
+    expectClose: (what: string, got: unknown, expected: unknown): void =>
+      expectClose(what, got, expected, tolerance),
+    /** Plays `material.episodes` episodes with the backend's sampler. */
+    play: (backend: Backend): Promise<readonly Episode[]> => playWith(backend.sampler(), 0),
+    /** Makes a batch of new episodes; without `advantage`, the advantages alternate between 1 and -1. */
+    async batch(backend: Backend, advantage?: number): Promise<TrainBatch> {
       const episodes = await playWith(backend.sampler(), 0)
       const advantages = episodes.map((_, i) => advantage ?? (i % 2 === 0 ? 1 : -1))
       return toBatch(episodes, advantages, backend.policyVersion)
     },
-    single: async (backend, advantage) =>
+    /** Makes a batch of one new episode, so that no other episode cancels its gradient. */
+    single: async (backend: Backend, advantage: number): Promise<TrainBatch> =>
       toBatch([await play(backend.sampler(), 0)], [advantage], backend.policyVersion),
-    skip: (why) => void context.skip?.(why),
-    behaviour: async (backend) => (await playWith(backend.sampler(), 1000)).map(describeTurns),
+    /** Marks the check as skipped, with a reason; return right after it. */
+    skip: (why: string): void => void context.skip?.(why),
+    /** Behaviour of the current sampler: moves, tokens and log-probs of fixed episodes. */
+    behaviour: async (backend: Backend): Promise<readonly unknown[]> =>
+      (await playWith(backend.sampler(), 1000)).map(describeTurns),
   }
 }
+
+/** Tools shared by all checks of one backend. */
+export type BackendBench = ReturnType<typeof makeBench>
 
 /** Throws unless a step on the batch is refused with a RangeError and leaves the policy unchanged. */
 export async function expectUnapplied(

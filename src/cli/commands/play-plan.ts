@@ -124,15 +124,6 @@ async function doctorOf(
   return opened.backend.sampler({ temperature: 0 })
 }
 
-/** An open plan: its task, its doctor, and the usage of chat models. Disposing it closes trained policies. */
-export interface PlaySession extends AsyncDisposable {
-  readonly task: Task
-  /** Opens the plan's doctor. */
-  readonly openDoctor: () => Promise<AnyAgent>
-  /** Token usage of chat models so far, by role. */
-  readonly usage: () => Readonly<Record<string, RoleUsage>>
-}
-
 /** Reads the plan's case file; `whole` for `--split all`, and where every case is marked as of the plan's split. */
 async function readPlanCases({ recipe, split }: PlayPlan) {
   const { file } = recipe.cases
@@ -164,7 +155,7 @@ function planPersona({ persona, patient, recipe }: PlayPlan): Persona | undefine
 export async function openPlaySession(
   plan: PlayPlan,
   { whole, human }: { readonly whole?: boolean; readonly human?: Agent } = {},
-): Promise<PlaySession> {
+) {
   const { recipe } = plan
   const patient = plan.patient === 'chat' ? openChat(plan, '--patient chat') : undefined
   const chat = plan.agent === 'chat' ? openChat(plan, '--agent chat') : undefined
@@ -188,16 +179,21 @@ export async function openPlaySession(
   const keep = (one: AsyncDisposable) => void opened.push(one)
   return {
     task,
-    openDoctor: async () => human ?? doctorOf(plan, task, chat?.chat, keep),
+    /** Opens the plan's doctor. */
+    openDoctor: async (): Promise<AnyAgent> => human ?? doctorOf(plan, task, chat?.chat, keep),
     async [Symbol.asyncDispose]() {
       for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
     },
-    usage: () => ({
+    /** Token usage of chat models so far, by role. */
+    usage: (): Readonly<Record<string, RoleUsage>> => ({
       ...(chat ? { doctor: { ...chat.used(), cost: null } } : {}),
       ...(patient ? { patient: { ...patient.used(), cost: null } } : {}),
     }),
   }
 }
+
+/** An open plan: its task, its doctor, and the usage of chat models. Disposing it closes trained policies. */
+export type PlaySession = Awaited<ReturnType<typeof openPlaySession>>
 
 /** Cases of the plan's split; all of them for a file. */
 export const planCases = ({ split, recipe }: PlayPlan, task: Task): readonly Case[] =>

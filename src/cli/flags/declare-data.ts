@@ -35,6 +35,10 @@ export function addCases(program: Command, declare: Declare): void {
     .argument('<file>', 'the file to read')
     .requiredOption('--format <NAME>', 'mtmeddialog, huatuo-rl or huatuo-sft')
     .requiredOption('--out <FILE>', 'the file to write, whole or not at all')
+  addCheckAndShow(cases, declare)
+}
+
+function addCheckAndShow(cases: Command, declare: Declare): void {
   const check = declare(cases, 'check', {
     says: 'Checks a case file, or generated cases, for schema errors and leaks; exit code 1 when it finds any.',
     load: async () => (await import('../commands/cases.js')).checkCases,
@@ -113,15 +117,7 @@ function addAudit(rewards: Command, declare: Declare): void {
   addSeedFlags(addCaseFlags(audit, 'a case file, or how many held-out cases (default: 500)'))
 }
 
-/** Adds `rewards` and its subcommands. */
-export function addRewards(program: Command, declare: Declare): void {
-  const rewards = program
-    .command('rewards')
-    .description("Lists, scores and audits rewards; attributes a run's advantages to their parts.")
-  declare(rewards, 'list', {
-    says: 'Every reward by name, with its bounds and where it comes from.',
-    load: async () => (await import('../commands/rewards.js')).listRewards,
-  })
+function addScoreAndSignal(rewards: Command, declare: Declare): void {
   declare(rewards, 'score', {
     says: 'Scores saved episodes with other rewards, in one pass; nothing is played and no model is called.',
     load: async () => (await import('../commands/rewards.js')).scoreEpisodes,
@@ -156,5 +152,17 @@ export function addRewards(program: Command, declare: Declare): void {
     .addOption(choose('--advantages <name>', "the estimator (default: the run's)", advantageNames))
     .option('--reward <NAME|FILE>', "whose weights are used (default: the run's)")
     .option('--trust', trustHelp)
+}
+
+/** Adds `rewards` and its subcommands. */
+export function addRewards(program: Command, declare: Declare): void {
+  const rewards = program
+    .command('rewards')
+    .description("Lists, scores and audits rewards; attributes a run's advantages to their parts.")
+  declare(rewards, 'list', {
+    says: 'Every reward by name, with its bounds and where it comes from.',
+    load: async () => (await import('../commands/rewards.js')).listRewards,
+  })
+  addScoreAndSignal(rewards, declare)
   addAudit(rewards, declare)
 }
