@@ -117,7 +117,6 @@ async function writeEpisodes(path: string, episodes: Iterable<SavedEpisode>): Pr
  */
 export async function openRunDirectory(path: string, recipe: Recipe) {
   await prepareRunDirectory(path, recipe)
-  /** The step of the newest checkpoint; 0 when there is none. */
   const done = await lastCheckpoint(path)
   const log = join(path, 'metrics.jsonl')
   const metrics = await restoreMetrics(log, done)
