@@ -1,7 +1,6 @@
 /** `bedside/evaluation`: evaluate an agent, audit a reward for reward hacking, attribute advantages, saved episodes. */
 export type { SignalReport } from '../evaluation/advantage-attribution.js'
 export { signalReport } from '../evaluation/advantage-attribution.js'
-export type { Payment } from '../evaluation/audit/attribution.js'
 export type { Audit, Exploit, PolicyAudit } from '../evaluation/audit/audit.js'
 export type { Estimate, EstimateOptions, ValueBounds } from '../evaluation/bootstrap.js'
 export { estimate } from '../evaluation/bootstrap.js'
@@ -11,6 +10,7 @@ export type { Measures, PlayCasesOptions, PlayedCase } from '../evaluation/play-
 export { playCases } from '../evaluation/play-cases.js'
 export type { AccuracyBound, Evaluation, References, Yardstick } from '../evaluation/report.js'
 export { buildEvaluation, evaluateReferences } from '../evaluation/report.js'
+export type { Payment } from '../evaluation/reward-attribution.js'
 export type { Anchor, EvaluationSummary, ReferenceAnchor } from '../evaluation/summary.js'
 export { summarise } from '../evaluation/summary.js'
 export type { PlayCaseOptions, RolloutOptions } from '../rollout.js'

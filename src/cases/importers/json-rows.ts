@@ -4,7 +4,7 @@ import { errorMessage, rethrowAsFault } from '../../error.js'
 import { readLines } from '../../storage/compressed-lines.js'
 
 /** Parsed value of a row, or why it could not be parsed. */
-export type JsonRow = { readonly value: unknown } | { readonly broken: string }
+type JsonRow = { readonly value: unknown } | { readonly broken: string }
 
 function parseRow(line: string): JsonRow {
   try {
@@ -33,19 +33,18 @@ const excerpt = (value: unknown): string => {
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-/** Texts of a row by field, or the path and reason of what is missing. */
-export type RowTexts<Field extends string> =
-  | { readonly texts: Readonly<Record<Field, string>> }
-  | { readonly path: string; readonly reason: string }
+/** Key names of each field in order of preference; the first one present is read. */
+export type FieldNames<Field extends string> = Readonly<
+  Record<Field, readonly [string, ...string[]]>
+>
 
-/**
- * Reads the text fields of a row; none may be missing or blank.
- * @param names key names of each field in order of preference; the first one present is read
- */
+/** Reads the text fields of a row, none missing or blank; else the path and reason of what is missing. */
 export function readTexts<Field extends string>(
   row: JsonRow,
-  names: Readonly<Record<Field, readonly [string, ...string[]]>>,
-): RowTexts<Field> {
+  names: FieldNames<Field>,
+):
+  | { readonly texts: Readonly<Record<Field, string>> }
+  | { readonly path: string; readonly reason: string } {
   if ('broken' in row) return { path: '', reason: row.broken }
   const { value } = row
   if (typeof value !== 'object' || value === null || Array.isArray(value))

@@ -5,11 +5,11 @@ import type { Episode } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
 import type { RewardContext } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
+import { findInGold } from '../outcome/diagnosis-list.js'
 import { readMention } from '../outcome/disease-names.js'
 import { detectEvasion } from '../outcome/evasion.js'
-import { findInGold } from '../outcome/gold-index.js'
-import { askJudge } from './ask-judge.js'
 import type { Judge } from './judge.js'
+import { askJudge } from './judge.js'
 
 /** A judged diagnosis; the evidence says what decided it. */
 export interface JudgedDiagnosis {

@@ -6,8 +6,35 @@ import { notApplicable, ok } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { DiagnoseAction } from './diagnosis-list.js'
 import { diagnosisList, diseaseSeverity, primaryDiagnosisId } from './diagnosis-list.js'
-import type { FormularyOptions } from './formulary.js'
-import { statedBelief } from './stated-belief.js'
+import type { Formulary, FormularyOptions } from './formulary.js'
+
+/** A probability distribution over diseases; `of` and `elsewhere` sum to 1. */
+export interface StatedBelief {
+  /** Probability by disease id. */
+  readonly byDisease: ReadonlyMap<string, number>
+  /** Probability on no known disease. */
+  readonly elsewhere: number
+}
+
+const nowhere: StatedBelief = { byDisease: new Map(), elsewhere: 1 }
+
+/** The belief that a diagnosis states; without a diagnosis all of it is elsewhere. */
+export function statedBelief(
+  given: DiagnoseAction | undefined,
+  gold: Gold,
+  formulary: Formulary,
+): StatedBelief {
+  if (!given) return nowhere
+  const [first, ...others] = diagnosisList(given, gold, formulary)
+  const beside = others.reduce((sum, { p = 0 }) => sum + p, 0)
+  const sure = first?.p ?? Math.max(0, 1 - beside)
+  const scale = Math.max(1, sure + beside)
+  const of = new Map<string, number>()
+  for (const { concept, p = 0 } of [{ ...first, p: sure }, ...others])
+    if (concept) of.set(concept.id, p / scale)
+  const placed = [...of.values()].reduce((sum, p) => sum + p, 0)
+  return { byDisease: of, elsewhere: Math.max(0, 1 - placed) }
+}
 
 /** Minimum probability of a disease that belongs to the differential. */
 const least = 0.01

@@ -1,15 +1,35 @@
-/** Partial credit for a diagnosis: acceptable alternatives, then nearness in ICD-10. */
+/** Credit for the diagnosis: accuracy, and partial credit by acceptable alternatives, then by nearness in ICD-10. */
+
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import type { Part, Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { defineReward } from '../define.js'
+import { findInGold, goldIndex } from './diagnosis-list.js'
 import { readMention } from './disease-names.js'
 import type { Formulary, FormularyOptions } from './formulary.js'
 import { findInFormulary } from './formulary.js'
-import { findInGold, goldIndex } from './gold-index.js'
 import type { Icd10Nearness } from './icd10.js'
 import { icd10Codes, icd10Nearness } from './icd10.js'
+
+/**
+ * 1 where the diagnosis is a name, alias, id or ICD-10 code of the primary gold diagnosis, compared whole
+ * (`disease-names.ts`); 0 for any other, a list, a denial or none.
+ */
+export const diagnosisAccuracy = (): Reward =>
+  defineReward(
+    {
+      name: 'diagnosis-accuracy',
+      bounds: [0, 1],
+      source: 'whole-entity match against an alias table, after MIMIC-CDM (Hager et al. 2024)',
+    },
+    (episode, { gold }) => {
+      const given = diagnosisOf(episode)
+      if (!given) return ok(0, 'no diagnosis')
+      const mention = readMention(given.diagnosis)
+      return ok(mention && findInGold(gold, mention)?.exact ? 1 : 0, given.diagnosis)
+    },
+  )
 
 /** Default credit by nearness in ICD-10. */
 const usualTiers: Readonly<Record<Icd10Nearness, number>> = {

@@ -1,5 +1,4 @@
 /** Information gain: how much the consultation raised the posterior probability of the true diagnosis. */
-
 import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { Belief } from '../../inference/belief.js'
@@ -10,6 +9,9 @@ import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import type { Reward } from '../../reward.js'
 import { notApplicable, ok } from '../../reward.js'
+import type { ShapeOptions } from '../combinators/shaping.js'
+import { shapeReward } from '../combinators/shaping.js'
+import { clamp } from '../combinators/weighted-mean.js'
 import { defineReward } from '../define.js'
 
 /** The generator of a case: knowledge base and difficulty tier. */
@@ -87,3 +89,27 @@ export function informationGain(options: InformationGainOptions = {}): Reward {
     },
   )
 }
+
+/** Clips a potential to [0, 1]: a probability rounded past 1 gives a potential past 1. */
+const clampToUnit = (potential: number): number => clamp(potential, [0, 1])
+
+/**
+ * `shapeReward` with the potential of {@link informationPotentials}: the posterior given every reply and result so far,
+ * never the doctor's words. In mode `turn` (the default) its `turns` reward the questions and orders that made the true
+ * diagnosis more probable, and its total is the same for all siblings; in mode `episode` its total is β times the
+ * information gain. Not applicable where the diagnosis is not in the knowledge base.
+ * @throws RangeError for options out of range
+ */
+export const informationShaping = ({
+  shaping = {},
+  ...options
+}: InformationGainOptions & { readonly shaping?: Omit<ShapeOptions, 'bounds'> } = {}): Reward =>
+  shapeReward(
+    (episode, truth) => informationPotentials(episode, truth, options)?.map(clampToUnit),
+    {
+      name: 'information-shaping',
+      source:
+        'ΔΦ as in Ng et al. (1999), of the generator’s posterior; objective-changing in the mode `episode`',
+      ...shaping,
+    },
+  )
