@@ -47,12 +47,16 @@ export function intervalAtBound(
 /**
  * Estimates the mean of one value per case and its 95 % interval: percentile bootstrap with keyed resamples of the
  * cases. If every value is the same end of `bounds`, the interval is Wilson's ({@link intervalAtBound}).
+ * @throws RangeError for a value that is not a number (NaN)
  */
 export function estimate(
   values: readonly number[],
   seed = 0,
   { resamples = 1000, bounds = unitBounds }: EstimateOptions = {},
 ): Estimate {
+  const wrong = values.findIndex(Number.isNaN)
+  if (wrong >= 0)
+    throw new RangeError(`Expected value ${wrong} to be a number, got ${values[wrong]}`)
   const range = values.reduce<readonly [least: number, most: number]>(
     ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
     [Infinity, -Infinity],

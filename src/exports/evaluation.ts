@@ -4,12 +4,17 @@ export { signalReport } from '../evaluation/advantage-attribution.js'
 export type { Audit, Exploit, PolicyAudit } from '../evaluation/audit/audit.js'
 export type { Estimate, EstimateOptions, ValueBounds } from '../evaluation/bootstrap.js'
 export { estimate } from '../evaluation/bootstrap.js'
-export type { EvaluateOptions, EvaluationTask } from '../evaluation/evaluate.js'
-export { evaluate } from '../evaluation/evaluate.js'
+export type {
+  AccuracyBound,
+  EvaluateOptions,
+  Evaluation,
+  EvaluationTask,
+  References,
+  Yardstick,
+} from '../evaluation/evaluate.js'
+export { buildEvaluation, evaluate, evaluateReferences } from '../evaluation/evaluate.js'
 export type { Measures, PlayCasesOptions, PlayedCase } from '../evaluation/play-cases.js'
 export { playCases } from '../evaluation/play-cases.js'
-export type { AccuracyBound, Evaluation, References, Yardstick } from '../evaluation/report.js'
-export { buildEvaluation, evaluateReferences } from '../evaluation/report.js'
 export type { Payment } from '../evaluation/reward-attribution.js'
 export type { Anchor, EvaluationSummary, ReferenceAnchor } from '../evaluation/summary.js'
 export { summarise } from '../evaluation/summary.js'

@@ -4,7 +4,6 @@ export { diagnosisOf } from '../episode.js'
 export type { RewardSet, ScoresOf } from '../reward.js'
 export { notApplicable, ok, scoreEpisode, unavailable } from '../reward.js'
 export type {
-  CombinatorOptions,
   GateOptions,
   WeightedReward,
 } from '../rewards/combinators/compose.js'
@@ -15,10 +14,14 @@ export type {
   TurnFunction,
 } from '../rewards/combinators/per-turn.js'
 export { perTurn } from '../rewards/combinators/per-turn.js'
-export type { ScheduledReward, WeightSchedule } from '../rewards/combinators/schedule.js'
-export { schedule } from '../rewards/combinators/schedule.js'
 export type { Potential, ShapeOptions } from '../rewards/combinators/shaping.js'
 export { potentialFromReward, shapeReward } from '../rewards/combinators/shaping.js'
+export type {
+  CombinatorOptions,
+  ScheduledReward,
+  WeightSchedule,
+} from '../rewards/combinators/weighted-mean.js'
+export { schedule } from '../rewards/combinators/weighted-mean.js'
 export type { RewardDeclaration, RewardFunction } from '../rewards/define.js'
 export { asReward, defineReward } from '../rewards/define.js'
 export type { ChatJudgeOptions } from '../rewards/judges/chat-judge.js'

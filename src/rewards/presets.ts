@@ -1,8 +1,7 @@
 /** The presets: whole rewards to train on, with the diagnosis first. */
 import type { Reward } from '../reward.js'
-import { gate, multiply, otherwise, weigh } from './combinators/compose.js'
-import { memoizeReward } from './combinators/memoize-reward.js'
-import type { FormularyOptions } from './outcome/formulary.js'
+import { gate, memoizeReward, multiply, otherwise, weigh } from './combinators/compose.js'
+import type { Formulary, FormularyOptions } from './outcome/formulary.js'
 import { partialCredit } from './outcome/partial-credit.js'
 import type { ActionBank } from './outcome/treatment.js'
 import { treatment } from './outcome/treatment.js'
@@ -14,6 +13,12 @@ import { escalation } from './safety/escalation.js'
 import { noContraindicated, noHarm } from './safety/no-harm.js'
 import { redFlagRecall } from './safety/red-flags.js'
 
+/** Partial credit for the diagnosis, scored once for all that is multiplied by it. */
+function diagnosisFirst(formulary: Formulary) {
+  const diagnosis = memoizeReward(partialCredit({ formulary }))
+  return { diagnosis, timesDiagnosis: (reward: Reward): Reward => multiply(diagnosis, reward) }
+}
+
 /**
  * gate(no harm) · diagnosis · [.55 + .15·exams + .15·history + .10·efficiency + .05·communication], within [0, 1].
  *
@@ -24,8 +29,7 @@ import { redFlagRecall } from './safety/red-flags.js'
  * @param formulary the diseases recognised by name @default none
  */
 export function defaultReward({ formulary = [] }: FormularyOptions = {}): Reward {
-  const diagnosis = memoizeReward(partialCredit({ formulary }))
-  const timesDiagnosis = (reward: Reward): Reward => multiply(diagnosis, reward)
+  const { diagnosis, timesDiagnosis } = diagnosisFirst(formulary)
   const history = memoizeReward(historyCoverage())
   return gate(
     noHarm(),
@@ -50,8 +54,7 @@ export function defaultReward({ formulary = [] }: FormularyOptions = {}): Reward
  * @param formulary the diseases recognised by name @default none
  */
 export function efficiencyPreset({ formulary = [] }: FormularyOptions = {}): Reward {
-  const diagnosis = memoizeReward(partialCredit({ formulary }))
-  const timesDiagnosis = (reward: Reward): Reward => multiply(diagnosis, reward)
+  const { diagnosis, timesDiagnosis } = diagnosisFirst(formulary)
   return gate(
     noHarm(),
     weigh(
@@ -88,8 +91,7 @@ const afterMissing = { floor: 0.4, ceiling: 0.8 }
  * sending every patient to hospital, pays nothing by itself. Parts that a case lacks are left out of the mean.
  */
 export function safetyFirst({ formulary = [], bank }: SafetyFirstOptions = {}): Reward {
-  const diagnosis = memoizeReward(partialCredit({ formulary }))
-  const timesDiagnosis = (reward: Reward): Reward => multiply(diagnosis, reward)
+  const { diagnosis, timesDiagnosis } = diagnosisFirst(formulary)
   const advice = bank ? { bank } : {}
   const care = weigh(
     {

@@ -7,7 +7,7 @@ import type { Case } from '../case.js'
 import { primaryDiagnosis, textInLanguage } from '../case.js'
 import { caseSource } from '../cases/generator/generate.js'
 import { mineActionSpace } from '../cases/importers/mine-action-space.js'
-import { splitCases } from '../cases/split.js'
+import { checkShare, splitCases } from '../cases/split.js'
 import type { Env } from '../env.js'
 import { consultation } from '../envs/consultation.js'
 import { recordExams } from '../envs/exams/record.js'
@@ -15,7 +15,7 @@ import { recordPatient } from '../envs/patients/recorded/record.js'
 import { rulePatient } from '../envs/patients/rule.js'
 import { question } from '../envs/question.js'
 import { Fault } from '../error.js'
-import type { Yardstick } from '../evaluation/report.js'
+import type { Yardstick } from '../evaluation/evaluate.js'
 import { logProbabilityGains } from '../inference/belief-trace.js'
 import type { PosteriorOptions } from '../inference/posterior.js'
 import { getPosterior } from '../inference/posterior.js'
@@ -149,6 +149,7 @@ function splitFileCases(
   cases: readonly Case[],
   { file, seed = 0, heldOutShare = 0.2, heldOut: most, whole = false }: CaseOptions,
 ): CaseSplits & { readonly all: readonly Case[] } {
+  if (!whole) checkShare('heldOutShare', heldOutShare)
   const split = whole
     ? { train: cases, heldout: cases }
     : splitCases(cases, { seed, heldout: heldOutShare })

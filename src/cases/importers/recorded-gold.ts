@@ -1,4 +1,10 @@
-/** Gold labels of an imported dialogue, from its recorded sentences of diagnosis and recommendation. */
+/**
+ * Gold labels of an imported dialogue, from its recorded sentences of diagnosis and recommendation ("Based on your
+ * symptoms, you likely have X, caused by Y").
+ *
+ * By rules, without a dictionary: the lead-in is removed, the text is cut where causes and explanations begin, and the
+ * rest is split into the diseases it names.
+ */
 
 import type { Gold } from '../../case.js'
 import { detectLanguage } from '../../text/word-stems.js'

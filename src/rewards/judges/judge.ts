@@ -1,4 +1,11 @@
-/** The judge interface, and its strict reader. */
+/**
+ * The judge interface: questions about a consultation that rules cannot decide, for the presets of published systems;
+ * and its strict reader, `askJudge`.
+ *
+ * A judge replies in words, as a model does, because the published formulas differ in how they parse them, bugs
+ * included. Each request documents its reply. A judge that is down throws a `Fault`; for the strict reader a reply not
+ * exactly in the prescribed form is `model-unreadable`. Neither ever becomes a number.
+ */
 
 import { Fault } from '../../error.js'
 import type { RewardContext } from '../../reward.js'

@@ -10,6 +10,7 @@ import { findInFormulary } from '../outcome/formulary.js'
 import type { Icd10Nearness } from '../outcome/icd10.js'
 import { icd10Codes, icd10Nearness } from '../outcome/icd10.js'
 import { exactVerifier } from '../outcome/verifier.js'
+import { countCommonTokens, countTokens } from '../text/tokens.js'
 import type { ConductCounts, Judge, JudgedLine, JudgeRequest } from './judge.js'
 
 /** Normalises a name: letters and digits in lower case, words separated; a number keeps its decimal point. */
@@ -135,16 +136,9 @@ const cachedWords = memoizeText((text): readonly string[] => wordStems(text), { 
 
 /** F1 of the words of two texts as multisets; 0 where they share none. */
 function wordOverlap(reference: string, answer: string): number {
-  const left = new Map<string, number>()
   const wanted = cachedWords(reference)
   const given = cachedWords(answer)
-  for (const word of wanted) left.set(word, (left.get(word) ?? 0) + 1)
-  let hits = 0
-  for (const word of given) {
-    const count = left.get(word) ?? 0
-    if (count > 0) hits++
-    left.set(word, count - 1)
-  }
+  const hits = countCommonTokens(given, countTokens(wanted))
   return hits === 0 ? 0 : (2 * hits) / (wanted.length + given.length)
 }
 

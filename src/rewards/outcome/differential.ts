@@ -8,7 +8,14 @@ import type { DiagnoseAction } from './diagnosis-list.js'
 import { diagnosisList, diseaseSeverity, primaryDiagnosisId } from './diagnosis-list.js'
 import type { Formulary, FormularyOptions } from './formulary.js'
 
-/** A probability distribution over diseases; `of` and `elsewhere` sum to 1. */
+/**
+ * A doctor's stated belief: a probability distribution over diseases, with the remainder `elsewhere`.
+ *
+ * The confidence is P(diagnosis); without one, the diagnosis has the probability that the differential leaves, so that
+ * an unqualified diagnosis is a sure one. An entry without a number has probability 0: a long list of names alone
+ * changes nothing. Probability of texts that name no disease, and probability left over, goes to `elsewhere`, which
+ * never holds the truth, so that vagueness is not paid. Numbers that sum to more than 1 are scaled down to 1.
+ */
 export interface StatedBelief {
   /** Probability by disease id. */
   readonly byDisease: ReadonlyMap<string, number>
@@ -16,15 +23,13 @@ export interface StatedBelief {
   readonly elsewhere: number
 }
 
-const nowhere: StatedBelief = { byDisease: new Map(), elsewhere: 1 }
-
 /** The belief that a diagnosis states; without a diagnosis all of it is elsewhere. */
 export function statedBelief(
   given: DiagnoseAction | undefined,
   gold: Gold,
   formulary: Formulary,
 ): StatedBelief {
-  if (!given) return nowhere
+  if (!given) return { byDisease: new Map(), elsewhere: 1 }
   const [first, ...others] = diagnosisList(given, gold, formulary)
   const beside = others.reduce((sum, { p = 0 }) => sum + p, 0)
   const sure = first?.p ?? Math.max(0, 1 - beside)
@@ -101,7 +106,7 @@ export const differentialF1 = ({ formulary = [], grave = false }: SetF1Options =
   )
 
 /**
- * The Brier score of the stated probabilities q (`stated-belief.ts`), 1 − ½ Σ (q_d − 1[d = truth])², a proper score:
+ * The Brier score of the stated probabilities q ({@link StatedBelief}), 1 − ½ Σ (q_d − 1[d = truth])², a proper score:
  * stating anything but the true belief gains nothing. Right and sure earns 1, wrong and sure 0, no diagnosis 0.
  * Ignorance does not earn 0: an even spread over ten diseases earns .45 to .55 whatever the truth. For training use
  * `differentialSpherical`.

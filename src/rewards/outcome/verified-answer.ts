@@ -21,9 +21,12 @@ export interface VerifiedAnswerOptions extends FormularyOptions {
 /** A verifier's verdict on an answer; the evidence states the probability and the threshold. */
 export interface AnswerVerdict {
   readonly right: boolean
+  /** The verifier's probability; absent for an evasive answer, which it is not asked about. */
+  readonly p?: number
   readonly evidence: string
 }
 
+/** How an answer is verified. */
 interface VerificationSettings extends Required<Omit<VerifiedAnswerOptions, 'formulary'>> {
   /** As published: the verifier does not see the question, and evasive answers are sent to it too. */
   readonly blind?: boolean
@@ -47,7 +50,7 @@ export async function verifyAnswer(
     throw new RangeError(`Expected the verifier to give a probability, got ${p}`)
   const right = p > threshold
   return {
-    right,
+    ...{ right, p },
     evidence: `p ${p.toFixed(3)} ${right ? '>' : '≤'} ${threshold}: ${answer.slice(0, 80)}`,
   }
 }

@@ -3,30 +3,24 @@
  * consultation and the judge's replies, by substrings of the whole transcript, the environment's words included.
  */
 import { primaryDiagnosis, textInLanguage } from '../../case.js'
-import type { Episode, EpisodeTurn } from '../../episode.js'
+import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { RewardContext } from '../../reward.js'
 import type { RewardArguments } from '../define.js'
 import type { Judge } from '../judges/judge.js'
+import { writeAction } from './doctoragent-rl-texts.js'
 
 /** The phrase that ends a consultation there, and that the reward searches for. */
 const finish = 'The available information is sufficient to make a diagnosis'
 /** Maximum number of replies of a doctor; also the turn count of every finished consultation, however it ended. */
 export const parityTurns = 12
 
-/** Writes an action in the published grammar, for a doctor who acts without text. */
-function renderReply({ action }: EpisodeTurn): string {
-  switch (action.kind) {
-    case 'order':
-      return `Current diagnosis: …\nThe following investigation(s) should be performed: ${action.exam}\nReason: …`
-    case 'diagnose':
-      return `${finish}.\n\nDiagnosis: ${action.diagnosis}\nReason: …`
-    case 'ask':
-    case 'invalid':
-      return action.text
-    case 'give-up':
-      return ''
-  }
+/** The published grammar, for a doctor who acts without text. */
+const forms = {
+  order: (exam: string) =>
+    `Current diagnosis: …\nThe following investigation(s) should be performed: ${exam}\nReason: …`,
+  diagnose: ({ diagnosis }: { readonly diagnosis: string }) =>
+    `${finish}.\n\nDiagnosis: ${diagnosis}\nReason: …`,
 }
 
 /** The examination ordered: the text after a marker in the second line, without dots; undefined where there is none. */
@@ -59,7 +53,7 @@ export function readTranscriptParity({ turns }: Episode): DiagagentTranscript {
   let replies = 0
   for (const turn of turns) {
     if (turn.text === undefined && turn.action.kind === 'ask') continue
-    const reply = turn.text ?? renderReply(turn)
+    const reply = turn.text ?? writeAction(turn.action, forms)
     transcript += `${replies === 0 ? '' : 'assistant\n'}${reply}`
     replies++
     const exam = reply.includes(`${finish}.`) ? undefined : readOrder(reply)

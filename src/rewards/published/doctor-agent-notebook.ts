@@ -1,15 +1,14 @@
 /** The reward of Doctor-Agent's last notebooks (commit c59b64e), parity and fixed: tags, and tiers of a verifier's probability. */
-import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { Reward } from '../../reward.js'
 import { ok } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { RewardArguments } from '../define.js'
 import { defineReward } from '../define.js'
-import { detectEvasion } from '../outcome/evasion.js'
 import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
-import { completeVerifiedOptions } from '../outcome/verified-answer.js'
+import { completeVerifiedOptions, verifyAnswer } from '../outcome/verified-answer.js'
 import type { Verifier } from '../outcome/verifier.js'
+import { lastReply } from './doctor-agent.js'
 
 const thinkEnd = '</THINK>'
 const opening = '<ANSWER>'
@@ -35,7 +34,7 @@ function readAnswer(text: string): string | undefined {
 }
 
 /** The two released format rewards of a reply, and the answer to verify. */
-export interface NotebookReading {
+interface NotebookReading {
   /** 3 for a whole form, else 0. */
   readonly strict: number
   /** .5 for each of three tags that occurs exactly once, −.5 for each that does not. */
@@ -87,32 +86,11 @@ export interface DoctorAgentNotebookOptions
   readonly parity?: boolean
 }
 
-/** The last reply; for a doctor who acts without text, the action in the published form. */
-function lastReply({ turns }: Episode): string {
-  const last = turns.at(-1)
-  if (last?.text !== undefined) return last.text
-  return last?.action.kind === 'diagnose'
-    ? `…</THINK><ANSWER>${last.action.diagnosis}</ANSWER>`
-    : ''
-}
+const readLast = (episode: Episode): string =>
+  lastReply(episode, (diagnosis) => `…</THINK><ANSWER>${diagnosis}</ANSWER>`)
 
-/** The verifier's probability. @throws RangeError where it returns none */
-async function probability(
-  verifier: Verifier,
-  answer: string,
-  [{ language }, { complaint, gold }, { signal }]: RewardArguments,
-  blind: boolean,
-): Promise<number> {
-  const question = blind ? '' : textInLanguage(complaint.text, language)
-  const p = await verifier(
-    question,
-    textInLanguage(primaryDiagnosis(gold).name, language),
-    answer,
-    { signal },
-  )
-  if (p >= 0 && p <= 1) return p
-  throw new RangeError(`Expected the verifier to give a probability, got ${p}`)
-}
+const verify = (answer: string, verifier: Verifier, judged: RewardArguments, blind: boolean) =>
+  verifyAnswer(answer, { verifier, blind, threshold: 0.5 }, judged)
 
 function makeParity(verifier: Verifier): Reward {
   return defineReward(
@@ -123,8 +101,8 @@ function makeParity(verifier: Verifier): Reward {
       parity: true,
     },
     async (...judged) => {
-      const { strict, soft, answer } = readNotebookParity(lastReply(judged[0]))
-      const p = answer === undefined ? undefined : await probability(verifier, answer, judged, true)
+      const { strict, soft, answer } = readNotebookParity(readLast(judged[0]))
+      const p = answer === undefined ? undefined : (await verify(answer, verifier, judged, true)).p
       const accuracy = notebookTierParity(p)
       return {
         total: strict + soft + accuracy,
@@ -151,17 +129,14 @@ function makeFixed(verifier: Verifier): Reward {
       source: 'Doctor-Agent, notebooks of GRPO (quantrana/Medical-Doctor-Agent), fixed',
     },
     async (...judged) => {
-      const answer = readNotebookFixed(lastReply(judged[0]))
+      const answer = readNotebookFixed(readLast(judged[0]))
       const format = answer === undefined ? 0 : 1
       const worth = async (text: string) => {
         const said = stripHiddenReasoning(text)
-        const evaded = detectEvasion(
-          said,
-          textInLanguage(primaryDiagnosis(judged[1].gold).name, judged[0].language),
-        )
-        if (evaded) return ok(0, `${evaded}: ${said.slice(0, 80)}`)
-        const p = await probability(verifier, said, judged, false)
-        return ok(tier(p), `p ${p.toFixed(3)}: ${said.slice(0, 80)}`)
+        const { p, evidence } = await verify(said, verifier, judged, false)
+        return p === undefined
+          ? ok(0, evidence)
+          : ok(tier(p), `p ${p.toFixed(3)}: ${said.slice(0, 80)}`)
       }
       const accuracy = answer === undefined ? ok(0, 'no answer to verify') : await worth(answer)
       const value = accuracy.status === 'ok' ? accuracy.value : 0

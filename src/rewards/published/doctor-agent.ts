@@ -6,6 +6,7 @@ import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
 import { defineReward } from '../define.js'
 import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
 import { completeVerifiedOptions, verifyAnswer } from '../outcome/verified-answer.js'
+import { countSubstring } from './doctoragent-rl-texts.js'
 
 /** A parsed reply: the value of its form, and the answer to verify if there is one. */
 export interface DoctorAgentReading {
@@ -18,20 +19,18 @@ const thinking = '## Thinking'
 const final = '## Final Response'
 const finalBlank = `${final}\n\n`
 
-const count = (text: string, part: string): number => text.split(part).length - 1
-
 /** The text after the first Final heading and its blank line. */
 const readAnswer = (text: string): string =>
   text.slice(text.indexOf(finalBlank) + finalBlank.length).trim()
 
 /** Reads a reply as the PPO code does: each heading once, in any order, the Final one with a blank line. */
 export const readPpoParity = (text: string): DoctorAgentReading =>
-  count(text, finalBlank) === 1 && count(text, thinking) === 1
+  countSubstring(text, finalBlank) === 1 && countSubstring(text, thinking) === 1
     ? { format: 1, answer: readAnswer(text) }
     : { format: 0 }
 
 function scoreFormat(text: string): number {
-  const [thoughts, answers] = [count(text, thinking), count(text, final)]
+  const [thoughts, answers] = [countSubstring(text, thinking), countSubstring(text, final)]
   if (thoughts === 1 && answers === 1) return text.indexOf(thinking) < text.indexOf(final) ? 1 : 0.3
   return thoughts + answers > 0 ? 0.2 : 0
 }
@@ -53,11 +52,11 @@ export interface DoctorAgentOptions extends VerifiedAnswerOptions {
   readonly parity?: boolean
 }
 
-/** The last reply; for a doctor who acts without text, the action in the published form. */
-function lastReply({ turns }: Episode): string {
+/** The last reply; for a doctor who acts without text, the action as `write` puts it. */
+export function lastReply({ turns }: Episode, write: (diagnosis: string) => string): string {
   const last = turns.at(-1)
   if (last?.text !== undefined) return last.text
-  return last?.action.kind === 'diagnose' ? formatHuatuoReply('…', last.action.diagnosis) : ''
+  return last?.action.kind === 'diagnose' ? write(last.action.diagnosis) : ''
 }
 
 /** Makes a reader of replies by the order of headings. A whole form counts 1, a loose one `loose`. */
@@ -87,7 +86,9 @@ function makeReward(formula: DoctorAgentFormula, options: DoctorAgentOptions): R
     blind: parity,
   }
   return defineReward({ name, bounds: [0, 1], source, parity }, async (episode, truth, context) => {
-    const { format, answer } = read(lastReply(episode))
+    const { format, answer } = read(
+      lastReply(episode, (diagnosis) => formatHuatuoReply('…', diagnosis)),
+    )
     const verdict =
       answer === undefined
         ? undefined
