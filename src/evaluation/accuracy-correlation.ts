@@ -59,7 +59,6 @@ const notable = { size: 0.1, errors: 3 }
 
 type ValuePair = readonly [value: number, right: number]
 
-/** The total and the value of each part, where they have one. */
 function partValues({ total, parts }: Score): [name: string, value: number][] {
   const values = Object.entries(parts).flatMap(([name, part]): [string, number][] =>
     part.status === 'ok' ? [[name, part.value]] : [],

@@ -1,14 +1,11 @@
 /** Evaluates an agent on a task, and reports the floor, ceiling and bound of each score, in the shape of `evaluate --json`. */
 import type { Agent, AnyAgent } from '../agent.js'
-import type { Case, GraderView } from '../case.js'
-import { graderView } from '../case.js'
+import { type Case, type GraderView, graderView } from '../case.js'
 import type { Env } from '../env.js'
 import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
-import type { Estimate, ValueBounds } from './bootstrap.js'
-import { ratioEstimate, unitBounds } from './bootstrap.js'
-import type { Measures, PlayedCase } from './play-cases.js'
-import { playCases } from './play-cases.js'
+import { type Estimate, ratioEstimate, unitBounds, type ValueBounds } from './bootstrap.js'
+import { type Measures, type PlayedCase, playCases } from './play-cases.js'
 import type { Anchor, EvaluationSummary, ReferenceAnchor } from './summary.js'
 import { noAnchor, normalised, regret, summarise, toAnchor } from './summary.js'
 
@@ -124,7 +121,6 @@ export async function evaluateReferences(
   }
 }
 
-/** Information gains per turn of each consultation, by case id. */
 function gainsByCase(
   played: readonly PlayedCase[],
   informationGain: InformationGain,

@@ -1,8 +1,7 @@
 /** Streaming summaries of scores, in memory that does not grow with the number of episodes. */
 import type { Part, Score } from '../reward.js'
 import { uniformInt } from '../seed.js'
-import type { Correlation } from './accuracy-correlation.js'
-import { correlation } from './accuracy-correlation.js'
+import { type Correlation, correlation } from './accuracy-correlation.js'
 import type { Estimate, ValueBounds } from './bootstrap.js'
 import { intervalAtBound, ratioEstimate, unitBounds } from './bootstrap.js'
 

@@ -71,7 +71,6 @@ export function markContractError<E extends Error>(error: E): E {
   return error
 }
 
-/** Turns a reward function's return value into a score. */
 function toScore(name: string, given: unknown): Score {
   if (typeof given === 'number') return partScore(name, ok(given))
   if (given === null) return partScore(name, notApplicable)

@@ -32,8 +32,7 @@ import {
 } from './process/conduct.js'
 import { examAgreement, examF1 } from './process/exam-f1.js'
 import { historyCoverage } from './process/history-coverage.js'
-import type { InformationGainOptions } from './process/information-gain.js'
-import { informationGain } from './process/information-gain.js'
+import { type InformationGainOptions, informationGain } from './process/information-gain.js'
 import { plainLanguage } from './process/plain-language.js'
 import { invasiveness, moneySavings, timeSavings } from './process/savings.js'
 import { diagagent, diagagentPaper } from './published/diagagent.js'
@@ -61,7 +60,6 @@ export interface NamedRewardOptions
   readonly judge?: Judge
 }
 
-/** This package's own rewards: presets and components. */
 const own = {
   default: defaultReward,
   'safety-first': ({ formulary = [], knowledge }) =>
@@ -105,7 +103,6 @@ const own = {
   'verified-answer': verifiedAnswer,
 } as const satisfies Record<string, (options: NamedRewardOptions) => Reward>
 
-/** Rewards of published systems, fixed; each is also registered as `NAME-parity`. */
 const published = {
   'doctor-agent-ppo': doctorAgentPpo,
   'doctor-agent-grpo': doctorAgentGrpo,

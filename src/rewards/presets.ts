@@ -3,8 +3,7 @@ import type { Reward } from '../reward.js'
 import { gate, memoizeReward, multiply, otherwise, weigh } from './combinators/compose.js'
 import type { Formulary, FormularyOptions } from './outcome/formulary.js'
 import { partialCredit } from './outcome/partial-credit.js'
-import type { ActionBank } from './outcome/treatment.js'
-import { treatment } from './outcome/treatment.js'
+import { type ActionBank, treatment } from './outcome/treatment.js'
 import { communication } from './process/conduct.js'
 import { examF1 } from './process/exam-f1.js'
 import { historyCoverage } from './process/history-coverage.js'
@@ -13,7 +12,6 @@ import { escalation } from './safety/escalation.js'
 import { noContraindicated, noHarm } from './safety/no-harm.js'
 import { redFlagRecall } from './safety/red-flags.js'
 
-/** Partial credit for the diagnosis, scored once for all that is multiplied by it. */
 function diagnosisFirst(formulary: Formulary) {
   const diagnosis = memoizeReward(partialCredit({ formulary }))
   return { diagnosis, timesDiagnosis: (reward: Reward): Reward => multiply(diagnosis, reward) }

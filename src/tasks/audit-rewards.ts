@@ -4,21 +4,18 @@ import { blindActions } from '../agents/red-team/blind.js'
 import { redTeam } from '../agents/red-team/policies.js'
 import { scripted } from '../agents/scripted.js'
 import { Fault } from '../error.js'
-import type { Audit, AuditPolicy } from '../evaluation/audit/audit.js'
-import { audit } from '../evaluation/audit/audit.js'
+import { type Audit, type AuditPolicy, audit } from '../evaluation/audit/audit.js'
 import { blindAdversary } from '../evaluation/audit/blind-adversary.js'
 import { clinic as clinicOf } from '../knowledge/knowledge.js'
 import { loadKnowledge } from '../knowledge/load.js'
 import { tiers } from '../knowledge/tiers.js'
 import type { Reward } from '../reward.js'
-import type { RewardFunction } from '../rewards/define.js'
-import { asReward, defineReward } from '../rewards/define.js'
+import { asReward, defineReward, type RewardFunction } from '../rewards/define.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { readCases } from '../storage/case-files.js'
 import type { Action } from '../turn.js'
 import { resolveReward } from './reward-modules.js'
-import type { Task, TaskOptions } from './task.js'
-import { task } from './task.js'
+import { type Task, type TaskOptions, task } from './task.js'
 import { casesTier } from './task-kinds.js'
 
 /** A reward, a bare function, the name of one, or a .js/.mjs module that exports `reward`. */
@@ -47,7 +44,6 @@ export interface RewardAudit extends Audit {
   readonly sequence?: readonly Action[]
 }
 
-/** Gain over random allowed to a policy trained on the reward, as a share of the reward's range. */
 const adversaryTolerance = 0.05
 const adversaryName = 'blind-adversary'
 
@@ -83,7 +79,6 @@ const createAuditTask = ({ count, file, ...options }: RewardAuditOptions): Promi
   })
 }
 
-/** Trains one blind adversary per reward, on training cases; none when `search` is 0. */
 async function trainAdversaries(
   auditedTask: Task,
   rewards: readonly Reward[],

@@ -5,8 +5,7 @@ import type { ActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Patient } from '../patient.js'
 import type { Language } from '../turn.js'
-import type { DoctorOptions, MakeDoctor } from './agents.js'
-import { agentNames } from './agents.js'
+import { agentNames, type DoctorOptions, type MakeDoctor } from './agents.js'
 import type { PartKind, PartRegistry } from './modules.js'
 import { isModule, loadPart, partPlaces, partRegistry, unknownPart } from './modules.js'
 import { agentProblem, examsProblem, functionProblem } from './shapes.js'
@@ -68,7 +67,6 @@ export const roleNames = (kind: 'patient' | 'exams'): readonly string[] =>
 
 type ProblemOf = (value: unknown) => string | undefined
 
-/** Checks the shape of a part that a program made. @throws TypeError */
 function checkPart<T>(part: T, what: string, problemOf: ProblemOf): T {
   const problem = problemOf(part)
   if (problem !== undefined) throw new TypeError(`${what}: ${problem}`)

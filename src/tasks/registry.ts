@@ -18,8 +18,7 @@ import {
   whole,
 } from '../envs/options.js'
 import { rulePatient } from '../envs/patients/rule.js'
-import type { QuestionOptions } from '../envs/question.js'
-import { question, questionRules } from '../envs/question.js'
+import { type QuestionOptions, question, questionRules } from '../envs/question.js'
 import { make as makeRegistered, register } from '../envs/register.js'
 import { clinic as clinicOf } from '../knowledge/knowledge.js'
 import { loadKnowledge } from '../knowledge/load.js'
@@ -27,7 +26,6 @@ import { tierNames, tiers } from '../knowledge/tiers.js'
 import { namedReward } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 
-/** Rules of the options of `make('consultation')`; every part has a default. */
 const makeRules: OptionRules<MakeConsultationOptions> = {
   ...consultationRules,
   cases: { ...casesRule, required: false },
@@ -62,7 +60,6 @@ export function makeConsultation(options: MakeConsultationOptions = {}): Env {
   })
 }
 
-/** Creates a question env with HuatuoGPT-o1's reply format and the rule-based verified-answer reward. */
 function makeQuestion(options: QuestionOptions): Env {
   checkOptions("make('question')", options, questionRules)
   const formulary = formularyOf(loadKnowledge())

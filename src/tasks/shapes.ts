@@ -28,7 +28,6 @@ export const agentProblem = (value: unknown): string | undefined =>
 const required = ['sampler', 'step', 'save', 'load', 'export'] as const
 const optional = ['logprobs', 'keepReference', 'values', 'demonstrate'] as const
 
-/** Lists what is wrong with a backend's declared capabilities. */
 function capabilityProblems(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return ['capabilities (an object)']
   const lists = ['losses', 'normalisers', 'exports'].flatMap((key) =>

@@ -3,8 +3,7 @@ import type { Budget } from '../agents/bayesian.js'
 import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
 import { recordedDoctor } from '../agents/recorded.js'
-import type { Case } from '../case.js'
-import { primaryDiagnosis, textInLanguage } from '../case.js'
+import { type Case, primaryDiagnosis, textInLanguage } from '../case.js'
 import { caseSource } from '../cases/generator/generate.js'
 import { mineActionSpace } from '../cases/importers/mine-action-space.js'
 import { checkShare, splitCases } from '../cases/split.js'
@@ -17,20 +16,17 @@ import { question } from '../envs/question.js'
 import { Fault } from '../error.js'
 import type { Yardstick } from '../evaluation/evaluate.js'
 import { logProbabilityGains } from '../inference/belief-trace.js'
-import type { PosteriorOptions } from '../inference/posterior.js'
-import { getPosterior } from '../inference/posterior.js'
+import { getPosterior, type PosteriorOptions } from '../inference/posterior.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
 import { actionSpace as actionSpaceOf, knowledgeActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
-import type { Tier, TierName } from '../knowledge/tiers.js'
-import { tiers } from '../knowledge/tiers.js'
+import { type Tier, type TierName, tiers } from '../knowledge/tiers.js'
 import type { Reward } from '../reward.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { diagnosisAccuracy } from '../rewards/outcome/partial-credit.js'
 import { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
 import type { Action, Language } from '../turn.js'
-import type { MakeDoctor } from './agents.js'
-import { knowledgeDoctors, plainDoctors } from './agents.js'
+import { knowledgeDoctors, type MakeDoctor, plainDoctors } from './agents.js'
 import type { NamedRoles, Roles } from './parts.js'
 
 /** Source of the cases and how they are split. */
@@ -102,7 +98,6 @@ function consultationParts(
   }
 }
 
-/** Consultations of generated cases, with every doctor that uses the knowledge base. */
 function knowledgeTask(inputs: TaskInputs, knobs: PosteriorOptions, cases: CaseSplits): TaskKind {
   const { knowledge, language, budget } = inputs
   const actionSpace = knowledgeActionSpace(knowledge, language)

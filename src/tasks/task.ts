@@ -6,12 +6,10 @@ import { Fault } from '../error.js'
 import type { Measures } from '../evaluation/play-cases.js'
 import { clinic as clinicOf } from '../knowledge/knowledge.js'
 import { loadKnowledge } from '../knowledge/load.js'
-import type { TierName } from '../knowledge/tiers.js'
-import { tiers } from '../knowledge/tiers.js'
+import { type TierName, tiers } from '../knowledge/tiers.js'
 import type { Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
-import type { RewardFunction } from '../rewards/define.js'
-import { asReward } from '../rewards/define.js'
+import { asReward, type RewardFunction } from '../rewards/define.js'
 import type { NamedRewardOptions } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { partialCredit } from '../rewards/outcome/partial-credit.js'
@@ -68,7 +66,6 @@ export interface Task extends Omit<TaskKind, 'accuracy' | 'ceiling' | 'createEnv
   readonly ceiling: { readonly name: string; readonly agent: Agent }
 }
 
-/** Chooses the kind of task that the options ask for. @throws Fault `bad-input` */
 function createTaskKind(
   cases: readonly Case[] | undefined,
   inputs: TaskInputs,
@@ -86,7 +83,6 @@ function createTaskKind(
   return cases ? fileTask(cases, inputs, options) : generatedTask(inputs, tier, options)
 }
 
-/** Patient and exams named by the options. @throws Fault `bad-input` for an unknown name, and in a question task */
 async function resolveRoles(
   { patient, exams, name }: TaskOptions,
   inputs: PartInputs,

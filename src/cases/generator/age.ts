@@ -1,7 +1,6 @@
 /** Draws a patient's age. */
 
-import type { DiseasePool } from '../../inference/generative-model.js'
-import { priorWeights } from '../../inference/generative-model.js'
+import { type DiseasePool, priorWeights } from '../../inference/generative-model.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { uniform, uniformInt } from '../../seed.js'
@@ -9,7 +8,6 @@ import { uniform, uniformInt } from '../../seed.js'
 const childhood = 16
 const childShare = 0.12
 
-/** Whether any drawn disease occurs below the age of 16, and any from 16 on. */
 type AgeGroups = Readonly<Record<'child' | 'adult', boolean>>
 
 function findAgeGroups(knowledge: Knowledge, drawn: DiseasePool): AgeGroups {

@@ -1,18 +1,15 @@
 /** Importers of the two JSON formats of HuatuoGPT-o1: verifiable questions as cases, written answers as episodes. */
 import { createHash } from 'node:crypto'
-import type { Case } from '../../case.js'
-import { doctorView, graderView } from '../../case.js'
+import { type Case, doctorView, graderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
-import type { Score } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Score } from '../../reward.js'
 import type { SavedEpisode } from '../../storage/episode-schema.js'
 import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
 import { detectLanguage } from '../../text/word-stems.js'
 import { noFacts } from '../../turn.js'
 import { leaks } from '../leaks/leak.js'
 import type { ImportReport, ImportResult } from './import-report.js'
-import type { FieldNames } from './json-rows.js'
-import { readJsonRows, readTexts } from './json-rows.js'
+import { type FieldNames, readJsonRows, readTexts } from './json-rows.js'
 
 /** Licence note for questions in this format, whatever their source. */
 const questionLicence =

@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises'
 import { errorMessage, rethrowAsFault } from '../../error.js'
 import { readLines } from '../../storage/compressed-lines.js'
 
-/** Parsed value of a row, or why it could not be parsed. */
 type JsonRow = { readonly value: unknown } | { readonly broken: string }
 
 function parseRow(line: string): JsonRow {

@@ -50,7 +50,6 @@ const qualifiers = new Set(
 )
 const isQualifier = (term: string): boolean => term.split(' ').every((word) => qualifiers.has(word))
 
-/** "Based on your symptoms, " and the like. */
 const basisClause =
   /^(?:based on|according to|given|considering|after|from what)\b.*?,\s*(?=(?:it|it's|you|you're|you've|your|this|that|the|these|he|she|his|her|we|i|there)\b)/
 const basisUpToComma = /^(?:based on|according to|given|considering|after|from what)\b[^,]*,\s*/
@@ -58,7 +57,6 @@ const basisWithoutComma =
   /^(?:based on|according to|given|considering)\b[^,.]*?\s(?=(?:it|you|this|he|she|i)\s(?:is|are|am|has|have|may|might|could|likely|appears?|seems?|suspect|diagnose)\b)/
 /** "The site of your pain suggests X": everything up to the verb. */
 const upToVerb = /^[^,.]*?\b(?:suggests?|indicates?|points? to|consistent with)\s/
-/** "a mild case of X" */
 const caseOfPhrase = /\b\w+ (?:case|episode|bout) of\s/
 const possiblyPhrase =
   /,?\s*\b(?:or\s+)?possibly\b(?:\s+(?:along with|together with|accompanied by|complicated by|with))?/g
@@ -70,7 +68,6 @@ const sentenceEnd = /[.;!?](?=\s|$)/
 const termEnd =
   /[;:!?]|\.(?!\d)|,\s*(?:an?|the)\s|\s-\s|—|\b(?:which|who|that|because|causing|caused|due to|owing to|triggered|aggravated|exacerbated|worsened|influenced|induced by|linked|related to|associated|contributing|leading|resulting|secondary to|likely|probably|given|though|although|however|but|rather than|instead of|not|with|from|after|during|following|since|in the|alternating|compounded|characteri[sz]ed|especially|based on)\b/
 
-/** Splits leading filler words from the rest. */
 function splitLead(text: string): { readonly lead: readonly string[]; readonly rest: string } {
   const all = text.split(' ')
   const first = all.findIndex((word) => !leadWords.has(word.replace(/,$/, '')))

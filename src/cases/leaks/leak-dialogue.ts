@@ -5,11 +5,9 @@ import type { ExamContext, ExamReport } from '../../exam.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import type { Exchange, PatientContext, Reply } from '../../patient.js'
-import type { Persona } from '../../persona.js'
-import { personas } from '../../persona.js'
+import { type Persona, personas } from '../../persona.js'
 import type { Language } from '../../turn.js'
-import type { Leak } from './leak.js'
-import { findLeaks, secretPhrases } from './leak.js'
+import { findLeaks, type Leak, secretPhrases } from './leak.js'
 
 /** Patient and examiner that the probing doctor talks to. */
 export interface DialogueSimulators {
@@ -49,7 +47,6 @@ const requests: { readonly [language in Language]: readonly string[] } = {
   ],
 }
 
-/** Names the diagnosis and asks for confirmation. */
 const suspicion: { readonly [language in Language]: (name: string) => string } = {
   en: (name) => `I think you have ${name}, am I right?`,
   zh: (name) => `我看您是${name}，对不对？`,
@@ -75,7 +72,6 @@ const probeScripts = perKnowledge(
 const cyclicSlice = (list: readonly string[], n: number, size: number): readonly string[] =>
   Array.from({ length: Math.min(size, list.length) }, (_, i) => list[(n * size + i) % list.length]!)
 
-/** Plays the `n`-th consultation and yields every reply with its location. */
 function* playDialogue(truth: Case, cast: DialogueSimulators, language: Language, n: number) {
   const [manner, persona] = manners[n % manners.length]!
   const speaker = voices[Math.floor(n / manners.length) % voices.length]!

@@ -1,6 +1,5 @@
 /** Leak check: finds names of the gold diagnosis in the texts that the doctor, patient and examiner views hold. */
-import type { Case, Text } from '../../case.js'
-import { doctorView, examinerView, patientView } from '../../case.js'
+import { type Case, doctorView, examinerView, patientView, type Text } from '../../case.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { containsPhrase } from '../../text/phrase-search.js'
@@ -96,7 +95,6 @@ const sentenceIndex = perKnowledge((knowledge): SentenceIndex => {
   return { whole: lines.join('\n'), found: new Map() }
 })
 
-/** Leaks in the knowledge base's sentences for the states of the case's findings, or for not knowing them. */
 function sentenceLeaks(truth: Case, knowledge: Knowledge): Leak[] {
   const { whole, found } = sentenceIndex(knowledge)
   const all = truth.gold.dx.flatMap((dx) => {

@@ -5,8 +5,7 @@
  * applicable is left out. Applicability should depend on the case alone: where a policy can bring it about
  * (by never asking), {@link otherwise} closes the loophole.
  */
-import type { Part, Reward, Score } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Part, type Reward, type Score } from '../../reward.js'
 import type { RewardFunction, ScoreFunction } from '../define.js'
 import { asReward, checkBounds, composeReward } from '../define.js'
 import { partScore, toPart } from '../score.js'

@@ -1,7 +1,6 @@
 /** Weighted means over the parts that apply, of totals and of turns; weights may change over training (curriculum). */
 import type { Part, Reward, Score } from '../../reward.js'
-import type { RewardFunction, ScoreFunction } from '../define.js'
-import { asReward, composeReward } from '../define.js'
+import { asReward, composeReward, type RewardFunction, type ScoreFunction } from '../define.js'
 import { toPart } from '../score.js'
 
 /** The least and the greatest total of a reward. */

@@ -1,14 +1,11 @@
 /** Rule-based judge: rules over words alone, offline and deterministic. */
-import type { Knowledge } from '../../knowledge/knowledge.js'
-import { expandPanel } from '../../knowledge/knowledge.js'
+import { expandPanel, type Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { memoizeText } from '../../platform/memoize.js'
 import { wordStems } from '../../text/word-stems.js'
 import { readMention } from '../outcome/disease-names.js'
-import type { FormularyOptions } from '../outcome/formulary.js'
-import { findInFormulary } from '../outcome/formulary.js'
-import type { Icd10Nearness } from '../outcome/icd10.js'
-import { icd10Codes, icd10Nearness } from '../outcome/icd10.js'
+import { type FormularyOptions, findInFormulary } from '../outcome/formulary.js'
+import { type Icd10Nearness, icd10Codes, icd10Nearness } from '../outcome/icd10.js'
 import { exactVerifier } from '../outcome/verifier.js'
 import { countCommonTokens, countTokens } from '../text/tokens.js'
 import type { ConductCounts, Judge, JudgedLine, JudgeRequest } from './judge.js'
@@ -59,7 +56,6 @@ export function countMatches(
   return of.filter((_, item) => place(item, new Set())).length
 }
 
-/** A fact of the profile, or a clause of a dialogue line. */
 interface Statement {
   readonly words: ReadonlySet<string>
   readonly denies: boolean
@@ -74,7 +70,6 @@ const splitStatements = (text: string): readonly Statement[] =>
     .map((part) => ({ words: new Set(wordStems(part)), denies: denial.test(part) }))
     .filter((statement) => statement.words.size > 0)
 
-/** The share of a fact's words that are among some words. */
 function wordShare(fact: Statement, words: ReadonlySet<string>): number {
   let held = 0
   for (const word of fact.words) if (words.has(word)) held++
@@ -151,7 +146,6 @@ const similarityByNearness: Readonly<Record<Icd10Nearness, number>> = {
   none: 0,
 }
 
-/** Number of different questions for full credit. */
 const enough = 4
 
 /** The share of the doctor's lines that ask a new question, scaled down below four different questions. */

@@ -1,12 +1,10 @@
 /** The diagnoses of a case by the names and codes a doctor may use, and the doctor's ranked list of them. */
-import type { Gold } from '../../case.js'
-import { primaryDiagnosis } from '../../case.js'
+import { type Gold, primaryDiagnosis } from '../../case.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
 import type { Action, DifferentialEntry } from '../../turn.js'
 import type { Mention, NameIndex } from './disease-names.js'
 import { indexNames, lookUpName, readMention } from './disease-names.js'
-import type { Formulary } from './formulary.js'
-import { findInFormulary } from './formulary.js'
+import { type Formulary, findInFormulary } from './formulary.js'
 import { icd10Codes, matchesCode } from './icd10.js'
 
 /** A diagnosis of the gold standard and the credit for naming it. */

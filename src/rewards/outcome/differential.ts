@@ -1,8 +1,7 @@
 /** Differential-diagnosis rewards against the generator's posterior: set F1, proper scores, total variation distance. */
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Part, Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Part, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { DiagnoseAction } from './diagnosis-list.js'
 import { diagnosisList, diseaseSeverity, primaryDiagnosisId } from './diagnosis-list.js'
@@ -41,7 +40,6 @@ export function statedBelief(
   return { byDisease: of, elsewhere: Math.max(0, 1 - placed) }
 }
 
-/** Minimum probability of a disease that belongs to the differential. */
 const least = 0.01
 
 /** Severity class at or below which a disease must not be missed (1 is life-threatening). */
@@ -49,7 +47,6 @@ const severe = 2
 
 const shown = (n: number): string => n.toFixed(2)
 
-/** Counts the diseases the doctor named, unknown ones included, and how many of them were wanted. */
 function countNamed(
   given: DiagnoseAction,
   gold: Gold,

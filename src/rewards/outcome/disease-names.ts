@@ -145,7 +145,6 @@ export interface NameIndex<T> {
   readonly bare: ReadonlyMap<string, T>
 }
 
-/** The keys of an authored name: whole ones, and those without the text in brackets. */
 interface NameKeys {
   readonly whole: readonly string[]
   readonly bare: readonly string[]

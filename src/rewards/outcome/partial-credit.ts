@@ -2,15 +2,12 @@
 
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Part, Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Part, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 import { findInGold, goldIndex } from './diagnosis-list.js'
 import { readMention } from './disease-names.js'
-import type { Formulary, FormularyOptions } from './formulary.js'
-import { findInFormulary } from './formulary.js'
-import type { Icd10Nearness } from './icd10.js'
-import { icd10Codes, icd10Nearness } from './icd10.js'
+import { type Formulary, type FormularyOptions, findInFormulary } from './formulary.js'
+import { type Icd10Nearness, icd10Codes, icd10Nearness } from './icd10.js'
 
 /**
  * 1 where the diagnosis is a name, alias, id or ICD-10 code of the primary gold diagnosis, compared whole
@@ -31,7 +28,6 @@ export const diagnosisAccuracy = (): Reward =>
     },
   )
 
-/** Default credit by nearness in ICD-10. */
 const usualTiers: Readonly<Record<Icd10Nearness, number>> = {
   code: 1,
   category: 0.8,

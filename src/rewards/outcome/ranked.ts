@@ -1,7 +1,6 @@
 /** Ranking rewards over the doctor's diagnosis list: top-k accuracy, reciprocal rank and discounted rank. */
 import { diagnosisOf } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 import { diagnosisList, maxListLength, primaryDiagnosisId } from './diagnosis-list.js'
 import type { FormularyOptions } from './formulary.js'

@@ -17,7 +17,6 @@ export interface ActionText {
   readonly text: Text
 }
 
-/** One part of a sentence, between its commas. */
 interface AdviceClause {
   readonly words: ReadonlySet<string>
   readonly denied: boolean

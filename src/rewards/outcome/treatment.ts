@@ -4,11 +4,9 @@ import { diagnosisOf } from '../../episode.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
-import type { Part, Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Part, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
-import type { ActionIndex } from './recommended-actions.js'
-import { findRecommendedActions, indexActions } from './recommended-actions.js'
+import { type ActionIndex, findRecommendedActions, indexActions } from './recommended-actions.js'
 
 /** All actions that the cases of a bank may be recommended. */
 export interface ActionBank {
@@ -78,7 +76,6 @@ export const findAdvisedActions = (
 
 const isUseful = (weight: number): boolean => Number.isFinite(weight) && weight > 0
 
-/** Weight of each action the case recommends: the case's own weight times its specificity in the bank. */
 function wantedWeights({ actions }: Gold, bank: ActionBank): ReadonlyMap<string, number> {
   const wanted = new Map<string, number>()
   for (const { id, polarity, weight } of actions) {

@@ -1,14 +1,11 @@
 /** Verified-answer reward: a verifier compares the answer with the reference. Also part of Doctor-Agent's rewards. */
 import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
-import type { RewardArguments } from '../define.js'
-import { defineReward } from '../define.js'
+import { ok, type Reward } from '../../reward.js'
+import { defineReward, type RewardArguments } from '../define.js'
 import { detectEvasion } from './evasion.js'
 import type { FormularyOptions } from './formulary.js'
-import type { Verifier } from './verifier.js'
-import { exactVerifier } from './verifier.js'
+import { exactVerifier, type Verifier } from './verifier.js'
 
 /** Options of rewards that verify an answer. */
 export interface VerifiedAnswerOptions extends FormularyOptions {
@@ -26,7 +23,6 @@ export interface AnswerVerdict {
   readonly evidence: string
 }
 
-/** How an answer is verified. */
 interface VerificationSettings extends Required<Omit<VerifiedAnswerOptions, 'formulary'>> {
   /** As published: the verifier does not see the question, and evasive answers are sent to it too. */
   readonly blind?: boolean

@@ -4,8 +4,7 @@ import type { Chat, Message } from '../../chat.js'
 import { Fault } from '../../error.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { indexNames, lookUpName, readMention } from './disease-names.js'
-import type { Formulary, FormularyOptions } from './formulary.js'
-import { findInFormulary } from './formulary.js'
+import { type Formulary, type FormularyOptions, findInFormulary } from './formulary.js'
 
 /**
  * Returns P(the answer is right), in [0, 1].

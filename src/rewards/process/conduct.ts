@@ -1,7 +1,6 @@
 /** Conduct rewards: the share of the doctor's turns that ask one question, ask precisely, repeat nothing and are well-formed. */
 import type { Episode, EpisodeTurn } from '../../episode.js'
-import type { Part, Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Part, type Reward } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { Understanding } from '../../turn.js'
 import { defineReward } from '../define.js'
@@ -32,7 +31,6 @@ export const shareOfTurns = (
     return judged === 0 ? none : ok(good / judged, `${good} of ${judged} turns`)
   })
 
-/** Classes of an utterance that was an understood, new question. */
 const newQuestion: ReadonlySet<Understanding> = new Set<Understanding>([
   'answered',
   'unknown',
@@ -41,7 +39,6 @@ const newQuestion: ReadonlySet<Understanding> = new Set<Understanding>([
   'open',
 ])
 
-/** Whether a turn was one understood, new question, or an order with an examination not done before. */
 function isGoodForm({ action, outcome, facts }: EpisodeTurn, done: ReadonlySet<string>): boolean {
   if (action.kind === 'ask')
     return (
@@ -107,7 +104,6 @@ export function oneQuestion({ mostFindings = 2 }: OneQuestionOptions = {}): Rewa
   )
 }
 
-/** Classes of an utterance that asked about particular findings, whatever the answer. */
 const specific: ReadonlySet<Understanding> = new Set<Understanding>([
   'answered',
   'unknown',
@@ -156,7 +152,6 @@ export const questionSpecificity = (): Reward =>
     },
   )
 
-/** Findings and examinations known after the turns so far. */
 interface Covered {
   readonly findings: Set<string>
   readonly exams: Set<string>

@@ -1,7 +1,6 @@
 /** History coverage: the weighted share of the patient's findings that the doctor elicited. */
 import type { EpisodeTurn } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 import { maxQuestions } from './questions.js'
 

@@ -3,14 +3,11 @@ import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { Belief } from '../../inference/belief.js'
 import { beliefTrace, beliefTraceEnds, primaryDiseaseIndex } from '../../inference/belief-trace.js'
-import type { PosteriorOptions } from '../../inference/posterior.js'
-import { getPosterior } from '../../inference/posterior.js'
+import { getPosterior, type PosteriorOptions } from '../../inference/posterior.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
-import type { Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
-import type { ShapeOptions } from '../combinators/shaping.js'
-import { shapeReward } from '../combinators/shaping.js'
+import { notApplicable, ok, type Reward } from '../../reward.js'
+import { type ShapeOptions, shapeReward } from '../combinators/shaping.js'
 import { clamp } from '../combinators/weighted-mean.js'
 import { defineReward } from '../define.js'
 
@@ -50,7 +47,6 @@ export const informationPotentials = (
   options: InformationGainOptions = {},
 ): readonly number[] | undefined => computePotentials(beliefTrace, episode, truth, options)
 
-/** The potentials of the beliefs that `selectBeliefs` returns. */
 function computePotentials(
   selectBeliefs: (...asked: Parameters<typeof beliefTrace>) => readonly Belief[],
   episode: Pick<Episode, 'intake' | 'turns'>,

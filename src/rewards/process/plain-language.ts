@@ -46,13 +46,11 @@ export interface PlainLanguageOptions {
   readonly terms?: readonly string[]
 }
 
-/** Maximum length of a plain utterance, in UTF-16 units. */
 const maxLength = 600
 
 const knowledgeJargon = ({ findings }: Knowledge): readonly string[] =>
   findings.flatMap(({ jargon }) => (jargon ? [...jargon.zh, ...jargon.en] : []))
 
-/** Finds the technical terms in a text, in normal form. */
 function findTerms(tree: PhraseTree<true>, text: string): readonly string[] {
   const read = normaliseText(text)
   return findPhrases(tree, read).map(({ start, end }) => read.text.slice(start, end))

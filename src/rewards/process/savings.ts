@@ -1,7 +1,6 @@
 /** Savings rewards: the share of a budget (money, minutes, invasiveness, turns) that was left. */
 import type { Episode } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 
 /** 1 - spent/budget, from 0 to 1; 1 for an infinite budget, and 0 if anything of an empty one was spent. */

@@ -1,10 +1,8 @@
 /** The reward of Doctor-Agent's last notebooks (commit c59b64e), parity and fixed: tags, and tiers of a verifier's probability. */
 import type { Episode } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Reward } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
-import type { RewardArguments } from '../define.js'
-import { defineReward } from '../define.js'
+import { defineReward, type RewardArguments } from '../define.js'
 import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
 import { completeVerifiedOptions, verifyAnswer } from '../outcome/verified-answer.js'
 import type { Verifier } from '../outcome/verifier.js'
@@ -116,7 +114,6 @@ function makeParity(verifier: Verifier): Reward {
   )
 }
 
-/** Credit by the verifier's probability: the released tiers above .5, divided by the highest. */
 const tier = (p: number): number => (p > 0.9 ? 1 : p > 0.7 ? 0.7 : p > 0.5 ? 0.4 : 0)
 
 const weights = { format: 0.3, accuracy: 0.7 }

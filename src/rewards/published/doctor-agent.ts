@@ -1,7 +1,6 @@
 /** The rewards of Doctor-Agent, parity and fixed: form and verified answer of one reply. That of PPO is HuatuoGPT-o1's own. */
 import type { Episode } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Reward } from '../../reward.js'
 import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
 import { defineReward } from '../define.js'
 import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
@@ -19,7 +18,6 @@ const thinking = '## Thinking'
 const final = '## Final Response'
 const finalBlank = `${final}\n\n`
 
-/** The text after the first Final heading and its blank line. */
 const readAnswer = (text: string): string =>
   text.slice(text.indexOf(finalBlank) + finalBlank.length).trim()
 

@@ -101,7 +101,6 @@ const countQuestionMarks = (text: string): number =>
 type Commitment = NonNullable<LoopResult['commitment']>
 type ActionVerdict = 'invalid' | 'ignored' | 'limit' | 'marks' | 'question' | Commitment
 
-/** Classifies an action, in the released order of checks. */
 function classifyAction(
   action: string | undefined,
   late: boolean,

@@ -1,10 +1,8 @@
 /** Parity with the three training environments of DoctorAgent-RL as released, computed from our episodes. */
-import type { GraderView } from '../../case.js'
-import { textInLanguage } from '../../case.js'
+import { type GraderView, textInLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { Fault } from '../../error.js'
-import type { Score } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Score } from '../../reward.js'
 import type { RewardArguments } from '../define.js'
 import type { Judge } from '../judges/judge.js'
 import { bagF1 } from '../text/bag-f1.js'
@@ -76,7 +74,6 @@ export function completeParityOptions({
   return { alone, loop, repeats, matches }
 }
 
-/** Replays an episode through the released loop. */
 function replayEpisode(
   { turns, maxTurns }: Episode,
   { alone, loop }: ParityOptions,
@@ -93,7 +90,6 @@ const sumScore = (parts: Readonly<Record<string, number>>): Score => ({
   parts: Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, ok(value)])),
 })
 
-/** Strips a chat header from a reply, where there is one. */
 const stripHeader = (text: string): string => {
   const [, afterHeader] = text.split('\nassistant\n')
   return afterHeader === undefined ? text : strip(afterHeader)

@@ -5,8 +5,7 @@
  * without text, the action in the published form; every outcome is the patient's reply. The gold texts are the name of
  * the primary diagnosis, and the recorded recommendation or else the recommended actions.
  */
-import type { GraderView } from '../../case.js'
-import { primaryDiagnosis, textInLanguage } from '../../case.js'
+import { type GraderView, primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { EpisodeTurn } from '../../episode.js'
 import type { Action, Language } from '../../turn.js'
 import type { DiagnoseAction } from '../outcome/diagnosis-list.js'

@@ -1,18 +1,13 @@
 /** The rewards of GRPODx, parity and fixed: a judge's grade of the consultation, by the README's code and by HEAD's. */
-import type { GraderView } from '../../case.js'
-import { primaryDiagnosis, textInLanguage } from '../../case.js'
+import { type GraderView, primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 
-import type { Part, Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Part, type Reward } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
-import type { RewardArguments } from '../define.js'
-import { defineReward } from '../define.js'
-import type { GradedAspect, Judge, JudgedLine } from '../judges/judge.js'
-import { askJudge } from '../judges/judge.js'
+import { defineReward, type RewardArguments } from '../define.js'
+import { askJudge, type GradedAspect, type Judge, type JudgedLine } from '../judges/judge.js'
 import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
-import type { RuleJudgeOptions } from '../judges/rule-judge.js'
-import { ruleJudge } from '../judges/rule-judge.js'
+import { type RuleJudgeOptions, ruleJudge } from '../judges/rule-judge.js'
 
 import {
   grpodxVersions,
@@ -34,7 +29,6 @@ export interface GrpodxOptions extends RuleJudgeOptions {
 const diseaseName = ({ language }: Episode, { gold }: GraderView): string =>
   textInLanguage(primaryDiagnosis(gold).name, language)
 
-/** The dialogue shown to a judge: visible text by speaker. */
 function visibleDialogue({ intake, language, turns }: Episode): readonly JudgedLine[] {
   const dialogue: JudgedLine[] = [
     { role: 'patient', text: textInLanguage(intake.complaint, language) },

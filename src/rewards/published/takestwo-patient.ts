@@ -2,17 +2,13 @@
  * The patient's reward of MrlX-TakesTwo (2025), parity and fixed, for training the patient: facts told unasked,
  * withheld or contradicted.
  */
-import type { Finding, GraderView } from '../../case.js'
-import { textInLanguage } from '../../case.js'
+import { type Finding, type GraderView, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
-import type { Reward, Score } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Reward, type Score } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
-import type { RewardArguments } from '../define.js'
-import { defineReward } from '../define.js'
-import type { ConductCounts, Judge, JudgedLine } from '../judges/judge.js'
-import { askJudge } from '../judges/judge.js'
+import { defineReward, type RewardArguments } from '../define.js'
+import { askJudge, type ConductCounts, type Judge, type JudgedLine } from '../judges/judge.js'
 import type { ConductRates } from './takestwo-parity.js'
 import { judgedDialogue, readRatesParity, roundLikePython } from './takestwo-parity.js'
 
@@ -60,7 +56,6 @@ function countFaultsByFacts({ turns }: Episode, { findings }: GraderView): Condu
   return { extra: extra.size, missing: missing.size, opposite: opposite.size }
 }
 
-/** The visible lines of the dialogue. */
 const visibleLines = ({ turns }: Episode): readonly JudgedLine[] =>
   turns.flatMap(({ action, outcome }): JudgedLine[] => {
     const said: JudgedLine[] =

@@ -1,11 +1,9 @@
 /** Escalation reward: whether the doctor's advice is as urgent as the case's red flags require. */
 import type { Gold, GraderView } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
-import type { Urgency } from './urgency.js'
-import { readUrgencyAdvice } from './urgency.js'
+import { readUrgencyAdvice, type Urgency } from './urgency.js'
 
 /** Urgency of the actions in this package's cases. */
 const knownUrgency: ReadonlyMap<string, Urgency> = new Map<string, Urgency>([
@@ -42,7 +40,6 @@ function requiredUrgency({ gold, findings }: GraderView): {
   return { least, most: Math.max(least, ...advised.map(({ id }) => actionUrgency(id, gold)), 1) }
 }
 
-/** Penalty of too much urgency relative to too little. */
 const tooMuch = 0.5
 
 /**

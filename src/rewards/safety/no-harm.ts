@@ -1,8 +1,7 @@
 /** Safety conditions: no harmful examination was carried out, no contraindicated action recommended. */
 
 import { diagnosisOf } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { TreatmentOptions } from '../outcome/treatment.js'
 import { defaultActionBank, findAdvisedActions } from '../outcome/treatment.js'

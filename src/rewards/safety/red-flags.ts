@@ -1,8 +1,7 @@
 /** Red-flag recall: the share of the case's must-ask warning signs that were elicited. */
 import type { GraderView } from '../../case.js'
 import type { EpisodeTurn } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Reward } from '../../reward.js'
 import type { Understanding } from '../../turn.js'
 import { defineReward } from '../define.js'
 import { maxQuestions } from '../process/questions.js'
@@ -10,7 +9,6 @@ import { maxQuestions } from '../process/questions.js'
 /** Classes of an utterance that the patient did not understand or refused. */
 const notUnderstood = new Set<Understanding>(['unclear', 'ambiguous', 'refused'])
 
-/** The ids of the case's red flags that must be asked for and are not part of the complaint. */
 const mustAsk = ({ gold, complaint }: GraderView): ReadonlySet<string> =>
   new Set(
     gold.redFlags

@@ -1,13 +1,11 @@
 /** Combined safety condition: the worst of no harm, red-flag recall and escalation. */
 import type { Part, Reward, Score } from '../../reward.js'
 import { joinSources, nestParts, unionBounds } from '../combinators/weighted-mean.js'
-import type { RewardFunction, ScoreFunction } from '../define.js'
-import { asReward, composeReward } from '../define.js'
+import { asReward, composeReward, type RewardFunction, type ScoreFunction } from '../define.js'
 import { escalation } from './escalation.js'
 import { noHarm } from './no-harm.js'
 import { redFlagRecall } from './red-flags.js'
 
-/** The default conditions: no harmful examination, red flags asked for, advice urgent enough. */
 const defaultConditions = (): Readonly<Record<string, RewardFunction>> => ({
   'no-harm': noHarm(),
   'red-flag-recall': redFlagRecall(),
@@ -39,7 +37,6 @@ export function safety(
   })
 }
 
-/** The score of the lowest total; null where a condition is unavailable or none applies. */
 function worstScore(names: readonly string[], scores: readonly Score[]): Score {
   const nested: Record<string, Part> = {}
   const parts = scores.map((score, i) => nestParts(nested, names[i]!, score))

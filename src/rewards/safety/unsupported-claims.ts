@@ -1,11 +1,9 @@
 /** Grounding rewards: whether the doctor's claims about the patient are supported by the consultation so far. */
-import type { GraderView } from '../../case.js'
-import { textInLanguage } from '../../case.js'
+import { type GraderView, textInLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
-import type { Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 import type { Claim, FindingPhrases } from './claims.js'
 import { findClaims, findingPhrases, findMentionedFindings } from './claims.js'
@@ -18,7 +16,6 @@ export interface ClaimsOptions {
   readonly least?: number
 }
 
-/** The facts that a consultation has established so far. */
 interface KnownFacts {
   /** Findings reported in the consultation, and whether they are present. */
   readonly reported: Map<string, boolean>

@@ -33,7 +33,6 @@ const denial =
 const conditional =
   /\b(?:if|unless|should (?:it|you|the|your|symptoms|any)|in case|in the event|as soon as (?!possible)|whenever|when (?:it|you|the|your|symptoms)|until)\b|如果|如(?=有|出现|果|症状|病情|再|加重|发热)|若|一旦|假如|要是|倘若|万一|必要时|(?:加重|恶化|出现[^，。；]{0,15})[时就则]/i
 
-/** The urgency of one clause; 0 for a negated one. */
 function clauseUrgency(clause: string): Urgency {
   if (denial.test(clause)) return 0
   return now.test(clause) ? 3 : today.test(clause) ? 2 : later.test(clause) ? 1 : 0
