@@ -10,12 +10,6 @@ export interface SplitOptions {
   readonly heldout?: number
 }
 
-/** Training and held-out cases, each in the order given. */
-export interface CaseSplit {
-  readonly train: readonly Case[]
-  readonly heldout: readonly Case[]
-}
-
 /** All dialogue text of a case, normalised and without its id: equal for duplicate cases. */
 const textKey = ({ chiefComplaint, findings }: Case): string =>
   JSON.stringify([
@@ -38,10 +32,7 @@ export function checkShare(name: string, share: number): void {
  * none, and cases of the same text stay together.
  * @throws RangeError when `heldout` is not between 0 and 1
  */
-export function splitCases(
-  cases: readonly Case[],
-  { seed = 0, heldout = 0.2 }: SplitOptions = {},
-): CaseSplit {
+export function splitCases(cases: readonly Case[], { seed = 0, heldout = 0.2 }: SplitOptions = {}) {
   checkShare('heldout', heldout)
   const isHeldOut = (truth: Case): boolean => uniform(seed, 'split', textKey(truth)) < heldout
   const sides = cases.map((truth) => ({ truth, out: isHeldOut(truth) }))

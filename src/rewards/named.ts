@@ -47,9 +47,7 @@ import { grpodxHead, grpodxReadme } from './published/grpodx.js'
 import { takestwoDoctor } from './published/takestwo.js'
 import { takestwoPatient } from './published/takestwo-patient.js'
 import { escalation } from './safety/escalation.js'
-import { noContraindicated, noHarm } from './safety/no-harm.js'
-import { redFlagRecall } from './safety/red-flags.js'
-import { safety } from './safety/safety.js'
+import { noContraindicated, noHarm, redFlagRecall, safety } from './safety/safety.js'
 import { groundedClaims, noFalseClaims } from './safety/unsupported-claims.js'
 
 /** Options of all named rewards; each reads those it needs. */

@@ -9,8 +9,7 @@ import { examF1 } from './process/exam-f1.js'
 import { historyCoverage } from './process/history-coverage.js'
 import { efficiency, invasiveness, timeSavings } from './process/savings.js'
 import { escalation } from './safety/escalation.js'
-import { noContraindicated, noHarm } from './safety/no-harm.js'
-import { redFlagRecall } from './safety/red-flags.js'
+import { noContraindicated, noHarm, redFlagRecall } from './safety/safety.js'
 
 function diagnosisFirst(formulary: Formulary) {
   const diagnosis = memoizeReward(partialCredit({ formulary }))

@@ -6,8 +6,6 @@ import { scripted } from '../agents/scripted.js'
 import { Fault } from '../error.js'
 import { type Audit, type AuditPolicy, audit } from '../evaluation/audit/audit.js'
 import { blindAdversary } from '../evaluation/audit/blind-adversary.js'
-import { clinic as clinicOf } from '../knowledge/knowledge.js'
-import { loadKnowledge } from '../knowledge/load.js'
 import { tiers } from '../knowledge/tiers.js'
 import type { Reward } from '../reward.js'
 import { asReward, defineReward, type RewardFunction } from '../rewards/define.js'
@@ -16,7 +14,7 @@ import { readCases } from '../storage/case-files.js'
 import type { Action } from '../turn.js'
 import { resolveReward } from './reward-modules.js'
 import { type Task, type TaskOptions, task } from './task.js'
-import { casesTier } from './task-kinds.js'
+import { casesTier, clinicKnowledge } from './task-kinds.js'
 
 /** A reward, a bare function, the name of one, or a .js/.mjs module that exports `reward`. */
 export type AuditedReward = string | Reward | RewardFunction
@@ -49,8 +47,7 @@ const adversaryName = 'blind-adversary'
 
 async function resolveRewards(options: RewardAuditOptions): Promise<readonly Reward[]> {
   const { rewards = ['default'], clinic, tier = 'easy', cases } = options
-  const all = loadKnowledge()
-  const knowledge = clinic ? clinicOf(all, clinic) : all
+  const knowledge = clinicKnowledge(clinic)
   const knobs = cases ? casesTier(cases) : tiers[tier]
   const means = { knowledge, formulary: formularyOf(knowledge), tier: knobs }
   const resolved = await Promise.all(

@@ -7,8 +7,16 @@ import type { Patient } from '../patient.js'
 import type { Language } from '../turn.js'
 import { agentNames, type DoctorOptions, type MakeDoctor } from './agents.js'
 import type { PartKind, PartRegistry } from './modules.js'
-import { isModule, loadPart, partPlaces, partRegistry, unknownPart } from './modules.js'
-import { agentProblem, examsProblem, functionProblem } from './shapes.js'
+import {
+  agentProblem,
+  examsProblem,
+  functionProblem,
+  isModule,
+  loadPart,
+  partPlaces,
+  partRegistry,
+  unknownPart,
+} from './modules.js'
 
 /** Inputs of a registered part's factory: the task's knowledge (of its clinic) and language. */
 export interface PartInputs {

@@ -20,11 +20,11 @@ import {
 import { rulePatient } from '../envs/patients/rule.js'
 import { type QuestionOptions, question, questionRules } from '../envs/question.js'
 import { make as makeRegistered, register } from '../envs/register.js'
-import { clinic as clinicOf } from '../knowledge/knowledge.js'
 import { loadKnowledge } from '../knowledge/load.js'
 import { tierNames, tiers } from '../knowledge/tiers.js'
 import { namedReward } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
+import { clinicKnowledge } from './task-kinds.js'
 
 const makeRules: OptionRules<MakeConsultationOptions> = {
   ...consultationRules,
@@ -43,8 +43,7 @@ const makeRules: OptionRules<MakeConsultationOptions> = {
 export function makeConsultation(options: MakeConsultationOptions = {}): Env {
   checkOptions("make('consultation')", options, makeRules)
   const { tier = 'easy', clinic, split = 'train', caseSeed = 0, ...given } = options
-  const all = loadKnowledge()
-  const knowledge = clinic ? clinicOf(all, clinic) : all
+  const knowledge = clinicKnowledge(clinic)
   const cases: CaseSource = given.cases ?? caseSource(knowledge, { tier, split, seed: caseSeed })
   const { maxTurns, money, minutes } = tiers[tier]
   return consultation({

@@ -5,8 +5,14 @@ import type { Reward, Score } from '../reward.js'
 import { asReward, defineReward, type RewardFunction } from '../rewards/define.js'
 import type { NamedRewardOptions } from '../rewards/named.js'
 import { namedReward, rewardNames, suggestRewardNames } from '../rewards/named.js'
-import { isModule, loadModule, type ModuleExports, partPlaces, partRegistry } from './modules.js'
-import { functionProblem } from './shapes.js'
+import {
+  functionProblem,
+  isModule,
+  loadModule,
+  type ModuleExports,
+  partPlaces,
+  partRegistry,
+} from './modules.js'
 
 /** Factory of a registered reward, given the same inputs as the built-in named rewards. */
 export type MakeReward = (options: NamedRewardOptions) => Reward | RewardFunction

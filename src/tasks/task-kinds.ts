@@ -19,7 +19,8 @@ import { logProbabilityGains } from '../inference/belief-trace.js'
 import { getPosterior, type PosteriorOptions } from '../inference/posterior.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
 import { actionSpace as actionSpaceOf, knowledgeActionSpace } from '../knowledge/action-space.js'
-import type { Knowledge } from '../knowledge/knowledge.js'
+import { clinic, type Knowledge } from '../knowledge/knowledge.js'
+import { loadKnowledge } from '../knowledge/load.js'
 import { type Tier, type TierName, tiers } from '../knowledge/tiers.js'
 import type { Reward } from '../reward.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
@@ -72,6 +73,12 @@ export interface TaskInputs {
   readonly knowledge: Knowledge
   readonly language: Language
   readonly budget: Budget
+}
+
+/** The package's knowledge base, or the part of it that a clinic sees. @throws RangeError for an unknown group */
+export function clinicKnowledge(groups: readonly string[] | undefined): Knowledge {
+  const all = loadKnowledge()
+  return groups ? clinic(all, groups) : all
 }
 
 type CaseSplits = Pick<TaskKind, 'caseAt' | 'heldOut' | 'train'>

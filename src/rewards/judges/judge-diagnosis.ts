@@ -8,14 +8,6 @@ import { readMention } from '../outcome/disease-names.js'
 import { detectEvasion } from '../outcome/evasion.js'
 import { askJudge, type Judge } from './judge.js'
 
-/** A judged diagnosis; the evidence says what decided it. */
-export interface JudgedDiagnosis {
-  /** Its visible text; absent where there was none, or it is evasive. */
-  readonly diagnosis?: string
-  readonly right: boolean
-  readonly evidence: string
-}
-
 const evidenceLength = 80
 
 /**
@@ -28,7 +20,7 @@ export async function judgeDiagnosis(
   { gold }: Pick<GraderView, 'gold'>,
   judge: Judge,
   context?: RewardContext,
-): Promise<JudgedDiagnosis> {
+) {
   const given = diagnosisOf(episode)
   const diagnosis = given && stripHiddenReasoning(given.diagnosis)
   if (!diagnosis) return { right: false, evidence: 'no diagnosis' }

@@ -15,31 +15,24 @@ export interface VerifiedAnswerOptions extends FormularyOptions {
   readonly threshold?: number
 }
 
-/** A verifier's verdict on an answer; the evidence states the probability and the threshold. */
-export interface AnswerVerdict {
-  readonly right: boolean
-  /** The verifier's probability; absent for an evasive answer, which it is not asked about. */
-  readonly p?: number
-  readonly evidence: string
-}
-
 interface VerificationSettings extends Required<Omit<VerifiedAnswerOptions, 'formulary'>> {
   /** As published: the verifier does not see the question, and evasive answers are sent to it too. */
   readonly blind?: boolean
 }
 
 /**
- * Verifies an answer against the case's primary diagnosis.
+ * Verifies an answer against the case's primary diagnosis; the evidence states the probability and the threshold. An
+ * evasive answer is wrong without asking, and has no probability `p`.
  * @throws Fault where the verifier cannot tell; RangeError where it returns no probability
  */
 export async function verifyAnswer(
   answer: string,
   { verifier, threshold, blind = false }: VerificationSettings,
   [{ language }, { complaint, gold }, { signal }]: RewardArguments,
-): Promise<AnswerVerdict> {
+) {
   const reference = textInLanguage(primaryDiagnosis(gold).name, language)
   const evaded = blind ? undefined : detectEvasion(answer, reference)
-  if (evaded) return { right: false, evidence: `${evaded}: ${answer.slice(0, 80)}` }
+  if (evaded) return { right: false, p: undefined, evidence: `${evaded}: ${answer.slice(0, 80)}` }
   const question = blind ? '' : textInLanguage(complaint.text, language)
   const p = await verifier(question, reference, answer, { signal })
   if (!(p >= 0 && p <= 1))

@@ -31,23 +31,17 @@ function readAnswer(text: string): string | undefined {
   return undefined
 }
 
-/** The two released format rewards of a reply, and the answer to verify. */
-interface NotebookReading {
-  /** 3 for a whole form, else 0. */
-  readonly strict: number
-  /** .5 for each of three tags that occurs exactly once, −.5 for each that does not. */
-  readonly soft: number
-  readonly answer?: string
-}
-
-/** Reads a reply as the released code does. */
-export function readNotebookParity(text: string): NotebookReading {
+/**
+ * The two released format rewards of a reply, and the answer to verify: `strict` is 3 for a whole form, else 0; `soft` is
+ * .5 for each of three tags that occurs exactly once, −.5 for each that does not.
+ */
+export function readNotebookParity(text: string) {
   const soft = [thinkEnd, opening, closing].reduce(
     (sum, tag) => sum + (text.split(tag).length === 2 ? 0.5 : -0.5),
     0,
   )
   const answer = readAnswer(text)
-  return answer === undefined ? { strict: 0, soft } : { strict: 3, soft, answer: answer.trim() }
+  return { strict: answer === undefined ? 0 : 3, soft, answer: answer?.trim() }
 }
 
 /** The released reward of a verifier's probability: positive above .3; −2 for no answer. */

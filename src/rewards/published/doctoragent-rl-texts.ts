@@ -10,15 +10,8 @@ import type { EpisodeTurn } from '../../episode.js'
 import type { Action, Language } from '../../turn.js'
 import type { DiagnoseAction } from '../outcome/diagnosis-list.js'
 
-/** Gold texts that a doctor's final answer is compared with. */
-export interface GoldTexts {
-  readonly diagnosis: string
-  /** Empty where a case recommends nothing. */
-  readonly recommendation: string
-}
-
-/** The gold texts of a case, in one language. */
-export function goldTexts({ gold }: GraderView, language: Language): GoldTexts {
+/** The gold texts of a case, in one language; the recommendation is empty where a case recommends nothing. */
+export function goldTexts({ gold }: GraderView, language: Language) {
   const advised = gold.actions
     .filter(({ polarity }) => polarity === 'recommend')
     .map(({ text }) => textInLanguage(text, language))

@@ -9,8 +9,7 @@ import { notApplicable, ok, type Reward, type Score } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { defineReward, type RewardArguments } from '../define.js'
 import { askJudge, type ConductCounts, type Judge, type JudgedLine } from '../judges/judge.js'
-import type { ConductRates } from './takestwo-parity.js'
-import { judgedDialogue, readRatesParity, roundLikePython } from './takestwo-parity.js'
+import { type ConductRates, judgedDialogue, readRatesParity, roundLikePython } from './takestwo.js'
 
 /** Options of {@link takestwoPatient}. */
 export interface TakesTwoPatientOptions {

@@ -8,7 +8,7 @@ import { communication } from '../../../src/rewards/process/conduct.js'
 import { examF1 } from '../../../src/rewards/process/exam-f1.js'
 import { historyCoverage } from '../../../src/rewards/process/history-coverage.js'
 import { efficiency } from '../../../src/rewards/process/savings.js'
-import { noHarm } from '../../../src/rewards/safety/no-harm.js'
+import { noHarm } from '../../../src/rewards/safety/safety.js'
 import { auditRewards } from '../../../src/tasks/audit-rewards.js'
 
 const tolerance = 0.02

@@ -4,7 +4,7 @@ import { generateCase } from '../../../src/cases/generator/generate.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { namedReward } from '../../../src/rewards/named.js'
 import { actionBankOf, actionWeight, treatment } from '../../../src/rewards/outcome/treatment.js'
-import { noContraindicated } from '../../../src/rewards/safety/no-harm.js'
+import { noContraindicated } from '../../../src/rewards/safety/safety.js'
 import { truthOf } from '../../fixtures/reward-episodes.js'
 import { givingUp, stating, total } from '../../fixtures/stating.js'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import { communication } from '../../../src/rewards/process/conduct.js'
 import { efficiency } from '../../../src/rewards/process/savings.js'
-import { noHarm } from '../../../src/rewards/safety/no-harm.js'
+import { noHarm } from '../../../src/rewards/safety/safety.js'
 import {
   ask,
   diagnose,
