@@ -90,16 +90,9 @@ export async function evaluateReferences(
     concurrency = 8,
     signal,
     onPlayed,
-  }: {
-    readonly seed?: number
-    readonly cases?: readonly Case[]
-    readonly concurrency?: number
-    readonly signal?: AbortSignal | undefined
-    /** Called after each case of each reference. */
-    readonly onPlayed?: (played: PlayedCase) => void
-  } = {},
+  }: Pick<EvaluateOptions, 'seed' | 'cases' | 'concurrency' | 'signal' | 'onPlayed'> = {},
 ): Promise<References> {
-  const playReference = (agent: AnyAgent, agentName: string): Promise<PlayedCase[]> =>
+  const playReference = (agent: AnyAgent, agentName: string) =>
     playCases({
       ...{ cases, makeEnv, agent, agentName, measures, seed, concurrency, signal },
       ...(onPlayed ? { onPlayed } : {}),
@@ -172,11 +165,7 @@ export function buildEvaluation(
   const summary = summarise(played, labels.seed, rewardBounds)
   const { accuracy, reward } = summary
   return {
-    ...labels,
-    ...summary,
-    floor,
-    ceiling,
-    bound,
+    ...{ ...labels, ...summary, floor, ceiling, bound },
     regret: {
       accuracy: regret(accuracy.mean, ceiling.accuracy),
       reward: regret(reward.mean, ceiling.reward),

@@ -169,6 +169,10 @@ export function defineReward(
   return Object.assign(run, declared, parity ? { parity } : {}, pays ? { pays } : {})
 }
 
+/** A reward within [0, 1] by {@link defineReward}. */
+export const unitReward = (name: string, source: string, fn: RewardFunction): Reward =>
+  defineReward({ name, bounds: [0, 1], source }, fn)
+
 const isReward = (fn: Reward | RewardFunction): fn is Reward => 'rewardName' in fn
 
 /**

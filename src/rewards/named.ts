@@ -110,16 +110,15 @@ const published = {
   'doctoragent-match': doctoragentMatch,
   'doctoragent-patient': doctoragentPatient,
   'doctoragent-judge': doctoragentJudge,
-  diagagent: diagagent,
+  diagagent,
   'diagagent-paper': diagagentPaper,
   'grpodx-readme': grpodxReadme,
   'grpodx-head': grpodxHead,
 } as const satisfies Record<string, (options: NamedRewardOptions & { parity?: boolean }) => Reward>
 
-type OwnName = keyof typeof own
 type PublishedName = keyof typeof published
 /** The name of a registered reward. */
-export type RewardName = OwnName | PublishedName | `${PublishedName}-parity`
+export type RewardName = keyof typeof own | PublishedName | `${PublishedName}-parity`
 
 type RewardFactory = (options: NamedRewardOptions) => Reward
 

@@ -1,5 +1,4 @@
 /** Reward audits: plays red-team policies over the cases of a tier or a file and scores them under rewards by name. */
-
 import { blindActions } from '../agents/red-team/blind.js'
 import { redTeam } from '../agents/red-team/policies.js'
 import { scripted } from '../agents/scripted.js'

@@ -1,5 +1,4 @@
 /** Ids of generated cases: an id encodes everything the case was generated from. */
-
 import { type TierName, tierNames } from '../../knowledge/tiers.js'
 import type { CaseChange } from './draw.js'
 

@@ -1,5 +1,4 @@
 /** Importers of the two JSON formats of HuatuoGPT-o1: verifiable questions as cases, written answers as episodes. */
-
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { type Case, doctorView, graderView } from '../../case.js'

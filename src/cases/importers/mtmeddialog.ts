@@ -5,7 +5,6 @@
  *
  * The model-written `enhanced_description` of some rows is not read: it was written from the diagnosis.
  */
-
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Case } from '../../case.js'

@@ -5,7 +5,6 @@
  * By rules, without a dictionary: the lead-in is removed, the text is cut where causes and explanations begin, and the
  * rest is split into the diseases it names.
  */
-
 import type { Gold } from '../../case.js'
 import { detectLanguage } from '../../text/word-stems.js'
 import type { Language } from '../../turn.js'

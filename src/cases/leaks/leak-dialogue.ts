@@ -52,21 +52,14 @@ const suspicion: { readonly [language in Language]: (name: string) => string } =
   zh: (name) => `我看您是${name}，对不对？`,
 }
 
-interface ProbeScript {
-  /** Every question for every finding. */
-  readonly asks: readonly string[]
-  readonly orders: readonly string[]
-}
-
-const probeScripts = perKnowledge(
-  ({ findings, exams }): Readonly<Record<Language, ProbeScript>> => {
-    const script = (language: Language): ProbeScript => ({
-      asks: findings.flatMap(({ ask }) => ask[language]),
-      orders: exams.map(({ name }) => name[language]),
-    })
-    return { zh: script('zh'), en: script('en') }
-  },
-)
+/** Every question for every finding, and every order. */
+const probeScripts = perKnowledge(({ findings, exams }) => {
+  const script = (language: Language) => ({
+    asks: findings.flatMap(({ ask }) => ask[language]),
+    orders: exams.map(({ name }) => name[language]),
+  })
+  return { zh: script('zh'), en: script('en') }
+})
 
 /** The `n`-th slice of `size` entries of a list, wrapping around. */
 const cyclicSlice = (list: readonly string[], n: number, size: number): readonly string[] =>
@@ -103,11 +96,7 @@ function* playDialogue(truth: Case, cast: DialogueSimulators, language: Language
  * of all questions and examinations, with one persona and speaker. Share, persona and speaker follow from `n`, so
  * that some thousand cases put everything to every persona.
  */
-export const dialogueLeaks = (
-  truth: Case,
-  cast: DialogueSimulators,
-  n: number,
-): readonly Leak[] => {
+export function dialogueLeaks(truth: Case, cast: DialogueSimulators, n: number): readonly Leak[] {
   const phrases = secretPhrases(truth)
   return languages.flatMap((language) => findLeaks(playDialogue(truth, cast, language, n), phrases))
 }

@@ -82,17 +82,13 @@ function* sentenceTexts({ findings }: Knowledge): LocatedTexts {
         }
 }
 
-/** All sentences of a knowledge base, for a quick first look, and the leaks found in them so far. */
-interface SentenceIndex {
-  /** All sentences in lower case, one a line: most phrases occur nowhere in it. */
-  readonly whole: string
-  /** Leaks by the phrases of a diagnosis. */
-  readonly found: Map<string, readonly Leak[]>
-}
-
-const sentenceIndex = perKnowledge((knowledge): SentenceIndex => {
+/**
+ * All sentences of a knowledge base in lower case, one a line: most phrases occur nowhere in it; and the leaks found in
+ * them so far, by the phrases of a diagnosis.
+ */
+const sentenceIndex = perKnowledge((knowledge) => {
   const lines = [...sentenceTexts(knowledge)].map(([, text]) => text.toLowerCase())
-  return { whole: lines.join('\n'), found: new Map() }
+  return { whole: lines.join('\n'), found: new Map<string, readonly Leak[]>() }
 })
 
 function sentenceLeaks(truth: Case, knowledge: Knowledge): Leak[] {

@@ -6,7 +6,6 @@
  * included. Each request documents its reply. A judge that is down throws a `Fault`; for the strict reader a reply not
  * exactly in the prescribed form is `model-unreadable`. Neither ever becomes a number.
  */
-
 import { Fault } from '../../error.js'
 import type { RewardContext } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'

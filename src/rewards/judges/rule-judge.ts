@@ -89,13 +89,8 @@ export function countConductFaults(
   dialogue: readonly JudgedLine[],
 ): ConductCounts {
   const facts = splitStatements(profile)
-  const wrong = {
-    extra: new Set<number>(),
-    missing: new Set<number>(),
-    opposite: new Set<number>(),
-  }
-  const told = new Set<number>()
-  const asked = new Set<number>()
+  const [extra, missing, opposite] = [new Set<number>(), new Set<number>(), new Set<number>()]
+  const [told, asked] = [new Set<number>(), new Set<number>()]
   let question: ReadonlySet<string> | undefined
   for (const { role, text } of dialogue) {
     if (role === 'doctor') question = new Set(wordStems(text))
@@ -107,17 +102,13 @@ export function countConductFaults(
       const teller = said.find((statement) => wordShare(fact, statement.words) >= same)
       if (teller === undefined) return
       told.add(i)
-      if (teller.denies !== fact.denies) wrong.opposite.add(i)
+      if (teller.denies !== fact.denies) opposite.add(i)
       // Facts told before any question are the complaint, and not told unasked.
-      else if (question !== undefined && !asked.has(i)) wrong.extra.add(i)
+      else if (question !== undefined && !asked.has(i)) extra.add(i)
     })
   }
-  for (const i of asked) if (!told.has(i)) wrong.missing.add(i)
-  return {
-    extra: wrong.extra.size,
-    missing: wrong.missing.size,
-    opposite: wrong.opposite.size,
-  }
+  for (const i of asked) if (!told.has(i)) missing.add(i)
+  return { extra: extra.size, missing: missing.size, opposite: opposite.size }
 }
 
 /** Options of {@link ruleJudge}. */

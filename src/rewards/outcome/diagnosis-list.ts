@@ -19,18 +19,14 @@ export interface CreditedDiagnosis {
   readonly codes: readonly string[]
 }
 
-interface GoldIndex {
-  readonly names: NameIndex<CreditedDiagnosis>
-  /** The primary diagnosis first. */
-  readonly diagnoses: readonly [CreditedDiagnosis, ...CreditedDiagnosis[]]
-}
-
-type AuthoredDiagnosis = Omit<ReturnType<typeof primaryDiagnosis>, 'role'>
-
-/** The index of a gold standard by name and code; memoised per gold standard. */
-export const goldIndex = memoizeByIdentity((gold: Gold): GoldIndex => {
+/** The index of a gold standard by name and code, the primary diagnosis first; memoised per gold standard. */
+export const goldIndex = memoizeByIdentity((gold: Gold) => {
   const names: (readonly [string, CreditedDiagnosis])[] = []
-  const put = (listed: AuthoredDiagnosis, credit: number, exact: boolean): CreditedDiagnosis => {
+  const put = (
+    listed: Omit<Gold['dx'][number], 'role'>,
+    credit: number,
+    exact: boolean,
+  ): CreditedDiagnosis => {
     const { id, name, aliases, severity } = listed
     const diagnosis = { id, exact, credit, severity, codes: icd10Codes(listed.codes) }
     for (const text of [name.zh, name.en, ...aliases, id])
@@ -39,7 +35,7 @@ export const goldIndex = memoizeByIdentity((gold: Gold): GoldIndex => {
   }
   const first = put(primaryDiagnosis(gold), 1, true)
   const others = gold.acceptable.map((listed) => put(listed, listed.credit, false))
-  return { names: indexNames(names), diagnoses: [first, ...others] }
+  return { names: indexNames(names), diagnoses: [first, ...others] as const }
 })
 
 /** Finds the gold diagnosis that a mention names or codes; the primary one where several match. */

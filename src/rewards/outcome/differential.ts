@@ -2,7 +2,7 @@
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import { notApplicable, ok, type Part, type Reward } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { unitReward } from '../define.js'
 import type { DiagnoseAction } from './diagnosis-list.js'
 import { diagnosisList, diseaseSeverity, primaryDiagnosisId } from './diagnosis-list.js'
 import type { Formulary, FormularyOptions } from './formulary.js'
@@ -93,12 +93,9 @@ function setF1(
  * @param grave only diseases of severity 1 and 2, which must not be missed; a name without a severity does not count
  */
 export const differentialF1 = ({ formulary = [], grave = false }: SetF1Options = {}): Reward =>
-  defineReward(
-    {
-      name: grave ? 'grave-differential-f1' : 'differential-f1',
-      bounds: [0, 1],
-      source: `${grave ? 'DSF1' : 'DDF1'} of DDXPlus (Fansi Tchango et al. 2022), whole entities, list cut at 10`,
-    },
+  unitReward(
+    grave ? 'grave-differential-f1' : 'differential-f1',
+    `${grave ? 'DSF1' : 'DDF1'} of DDXPlus (Fansi Tchango et al. 2022), whole entities, list cut at 10`,
     (episode, { gold }) => setF1(diagnosisOf(episode), gold, { formulary, grave }),
   )
 
@@ -109,12 +106,9 @@ export const differentialF1 = ({ formulary = [], grave = false }: SetF1Options =
  * `differentialSpherical`.
  */
 export const differentialBrier = ({ formulary = [] }: FormularyOptions = {}): Reward =>
-  defineReward(
-    {
-      name: 'differential-brier',
-      bounds: [0, 1],
-      source: 'proper score (Brier 1950), over diseases',
-    },
+  unitReward(
+    'differential-brier',
+    'proper score (Brier 1950), over diseases',
     (episode, { gold }) => {
       const { byDisease: of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
       const truth = of.get(primaryDiagnosisId(gold)) ?? 0
@@ -130,12 +124,9 @@ export const differentialBrier = ({ formulary = [] }: FormularyOptions = {}): Re
  * where the truth is one of them and 0 elsewhere. Right and sure earns 1.
  */
 export const differentialSpherical = ({ formulary = [] }: FormularyOptions = {}): Reward =>
-  defineReward(
-    {
-      name: 'differential-spherical',
-      bounds: [0, 1],
-      source: 'spherical score (Gneiting and Raftery 2007), over diseases',
-    },
+  unitReward(
+    'differential-spherical',
+    'spherical score (Gneiting and Raftery 2007), over diseases',
     (episode, { gold }) => {
       const { byDisease: of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
       const truth = of.get(primaryDiagnosisId(gold)) ?? 0
@@ -152,12 +143,9 @@ export const differentialSpherical = ({ formulary = [] }: FormularyOptions = {})
  * Not applicable where the case has no differential.
  */
 export const differentialAgreement = ({ formulary = [] }: FormularyOptions = {}): Reward =>
-  defineReward(
-    {
-      name: 'differential-agreement',
-      bounds: [0, 1],
-      source: '1 − total variation distance to the oracle’s posterior, after DDXPlus',
-    },
+  unitReward(
+    'differential-agreement',
+    '1 − total variation distance to the oracle’s posterior, after DDXPlus',
     (episode, { gold }) => {
       const listed = gold.differential ?? []
       const sum = listed.reduce((all, { p }) => all + p, 0)

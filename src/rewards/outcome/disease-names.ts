@@ -145,12 +145,8 @@ export interface NameIndex<T> {
   readonly bare: ReadonlyMap<string, T>
 }
 
-interface NameKeys {
-  readonly whole: readonly string[]
-  readonly bare: readonly string[]
-}
-
-function keysOf(name: string): NameKeys {
+/** The keys of an authored name: whole ones, and those without the text in brackets. */
+function keysOf(name: string) {
   const plain = plainOf(name)
   const shortened = (text: string) => keyOf(withoutTail(withoutLead(text), [setApartReason]))
   if (negation.test(plain)) return { whole: [keyOf(plain)], bare: [] }

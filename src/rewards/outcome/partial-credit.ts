@@ -1,9 +1,8 @@
 /** Credit for the diagnosis: accuracy, and partial credit by acceptable alternatives, then by nearness in ICD-10. */
-
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import { ok, type Part, type Reward } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { unitReward } from '../define.js'
 import { findInGold, goldIndex } from './diagnosis-list.js'
 import { readMention } from './disease-names.js'
 import { type Formulary, type FormularyOptions, findInFormulary } from './formulary.js'
@@ -14,12 +13,9 @@ import { type Icd10Nearness, icd10Codes, icd10Nearness } from './icd10.js'
  * (`disease-names.ts`); 0 for any other, a list, a denial or none.
  */
 export const diagnosisAccuracy = (): Reward =>
-  defineReward(
-    {
-      name: 'diagnosis-accuracy',
-      bounds: [0, 1],
-      source: 'whole-entity match against an alias table, after MIMIC-CDM (Hager et al. 2024)',
-    },
+  unitReward(
+    'diagnosis-accuracy',
+    'whole-entity match against an alias table, after MIMIC-CDM (Hager et al. 2024)',
     (episode, { gold }) => {
       const given = diagnosisOf(episode)
       if (!given) return ok(0, 'no diagnosis')
@@ -80,12 +76,9 @@ export function partialCredit({
   for (const [near, worth] of Object.entries(tiers))
     if (!(worth >= 0 && worth <= 1))
       throw new RangeError(`Expected tier \`${near}\` to be within [0, 1], got ${worth}`)
-  return defineReward(
-    {
-      name: 'partial-credit',
-      bounds: [0, 1],
-      source: 'acceptable list, then ICD-10 tiers, with a guard against dangerous under-calls',
-    },
+  return unitReward(
+    'partial-credit',
+    'acceptable list, then ICD-10 tiers, with a guard against dangerous under-calls',
     (episode, { gold }) => {
       const said = diagnosisOf(episode)
       return said ? credit(said.diagnosis, gold, { formulary, tiers }) : ok(0, 'no diagnosis')

@@ -5,7 +5,7 @@ import { loadKnowledge } from '../../knowledge/load.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
 import { notApplicable, ok, type Part, type Reward } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { unitReward } from '../define.js'
 import { type ActionIndex, findRecommendedActions, indexActions } from './recommended-actions.js'
 
 /** All actions that the cases of a bank may be recommended. */
@@ -57,10 +57,8 @@ export interface TreatmentOptions {
 /** The action bank of the package's knowledge base, which is loaded on the first call. */
 export const defaultActionBank = (): ActionBank => actionBankOf(loadKnowledge())
 
-type Actions = Gold['actions']
-
 const caseIndices = memoizeByIdentity((bank: ActionBank) =>
-  memoizeByIdentity((actions: Actions): ActionIndex => {
+  memoizeByIdentity((actions: Gold['actions']): ActionIndex => {
     // Where the bank has them all, as with generated cases, nothing of a case is indexed.
     const strange = actions.filter(({ id }) => !bank.actions.has(id))
     return strange.length === 0 ? bankIndex(bank) : [...bankIndex(bank), ...indexActions(strange)]
@@ -119,13 +117,9 @@ function f1(text: string, gold: Gold, bank: ActionBank): Part {
  * @param bank all actions that may be recommended @default that of the package's knowledge base
  */
 export const treatment = ({ bank }: TreatmentOptions = {}): Reward =>
-  defineReward(
-    {
-      name: 'treatment',
-      bounds: [0, 1],
-      source:
-        'F1 over atomic actions after MedRBench and AI Hospital, weighted by inverse document frequency',
-    },
+  unitReward(
+    'treatment',
+    'F1 over atomic actions after MedRBench and AI Hospital, weighted by inverse document frequency',
     (episode, { gold }) =>
       f1(diagnosisOf(episode)?.recommendation ?? '', gold, bank ?? defaultActionBank()),
   )

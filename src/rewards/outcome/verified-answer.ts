@@ -2,7 +2,7 @@
 import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import { ok, type Reward } from '../../reward.js'
-import { defineReward, type RewardArguments } from '../define.js'
+import { type RewardArguments, unitReward } from '../define.js'
 import { detectEvasion } from './evasion.js'
 import type { FormularyOptions } from './formulary.js'
 import { exactVerifier, type Verifier } from './verifier.js'
@@ -58,12 +58,9 @@ export function completeVerifiedOptions({
 /** Verified answer: 1 where the doctor's diagnosis is verified, 0 where it is not, is evasive or is missing. */
 export function verifiedAnswer(options: VerifiedAnswerOptions = {}): Reward {
   const asked = completeVerifiedOptions(options)
-  return defineReward(
-    {
-      name: 'verified-answer',
-      bounds: [0, 1],
-      source: 'verifiable medical problems, after HuatuoGPT-o1 (Chen et al. 2024)',
-    },
+  return unitReward(
+    'verified-answer',
+    'verifiable medical problems, after HuatuoGPT-o1 (Chen et al. 2024)',
     async (episode, truth, context) => {
       const given = diagnosisOf(episode)
       if (!given) return ok(0, 'no answer')

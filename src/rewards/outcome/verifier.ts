@@ -1,5 +1,4 @@
 /** Verifiers: the probability that a free answer to a question is the reference answer, by rule or by a chat model. */
-
 import type { Chat, Message } from '../../chat.js'
 import { Fault } from '../../error.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'

@@ -2,7 +2,7 @@
 import type { GraderView } from '../../case.js'
 import type { EpisodeTurn } from '../../episode.js'
 import { notApplicable, ok, type Reward } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { unitReward } from '../define.js'
 
 /** A measure of set agreement. */
 export type ExamMeasure = keyof typeof measures
@@ -58,13 +58,9 @@ export function examAgreement({ measure = 'f1' }: ExamAgreementOptions = {}): Re
     throw new RangeError(
       `Expected \`measure\` to be one of ${Object.keys(measures).join(', ')}, got \`${measure}\``,
     )
-  return defineReward(
-    {
-      name: `exam-${measure}`,
-      bounds: [0, 1],
-      source:
-        'set agreement as in DiagAgent and MedChain, with required and neutral examinations as in MIMIC-CDM',
-    },
+  return unitReward(
+    `exam-${measure}`,
+    'set agreement as in DiagAgent and MedChain, with required and neutral examinations as in MIMIC-CDM',
     ({ turns }, { gold }) => {
       if (!gold.exams) return notApplicable
       const { required, neutral } = examSets(gold.exams)

@@ -1,7 +1,7 @@
 /** Savings rewards: the share of a budget (money, minutes, invasiveness, turns) that was left. */
 import type { Episode } from '../../episode.js'
 import { ok, type Reward } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { unitReward } from '../define.js'
 
 /** 1 - spent/budget, from 0 to 1; 1 for an infinite budget, and 0 if anything of an empty one was spent. */
 const remainingShare = (spent: number, budget: number): number =>
@@ -12,12 +12,9 @@ const remainingShare = (spent: number, budget: number): number =>
  * `multiply(partialCredit(), efficiency())`.
  */
 export const efficiency = (): Reward =>
-  defineReward(
-    {
-      name: 'efficiency',
-      bounds: [0, 1],
-      source: 'share of the money (SDBench) and of the turns left',
-    },
+  unitReward(
+    'efficiency',
+    'share of the money (SDBench) and of the turns left',
     ({ spent, budget, turns, maxTurns }) =>
       ok(
         remainingShare(spent.money, budget.money) / 2 + remainingShare(turns.length, maxTurns) / 2,
@@ -33,7 +30,7 @@ function savings(
 ): Reward {
   if (budget !== undefined && !(budget > 0))
     throw new RangeError(`Expected \`budget\` to be more than 0, got ${budget}`)
-  return defineReward({ name, bounds: [0, 1], source }, (episode) => {
+  return unitReward(name, source, (episode) => {
     const { spent, budget: own = Infinity } = spending(episode)
     const most = budget ?? own
     return ok(remainingShare(spent, most), `${spent} of ${most}${unit}`)

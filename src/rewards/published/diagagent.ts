@@ -4,13 +4,11 @@
  */
 import type { GraderView } from '../../case.js'
 import { diagnosisOf, type Episode } from '../../episode.js'
-
 import { notApplicable, ok, type Part, type Reward, type Score } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { defineReward, unitReward } from '../define.js'
 import type { Judge } from '../judges/judge.js'
 import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
 import { type RuleJudgeOptions, ruleJudge } from '../judges/rule-judge.js'
-
 import { toPart } from '../score.js'
 import { computeParityTerms, maxExamCount, parityTurns } from './diagagent-parity.js'
 
@@ -102,7 +100,7 @@ function makeFixed({ name, weights: own }: DiagagentFormula, options: DiagagentO
   const weights = { ...own, ...options.weights }
   checkOptions(weights, exams, limit)
   const source = 'DiagAgent (arXiv 2510.24654), fixed'
-  const reward = defineReward({ name, bounds: [0, 1], source }, async (episode, truth, context) => {
+  const reward = unitReward(name, source, async (episode, truth, context) => {
     const { right, evidence } = await judgeDiagnosis(episode, truth, judge, context)
     const listed = exams ? toPart(await exams(episode, truth, context)) : examMatch(episode, truth)
     const count = episode.turns.length

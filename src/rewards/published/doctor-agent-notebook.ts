@@ -2,7 +2,7 @@
 import type { Episode } from '../../episode.js'
 import { ok, type Reward } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
-import { defineReward, type RewardArguments } from '../define.js'
+import { defineReward, type RewardArguments, unitReward } from '../define.js'
 import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
 import { completeVerifiedOptions, verifyAnswer } from '../outcome/verified-answer.js'
 import type { Verifier } from '../outcome/verifier.js'
@@ -113,12 +113,9 @@ const tier = (p: number): number => (p > 0.9 ? 1 : p > 0.7 ? 0.7 : p > 0.5 ? 0.4
 const weights = { format: 0.3, accuracy: 0.7 }
 
 function makeFixed(verifier: Verifier): Reward {
-  const reward = defineReward(
-    {
-      name: 'doctor-agent-notebook',
-      bounds: [0, 1],
-      source: 'Doctor-Agent, notebooks of GRPO (quantrana/Medical-Doctor-Agent), fixed',
-    },
+  const reward = unitReward(
+    'doctor-agent-notebook',
+    'Doctor-Agent, notebooks of GRPO (quantrana/Medical-Doctor-Agent), fixed',
     async (...judged) => {
       const answer = readNotebookFixed(readLast(judged[0]))
       const format = answer === undefined ? 0 : 1

@@ -1,14 +1,12 @@
 /** The rewards of GRPODx, parity and fixed: a judge's grade of the consultation, by the README's code and by HEAD's. */
 import { type GraderView, primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
-
 import { ok, type Part, type Reward } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { defineReward, type RewardArguments } from '../define.js'
 import { askJudge, type GradedAspect, type Judge, type JudgedLine } from '../judges/judge.js'
 import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
 import { type RuleJudgeOptions, ruleJudge } from '../judges/rule-judge.js'
-
 import {
   grpodxVersions,
   headNumberPattern,

@@ -3,7 +3,7 @@ import type { GraderView } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { ok, type Reward, type Score } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { defineReward, unitReward } from '../define.js'
 import type { JudgedLine } from '../judges/judge.js'
 import type { Formulary } from '../outcome/formulary.js'
 import { bagF1 } from '../text/bag-f1.js'
@@ -184,12 +184,9 @@ export function takestwoDoctor({
       },
       (episode, truth) => scoreDoctorParity(episode, truth, maxTurns),
     )
-  return defineReward(
-    {
-      name: 'takestwo-doctor',
-      bounds: [0, 1],
-      source: 'MrlX-TakesTwo `MedRewardMultiturn` (2025), fixed',
-    },
+  return unitReward(
+    'takestwo-doctor',
+    'MrlX-TakesTwo `MedRewardMultiturn` (2025), fixed',
     async (episode, truth) => {
       requireTurns(episode)
       const parts = {

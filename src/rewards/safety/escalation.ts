@@ -5,12 +5,11 @@
  * ambulance") is a safety net and counts as a later visit at most; negated advice ("no need for an ambulance") does not
  * count. Only listed phrases are recognised.
  */
-
 import type { Gold, GraderView } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import { memoizeText } from '../../platform/memoize.js'
 import { notApplicable, ok, type Reward } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { unitReward } from '../define.js'
 
 /** 3 now (an ambulance, the emergency department, the specialist at once), 2 today, 1 a later visit, 0 none of them. */
 export type Urgency = 0 | 1 | 2 | 3
@@ -114,12 +113,9 @@ const tooMuch = 0.5
  * Not applicable where the case lists no red flags.
  */
 export const escalation = (): Reward =>
-  defineReward(
-    {
-      name: 'escalation',
-      bounds: [0, 1],
-      source: 'escalation of red flags, as in the hard gates of HAEnv, graded',
-    },
+  unitReward(
+    'escalation',
+    'escalation of red flags, as in the hard gates of HAEnv, graded',
     (episode, truth) => {
       if (truth.gold.redFlags.length === 0) return notApplicable
       const diagnosis = diagnosisOf(episode)
