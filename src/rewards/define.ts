@@ -173,14 +173,12 @@ export function defineReward(
 export const unitReward = (name: string, source: string, fn: RewardFunction): Reward =>
   defineReward({ name, bounds: [0, 1], source }, fn)
 
-const isReward = (fn: Reward | RewardFunction): fn is Reward => 'rewardName' in fn
-
 /**
  * Any function as a reward. A reward is returned as it is; a bare function is unbounded and times out after a minute.
  * @param name name of a bare function's part @default the function's own name, or `reward`
  */
 export const asReward = (fn: Reward | RewardFunction, name?: string): Reward =>
-  isReward(fn)
+  'rewardName' in fn
     ? fn
     : defineReward({ name: name ?? (fn.name || 'reward'), timeoutMs: defaultTimeoutMs.bare }, fn)
 

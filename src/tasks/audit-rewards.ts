@@ -64,12 +64,11 @@ async function resolveRewards(options: RewardAuditOptions): Promise<readonly Rew
 }
 
 /** The task to play in. Its reward is constant 0, since episodes are scored afterwards. */
-const createAuditTask = ({ count, file, ...options }: RewardAuditOptions): Promise<Task> => {
+const createAuditTask = ({ count, ...options }: RewardAuditOptions): Promise<Task> => {
   const none = defineReward({ name: 'none', bounds: [0, 0] }, () => 0)
-  const heldOut = count ?? (file === undefined ? 500 : undefined)
+  const heldOut = count ?? (options.file === undefined ? 500 : undefined)
   return task({
     ...options,
-    ...(file === undefined ? {} : { file }),
     ...(heldOut === undefined ? {} : { heldOut }),
     reward: none,
   })

@@ -86,9 +86,6 @@ export function informationGain(options: InformationGainOptions = {}): Reward {
   )
 }
 
-/** Clips a potential to [0, 1]: a probability rounded past 1 gives a potential past 1. */
-const clampToUnit = (potential: number): number => clamp(potential, [0, 1])
-
 /**
  * `shapeReward` with the potential of {@link informationPotentials}: the posterior given every reply and result so far,
  * never the doctor's words. In mode `turn` (the default) its `turns` reward the questions and orders that made the true
@@ -101,7 +98,9 @@ export const informationShaping = ({
   ...options
 }: InformationGainOptions & { readonly shaping?: Omit<ShapeOptions, 'bounds'> } = {}): Reward =>
   shapeReward(
-    (episode, truth) => informationPotentials(episode, truth, options)?.map(clampToUnit),
+    // A probability rounded past 1 gives a potential past 1.
+    (episode, truth) =>
+      informationPotentials(episode, truth, options)?.map((one) => clamp(one, [0, 1])),
     {
       name: 'information-shaping',
       source:

@@ -3,7 +3,7 @@ import { type GraderView, primaryDiagnosis, textInLanguage } from '../../case.js
 import type { Episode } from '../../episode.js'
 import { ok, type Part, type Reward } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
-import { defineReward, type RewardArguments } from '../define.js'
+import { defineReward, type RewardArguments, unitReward } from '../define.js'
 import { askJudge, type GradedAspect, type Judge, type JudgedLine } from '../judges/judge.js'
 import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
 import { type RuleJudgeOptions, ruleJudge } from '../judges/rule-judge.js'
@@ -71,26 +71,19 @@ function makeFixed({ name, grade, part, base }: GrpodxFormula, options: GrpodxOp
     )
     return ok(value, `${judge.judgeName}: ${value}`)
   }
-  const reward = defineReward(
-    { name, bounds: [0, 1], source: 'GRPODx (Legionof7/GRPOdx), fixed' },
-    async (...given) => {
-      const { diagnosis, right, evidence } = await judgeDiagnosis(
-        given[0],
-        given[1],
-        judge,
-        given[2],
-      )
-      const worth =
-        right && diagnosis !== undefined
-          ? await graded(diagnosis, given)
-          : ok(0, 'not graded: no right diagnosis')
-      const value = worth.status === 'ok' ? worth.value : 0
-      return {
-        total: right ? base + (1 - base) * value : 0,
-        parts: { diagnosis: ok(right ? 1 : 0, evidence), [part]: worth },
-      }
-    },
-  )
+  const reward = unitReward(name, 'GRPODx (Legionof7/GRPOdx), fixed', async (...given) => {
+    const [episode, truth, context] = given
+    const { diagnosis, right, evidence } = await judgeDiagnosis(episode, truth, judge, context)
+    const worth =
+      right && diagnosis !== undefined
+        ? await graded(diagnosis, given)
+        : ok(0, 'not graded: no right diagnosis')
+    const value = worth.status === 'ok' ? worth.value : 0
+    return {
+      total: right ? base + (1 - base) * value : 0,
+      parts: { diagnosis: ok(right ? 1 : 0, evidence), [part]: worth },
+    }
+  })
   const weights = { ...(base > 0 ? { diagnosis: base } : {}), [part]: 1 - base }
   return Object.assign(reward, { weights })
 }

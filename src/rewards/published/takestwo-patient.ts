@@ -112,11 +112,7 @@ async function scoreFixed(
     ? await askJudge(judge, { task: 'patient-conduct', ...request }, context)
     : countFaultsByFacts(episode, truth)
   const rate = (faults: number): number => Math.max(0, 1 - 0.2 * faults)
-  const rates = {
-    information: rate(extra),
-    completeness: rate(missing),
-    conflict: rate(opposite),
-  }
+  const rates = { information: rate(extra), completeness: rate(missing), conflict: rate(opposite) }
   const mean = (rates.information + rates.completeness + rates.conflict) / 3
   const evidence = `${judge?.judgeName ?? 'rule'}: ${extra} extra, ${missing} missing, ${opposite} opposite`
   return ratesScore(mean, rates, evidence)
@@ -130,25 +126,14 @@ async function scoreFixed(
  * Fixed, in [0, 1]: the mean of the rates, each 1 less .2 per fault and at least 0, counted by the judge or else from
  * the facts of the turns; 0 where the patient never spoke. The judge reads the visible text only.
  */
-export function takestwoPatient({ parity = false, judge }: TakesTwoPatientOptions = {}): Reward {
-  return parity
-    ? defineReward(
-        {
-          name: 'takestwo-patient-parity',
-          bounds: [-maxTotal, maxTotal],
-          source: 'MrlX-TakesTwo `MedPatientRewardMultiturn` (2025), as released',
-          pays: 'patient',
-          parity,
-        },
-        (...scored) => scoreParity(scored, judge),
-      )
-    : defineReward(
-        {
-          name: 'takestwo-patient',
-          bounds: [0, 1],
-          source: 'MrlX-TakesTwo `MedPatientRewardMultiturn` (2025), fixed',
-          pays: 'patient',
-        },
-        (...scored) => scoreFixed(scored, judge),
-      )
-}
+export const takestwoPatient = ({ parity = false, judge }: TakesTwoPatientOptions = {}): Reward =>
+  defineReward(
+    {
+      name: parity ? 'takestwo-patient-parity' : 'takestwo-patient',
+      bounds: parity ? [-maxTotal, maxTotal] : [0, 1],
+      source: `MrlX-TakesTwo \`MedPatientRewardMultiturn\` (2025), ${parity ? 'as released' : 'fixed'}`,
+      pays: 'patient',
+      parity,
+    },
+    (...scored) => (parity ? scoreParity : scoreFixed)(scored, judge),
+  )
