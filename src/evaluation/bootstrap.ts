@@ -54,9 +54,6 @@ export function estimate(
   seed = 0,
   { resamples = 1000, bounds = unitBounds }: EstimateOptions = {},
 ): Estimate {
-  const wrong = values.findIndex(Number.isNaN)
-  if (wrong >= 0)
-    throw new RangeError(`Expected value ${wrong} to be a number, got ${values[wrong]}`)
   const range = values.reduce<readonly [least: number, most: number]>(
     ([least, most], value) => [Math.min(least, value), Math.max(most, value)],
     [Infinity, -Infinity],
@@ -70,12 +67,17 @@ export function estimate(
   )
 }
 
-/** Estimates Σ part / Σ whole of one pair per case, with its bootstrap interval over cases; null for Σ whole = 0. */
+/**
+ * Estimates Σ part / Σ whole of one pair per case, with its bootstrap interval over cases; null for Σ whole = 0.
+ * @throws RangeError for a value that is not a number (NaN)
+ */
 export function ratioEstimate(
   pairs: readonly (readonly [part: number, whole: number])[],
   seed = 0,
   resamples = 1000,
 ): Estimate {
+  const wrong = pairs.findIndex((pair) => pair.some(Number.isNaN))
+  if (wrong >= 0) throw new RangeError(`Expected value ${wrong} to be a number, got NaN`)
   const ratio = (at: (i: number) => number): number => {
     let [part, whole] = [0, 0]
     for (let i = 0; i < pairs.length; i++) {

@@ -96,4 +96,9 @@ describe('a world of questions', () => {
       message: expect.stringContaining('expected enough cases'),
     })
   })
+  test('names the share of held-out cases as the caller does where it is none', async () => {
+    await expect(task({ name: 'question', file, heldOutShare: 1 })).rejects.toThrow(
+      new RangeError('Expected `heldOutShare` to be between 0 and 1, got `1`'),
+    )
+  })
 })
