@@ -1,6 +1,6 @@
 /** Summary of a training run: report, best evaluation, early-stopping state. */
 import type { Backend } from '../backend.js'
-import type { Evaluation } from '../evaluation/report.js'
+import type { Evaluation } from '../evaluation/evaluate.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
 import type { RunDirectory } from './directory.js'
 import type { Recipe } from './recipe.js'

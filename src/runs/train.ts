@@ -6,9 +6,13 @@ import type { Backend } from '../backend.js'
 import { type GraderView, graderView } from '../case.js'
 import { checkOptions } from '../envs/options.js'
 import { Fault } from '../error.js'
+import {
+  buildEvaluation,
+  type Evaluation,
+  evaluateReferences,
+  type References,
+} from '../evaluation/evaluate.js'
 import { type PlayedCase, playCases } from '../evaluation/play-cases.js'
-import type { Evaluation, References } from '../evaluation/report.js'
-import { buildEvaluation, evaluateReferences } from '../evaluation/report.js'
 import type { Group } from '../group.js'
 import { withoutUndefined } from '../platform/without-undefined.js'
 import type { SavedEpisode } from '../storage/episode-files.js'

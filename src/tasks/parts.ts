@@ -5,12 +5,20 @@ import type { ActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Patient } from '../patient.js'
 import type { Language } from '../turn.js'
-import type { DoctorOptions, MakeDoctor } from './agents.js'
-import { agentNames } from './agents.js'
-import type { PartKind, PartRegistry } from './modules.js'
-import { isModule, loadPart, partPlaces, partRegistry, unknownPart } from './modules.js'
+import { agentNames, type DoctorOptions, type MakeDoctor } from './agents.js'
+import {
+  agentProblem,
+  examsProblem,
+  functionProblem,
+  isModule,
+  loadPart,
+  type PartKind,
+  type PartRegistry,
+  partPlaces,
+  partRegistry,
+  unknownPart,
+} from './modules.js'
 import { knownRewardNames } from './reward-modules.js'
-import { agentProblem, examsProblem, functionProblem } from './shapes.js'
 
 /** Inputs of a registered part's factory: the task's knowledge (of its clinic) and language. */
 export interface PartInputs {
@@ -74,7 +82,6 @@ export const partNames = (kind: Exclude<PartKind, 'backend'>): readonly string[]
 
 type ProblemOf = (value: unknown) => string | undefined
 
-/** Checks the shape of a part that a program made. @throws TypeError */
 function checkPart<T>(part: T, what: string, problemOf: ProblemOf): T {
   const problem = problemOf(part)
   if (problem !== undefined) throw new TypeError(`${what}: ${problem}`)

@@ -2,13 +2,17 @@
 import { basename } from 'node:path'
 import { errorMessage, Fault } from '../error.js'
 import type { Reward, Score } from '../reward.js'
-import type { RewardFunction } from '../rewards/define.js'
-import { asReward, defineReward } from '../rewards/define.js'
+import { asReward, defineReward, type RewardFunction } from '../rewards/define.js'
 import type { NamedRewardOptions } from '../rewards/named.js'
 import { namedReward, rewardNames, suggestRewardNames } from '../rewards/named.js'
-import type { ModuleExports } from './modules.js'
-import { isModule, loadModule, partPlaces, partRegistry } from './modules.js'
-import { functionProblem } from './shapes.js'
+import {
+  functionProblem,
+  isModule,
+  loadModule,
+  type ModuleExports,
+  partPlaces,
+  partRegistry,
+} from './modules.js'
 
 /** Factory of a registered reward, given the same inputs as the built-in named rewards. */
 export type MakeReward = (options: NamedRewardOptions) => Reward | RewardFunction

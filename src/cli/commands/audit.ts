@@ -1,8 +1,8 @@
 /** `bedside rewards audit`: measures what a reward pays degenerate policies. */
 import pc from 'picocolors'
 import { redTeam } from '../../agents/red-team/policies.js'
-import type { Payment } from '../../evaluation/audit/attribution.js'
 import type { Exploit, PolicyAudit } from '../../evaluation/audit/audit.js'
+import type { Payment } from '../../evaluation/reward-attribution.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { auditRewards, type RewardAudit } from '../../tasks/audit-rewards.js'
 import type { Action, Language, Turn } from '../../turn.js'

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { Fault, rethrowAsFault } from '../../error.js'
-import type { Evaluation } from '../../evaluation/report.js'
+import type { Evaluation } from '../../evaluation/evaluate.js'
 import { type Curves, drawCurves } from '../../runs/curves.js'
 import type { MetricsLine } from '../../runs/directory.js'
 import { output, type PrintFlags, type Terminal } from '../print/output.js'

@@ -4,9 +4,14 @@ import { basename } from 'node:path'
 import type { AnyAgent } from '../../agent.js'
 import type { Case } from '../../case.js'
 import { Fault } from '../../error.js'
+import {
+  buildEvaluation,
+  type Evaluation,
+  evaluateReferences,
+  type References,
+  type RoleUsage,
+} from '../../evaluation/evaluate.js'
 import { type PlayedCase, playCases } from '../../evaluation/play-cases.js'
-import type { Evaluation, References, RoleUsage } from '../../evaluation/report.js'
-import { buildEvaluation, evaluateReferences } from '../../evaluation/report.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { evaluationText } from '../print/evaluation-text.js'
 import { reportStop } from '../print/failure.js'

@@ -1,6 +1,6 @@
 /** Scores saved episodes again with any number of rewards, for `rewards score`. */
 import { Fault, isEpisodeFault } from '../../error.js'
-import { correlation } from '../../evaluation/correlation.js'
+import { correlation } from '../../evaluation/accuracy-correlation.js'
 import type { ScoreSummary, ScoreTally } from '../../evaluation/streaming-summary.js'
 import { scoreTally } from '../../evaluation/streaming-summary.js'
 import { mapStream } from '../../platform/concurrency.js'
