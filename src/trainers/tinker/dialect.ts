@@ -1,14 +1,16 @@
 /** The two encodings of requests and results on the Tinker wire: JSON and protobuf. */
 import { rethrowAsFault } from '../../error.js'
-import { parseJsonForward, parseJsonSample } from './codec/json-reply.js'
-import { encodeJsonDatum, encodeJsonPass } from './codec/json-request.js'
-import { parseProtobufForward, parseProtobufSample } from './codec/protobuf-reply.js'
-import { encodeProtobufDatum, encodeProtobufPass } from './codec/protobuf-request.js'
+import { encodeJsonDatum, encodeJsonPass, parseJsonForward, parseJsonSample } from './codec/json.js'
+import {
+  encodeProtobufDatum,
+  encodeProtobufPass,
+  parseProtobufForward,
+  parseProtobufSample,
+} from './codec/protobuf-messages.js'
 import { parseJsonReply } from './operation.js'
-import type { PassRequest } from './pass-request.js'
 import type { DialectName } from './profile.js'
 import type { HttpReply } from './transport.js'
-import type { Datum, ForwardOutput, SampleResult } from './wire.js'
+import type { Datum, ForwardOutput, PassRequest, SampleResult } from './wire.js'
 
 /** Encoder of one wire encoding: single data, and the request that holds encoded data. */
 export interface Dialect {

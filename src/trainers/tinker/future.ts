@@ -1,7 +1,7 @@
 /** Futures of the Tinker wire: polls for an operation's result, and resubmits an operation the server lost. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { pause, retry } from '../../platform/retry.js'
+import { pause } from '../../platform/retry.js'
 import {
   mediaType,
   type Operation,
@@ -11,11 +11,12 @@ import {
   type Ticket,
 } from './operation.js'
 import type { WireProfile } from './profile.js'
-import { retrievalRetryDelay } from './retry-delay.js'
 import {
   HttpRefusal,
   type HttpReply,
   requestFault,
+  retrievalRetryDelay,
+  retryRequest,
   sendRequest,
   type Transport,
 } from './transport.js'
@@ -58,7 +59,7 @@ function pollResult(
   { requestId, iteration }: { readonly requestId: string; readonly iteration: number },
   signal: AbortSignal,
 ): Promise<PollResult> {
-  const { maxRetries, backoffMs } = transport
+  const { maxRetries } = transport
   const text = JSON.stringify({ request_id: requestId, allow_metadata_only: false })
   const body = new TextEncoder().encode(text)
   const headers = {
@@ -77,13 +78,9 @@ function pollResult(
       throw error
     }
   }
-  return retry(once, {
+  return retryRequest(transport, signal, once, {
     timeoutMs: pollTimeoutMs,
     maxRetries: Number.POSITIVE_INFINITY,
-    backoffMs,
-    maxBackoffMs: 30_000,
-    key: transport.nextKey(),
-    signal,
     retryDelay: (error, attempt) =>
       retrievalRetryDelay(error, attempt, { final: failureStatuses, maxRetries }),
   })
@@ -104,8 +101,7 @@ function readPollResult(reply: HttpReply, operation: Operation, profile: WirePro
  * @throws Fault with the server's message
  */
 export async function collectResult(
-  transport: Transport,
-  profile: WireProfile,
+  { transport, profile }: { readonly transport: Transport; readonly profile: WireProfile },
   operation: Operation,
   ticket: Ticket,
 ): Promise<HttpReply> {

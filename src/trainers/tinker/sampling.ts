@@ -2,25 +2,19 @@
 import { z } from 'zod'
 import { Fault } from '../../error.js'
 import { decodeSample } from './dialect.js'
+import { collectResult } from './future.js'
 import { requestJson } from './handshake.js'
-import { jsonOperation, type Ticket } from './operation.js'
-import {
-  awaitResult,
-  createCounter,
-  performOperation,
-  type Session,
-  submitOperation,
-} from './session.js'
+import { newOperation, sendOperation, type Ticket } from './operation.js'
+import { createCounter, performOperation, type Session, wireCall } from './session.js'
 import type { SampleOptions, SampleResult, SamplingSession } from './wire.js'
 
 const route = '/api/v1/asample'
 
 function assertOptions({ prompt, maxTokens, samples = 1 }: SampleOptions): void {
   if (prompt.length === 0) throw new RangeError('Expected a prompt with tokens, got none')
-  if (!Number.isInteger(maxTokens) || maxTokens < 1)
-    throw new RangeError(`Expected \`maxTokens\` to be a positive integer, got \`${maxTokens}\``)
-  if (!Number.isInteger(samples) || samples < 1)
-    throw new RangeError(`Expected \`samples\` to be a positive integer, got \`${samples}\``)
+  for (const [name, count] of Object.entries({ maxTokens, samples }))
+    if (!Number.isInteger(count) || count < 1)
+      throw new RangeError(`Expected \`${name}\` to be a positive integer, got \`${count}\``)
 }
 
 function sampleRequest(options: SampleOptions, sampler: string, seq: number): object {
@@ -73,12 +67,10 @@ export function samplingSession(session: Session, sampler: Promise<string>): Sam
       const { signal } = options
       return session.sampling(async () => {
         const body = sampleRequest(options, id, nextSeq())
-        const operation = jsonOperation(route, 'Sample', body, {
-          signal,
-          acceptsProtobuf: session.dialect.protobuf,
-        })
-        const ticket = await submitOperation(session, operation)
-        const reply = await awaitResult(session, operation, ticket).catch((error) => {
+        const acceptsProtobuf = session.dialect.protobuf
+        const operation = newOperation(route, 'Sample', body, { signal, acceptsProtobuf })
+        const ticket = await sendOperation(session.transport, operation)
+        const reply = await collectResult(session, operation, ticket).catch((error) => {
           if (signal?.aborted) cancel(session, ticket)
           throw error
         })
@@ -95,15 +87,10 @@ export async function openSampler(
   session: Session,
   weights: { readonly base_model: string } | { readonly model_path: string },
 ): Promise<string> {
-  const body = {
-    type: 'create_sampling_session',
-    session_id: session.id,
-    sampling_session_seq_id: session.nextSampler(),
-    ...weights,
-  }
+  const ids = { session_id: session.id, sampling_session_seq_id: session.nextSampler() }
   const { sampling_session_id } = await performOperation(
     session,
-    ['/api/v1/create_sampling_session', 'CreateSamplingSession', body],
+    wireCall('create_sampling_session', { ...ids, ...weights }),
     z.object({ sampling_session_id: z.string() }),
   )
   return sampling_session_id

@@ -1,20 +1,11 @@
 /** Session with a server, shared by its models and samplers: connection, counters, and how operations run. */
-import pLimit from 'p-limit'
-import { z } from 'zod'
-import { Fault, type FaultCode } from '../../error.js'
-import type { SidecarCapabilities } from './capabilities.js'
+import type { z } from 'zod'
 import type { Dialect } from './dialect.js'
 import { collectResult } from './future.js'
-import type { OfferedModel } from './handshake.js'
-import {
-  jsonOperation,
-  type Operation,
-  parseJsonReply,
-  sendOperation,
-  type Ticket,
-} from './operation.js'
+import type { OfferedModel, SidecarCapabilities } from './handshake.js'
+import { newOperation, parseJsonReply, readFields, sendOperation } from './operation.js'
 import type { DialectName, WireProfile } from './profile.js'
-import type { HttpReply, Transport } from './transport.js'
+import type { Transport } from './transport.js'
 
 /** A session on a server, and the state its models and samplers share. */
 export interface Session {
@@ -42,41 +33,24 @@ export function createCounter(): () => number {
   return () => next++
 }
 
-/** Queue of sample requests, with at most `concurrency` in flight. */
-export const samplingQueue = (concurrency: number): Session['sampling'] => {
-  const limit = pLimit(concurrency)
-  return (work) => limit(work)
-}
+/** Route, kind and body of an operation. */
+export type WireCall = readonly [route: string, kind: string, body: object]
 
-/** Submits an operation. @throws Fault */
-export const submitOperation = ({ transport }: Session, operation: Operation): Promise<Ticket> =>
-  sendOperation(transport, operation)
-
-/** Waits for the result of a submitted operation. @throws Fault */
-export const awaitResult = (
-  { transport, profile }: Session,
-  operation: Operation,
-  ticket: Ticket,
-): Promise<HttpReply> => collectResult(transport, profile, operation, ticket)
-
-/** Parses fields of a JSON result. @throws Fault `model-unreadable` naming the wrong field */
-export function readFields<T>(reply: HttpReply, what: string, fields: z.ZodType<T>): T {
-  const read = fields.safeParse(parseJsonReply(reply, what))
-  if (read.success) return read.data
-  throw new Fault('model-unreadable', `${what}: ${z.prettifyError(read.error)}`)
-}
+/** Call of an operation of the wire, whose route and kind are both named after its type. */
+export const wireCall = (type: string, fields: object): WireCall => [
+  `/api/v1/${type}`,
+  type.replace(/(?:^|_)(\w)/g, (_, first: string) => first.toUpperCase()),
+  { type, ...fields },
+]
 
 /** Performs an operation outside any model's sequence: submits it, awaits and parses the result. @throws Fault */
 export async function performOperation<T>(
   session: Session,
-  [route, kind, body]: readonly [route: string, kind: string, body: unknown],
+  [route, kind, body]: WireCall,
   fields: z.ZodType<T>,
 ): Promise<T> {
-  const operation = jsonOperation(route, kind, body)
-  const ticket = await submitOperation(session, operation)
-  return readFields(await awaitResult(session, operation, ticket), route, fields)
+  const operation = newOperation(route, kind, body)
+  const ticket = await sendOperation(session.transport, operation)
+  const reply = await collectResult(session, operation, ticket)
+  return readFields(parseJsonReply(reply, route), route, fields)
 }
-
-/** Changes the code of a `bad-input` Fault, for a server's refusal that is not the caller's mistake. */
-export const changeFaultCode = (error: unknown, code: FaultCode): unknown =>
-  Fault.is(error) && error.code === 'bad-input' ? new Fault(code, error.message) : error
