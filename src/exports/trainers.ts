@@ -104,9 +104,9 @@ export type {
   TokenRows,
 } from '../trainers/losses/batch-loss.js'
 export { batchLoss } from '../trainers/losses/batch-loss.js'
+export type { LossRow } from '../trainers/losses/importance-correction.js'
 export { correctionWeights, icepop, mis, tis } from '../trainers/losses/importance-correction.js'
 export { linearise } from '../trainers/losses/linearise.js'
-export type { LossRow } from '../trainers/losses/loss-row.js'
 export type { SegmentLoss, TokenLoss } from '../trainers/losses/policy.js'
 export { klEstimate, segmentLoss, tokenLoss } from '../trainers/losses/policy.js'
 export type { ReadSegment, StepTotals } from '../trainers/losses/step-report.js'

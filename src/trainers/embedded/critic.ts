@@ -66,10 +66,7 @@ export function criticGradient(
     readonly rows: number
     readonly read: (segment: TokenSegment) => SegmentFeatures
   },
-): {
-  readonly gradient: Float64Array
-  readonly report: CriticReport
-} {
+): { readonly gradient: Float64Array; readonly report: CriticReport } {
   const gradient = new Float64Array(rows)
   const sums = criticTally(targets)
   segments.forEach((segment, s) => {

@@ -1,9 +1,15 @@
 /** Shared by the training loops: options, the step loop with its events, and the run's summary. */
-import type { Backend } from '../../backend.js'
+import type { Backend, StepReport } from '../../backend.js'
 import type { Episode } from '../../episode.js'
+import type { Fault } from '../../error.js'
+import { mapPool } from '../../platform/concurrency.js'
 import type { Reward } from '../../reward.js'
+import type { BatchOptions } from '../batches/group-batch.js'
+import { adamDefaults, defaultLoss, loopDefaults } from '../defaults.js'
 import type { StepMetrics, TrainingEmitter } from '../events.js'
-import type { PlayOptions } from '../rollouts/group-rollouts.js'
+import { trainingEmitter } from '../events.js'
+import type { GroupMember, PlayOptions, RolloutJob } from '../rollouts/group-rollouts.js'
+import { playMember } from '../rollouts/group-rollouts.js'
 
 /** Result of one training step. */
 export interface StepResult {
@@ -45,17 +51,70 @@ export const unmeasured: Reward = Object.freeze(
   }),
 )
 
+/** Options shared by the loops that play. */
+export interface PlayingOptions<Made extends StepResult>
+  extends WorldOptions,
+    LoopOptions<Made>,
+    Partial<BatchOptions> {
+  readonly backend: Backend
+  readonly steps: number
+  /** Passes over the same rollouts; ratio clipping applies from the second gradient step on. @default 1 */
+  readonly epochs?: number
+  /** Sampling temperature. @default 1 */
+  readonly temperature?: number
+  /** Episodes under way at once. @default 16 */
+  readonly concurrency?: number
+}
+
+/** Fills in the defaults that the loops that play share. */
+export const resolvePlaying = <Options extends PlayingOptions<never>>({
+  epochs = loopDefaults.epochs,
+  temperature = loopDefaults.temperature,
+  concurrency = loopDefaults.concurrency,
+  loss = defaultLoss,
+  normaliser = loopDefaults.normaliser,
+  adam = adamDefaults,
+  accuracy = unmeasured,
+  events = trainingEmitter(),
+  ...rest
+}: Options) => ({
+  ...rest,
+  ...{ epochs, temperature, concurrency, loss, normaliser, adam, accuracy, events },
+})
+
+/** Plays jobs with the current policy, at the loop's temperature or another. */
+export function playJobs(
+  options: PlayOptions & {
+    readonly backend: Backend
+    readonly temperature: number
+    readonly concurrency: number
+  },
+  jobs: readonly RolloutJob[],
+  temperature = options.temperature,
+): Promise<(GroupMember | Fault)[]> {
+  const { backend, concurrency } = options
+  const by = { agent: backend.sampler({ temperature }), name: backend.name }
+  return mapPool(jobs, concurrency, (job) => playMember(options, by, job))
+}
+
+/** Completes a step's metrics. @param started when the step began, by `performance.now` */
+export const stepMetrics = (
+  { backend, steps }: { readonly backend: Backend; readonly steps: number },
+  { step, started }: { readonly step: number; readonly started: number },
+  measured: Omit<StepMetrics, 'step' | 'steps' | 'policyVersion' | 'update' | 'seconds'>,
+  update: StepReport | undefined,
+): StepMetrics => ({
+  ...{ step, steps, policyVersion: backend.policyVersion, ...measured },
+  ...(update ? { update } : {}),
+  seconds: (performance.now() - started) / 1000,
+})
+
 /** Runs the steps from `firstStep` on, emits each one's metrics as `step-end` and passes its result to `afterStep`. */
 export async function runSteps<Made extends StepResult>(
-  {
-    firstStep = 1,
-    steps,
-    events,
-    signal,
-    afterStep,
-  }: LoopOptions<Made> & { readonly steps: number },
+  options: LoopOptions<Made> & { readonly steps: number },
   makeStep: (step: number) => Promise<Made>,
 ): Promise<LoopSummary> {
+  const { firstStep = 1, steps, events, signal, afterStep } = options
   const metrics: StepMetrics[] = []
   let last = firstStep - 1
   for (let step = firstStep; step <= steps; step++) {
@@ -80,10 +139,3 @@ export const maxEpisodeTokens = (
   maxTokens ??
   episodes.reduce((most, { maxTurns }) => Math.max(most, maxTurns), 1) *
     (backend.capabilities.maxMoveTokens ?? 1)
-
-/** Checks counts by name. @throws RangeError for a count that is not a positive integer */
-export function assertCounts(counts: Readonly<Record<string, number | undefined>>): void {
-  for (const [name, value] of Object.entries(counts))
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1))
-      throw new RangeError(`Expected \`${name}\` to be a positive integer, got \`${value}\``)
-}

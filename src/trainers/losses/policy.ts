@@ -4,8 +4,8 @@
  */
 import type { KlPenalty, Loss, Objective } from '../../batch.js'
 import { objectiveKinds } from '../../batch.js'
+import type { LossRow } from './importance-correction.js'
 import { correctionWeights } from './importance-correction.js'
-import type { LossRow } from './loss-row.js'
 
 /** Loss of one token and its derivative by the token's log-prob. */
 export interface TokenLoss {

@@ -5,7 +5,7 @@ import { Fault } from '../../error.js'
 import type { EngineName } from './environment.js'
 import { pythonPackage } from './environment.js'
 import type { InstallProgress, SetupWorkOptions } from './installer.js'
-import { findOnPath, runProgram } from './program.js'
+import { findOnPath, parseJsonLine, runProgram } from './program.js'
 
 const line = z.union([
   z.object({ module: z.string(), version: z.string() }),
@@ -20,30 +20,17 @@ export interface ImportCheck {
   readonly device: string
 }
 
-function parseLine(text: string): z.infer<typeof line> | undefined {
-  try {
-    return line.safeParse(JSON.parse(text)).data
-  } catch {
-    return undefined // some library's banner
-  }
-}
-
-/** Interpreter, engine and modules (each with its distribution) of an import check. */
-interface ImportTask {
-  readonly python: string
-  readonly engine: EngineName
-  readonly modules: Readonly<Record<string, string>>
-}
-
 const importFault = (module: string, error: string): Fault =>
   new Fault(
     'model-unavailable',
     `${module} was installed and does not import: ${error}. Run the command again; where it stays, try another Python with \`--python PATH\``,
   )
 
-/** Imports modules in order. @throws Fault `model-unavailable` naming the one that does not import */
+/** Imports modules, each with its distribution, in order. @throws Fault `model-unavailable` naming the one that does not import */
 export async function checkImports(
-  { python, engine, modules }: ImportTask,
+  engine: EngineName,
+  python: string,
+  modules: Readonly<Record<string, string>>,
   {
     env,
     onProgress,
@@ -66,7 +53,7 @@ export async function checkImports(
     env: { ...env, ...(cpu ? { UNSLOTH_ALLOW_CPU: '1' } : {}) },
     ...options,
     onLine(text, stream) {
-      const found = stream === 'stdout' ? parseLine(text) : undefined
+      const found = stream === 'stdout' ? parseJsonLine(line, text) : undefined
       if (found && 'module' in found) {
         versions[modules[found.module] ?? found.module] = found.version
         report()
@@ -76,7 +63,8 @@ export async function checkImports(
   options.signal?.throwIfAborted()
   if (code !== 0) {
     const failed = names[Object.keys(versions).length] ?? python
-    throw importFault(failed, lines.at(-1) ?? `it ended with ${signal ?? code}`)
+    const error = lines.at(-1) ?? `it ended with ${signal ?? code}`
+    throw importFault(failed, error)
   }
   return { versions, device }
 }

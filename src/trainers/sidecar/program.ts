@@ -5,6 +5,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import type { z } from 'zod'
 
 /** Environment variables of a process. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
@@ -115,5 +116,14 @@ export async function runProgram(
     return { ...exit, lines }
   } finally {
     signal?.removeEventListener('abort', stop)
+  }
+}
+
+/** Parses a line of JSON of a schema; undefined for any other line, such as some library's banner. */
+export function parseJsonLine<T>(schema: z.ZodType<T>, line: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(line)).data
+  } catch {
+    return undefined
   }
 }

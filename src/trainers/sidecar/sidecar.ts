@@ -18,10 +18,8 @@ import { languageDemonstration } from '../tokens/language-demonstration.js'
 import type { LanguageDoctorOptions } from '../tokens/language-doctor.js'
 import { languageDoctor } from '../tokens/language-doctor.js'
 import type { Draw } from '../tokens/token-stream.js'
-import { outputRows } from './datum.js'
-import { computeLogprobs, encodeNativeBatch, encodeWireBatch } from './encode-batch.js'
-import { runTrainStep } from './optimiser.js'
-import { predictValues, stepValueModel } from './value-model.js'
+import { computeLogprobs, encodeNativeBatch, encodeWireBatch, outputRows } from './encode-batch.js'
+import { predictValues, runTrainStep, stepValueModel } from './train-steps.js'
 
 /** Spec of the sidecar's model. */
 export interface SidecarModel {

@@ -1,6 +1,7 @@
 /** Sampling sessions: draw token sequences from a snapshot of the weights. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
+import { assertCounts } from '../counts.js'
 import { decodeSample } from './dialect.js'
 import { collectResult } from './future.js'
 import { requestJson } from './handshake.js'
@@ -12,9 +13,7 @@ const route = '/api/v1/asample'
 
 function assertOptions({ prompt, maxTokens, samples = 1 }: SampleOptions): void {
   if (prompt.length === 0) throw new RangeError('Expected a prompt with tokens, got none')
-  for (const [name, count] of Object.entries({ maxTokens, samples }))
-    if (!Number.isInteger(count) || count < 1)
-      throw new RangeError(`Expected \`${name}\` to be a positive integer, got \`${count}\``)
+  assertCounts({ maxTokens, samples })
 }
 
 function sampleRequest(options: SampleOptions, sampler: string, seq: number): object {

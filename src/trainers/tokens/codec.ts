@@ -1,6 +1,7 @@
 /** The tokenizer library behind a small interface, with control tokens renamed so that no text can spell them. */
 import { controlName } from './marked-text.js'
-import type { JsonObject, TokenizerFolder } from './tokenizer-folder.js'
+import type { TokenizerFolder } from './tokenizer-folder.js'
+import { isObject } from './tokenizer-folder.js'
 
 /** The part of the library's tokenizer in use; its own types are lost under some module resolutions. */
 export interface Codec {
@@ -11,9 +12,6 @@ export interface Codec {
   /** Id of an ordinary token. */
   readonly idOf: (token: string) => number | undefined
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The model with control tokens under private names in its vocabulary, so that no text encodes to one. */
 function renamedModel(model: unknown, nameOf: (token: unknown) => unknown): unknown {

@@ -1,10 +1,34 @@
-/** Critic of the sidecar backend: a separate value model, predicted and trained over the wire. */
-import type { CriticTargets, TokenSegment, TrainBatch } from '../../batch.js'
+/** Gradient steps over the wire, of the policy and of the critic, which is a separate value model. */
+import type { AdamSettings, CriticTargets, TokenSegment, TrainBatch } from '../../batch.js'
 import type { CriticReport } from '../losses/critic-targets.js'
 import { criticTally } from '../losses/critic-targets.js'
-import type { TrainingModel } from '../tinker/wire.js'
-import { encodeValueDatum, outputRows, scaleMask } from './datum.js'
-import { runTrainStep } from './optimiser.js'
+import type { Datum, ForwardOutput, TrainingModel, WireLoss } from '../tinker/wire.js'
+import { encodeValueDatum, outputRows, scaleMask } from './encode-batch.js'
+
+/** Settings that every step sends, so that no server default is used. */
+const adamConstants = {
+  ...{ beta1: 0.9, beta2: 0.999, epsilon: 1e-8 },
+  ...{ maxGradNorm: Number.POSITIVE_INFINITY, weightDecay: 0 },
+}
+
+/**
+ * Runs a forward-backward pass and an optimiser step, sent together, so the server does not wait between.
+ * @throws Fault of the pass, or else of the step; after a failed pass the server does not step
+ */
+export async function runTrainStep(
+  model: TrainingModel,
+  data: readonly Datum[],
+  loss: WireLoss,
+  adam: AdamSettings,
+): Promise<{ readonly output: ForwardOutput; readonly gradNorm: number }> {
+  const [pass, step] = await Promise.allSettled([
+    model.forwardBackward(data, loss),
+    model.optimStep({ ...adamConstants, ...adam }),
+  ])
+  if (pass.status === 'rejected') throw pass.reason
+  if (step.status === 'rejected') throw step.reason
+  return { output: pass.value, gradNorm: step.value['grad_norm:mean'] ?? Number.NaN }
+}
 
 /** Predicts the value at every drawn token, 0 where masked. */
 export async function predictValues(
