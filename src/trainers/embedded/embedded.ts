@@ -207,8 +207,7 @@ export function embedded({ actionSpace }: EmbeddedOptions): Backend {
     sampler({ temperature = 1 } = {}) {
       if (!(temperature >= 0))
         throw new RangeError(`Expected \`temperature\` to be >= 0, got \`${temperature}\``)
-      const { weights, policyVersion } = learner
-      return makeSampler({ actionSpace, tokenizer, extractor, weights, policyVersion, temperature })
+      return makeSampler(actionSpace, tokenizer, extractor, learner, temperature)
     },
     async step(batch) {
       assertSteppable(this, batch)

@@ -40,21 +40,15 @@ export interface CriticReport {
   readonly explained: number
 }
 
-/** Running sums of a critic's gradient step. */
-export interface CriticTally {
-  /** Adds the value at drawn token `t` of a segment, before the step; returns d loss / d value. */
-  add(segment: number, t: number, value: number): number
-  report(): CriticReport
-}
-
 /** Makes empty sums for a critic's gradient step. */
-export function criticTally({ returns, oldValues, range }: CriticTargets): CriticTally {
+export function criticTally({ returns, oldValues, range }: CriticTargets) {
   const seen: number[] = []
   const errors: number[] = []
   let loss = 0
   const bounds = range === undefined ? {} : { range }
   return {
-    add(segment, t, value) {
+    /** Adds the value at drawn token `t` of a segment, before the step; returns d loss / d value. */
+    add(segment: number, t: number, value: number): number {
       const target = returns[segment]![t]!
       const made = valueLoss(value, target, oldValues[segment]![t]!, bounds)
       seen.push(target)
@@ -62,7 +56,7 @@ export function criticTally({ returns, oldValues, range }: CriticTargets): Criti
       loss += made.value
       return made.slope
     },
-    report() {
+    report(): CriticReport {
       const spread = deviation(seen)
       const explained = spread > 0 ? 1 - (deviation(errors) / spread) ** 2 : 0
       return { loss: loss / Math.max(1, seen.length), explained }

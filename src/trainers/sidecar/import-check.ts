@@ -31,12 +31,9 @@ export async function checkImports(
   engine: EngineName,
   python: string,
   modules: Readonly<Record<string, string>>,
-  {
-    env,
-    onProgress,
-    ...options
-  }: SetupWorkOptions & { onProgress?: (at: InstallProgress) => void },
+  work: SetupWorkOptions & { readonly onProgress?: (at: InstallProgress) => void },
 ): Promise<ImportCheck> {
+  const { env, onProgress, ...options } = work
   const names = Object.keys(modules)
   const versions: Record<string, string> = {}
   let device = 'cpu'

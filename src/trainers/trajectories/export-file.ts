@@ -2,15 +2,9 @@
 import type * as Arrow from 'apache-arrow'
 import { Fault, rethrowAsFault } from '../../error.js'
 import { isStreamed, newFile } from '../../storage/atomic-write.js'
+import type { ColumnShape } from './columns.js'
+import { arrowSchema } from './columns.js'
 import { createParquetFile } from './parquet-file.js'
-
-/** Type of a column: `[item]` is a list, an object a struct. Integers are 64-bit and given as bigint. */
-export type ColumnShape =
-  | 'text'
-  | 'integer'
-  | 'number?'
-  | readonly [ColumnShape]
-  | { readonly [name: string]: ColumnShape }
 
 /** A file of rows being written. */
 export interface RowFile {
@@ -25,26 +19,13 @@ export interface RowFile {
 /** Rows are buffered until there are this many, or this many characters of JSON. */
 const batch = { rows: 1000, characters: 4_000_000 }
 
-function arrowType(arrow: typeof Arrow, shape: ColumnShape): Arrow.DataType {
-  if (shape === 'text') return new arrow.Utf8()
-  if (shape === 'integer') return new arrow.Int64()
-  if (shape === 'number?') return new arrow.Float64()
-  const field = ([name, inner]: readonly [string, ColumnShape]) =>
-    new arrow.Field(name, arrowType(arrow, inner), inner === 'number?')
-  return Array.isArray(shape)
-    ? new arrow.List(field(['item', shape[0]]))
-    : new arrow.Struct(Object.entries(shape).map(field))
-}
-
 /** Rows as an Arrow table with the columns of `shape`. */
 function arrowTable(
   arrow: typeof Arrow,
   shape: Readonly<Record<string, ColumnShape>>,
   rows: readonly object[],
 ): Arrow.Table {
-  const { children } = arrowType(arrow, shape)
-  // A struct's children are its fields.
-  const schema = new arrow.Schema(children as Arrow.Field[])
+  const schema = arrowSchema(arrow, shape)
   if (rows.length === 0) return new arrow.Table(schema)
   const columns = schema.fields.map(({ name, type }) => [
     name,

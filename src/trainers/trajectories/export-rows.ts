@@ -10,7 +10,7 @@ import type { Observation } from '../../env.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
-import type { ColumnShape } from './export-file.js'
+import type { ColumnShape } from './columns.js'
 
 /** Data set formats that episodes can be exported to. */
 export const exportFormats = ['sft', 'prompts', 'verl', 'slime'] as const
@@ -71,10 +71,10 @@ function rowOrigin({ episode, truth }: SavedEpisode, index: number) {
 
 const message: ColumnShape = { role: 'text', content: 'text' }
 const originShape: ColumnShape = {
-  index: 'integer',
+  index: 'int64',
   split: 'text',
   case_id: 'text',
-  seed: 'integer',
+  seed: 'int64',
   language: 'text',
 }
 
@@ -86,7 +86,7 @@ interface RowFormat {
 }
 
 const sft: RowFormat = {
-  shape: () => ({ messages: [message], rollout_id: 'text', case_id: 'text', reward: 'number?' }),
+  shape: () => ({ messages: [message], rollout_id: 'text', case_id: 'text', reward: 'float64?' }),
   row(saved, _, { grammar }) {
     const messages = dialogueMessages(saved.episode, grammar)
     if (messages.length === 0) return undefined
@@ -96,7 +96,7 @@ const sft: RowFormat = {
 }
 
 const prompts: RowFormat = {
-  shape: () => ({ prompt: [message], case_id: 'text', seed: 'integer', language: 'text' }),
+  shape: () => ({ prompt: [message], case_id: 'text', seed: 'int64', language: 'text' }),
   row(saved, index, { grammar }) {
     const { case_id, seed, language } = rowOrigin(saved, index)
     return { prompt: promptMessages(saved.episode, grammar), case_id, seed, language }

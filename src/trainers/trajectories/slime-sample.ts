@@ -19,14 +19,8 @@ function sharedAdvantage({ mask, advantages }: TokenSegment): number | null {
 }
 
 /** Policy versions that drew tokens, each once, in the order of their first token. */
-const distinctVersions = ({ mask, policyVersions }: TokenSegment): string[] => [
-  ...new Set(
-    Array.from(
-      policyVersions.filter((_, t) => mask[t] === 1),
-      String,
-    ),
-  ),
-]
+const distinctVersions = ({ mask, policyVersions }: TokenSegment): string[] =>
+  [...new Set(policyVersions.filter((_, t) => mask[t] === 1))].map(String)
 
 /** Converts a trajectory to a `Sample` dictionary; undefined where it has no reward or no token was drawn. */
 export function slimeSample(

@@ -42,13 +42,9 @@ export function episodeTrajectories(
   { groupId, advantage = 0, step, score }: EpisodeTrajectoriesOptions,
 ): Trajectory[] {
   const { segments } = episodeSegments(episode, advantage, groupId)
+  const { caseId, agent, seed } = episode
   return segments.map((segment, index) => ({
-    segment,
-    index,
-    count: segments.length,
-    caseId: episode.caseId,
-    agent: episode.agent,
-    seed: episode.seed,
+    ...{ segment, index, count: segments.length, caseId, agent, seed },
     ...(step === undefined ? {} : { step }),
     ...(score === undefined ? {} : { score }),
   }))
