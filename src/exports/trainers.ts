@@ -104,6 +104,8 @@ export type {
   TokenRows,
 } from '../trainers/losses/batch-loss.js'
 export { batchLoss } from '../trainers/losses/batch-loss.js'
+export type { ValueLoss } from '../trainers/losses/critic-targets.js'
+export { valueLoss } from '../trainers/losses/critic-targets.js'
 export type { LossRow } from '../trainers/losses/importance-correction.js'
 export { correctionWeights, icepop, mis, tis } from '../trainers/losses/importance-correction.js'
 export { linearise } from '../trainers/losses/linearise.js'
@@ -111,8 +113,6 @@ export type { SegmentLoss, TokenLoss } from '../trainers/losses/policy.js'
 export { klEstimate, segmentLoss, tokenLoss } from '../trainers/losses/policy.js'
 export type { ReadSegment, StepTotals } from '../trainers/losses/step-report.js'
 export { stepReport } from '../trainers/losses/step-report.js'
-export type { ValueLoss } from '../trainers/losses/value.js'
-export { valueLoss } from '../trainers/losses/value.js'
 export type {
   Demonstrations,
   PlayDemonstrationsOptions,

@@ -18,10 +18,15 @@ import { openRolloutQueue } from '../rollouts/async-rollouts.js'
 import { planResampling } from '../rollouts/dynamic-sampling.js'
 import type { GroupMember, RolloutJob } from '../rollouts/group-rollouts.js'
 import { formMemberGroup, noRolloutFault, rolloutJobs } from '../rollouts/group-rollouts.js'
-import type { LoopSummary, PlayingOptions, StepResult } from './loop.js'
-import { maxEpisodeTokens, playJobs, resolvePlaying, runSteps, stepMetrics } from './loop.js'
-import type { PlayedStep } from './metrics.js'
-import { rolloutMetrics } from './metrics.js'
+import type { LoopSummary, PlayedStep, PlayingOptions, StepResult } from './loop.js'
+import {
+  maxEpisodeTokens,
+  playJobs,
+  resolvePlaying,
+  rolloutMetrics,
+  runSteps,
+  stepMetrics,
+} from './loop.js'
 
 /** Result of one GRPO step. */
 export interface GrpoStep extends StepResult {

@@ -1,7 +1,8 @@
-/** Shared by the training loops: options, the step loop with its events, and the run's summary. */
+/** Shared by the training loops: options and their defaults, the step loop with its events, and metrics. */
 import type { Backend, StepReport } from '../../backend.js'
 import type { Episode } from '../../episode.js'
 import type { Fault } from '../../error.js'
+import type { Group } from '../../group.js'
 import { mapPool } from '../../platform/concurrency.js'
 import type { Reward } from '../../reward.js'
 import type { BatchOptions } from '../batches/group-batch.js'
@@ -139,3 +140,58 @@ export const maxEpisodeTokens = (
   maxTokens ??
   episodes.reduce((most, { maxTurns }) => Math.max(most, maxTurns), 1) *
     (backend.capabilities.maxMoveTokens ?? 1)
+
+/** Rollouts of one training step. */
+export interface PlayedStep {
+  readonly members: readonly GroupMember[]
+  readonly groups: readonly Group[]
+  /** Number of groups begun, and of those that lost every member to faults. */
+  readonly drawn: number
+  readonly lost: number
+  /** Number of members lost to faults. */
+  readonly faults: number
+  /** Number of members, and of groups, whose policy version was too old. */
+  readonly stale: number
+  readonly staleGroups: number
+}
+
+/** Mean of a list; null for an empty one. */
+export const mean = (values: readonly number[]): number | null =>
+  values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null
+
+/** Computes a step's metrics from its rollouts. @param forks breaks in append-only token streams */
+export function rolloutMetrics(
+  { members, groups, drawn, ...counts }: PlayedStep,
+  forks: number,
+): Pick<StepMetrics, 'reward' | 'accuracy' | 'turns' | 'groups' | 'samples'> {
+  const totals = members.flatMap(({ score }) => score.total ?? [])
+  const count = (status: Group['status']): number =>
+    groups.filter((group) => group.status === status).length
+  const [singleton, tooFewScored] = [count('singleton'), count('too-few-scored')]
+  const { lost, faults, stale, staleGroups } = counts
+  return {
+    reward: mean(totals),
+    accuracy: mean(members.flatMap(({ right }) => right ?? [])),
+    turns: mean(members.map(({ episode }) => episode.turns.length)),
+    groups: {
+      drawn,
+      formed: groups.length,
+      zeroVariance: count('zero-variance'),
+      dropped: lost + staleGroups + singleton + tooFewScored,
+      reasons: { lost, stale: staleGroups, singleton, tooFewScored },
+    },
+    samples: {
+      used: groups.reduce(
+        (sum, { status, standings }) =>
+          status === 'learns' ? sum + standings.filter((one) => one === 'learns').length : sum,
+        0,
+      ),
+      unavailable: faults + members.length - totals.length,
+      stale,
+      forks,
+    },
+  }
+}
+
+/** Groups of a step without groups. */
+export const noGroups = { groups: [], drawn: 0, lost: 0, stale: 0, staleGroups: 0 } as const

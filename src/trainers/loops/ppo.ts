@@ -19,8 +19,15 @@ import { assertCounts } from '../counts.js'
 import { loopDefaults, ppoDefaults } from '../defaults.js'
 import { noRolloutFault, rolloutJobs } from '../rollouts/group-rollouts.js'
 import type { LoopSummary, PlayingOptions, StepResult } from './loop.js'
-import { maxEpisodeTokens, playJobs, resolvePlaying, runSteps, stepMetrics } from './loop.js'
-import { rolloutMetrics } from './metrics.js'
+import {
+  maxEpisodeTokens,
+  noGroups,
+  playJobs,
+  resolvePlaying,
+  rolloutMetrics,
+  runSteps,
+  stepMetrics,
+} from './loop.js'
 
 /** Result of one PPO step. */
 export interface PpoStep extends StepResult {
@@ -136,8 +143,7 @@ async function trainStep(options: PpoSettings, step: number): Promise<PpoStep> {
   const forks = examples.reduce((sum, { segments }) => sum + segments.length - 1, 0)
   const maxTokens = maxEpisodeTokens(options, episodes)
   const update = await learn(options, { step, maxTokens }, examples)
-  const counts = { groups: [], drawn: 0, lost: 0, stale: 0, staleGroups: 0 }
-  const played = rolloutMetrics({ members, faults, ...counts }, forks)
+  const played = rolloutMetrics({ members, faults, ...noGroups }, forks)
   const measured = { ...played, samples: { ...played.samples, used: examples.length } }
   const metrics = stepMetrics(options, { step, started }, measured, update)
   return { step, metrics, episodes, scores: members.map(({ score }) => score) }

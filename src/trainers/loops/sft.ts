@@ -17,8 +17,7 @@ import { assertCounts } from '../counts.js'
 import { adamDefaults, loopDefaults, sftDefaults } from '../defaults.js'
 import type { StepMetrics } from '../events.js'
 import type { LoopOptions, LoopSummary, StepResult } from './loop.js'
-import { maxEpisodeTokens, runSteps, stepMetrics } from './loop.js'
-import { noGroups } from './metrics.js'
+import { maxEpisodeTokens, noGroups, rolloutMetrics, runSteps, stepMetrics } from './loop.js'
 
 /** Result of one fine-tuning step. */
 export interface SftStep extends StepResult {
@@ -151,9 +150,10 @@ async function trainStep(
   const moves = sum(episodes.map(({ turns }) => turns.length))
   const used = sum(segments.map((own) => sum(own.map(countMoves))))
   const forks = sum(segments.map((own) => Math.max(0, own.length - 1)))
+  const played = rolloutMetrics({ members: [], faults: 0, ...noGroups }, forks)
   const measured = {
-    ...{ reward: null, accuracy: null, turns: moves / episodes.length, groups: noGroups },
-    samples: { used, unavailable: moves - used, stale: 0, forks },
+    ...{ ...played, turns: moves / episodes.length },
+    samples: { ...played.samples, used, unavailable: moves - used },
   }
   return stepMetrics(settings, { step, started }, measured, update)
 }

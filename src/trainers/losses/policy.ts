@@ -108,15 +108,6 @@ export interface SegmentLoss {
   readonly kl: Float64Array
 }
 
-const zeros = (length: number, weights: Float64Array): SegmentLoss => ({
-  values: new Float64Array(length),
-  slopes: new Float64Array(length),
-  ratios: new Float64Array(length),
-  weights,
-  clipped: new Uint8Array(length),
-  kl: new Float64Array(length),
-})
-
 /** GSPO's sequence ratio: exp of the mean of log p - log p_old over drawn tokens. */
 function sequenceRatio(
   { mask }: Pick<LossRow, 'mask'>,
@@ -151,7 +142,11 @@ export function segmentLoss(
     throw new RangeError('Expected a segment with refLogprobs for a KL penalty, got none')
   const old = segment.oldLogprobs ?? segment.logprobs
   const whole = loss.kind === 'gspo' ? sequenceRatio(segment, logprobs, old) : undefined
-  const out = zeros(length, correctionWeights(loss.correction, segment))
+  const out = {
+    ...{ values: new Float64Array(length), slopes: new Float64Array(length) },
+    ...{ ratios: new Float64Array(length), weights: correctionWeights(loss.correction, segment) },
+    ...{ clipped: new Uint8Array(length), kl: new Float64Array(length) },
+  }
   for (let t = 0; t < length; t++) {
     if (mask[t] !== 1) continue
     const logprob = logprobs[t]!

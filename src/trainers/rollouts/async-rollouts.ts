@@ -35,26 +35,6 @@ export interface PlayedGroup {
   readonly faults: readonly Fault[]
 }
 
-/** Groups that a step takes from the queue. */
-export interface TakenGroups {
-  /** As many groups as requested, in the order they were begun. */
-  readonly groups: readonly PlayedGroup[]
-  /** Number of members of groups that were too old. */
-  readonly stale: number
-  /** Number of groups that were too old. */
-  readonly staleGroups: number
-  /** Groups that lost every member to faults. */
-  readonly lost: readonly PlayedGroup[]
-}
-
-/** Queue of groups played ahead. */
-export interface RolloutQueue {
-  /** Waits for `count` groups that are fresh enough. @throws the error of a failed rollout, or once closed */
-  take(count: number): Promise<TakenGroups>
-  /** Aborts the running rollouts and waits for them to end. */
-  close(): Promise<void>
-}
-
 /** Oldest policy version among a group's tokens; Infinity without tokens. */
 const oldestVersion = ({ members }: PlayedGroup): number =>
   Math.min(
@@ -125,15 +105,20 @@ function playAhead(options: RolloutQueueOptions, most: number) {
   }
 }
 
-/** Opens a queue that plays as many steps ahead as the bound on staleness allows. */
-export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
+/** Opens a queue of groups that plays as many steps ahead as the bound on staleness allows. */
+export function openRolloutQueue(options: RolloutQueueOptions) {
   const { play, groupsPerStep, maxStaleness, versionsPerStep, version } = options
   const stop = new AbortController()
   const signal = play.signal ? AbortSignal.any([play.signal, stop.signal]) : stop.signal
   const most = groupsPerStep * (1 + Math.floor(maxStaleness / versionsPerStep))
   const ahead = playAhead({ ...options, play: { ...play, signal } }, most)
   return {
-    async take(count) {
+    /**
+     * Waits for `count` groups that are fresh enough and gives them in the order they were begun, with the numbers of
+     * groups and members that were too old, and the groups that lost every member to faults.
+     * @throws the error of a failed rollout, or once closed
+     */
+    async take(count: number) {
       const groups: PlayedGroup[] = []
       const lost: PlayedGroup[] = []
       let [stale, staleGroups] = [0, 0]
@@ -152,9 +137,13 @@ export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
       groups.sort((a, b) => a.step - b.step || a.place - b.place)
       return { groups, stale, staleGroups, lost }
     },
-    async close() {
+    /** Aborts the running rollouts and waits for them to end. */
+    async close(): Promise<void> {
       stop.abort(ahead.fail(new DOMException('The rollout queue was closed', 'AbortError')))
       await ahead.settled()
     },
   }
 }
+
+/** Queue of groups played ahead. */
+export type RolloutQueue = ReturnType<typeof openRolloutQueue>

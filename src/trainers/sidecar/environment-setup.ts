@@ -18,9 +18,8 @@ import {
   requirementsFile,
   stampFile,
 } from './environment.js'
-import { checkImports } from './import-check.js'
 import type { InstallProgress } from './installer.js'
-import { chooseInstaller, createVenv, installPins } from './installer.js'
+import { checkImports, chooseInstaller, createVenv, installPins } from './installer.js'
 import type { Interpreter } from './interpreter.js'
 import { chooseInterpreter } from './interpreter.js'
 import type { EnvironmentVariables } from './program.js'

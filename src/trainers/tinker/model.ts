@@ -1,13 +1,18 @@
 /** Training model on a Tinker server: passes, steps, snapshots and files, pipelined in call order. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { collectResult } from './future.js'
 import { newOperation, parseJsonReply, readFields, sendOperation } from './operation.js'
 import { markHandled, type OperationSequence, startSequence } from './operation-sequence.js'
 import type { WireProfile } from './profile.js'
 import { runPass } from './run-pass.js'
 import { openSampler, samplingSession } from './sampling.js'
-import { performOperation, type Session, type WireCall, wireCall } from './session.js'
+import {
+  collectResult,
+  performOperation,
+  type Session,
+  type WireCall,
+  wireCall,
+} from './session.js'
 import type { TrainingModel, WireAdam, WireModelSpec } from './wire.js'
 
 const Nothing = z.object({})

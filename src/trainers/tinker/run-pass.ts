@@ -2,11 +2,11 @@
 import { Fault } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
 import { decodeForward } from './dialect.js'
-import { collectResult } from './future.js'
 import { newOperation, sendOperation } from './operation.js'
 import type { OperationSequence } from './operation-sequence.js'
 import type { WireProfile } from './profile.js'
 import type { Session } from './session.js'
+import { collectResult } from './session.js'
 import type { Datum, ForwardOutput, PassOptions, WireLoss } from './wire.js'
 
 /** Losses whose default clip bounds differ between servers, so the bounds must be sent. */

@@ -3,10 +3,15 @@ import { z } from 'zod'
 import { Fault } from '../../error.js'
 import { assertCounts } from '../counts.js'
 import { decodeSample } from './dialect.js'
-import { collectResult } from './future.js'
 import { requestJson } from './handshake.js'
 import { newOperation, sendOperation, type Ticket } from './operation.js'
-import { createCounter, performOperation, type Session, wireCall } from './session.js'
+import {
+  collectResult,
+  createCounter,
+  performOperation,
+  type Session,
+  wireCall,
+} from './session.js'
 import type { SampleOptions, SampleResult, SamplingSession } from './wire.js'
 
 const route = '/api/v1/asample'

@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events'
 import pLimit from 'p-limit'
 import { Fault } from '../../error.js'
-import { getDialect } from './dialect.js'
+import { dialects } from './dialect.js'
 import {
   applyServerLimits,
   identifyServer,
@@ -138,7 +138,7 @@ async function openService(transport: Transport, options: ConnectOptions): Promi
     transport,
     profile,
     dialectName: name,
-    dialect: getDialect(name),
+    dialect: dialects[name],
     models,
     extensions: known.extensions,
     baseModel: baseModelPicker(models, transport.address),

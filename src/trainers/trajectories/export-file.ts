@@ -6,16 +6,6 @@ import type { ColumnShape } from './columns.js'
 import { arrowSchema } from './columns.js'
 import { createParquetFile } from './parquet-file.js'
 
-/** A file of rows being written. */
-export interface RowFile {
-  /** Adds a row of the file's columns. Calls must not overlap. */
-  write(row: object): Promise<void>
-  /** Completes the file and renames it into place. */
-  close(): Promise<void>
-  /** Removes the unfinished file. */
-  abort(): Promise<void>
-}
-
 /** Rows are buffered until there are this many, or this many characters of JSON. */
 const batch = { rows: 1000, characters: 4_000_000 }
 
@@ -77,7 +67,7 @@ function jsonlWriter(path: string): FormatWriter {
  * standard stream gets JSON lines.
  * @throws Fault `bad-input` for a name of another format, or a path that cannot be written
  */
-export function openRowFile(path: string, shape: Readonly<Record<string, ColumnShape>>): RowFile {
+export function openRowFile(path: string, shape: Readonly<Record<string, ColumnShape>>) {
   if (!/\.(jsonl|parquet)$/.test(path) && !isStreamed(path))
     throw new Fault('bad-input', `Expected a file named *.jsonl or *.parquet, got \`${path}\``)
   const writer = path.endsWith('.parquet') ? parquetWriter(path, shape) : jsonlWriter(path)
@@ -91,17 +81,20 @@ export function openRowFile(path: string, shape: Readonly<Record<string, ColumnS
     characters = 0
   }
   return {
-    async write(row) {
+    /** Adds a row of the file's columns. Calls must not overlap. */
+    async write(row: object): Promise<void> {
       const line = toJson(row)
       rows.push(row)
       lines.push(line)
       characters += line.length
       if (rows.length >= batch.rows || characters >= batch.characters) await flush()
     },
-    async close() {
+    /** Completes the file and renames it into place. */
+    async close(): Promise<void> {
       await flush()
       await writer.close()
     },
-    abort: () => writer.abort(),
+    /** Removes the unfinished file. */
+    abort: (): Promise<void> => writer.abort(),
   }
 }

@@ -4,9 +4,8 @@ import type { SavedEpisode } from '../../storage/episode-files.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
 import { openRowFile } from './export-file.js'
 import type { ExportContext, ExportFormat } from './export-rows.js'
-import { rowFormats } from './export-rows.js'
+import { rowFormats, slimeSample } from './export-rows.js'
 import { readSchemaName, readTrajectories } from './reader.js'
-import { slimeSample } from './slime-sample.js'
 import type { Trajectory } from './trajectory.js'
 
 /** Which files to export, in which format, and which rollouts of them. */
