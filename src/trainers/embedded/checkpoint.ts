@@ -42,13 +42,9 @@ function pack({ keys, weights, adam, critic }: Snapshot): Buffer {
   if (critic)
     for (const part of [critic.weights, critic.adam.mean, critic.adam.square])
       parts.push(padWithZeros(part, keys.length))
-  const numbers = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    numbers.set(part, at)
-    at += part.length
-  }
-  return Buffer.from(numbers.buffer)
+  return Buffer.concat(
+    parts.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)),
+  )
 }
 
 /** Writes a checkpoint into a folder, completely or not at all. */

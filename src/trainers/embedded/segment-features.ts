@@ -54,6 +54,10 @@ function extractFeatures(
   return { features, clockCount: ticks.length, rows, values, ...perToken }
 }
 
+type CacheEntry = Pick<TokenSegment, 'mask' | 'promptLength'> & {
+  readonly features: SegmentFeatures
+}
+
 /**
  * Creates an empty cache, which extracts the features of each segment once, for weights that only ever gain rows. It
  * serves the weights of one run; after a checkpoint is loaded, create a new one.
@@ -61,10 +65,7 @@ function extractFeatures(
 export function featureCache(extractor: FeatureExtractor) {
   // Keyed by tokens, which a copy of a segment with other advantages or log-probs keeps. Mask and prompt length are
   // compared too: the same tokens may be trained on with other masks.
-  const cache = new WeakMap<
-    Int32Array,
-    Pick<TokenSegment, 'mask' | 'promptLength'> & { readonly features: SegmentFeatures }
-  >()
+  const cache = new WeakMap<Int32Array, CacheEntry>()
 
   const find = (segment: TokenSegment): SegmentFeatures => {
     const { tokens, mask, promptLength } = segment

@@ -86,7 +86,7 @@ async function playGreedy(options: GrpoSettings, jobs: readonly RolloutJob[]) {
 /** Plays and forms the groups at some places of a step. */
 async function playPlaces(options: GrpoSettings, step: number, places: readonly number[]) {
   const { advantages, policy } = options
-  const jobs = rolloutJobs(options, { ...options, step, places })
+  const jobs = rolloutJobs(options, { step, places }, options)
   const played = await playJobs(options, jobs)
   const baselines = advantages.per === 'greedy' ? await playGreedy(options, jobs) : undefined
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))

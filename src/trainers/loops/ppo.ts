@@ -81,7 +81,11 @@ type PpoSettings = ReturnType<typeof resolveOptions>
 async function playStep(options: PpoSettings, step: number) {
   const { episodesPerStep } = options
   const places = Array.from({ length: episodesPerStep }, (_, place) => place)
-  const jobs = rolloutJobs(options, { step, places, groupsPerStep: episodesPerStep, groupSize: 1 })
+  const jobs = rolloutJobs(
+    options,
+    { step, places },
+    { groupsPerStep: episodesPerStep, groupSize: 1 },
+  )
   const played = await playJobs(options, jobs)
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const [first] = played

@@ -45,13 +45,14 @@ const oldestVersion = ({ members }: PlayedGroup): number =>
 
 /** Plays the members of the n-th group of the run, each when `limit` lets it. */
 async function playGroup(
-  { play, sampler, name, groupsPerStep, groupSize }: RolloutQueueOptions,
+  options: RolloutQueueOptions,
   limit: LimitFunction,
   n: number,
 ): Promise<PlayedGroup> {
+  const { play, sampler, name, groupsPerStep } = options
   const step = Math.floor(n / groupsPerStep) + 1
   const place = n % groupsPerStep
-  const jobs = rolloutJobs(play, { step, places: [place], groupsPerStep, groupSize })
+  const jobs = rolloutJobs(play, { step, places: [place] }, options)
   const played = await Promise.all(
     jobs.map((job) => limit(() => playMember(play, { agent: sampler(), name }, job))),
   )

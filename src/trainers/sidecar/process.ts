@@ -101,16 +101,6 @@ function spawnServer(options: StartSidecarOptions, python: string, token: string
   })
 }
 
-/** Interpreter of an engine's environment. @throws Fault `bad-input` naming the set-up command */
-async function findInterpreter(
-  engine: EngineName,
-  env: EnvironmentVariables | undefined,
-): Promise<string> {
-  const found = await findPython(engine, env ? { env } : {})
-  if (found.found) return found.python
-  throw new Fault('bad-input', found.reason)
-}
-
 /**
  * Starts a sidecar and waits until it listens. It ends with this process, however this process ends.
  * @throws Fault `bad-input` if there is no environment, or with the server's message if it refuses its options
@@ -119,7 +109,10 @@ async function findInterpreter(
 export async function startSidecar(options: StartSidecarOptions): Promise<SidecarProcess> {
   const { engine, state, signal, token = createToken(), stopSeconds = 10, onLine } = options
   signal?.throwIfAborted()
-  const python = options.python ?? (await findInterpreter(engine, options.env))
+  const found =
+    options.python ?? (await findPython(engine, options.env ? { env: options.env } : {}))
+  if (typeof found === 'object' && !found.found) throw new Fault('bad-input', found.reason)
+  const python = typeof found === 'string' ? found : found.python
   await rethrowAsFault('bad-input', `--state ${state}`, () => mkdir(state, { recursive: true }))
   const child = spawnServer(options, python, token)
   const followed = followProcess(child, token, onLine ?? (() => {}))

@@ -48,24 +48,6 @@ export interface SidecarOptions {
   readonly history?: 'keep' | 'strip-reasoning'
 }
 
-function backendCapabilities(
-  { extensions }: TinkerService,
-  { mode, maxTokens }: { readonly mode: 'lora' | 'full'; readonly maxTokens: number },
-): Capabilities {
-  const own = extensions !== undefined
-  const formats = extensions?.exports ?? []
-  return {
-    losses: objectiveKinds,
-    normalisers: normaliserKinds,
-    entropy: own,
-    kl: true,
-    correction: true,
-    critic: own,
-    exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
-    maxMoveTokens: maxTokens,
-  }
-}
-
 /** Checks that segments fit the context and are trainable. @throws RangeError */
 function checkSegments(segments: readonly TokenSegment[], contextLength: number): void {
   assertTrainable(segments)
@@ -133,14 +115,20 @@ interface ServerModels {
   readonly valueModel: () => Promise<TrainingModel>
 }
 
-async function openModels({ service, model, ...options }: SidecarOptions): Promise<ServerModels> {
-  const { mode = 'lora', rank = 16, alpha = 32, seed = 0 } = model ?? {}
+async function openModels({ service, model = {}, ...options }: SidecarOptions) {
+  const { mode = 'lora', rank = 16, alpha = 32, seed = 0 } = model
   const spec = { mode, rank, alpha, seed }
-  const capabilities = backendCapabilities(service, { mode, maxTokens: options.maxTokens })
+  const extended = service.extensions !== undefined
+  const formats = service.extensions?.exports ?? []
+  const capabilities: Capabilities = {
+    ...{ losses: objectiveKinds, normalisers: normaliserKinds, entropy: extended },
+    ...{ kl: true, correction: true, critic: extended, maxMoveTokens: options.maxTokens },
+    exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
+  }
   const policy = await service.createModel(spec)
   const models: ServerModels = {
     capabilities,
-    extended: service.extensions !== undefined,
+    extended,
     // A server scores a prompt by drawing one token after it, which needs room in the context.
     contextLength: options.contextLength - 1,
     policy,
