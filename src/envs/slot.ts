@@ -1,6 +1,5 @@
 /** Slot of a vector env: one env, the seeds it plays, and whether it may be stepped. */
-import type { Env, Reset, ResetOptions, Step } from '../env.js'
-import { ended, transition } from '../env.js'
+import { type Env, ended, type Reset, type ResetOptions, type Step, transition } from '../env.js'
 import { autoresetSeed } from '../seed.js'
 import type { Autoreset, StepOptions, VectorInfo } from './vector-types.js'
 

@@ -5,8 +5,7 @@
  */
 import type { Env, Info, Observation, Reset, Step } from '../env.js'
 import { ended, truncation } from '../env.js'
-import type { Episode, EpisodeTurn } from '../episode.js'
-import { finishedEpisode } from '../episode.js'
+import { type Episode, type EpisodeTurn, finishedEpisode } from '../episode.js'
 import { noFacts } from '../turn.js'
 
 /** A function from one env to another. */

@@ -24,8 +24,7 @@ export type {
 export { schedule } from '../rewards/combinators/weighted-mean.js'
 export type { RewardDeclaration, RewardFunction } from '../rewards/define.js'
 export { asReward, defineReward } from '../rewards/define.js'
-export type { ChatJudgeOptions } from '../rewards/judges/chat-judge.js'
-export { chatJudge } from '../rewards/judges/chat-judge.js'
+export { type ChatJudgeOptions, chatJudge } from '../rewards/judges/chat-judge.js'
 export type {
   ConductCounts,
   GradedAspect,
@@ -36,31 +35,24 @@ export type {
   JudgeTask,
 } from '../rewards/judges/judge.js'
 export { askJudge } from '../rewards/judges/judge.js'
-export type { RuleJudgeOptions } from '../rewards/judges/rule-judge.js'
-export { ruleJudge } from '../rewards/judges/rule-judge.js'
-export type { RewardName } from '../rewards/named.js'
-export { namedReward, presetNames, rewardNames } from '../rewards/named.js'
-export type { CalibrationOptions } from '../rewards/outcome/calibration.js'
-export { calibration } from '../rewards/outcome/calibration.js'
+export { type RuleJudgeOptions, ruleJudge } from '../rewards/judges/rule-judge.js'
+export { namedReward, presetNames, type RewardName, rewardNames } from '../rewards/named.js'
+export { type CalibrationOptions, calibration } from '../rewards/outcome/calibration.js'
 export {
   differentialAgreement,
   differentialBrier,
   differentialF1,
   differentialSpherical,
 } from '../rewards/outcome/differential.js'
-export type { Formulary, FormularyEntry } from '../rewards/outcome/formulary.js'
-export { formularyOf } from '../rewards/outcome/formulary.js'
+export { type Formulary, type FormularyEntry, formularyOf } from '../rewards/outcome/formulary.js'
 export { diagnosisAccuracy, partialCredit } from '../rewards/outcome/partial-credit.js'
 export type { RankedOptions } from '../rewards/outcome/ranked.js'
 export { discountedRank, reciprocalRank, topK } from '../rewards/outcome/ranked.js'
 export type { ActionBank, TreatmentOptions } from '../rewards/outcome/treatment.js'
 export { actionBankOf, treatment } from '../rewards/outcome/treatment.js'
-export type { TriageOptions } from '../rewards/outcome/triage.js'
-export { triage, triageFrequency } from '../rewards/outcome/triage.js'
-export type { VerifiedAnswerOptions } from '../rewards/outcome/verified-answer.js'
-export { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
-export type { Verifier } from '../rewards/outcome/verifier.js'
-export { chatVerifier, exactVerifier } from '../rewards/outcome/verifier.js'
+export { type TriageOptions, triage, triageFrequency } from '../rewards/outcome/triage.js'
+export { type VerifiedAnswerOptions, verifiedAnswer } from '../rewards/outcome/verified-answer.js'
+export { chatVerifier, exactVerifier, type Verifier } from '../rewards/outcome/verifier.js'
 export type { SafetyFirstOptions } from '../rewards/presets.js'
 export { defaultReward, efficiencyPreset, safetyFirst } from '../rewards/presets.js'
 export type { OneQuestionOptions } from '../rewards/process/conduct.js'
@@ -80,8 +72,7 @@ export {
   informationPotentials,
   informationShaping,
 } from '../rewards/process/information-gain.js'
-export type { PlainLanguageOptions } from '../rewards/process/plain-language.js'
-export { plainLanguage } from '../rewards/process/plain-language.js'
+export { type PlainLanguageOptions, plainLanguage } from '../rewards/process/plain-language.js'
 export type {
   InvasivenessOptions,
   MoneySavingsOptions,
@@ -92,5 +83,4 @@ export { escalation } from '../rewards/safety/escalation.js'
 export { noContraindicated, noHarm, redFlagRecall, safety } from '../rewards/safety/safety.js'
 export type { ClaimsOptions } from '../rewards/safety/unsupported-claims.js'
 export { groundedClaims, noFalseClaims } from '../rewards/safety/unsupported-claims.js'
-export type { MakeReward } from '../tasks/reward-modules.js'
-export { registerReward } from '../tasks/reward-modules.js'
+export { type MakeReward, registerReward } from '../tasks/reward-modules.js'

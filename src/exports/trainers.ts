@@ -1,42 +1,47 @@
 /** `bedside/trainers`: training loops, advantage estimators, losses, batches, the embedded backend, trajectories. */
 
 export { assertSteppable, type SamplerOptions } from '../backend.js'
-export {
-  type AdamSettings,
-  assertBatch,
-  type ClipBounds,
-  type CriticTargets,
-  countDrawnTokens,
-  type ImportanceCorrection,
-  type KlPenalty,
-  type Loss,
-  makeNormaliser,
-  type Normaliser,
-  type NormaliserKind,
-  normaliserKinds,
-  type Objective,
-  objectiveKinds,
+export type {
+  AdamSettings,
+  ClipBounds,
+  CriticTargets,
+  ImportanceCorrection,
+  KlPenalty,
+  Loss,
+  Normaliser,
+  NormaliserKind,
+  Objective,
 } from '../batch.js'
 export {
-  type AdvantageName,
+  assertBatch,
+  countDrawnTokens,
+  makeNormaliser,
+  normaliserKinds,
+  objectiveKinds,
+} from '../batch.js'
+export type {
+  AdvantageName,
+  BatchEstimator,
+  GroupPolicy,
+  ScoredGroup,
+  Standing,
+} from '../group.js'
+export {
   advantageNames,
   assertSiblings,
-  type BatchEstimator,
   estimateAcrossGroups,
   formGroup,
-  type GroupPolicy,
   isTruncated,
-  type ScoredGroup,
-  type Standing,
 } from '../group.js'
 export { recipeOfRun } from '../runs/directory.js'
 export { train } from '../runs/late-train.js'
 export type { TrainingStep } from '../runs/loops.js'
 export { type MakeBackend, registerBackend } from '../runs/own-backends.js'
-export type { OwnParts, TrustOptions } from '../runs/own-parts.js'
-export type { OwnPartName, PartKey, RecipeInput } from '../runs/recipe.js'
+export type { OwnParts } from '../runs/own-parts.js'
+export type { OwnPartName, RecipeInput } from '../runs/recipe.js'
 export { taskOf } from '../runs/task-of-recipe.js'
 export type { TrainingReport, TrainingResult, TrainOptions } from '../runs/train.js'
+export type { PartKey, TrustOptions } from '../runs/trust.js'
 export type { TokenAdvantages, ValueRow } from '../trainers/advantages/gae.js'
 export { gae, reinforcePlusPlus } from '../trainers/advantages/gae.js'
 export { type AdvantageMethod, namedAdvantages } from '../trainers/advantages/method.js'
@@ -92,13 +97,13 @@ export type {
   TokenRows,
 } from '../trainers/losses/batch-loss.js'
 export { batchLoss } from '../trainers/losses/batch-loss.js'
+export { type ValueLoss, valueLoss } from '../trainers/losses/critic-targets.js'
+export type { LossRow } from '../trainers/losses/importance-correction.js'
 export { correctionWeights, icepop, mis, tis } from '../trainers/losses/importance-correction.js'
 export { linearise } from '../trainers/losses/linearise.js'
-export type { LossRow } from '../trainers/losses/loss-row.js'
 export type { SegmentLoss, TokenLoss } from '../trainers/losses/policy.js'
 export { klEstimate, segmentLoss, tokenLoss } from '../trainers/losses/policy.js'
 export { type ReadSegment, type StepTotals, stepReport } from '../trainers/losses/step-report.js'
-export { type ValueLoss, valueLoss } from '../trainers/losses/value.js'
 export type {
   Demonstrations,
   PlayDemonstrationsOptions,

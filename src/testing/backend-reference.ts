@@ -9,8 +9,7 @@ import {
   type SegmentRows,
   sampledLogprobs,
 } from './backend-batches.js'
-import type { BackendBench, BenchChecks } from './backend-bench.js'
-import { expectUnapplied } from './backend-bench.js'
+import { type BackendBench, type BenchChecks, expectUnapplied } from './backend-bench.js'
 import { expectThat } from './expect.js'
 
 type ComputeLogprobs = (

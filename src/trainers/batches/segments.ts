@@ -3,7 +3,7 @@ import type { TokenSegment } from '../../batch.js'
 import type { Episode, Sample } from '../../episode.js'
 
 /** Whether `longer` has `part` at index `at`. */
-const hasAt = (longer: readonly number[], part: readonly number[], at: number): boolean => {
+export const hasAt = (longer: readonly number[], part: readonly number[], at: number): boolean => {
   if (longer.length < at + part.length) return false
   for (let i = 0; i < part.length; i++) if (part[i] !== longer[at + i]) return false
   return true
@@ -50,19 +50,10 @@ function buildSegment(
     policyVersions.fill(sample.policyVersion, from, to)
     for (let t = from; t < to; t++) logprobs[t] = sample.logprobs[t - from] ?? Number.NaN
   }
-  return {
-    rolloutId,
-    groupId,
-    tokens,
-    promptLength,
-    mask,
-    logprobs,
-    advantages,
-    policyVersions,
-    temperature: first.temperature,
-    logprobMode: first.logprobMode,
-    stopReason: last.stopReason,
-  }
+  const { temperature, logprobMode } = first
+  const perToken = { tokens, promptLength, mask, logprobs, advantages, policyVersions }
+  const { stopReason } = last
+  return { rolloutId, groupId, ...perToken, temperature, logprobMode, stopReason }
 }
 
 /**

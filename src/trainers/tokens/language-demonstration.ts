@@ -7,9 +7,7 @@ import type { Observation } from '../../env.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { episodeSegments } from '../batches/segments.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { PreviousReply } from './consultation-stream.js'
-import { nextStream } from './consultation-stream.js'
-import { appendDrawn, openedThinkTag } from './token-stream.js'
+import { appendDrawn, nextStream, openedThinkTag, type PreviousReply } from './token-stream.js'
 
 /** The model that an episode is encoded for. */
 export interface LanguageDemonstrationOptions {
