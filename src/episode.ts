@@ -72,7 +72,10 @@ export const drawVersions = ({ policyVersion }: Drawing): readonly number[] =>
   typeof policyVersion === 'number' ? [policyVersion] : policyVersion
 
 /** Whether `tokens` begins with the tokens of `parts`, one part after another. */
-function extendsParts(tokens: readonly number[], parts: readonly (readonly number[])[]): boolean {
+export function extendsParts(
+  tokens: readonly number[],
+  parts: readonly (readonly number[])[],
+): boolean {
   let at = 0
   for (const part of parts) {
     if (part.length > tokens.length - at) return false

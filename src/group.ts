@@ -1,6 +1,5 @@
 /** Groups: episodes of one case and one seed, with their scores and advantages. */
-import type { Episode, Role } from './episode.js'
-import { findDraw } from './episode.js'
+import { type Episode, findDraw, type Role } from './episode.js'
 import type { Score } from './reward.js'
 
 /**

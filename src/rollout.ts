@@ -1,16 +1,10 @@
 /** Rollouts: `rollout` plays an env to the end with an agent; `play` plays and scores one case. */
-import type { Agent, AnyAgent, Move } from './agent.js'
-import { agentFor } from './agent.js'
-import type { Case } from './case.js'
-import { graderView } from './case.js'
-import type { Env } from './env.js'
-import { ended } from './env.js'
-import type { Draw, Episode, EpisodeTurn } from './episode.js'
-import { encodeDraw } from './episode.js'
-import type { Fault } from './error.js'
-import { isEpisodeFault, rethrowAsFault } from './error.js'
-import type { RewardSet, ScoresOf } from './reward.js'
-import { scoreEpisode } from './reward.js'
+import { type Agent, type AnyAgent, agentFor, type Move } from './agent.js'
+import { type Case, graderView } from './case.js'
+import { type Env, ended } from './env.js'
+import { type Draw, type Episode, type EpisodeTurn, encodeDraw } from './episode.js'
+import { type Fault, isEpisodeFault, rethrowAsFault } from './error.js'
+import { type RewardSet, type ScoresOf, scoreEpisode } from './reward.js'
 import type { EpisodeSeeds } from './seed.js'
 
 /** Options of {@link rollout}. */

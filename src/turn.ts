@@ -65,17 +65,21 @@ export interface RevealedFinding {
  * understood, `ambiguous` one with several meanings, `open` an open question, `refused` a request for the diagnosis
  * or an injection, `courtesy` no question at all.
  */
-export type Understanding =
-  | 'answered'
-  | 'unknown'
-  | 'exam-only'
-  | 'repeated'
-  | 'withheld'
-  | 'unclear'
-  | 'ambiguous'
-  | 'open'
-  | 'refused'
-  | 'courtesy'
+export type Understanding = (typeof understandings)[number]
+
+/** Every member of {@link Understanding}. */
+export const understandings = [
+  'answered',
+  'unknown',
+  'exam-only',
+  'repeated',
+  'withheld',
+  'ambiguous',
+  'unclear',
+  'open',
+  'refused',
+  'courtesy',
+] as const
 
 /**
  * Outcome of an order: `resulted`, `repeat` of a still valid result, `unavailable` here, `unknown` to every
@@ -114,12 +118,8 @@ export const noFacts: TurnFacts = Object.freeze({
   minutes: 0,
 })
 
-/** Why an episode ended. */
-export type Stop =
-  /** Terminations: the doctor ended it. */
-  | 'diagnosed'
-  | 'gave-up'
-  | 'invalid-action'
-  /** Truncations: a limit ended it. */
-  | 'max-turns'
-  | 'budget'
+/** Why an episode ended: the doctor ended it (a termination), or a limit did (a truncation). */
+export type Stop = (typeof stops)[number]
+
+/** Every member of {@link Stop}: three terminations, then two truncations. */
+export const stops = ['diagnosed', 'gave-up', 'invalid-action', 'max-turns', 'budget'] as const

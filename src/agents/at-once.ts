@@ -1,8 +1,7 @@
 /** Baseline doctors that diagnose on their first turn: prior, complaint only, full information. */
 import type { Agent, PrivilegedAgent } from '../agent.js'
 import { ageInYears, fullInformationBelief, mostProbableDisease } from '../inference/posterior.js'
-import type { BayesianOptions } from './bayesian.js'
-import { conclude, stateTracker } from './bayesian.js'
+import { type BayesianOptions, conclude, stateTracker } from './bayesian.js'
 
 /** Makes a doctor that names the most common disease at the patient's age and sex, ignoring the complaint. */
 export function prior(options: BayesianOptions): Agent {

@@ -4,11 +4,9 @@ import type { Observation } from '../env.js'
 import type { Posterior, PosteriorOptions } from '../inference/posterior.js'
 import { getPosterior, mostProbableDisease } from '../inference/posterior.js'
 import { knowledgeActionSpace } from '../knowledge/action-space.js'
-import type { Disease, Knowledge } from '../knowledge/knowledge.js'
-import { expandPanel } from '../knowledge/knowledge.js'
+import { type Disease, expandPanel, type Knowledge } from '../knowledge/knowledge.js'
 import type { Action, Language } from '../turn.js'
-import type { Notes } from './notes.js'
-import { notesReader } from './notes.js'
+import { type Notes, notesReader } from './notes.js'
 
 /** Options of a Bayesian doctor: its knowledge base, and the tier settings that it assumes. */
 export interface BayesianOptions extends PosteriorOptions {

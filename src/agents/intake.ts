@@ -1,6 +1,5 @@
 /** Text of the intake, which the doctor reads before the first turn: demographics and complaint. */
-import type { DoctorView } from '../case.js'
-import { textInLanguage } from '../case.js'
+import { type DoctorView, textInLanguage } from '../case.js'
 import type { Language } from '../turn.js'
 
 type Age = NonNullable<DoctorView['demographics']['age']>

@@ -2,10 +2,8 @@
 import { textInLanguage } from '../case.js'
 import type { Observation } from '../env.js'
 import type { Belief } from '../inference/belief.js'
-import type { Posterior } from '../inference/posterior.js'
-import { ageInYears } from '../inference/posterior.js'
-import type { ExamDefinition, Knowledge } from '../knowledge/knowledge.js'
-import { expandPanel } from '../knowledge/knowledge.js'
+import { ageInYears, type Posterior } from '../inference/posterior.js'
+import { type ExamDefinition, expandPanel, type Knowledge } from '../knowledge/knowledge.js'
 import type { Language, RevealedFinding, Turn } from '../turn.js'
 import { phrasebook } from './phrasebook.js'
 

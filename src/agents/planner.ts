@@ -1,8 +1,7 @@
 /** The exact planner: dynamic programming to maximise P(right diagnosis), for small clinics or few turns only. */
 import type { Agent } from '../agent.js'
 import type { Observation } from '../env.js'
-import type { Knowledge } from '../knowledge/knowledge.js'
-import { expandPanel } from '../knowledge/knowledge.js'
+import { expandPanel, type Knowledge } from '../knowledge/knowledge.js'
 import type { BayesianOptions, Budget, DoctorState, Offer } from './bayesian.js'
 import {
   conclude,

@@ -10,12 +10,6 @@ export interface SplitOptions {
   readonly heldout?: number
 }
 
-/** Training and held-out cases, each in the order given. */
-export interface CaseSplit {
-  readonly train: readonly Case[]
-  readonly heldout: readonly Case[]
-}
-
 /** All dialogue text of a case, normalised and without its id: equal for duplicate cases. */
 const textKey = ({ chiefComplaint, findings }: Case): string =>
   JSON.stringify([
@@ -27,17 +21,19 @@ const textKey = ({ chiefComplaint, findings }: Case): string =>
     .toLowerCase()
     .replace(/\s+/g, ' ')
 
+/** Checks a share of held-out cases, an option called `name`. @throws RangeError unless it is between 0 and 1 */
+export function checkShare(name: string, share: number): void {
+  if (!(share > 0 && share < 1))
+    throw new RangeError(`Expected \`${name}\` to be between 0 and 1, got \`${share}\``)
+}
+
 /**
  * Splits cases by a hash of each case's own text and the seed. Adding, removing or reordering other cases moves
  * none, and cases of the same text stay together.
  * @throws RangeError when `heldout` is not between 0 and 1
  */
-export function splitCases(
-  cases: readonly Case[],
-  { seed = 0, heldout = 0.2 }: SplitOptions = {},
-): CaseSplit {
-  if (!(heldout > 0 && heldout < 1))
-    throw new RangeError(`Expected \`heldout\` to be between 0 and 1, got \`${heldout}\``)
+export function splitCases(cases: readonly Case[], { seed = 0, heldout = 0.2 }: SplitOptions = {}) {
+  checkShare('heldout', heldout)
   const isHeldOut = (truth: Case): boolean => uniform(seed, 'split', textKey(truth)) < heldout
   const sides = cases.map((truth) => ({ truth, out: isHeldOut(truth) }))
   return {

@@ -1,16 +1,19 @@
 /** Builds the `bedside` command line: every command with its flags. A command's module is loaded when it runs. */
 import { Command, CommanderError } from 'commander'
 import { version } from './commands/version.js'
-import type { CommandRunner } from './flags/declare.js'
-import { addExamples } from './flags/declare.js'
-import { addCases, addRewards } from './flags/declare-data.js'
-import { addConsult, addEvaluate, addTrain } from './flags/declare-doctors.js'
-import { addKnowledge, addPatient } from './flags/declare-knowledge.js'
-import { addSidecar } from './flags/declare-sidecar.js'
-import { addCurves, addTemplate, addTrajectories } from './flags/declare-training.js'
+import { addExamples, type Declare } from './flags/declare.js'
+import { addCases, addKnowledge, addPatient, addRewards } from './flags/declare-data.js'
+import {
+  addConsult,
+  addCurves,
+  addEvaluate,
+  addTrain,
+  addTrajectories,
+} from './flags/declare-doctors.js'
+import { addSidecar, addTemplate } from './flags/declare-models.js'
 import { addPrintFlags } from './flags/flags.js'
 import { reportFailure } from './print/failure.js'
-import type { PrintFlags, Terminal } from './print/output.js'
+import type { Terminal } from './print/output.js'
 
 /** Copies a terminal so that calling `plain` turns its colours off. */
 function withSwitchableColours(terminal: Terminal) {
@@ -57,28 +60,33 @@ const commands = [
   ...[addCurves, addTrajectories, addTemplate, addSidecar],
 ]
 
-function addCommands(program: Command, act: CommandRunner, terminal: Terminal): Command {
-  for (const add of commands) add(program, act, terminal)
-  addPrintFlags(
-    program
-      .command('info')
-      .description('Versions, Python environments, accelerators, and which backends can run here.')
-      .action((flags: PrintFlags) =>
-        act(async () => (await import('./commands/info.js')).showInfo(flags, terminal)),
-      ),
-  )
-  return addExamples(program, 'consult', 'train', 'evaluate --agent oracle')
+function addCommands(program: Command, declare: Declare): void {
+  for (const add of commands) add(program, declare)
+  declare(program, 'info', {
+    says: 'Versions, Python environments, accelerators, and which backends can run here.',
+    load: async () => (await import('./commands/info.js')).showInfo,
+  })
+  addExamples(program, ['consult', 'train', 'evaluate --agent oracle'])
+  for (const one of program.commands)
+    for (const command of one.commands.length > 0 ? one.commands : [one]) addPrintFlags(command)
 }
 
 /** Runs one command line, without the program's name, and returns its exit code; never throws. */
 export async function runCommandLine(argv: readonly string[], given: Terminal): Promise<number> {
   const { terminal, plain } = withSwitchableColours(given)
   let code = 0
-  const act: CommandRunner = async (work) => {
-    code = await work()
+  const declare: Declare = (parent, name, { says, load, examples = [] }) => {
+    const command = parent.command(name).description(says)
+    if (examples.length > 0) addExamples(command, examples)
+    // Commander passes the arguments and the flags, then the command itself.
+    return command.action(async (...passed: unknown[]) => {
+      const run = (await load()) as (...given: unknown[]) => Promise<number>
+      code = await run(...passed.slice(0, -1), terminal)
+    })
   }
   try {
-    const program = addCommands(createProgram(terminal, plain), act, terminal)
+    const program = createProgram(terminal, plain)
+    addCommands(program, declare)
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {

@@ -7,19 +7,16 @@
 import type { Grammar } from '../agent.js'
 import type { Case } from '../case.js'
 import type { Env, Info, Observation } from '../env.js'
-import type { ExamSimulator } from '../exam.js'
-import { combineExamSimulators } from '../exam.js'
+import { combineExamSimulators, type ExamSimulator } from '../exam.js'
 import type { TierName } from '../knowledge/tiers.js'
 import type { Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
 import { uniformInt } from '../seed.js'
 import type { Action, Language } from '../turn.js'
 import { parseAction } from './edge.js'
-import type { OptionRules } from './options.js'
-import { checkOptions, consultationRules } from './options.js'
+import { checkOptions, consultationRules, type OptionRules } from './options.js'
 import { transactional } from './transaction.js'
-import type { Visit, VisitSettings } from './visit.js'
-import { observeVisit, startVisit, takeTurn } from './visit.js'
+import { observeVisit, startVisit, takeTurn, type Visit, type VisitSettings } from './visit.js'
 
 /** A list of cases, or a function that makes the n-th one. */
 export type CaseSource = readonly Case[] | ((n: number) => Case)

@@ -9,7 +9,12 @@ import { Fault } from '../error.js'
 import type { ExamReport } from '../exam.js'
 import type { Reply } from '../patient.js'
 import { deepFreeze } from '../platform/freeze.js'
-import type { Action, DifferentialEntry, RevealedFinding, Understanding } from '../turn.js'
+import {
+  type Action,
+  type DifferentialEntry,
+  type RevealedFinding,
+  understandings,
+} from '../turn.js'
 
 /** What is wrong with a value: where, what was expected there, and what stood there. */
 class Malformed extends Error {}
@@ -43,10 +48,10 @@ function text(fields: Fields, name: string): string {
   throw malformed(name, 'text', value)
 }
 
-function oneOf<T extends string>(fields: Fields, name: string, allowed: Readonly<Record<T, T>>): T {
-  const value = fields[name]
-  if (typeof value === 'string' && Object.hasOwn(allowed, value)) return value as T
-  throw malformed(name, `one of ${Object.keys(allowed).join(', ')}`, value)
+function oneOf<T extends string>(fields: Fields, name: string, allowed: readonly T[]): T {
+  const value = allowed.find((one) => one === fields[name])
+  if (value !== undefined) return value
+  throw malformed(name, `one of ${allowed.join(', ')}`, fields[name])
 }
 
 function list<T>(fields: Fields, name: string, parse: (item: unknown, at: string) => T): T[] {
@@ -94,13 +99,7 @@ function entry(item: unknown, at: string): DifferentialEntry {
   }
 }
 
-const actionKinds: { readonly [K in Action['kind']]: K } = {
-  ask: 'ask',
-  order: 'order',
-  diagnose: 'diagnose',
-  'give-up': 'give-up',
-  invalid: 'invalid',
-}
+const actionKinds = ['ask', 'order', 'diagnose', 'give-up', 'invalid'] as const
 
 function readAction(value: unknown): Action {
   const fields = fieldsOf('action', value)
@@ -141,24 +140,7 @@ export function parseAction(value: unknown): Action {
   }
 }
 
-const understandings: { readonly [U in Understanding]: U } = {
-  answered: 'answered',
-  unknown: 'unknown',
-  'exam-only': 'exam-only',
-  repeated: 'repeated',
-  withheld: 'withheld',
-  unclear: 'unclear',
-  ambiguous: 'ambiguous',
-  open: 'open',
-  refused: 'refused',
-  courtesy: 'courtesy',
-}
-
-const reportStatuses: { readonly [S in ExamReport['status']]: S } = {
-  resulted: 'resulted',
-  repeat: 'repeat',
-  unavailable: 'unavailable',
-}
+const reportStatuses = ['resulted', 'repeat', 'unavailable'] as const
 
 function revealed(item: unknown, at: string): RevealedFinding {
   const fields = fieldsOf(at, item)

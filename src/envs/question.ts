@@ -7,11 +7,9 @@ import type { Env } from '../env.js'
 import type { Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
 import type { Action, Language } from '../turn.js'
-import type { CaseSource } from './consultation.js'
-import { consultation } from './consultation.js'
+import { type CaseSource, consultation } from './consultation.js'
 import { parseAction } from './edge.js'
-import type { OptionRules } from './options.js'
-import { checkOptions, consultationRules as rules } from './options.js'
+import { checkOptions, type OptionRules, consultationRules as rules } from './options.js'
 
 /** Options of `question`. */
 export interface QuestionOptions {

@@ -5,8 +5,7 @@
  * fault or a crash leaves no trace and a retry costs what the first attempt would have. A step has an index, the number
  * of steps before it: the same index with the same action gives the same answer again.
  */
-import type { Env, Reset, ResetOptions, Step } from '../env.js'
-import { ended } from '../env.js'
+import { type Env, ended, type Reset, type ResetOptions, type Step } from '../env.js'
 import { untilAborted } from '../platform/abort.js'
 import { deepFreeze } from '../platform/freeze.js'
 import { assertSeed } from '../seed.js'

@@ -6,8 +6,7 @@
  */
 import type { Env, Info, Observation, Step, StepOptions } from '../env.js'
 import type { Action } from '../turn.js'
-import type { OptionRules } from './options.js'
-import { checkOptions, oneOf } from './options.js'
+import { checkOptions, type OptionRules, oneOf } from './options.js'
 import { slot } from './slot.js'
 import type { Autoreset, VectorInfo } from './vector-types.js'
 

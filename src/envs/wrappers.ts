@@ -5,10 +5,8 @@
  */
 import type { Env, Info, Observation, Reset, Step } from '../env.js'
 import { ended, truncation } from '../env.js'
-import type { Episode } from '../episode.js'
-import { finishedEpisode } from '../episode.js'
-import type { TurnFacts } from '../turn.js'
-import { noFacts } from '../turn.js'
+import { type Episode, finishedEpisode } from '../episode.js'
+import { noFacts, type TurnFacts } from '../turn.js'
 
 /** A function from one env to another. */
 export type Wrapper<A, B = A> = (env: A) => B

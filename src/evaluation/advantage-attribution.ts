@@ -88,13 +88,11 @@ function projections(members: readonly AttributedMember[]): Map<string, number> 
   return out
 }
 
-/** Σ (total − mean)² over members. */
 function squaredDeviations(members: readonly AttributedMember[]): number {
   const centre = sumOf(members, ({ total }) => total) / members.length
   return sumOf(members, ({ total }) => (total - centre) ** 2)
 }
 
-/** ‖advantages‖ / ‖totals − mean‖. */
 function amplificationOf(members: readonly AttributedMember[]): number {
   const spread = Math.sqrt(squaredDeviations(members))
   return spread > 0 ? Math.sqrt(sumOf(members, ({ advantage }) => advantage ** 2)) / spread : 0

@@ -47,6 +47,7 @@ export function intervalAtBound(
 /**
  * Estimates the mean of one value per case and its 95 % interval: percentile bootstrap with keyed resamples of the
  * cases. If every value is the same end of `bounds`, the interval is Wilson's ({@link intervalAtBound}).
+ * @throws RangeError for a value that is not a number (NaN)
  */
 export function estimate(
   values: readonly number[],
@@ -66,12 +67,17 @@ export function estimate(
   )
 }
 
-/** Estimates Σ part / Σ whole of one pair per case, with its bootstrap interval over cases; null for Σ whole = 0. */
+/**
+ * Estimates Σ part / Σ whole of one pair per case, with its bootstrap interval over cases; null for Σ whole = 0.
+ * @throws RangeError for a value that is not a number (NaN)
+ */
 export function ratioEstimate(
   pairs: readonly (readonly [part: number, whole: number])[],
   seed = 0,
   resamples = 1000,
 ): Estimate {
+  const wrong = pairs.findIndex((pair) => pair.some(Number.isNaN))
+  if (wrong >= 0) throw new RangeError(`Expected value ${wrong} to be a number, got NaN`)
   const ratio = (at: (i: number) => number): number => {
     let [part, whole] = [0, 0]
     for (let i = 0; i < pairs.length; i++) {

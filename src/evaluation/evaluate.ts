@@ -1,11 +1,183 @@
-/** Evaluates an agent on a task in one call. */
-import type { AnyAgent } from '../agent.js'
-import type { Case } from '../case.js'
+/** Evaluates an agent on a task, and reports the floor, ceiling and bound of each score, in the shape of `evaluate --json`. */
+import type { Agent, AnyAgent } from '../agent.js'
+import { type Case, type GraderView, graderView } from '../case.js'
+import type { Env } from '../env.js'
+import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
-import type { PlayedCase } from './play-cases.js'
-import { playCases } from './play-cases.js'
-import type { Evaluation, EvaluationLabels, ReferenceTask } from './report.js'
-import { buildEvaluation, evaluateReferences } from './report.js'
+import { type Estimate, ratioEstimate, unitBounds, type ValueBounds } from './bootstrap.js'
+import { type Measures, type PlayedCase, playCases } from './play-cases.js'
+import type { Anchor, EvaluationSummary, ReferenceAnchor } from './summary.js'
+import { noAnchor, normalised, regret, summarise, toAnchor } from './summary.js'
+
+/** Model calls, tokens and cost of one role. */
+export interface RoleUsage {
+  readonly calls: number
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly cost: number | null
+}
+
+/** Information gained on the true diagnosis after each turn, in nats; undefined if it cannot be computed. */
+export type InformationGain = (episode: Episode, truth: GraderView) => readonly number[] | undefined
+
+/** Measures that need the knowledge base behind the cases. */
+export interface Yardstick {
+  /** Makes the full-information doctor, which is given every finding of the case it plays. */
+  readonly bound: () => AnyAgent
+  readonly informationGain: InformationGain
+}
+
+/** Bayes bound: accuracy of the full-information doctor. No doctor can do better. */
+export interface AccuracyBound {
+  readonly accuracy: number | null
+}
+
+/** Floor (random doctor), ceiling (strongest oracle) and bound on the same cases, seeds and budgets. */
+export interface References {
+  readonly floor: ReferenceAnchor
+  readonly ceiling: ReferenceAnchor
+  /** @default none: there is no knowledge base behind the cases */
+  readonly bound?: AccuracyBound
+  /** The ceiling's information gains per turn, by case id, and the function that computes them. */
+  readonly information?: {
+    readonly ceilingGains: ReadonlyMap<string, readonly number[]>
+    readonly gain: InformationGain
+  }
+}
+
+/** Labels of an evaluation: who was evaluated, on which cases, with which seed. */
+export interface EvaluationLabels {
+  readonly agent: string
+  readonly tier: string
+  readonly lang: string
+  readonly split: 'train' | 'heldout' | 'all'
+  readonly seed: number
+}
+
+/** Evaluation report, as `bedside evaluate --json` prints it. */
+export interface Evaluation extends EvaluationLabels, EvaluationSummary {
+  readonly floor: ReferenceAnchor
+  readonly ceiling: ReferenceAnchor
+  readonly bound: AccuracyBound
+  /** Ceiling minus mean. */
+  readonly regret: Anchor
+  /** (mean - floor) / (ceiling - floor). */
+  readonly normalised: Anchor
+  /**
+   * Information gained on the diagnosis, as a ratio to the ceiling's gain after the same number of turns; null if it
+   * cannot be computed.
+   */
+  readonly questionEfficiency: Estimate
+  readonly usage: Readonly<Record<string, RoleUsage>>
+}
+
+/** Members of a task that its references need. */
+export interface ReferenceTask {
+  readonly heldOut: readonly Case[]
+  readonly makeEnv: () => Env
+  readonly measures: Measures
+  readonly floor: Agent
+  readonly ceiling: { readonly name: string; readonly agent: Agent }
+  readonly yardstick?: Yardstick
+}
+
+/** Plays the floor, the ceiling and, if the task has one, the bound on `cases`, by default the held-out cases. */
+export async function evaluateReferences(
+  { heldOut, makeEnv, measures, floor, ceiling, yardstick }: ReferenceTask,
+  {
+    seed = 0,
+    cases = heldOut,
+    concurrency = 8,
+    signal,
+    onPlayed,
+  }: Pick<EvaluateOptions, 'seed' | 'cases' | 'concurrency' | 'signal' | 'onPlayed'> = {},
+): Promise<References> {
+  const playReference = (agent: AnyAgent, agentName: string) =>
+    playCases({
+      ...{ cases, makeEnv, agent, agentName, measures, seed, concurrency, signal },
+      ...(onPlayed ? { onPlayed } : {}),
+    })
+  const anchor = (all: readonly PlayedCase[]): ReferenceAnchor =>
+    toAnchor(summarise(all, seed, measures.reward.bounds))
+  const lowest = await playReference(floor, 'random')
+  const highest = await playReference(ceiling.agent, ceiling.name)
+  const anchors = { floor: anchor(lowest), ceiling: anchor(highest) }
+  if (!yardstick) return anchors
+  const all = await playReference(yardstick.bound(), 'full information')
+  return {
+    ...anchors,
+    bound: { accuracy: anchor(all).accuracy },
+    information: {
+      gain: yardstick.informationGain,
+      ceilingGains: gainsByCase(highest, yardstick.informationGain),
+    },
+  }
+}
+
+function gainsByCase(
+  played: readonly PlayedCase[],
+  informationGain: InformationGain,
+): Map<string, readonly number[]> {
+  const byCase = new Map<string, readonly number[]>()
+  for (const { truth, episode } of played) {
+    const gains = episode && informationGain(episode, graderView(truth))
+    if (gains) byCase.set(truth.id, gains)
+  }
+  return byCase
+}
+
+/** Gain after `turns` turns; a consultation that ended earlier keeps its last gain. */
+const gainAfter = (gains: readonly number[], turns: number): number =>
+  turns === 0 ? 0 : (gains[Math.min(turns, gains.length) - 1] ?? 0)
+
+function questionEfficiency(
+  played: readonly PlayedCase[],
+  information: References['information'],
+  seed: number,
+): Estimate {
+  if (!information) return { mean: null, ci95: null }
+  const byCase = gainsByCase(played, information.gain)
+  const pairs = played.flatMap(({ truth, episode }) => {
+    const [own, best] = [byCase.get(truth.id), information.ceilingGains.get(truth.id)]
+    if (!episode || !own || !best) return []
+    const turns = episode.turns.filter(({ outcome }) => outcome.kind !== 'closed').length
+    return [[gainAfter(own, turns), gainAfter(best, turns)] as const]
+  })
+  return ratioEstimate(pairs, seed)
+}
+
+/** Builds the report of played cases; without `references`, all numbers that need them are null. */
+export function buildEvaluation(
+  played: readonly PlayedCase[],
+  {
+    references,
+    usage = {},
+    rewardBounds = unitBounds,
+    ...labels
+  }: EvaluationLabels & {
+    readonly references?: References
+    readonly usage?: Readonly<Record<string, RoleUsage>>
+    /** Bounds of the measure `reward`. @default [0, 1] */
+    readonly rewardBounds?: ValueBounds
+  },
+): Evaluation {
+  const { floor = noAnchor, ceiling = noAnchor, bound = { accuracy: null } } = references ?? {}
+  const summary = summarise(played, labels.seed, rewardBounds)
+  const { accuracy, reward } = summary
+  return {
+    ...{ ...labels, ...summary, floor, ceiling, bound },
+    regret: {
+      accuracy: regret(accuracy.mean, ceiling.accuracy),
+      reward: regret(reward.mean, ceiling.reward),
+    },
+    normalised: {
+      accuracy: normalised(accuracy.mean, floor.accuracy, ceiling.accuracy),
+      reward: normalised(reward.mean, floor.reward, ceiling.reward),
+    },
+    questionEfficiency: questionEfficiency(played, references?.information, labels.seed),
+    usage,
+  }
+}
 
 /** Members of a task that an evaluation needs; a task made by `task()` has them all. */
 export interface EvaluationTask extends ReferenceTask {

@@ -1,10 +1,9 @@
 /** Streaming summaries of scores, in memory that does not grow with the number of episodes. */
 import type { Part, Score } from '../reward.js'
 import { uniformInt } from '../seed.js'
+import { type Correlation, correlation } from './accuracy-correlation.js'
 import type { Estimate, ValueBounds } from './bootstrap.js'
 import { intervalAtBound, ratioEstimate, unitBounds } from './bootstrap.js'
-import type { Correlation } from './correlation.js'
-import { correlation } from './correlation.js'
 
 /** Above this number of cases, the bootstrap resamples this many random bundles of cases: bounded memory. */
 export const maxExactCases = 65_536

@@ -1,11 +1,9 @@
 /** Evaluation summaries: means with 95 % intervals, reference anchors, regret and normalised scores. */
 import type { Episode } from '../episode.js'
 import type { Score } from '../reward.js'
-import type { Estimate, ValueBounds } from './bootstrap.js'
-import { average, estimate, unitBounds } from './bootstrap.js'
+import { average, type Estimate, estimate, unitBounds, type ValueBounds } from './bootstrap.js'
 import type { Measures, PlayedCase } from './play-cases.js'
-import type { PartSummary } from './streaming-summary.js'
-import { partTallies } from './streaming-summary.js'
+import { type PartSummary, partTallies } from './streaming-summary.js'
 
 /** Statistics of an agent over a set of cases. */
 export interface EvaluationSummary {

@@ -10,14 +10,11 @@ export type {
 export { consultation } from '../envs/consultation.js'
 export { recordExams } from '../envs/exams/record.js'
 export { chatPatient } from '../envs/patients/chat.js'
-export type { ParsedUtterance } from '../envs/patients/nlu/understand.js'
-export { understand } from '../envs/patients/nlu/understand.js'
+export { type ParsedUtterance, understand } from '../envs/patients/nlu/understand.js'
 export { recordPatient } from '../envs/patients/recorded/record.js'
 export { rulePatient } from '../envs/patients/rule.js'
-export type { QuestionOptions } from '../envs/question.js'
-export { question } from '../envs/question.js'
-export type { EnvId, EnvRegistry } from '../envs/register.js'
-export { register } from '../envs/register.js'
+export { type QuestionOptions, question } from '../envs/question.js'
+export { type EnvId, type EnvRegistry, register } from '../envs/register.js'
 export type { Autoreset } from '../envs/vector-types.js'
 export type {
   VectorEnv,

@@ -1,22 +1,24 @@
 /** `bedside/evaluation`: evaluate an agent, audit a reward for reward hacking, attribute advantages, saved episodes. */
-export type { SignalReport } from '../evaluation/advantage-attribution.js'
-export { signalReport } from '../evaluation/advantage-attribution.js'
-export type { Payment } from '../evaluation/audit/attribution.js'
+export { type SignalReport, signalReport } from '../evaluation/advantage-attribution.js'
 export type { Audit, Exploit, PolicyAudit } from '../evaluation/audit/audit.js'
 export type { Estimate, EstimateOptions, ValueBounds } from '../evaluation/bootstrap.js'
 export { estimate } from '../evaluation/bootstrap.js'
-export type { EvaluateOptions, EvaluationTask } from '../evaluation/evaluate.js'
-export { evaluate } from '../evaluation/evaluate.js'
+export type {
+  AccuracyBound,
+  EvaluateOptions,
+  Evaluation,
+  EvaluationTask,
+  References,
+  Yardstick,
+} from '../evaluation/evaluate.js'
+export { buildEvaluation, evaluate, evaluateReferences } from '../evaluation/evaluate.js'
 export type { Measures, PlayCasesOptions, PlayedCase } from '../evaluation/play-cases.js'
 export { playCases } from '../evaluation/play-cases.js'
-export type { AccuracyBound, Evaluation, References, Yardstick } from '../evaluation/report.js'
-export { buildEvaluation, evaluateReferences } from '../evaluation/report.js'
+export type { Payment } from '../evaluation/reward-attribution.js'
 export type { Anchor, EvaluationSummary, ReferenceAnchor } from '../evaluation/summary.js'
 export { summarise } from '../evaluation/summary.js'
 export type { PlayCaseOptions, RolloutOptions } from '../rollout.js'
-export type { EpisodeSeeds } from '../seed.js'
-export { evaluationSeeds } from '../seed.js'
-export type { SavedEpisode } from '../storage/episode-files.js'
-export { episodeWriter, readSavedEpisodes } from '../storage/episode-files.js'
+export { type EpisodeSeeds, evaluationSeeds } from '../seed.js'
+export { episodeWriter, readSavedEpisodes, type SavedEpisode } from '../storage/episode-files.js'
 export type { AuditedReward, RewardAudit, RewardAuditOptions } from '../tasks/audit-rewards.js'
 export { auditRewards } from '../tasks/audit-rewards.js'

@@ -4,10 +4,8 @@ export { beliefTrace, logProbabilityGains } from '../inference/belief-trace.js'
 export type { PredictedOutcome } from '../inference/lookahead.js'
 export type { Posterior, PosteriorOptions } from '../inference/posterior.js'
 export { buildPosterior, fullInformationBelief, getPosterior } from '../inference/posterior.js'
-export type { Utility } from '../inference/utility.js'
-export { utilityTable } from '../inference/utility.js'
-export type { ActionSpace } from '../knowledge/action-space.js'
-export { actionSpace, knowledgeActionSpace } from '../knowledge/action-space.js'
+export { type Utility, utilityTable } from '../inference/utility.js'
+export { type ActionSpace, actionSpace, knowledgeActionSpace } from '../knowledge/action-space.js'
 export type {
   Disease,
   ExamDefinition,
@@ -16,5 +14,4 @@ export type {
 } from '../knowledge/knowledge.js'
 export { clinic } from '../knowledge/knowledge.js'
 export { loadKnowledge } from '../knowledge/load.js'
-export type { Tier, TierName } from '../knowledge/tiers.js'
-export { tiers } from '../knowledge/tiers.js'
+export { type Tier, type TierName, tiers } from '../knowledge/tiers.js'

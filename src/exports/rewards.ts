@@ -4,7 +4,6 @@ export { diagnosisOf } from '../episode.js'
 export type { RewardSet, ScoresOf } from '../reward.js'
 export { notApplicable, ok, scoreEpisode, unavailable } from '../reward.js'
 export type {
-  CombinatorOptions,
   GateOptions,
   WeightedReward,
 } from '../rewards/combinators/compose.js'
@@ -15,83 +14,73 @@ export type {
   TurnFunction,
 } from '../rewards/combinators/per-turn.js'
 export { perTurn } from '../rewards/combinators/per-turn.js'
-export type { ScheduledReward, WeightSchedule } from '../rewards/combinators/schedule.js'
-export { schedule } from '../rewards/combinators/schedule.js'
 export type { Potential, ShapeOptions } from '../rewards/combinators/shaping.js'
 export { potentialFromReward, shapeReward } from '../rewards/combinators/shaping.js'
+export type {
+  CombinatorOptions,
+  ScheduledReward,
+  WeightSchedule,
+} from '../rewards/combinators/weighted-mean.js'
+export { schedule } from '../rewards/combinators/weighted-mean.js'
 export type { RewardDeclaration, RewardFunction } from '../rewards/define.js'
 export { asReward, defineReward } from '../rewards/define.js'
-export type { ConductCounts, JudgeAnswers } from '../rewards/judges/ask-judge.js'
-export { askJudge } from '../rewards/judges/ask-judge.js'
-export type { ChatJudgeOptions } from '../rewards/judges/chat-judge.js'
-export { chatJudge } from '../rewards/judges/chat-judge.js'
+export { type ChatJudgeOptions, chatJudge } from '../rewards/judges/chat-judge.js'
 export type {
+  ConductCounts,
   GradedAspect,
   Judge,
+  JudgeAnswers,
   JudgedLine,
   JudgeRequest,
   JudgeTask,
 } from '../rewards/judges/judge.js'
-export type { RuleJudgeOptions } from '../rewards/judges/rule-judge.js'
-export { ruleJudge } from '../rewards/judges/rule-judge.js'
-export type { RewardName } from '../rewards/named.js'
-export { namedReward, presetNames, rewardNames } from '../rewards/named.js'
-export type { ActionBank } from '../rewards/outcome/action-bank.js'
-export { actionBankOf } from '../rewards/outcome/action-bank.js'
-export type { CalibrationOptions } from '../rewards/outcome/calibration.js'
-export { calibration } from '../rewards/outcome/calibration.js'
-export { chatVerifier } from '../rewards/outcome/chat-verifier.js'
-export { diagnosisAccuracy } from '../rewards/outcome/diagnosis-accuracy.js'
+export { askJudge } from '../rewards/judges/judge.js'
+export { type RuleJudgeOptions, ruleJudge } from '../rewards/judges/rule-judge.js'
+export { namedReward, presetNames, type RewardName, rewardNames } from '../rewards/named.js'
+export { type CalibrationOptions, calibration } from '../rewards/outcome/calibration.js'
 export {
   differentialAgreement,
   differentialBrier,
   differentialF1,
   differentialSpherical,
 } from '../rewards/outcome/differential.js'
-export type { Formulary, FormularyEntry } from '../rewards/outcome/formulary.js'
-export { formularyOf } from '../rewards/outcome/formulary.js'
-export { partialCredit } from '../rewards/outcome/partial-credit.js'
+export { type Formulary, type FormularyEntry, formularyOf } from '../rewards/outcome/formulary.js'
+export { diagnosisAccuracy, partialCredit } from '../rewards/outcome/partial-credit.js'
 export type { RankedOptions } from '../rewards/outcome/ranked.js'
 export { discountedRank, reciprocalRank, topK } from '../rewards/outcome/ranked.js'
-export type { TreatmentOptions } from '../rewards/outcome/treatment.js'
-export { treatment } from '../rewards/outcome/treatment.js'
-export type { TriageOptions } from '../rewards/outcome/triage.js'
-export { triage, triageFrequency } from '../rewards/outcome/triage.js'
-export type { VerifiedAnswerOptions } from '../rewards/outcome/verified-answer.js'
-export { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
-export type { Verifier } from '../rewards/outcome/verifier.js'
-export { exactVerifier } from '../rewards/outcome/verifier.js'
-export { defaultReward } from '../rewards/presets/default.js'
-export { efficiencyPreset } from '../rewards/presets/efficiency.js'
-export type { SafetyFirstOptions } from '../rewards/presets/safety-first.js'
-export { safetyFirst } from '../rewards/presets/safety-first.js'
-export { communication } from '../rewards/process/communication.js'
-export { efficiency } from '../rewards/process/efficiency.js'
+export type { ActionBank, TreatmentOptions } from '../rewards/outcome/treatment.js'
+export { actionBankOf, treatment } from '../rewards/outcome/treatment.js'
+export { type TriageOptions, triage, triageFrequency } from '../rewards/outcome/triage.js'
+export { type VerifiedAnswerOptions, verifiedAnswer } from '../rewards/outcome/verified-answer.js'
+export { chatVerifier, exactVerifier, type Verifier } from '../rewards/outcome/verifier.js'
+export type { SafetyFirstOptions } from '../rewards/presets.js'
+export { defaultReward, efficiencyPreset, safetyFirst } from '../rewards/presets.js'
+export type { OneQuestionOptions } from '../rewards/process/conduct.js'
+export {
+  communication,
+  oneQuestion,
+  questionSpecificity,
+  repetition,
+  replyFormat,
+} from '../rewards/process/conduct.js'
 export type { ExamAgreementOptions, ExamMeasure } from '../rewards/process/exam-f1.js'
 export { examAgreement, examF1 } from '../rewards/process/exam-f1.js'
 export { historyCoverage } from '../rewards/process/history-coverage.js'
 export type { CaseWorld, InformationGainOptions } from '../rewards/process/information-gain.js'
-export { informationGain, informationPotentials } from '../rewards/process/information-gain.js'
-export { informationShaping } from '../rewards/process/information-shaping.js'
-export type { InvasivenessOptions } from '../rewards/process/invasiveness.js'
-export { invasiveness } from '../rewards/process/invasiveness.js'
-export type { MoneySavingsOptions } from '../rewards/process/money-savings.js'
-export { moneySavings } from '../rewards/process/money-savings.js'
-export type { OneQuestionOptions } from '../rewards/process/one-question.js'
-export { oneQuestion } from '../rewards/process/one-question.js'
-export type { PlainLanguageOptions } from '../rewards/process/plain-language.js'
-export { plainLanguage } from '../rewards/process/plain-language.js'
-export { questionSpecificity } from '../rewards/process/question-specificity.js'
-export { repetition } from '../rewards/process/repetition.js'
-export { replyFormat } from '../rewards/process/reply-format.js'
-export type { TimeSavingsOptions } from '../rewards/process/time-savings.js'
-export { timeSavings } from '../rewards/process/time-savings.js'
+export {
+  informationGain,
+  informationPotentials,
+  informationShaping,
+} from '../rewards/process/information-gain.js'
+export { type PlainLanguageOptions, plainLanguage } from '../rewards/process/plain-language.js'
+export type {
+  InvasivenessOptions,
+  MoneySavingsOptions,
+  TimeSavingsOptions,
+} from '../rewards/process/savings.js'
+export { efficiency, invasiveness, moneySavings, timeSavings } from '../rewards/process/savings.js'
 export { escalation } from '../rewards/safety/escalation.js'
-export { noContraindicated } from '../rewards/safety/no-contraindicated.js'
-export { noHarm } from '../rewards/safety/no-harm.js'
-export { redFlagRecall } from '../rewards/safety/red-flags.js'
-export { safety } from '../rewards/safety/safety.js'
+export { noContraindicated, noHarm, redFlagRecall, safety } from '../rewards/safety/safety.js'
 export type { ClaimsOptions } from '../rewards/safety/unsupported-claims.js'
 export { groundedClaims, noFalseClaims } from '../rewards/safety/unsupported-claims.js'
-export type { MakeReward } from '../tasks/reward-modules.js'
-export { registerReward } from '../tasks/reward-modules.js'
+export { type MakeReward, registerReward } from '../tasks/reward-modules.js'

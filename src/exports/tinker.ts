@@ -5,8 +5,7 @@ export type {
   SidecarProcess,
   StartSidecarOptions,
 } from '../trainers/sidecar/process.js'
-export type { SidecarModel, SidecarOptions } from '../trainers/sidecar/sidecar.js'
-export { sidecar } from '../trainers/sidecar/sidecar.js'
+export { type SidecarModel, type SidecarOptions, sidecar } from '../trainers/sidecar/sidecar.js'
 export type { DialectName, WireProfile } from '../trainers/tinker/profile.js'
 export { getProfile, profileNames } from '../trainers/tinker/profile.js'
 export type { ConnectOptions, TinkerService } from '../trainers/tinker/service.js'
@@ -22,22 +21,18 @@ export type {
   WireLoss,
   WireModelSpec,
 } from '../trainers/tinker/wire.js'
-export type { ChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
-export { openChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
+export { type ChatTokenizer, openChatTokenizer } from '../trainers/tokens/chat-tokenizer.js'
 export type { LanguageDemonstrationOptions } from '../trainers/tokens/language-demonstration.js'
 export { languageDemonstration } from '../trainers/tokens/language-demonstration.js'
 export type { DrawTokens, LanguageDoctorOptions } from '../trainers/tokens/language-doctor.js'
 export { languageDoctor } from '../trainers/tokens/language-doctor.js'
-export type { TemplateCheck } from '../trainers/tokens/template-check.js'
-export { checkTemplate } from '../trainers/tokens/template-check.js'
-export type {
-  Draw,
-  DrawnReply,
-  TokenStream,
-  TokenStreamOptions,
-} from '../trainers/tokens/token-stream.js'
+export { checkTemplate, type TemplateCheck } from '../trainers/tokens/template-check.js'
 export {
   appendDrawn,
   appendHeard,
+  type Draw,
+  type DrawnReply,
   startStream,
+  type TokenStream,
+  type TokenStreamOptions,
 } from '../trainers/tokens/token-stream.js'

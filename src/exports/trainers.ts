@@ -1,7 +1,6 @@
 /** `bedside/trainers`: training loops, advantage estimators, losses, batches, the embedded backend, trajectories. */
 
-export type { SamplerOptions } from '../backend.js'
-export { assertSteppable } from '../backend.js'
+export { assertSteppable, type SamplerOptions } from '../backend.js'
 export type {
   AdamSettings,
   ClipBounds,
@@ -37,17 +36,14 @@ export {
 export { recipeOfRun } from '../runs/directory.js'
 export { train } from '../runs/late-train.js'
 export type { TrainingStep } from '../runs/loops.js'
-export type { MakeBackend } from '../runs/own-backends.js'
-export { registerBackend } from '../runs/own-backends.js'
-export type { OwnParts } from '../runs/own-parts.js'
-export type { OwnPartName, RecipeInput } from '../runs/recipe.js'
+export { type MakeBackend, registerBackend } from '../runs/own-backends.js'
+export type { OwnParts, TrustOptions } from '../runs/own-parts.js'
+export type { OwnPartName, PartKey, RecipeInput } from '../runs/recipe.js'
 export { taskOf } from '../runs/task-of-recipe.js'
 export type { TrainingReport, TrainingResult, TrainOptions } from '../runs/train.js'
-export type { PartKey, TrustOptions } from '../runs/trust.js'
 export type { TokenAdvantages, ValueRow } from '../trainers/advantages/gae.js'
 export { gae, reinforcePlusPlus } from '../trainers/advantages/gae.js'
-export type { AdvantageMethod } from '../trainers/advantages/method.js'
-export { namedAdvantages } from '../trainers/advantages/method.js'
+export { type AdvantageMethod, namedAdvantages } from '../trainers/advantages/method.js'
 export type { GdpoOptions } from '../trainers/advantages/per-batch.js'
 export {
   gdpoAdvantages,
@@ -78,11 +74,9 @@ export {
 } from '../trainers/advantages/turn-rewards.js'
 export type { AdamSchedule } from '../trainers/batches/adam-schedule.js'
 export { adamSettingsAt, learningRateFactor } from '../trainers/batches/adam-schedule.js'
-export type { BatchOptions } from '../trainers/batches/group-batch.js'
-export { toTrainBatch } from '../trainers/batches/group-batch.js'
+export { type BatchOptions, toTrainBatch } from '../trainers/batches/group-batch.js'
 export { episodeSegments } from '../trainers/batches/segments.js'
-export type { EmbeddedOptions } from '../trainers/embedded/embedded.js'
-export { embedded } from '../trainers/embedded/embedded.js'
+export { type EmbeddedOptions, embedded } from '../trainers/embedded/embedded.js'
 export type {
   HeldOutMetrics,
   StepMetrics,
@@ -90,13 +84,11 @@ export type {
   TrainingEvents,
 } from '../trainers/events.js'
 export { trainingEmitter } from '../trainers/events.js'
-export type { GrpoOptions, GrpoStep } from '../trainers/loops/grpo.js'
-export { trainGrpo } from '../trainers/loops/grpo.js'
+export { type GrpoOptions, type GrpoStep, trainGrpo } from '../trainers/loops/grpo.js'
 export type { LoopOptions, LoopSummary, StepResult, WorldOptions } from '../trainers/loops/loop.js'
 export type { PpoCriticOptions, PpoOptions, PpoStep } from '../trainers/loops/ppo.js'
 export { trainPpo } from '../trainers/loops/ppo.js'
-export type { SftOptions, SftStep } from '../trainers/loops/sft.js'
-export { trainSft } from '../trainers/loops/sft.js'
+export { type SftOptions, type SftStep, trainSft } from '../trainers/loops/sft.js'
 export type {
   BatchLoss,
   BatchLossOptions,
@@ -104,23 +96,20 @@ export type {
   TokenRows,
 } from '../trainers/losses/batch-loss.js'
 export { batchLoss } from '../trainers/losses/batch-loss.js'
+export { type ValueLoss, valueLoss } from '../trainers/losses/critic-targets.js'
+export type { LossRow } from '../trainers/losses/importance-correction.js'
 export { correctionWeights, icepop, mis, tis } from '../trainers/losses/importance-correction.js'
 export { linearise } from '../trainers/losses/linearise.js'
-export type { LossRow } from '../trainers/losses/loss-row.js'
 export type { SegmentLoss, TokenLoss } from '../trainers/losses/policy.js'
 export { klEstimate, segmentLoss, tokenLoss } from '../trainers/losses/policy.js'
-export type { ReadSegment, StepTotals } from '../trainers/losses/step-report.js'
-export { stepReport } from '../trainers/losses/step-report.js'
-export type { ValueLoss } from '../trainers/losses/value.js'
-export { valueLoss } from '../trainers/losses/value.js'
+export { type ReadSegment, type StepTotals, stepReport } from '../trainers/losses/step-report.js'
 export type {
   Demonstrations,
   PlayDemonstrationsOptions,
   RejectionSamplingOptions,
 } from '../trainers/rollouts/demonstrations.js'
 export { playDemonstrations, rejectionSample } from '../trainers/rollouts/demonstrations.js'
-export type { ResamplingPlan } from '../trainers/rollouts/dynamic-sampling.js'
-export { planResampling } from '../trainers/rollouts/dynamic-sampling.js'
+export { planResampling, type ResamplingPlan } from '../trainers/rollouts/dynamic-sampling.js'
 export type { PlayOptions } from '../trainers/rollouts/group-rollouts.js'
 export type { ExportOptions, ExportReport } from '../trainers/trajectories/export.js'
 export { exportTraining } from '../trainers/trajectories/export.js'

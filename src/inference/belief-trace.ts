@@ -1,12 +1,10 @@
 /** Belief trace of an episode: the posterior over diseases at intake and after each turn. */
 
-import type { GraderView } from '../case.js'
-import { primaryDiagnosis } from '../case.js'
+import { type GraderView, primaryDiagnosis } from '../case.js'
 import type { Episode } from '../episode.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Belief } from './belief.js'
-import type { Posterior } from './posterior.js'
-import { ageInYears } from './posterior.js'
+import { ageInYears, type Posterior } from './posterior.js'
 
 const beliefAtIntake = (
   posterior: Posterior,

@@ -6,8 +6,7 @@ import type { DiseaseBelief } from './expected-value.js'
 import type { Likelihood } from './finding-families.js'
 import type { Demographics, Model } from './generative-model.js'
 import { initialEvidence, isInapplicable } from './generative-model.js'
-import type { Hypotheses } from './hypotheses.js'
-import { canBeComplaint } from './hypotheses.js'
+import { canBeComplaint, type Hypotheses } from './hypotheses.js'
 
 /** Evidence about a patient and the posterior given it; an immutable value. */
 export interface Belief extends DiseaseBelief {

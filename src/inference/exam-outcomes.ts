@@ -1,6 +1,5 @@
 /** Outcomes of ordering an examination or panel: which findings it may show, given what may be unavailable. */
-import type { Knowledge } from '../knowledge/knowledge.js'
-import { expandPanel } from '../knowledge/knowledge.js'
+import { expandPanel, type Knowledge } from '../knowledge/knowledge.js'
 import type { Model } from './generative-model.js'
 
 /** Ids of examinations already carried out; their findings are not counted again. */

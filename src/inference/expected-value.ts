@@ -20,8 +20,7 @@ import {
   outcomeProbabilities,
   outcomeTables,
 } from './outcome-tables.js'
-import type { DiagnosisRanking, Utility } from './utility.js'
-import { accuracyUtility, rankDiagnoses } from './utility.js'
+import { accuracyUtility, type DiagnosisRanking, rankDiagnoses, type Utility } from './utility.js'
 
 /** Disease probabilities and evidence: the part of a belief that the value of a question depends on. */
 export interface DiseaseBelief {

@@ -1,8 +1,7 @@
 /** Mutual information of the disease and every finding in one pass. Runs every turn, so it is written for speed. */
 
 import type { Evidence, Model } from './generative-model.js'
-import type { OutcomeTable, OutcomeTables } from './outcome-tables.js'
-import { mutualInformation } from './outcome-tables.js'
+import { mutualInformation, type OutcomeTable, type OutcomeTables } from './outcome-tables.js'
 
 /** Outcome tables of all findings, for families without evidence, packed into two arrays. */
 interface PackedTables {

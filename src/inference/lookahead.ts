@@ -1,8 +1,7 @@
 /** One-step lookahead: every outcome of a question or examination, with its probability and the belief after it. */
 
 import { expandPanel } from '../knowledge/knowledge.js'
-import type { Belief, BeliefContext } from './belief.js'
-import { conditionBelief } from './belief.js'
+import { type Belief, type BeliefContext, conditionBelief } from './belief.js'
 import { reportedStateCount } from './generative-model.js'
 
 /** One possible outcome of a question or an examination. */

@@ -13,13 +13,11 @@ import { perKnowledge } from '../knowledge/per-knowledge.js'
 import type { RevealedFinding } from '../turn.js'
 import type { Belief, BeliefContext, Intake } from './belief.js'
 import { beliefGivenStates, initialBelief, observe } from './belief.js'
-import type { ExpectedValues } from './expected-value.js'
-import { expectedValues } from './expected-value.js'
+import { type ExpectedValues, expectedValues } from './expected-value.js'
 import { likelihoodFunction } from './finding-families.js'
 import { generativeModel } from './generative-model.js'
 import { buildHypotheses } from './hypotheses.js'
-import type { PredictedOutcome } from './lookahead.js'
-import { predictAnswers, predictResults } from './lookahead.js'
+import { type PredictedOutcome, predictAnswers, predictResults } from './lookahead.js'
 
 /** Settings of a tier that the posterior assumes of patients. */
 export interface PosteriorOptions {

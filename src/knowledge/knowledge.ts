@@ -5,8 +5,7 @@
  * Its numbers are an author's ordinal judgement, reviewed by no clinician; see `data/knowledge/README.md`.
  */
 import { Fault } from '../error.js'
-import type { KnowledgeFile } from './schema.js'
-import { ordinalProbabilities } from './schema.js'
+import { type KnowledgeFile, ordinalProbabilities } from './schema.js'
 
 export type { FindingAttribute } from './schema.js'
 

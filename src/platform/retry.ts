@@ -73,15 +73,7 @@ export async function retry<T>(
   work: (signal: AbortSignal) => Promise<T>,
   options: RetryOptions,
 ): Promise<T> {
-  const {
-    timeoutMs,
-    maxRetries,
-    backoffMs,
-    maxBackoffMs = Infinity,
-    key,
-    signal,
-    retryDelay: advice,
-  } = options
+  const { timeoutMs, maxRetries, backoffMs, maxBackoffMs = Infinity, key, signal } = options
   const { queue = (go) => go() } = options
   for (let attempt = 0; ; attempt++) {
     try {
@@ -92,7 +84,7 @@ export async function retry<T>(
     } catch (error) {
       if (signal?.aborted)
         throw new Fault('aborted', `aborted: ${errorMessage(signal.reason)}`, { cause: error })
-      const wait = advice(error, attempt)
+      const wait = options.retryDelay(error, attempt)
       if (wait === 'never' || attempt >= maxRetries) throw error
       const jitter = 0.5 + uniform(0, 'backoff', key, attempt)
       const backoff = Math.min(backoffMs * 2 ** attempt, maxBackoffMs)

@@ -71,7 +71,6 @@ export function markContractError<E extends Error>(error: E): E {
   return error
 }
 
-/** Turns a reward function's return value into a score. */
 function toScore(name: string, given: unknown): Score {
   if (typeof given === 'number') return partScore(name, ok(given))
   if (given === null) return partScore(name, notApplicable)
@@ -170,14 +169,16 @@ export function defineReward(
   return Object.assign(run, declared, parity ? { parity } : {}, pays ? { pays } : {})
 }
 
-const isReward = (fn: Reward | RewardFunction): fn is Reward => 'rewardName' in fn
+/** A reward within [0, 1] by {@link defineReward}. */
+export const unitReward = (name: string, source: string, fn: RewardFunction): Reward =>
+  defineReward({ name, bounds: [0, 1], source }, fn)
 
 /**
  * Any function as a reward. A reward is returned as it is; a bare function is unbounded and times out after a minute.
  * @param name name of a bare function's part @default the function's own name, or `reward`
  */
 export const asReward = (fn: Reward | RewardFunction, name?: string): Reward =>
-  isReward(fn)
+  'rewardName' in fn
     ? fn
     : defineReward({ name: name ?? (fn.name || 'reward'), timeoutMs: defaultTimeoutMs.bare }, fn)
 

@@ -9,9 +9,7 @@ import { loadKnowledge } from '../knowledge/load.js'
 import { suggestNames } from '../platform/did-you-mean.js'
 import type { Reward } from '../reward.js'
 import type { Judge } from './judges/judge.js'
-import { actionBankOf } from './outcome/action-bank.js'
 import { calibration } from './outcome/calibration.js'
-import { diagnosisAccuracy } from './outcome/diagnosis-accuracy.js'
 import {
   differentialAgreement,
   differentialBrier,
@@ -19,27 +17,24 @@ import {
   differentialSpherical,
 } from './outcome/differential.js'
 import type { FormularyOptions } from './outcome/formulary.js'
-import { partialCredit } from './outcome/partial-credit.js'
+import { diagnosisAccuracy, partialCredit } from './outcome/partial-credit.js'
 import { reciprocalRank, topK } from './outcome/ranked.js'
-import { treatment } from './outcome/treatment.js'
+import { actionBankOf, treatment } from './outcome/treatment.js'
 import { triage, triageFrequency } from './outcome/triage.js'
 import { verifiedAnswer } from './outcome/verified-answer.js'
-import { defaultReward } from './presets/default.js'
-import { efficiencyPreset } from './presets/efficiency.js'
-import { safetyFirst } from './presets/safety-first.js'
-import { communication } from './process/communication.js'
+import { defaultReward, efficiencyPreset, safetyFirst } from './presets.js'
+import {
+  communication,
+  oneQuestion,
+  questionSpecificity,
+  repetition,
+  replyFormat,
+} from './process/conduct.js'
 import { examAgreement, examF1 } from './process/exam-f1.js'
 import { historyCoverage } from './process/history-coverage.js'
-import type { InformationGainOptions } from './process/information-gain.js'
-import { informationGain } from './process/information-gain.js'
-import { invasiveness } from './process/invasiveness.js'
-import { moneySavings } from './process/money-savings.js'
-import { oneQuestion } from './process/one-question.js'
+import { type InformationGainOptions, informationGain } from './process/information-gain.js'
 import { plainLanguage } from './process/plain-language.js'
-import { questionSpecificity } from './process/question-specificity.js'
-import { repetition } from './process/repetition.js'
-import { replyFormat } from './process/reply-format.js'
-import { timeSavings } from './process/time-savings.js'
+import { invasiveness, moneySavings, timeSavings } from './process/savings.js'
 import { diagagent, diagagentPaper } from './published/diagagent.js'
 import { doctorAgentGrpo, doctorAgentPpo } from './published/doctor-agent.js'
 import { doctorAgentNotebook } from './published/doctor-agent-notebook.js'
@@ -52,10 +47,7 @@ import { grpodxHead, grpodxReadme } from './published/grpodx.js'
 import { takestwoDoctor } from './published/takestwo.js'
 import { takestwoPatient } from './published/takestwo-patient.js'
 import { escalation } from './safety/escalation.js'
-import { noContraindicated } from './safety/no-contraindicated.js'
-import { noHarm } from './safety/no-harm.js'
-import { redFlagRecall } from './safety/red-flags.js'
-import { safety } from './safety/safety.js'
+import { noContraindicated, noHarm, redFlagRecall, safety } from './safety/safety.js'
 import { groundedClaims, noFalseClaims } from './safety/unsupported-claims.js'
 
 /** Options of all named rewards; each reads those it needs. */
@@ -66,7 +58,6 @@ export interface NamedRewardOptions
   readonly judge?: Judge
 }
 
-/** This package's own rewards: presets and components. */
 const own = {
   default: defaultReward,
   'safety-first': ({ formulary = [], knowledge }) =>
@@ -110,7 +101,6 @@ const own = {
   'verified-answer': verifiedAnswer,
 } as const satisfies Record<string, (options: NamedRewardOptions) => Reward>
 
-/** Rewards of published systems, fixed; each is also registered as `NAME-parity`. */
 const published = {
   'doctor-agent-ppo': doctorAgentPpo,
   'doctor-agent-grpo': doctorAgentGrpo,
@@ -120,16 +110,15 @@ const published = {
   'doctoragent-match': doctoragentMatch,
   'doctoragent-patient': doctoragentPatient,
   'doctoragent-judge': doctoragentJudge,
-  diagagent: diagagent,
+  diagagent,
   'diagagent-paper': diagagentPaper,
   'grpodx-readme': grpodxReadme,
   'grpodx-head': grpodxHead,
 } as const satisfies Record<string, (options: NamedRewardOptions & { parity?: boolean }) => Reward>
 
-type OwnName = keyof typeof own
 type PublishedName = keyof typeof published
 /** The name of a registered reward. */
-export type RewardName = OwnName | PublishedName | `${PublishedName}-parity`
+export type RewardName = keyof typeof own | PublishedName | `${PublishedName}-parity`
 
 type RewardFactory = (options: NamedRewardOptions) => Reward
 

@@ -1,6 +1,5 @@
 /** Conversion between a score and a single part. */
-import type { Part, Score } from '../reward.js'
-import { notApplicable, ok, unavailable } from '../reward.js'
+import { notApplicable, ok, type Part, type Score, unavailable } from '../reward.js'
 
 /** A score as one part: its total, or the reason why it has none. */
 export function toPart({ total, parts }: Score): Part {

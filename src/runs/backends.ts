@@ -6,13 +6,12 @@ import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
 import type { Backend } from '../backend.js'
 import { Fault } from '../error.js'
+import { withoutUndefined } from '../platform/without-undefined.js'
 import type { Task } from '../tasks/task.js'
 import { embedded } from '../trainers/embedded/embedded.js'
 import type { TinkerService } from '../trainers/tinker/service.js'
-import type { MakeBackend } from './own-backends.js'
-import { checkBackend, openNamedBackend } from './own-backends.js'
-import type { Recipe } from './recipe.js'
-import { recipePolicy } from './recipe.js'
+import { checkBackend, type MakeBackend, openNamedBackend } from './own-backends.js'
+import type { LanguageModelPolicy, Recipe } from './recipe.js'
 
 /** Options of `openBackend`. */
 export interface OpenBackendOptions {
@@ -26,19 +25,8 @@ export interface OpenBackendOptions {
 }
 
 /** Grammar of a recipe's language model: the format of its replies. */
-export const recipeGrammar = (recipe: Recipe): Grammar =>
-  ({ labelled, brief: () => labelled({ rules: 'brief' }), huatuo })[recipePolicy(recipe).grammar]()
-
-/** Model folder of a recipe. @throws Fault `bad-input` where it names none */
-function modelFolder(recipe: Recipe): string {
-  const { model } = recipePolicy(recipe)
-  if (model === undefined)
-    throw new Fault(
-      'bad-input',
-      'policy.model: expected a model folder for the sidecar backend (`bedside sidecar tiny-model` makes a small one), got none',
-    )
-  return model
-}
+export const recipeGrammar = ({ policy }: Recipe): Grammar =>
+  ({ labelled, brief: () => labelled({ rules: 'brief' }), huatuo })[policy?.grammar ?? 'labelled']()
 
 /** A running sidecar server; disposing it stops the process and removes its files. */
 interface Server extends AsyncDisposable {
@@ -65,13 +53,12 @@ async function whileStarting<T>(
 
 /** Starts a sidecar with its files under `folder`; they are removed when it stops. */
 async function startServer(
-  recipe: Recipe,
+  model: string,
+  { engine, dtype, device, threads }: LanguageModelPolicy,
   { folder, onStatus: tell = () => undefined, signal }: OpenBackendOptions,
 ): Promise<Server> {
   const { findPython } = await import('../trainers/sidecar/environment.js')
   const { startSidecar } = await import('../trainers/sidecar/process.js')
-  const { engine, dtype, device, threads } = recipePolicy(recipe)
-  const model = modelFolder(recipe)
   const python = await findPython(engine)
   if (!python.found) throw new Fault('bad-input', `the sidecar (${engine}): ${python.reason}`)
   const state = join(folder, 'sidecar')
@@ -84,7 +71,7 @@ async function startServer(
   const options = { model, engine, state, dtype, device, python: python.python }
   // Ctrl-C aborts only the start: saving the last steps still needs the server.
   const server = await whileStarting(signal, (starting) =>
-    startSidecar({ ...options, ...(threads === undefined ? {} : { threads }), signal: starting }),
+    startSidecar({ ...options, ...withoutUndefined({ threads }), signal: starting }),
   ).catch(async (error) => {
     await clear()
     throw error
@@ -133,21 +120,27 @@ function servedContextLength({ extensions, models }: TinkerService): number {
   )
 }
 
+/** Connects to the server of a policy, or starts one. @throws Fault `bad-input` for a policy without a model folder */
 const openSidecar = (recipe: Recipe, options: OpenBackendOptions): Promise<Backend> =>
   closeTogether(async (own) => {
     const { connectTinker } = await import('../trainers/tinker/service.js')
     const { openChatTokenizer } = await import('../trainers/tokens/chat-tokenizer.js')
     const { sidecar } = await import('../trainers/sidecar/sidecar.js')
-    const policy = recipePolicy(recipe)
-    const { url, profile, mode, rank, alpha, maxTokens, history } = policy
-    const tokenizer = await openChatTokenizer(modelFolder(recipe))
-    const server = url === undefined ? own(await startServer(recipe, options)) : undefined
+    const { policy, seed } = recipe
+    if (policy?.model === undefined)
+      throw new Fault(
+        'bad-input',
+        'policy.model: expected a model folder for the sidecar backend (`bedside sidecar tiny-model` makes a small one), got none',
+      )
+    const { model: folder, url, profile, mode, rank, alpha, maxTokens, history } = policy
+    const tokenizer = await openChatTokenizer(folder)
+    const server = url === undefined ? own(await startServer(folder, policy, options)) : undefined
     const at = server
       ? { baseUrl: server.address, token: server.token, profile: 'bedside', signal: server.lost }
       : { baseUrl: url ?? '', profile }
     const service = own(await connectTinker(at))
     const contextLength = policy.contextLength ?? servedContextLength(service)
-    const model = { mode, rank, alpha, seed: recipe.seed }
+    const model = { mode, rank, alpha, seed }
     return sidecar({
       ...{ service, tokenizer, model, maxTokens, contextLength, history },
       grammar: recipeGrammar(recipe),
@@ -159,14 +152,6 @@ export interface OpenedBackend extends AsyncDisposable {
   readonly backend: Backend
 }
 
-async function openOwnBackend(backend: Backend | MakeBackend, task: Task): Promise<OpenedBackend> {
-  if (typeof backend !== 'function')
-    // Its owner closes it.
-    return { backend: checkBackend(backend), async [Symbol.asyncDispose]() {} }
-  const opened = checkBackend(await backend(task), 'What `backend` made')
-  return { backend: opened, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() }
-}
-
 /**
  * Opens the backend a recipe names, or the one given in its place; disposing it stops what was started for it.
  * @throws Fault `bad-input` for a recipe, module or model folder that cannot be served
@@ -176,14 +161,17 @@ export async function openBackend(
   task: Task,
   { backend: own, ...options }: OpenBackendOptions,
 ): Promise<OpenedBackend> {
-  if (own !== undefined) return openOwnBackend(own, task)
-  const { actionSpace } = task
-  const named = {
-    embedded: () => embedded({ actionSpace }),
+  // Its owner closes it.
+  if (own !== undefined && typeof own !== 'function')
+    return { backend: checkBackend(own), async [Symbol.asyncDispose]() {} }
+  const open = {
+    embedded: async () => embedded({ actionSpace: task.actionSpace }),
     sidecar: () => openSidecar(recipe, options),
   }
-  const backend = await (recipe.backend === 'embedded' || recipe.backend === 'sidecar'
-    ? named[recipe.backend]()
-    : openNamedBackend(recipe.backend, task))
+  const backend = own
+    ? checkBackend(await own(task), 'What `backend` made')
+    : await (recipe.backend === 'embedded' || recipe.backend === 'sidecar'
+        ? open[recipe.backend]()
+        : openNamedBackend(recipe.backend, task))
   return { backend, [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose]() }
 }

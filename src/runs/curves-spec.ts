@@ -1,6 +1,45 @@
 /** Vega-Lite specification of training curves: reward on the left, held-out accuracy on the right. */
 import type { TopLevelSpec } from 'vega-lite'
-import { levelColours, panelSize, runColours, vegaConfig } from './curves-style.js'
+
+const ink = '#1f2933'
+const quiet = '#7b8794'
+
+/** Colours of the runs, in order; reused from the first when there are more runs. */
+const runColours = ['#2563eb', '#d97706', '#059669', '#9333ea', '#dc2626', '#0891b2']
+/** Colours of the reference lines. */
+const levelColours = { floor: '#6b7280', ceiling: '#047857' }
+
+/** The size of one panel, in pixels. */
+const panelSize = { width: 400, height: 280 }
+
+/** Vega-Lite `config`: font, axes, titles, legend. */
+const vegaConfig: NonNullable<TopLevelSpec['config']> = {
+  // The bundled font first, then fallbacks for SVG viewers without it.
+  font: 'Arimo, Helvetica, Arial, sans-serif',
+  view: { stroke: null },
+  axis: {
+    labelColor: ink,
+    titleColor: ink,
+    labelFontSize: 12,
+    titleFontSize: 13,
+    titleFontWeight: 'normal',
+    titlePadding: 10,
+    gridColor: '#e4e7eb',
+    domainColor: quiet,
+    tickColor: quiet,
+  },
+  title: {
+    color: ink,
+    fontSize: 14,
+    anchor: 'start',
+    frame: 'group',
+    offset: 14,
+    subtitleColor: quiet,
+    subtitleFontSize: 12,
+    subtitlePadding: 4,
+  },
+  legend: { labelFontSize: 12, symbolType: 'stroke' },
+}
 
 type Panel = Extract<TopLevelSpec, { readonly hconcat: unknown }>['hconcat'][number]
 type Layers = Extract<TopLevelSpec, { readonly layer: unknown }>['layer']
@@ -166,11 +205,7 @@ function accuracyPanel(runs: readonly Curves[], floor: Level, ceiling: Level): P
 /** Builds the specification of both panels. */
 export const curvesSpec = (
   runs: readonly Curves[],
-  {
-    floor,
-    ceiling,
-    title,
-  }: Readonly<Record<'floor' | 'ceiling', Level>> & { readonly title: string },
+  { floor, ceiling, title }: { floor: Level; ceiling: Level; title: string },
 ): TopLevelSpec => ({
   background: 'white',
   padding: { left: 16, right: 24, top: 14, bottom: 12 },

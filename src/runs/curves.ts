@@ -3,8 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { writeFileAtomically } from '../storage/atomic-write.js'
-import type { Curves, Level } from './curves-spec.js'
-import { curvesSpec } from './curves-spec.js'
+import { type Curves, curvesSpec, type Level } from './curves-spec.js'
 
 export type { Curves, Level } from './curves-spec.js'
 

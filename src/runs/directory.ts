@@ -10,39 +10,15 @@ import { Fault, rethrowAsFault } from '../error.js'
 import { packageRoot } from '../platform/package-root.js'
 import { readText } from '../platform/utf8.js'
 import { writeFileAtomically } from '../storage/atomic-write.js'
-import type { SavedEpisode } from '../storage/episode-files.js'
-import { episodeWriter } from '../storage/episode-files.js'
+import { episodeWriter, type SavedEpisode } from '../storage/episode-files.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
+import type { TrustOptions } from './own-parts.js'
 import type { Recipe } from './recipe.js'
-import type { TrustOptions } from './trust.js'
 
 /** One line of `metrics.jsonl`. */
 export type MetricsLine =
   | ({ readonly type: 'step' } & StepMetrics)
   | ({ readonly type: 'held-out' } & HeldOutMetrics)
-
-/** An open run directory: its metrics so far, and how to log and save. */
-export interface RunDirectory {
-  readonly path: string
-  /** The step of the newest checkpoint; 0 when there is none. */
-  readonly done: number
-  /** Metrics lines up to step `done`, and those logged since. */
-  readonly metrics: readonly MetricsLine[]
-  /** Appends a line to `metrics.jsonl`. */
-  log(line: MetricsLine): Promise<void>
-  /** The folder of the checkpoint after `step`. */
-  checkpoint(step: number): string
-  /** Saves a checkpoint, then removes older ones except the best; returns its folder. */
-  save(backend: Backend, step: number): Promise<string>
-  /** Folder of the best checkpoint, which is never removed. */
-  readonly best: string
-  /** Replaces the best checkpoint. */
-  saveBest(backend: Backend): Promise<void>
-  /** Writes `episodes/NAME.parquet`. */
-  saveEpisodes(name: string, episodes: Iterable<SavedEpisode>): Promise<void>
-  /** Writes `report.json`. */
-  writeReport(report: object): Promise<void>
-}
 
 /** Folder name of the checkpoint after `step`, under `checkpoints/`. */
 export const checkpointName = (step: number): string => `step-${String(step).padStart(6, '0')}`
@@ -72,7 +48,7 @@ export async function readStoredRecipe(out: string): Promise<Recipe> {
  */
 export async function recipeOfRun(out: string, options: TrustOptions = {}): Promise<Recipe> {
   const recipe = await readStoredRecipe(out)
-  const { assertTrusted } = await import('./trust.js')
+  const { assertTrusted } = await import('./own-parts.js')
   assertTrusted(out, recipe, options)
   return recipe
 }
@@ -93,10 +69,9 @@ export async function readRecipe(path: string, overrides: readonly string[] = []
   return rethrowAsFault('bad-input', path, () => parseRecipe(text, path, overrides))
 }
 
-/** Reads the lines up to step `done`; a line cut off when the run was killed is skipped. */
-async function readMetrics(path: string, done: number): Promise<MetricsLine[]> {
-  if (done === 0) return []
-  const text = await readFile(path, 'utf8').catch(() => '')
+/** Reads the lines up to step `done`, and drops the others from the file: also one cut off when the run was killed. */
+async function restoreMetrics(path: string, done: number): Promise<MetricsLine[]> {
+  const text = done === 0 ? '' : await readFile(path, 'utf8').catch(() => '')
   const lines = text.split('\n').flatMap((line) => {
     try {
       return line ? [JSON.parse(line) as MetricsLine] : [] // written by `log` below
@@ -104,7 +79,9 @@ async function readMetrics(path: string, done: number): Promise<MetricsLine[]> {
       return []
     }
   })
-  return lines.filter(({ step }) => step <= done)
+  const kept = lines.filter(({ step }) => step <= done)
+  await writeFileAtomically(path, kept.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  return kept
 }
 
 /**
@@ -128,44 +105,56 @@ async function prepareRunDirectory(path: string, recipe: Recipe): Promise<void> 
   if (there === undefined) await writeFileAtomically(config, text)
 }
 
+async function writeEpisodes(path: string, episodes: Iterable<SavedEpisode>): Promise<void> {
+  const writer = episodeWriter(path)
+  for (const episode of episodes) await writer.write(episode)
+  await writer.close()
+}
+
 /**
  * Opens the directory of a new or resumed run.
  * @throws Fault `bad-input` when it holds a run of another recipe
  */
-export async function openRunDirectory(path: string, recipe: Recipe): Promise<RunDirectory> {
+export async function openRunDirectory(path: string, recipe: Recipe) {
   await prepareRunDirectory(path, recipe)
   const done = await lastCheckpoint(path)
   const log = join(path, 'metrics.jsonl')
-  const metrics = await readMetrics(log, done)
-  await writeFileAtomically(log, metrics.map((line) => `${JSON.stringify(line)}\n`).join(''))
-  const checkpoint = (step: number) => join(path, 'checkpoints', checkpointName(step))
+  const metrics = await restoreMetrics(log, done)
+  const checkpoints = join(path, 'checkpoints')
+  const best = join(checkpoints, 'best')
   return {
     path,
     done,
-    metrics,
-    checkpoint,
-    async log(line) {
+    /** Folder of the best checkpoint, which is never removed. */
+    best,
+    /** Metrics lines up to step `done`, and those logged since. */
+    metrics: metrics as readonly MetricsLine[],
+    /** Appends a line to `metrics.jsonl`. */
+    async log(line: MetricsLine): Promise<void> {
       metrics.push(line)
       await appendFile(log, `${JSON.stringify(line)}\n`)
     },
-    async save(backend, step) {
-      const folder = checkpoint(step)
+    /** The folder of the checkpoint after `step`. */
+    checkpoint: (step: number): string => join(checkpoints, checkpointName(step)),
+    /** Saves a checkpoint, then removes older ones except the best; returns its folder. */
+    async save(backend: Backend, step: number): Promise<string> {
+      const folder = join(checkpoints, checkpointName(step))
       await backend.save(folder)
-      for (const name of await readdir(join(path, 'checkpoints')))
+      for (const name of await readdir(checkpoints))
         if (name !== checkpointName(step) && name !== 'best')
-          await rm(join(path, 'checkpoints', name), { recursive: true, force: true })
+          await rm(join(checkpoints, name), { recursive: true, force: true })
       return folder
     },
-    best: join(path, 'checkpoints', 'best'),
-    async saveBest(backend) {
-      await backend.save(join(path, 'checkpoints', 'best'))
-    },
-    async saveEpisodes(name, episodes) {
-      const writer = episodeWriter(join(path, 'episodes', `${name}.parquet`))
-      for (const episode of episodes) await writer.write(episode)
-      await writer.close()
-    },
-    writeReport: (report) =>
+    /** Replaces the best checkpoint. */
+    saveBest: (backend: Backend): Promise<void> => backend.save(best),
+    /** Writes `episodes/NAME.parquet`. */
+    saveEpisodes: (name: string, episodes: Iterable<SavedEpisode>): Promise<void> =>
+      writeEpisodes(join(path, 'episodes', `${name}.parquet`), episodes),
+    /** Writes `report.json`. */
+    writeReport: (report: object): Promise<void> =>
       writeFileAtomically(join(path, 'report.json'), `${JSON.stringify(report, null, 2)}\n`),
   }
 }
+
+/** An open run directory: its metrics so far, and how to log and save. */
+export type RunDirectory = Awaited<ReturnType<typeof openRunDirectory>>

@@ -1,36 +1,40 @@
 /** Runs the training loop of a recipe: GRPO, PPO or supervised fine-tuning. */
 import { existsSync } from 'node:fs'
 import type { Backend } from '../backend.js'
+import type { AdamSettings } from '../batch.js'
 import type { Case } from '../case.js'
 import { Fault } from '../error.js'
 import type { Group } from '../group.js'
-import type { SavedEpisode } from '../storage/episode-files.js'
-import { readSavedEpisodes } from '../storage/episode-files.js'
+import { withoutUndefined } from '../platform/without-undefined.js'
+import { readSavedEpisodes, type SavedEpisode } from '../storage/episode-files.js'
 import { resolveAgent } from '../tasks/parts.js'
 import type { Task } from '../tasks/task.js'
+import { namedAdvantages } from '../trainers/advantages/method.js'
+import { learningRateFactor } from '../trainers/batches/adam-schedule.js'
 import type { TrainingEmitter } from '../trainers/events.js'
 import { trainGrpo } from '../trainers/loops/grpo.js'
 import type { LoopOptions, LoopSummary, StepResult } from '../trainers/loops/loop.js'
 import { trainPpo } from '../trainers/loops/ppo.js'
 import { trainSft } from '../trainers/loops/sft.js'
-import type { Demonstrations } from '../trainers/rollouts/demonstrations.js'
-import { playDemonstrations, rejectionSample } from '../trainers/rollouts/demonstrations.js'
-import type { Curriculum } from './loop-options.js'
-import { adamSchedule, advantageOptions } from './loop-options.js'
-import type { Recipe } from './recipe.js'
-import type { GrpoTraining, PpoTraining, SftTraining } from './recipe-training.js'
+import {
+  type Demonstrations,
+  playDemonstrations,
+  rejectionSample,
+} from '../trainers/rollouts/demonstrations.js'
+import type { GrpoTraining, PpoTraining, SftTraining, Training } from './recipe-training.js'
+import type { Curriculum } from './task-of-recipe.js'
 
 /** Result of a step of any loop, with its groups where the loop forms them (GRPO). */
 export interface TrainingStep extends StepResult {
   readonly groups?: readonly Group[]
 }
 
-/** Inputs of `runLoop`. */
+/** What a loop needs beside the recipe's `training`. */
 export interface LoopParts {
-  readonly recipe: Recipe
   readonly task: Task
   readonly curriculum: Curriculum
   readonly backend: Backend
+  readonly seed: number
   readonly firstStep: number
   readonly events: TrainingEmitter
   readonly signal: AbortSignal | undefined
@@ -39,13 +43,31 @@ export interface LoopParts {
   readonly afterStep: NonNullable<LoopOptions<TrainingStep>['afterStep']>
 }
 
-/** Most tokens the policy can sample in an episode, over all stages of the curriculum. */
-const maxEpisodeTokens = ({ backend, curriculum }: LoopParts): number =>
-  curriculum.maxTurns * (backend.capabilities.maxMoveTokens ?? 1)
+/** Adam settings of a recipe by step, with learning-rate warm-up and decay applied. */
+export function adamSchedule({ adam, steps }: Training): (step: number) => AdamSettings {
+  const { learningRate, warmup, decay, ...rest } = adam
+  return (step) => ({
+    ...rest,
+    learningRate: learningRate * learningRateFactor(step, { steps, warmup, decay }),
+  })
+}
 
-/** Options shared by the loops that roll out the policy (GRPO, PPO). */
+/** Options of every loop. */
+const loopOptions = (
+  { backend, curriculum, seed, firstStep, events, signal, afterStep }: LoopParts,
+  training: Training,
+) => ({
+  ...{ backend, seed, firstStep, events, signal, afterStep },
+  normaliser: training.normaliser,
+  adam: adamSchedule(training),
+  steps: training.steps,
+  // Most tokens that the policy can sample in an episode, over all stages of the curriculum.
+  maxTokens: curriculum.maxTurns * (backend.capabilities.maxMoveTokens ?? 1),
+})
+
+/** Options of the loops that roll out the policy (GRPO, PPO). */
 const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => ({
-  backend: parts.backend,
+  ...loopOptions(parts, training),
   caseAt: (n: number, step: number): Case => {
     const truth = parts.curriculum.caseAt(n, step)
     parts.onCase(truth)
@@ -55,31 +77,23 @@ const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => 
   reward: parts.task.reward,
   accuracy: parts.task.measures.accuracy,
   loss: training.loss,
-  normaliser: training.normaliser,
-  adam: adamSchedule(training),
-  steps: training.steps,
-  seed: parts.recipe.seed,
   epochs: training.epochs,
   temperature: training.temperature,
   concurrency: training.concurrency,
-  maxTokens: maxEpisodeTokens(parts),
-  firstStep: parts.firstStep,
-  events: parts.events,
-  signal: parts.signal,
-  afterStep: parts.afterStep,
 })
 
-function runGrpo(parts: LoopParts, training: GrpoTraining): Promise<LoopSummary> {
+function runGrpo(training: GrpoTraining, parts: LoopParts): Promise<LoopSummary> {
   const { resampleMost, groupsPerStep, groupSize, maxStaleness } = training
   return trainGrpo({
     ...playOptions(parts, training),
-    ...advantageOptions(training),
     ...{ groupsPerStep, groupSize, maxStaleness },
+    advantages: namedAdvantages(training.advantages),
+    policy: training.groups,
     ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),
   })
 }
 
-function runPpo(parts: LoopParts, training: PpoTraining): Promise<LoopSummary> {
+function runPpo(training: PpoTraining, parts: LoopParts): Promise<LoopSummary> {
   const { learningRate, coefficient, range, ...ppo } = training.ppo
   return trainPpo({
     ...playOptions(parts, training),
@@ -102,59 +116,42 @@ async function* withoutHeldOut(
  * @throws Fault `bad-input` for a file or a doctor that does not exist
  */
 async function collectDemonstrations(
-  { recipe: { seed }, task, events, signal }: LoopParts,
   { sft, concurrency }: SftTraining,
+  { seed, task, events, signal }: LoopParts,
 ): Promise<Demonstrations> {
   const { demonstrations: file, agent, cases, times, minReward, bestOf } = sft
-  const chosen = {
-    ...(minReward === undefined ? {} : { minReward }),
-    ...(bestOf === undefined ? {} : { bestOf }),
-  }
+  const chosen = withoutUndefined({ minReward, bestOf })
   if (file !== undefined) {
     if (!existsSync(file))
       throw new Fault('bad-input', `training.sft.demonstrations: there is no file ${file}`)
     return rejectionSample(withoutHeldOut(readSavedEpisodes(file), task), chosen)
   }
   const make = await resolveAgent(agent, task.agents, 'training.sft.agent')
+  const { makeEnv, reward } = task
   const played = await playDemonstrations({
-    ...{ agent: make(), agentName: agent, cases: task.train(cases) },
-    ...{
-      makeEnv: task.makeEnv,
-      reward: task.reward,
-      times,
-      seed,
-      concurrency,
-      events,
-      signal,
-    },
+    ...{ agent: make(), agentName: agent, cases: task.train(cases), makeEnv, reward },
+    ...{ times, seed, concurrency, events, signal },
   })
-  const picky = minReward !== undefined || bestOf !== undefined
-  return picky ? rejectionSample(played.kept, chosen) : played
+  return Object.keys(chosen).length > 0 ? rejectionSample(played.kept, chosen) : played
 }
 
-async function runSft(parts: LoopParts, training: SftTraining): Promise<LoopSummary> {
-  const { recipe, backend, firstStep, events, signal, afterStep } = parts
-  const { kept } = await collectDemonstrations(parts, training)
+async function runSft(training: SftTraining, parts: LoopParts): Promise<LoopSummary> {
+  const { kept } = await collectDemonstrations(training, parts)
   return trainSft({
-    ...{ backend, firstStep, events, signal, afterStep, seed: recipe.seed },
+    ...loopOptions(parts, training),
     demonstrations: kept.map(({ episode }) => episode),
-    normaliser: training.normaliser,
-    maxTokens: maxEpisodeTokens(parts),
-    adam: adamSchedule(training),
-    steps: training.steps,
     episodesPerStep: training.sft.episodesPerStep,
   })
 }
 
-/** Runs the loop that a recipe names. */
-export function runLoop(parts: LoopParts): Promise<LoopSummary> {
-  const { training } = parts.recipe
+/** Runs the loop that a recipe's `training` names. */
+export function runLoop(training: Training, parts: LoopParts): Promise<LoopSummary> {
   switch (training.algorithm) {
     case 'grpo':
-      return runGrpo(parts, training)
+      return runGrpo(training, parts)
     case 'ppo':
-      return runPpo(parts, training)
+      return runPpo(training, parts)
     case 'sft':
-      return runSft(parts, training)
+      return runSft(training, parts)
   }
 }

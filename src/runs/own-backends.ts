@@ -1,8 +1,15 @@
 /** User-defined backends: registered names, modules, and objects passed in by a program. */
 import type { Backend } from '../backend.js'
 import { Fault, rethrowAsFault } from '../error.js'
-import { isModule, loadPart, partPlaces, partRegistry, unknownPart } from '../tasks/modules.js'
-import { backendProblem, functionProblem } from '../tasks/shapes.js'
+import {
+  backendProblem,
+  functionProblem,
+  isModule,
+  loadPart,
+  partPlaces,
+  partRegistry,
+  unknownPart,
+} from '../tasks/modules.js'
 import type { Task } from '../tasks/task.js'
 
 /** Factory of a backend for a task; the run closes the backend. */

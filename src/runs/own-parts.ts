@@ -1,6 +1,7 @@
-/** Parts that a program passes to `train` in place of those named by the recipe. */
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+/**
+ * Parts of a user's own: objects that a program passes to `train` in place of those named by the recipe, and modules
+ * that a recipe names. Those of a stored run are executed only with `trust`.
+ */
 import type { AnyAgent } from '../agent.js'
 import type { Backend } from '../backend.js'
 import type { Env } from '../env.js'
@@ -8,10 +9,9 @@ import { Fault } from '../error.js'
 import type { ExamSimulator } from '../exam.js'
 import type { Patient } from '../patient.js'
 import type { RewardFunction } from '../rewards/define.js'
-import { readStoredRecipe } from './directory.js'
+import { isModule } from '../tasks/modules.js'
 import type { MakeBackend } from './own-backends.js'
-import type { OwnPartName, Recipe } from './recipe.js'
-import { ownPartNames } from './recipe.js'
+import { namedParts, type OwnPartName, ownPartNames, type PartKey, type Recipe } from './recipe.js'
 
 /** Objects that replace parts named by a recipe. */
 export interface OwnParts {
@@ -46,50 +46,48 @@ export function assertPartsGiven(
   )
 }
 
-/** Checks `parts` against the `own` of the recipe and of the run in `out`. @throws Fault `bad-input`, TypeError */
-export async function assertOwnParts(recipe: Recipe, out: string, parts: OwnParts): Promise<void> {
-  const begun = existsSync(join(out, 'config.yaml')) ? [await readStoredRecipe(out)] : []
-  const given = ownPartNames.filter((part) => parts[part] !== undefined)
-  for (const one of [recipe, ...begun])
-    assertPartsGiven(one, given, `\`train(recipe, { out: '${out}', … })\``)
-  if (parts.env !== undefined && typeof parts.env !== 'function')
-    throw new TypeError(`Expected \`env\` to be a function that makes an env, got \`${parts.env}\``)
+/** The parts among the options that were given, in the order of `ownPartNames`. */
+export const givenParts = (options: OwnParts): OwnParts =>
+  Object.fromEntries(
+    ownPartNames.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
+  )
+
+/** The module files that a recipe names, each with its key. */
+export const recipeModules = (
+  recipe: Recipe,
+): readonly { readonly key: PartKey; readonly file: string }[] =>
+  namedParts(recipe).flatMap(({ key, name }) => (isModule(name) ? [{ key, file: name }] : []))
+
+/** Which modules of a stored recipe may be executed. */
+export interface TrustOptions {
+  /** Whether modules named by the stored recipe may be executed. @default false */
+  readonly trust?: boolean
+  /** Keys whose parts the caller will load; others are not checked. @default all */
+  readonly keys?: readonly PartKey[]
 }
 
-/** The parts that `task` takes, without undefined values. */
-export const taskParts = ({
-  patient,
-  exams,
-  reward,
-  agents,
-}: OwnParts): Pick<OwnParts, 'patient' | 'exams' | 'reward' | 'agents'> => ({
-  ...(patient === undefined ? {} : { patient }),
-  ...(exams === undefined ? {} : { exams }),
-  ...(reward === undefined ? {} : { reward }),
-  ...(agents === undefined ? {} : { agents }),
-})
-
-/** Adds the names of the given parts to the recipe, as `own`. */
-export function recordOwnParts(recipe: Recipe, parts: OwnParts): Recipe {
-  const given = ownPartNames.filter((part) => parts[part] !== undefined)
-  return given.length === 0 ? recipe : { ...recipe, own: given }
+/** Refuses modules named by a stored run in `folder` unless `trust` is given. @throws Fault `bad-input` */
+export function assertTrustedModules(
+  folder: string,
+  modules: readonly { readonly key: string; readonly file: string }[],
+  trust: boolean,
+): void {
+  if (trust || modules.length === 0) return
+  const named = modules.map(({ key, file }) => `the module ${file} (${key})`).join(' and ')
+  throw new Fault(
+    'bad-input',
+    `${folder}: what is stored here names ${named}; expected --trust, with which it is executed, got none`,
+  )
 }
 
-/** Wraps an env to check that it plays the case it is reset with. @throws TypeError on `reset` */
-export function checkEnvCase(env: Env): Env {
-  return {
-    async reset(start = {}) {
-      const first = await env.reset(start)
-      const truth: unknown = start.options && Reflect.get(start.options, 'case')
-      const wanted: unknown = truth ? Reflect.get(Object(truth), 'id') : undefined
-      if (wanted !== undefined && first.info.caseId !== wanted)
-        throw new TypeError(
-          `Expected an env that plays the case it is reset with, \`${wanted}\`; got \`${first.info.caseId}\``,
-        )
-      return first
-    },
-    step: (action, options) => env.step(action, options),
-    close: () => env.close(),
-    [Symbol.asyncDispose]: () => env.close(),
-  }
-}
+/** Refuses a stored recipe that names modules unless `trust` is given. @throws Fault `bad-input` */
+export const assertTrusted = (
+  folder: string,
+  recipe: Recipe,
+  { trust = false, keys }: TrustOptions,
+): void =>
+  assertTrustedModules(
+    folder,
+    recipeModules(recipe).filter(({ key }) => keys?.includes(key) ?? true),
+    trust,
+  )

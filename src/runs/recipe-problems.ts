@@ -1,49 +1,31 @@
 /**
  * Error messages for invalid recipes: misspelt keys with suggestions, and keys without effect under the recipe's
- * algorithm or loss. Keys are read from the zod schema.
+ * algorithm or loss, or beside another key. Keys are read from the zod schema.
  */
 import { z } from 'zod'
 import { suggestNames } from '../platform/did-you-mean.js'
 import { discriminators, isRecord } from './recipe-training.js'
 
+type Path = readonly (string | number)[]
+
 /** A problem of a recipe: its path, and what was expected there. */
 export interface RecipeProblem {
-  readonly path: readonly (string | number)[]
+  readonly path: Path
   readonly expected: string
 }
 
-type Path = readonly (string | number)[]
-type Switch = keyof typeof discriminators
-
-/** Schema of an object; for a member of a union, also the keys of every variant. */
+/** The schema of an object. Of a union's variant also which it is, and which variants have a key. */
 interface ObjectSchema {
   readonly shape: Readonly<Record<string, z.core.$ZodType>>
-  readonly variant?: { readonly by: Switch; readonly name: string; readonly all: Variants }
+  readonly under?: string
+  readonly ownersOf?: (key: string) => readonly string[]
 }
-/** Keys of each variant of a union, by variant name. */
-type Variants = ReadonlyMap<string, readonly string[]>
 
 /** Strips defaults, optionality and preprocessing from a schema. */
 function unwrapSchema(schema: z.core.$ZodType): z.core.$ZodType {
   if (schema instanceof z.ZodPipe) return unwrapSchema(schema.out)
-  if (
-    schema instanceof z.ZodOptional ||
-    schema instanceof z.ZodDefault ||
-    schema instanceof z.ZodPrefault
-  )
-    return unwrapSchema(schema.unwrap())
-  return schema
-}
-
-/** Variants of a union of objects, by the value of their discriminator. */
-function collectVariants(union: z.ZodDiscriminatedUnion, by: string): Map<string, z.ZodObject> {
-  const variants = new Map<string, z.ZodObject>()
-  for (const option of union.options) {
-    if (!(option instanceof z.ZodObject)) continue
-    const literal: unknown = option.shape[by]
-    if (literal instanceof z.ZodLiteral) variants.set(String(literal.value), option)
-  }
-  return variants
+  const wraps = [z.ZodOptional, z.ZodDefault, z.ZodPrefault].some((kind) => schema instanceof kind)
+  return wraps ? unwrapSchema((schema as z.ZodOptional).unwrap()) : schema
 }
 
 /** Object schema that applies to `raw`; undefined where the schema is not of an object. */
@@ -51,38 +33,44 @@ function objectSchema(schema: z.core.$ZodType, raw: unknown): ObjectSchema | und
   const inner = unwrapSchema(schema)
   if (inner instanceof z.ZodObject) return { shape: inner.shape }
   if (!(inner instanceof z.ZodDiscriminatedUnion)) return undefined
-  const by = inner.def.discriminator as Switch // every union of a recipe has one of these
-  const variants = collectVariants(inner, by)
+  // Every union of a recipe has one of these, and is of objects with a literal.
+  const by = inner.def.discriminator as keyof typeof discriminators
+  const variants = inner.options as readonly z.ZodObject[]
+  const nameOf = ({ shape }: z.ZodObject) => String((shape[by] as z.ZodLiteral).value)
   const name = String((isRecord(raw) ? raw[by] : undefined) ?? discriminators[by])
-  const chosen = variants.get(name)
-  if (!chosen) return undefined
-  const all = new Map([...variants].map(([one, { shape }]) => [one, Object.keys(shape)] as const))
-  return { shape: chosen.shape, variant: { by, name, all } }
+  const chosen = variants.find((variant) => nameOf(variant) === name)
+  return (
+    chosen && {
+      shape: chosen.shape,
+      under: `${by === 'kind' ? 'loss' : by} \`${name}\``,
+      ownersOf: (key) => variants.filter(({ shape }) => key in shape).map(nameOf),
+    }
+  )
 }
+
+/** The value at a path of a checked or unchecked recipe. */
+export const valueAt = (raw: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (value, key) => (isRecord(value) || Array.isArray(value) ? Object(value)[key] : undefined),
+    raw,
+  )
 
 /** The schema of the object at a path. */
 function schemaAt(schema: z.core.$ZodType, raw: unknown, path: Path): ObjectSchema | undefined {
-  const here = objectSchema(schema, raw)
   const [key, ...rest] = path
+  const here = objectSchema(schema, raw)
   if (key === undefined) return here
   const inner = unwrapSchema(schema)
   const next = inner instanceof z.ZodArray ? inner.element : here?.shape[key]
-  const value = isRecord(raw) || Array.isArray(raw) ? Object(raw)[key] : undefined
-  return next && schemaAt(next, value, rest)
+  return next && schemaAt(next, valueAt(raw, [key]), rest)
 }
-
-/** Names of the variants that have a key which the chosen variant lacks. */
-const owningVariants = (key: string, { variant }: ObjectSchema): readonly string[] =>
-  [...(variant?.all ?? [])].flatMap(([name, keys]) => (keys.includes(key) ? [name] : []))
 
 /** Dotted paths of every key under a schema, with the variants that `raw` chooses. */
-function keyPaths(schema: z.core.$ZodType, raw: unknown): string[] {
-  const { shape = {} } = objectSchema(schema, raw) ?? {}
-  return Object.entries(shape).flatMap(([key, inner]) => {
-    const below = keyPaths(inner, isRecord(raw) ? raw[key] : undefined)
+const keyPaths = (schema: z.core.$ZodType, raw: unknown): string[] =>
+  Object.entries(objectSchema(schema, raw)?.shape ?? {}).flatMap(([key, inner]) => {
+    const below = keyPaths(inner, valueAt(raw, [key]))
     return [key, ...below.map((path) => `${key}.${path}`)]
   })
-}
 
 /** "Did you mean" hint for an unknown key: a similar key of the same object, or the same key elsewhere. */
 function suggestKey(schema: z.core.$ZodType, raw: unknown, path: Path, key: string): string {
@@ -94,12 +82,11 @@ function suggestKey(schema: z.core.$ZodType, raw: unknown, path: Path, key: stri
 }
 
 function keyProblem(schema: z.core.$ZodType, raw: unknown, path: Path, key: string): RecipeProblem {
-  const here = schemaAt(schema, raw, path)
-  const owners = here ? owningVariants(key, here) : []
-  const { by, name } = here?.variant ?? {}
+  const { under, ownersOf } = schemaAt(schema, raw, path) ?? {}
+  const owners = ownersOf?.(key) ?? []
   const expected =
     owners.length > 0
-      ? `has no effect under ${by === 'kind' ? 'loss' : by} \`${name}\` (it belongs to ${owners.join(', ')})`
+      ? `has no effect under ${under} (it belongs to ${owners.join(', ')})`
       : `unknown key ${key}${suggestKey(schema, raw, path, key)}`
   return { path: [...path, key], expected }
 }
@@ -117,15 +104,35 @@ export const recipeProblems = (
       : [{ path, expected: issue.message }]
   })
 
-/** Removes keys that belong to other variants than the chosen ones, and so have no effect. */
-export function removeIdleKeys(schema: z.core.$ZodType, raw: unknown): unknown {
+/** Keys of an object that have no effect beside another of its keys. */
+const idleBeside = [
+  { at: ['policy'], key: 'url', idle: ['engine', 'dtype', 'device', 'threads'] },
+  { at: ['training', 'sft'], key: 'demonstrations', idle: ['agent', 'cases', 'times'] },
+]
+
+/** Finds keys without effect beside another in a checked recipe; a default is not one that somebody wrote. */
+export const idleProblems = (recipe: object, defaults: object): readonly RecipeProblem[] =>
+  idleBeside.flatMap(({ at, key, idle }) =>
+    valueAt(recipe, [...at, key]) === undefined
+      ? []
+      : idle
+          .map((name) => [...at, name])
+          .filter((path) => valueAt(recipe, path) !== valueAt(defaults, path))
+          .map((path) => ({ path, expected: `has no effect beside \`${key}\`` })),
+  )
+
+/** Removes keys without effect: those of other variants than the chosen ones, and those beside another key. */
+export function removeIdleKeys(schema: z.core.$ZodType, raw: unknown, path = ''): unknown {
   const here = objectSchema(schema, raw)
   if (!here || !isRecord(raw)) return raw
+  const { key: beside = '', idle = [] } = idleBeside.find(({ at }) => at.join('.') === path) ?? {}
+  const ignored = raw[beside] === undefined ? [] : idle
   return Object.fromEntries(
     Object.entries(raw).flatMap(([key, value]) => {
       const inner = here.shape[key]
-      if (inner) return [[key, removeIdleKeys(inner, value)]]
-      return owningVariants(key, here).length > 0 ? [] : [[key, value]]
+      if (ignored.includes(key) || (!inner && here.ownersOf?.(key).length)) return []
+      const below = path === '' ? key : `${path}.${key}`
+      return [[key, inner ? removeIdleKeys(inner, value, below) : value]]
     }),
   )
 }

@@ -3,16 +3,21 @@ import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { Fault } from '../error.js'
 import { tierNames } from '../knowledge/tiers.js'
-import { expectedPart, isModule } from '../tasks/modules.js'
-import { roleNames } from '../tasks/parts.js'
+import { firstLines } from '../platform/bounded-list.js'
+import { expectedPart, isModule, type PartKind } from '../tasks/modules.js'
+import { partNames } from '../tasks/parts.js'
 import { backendNames } from './own-backends.js'
-import type { RecipeProblem } from './recipe-problems.js'
-import { recipeProblems, removeIdleKeys } from './recipe-problems.js'
-import type { TrainingInput } from './recipe-training.js'
-import { Count, isRecord, Probability, Training } from './recipe-training.js'
+import {
+  idleProblems,
+  type RecipeProblem,
+  recipeProblems,
+  removeIdleKeys,
+  valueAt,
+} from './recipe-problems.js'
+import { Count, isRecord, Probability, Training, type TrainingInput } from './recipe-training.js'
 
 /** Schema of `policy`: the language model that a sidecar trains. */
-export const LanguageModelPolicy = z.strictObject({
+const Policy = z.strictObject({
   /** A Hugging Face model folder: config.json, weights, tokenizer, chat template. */
   model: z.string().optional(),
   /** Training engine of the sidecar; `unsloth` needs a GPU. */
@@ -38,7 +43,7 @@ export const LanguageModelPolicy = z.strictObject({
   profile: z.string().default('bedside'),
 })
 /** Checked `policy` of a recipe, with defaults filled in. */
-export type LanguageModelPolicy = z.infer<typeof LanguageModelPolicy>
+export type LanguageModelPolicy = z.infer<typeof Policy>
 
 /** Names of the parts that a program can pass to `train`. */
 export const ownPartNames = ['env', 'patient', 'exams', 'reward', 'agents', 'backend'] as const
@@ -84,7 +89,7 @@ const Fields = z
     /** Backend: `embedded`, `sidecar`, a registered name, or a module that exports `backend`. */
     backend: z.string().default('embedded'),
     /** Language model of the sidecar backend. */
-    policy: LanguageModelPolicy.optional(),
+    policy: Policy.optional(),
     training: Training,
     /** Whether to print, when training is done, one case played before and after training. */
     showConsultations: z.boolean().default(false),
@@ -125,51 +130,63 @@ export const StoredRecipe = z.preprocess((raw) => {
   return removeIdleKeys(Fields, idle ? known : raw)
 }, Recipe)
 
-/** `policy` of a recipe; all defaults where the recipe has none. */
-export const recipePolicy = ({ policy }: Recipe): LanguageModelPolicy =>
-  policy ?? LanguageModelPolicy.parse({})
+type RecipeSchema = typeof Recipe | typeof StoredRecipe
 
-/** Most problems listed in one message. */
-const maxProblems = 10
+/** A recipe that has every section, with nothing written in it. */
+const allDefaults = () => Recipe.parse({ backend: 'sidecar', training: { algorithm: 'sft' } })
 
-/** Finds unknown part names. Rewards and demonstrators are resolved later, with their task. */
-function partProblems({ env, backend }: Recipe): readonly RecipeProblem[] {
-  const given = [
-    ...(env.patient === undefined ? [] : [['patient', env.patient, ['env', 'patient']] as const]),
-    ...(env.exams ?? []).map((name, i) => ['exams', name, ['env', 'exams', i]] as const),
-    ['backend', backend, ['backend']] as const,
-  ]
-  return given.flatMap(([kind, name, path]) => {
-    const names = kind === 'backend' ? backendNames() : roleNames(kind)
-    if (isModule(name) || names.includes(name)) return []
+/** Recipe keys whose value can be a module file. */
+export const partKeys = [
+  'reward',
+  'env.patient',
+  'env.exams',
+  'backend',
+  'training.sft.agent',
+] as const
+/** A recipe key whose value can be a module file. */
+export type PartKey = (typeof partKeys)[number]
+
+const namedPart = (kind: PartKind, key: PartKey, name: string | undefined, ...index: number[]) =>
+  name === undefined ? [] : [{ kind, key, path: [...key.split('.'), ...index], name }]
+
+/** Every part that a recipe names, by a name or a module, with its kind and its key. */
+export const namedParts = ({ reward, env, backend, training }: Recipe) => [
+  ...namedPart('reward', 'reward', reward),
+  ...namedPart('patient', 'env.patient', env.patient),
+  ...(env.exams ?? []).flatMap((exams, i) => namedPart('exams', 'env.exams', exams, i)),
+  ...namedPart('backend', 'backend', backend),
+  ...(training.algorithm === 'sft'
+    ? namedPart('agent', 'training.sft.agent', training.sft.agent)
+    : []),
+]
+
+/** Finds unknown part names. @param agents that a program gives; where nobody can say yet, agents pass */
+const partProblems = (recipe: Recipe, agents?: readonly string[]): readonly RecipeProblem[] =>
+  namedParts(recipe).flatMap(({ kind, path, name }) => {
+    const own = kind === 'agent' ? agents : []
+    const names = [...(kind === 'backend' ? backendNames() : partNames(kind)), ...(own ?? [])]
+    if (!own || isModule(name) || names.includes(name)) return []
     return [{ path, expected: expectedPart(kind, name, names) }]
   })
-}
-
-/** The value at a path of a checked or unchecked recipe. */
-const valueAt = (raw: unknown, path: readonly (string | number)[]): unknown =>
-  path.reduce<unknown>(
-    (value, key) => (isRecord(value) || Array.isArray(value) ? Object(value)[key] : undefined),
-    raw,
-  )
 
 /** Parses an unchecked recipe. @throws Fault `bad-input` listing the problems, each with its place */
 function checkRecipe(
   raw: unknown,
-  schema: typeof Recipe | typeof StoredRecipe,
   placeOf: (path: readonly (string | number)[]) => string,
+  { schema = Recipe, agents }: { schema?: RecipeSchema; agents?: readonly string[] },
 ): Recipe {
   const parsed = schema.safeParse(raw)
   // Names in a stored recipe may be registered later, or never be needed.
-  const unknown = parsed.success && schema === Recipe ? partProblems(parsed.data) : []
-  if (parsed.success && unknown.length === 0) return parsed.data
-  const problems = parsed.success ? unknown : recipeProblems(Fields, parsed.error, raw)
-  const messages = problems.map(({ path, expected }) => {
+  if (parsed.success && schema === StoredRecipe) return parsed.data
+  const problems = parsed.success
+    ? [...partProblems(parsed.data, agents), ...idleProblems(parsed.data, allDefaults())]
+    : recipeProblems(Fields, parsed.error, raw)
+  if (parsed.success && problems.length === 0) return parsed.data
+  const lines = problems.map(({ path, expected }) => {
     const got = JSON.stringify(valueAt(raw, path))
     return `${placeOf(path)}: ${path.join('.') || 'recipe'}: ${expected}, got \`${got}\``
   })
-  const more = messages.length > maxProblems ? [`… and ${messages.length - maxProblems} more`] : []
-  throw new Fault('bad-input', [...messages.slice(0, maxProblems), ...more].join('\n'))
+  throw new Fault('bad-input', firstLines(lines).join('\n'))
 }
 
 /**
@@ -183,7 +200,7 @@ export function parseRecipe(
   text: string,
   source: string,
   overrides: readonly string[] = [],
-  schema: typeof Recipe | typeof StoredRecipe = Recipe,
+  schema: RecipeSchema = Recipe,
 ): Recipe {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: true })
@@ -198,16 +215,18 @@ export function parseRecipe(
     document.setIn(override.slice(0, at).split('.'), value.toJS())
   }
   const raw: unknown = document.toJS() ?? {}
-  return checkRecipe(raw, schema, (path) => {
+  const placeOf = (path: readonly (string | number)[]) => {
     // A value from `--set` has no line.
     const node = document.getIn(path, true) as { range?: number[] } | undefined
     return `${source}${node?.range ? `:${lines.linePos(node.range[0] ?? 0).line}` : ''}`
-  })
+  }
+  return checkRecipe(raw, placeOf, { schema })
 }
 
 /**
  * Checks a recipe that a program wrote and fills in its defaults.
+ * @param agents names of the agents that the program gives beside it
  * @throws Fault `bad-input` naming path, what was expected and what was received
  */
-export const resolveRecipe = (recipe: RecipeInput): Recipe =>
-  checkRecipe(recipe, Recipe, () => 'the recipe')
+export const resolveRecipe = (recipe: RecipeInput, agents: readonly string[] = []): Recipe =>
+  checkRecipe(recipe, () => 'the recipe', { agents })

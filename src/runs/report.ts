@@ -1,6 +1,6 @@
 /** Summary of a training run: report, best evaluation, early-stopping state. */
 import type { Backend } from '../backend.js'
-import type { Evaluation } from '../evaluation/report.js'
+import type { Evaluation } from '../evaluation/evaluate.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
 import type { RunDirectory } from './directory.js'
 import type { Recipe } from './recipe.js'
@@ -18,8 +18,12 @@ export interface TrainingReport {
   readonly groups: StepMetrics['groups']
   readonly samples: StepMetrics['samples']
   readonly checkpoint: string
-  /** The evaluation with the highest held-out accuracy, and its checkpoint. */
-  readonly best: { readonly step: number; readonly accuracy: number; readonly checkpoint: string }
+  /** The evaluation with the highest held-out accuracy, and its checkpoint; the last one where none could be scored. */
+  readonly best: {
+    readonly step: number
+    readonly accuracy: number | null
+    readonly checkpoint: string
+  }
   readonly timing: { readonly seconds: number }
 }
 
@@ -47,63 +51,50 @@ export function hasStalled(directory: RunDirectory, recipe: Recipe): boolean {
   return since <= before + earlyStop.minGain
 }
 
-/** The last step in the metrics; the recipe's `steps` where none is logged. */
-export const lastStep = (directory: RunDirectory, recipe: Recipe): number =>
-  directory.metrics.reduce((last, { step }) => Math.max(last, step), 0) || recipe.training.steps
+/** The last step in the metrics; `steps` where none is logged. */
+export const lastStep = ({ metrics }: RunDirectory, steps: number): number =>
+  metrics.reduce((last, { step }) => Math.max(last, step), 0) || steps
 
-/** Sums the counts of the steps' metrics. */
-function sumStepMetrics(steps: readonly StepMetrics[]): Pick<TrainingReport, 'groups' | 'samples'> {
-  const sum = (of: (line: StepMetrics) => number): number =>
-    steps.reduce((total, line) => total + of(line), 0)
-  return {
-    groups: {
-      drawn: sum(({ groups }) => groups.drawn),
-      formed: sum(({ groups }) => groups.formed),
-      zeroVariance: sum(({ groups }) => groups.zeroVariance),
-      dropped: sum(({ groups }) => groups.dropped),
-      reasons: {
-        lost: sum(({ groups }) => groups.reasons.lost),
-        stale: sum(({ groups }) => groups.reasons.stale),
-        singleton: sum(({ groups }) => groups.reasons.singleton),
-        tooFewScored: sum(({ groups }) => groups.reasons.tooFewScored),
-      },
-    },
-    samples: {
-      used: sum(({ samples }) => samples.used),
-      stale: sum(({ samples }) => samples.stale),
-      unavailable: sum(({ samples }) => samples.unavailable),
-      forks: sum(({ samples }) => samples.forks),
-    },
-  }
+const noCounts: Pick<TrainingReport, 'groups' | 'samples'> = {
+  groups: {
+    ...{ drawn: 0, formed: 0, zeroVariance: 0, dropped: 0 },
+    reasons: { lost: 0, stale: 0, singleton: 0, tooFewScored: 0 },
+  },
+  samples: { used: 0, stale: 0, unavailable: 0, forks: 0 },
 }
 
+/** Sums two objects of counts, key by key of the first. */
+const addCounts = <T extends object>(sum: T, counts: T): T =>
+  Object.fromEntries(
+    Object.entries(sum).map(([key, value]) => {
+      const more: unknown = Reflect.get(counts, key)
+      return [
+        key,
+        typeof value === 'number' ? value + Number(more) : addCounts(value, Object(more)),
+      ]
+    }),
+  ) as T
+
 /** Builds the report of a finished run. */
-export function trainingReport({
-  recipe,
-  backend,
-  directory,
-  heldOut,
-  before,
-  seconds,
-}: {
-  readonly recipe: Recipe
-  readonly backend: Backend
-  readonly directory: RunDirectory
-  readonly heldOut: Evaluation
-  readonly before: Evaluation
-  readonly seconds: () => number
-}): TrainingReport {
+export function trainingReport(
+  { recipe: name, seed, training }: Recipe,
+  { name: backend, policyVersion }: Backend,
+  directory: RunDirectory,
+  { heldOut, before, seconds }: Pick<TrainingReport, 'heldOut' | 'before'> & { seconds: number },
+): TrainingReport {
+  const steps = lastStep(directory, training.steps)
+  const checkpoint = directory.checkpoint(steps)
+  const best = bestEvaluation(directory)
   return {
-    backend: backend.name,
-    recipe: recipe.recipe,
-    seed: recipe.seed,
-    steps: lastStep(directory, recipe),
-    policyVersion: backend.policyVersion,
-    heldOut,
-    before,
-    ...sumStepMetrics(directory.metrics.filter((line) => line.type === 'step')),
-    checkpoint: directory.checkpoint(lastStep(directory, recipe)),
-    best: { step: 0, accuracy: 0, ...bestEvaluation(directory), checkpoint: directory.best },
-    timing: { seconds: seconds() },
+    ...{ backend, recipe: name, seed, steps, policyVersion, heldOut, before },
+    ...directory.metrics
+      .filter((line) => line.type === 'step')
+      .reduce((sum, { groups, samples }) => addCounts(sum, { groups, samples }), noCounts),
+    checkpoint,
+    // Where no evaluation could be scored, none was kept as the best.
+    best: best
+      ? { ...best, checkpoint: directory.best }
+      : { step: steps, accuracy: null, checkpoint },
+    timing: { seconds },
   }
 }

@@ -1,30 +1,77 @@
-/** Builds a task from a recipe. */
-import type { Task, TaskOptions } from '../tasks/task.js'
-import { task } from '../tasks/task.js'
+/** Builds from a recipe what a run plays in: its task, and the training cases and envs of each step. */
+import type { Case } from '../case.js'
+import type { Env } from '../env.js'
+import { Fault } from '../error.js'
+import { withoutUndefined } from '../platform/without-undefined.js'
+import { type Task, type TaskOptions, task } from '../tasks/task.js'
+import type { OwnParts } from './own-parts.js'
 import type { Recipe } from './recipe.js'
 
 /** Builds the task of a recipe. `beside` overrides it with what a recipe cannot hold: objects, cases already read. */
 export const taskOf = (
-  recipe: Recipe,
+  { cases, env, language, seed, reward }: Recipe,
   beside: Pick<TaskOptions, 'patient' | 'exams' | 'reward' | 'agents' | 'whole' | 'cases'> = {},
 ): Promise<Task> => {
-  const { file, tier, clinic, heldOut, heldOutShare } = recipe.cases
-  const { name, maxTurns, money, minutes, patient, exams } = recipe.env
-  return task({
-    name,
-    language: recipe.language,
-    tier,
-    seed: recipe.seed,
-    heldOut,
-    heldOutShare,
-    reward: recipe.reward,
-    ...(file === undefined ? {} : { file }),
-    ...(clinic === undefined ? {} : { clinic }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
-    ...(money === undefined ? {} : { money }),
-    ...(minutes === undefined ? {} : { minutes }),
-    ...(patient === undefined ? {} : { patient }),
-    ...(exams === undefined ? {} : { exams }),
-    ...beside,
-  })
+  const { curriculum: _, ...chosen } = cases
+  return task({ ...withoutUndefined({ ...chosen, ...env }), language, seed, reward, ...beside })
+}
+
+/** Wraps an env to check that it plays the case it is reset with. @throws TypeError on `reset` */
+function checkEnvCase(env: Env): Env {
+  return {
+    async reset(start = {}) {
+      const first = await env.reset(start)
+      const truth: unknown = start.options && Reflect.get(start.options, 'case')
+      const wanted: unknown = truth ? Reflect.get(Object(truth), 'id') : undefined
+      if (wanted !== undefined && first.info.caseId !== wanted)
+        throw new TypeError(
+          `Expected an env that plays the case it is reset with, \`${wanted}\`; got \`${first.info.caseId}\``,
+        )
+      return first
+    },
+    step: (action, options) => env.step(action, options),
+    close: () => env.close(),
+    [Symbol.asyncDispose]: () => env.close(),
+  }
+}
+
+/** Source of training cases and envs by step: easier tiers first, where the recipe has a curriculum. */
+export interface Curriculum {
+  /** The n-th training case, of the tier of `step`. */
+  readonly caseAt: (n: number, step: number) => Case
+  readonly makeEnv: (step: number) => Env
+  /** Most actions of an episode, over all stages. */
+  readonly maxTurns: number
+}
+
+/**
+ * Opens the task of training and evaluation, and the curriculum whose last stage it is, with the parts of a program.
+ * @throws Fault `bad-input` for stages whose action spaces differ
+ */
+export async function openTask(
+  recipe: Recipe,
+  { env, ...parts }: Omit<OwnParts, 'backend'> = {},
+): Promise<{ readonly task: Task; readonly curriculum: Curriculum }> {
+  const last = await taskOf(recipe, parts)
+  const stages: { readonly until: number; readonly task: Task }[] = []
+  let until = 0
+  for (const { tier, steps } of recipe.cases.curriculum) {
+    until += steps
+    const easier = await taskOf({ ...recipe, cases: { ...recipe.cases, tier } }, parts)
+    if (easier.actionSpace.fingerprint !== last.actionSpace.fingerprint)
+      throw new Fault(
+        'bad-input',
+        `cases.curriculum: expected tiers whose doctors have the same moves, got ${tier} before ${recipe.cases.tier}`,
+      )
+    stages.push({ until, task: easier })
+  }
+  const at = (step: number): Task => stages.find((stage) => step <= stage.until)?.task ?? last
+  return {
+    task: env ? { ...last, makeEnv: () => checkEnvCase(env()) } : last,
+    curriculum: {
+      caseAt: (n, step) => at(step).caseAt(n),
+      makeEnv: (step) => (env ? checkEnvCase(env(step)) : at(step).makeEnv()),
+      maxTurns: Math.max(last.maxTurns, ...stages.map((stage) => stage.task.maxTurns)),
+    },
+  }
 }

@@ -1,6 +1,5 @@
 /** The options of `train`, and what each may be. */
-import type { OptionRule, OptionRules } from '../envs/options.js'
-import { callable, required } from '../envs/options.js'
+import { callable, type OptionRule, type OptionRules, required } from '../envs/options.js'
 import type { TrainingEmitter } from '../trainers/events.js'
 import type { LoopParts } from './loops.js'
 import type { OwnParts } from './own-parts.js'

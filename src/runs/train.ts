@@ -1,38 +1,41 @@
 /** Runs training from a recipe into a run directory: trained policy, curves and report. */
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend } from '../backend.js'
-import type { GraderView } from '../case.js'
-import { graderView } from '../case.js'
+import { type GraderView, graderView } from '../case.js'
 import { checkOptions } from '../envs/options.js'
 import { Fault } from '../error.js'
-import type { PlayedCase } from '../evaluation/play-cases.js'
-import { playCases } from '../evaluation/play-cases.js'
-import type { Evaluation, EvaluationLabels, References } from '../evaluation/report.js'
-import { buildEvaluation, evaluateReferences } from '../evaluation/report.js'
+import {
+  buildEvaluation,
+  type Evaluation,
+  evaluateReferences,
+  type References,
+} from '../evaluation/evaluate.js'
+import { type PlayedCase, playCases } from '../evaluation/play-cases.js'
 import type { Group } from '../group.js'
+import { withoutUndefined } from '../platform/without-undefined.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
 import type { Task } from '../tasks/task.js'
-import type { TrainingEmitter } from '../trainers/events.js'
-import { trainingEmitter } from '../trainers/events.js'
+import { type TrainingEmitter, trainingEmitter } from '../trainers/events.js'
 import { episodeTrajectories } from '../trainers/trajectories/trajectory.js'
 import { trajectoryWriter } from '../trainers/trajectories/writer.js'
 import { openBackend } from './backends.js'
 import { drawCurves } from './curves.js'
-import type { RunDirectory } from './directory.js'
-import { checkpointName, lastCheckpoint, openRunDirectory } from './directory.js'
-import type { Curriculum } from './loop-options.js'
-import { createCurriculum } from './loop-options.js'
-import type { TrainingStep } from './loops.js'
-import { runLoop } from './loops.js'
-import { assertOwnParts, checkEnvCase, recordOwnParts, taskParts } from './own-parts.js'
-import type { Recipe, RecipeInput } from './recipe.js'
-import { resolveRecipe } from './recipe.js'
+import {
+  checkpointName,
+  lastCheckpoint,
+  openRunDirectory,
+  type RunDirectory,
+  readStoredRecipe,
+} from './directory.js'
+import { runLoop, type TrainingStep } from './loops.js'
+import { assertPartsGiven, givenParts, type OwnParts } from './own-parts.js'
+import { ownPartNames, type Recipe, type RecipeInput, resolveRecipe } from './recipe.js'
 import type { TrainingReport } from './report.js'
 import { bestEvaluation, hasStalled, lastStep, trainingReport } from './report.js'
-import { taskOf } from './task-of-recipe.js'
-import type { TrainOptions } from './train-options.js'
-import { trainRules } from './train-options.js'
+import { type Curriculum, openTask } from './task-of-recipe.js'
+import { type TrainOptions, trainRules } from './train-options.js'
 
 export type { TrainingReport } from './report.js'
 export type { TrainOptions } from './train-options.js'
@@ -69,49 +72,43 @@ export async function train(input: RecipeInput, options: TrainOptions): Promise<
     throw new TypeError(
       `Expected a recipe, got \`${input}\`; \`await readRecipe(path)\` reads a file`,
     )
-  const recipe = resolveRecipe(input)
   const { out, events = trainingEmitter() } = options
-  await assertOwnParts(recipe, out, options)
+  const parts = givenParts(options)
+  const own = ownPartNames.filter((name) => name in parts)
+  const recipe = resolveRecipe(input, Object.keys(parts.agents ?? {}))
+  const begun = existsSync(join(out, 'config.yaml')) ? [await readStoredRecipe(out)] : []
+  for (const one of [recipe, ...begun])
+    assertPartsGiven(one, own, `\`train(recipe, { out: '${out}', … })\``)
+  const whole = own.length === 0 ? recipe : { ...recipe, own }
   let reached = await lastCheckpoint(out)
   for (let lost = 0; ; ) {
     try {
-      return await trainOnce(recordOwnParts(recipe, options), { ...options, events })
+      return await trainOnce(whole, parts, { ...options, events })
     } catch (error) {
       const done = await lastCheckpoint(out)
       lost = done > reached ? 1 : lost + 1
       reached = done
       if (!Fault.is(error) || error.code !== 'backend-lost' || lost > maxLosses) throw error
-      if (typeof options.backend === 'object') throw error
+      if (typeof parts.backend === 'object') throw error
       events.emit('backend-status', `${error.message}; going on from step ${done} with another`)
     }
   }
 }
 
-/** Opens the task of training and evaluation, and its curriculum, with the parts that a program gave. */
-async function openTask(recipe: Recipe, options: TrainOptions) {
-  const { env } = options
-  const parts = taskParts(options)
-  const opened = await taskOf(recipe, parts)
-  const task: Task = env ? { ...opened, makeEnv: () => checkEnvCase(env()) } : opened
-  const curriculum = await createCurriculum(recipe, task, { ...parts, ...(env ? { env } : {}) })
-  return { task, curriculum }
-}
-
 /** Trains until the run ends or its backend is lost. */
 async function trainOnce(
   recipe: Recipe,
-  options: TrainOptions & Required<Pick<TrainOptions, 'events'>>,
+  { backend: own, ...parts }: OwnParts,
+  { out, events, signal, onStep }: TrainOptions & { readonly events: TrainingEmitter },
 ): Promise<TrainingResult> {
-  const { out, events, signal, onStep, backend: own } = options
   const started = performance.now()
   const seconds = () => (performance.now() - started) / 1000
   // Before the directory is made, so that an invalid recipe leaves none behind.
-  const { task, curriculum } = await openTask(recipe, options)
+  const { task, curriculum } = await openTask(recipe, parts)
+  const onStatus = (line: string) => void events.emit('backend-status', line)
   await using opened = await openBackend(recipe, task, {
-    ...(own === undefined ? {} : { backend: own }),
-    folder: out,
-    signal,
-    onStatus: (line) => events.emit('backend-status', line),
+    ...withoutUndefined({ backend: own, signal }),
+    ...{ folder: out, onStatus },
   })
   const { backend } = opened
   if (recipe.init !== undefined) await backend.load(recipe.init)
@@ -127,11 +124,12 @@ async function trainOnce(
   else await scoreHeldOut(run, 0)
   await runSteps(run)
   const after = await playHeldOut(run, { signal })
-  await directory.saveEpisodes('held-out', savedEpisodes(after, lastStep(directory, recipe)))
-  const report = trainingReport({
-    ...{ recipe, backend, directory, seconds },
+  const step = lastStep(directory, recipe.training.steps)
+  await directory.saveEpisodes('held-out', savedEpisodes(after, step))
+  const report = trainingReport(recipe, backend, directory, {
     heldOut: summariseHeldOut(run, after),
     before: summariseHeldOut(run, before),
+    seconds: seconds(),
   })
   await directory.writeReport(report)
   await drawRunCurves(run)
@@ -156,17 +154,9 @@ const playHeldOut = (
 /** Evaluation of the held-out cases played, against the run's references. */
 const summariseHeldOut = (run: TrainingRun, played: readonly PlayedCase[]): Evaluation => {
   const { task, backend, recipe, references } = run
-  const labels: EvaluationLabels = {
-    agent: backend.name,
-    tier: task.tier,
-    lang: task.language,
-    split: 'heldout',
-    seed: recipe.seed,
-  }
   return buildEvaluation(played, {
-    ...labels,
-    references,
-    rewardBounds: task.measures.reward.bounds,
+    ...{ agent: backend.name, tier: task.tier, lang: task.language, split: 'heldout' },
+    ...{ seed: recipe.seed, references, rewardBounds: task.measures.reward.bounds },
   })
 }
 
@@ -194,8 +184,8 @@ async function runSteps(run: TrainingRun): Promise<void> {
     kept = step
   }
   try {
-    await runLoop({
-      ...{ recipe, task, curriculum, backend, events, signal },
+    await runLoop(recipe.training, {
+      ...{ task, curriculum, backend, seed: recipe.seed, events, signal },
       firstStep: directory.done + 1,
       onCase: (truth) => truths.set(truth.id, graderView(truth)),
       afterStep: async (made) => {

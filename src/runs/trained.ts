@@ -5,14 +5,17 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { Fault } from '../error.js'
 import type { Task } from '../tasks/task.js'
-import type { OpenedBackend } from './backends.js'
-import { openBackend } from './backends.js'
+import { type OpenedBackend, openBackend } from './backends.js'
 import { checkpointName, lastCheckpoint, recipeOfRun } from './directory.js'
 import { assertPartsGiven } from './own-parts.js'
-import type { OwnPartName, Recipe } from './recipe.js'
-import { ownPartNames, parseRecipe } from './recipe.js'
-import type { PartKey } from './trust.js'
-import { partKeys } from './trust.js'
+import {
+  type OwnPartName,
+  ownPartNames,
+  type PartKey,
+  parseRecipe,
+  partKeys,
+  type Recipe,
+} from './recipe.js'
 
 /** A training run's folder and the checkpoint in it that an agent's name means. */
 export interface Trained {

@@ -79,8 +79,6 @@ async function writeAll(fd: number, bytes: Uint8Array): Promise<void> {
     }
 }
 
-const nothing = async (): Promise<void> => {}
-
 /**
  * Begins a file that has its name only when it is closed; what was there before stays until then.
  * @throws Fault `bad-input` for a folder; the system's error for a place that cannot be written
@@ -90,8 +88,8 @@ export async function newFile(path: string): Promise<NewFile> {
   if (to.kind === 'descriptor')
     return {
       write: (data) => writeAll(to.fd, typeof data === 'string' ? Buffer.from(data) : data),
-      close: nothing,
-      discard: nothing,
+      close: async () => {},
+      discard: async () => {},
     }
   const temporary = to.kind === 'file' ? `${to.path}.${process.pid}.partial` : undefined
   const handle = await open(temporary ?? to.path, 'w')

@@ -6,11 +6,17 @@ import { z } from 'zod'
 import { type Case, codeSystems, findingKinds } from '../case.js'
 import { type Dial, dials } from '../persona.js'
 
+const name = z.string().min(1)
+const names = z.array(z.string())
+const share = z.number().min(0).max(1)
+/** A whole number within bounds. */
+const level = (least: number, most: number) => z.number().int().min(least).max(most)
+
 /** A text in one language or both. */
 export const textSchema = z
   .object({
-    zh: z.string().min(1).optional().describe('In Chinese.'),
-    en: z.string().min(1).optional().describe('In English.'),
+    zh: name.optional().describe('In Chinese.'),
+    en: name.optional().describe('In English.'),
   })
   .refine((text) => text.zh !== undefined || text.en !== undefined, 'expected a zh or an en text')
   // What a refinement asks for is lost in a JSON Schema unless it is written there too.
@@ -18,35 +24,22 @@ export const textSchema = z
 
 const codeSchema = z.object({
   system: z.enum(codeSystems).describe('The terminology.'),
-  code: z.string().min(1).describe('The code in it.'),
+  code: name.describe('The code in it.'),
 })
 
 /** A recorded fact about the patient. An unlisted finding was not recorded, which is not the same as absent. */
 export const findingSchema = z.object({
-  id: z
-    .string()
-    .min(1)
-    .describe('The finding: an id of the knowledge base, or of your own in recorded dialogues.'),
+  id: name.describe(
+    'The finding: an id of the knowledge base, or of your own in recorded dialogues.',
+  ),
   kind: z.enum(findingKinds).describe('What kind of fact it is.'),
-  state: z
-    .string()
-    .min(1)
-    .describe('`present`, `absent`, `unknown`, or the value of a categorical finding.'),
+  state: name.describe('`present`, `absent`, `unknown`, or the value of a categorical finding.'),
   value: z.number().optional().describe('The number behind the state, where it was measured.'),
   knownBy: z
     .enum(['patient', 'exam'])
     .describe('Whether the patient can tell it, or only an examination can find it.'),
-  salience: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(0.5)
-    .describe('How readily it is told in answer to an open question.'),
-  stigma: z
-    .number()
-    .int()
-    .min(0)
-    .max(3)
+  salience: share.default(0.5).describe('How readily it is told in answer to an open question.'),
+  stigma: level(0, 3)
     .default(0)
     .describe('How reluctantly it is told; above 0 it is never volunteered.'),
   weight: z
@@ -63,25 +56,19 @@ export const findingSchema = z.object({
 })
 
 const examResultSchema = z.object({
-  exam: z.string().min(1).describe('The id of the examination.'),
-  findings: z.array(z.string()).describe('The ids of the findings it shows.'),
+  exam: name.describe('The id of the examination.'),
+  findings: names.describe('The ids of the findings it shows.'),
   report: textSchema.describe('What the doctor reads.'),
   abnormal: z.boolean().describe('Whether anything in it is not normal.'),
   unavailable: z.boolean().default(false).describe('Whether it cannot be had for this patient.'),
 })
 
 const diagnosisSchema = z.object({
-  id: z.string().min(1).describe('The id of the disease: of the knowledge base, or your own.'),
+  id: name.describe('The id of the disease: of the knowledge base, or your own.'),
   name: textSchema.describe('Its name.'),
-  aliases: z.array(z.string()).default([]).describe('Other names that count as naming it.'),
+  aliases: names.default([]).describe('Other names that count as naming it.'),
   codes: z.array(codeSchema).default([]).describe('Its codes.'),
-  severity: z
-    .number()
-    .int()
-    .min(1)
-    .max(5)
-    .optional()
-    .describe('1 is life-threatening, 5 is minor.'),
+  severity: level(1, 5).optional().describe('1 is life-threatening, 5 is minor.'),
 })
 
 /** Reference answer of a case: diagnoses, examinations, red flags, triage, recommended actions. */
@@ -99,7 +86,7 @@ export const goldSchema = z.object({
   acceptable: z
     .array(
       diagnosisSchema.extend({
-        credit: z.number().min(0).max(1).describe('The share of the credit it earns.'),
+        credit: share.describe('The share of the credit it earns.'),
       }),
     )
     .default([])
@@ -108,19 +95,16 @@ export const goldSchema = z.object({
     .array(
       z.object({
         id: z.string().describe('The id of the disease.'),
-        p: z.number().min(0).max(1).describe('Its probability.'),
+        p: share.describe('Its probability.'),
       }),
     )
     .optional()
     .describe('Probabilities of diseases, given everything that can be found out.'),
   exams: z
     .object({
-      required: z.array(z.string()).default([]).describe('Ids of those a doctor should order.'),
-      neutral: z
-        .array(z.string())
-        .default([])
-        .describe('Ids of those that neither earn nor cost anything.'),
-      harmful: z.array(z.string()).default([]).describe('Ids of those that do harm.'),
+      required: names.default([]).describe('Ids of those a doctor should order.'),
+      neutral: names.default([]).describe('Ids of those that neither earn nor cost anything.'),
+      harmful: names.default([]).describe('Ids of those that do harm.'),
     })
     .optional()
     .describe('Which examinations were worth ordering; without it, examinations are not judged.'),
@@ -160,20 +144,20 @@ export const goldSchema = z.object({
 })
 
 const noiseSchema = z.object({
-  forget: z.number().min(0).max(1).default(0).describe('P(an answer is "I do not know").'),
-  deny: z.number().min(0).max(1).default(0).describe('P(a present finding is denied).'),
-  overReport: z.number().min(0).max(1).default(0).describe('P(an absent finding is reported).'),
+  forget: share.default(0).describe('P(an answer is "I do not know").'),
+  deny: share.default(0).describe('P(a present finding is denied).'),
+  overReport: share.default(0).describe('P(an absent finding is reported).'),
 })
 
 /** The patient's persona by dial; a missing dial is 0. */
 export const personaSchema = z.partialRecord(
   z.enum(Object.keys(dials) as [Dial, ...Dial[]]), // the keys of a literal, not empty
-  z.number().int().min(0).max(3),
+  level(0, 3),
 )
 
 const provenanceSchema = z.object({
-  source: z.string().min(1).describe('Where the case comes from.'),
-  license: z.string().min(1).describe('Its licence.'),
+  source: name.describe('Where the case comes from.'),
+  license: name.describe('Its licence.'),
   url: z.string().optional().describe('Where the source can be read.'),
   synthetic: z.boolean().describe('Whether it was made up rather than recorded.'),
   generator: z.string().optional().describe('What generated it.'),
@@ -210,14 +194,14 @@ const demographicsSchema = z.object({
 /** One patient's truth. Files hold one a line (JSONL). */
 export const caseSchema = z.object({
   schema: z.literal('bedside-case/1').describe('The version of this format.'),
-  id: z.string().min(1).describe('The name of the case, unique in its file.'),
+  id: name.describe('The name of the case, unique in its file.'),
   seed: z.number().int().nonnegative().optional().describe('The seed it was generated from.'),
   provenance: provenanceSchema.describe('Where the case comes from and what may be done with it.'),
   demographics: demographicsSchema.describe('Who the patient is.'),
   chiefComplaint: z
     .object({
       text: textSchema.describe("The patient's words."),
-      findings: z.array(z.string()).describe('Ids of the findings they give away.'),
+      findings: names.describe('Ids of the findings they give away.'),
     })
     .describe('What the doctor is told before the first turn.'),
   findings: z
@@ -238,7 +222,6 @@ export const caseSchema = z.object({
     .default({})
     .describe('How the patient is to talk with: dials from 0, not at all, to 3, very.'),
   gold: goldSchema.describe('What the doctor should conclude and do.'),
-  /** Probabilities of wrong answers. Answers are truthful when `deny` and `overReport` are 0. */
   difficulty: z
     .object({
       tier: z.string().describe('The tier it was generated at.'),
@@ -251,3 +234,15 @@ export const caseSchema = z.object({
     .optional()
     .describe('How hard the case is.'),
 }) satisfies z.ZodType<Case>
+
+/** A JSON Schema (draft 2020-12) of a case as files hold it: what has a default may be left out. */
+export function caseJsonSchema(): Readonly<Record<string, unknown>> {
+  const { $schema, ...schema } = z.toJSONSchema(caseSchema, { io: 'input' })
+  return {
+    $schema,
+    $id: 'urn:bedside:case:1',
+    title: 'Bedside case',
+    description: "One patient's truth. A case file holds one such object a line (JSON lines).",
+    ...schema,
+  }
+}

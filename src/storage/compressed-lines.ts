@@ -1,7 +1,6 @@
 /** Streams the lines of text files, gzip or Brotli compressed ones included. */
 import { createReadStream } from 'node:fs'
-import type { Transform } from 'node:stream'
-import { pipeline } from 'node:stream'
+import { pipeline, type Transform } from 'node:stream'
 import {
   constants,
   createBrotliCompress,
@@ -9,7 +8,7 @@ import {
   createGunzip,
   createGzip,
 } from 'node:zlib'
-import { Fault } from '../error.js'
+import { errorMessage, Fault } from '../error.js'
 import { decodeUtf8 } from '../platform/utf8.js'
 
 /**
@@ -42,12 +41,10 @@ export function createCompressor(path: string): Transform | undefined {
   return path.endsWith('.br') ? createBrotliCompress({ params }) : undefined
 }
 
-const unpackerFor = (path: string): Transform | undefined =>
-  path.endsWith('.gz')
-    ? createGunzip()
-    : path.endsWith('.br')
-      ? createBrotliDecompress()
-      : undefined
+function unpackerFor(path: string): Transform | undefined {
+  if (path.endsWith('.gz')) return createGunzip()
+  return path.endsWith('.br') ? createBrotliDecompress() : undefined
+}
 
 /** Bytes read at a time: much more than a line, so few lines span two chunks. */
 const chunkSize = 1 << 19
@@ -92,6 +89,15 @@ export function refuseArray(text: string, one: string, path: string): void {
     'bad-input',
     `${path}: expected JSON lines (one ${one} a line), got a JSON array; \`${command}\` turns it into lines`,
   )
+}
+
+/** Parses JSON. @throws Fault `bad-input` with the location */
+export function parseJson(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Fault('bad-input', `${where}: ${errorMessage(error)}`)
+  }
 }
 
 const lineFeed = 10

@@ -9,13 +9,10 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Fault, rethrowAsFault } from '../error.js'
-import type { NewFile } from './atomic-write.js'
-import { isStreamed, newFile } from './atomic-write.js'
-import { countLines, readLines, refuseArray } from './compressed-lines.js'
-import type { RowSink } from './episode-parquet.js'
-import { countEpisodeRows, parquetSink, readEpisodeRows } from './episode-parquet.js'
-import type { EpisodeRow } from './episode-row.js'
-import { checkSchema, toEpisodeRow, toLine } from './episode-row.js'
+import { isStreamed, type NewFile, newFile } from './atomic-write.js'
+import { countLines, parseJson, readLines, refuseArray } from './compressed-lines.js'
+import { countEpisodeRows, parquetSink, type RowSink, readEpisodeRows } from './episode-parquet.js'
+import { checkSchema, type EpisodeRow, toEpisodeRow, toLine } from './episode-row.js'
 import type { SavedEpisode } from './episode-schema.js'
 
 export type { SavedEpisode } from './episode-schema.js'
@@ -127,7 +124,7 @@ export function episodeWriter(path: string): EpisodeWriter {
 const loadReader = () => import('./episode-reader.js')
 
 async function* readJsonl(path: string): AsyncGenerator<LocatedEpisode> {
-  const { parseJson: fromJson, splitLine: piecesOf, rowReader } = await loadReader()
+  const { splitLine: piecesOf, rowReader } = await loadReader()
   const read = rowReader()
   const withoutSchema = (value: unknown, where: string): object => {
     const { schema, ...saved } = typeof value === 'object' && value !== null ? Object(value) : {}
@@ -141,7 +138,7 @@ async function* readJsonl(path: string): AsyncGenerator<LocatedEpisode> {
     if (line.trim() === '') continue
     if (filled++ === 0) refuseArray(line.trimStart(), 'episode', path)
     const where = `${path}:${number}`
-    const whole = () => withoutSchema(fromJson(line, where), where)
+    const whole = () => withoutSchema(parseJson(line, where), where)
     const pieces = piecesOf(line)
     const rest = pieces && withoutSchema(pieces.rest, where)
     yield { saved: read({ rest, truth: pieces?.truth, whole }, where), where }
@@ -149,14 +146,14 @@ async function* readJsonl(path: string): AsyncGenerator<LocatedEpisode> {
 }
 
 async function* readParquet(path: string): AsyncGenerator<LocatedEpisode> {
-  const { parseJson: fromJson, rowReader } = await loadReader()
+  const { rowReader } = await loadReader()
   const read = rowReader()
   let number = 0
   for await (const row of readEpisodeRows(path)) {
     const { total = null, parts, turn_scores, group, step, episode, truth } = row
     number += 1
     const where = `${path}: row ${number}`
-    const json = (text: unknown) => fromJson(String(text), where)
+    const json = (text: unknown) => parseJson(String(text), where)
     const turns = typeof turn_scores === 'string' ? { turns: json(turn_scores) } : {}
     const rest = () => ({
       episode: json(episode),

@@ -1,8 +1,7 @@
 /** Saved episodes as a Parquet table: flat columns for people to look at, and JSON columns to read back. */
 import type * as Arrow from 'apache-arrow'
 import type { NewFile } from './atomic-write.js'
-import type { EpisodeRow } from './episode-row.js'
-import { checkSchema, schemaName } from './episode-row.js'
+import { checkSchema, type EpisodeRow, schemaName } from './episode-row.js'
 import { createParquetSink, openParquet } from './parquet-files.js'
 
 /** Writes rows in one file format; `finish` ends the file. */
@@ -12,21 +11,7 @@ export interface RowSink {
 }
 
 /** Columns of a row that are read back. */
-export const storedColumns = [
-  'total',
-  'parts',
-  'turn_scores',
-  'group',
-  'step',
-  'episode',
-  'truth',
-] as const
-
-/** Most rows and most compressed bytes of a row group; it ends at the first limit reached. */
-const rowGroup = { rows: 1000, bytes: 4_000_000 }
-
-/** Uncompressed bytes of a row group's distinct truths, above which dictionary encoding stops. */
-const dictionaryBytes = 16_000_000
+const storedColumns = ['total', 'parts', 'turn_scores', 'group', 'step', 'episode', 'truth']
 
 /** Metadata key of the schema's name. */
 const metadataKey = 'bedside'
@@ -73,11 +58,13 @@ async function episodeTable(rows: readonly EpisodeRow[]): Promise<Arrow.Table> {
 /** Makes a sink that writes batches of saved episodes as Parquet row groups, in order. */
 export function parquetSink(file: NewFile): RowSink {
   const sink = createParquetSink(file, {
-    ...rowGroup,
+    // A row group ends at the first of these limits.
+    rows: 1000,
+    bytes: 4_000_000,
     metadata: new Map([[metadataKey, schemaName]]),
     plain: ['episode'],
     // Siblings share their case, which is most of a row: a dictionary stores and reads it once.
-    dictionaryBytes,
+    dictionaryBytes: 16_000_000,
   })
   return {
     send: async (rows) => sink.write(await episodeTable(rows)),

@@ -5,22 +5,11 @@
  * of is parsed again by zod.
  */
 import type { GraderView } from '../case.js'
-import { errorMessage, Fault } from '../error.js'
-import type { SavedEpisode } from './episode-schema.js'
-import { parseSavedEpisode, quickRest, quickTruth } from './episode-schema.js'
+import { parseSavedEpisode, quickRest, quickTruth, type SavedEpisode } from './episode-schema.js'
 import { unsure } from './quick-schema.js'
 
 /** Cached truths. Siblings are consecutive, so a small cache suffices; a large one slows garbage collection. */
 const cacheSize = 16
-
-/** Parses JSON. @throws Fault `bad-input` with the location */
-export function parseJson(text: string, where: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Fault('bad-input', `${where}: ${errorMessage(error)}`)
-  }
-}
 
 /** Parses JSON; undefined for invalid JSON. */
 function tryParse(text: string): unknown {

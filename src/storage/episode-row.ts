@@ -90,13 +90,7 @@ export function toEpisodeRow({ episode, truth, score, group, step }: SavedEpisod
   const what = `episode ${id}`
   const limits = { money: limit(budget.money), minutes: limit(budget.minutes) }
   return {
-    id,
-    case_id: caseId,
-    seed,
-    agent,
-    language,
-    stop,
-    end,
+    ...{ id, case_id: caseId, seed, agent, language, stop, end },
     turns: episode.turns.map(({ action, outcome }) => ({
       action: action.kind,
       text: actionText(action),
@@ -114,15 +108,8 @@ export function toEpisodeRow({ episode, truth, score, group, step }: SavedEpisod
 }
 
 /** Formats a row as a line of JSON, from the JSON of its columns. */
-export function toLine({
-  total,
-  parts,
-  turn_scores,
-  group,
-  step,
-  episode,
-  truth,
-}: EpisodeRow): string {
+export function toLine(row: EpisodeRow): string {
+  const { total, parts, turn_scores, group, step, episode, truth } = row
   const turns = turn_scores === null ? '' : `,"turns":${turn_scores}`
   const fields = [
     `"schema":"${schemaName}"`,

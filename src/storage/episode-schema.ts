@@ -4,7 +4,7 @@ import type { GraderView } from '../case.js'
 import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
 import type { Score } from '../reward.js'
-import type { Stop, Understanding } from '../turn.js'
+import { stops, understandings } from '../turn.js'
 import { caseSchema, findingSchema, goldSchema, textSchema } from './case-schema.js'
 import { quickCheck } from './quick-schema.js'
 
@@ -17,27 +17,6 @@ export interface SavedEpisode {
   readonly group?: string
   /** Training step of the episode. */
   readonly step?: number
-}
-
-/** All members by name, so an unlisted new one does not compile. */
-const understandings: { readonly [U in Understanding]: U } = {
-  answered: 'answered',
-  unknown: 'unknown',
-  'exam-only': 'exam-only',
-  repeated: 'repeated',
-  withheld: 'withheld',
-  ambiguous: 'ambiguous',
-  unclear: 'unclear',
-  open: 'open',
-  refused: 'refused',
-  courtesy: 'courtesy',
-}
-const stops: { readonly [S in Stop]: S } = {
-  diagnosed: 'diagnosed',
-  'gave-up': 'gave-up',
-  'invalid-action': 'invalid-action',
-  'max-turns': 'max-turns',
-  budget: 'budget',
 }
 
 const Action = z.discriminatedUnion('kind', [

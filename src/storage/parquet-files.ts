@@ -110,22 +110,8 @@ export function createParquetSink(
   }
 }
 
-/** An open Parquet file. */
-export interface ParquetReader {
-  /** Number of rows. */
-  readonly rows: number
-  /** Names of all schema nodes, top-level columns included. */
-  readonly columns: ReadonlySet<string>
-  /** Key-value metadata. */
-  readonly metadata: ReadonlyMap<string, string | undefined>
-  /** Rows as plain objects, one row group at a time. @throws Fault `bad-input` naming the rows that are damaged */
-  readRowGroups(
-    columns?: readonly string[],
-  ): AsyncGenerator<readonly Readonly<Record<string, unknown>>[]>
-}
-
 /** Opens a Parquet file and reads its footer. @throws Fault `bad-input` for a file that is missing or damaged */
-export async function openParquet(path: string): Promise<ParquetReader> {
+export async function openParquet(path: string) {
   const { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } = await import(
     'hyparquet'
   )
@@ -135,9 +121,13 @@ export async function openParquet(path: string): Promise<ParquetReader> {
   })
   return {
     rows: Number(metadata.num_rows),
+    /** Names of all schema nodes, top-level columns included. */
     columns: new Set(metadata.schema.map(({ name }) => name)),
     metadata: new Map(metadata.key_value_metadata?.map(({ key, value }) => [key, value])),
-    async *readRowGroups(columns) {
+    /** Rows as plain objects, one row group at a time. @throws Fault `bad-input` naming the rows that are damaged */
+    async *readRowGroups(
+      columns?: readonly string[],
+    ): AsyncGenerator<readonly Readonly<Record<string, unknown>>[]> {
       const { compressors } = await import('hyparquet-compressors')
       const chosen = columns ? { columns: [...columns] } : {}
       let rowStart = 0

@@ -5,8 +5,7 @@
  * looks, and fills in the schema's defaults. It accepts nothing that zod refuses, and is `unsure` of unusual values;
  * then zod decides and reports the problem.
  */
-import type { $ZodType, $ZodTypes } from 'zod/v4/core'
-import { safeParse } from 'zod/v4/core'
+import { type $ZodType, type $ZodTypes, safeParse } from 'zod/v4/core'
 
 /** Result of a quick check where zod has to decide. */
 export const unsure = Symbol('unsure')

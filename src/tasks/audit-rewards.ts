@@ -1,25 +1,19 @@
 /** Reward audits: plays red-team policies over the cases of a tier or a file and scores them under rewards by name. */
-
 import { blindActions } from '../agents/red-team/blind.js'
 import { redTeam } from '../agents/red-team/policies.js'
 import { scripted } from '../agents/scripted.js'
 import { Fault } from '../error.js'
-import type { Audit, AuditPolicy } from '../evaluation/audit/audit.js'
-import { audit } from '../evaluation/audit/audit.js'
+import { type Audit, type AuditPolicy, audit } from '../evaluation/audit/audit.js'
 import { blindAdversary } from '../evaluation/audit/blind-adversary.js'
-import { clinic as clinicOf } from '../knowledge/knowledge.js'
-import { loadKnowledge } from '../knowledge/load.js'
 import { tiers } from '../knowledge/tiers.js'
 import type { Reward } from '../reward.js'
-import type { RewardFunction } from '../rewards/define.js'
-import { asReward, defineReward } from '../rewards/define.js'
+import { asReward, defineReward, type RewardFunction } from '../rewards/define.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { readCases } from '../storage/case-files.js'
 import type { Action } from '../turn.js'
 import { resolveReward } from './reward-modules.js'
-import type { Task, TaskOptions } from './task.js'
-import { task } from './task.js'
-import { casesTier } from './task-kinds.js'
+import { type Task, type TaskOptions, task } from './task.js'
+import { casesTier, clinicKnowledge } from './task-kinds.js'
 
 /** A reward, a bare function, the name of one, or a .js/.mjs module that exports `reward`. */
 export type AuditedReward = string | Reward | RewardFunction
@@ -47,14 +41,12 @@ export interface RewardAudit extends Audit {
   readonly sequence?: readonly Action[]
 }
 
-/** Gain over random allowed to a policy trained on the reward, as a share of the reward's range. */
 const adversaryTolerance = 0.05
 const adversaryName = 'blind-adversary'
 
 async function resolveRewards(options: RewardAuditOptions): Promise<readonly Reward[]> {
   const { rewards = ['default'], clinic, tier = 'easy', cases } = options
-  const all = loadKnowledge()
-  const knowledge = clinic ? clinicOf(all, clinic) : all
+  const knowledge = clinicKnowledge(clinic)
   const knobs = cases ? casesTier(cases) : tiers[tier]
   const means = { knowledge, formulary: formularyOf(knowledge), tier: knobs }
   const resolved = await Promise.all(
@@ -72,18 +64,16 @@ async function resolveRewards(options: RewardAuditOptions): Promise<readonly Rew
 }
 
 /** The task to play in. Its reward is constant 0, since episodes are scored afterwards. */
-const createAuditTask = ({ count, file, ...options }: RewardAuditOptions): Promise<Task> => {
+const createAuditTask = ({ count, ...options }: RewardAuditOptions): Promise<Task> => {
   const none = defineReward({ name: 'none', bounds: [0, 0] }, () => 0)
-  const heldOut = count ?? (file === undefined ? 500 : undefined)
+  const heldOut = count ?? (options.file === undefined ? 500 : undefined)
   return task({
     ...options,
-    ...(file === undefined ? {} : { file }),
     ...(heldOut === undefined ? {} : { heldOut }),
     reward: none,
   })
 }
 
-/** Trains one blind adversary per reward, on training cases; none when `search` is 0. */
 async function trainAdversaries(
   auditedTask: Task,
   rewards: readonly Reward[],

@@ -5,11 +5,20 @@ import type { ActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Patient } from '../patient.js'
 import type { Language } from '../turn.js'
-import type { DoctorOptions, MakeDoctor } from './agents.js'
-import { agentNames } from './agents.js'
-import type { PartKind, PartRegistry } from './modules.js'
-import { isModule, loadPart, partPlaces, partRegistry, unknownPart } from './modules.js'
-import { agentProblem, examsProblem, functionProblem } from './shapes.js'
+import { agentNames, type DoctorOptions, type MakeDoctor } from './agents.js'
+import {
+  agentProblem,
+  examsProblem,
+  functionProblem,
+  isModule,
+  loadPart,
+  type PartKind,
+  type PartRegistry,
+  partPlaces,
+  partRegistry,
+  unknownPart,
+} from './modules.js'
+import { knownRewardNames } from './reward-modules.js'
 
 /** Inputs of a registered part's factory: the task's knowledge (of its clinic) and language. */
 export interface PartInputs {
@@ -62,13 +71,17 @@ export const registerExams = (name: string, make: MakeExams): void =>
 /** Registers an agent name for recipes, `task().agents` and `--agent`. @throws TypeError when the name is taken */
 export const registerAgent = (name: string, make: MakeAgent): void => agents.register(name, make)
 
-/** Names allowed in a recipe's `env.patient` or `env.exams`; some fit only some cases. */
-export const roleNames = (kind: 'patient' | 'exams'): readonly string[] =>
-  kind === 'patient' ? ['rule', 'record', ...patients.names()] : ['record', ...simulators.names()]
+/** Names that a recipe may give to a part; some fit only some cases. */
+export const partNames = (kind: Exclude<PartKind, 'backend'>): readonly string[] =>
+  ({
+    patient: ['rule', 'record', ...patients.names()],
+    exams: ['record', ...simulators.names()],
+    reward: knownRewardNames(),
+    agent: [...agentNames.filter((name) => name !== 'chat' && name !== 'human'), ...agents.names()],
+  })[kind]
 
 type ProblemOf = (value: unknown) => string | undefined
 
-/** Checks the shape of a part that a program made. @throws TypeError */
 function checkPart<T>(part: T, what: string, problemOf: ProblemOf): T {
   const problem = problemOf(part)
   if (problem !== undefined) throw new TypeError(`${what}: ${problem}`)

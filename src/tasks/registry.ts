@@ -18,16 +18,14 @@ import {
   whole,
 } from '../envs/options.js'
 import { rulePatient } from '../envs/patients/rule.js'
-import type { QuestionOptions } from '../envs/question.js'
-import { question, questionRules } from '../envs/question.js'
+import { type QuestionOptions, question, questionRules } from '../envs/question.js'
 import { make as makeRegistered, register } from '../envs/register.js'
-import { clinic as clinicOf } from '../knowledge/knowledge.js'
 import { loadKnowledge } from '../knowledge/load.js'
 import { tierNames, tiers } from '../knowledge/tiers.js'
 import { namedReward } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
+import { clinicKnowledge } from './task-kinds.js'
 
-/** Rules of the options of `make('consultation')`; every part has a default. */
 const makeRules: OptionRules<MakeConsultationOptions> = {
   ...consultationRules,
   cases: { ...casesRule, required: false },
@@ -45,8 +43,7 @@ const makeRules: OptionRules<MakeConsultationOptions> = {
 export function makeConsultation(options: MakeConsultationOptions = {}): Env {
   checkOptions("make('consultation')", options, makeRules)
   const { tier = 'easy', clinic, split = 'train', caseSeed = 0, ...given } = options
-  const all = loadKnowledge()
-  const knowledge = clinic ? clinicOf(all, clinic) : all
+  const knowledge = clinicKnowledge(clinic)
   const cases: CaseSource = given.cases ?? caseSource(knowledge, { tier, split, seed: caseSeed })
   const { maxTurns, money, minutes } = tiers[tier]
   return consultation({
@@ -62,7 +59,6 @@ export function makeConsultation(options: MakeConsultationOptions = {}): Env {
   })
 }
 
-/** Creates a question env with HuatuoGPT-o1's reply format and the rule-based verified-answer reward. */
 function makeQuestion(options: QuestionOptions): Env {
   checkOptions("make('question')", options, questionRules)
   const formulary = formularyOf(loadKnowledge())

@@ -2,13 +2,17 @@
 import { basename } from 'node:path'
 import { errorMessage, Fault } from '../error.js'
 import type { Reward, Score } from '../reward.js'
-import type { RewardFunction } from '../rewards/define.js'
-import { asReward, defineReward } from '../rewards/define.js'
+import { asReward, defineReward, type RewardFunction } from '../rewards/define.js'
 import type { NamedRewardOptions } from '../rewards/named.js'
 import { namedReward, rewardNames, suggestRewardNames } from '../rewards/named.js'
-import type { ModuleExports } from './modules.js'
-import { isModule, loadModule, partPlaces, partRegistry } from './modules.js'
-import { functionProblem } from './shapes.js'
+import {
+  functionProblem,
+  isModule,
+  loadModule,
+  type ModuleExports,
+  partPlaces,
+  partRegistry,
+} from './modules.js'
 
 /** Factory of a registered reward, given the same inputs as the built-in named rewards. */
 export type MakeReward = (options: NamedRewardOptions) => Reward | RewardFunction
@@ -17,6 +21,9 @@ const makers = partRegistry<MakeReward>('reward', rewardNames)
 
 /** Registers a reward name for recipes, `task` and `auditRewards`. @throws TypeError when the name is taken */
 export const registerReward = (name: string, make: MakeReward): void => makers.register(name, make)
+
+/** The names of rewards, built in and registered. */
+export const knownRewardNames = (): readonly string[] => [...rewardNames, ...makers.names()]
 
 /** Reads a module's `bounds` export: [low, high] with low ≤ high. @throws Fault `bad-input` */
 function readBounds({ bounds }: ModuleExports, place: string): Reward['bounds'] | undefined {

@@ -3,11 +3,10 @@ import type { Budget } from '../agents/bayesian.js'
 import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
 import { recordedDoctor } from '../agents/recorded.js'
-import type { Case } from '../case.js'
-import { primaryDiagnosis, textInLanguage } from '../case.js'
+import { type Case, primaryDiagnosis, textInLanguage } from '../case.js'
 import { caseSource } from '../cases/generator/generate.js'
 import { mineActionSpace } from '../cases/importers/mine-action-space.js'
-import { splitCases } from '../cases/split.js'
+import { checkShare, splitCases } from '../cases/split.js'
 import type { Env } from '../env.js'
 import { consultation } from '../envs/consultation.js'
 import { recordExams } from '../envs/exams/record.js'
@@ -15,22 +14,20 @@ import { recordPatient } from '../envs/patients/recorded/record.js'
 import { rulePatient } from '../envs/patients/rule.js'
 import { question } from '../envs/question.js'
 import { Fault } from '../error.js'
-import type { Yardstick } from '../evaluation/report.js'
+import type { Yardstick } from '../evaluation/evaluate.js'
 import { logProbabilityGains } from '../inference/belief-trace.js'
-import type { PosteriorOptions } from '../inference/posterior.js'
-import { getPosterior } from '../inference/posterior.js'
+import { getPosterior, type PosteriorOptions } from '../inference/posterior.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
 import { actionSpace as actionSpaceOf, knowledgeActionSpace } from '../knowledge/action-space.js'
-import type { Knowledge } from '../knowledge/knowledge.js'
-import type { Tier, TierName } from '../knowledge/tiers.js'
-import { tiers } from '../knowledge/tiers.js'
+import { clinic, type Knowledge } from '../knowledge/knowledge.js'
+import { loadKnowledge } from '../knowledge/load.js'
+import { type Tier, type TierName, tiers } from '../knowledge/tiers.js'
 import type { Reward } from '../reward.js'
-import { diagnosisAccuracy } from '../rewards/outcome/diagnosis-accuracy.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
+import { diagnosisAccuracy } from '../rewards/outcome/partial-credit.js'
 import { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
 import type { Action, Language } from '../turn.js'
-import type { MakeDoctor } from './agents.js'
-import { knowledgeDoctors, plainDoctors } from './agents.js'
+import { knowledgeDoctors, type MakeDoctor, plainDoctors } from './agents.js'
 import type { NamedRoles, Roles } from './parts.js'
 
 /** Source of the cases and how they are split. */
@@ -78,6 +75,12 @@ export interface TaskInputs {
   readonly budget: Budget
 }
 
+/** The package's knowledge base, or the part of it that a clinic sees. @throws RangeError for an unknown group */
+export function clinicKnowledge(groups: readonly string[] | undefined): Knowledge {
+  const all = loadKnowledge()
+  return groups ? clinic(all, groups) : all
+}
+
 type CaseSplits = Pick<TaskKind, 'caseAt' | 'heldOut' | 'train'>
 
 const listCases = (count: number, make: (n: number) => Case): readonly Case[] =>
@@ -102,7 +105,6 @@ function consultationParts(
   }
 }
 
-/** Consultations of generated cases, with every doctor that uses the knowledge base. */
 function knowledgeTask(inputs: TaskInputs, knobs: PosteriorOptions, cases: CaseSplits): TaskKind {
   const { knowledge, language, budget } = inputs
   const actionSpace = knowledgeActionSpace(knowledge, language)
@@ -149,6 +151,7 @@ function splitFileCases(
   cases: readonly Case[],
   { file, seed = 0, heldOutShare = 0.2, heldOut: most, whole = false }: CaseOptions,
 ): CaseSplits & { readonly all: readonly Case[] } {
+  if (!whole) checkShare('heldOutShare', heldOutShare)
   const split = whole
     ? { train: cases, heldout: cases }
     : splitCases(cases, { seed, heldout: heldOutShare })

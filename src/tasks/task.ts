@@ -4,14 +4,10 @@ import type { Case } from '../case.js'
 import type { Env } from '../env.js'
 import { Fault } from '../error.js'
 import type { Measures } from '../evaluation/play-cases.js'
-import { clinic as clinicOf } from '../knowledge/knowledge.js'
-import { loadKnowledge } from '../knowledge/load.js'
-import type { TierName } from '../knowledge/tiers.js'
-import { tiers } from '../knowledge/tiers.js'
+import { type TierName, tiers } from '../knowledge/tiers.js'
 import type { Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
-import type { RewardFunction } from '../rewards/define.js'
-import { asReward } from '../rewards/define.js'
+import { asReward, type RewardFunction } from '../rewards/define.js'
 import type { NamedRewardOptions } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { partialCredit } from '../rewards/outcome/partial-credit.js'
@@ -23,7 +19,7 @@ import type { ExamsOption, NamedRoles, PartInputs, Roles } from './parts.js'
 import { registeredAgents, resolveExams, resolveOwnAgents, resolvePatient } from './parts.js'
 import { resolveReward } from './reward-modules.js'
 import type { CaseOptions, TaskInputs, TaskKind } from './task-kinds.js'
-import { casesTier, fileTask, generatedTask, questionTask } from './task-kinds.js'
+import { casesTier, clinicKnowledge, fileTask, generatedTask, questionTask } from './task-kinds.js'
 
 /** Options of `task`: cases, env, budgets, reward and parts of a user's own. */
 export interface TaskOptions extends CaseOptions {
@@ -68,7 +64,6 @@ export interface Task extends Omit<TaskKind, 'accuracy' | 'ceiling' | 'createEnv
   readonly ceiling: { readonly name: string; readonly agent: Agent }
 }
 
-/** Chooses the kind of task that the options ask for. @throws Fault `bad-input` */
 function createTaskKind(
   cases: readonly Case[] | undefined,
   inputs: TaskInputs,
@@ -86,7 +81,6 @@ function createTaskKind(
   return cases ? fileTask(cases, inputs, options) : generatedTask(inputs, tier, options)
 }
 
-/** Patient and exams named by the options. @throws Fault `bad-input` for an unknown name, and in a question task */
 async function resolveRoles(
   { patient, exams, name }: TaskOptions,
   inputs: PartInputs,
@@ -118,8 +112,7 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
   const { language = 'en', tier = 'easy', clinic, file } = options
   const cases = options.cases ?? (file === undefined ? undefined : await readCases(file))
   const usual = cases ? tiers.standard : tiers[tier]
-  const all = loadKnowledge()
-  const knowledge = clinic ? clinicOf(all, clinic) : all
+  const knowledge = clinicKnowledge(clinic)
   const { maxTurns: turns = usual.maxTurns, money = usual.money, minutes = usual.minutes } = options
   const inputs = { knowledge, language, budget: { turns, money, minutes } }
   const {

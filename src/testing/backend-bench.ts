@@ -24,32 +24,7 @@ export interface BackendMaterial {
   readonly tolerance?: number
 }
 
-/** Tools shared by all checks of one backend. */
-export interface BackendBench {
-  readonly open: () => Promise<Backend>
-  readonly material: BackendMaterial
-  readonly tolerance: number
-  /** Runs the work on `count` newly opened backends, then closes them. */
-  with<T>(count: number, work: (...backends: Backend[]) => Promise<T>): Promise<T>
-  /** Plays `material.episodes` episodes with the backend's sampler. */
-  play(backend: Backend): Promise<readonly Episode[]>
-  /** Makes a batch of new episodes; without `advantage`, the advantages alternate between 1 and -1. */
-  batch(backend: Backend, advantage?: number): Promise<TrainBatch>
-  /** Makes a batch of one new episode, so that no other episode cancels its gradient. */
-  single(backend: Backend, advantage: number): Promise<TrainBatch>
-  /** Marks the check as skipped, with a reason; return right after it. */
-  skip(why: string): void
-  /** Behaviour of the current sampler: moves, tokens and log-probs of fixed episodes. */
-  behaviour(backend: Backend): Promise<readonly unknown[]>
-}
-
-/** Throws where two values differ by more than the tolerance in a number, or at all elsewhere. */
-export function expectClose(
-  what: string,
-  got: unknown,
-  expected: unknown,
-  tolerance: number,
-): void {
+function expectClose(what: string, got: unknown, expected: unknown, tolerance: number): void {
   if (typeof got === 'number' && typeof expected === 'number') {
     const near = tolerance * Math.max(1, Math.abs(expected))
     expectThat(Math.abs(got - expected) <= near, `${what} to be ${expected}`, String(got))
@@ -93,39 +68,40 @@ const describeTurns = ({ turns }: Episode): readonly unknown[] =>
   ])
 
 /** Makes the bench for one run of a check. */
-export const makeBench = (
+export function makeBench(
   open: () => Promise<Backend>,
   material: BackendMaterial,
   context: CheckContext = {},
-): BackendBench => {
+) {
   const { episodes: count = 4, tolerance = 1e-5, play, toBatch } = material
   const playWith = (agent: Agent, from: number) =>
     Promise.all(Array.from({ length: count }, (_, n) => play(agent, from + n)))
   return {
-    open,
-    material,
-    tolerance,
-    async with(backends, work) {
-      const opened: Backend[] = []
-      try {
-        while (opened.length < backends) opened.push(await open())
-        return await work(...opened)
-      } finally {
-        for (const backend of opened) await backend[Symbol.asyncDispose]()
-      }
-    },
-    play: (backend) => playWith(backend.sampler(), 0),
-    async batch(backend, advantage) {
+    ...{ open, material, tolerance },
+    /** Throws where two values differ by more than the tolerance in a number, or at all elsewhere. */
+    expectClose: (what: string, got: unknown, expected: unknown): void =>
+      expectClose(what, got, expected, tolerance),
+    /** Plays `material.episodes` episodes with the backend's sampler. */
+    play: (backend: Backend): Promise<readonly Episode[]> => playWith(backend.sampler(), 0),
+    /** Makes a batch of new episodes; without `advantage`, the advantages alternate between 1 and -1. */
+    async batch(backend: Backend, advantage?: number): Promise<TrainBatch> {
       const episodes = await playWith(backend.sampler(), 0)
       const advantages = episodes.map((_, i) => advantage ?? (i % 2 === 0 ? 1 : -1))
       return toBatch(episodes, advantages, backend.policyVersion)
     },
-    single: async (backend, advantage) =>
+    /** Makes a batch of one new episode, so that no other episode cancels its gradient. */
+    single: async (backend: Backend, advantage: number): Promise<TrainBatch> =>
       toBatch([await play(backend.sampler(), 0)], [advantage], backend.policyVersion),
-    skip: (why) => void context.skip?.(why),
-    behaviour: async (backend) => (await playWith(backend.sampler(), 1000)).map(describeTurns),
+    /** Marks the check as skipped, with a reason; return right after it. */
+    skip: (why: string): void => void context.skip?.(why),
+    /** Behaviour of the current sampler: moves, tokens and log-probs of fixed episodes. */
+    behaviour: async (backend: Backend): Promise<readonly unknown[]> =>
+      (await playWith(backend.sampler(), 1000)).map(describeTurns),
   }
 }
+
+/** Tools shared by all checks of one backend. */
+export type BackendBench = ReturnType<typeof makeBench>
 
 /** Throws unless a step on the batch is refused with a RangeError and leaves the policy unchanged. */
 export async function expectUnapplied(
@@ -139,8 +115,11 @@ export async function expectUnapplied(
   const error = await expectRefused(what, () => backend.step(batch))
   expectThat(error instanceof RangeError, `a RangeError for ${what}`, String(error))
   expectSame(`the policy version after ${what}`, backend.policyVersion, version)
-  expectClose(`the behaviour after ${what}`, await b.behaviour(backend), before, b.tolerance)
+  b.expectClose(`the behaviour after ${what}`, await b.behaviour(backend), before)
 }
 
+/** A check, given a backend of its own, which is closed afterwards. */
+export type BenchCheck = (b: BackendBench, backend: Backend) => Promise<void>
+
 /** Checks of a backend by name. */
-export type BenchChecks = Readonly<Record<string, (b: BackendBench) => Promise<void>>>
+export type BenchChecks = Readonly<Record<string, BenchCheck>>

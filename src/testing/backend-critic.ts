@@ -8,9 +8,13 @@ import {
   maskFirstDrawn,
   type SegmentRows,
 } from './backend-batches.js'
-import type { BackendBench, BenchChecks } from './backend-bench.js'
-import { expectClose, expectUnapplied, reportNumbers } from './backend-bench.js'
-import { useTempFolder } from './backend-checkpoint.js'
+import {
+  type BenchCheck,
+  type BenchChecks,
+  expectUnapplied,
+  reportNumbers,
+} from './backend-bench.js'
+import { makeFolder } from './backend-checkpoint.js'
 import { expectSame, expectThat } from './expect.js'
 
 /** A return far from an untrained critic's values, so that no step of a usual size overshoots it. */
@@ -18,12 +22,9 @@ const farReturn = 10
 
 /** Makes a check of a backend's critic, skipped where the backend has none. */
 const requireCritic =
-  (work: (b: BackendBench, backend: Backend) => Promise<void>) =>
-  (b: BackendBench): Promise<void> =>
-    b.with(1, async (backend) => {
-      if (!backend.capabilities.critic) return b.skip('the backend declares no critic')
-      await work(b, backend)
-    })
+  (work: BenchCheck): BenchCheck =>
+  async (b, backend) =>
+    backend.capabilities.critic ? work(b, backend) : b.skip('the backend declares no critic')
 
 /** The critic's values, checked to be well-formed. */
 async function getValues(
@@ -44,11 +45,10 @@ async function valueError(backend: Backend, segments: readonly TokenSegment[]): 
 
 /** Checks of a critic. */
 export const criticChecks: BenchChecks = {
-  'it has values exactly where it declares a critic': (b) =>
-    b.with(1, async ({ values, capabilities }) => {
-      const declared = capabilities.critic ?? false
-      expectSame('whether there are `values`', values !== undefined, declared)
-    }),
+  'it has values exactly where it declares a critic': async (_, { values, capabilities }) => {
+    const declared = capabilities.critic ?? false
+    expectSame('whether there are `values`', values !== undefined, declared)
+  },
 
   'values are finite, and 0 where masked': requireCritic(async (b, backend) => {
     const batch = await b.single(backend, 1)
@@ -56,7 +56,7 @@ export const criticChecks: BenchChecks = {
     const before = await b.behaviour(backend)
     await getValues(backend, batch.segments)
     await getValues(backend, batch.segments.map(maskFirstDrawn))
-    expectClose('the behaviour after', await b.behaviour(backend), before, b.tolerance)
+    b.expectClose('the behaviour after', await b.behaviour(backend), before)
   }),
 
   'values move towards the returns they are shown': requireCritic(async (b, backend) => {
@@ -72,18 +72,17 @@ export const criticChecks: BenchChecks = {
     expectThat(after < before, `values closer to the returns than ${before}`, String(after))
   }),
 
-  'a critic does not change the step of the policy': requireCritic((b, plain) =>
-    b.with(1, async (criticised) => {
-      for (const advantage of [1, undefined]) {
-        const batch = await b.batch(plain, advantage)
-        const expected = reportNumbers(await plain.step(batch))
-        const { critic: _, ...report } = await criticised.step(addCritic(batch, farReturn))
-        expectClose('the report beside a critic', reportNumbers(report), expected, b.tolerance)
-        const after = await b.behaviour(plain)
-        expectClose('the behaviour beside it', await b.behaviour(criticised), after, b.tolerance)
-      }
-    }),
-  ),
+  'a critic does not change the step of the policy': requireCritic(async (b, plain) => {
+    await using criticised = await b.open()
+    for (const advantage of [1, undefined]) {
+      const batch = await b.batch(plain, advantage)
+      const expected = reportNumbers(await plain.step(batch))
+      const { critic: _, ...report } = await criticised.step(addCritic(batch, farReturn))
+      b.expectClose('the report beside a critic', reportNumbers(report), expected)
+      const after = await b.behaviour(plain)
+      b.expectClose('the behaviour beside it', await b.behaviour(criticised), after)
+    }
+  }),
 
   'damaged targets of a critic are refused': requireCritic(async (b, backend) => {
     const batch = await b.batch(backend)
@@ -93,35 +92,21 @@ export const criticChecks: BenchChecks = {
     await expectUnapplied(b, backend, 'segments without returns', short)
   }),
 
-  'a loaded checkpoint has the critic that was saved': requireCritic((b, one) =>
-    b.with(1, (other) =>
-      useTempFolder(async (folder) => {
-        const first = addCritic(await b.batch(one, 1), farReturn)
-        const { segments } = first
-        await one.step(first)
-        await one.save(folder)
-        await other.load(folder)
-        const expectSameValues = async (what: string) => {
-          const [got, expected] = [await getValues(other, segments), await getValues(one, segments)]
-          expectClose(
-            what,
-            drawnValues(segments, got),
-            drawnValues(segments, expected),
-            b.tolerance,
-          )
-        }
-        await expectSameValues('the values')
-        // Different returns, so that a lost optimiser state shows.
-        const batch = addCritic(await b.batch(one), -1)
-        const expected = reportNumbers(await one.step(batch))
-        expectClose(
-          'the next report',
-          reportNumbers(await other.step(batch)),
-          expected,
-          b.tolerance,
-        )
-        await expectSameValues('the values a step later')
-      }),
-    ),
-  ),
+  'a loaded checkpoint has the critic that was saved': requireCritic(async (b, one) => {
+    await using folder = await makeFolder()
+    await using other = await b.open()
+    const first = addCritic(await b.batch(one, 1), farReturn)
+    const drawn = async (backend: Backend) =>
+      drawnValues(first.segments, await getValues(backend, first.segments))
+    await one.step(first)
+    await one.save(folder.path)
+    await other.load(folder.path)
+    b.expectClose('the values', await drawn(other), await drawn(one))
+    // Different returns, so that a lost optimiser state shows.
+    const batch = addCritic(await b.batch(one), -1)
+    const expected = reportNumbers(await one.step(batch))
+    const got = reportNumbers(await other.step(batch))
+    b.expectClose('the next report', got, expected)
+    b.expectClose('the values a step later', await drawn(other), await drawn(one))
+  }),
 }

@@ -11,12 +11,11 @@ type Demonstrate = (episode: Episode) => readonly TokenSegment[]
 /** Makes a check of a backend with `demonstrate`, skipped where it has none. */
 const requireDemonstrate =
   (work: (b: BackendBench, backend: Backend, demonstrate: Demonstrate) => Promise<void>) =>
-  (b: BackendBench): Promise<void> =>
-    b.with(1, async (backend) => {
-      const { demonstrate } = backend
-      if (!demonstrate) return b.skip('the backend has no `demonstrate`')
-      await work(b, backend, (episode) => demonstrate.call(backend, episode))
-    })
+  async (b: BackendBench, backend: Backend): Promise<void> => {
+    const { demonstrate } = backend
+    if (!demonstrate) return b.skip('the backend has no `demonstrate`')
+    await work(b, backend, (episode) => demonstrate.call(backend, episode))
+  }
 
 /** Plays an episode, all of whose moves the policy can make, and removes its samples. */
 async function playWithoutSamples(b: BackendBench, backend: Backend): Promise<Episode> {

@@ -1,9 +1,7 @@
 /** Conformance checks of the batches that a backend must refuse, with nothing applied. */
-import type { Loss, Normaliser, TrainBatch } from '../batch.js'
-import { objectiveKinds } from '../batch.js'
+import { type Loss, type Normaliser, objectiveKinds, type TrainBatch } from '../batch.js'
 import { addCorrection, addCritic, addKlPenalty } from './backend-batches.js'
-import type { BenchChecks } from './backend-bench.js'
-import { expectUnapplied } from './backend-bench.js'
+import { type BenchChecks, expectUnapplied } from './backend-bench.js'
 import { makeLoss } from './backend-losses.js'
 
 /** Copies a batch with NaN in a field of its first segment. */
@@ -29,50 +27,47 @@ const capabilityBatches: Readonly<
 
 /** Checks of the batches that a backend must refuse. */
 export const refusalChecks: BenchChecks = {
-  'a batch of another policy version is refused': (b) =>
-    b.with(1, async (backend) => {
-      const batch = await b.batch(backend)
-      for (const off of [-1, 1])
-        await expectUnapplied(b, backend, `a batch of version ${backend.policyVersion + off}`, {
-          ...batch,
-          policyVersion: backend.policyVersion + off,
-        })
-    }),
-
-  'what is not among the capabilities is refused': (b) =>
-    b.with(1, async (backend) => {
-      const batch = await b.batch(backend)
-      // Kinds outside the union, as a newer caller may send.
-      const loss = { ...batch.loss, kind: 'unheard-of' } as unknown as Loss
-      const normaliser = { ...batch.normaliser, kind: 'unheard-of' } as unknown as Normaliser
-      await expectUnapplied(b, backend, 'an unknown loss', { ...batch, loss })
-      await expectUnapplied(b, backend, 'an unknown normaliser', { ...batch, normaliser })
-      // The keys of the table are capabilities.
-      const { losses } = backend.capabilities
-      for (const kind of objectiveKinds.filter((known) => !losses.includes(known))) {
-        const undeclared = { ...batch, loss: makeLoss(kind) }
-        await expectUnapplied(b, backend, `the loss \`${kind}\``, undeclared)
-      }
-      for (const [capability, [what, toBatch]] of Object.entries(capabilityBatches))
-        if (!backend.capabilities[capability as keyof typeof capabilityBatches])
-          await expectUnapplied(b, backend, what, toBatch(batch))
-    }),
-
-  'an empty or damaged batch is refused': (b) =>
-    b.with(1, async (backend) => {
-      const batch = await b.batch(backend)
-      const nothing = { ...batch.normaliser, perSegment: new Float64Array(0) }
-      await expectUnapplied(b, backend, 'no segments', {
+  'a batch of another policy version is refused': async (b, backend) => {
+    const batch = await b.batch(backend)
+    for (const off of [-1, 1])
+      await expectUnapplied(b, backend, `a batch of version ${backend.policyVersion + off}`, {
         ...batch,
-        segments: [],
-        normaliser: nothing,
+        policyVersion: backend.policyVersion + off,
       })
-      await expectUnapplied(b, backend, 'a NaN advantage', fillWithNaN(batch, 'advantages'))
-      await expectUnapplied(b, backend, 'a NaN log-prob', fillWithNaN(batch, 'logprobs'))
-      const perSegment = batch.normaliser.perSegment.map(() => Number.NaN)
-      const unscaled = { ...batch, normaliser: { ...batch.normaliser, perSegment } }
-      await expectUnapplied(b, backend, 'a NaN normaliser', unscaled)
-      const short = batch.segments.map((segment) => ({ ...segment, mask: new Uint8Array(0) }))
-      await expectUnapplied(b, backend, 'masks that are too short', { ...batch, segments: short })
-    }),
+  },
+
+  'what is not among the capabilities is refused': async (b, backend) => {
+    const batch = await b.batch(backend)
+    // Kinds outside the union, as a newer caller may send.
+    const loss = { ...batch.loss, kind: 'unheard-of' } as unknown as Loss
+    const normaliser = { ...batch.normaliser, kind: 'unheard-of' } as unknown as Normaliser
+    await expectUnapplied(b, backend, 'an unknown loss', { ...batch, loss })
+    await expectUnapplied(b, backend, 'an unknown normaliser', { ...batch, normaliser })
+    // The keys of the table are capabilities.
+    const { losses } = backend.capabilities
+    for (const kind of objectiveKinds.filter((known) => !losses.includes(known))) {
+      const undeclared = { ...batch, loss: makeLoss(kind) }
+      await expectUnapplied(b, backend, `the loss \`${kind}\``, undeclared)
+    }
+    for (const [capability, [what, toBatch]] of Object.entries(capabilityBatches))
+      if (!backend.capabilities[capability as keyof typeof capabilityBatches])
+        await expectUnapplied(b, backend, what, toBatch(batch))
+  },
+
+  'an empty or damaged batch is refused': async (b, backend) => {
+    const batch = await b.batch(backend)
+    const nothing = { ...batch.normaliser, perSegment: new Float64Array(0) }
+    await expectUnapplied(b, backend, 'no segments', {
+      ...batch,
+      segments: [],
+      normaliser: nothing,
+    })
+    await expectUnapplied(b, backend, 'a NaN advantage', fillWithNaN(batch, 'advantages'))
+    await expectUnapplied(b, backend, 'a NaN log-prob', fillWithNaN(batch, 'logprobs'))
+    const perSegment = batch.normaliser.perSegment.map(() => Number.NaN)
+    const unscaled = { ...batch, normaliser: { ...batch.normaliser, perSegment } }
+    await expectUnapplied(b, backend, 'a NaN normaliser', unscaled)
+    const short = batch.segments.map((segment) => ({ ...segment, mask: new Uint8Array(0) }))
+    await expectUnapplied(b, backend, 'masks that are too short', { ...batch, segments: short })
+  },
 }

@@ -1,12 +1,11 @@
 /** Conformance checks of an env as a transaction: one call at a time, no trace of a failed step, safe repetition. */
-import type { Env, Step } from '../env.js'
-import { ended } from '../env.js'
+import { type Env, ended, type Step } from '../env.js'
 import type { Action } from '../turn.js'
 import { expectAnswer, expectRefused, expectSame, expectThat, expectWithin } from './expect.js'
-import type { EnvScript, PlayedScript } from './play.js'
-import { playScript, resetEnv, useEnv } from './play.js'
+import { type EnvScript, playScript, resetEnv } from './play.js'
 
-type SessionPromise = (makeEnv: () => Env, script: EnvScript) => Promise<void>
+/** A check is given an env of its own, and how to make more. */
+type SessionPromise = (env: Env, script: EnvScript, makeEnv: () => Env) => Promise<void>
 
 /** Plays the script with `take` in place of a plain step, and holds the transcript to that of an undisturbed env. */
 const undisturbed =
@@ -14,19 +13,17 @@ const undisturbed =
     what: string,
     take: (env: Env, action: Action | string, index: number) => Promise<Step>,
   ): SessionPromise =>
-  async (makeEnv, script) => {
-    const alone = await useEnv(makeEnv, (env) => playScript(env, script))
-    const disturbed = await useEnv(makeEnv, async (env): Promise<PlayedScript> => {
-      const start = await resetEnv(env, script)
-      const steps: Step[] = []
-      for (const [index, action] of script.actions.entries()) {
-        const step = await take(env, action, index)
-        steps.push(step)
-        if (ended(step)) break
-      }
-      return { start, steps }
-    })
-    expectSame(what, disturbed, alone)
+  async (env, script, makeEnv) => {
+    await using calm = makeEnv()
+    const alone = await playScript(calm, script)
+    const start = await resetEnv(env, script)
+    const steps: Step[] = []
+    for (const [index, action] of script.actions.entries()) {
+      const step = await take(env, action, index)
+      steps.push(step)
+      if (ended(step)) break
+    }
+    expectSame(what, { start, steps }, alone)
   }
 
 /** An action other than the given one. */
@@ -76,13 +73,12 @@ const promises: SessionPromises = {
     },
   ),
 
-  'a reset while a step is under way is refused': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      await resetEnv(env, script)
-      const step = env.step(script.actions[0] as Action)
-      const reset = expectRefused('reset() during a step', () => resetEnv(env, script))
-      await Promise.all([step, reset])
-    }),
+  'a reset while a step is under way is refused': async (env, script) => {
+    await resetEnv(env, script)
+    const step = env.step(script.actions[0] as Action)
+    const reset = expectRefused('reset() during a step', () => resetEnv(env, script))
+    await Promise.all([step, reset])
+  },
 
   'a step asked for again by its index is answered as before': undisturbed(
     'the playing with repeated steps',
@@ -105,48 +101,44 @@ const promises: SessionPromises = {
     },
   ),
 
-  'a malformed action is an outcome': async (makeEnv, script) => {
-    for (const malformed of malformedActions)
-      await useEnv(makeEnv, async (env) => {
-        await resetEnv(env, script)
-        const what = `the action ${JSON.stringify(malformed)}`
-        // The type says that this cannot be; a caller without a compiler may send it.
-        const { observation } = await expectAnswer(what, () => env.step(malformed as Action))
-        const { outcome } = observation.turns.at(-1) ?? {}
-        expectThat(outcome?.kind === 'rejected', `${what} to be rejected`, outcome)
-      })
+  'a malformed action is an outcome': async (_, script, makeEnv) => {
+    for (const malformed of malformedActions) {
+      await using env = makeEnv()
+      await resetEnv(env, script)
+      const what = `the action ${JSON.stringify(malformed)}`
+      // The type says that this cannot be; a caller without a compiler may send it.
+      const { observation } = await expectAnswer(what, () => env.step(malformed as Action))
+      const { outcome } = observation.turns.at(-1) ?? {}
+      expectThat(outcome?.kind === 'rejected', `${what} to be rejected`, outcome)
+    }
   },
 
-  'observations are frozen': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      const { start, steps } = await playScript(env, script)
-      for (const [t, { observation }] of [start, ...steps].entries()) {
-        const part = unfrozenPart(observation, 'observation')
-        expectThat(part === undefined, `observation ${t} to be frozen`, `a writable ${part}`)
-      }
-    }),
+  'observations are frozen': async (env, script) => {
+    const { start, steps } = await playScript(env, script)
+    for (const [t, { observation }] of [start, ...steps].entries()) {
+      const part = unfrozenPart(observation, 'observation')
+      expectThat(part === undefined, `observation ${t} to be frozen`, `a writable ${part}`)
+    }
+  },
 
-  'a closed env refuses calls': async (makeEnv, script) => {
-    const env = makeEnv()
+  'a closed env refuses calls': async (env, script) => {
     await resetEnv(env, script)
     await env.close()
     await expectRefused('step() after close()', () => env.step(script.actions[0] as Action))
     await expectRefused('reset() after close()', () => resetEnv(env, script))
   },
 
-  'a seed that is no unsigned 32-bit integer is refused': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      for (const seed of [-1, 1.5, Number.NaN, 2 ** 32])
-        await expectRefused(`the seed ${seed}`, () => resetEnv(env, { ...script, seed }))
-    }),
+  'a seed that is no unsigned 32-bit integer is refused': async (env, script) => {
+    for (const seed of [-1, 1.5, Number.NaN, 2 ** 32])
+      await expectRefused(`the seed ${seed}`, () => resetEnv(env, { ...script, seed }))
+  },
 
-  'an aborted signal stops a reset': (makeEnv, { seed, options }) =>
-    useEnv(makeEnv, async (env) => {
-      const signal = AbortSignal.abort()
-      await expectRefused('a reset whose signal was aborted before', () =>
-        env.reset({ seed, signal, ...(options ? { options } : {}) }),
-      )
-    }),
+  'an aborted signal stops a reset': async (env, { seed, options }) => {
+    const signal = AbortSignal.abort()
+    await expectRefused('a reset whose signal was aborted before', () =>
+      env.reset({ seed, signal, ...(options ? { options } : {}) }),
+    )
+  },
 }
 
 /**

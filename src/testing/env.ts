@@ -1,16 +1,13 @@
 /** Conformance checks of an env (`env.ts`): call order, episode ends, determinism, plain data, transactions, no leak. */
 import type { Case } from '../case.js'
-import type { Env, Info, Observation, Reset, Step } from '../env.js'
-import { ended } from '../env.js'
+import { type Env, ended, type Info, type Observation, type Reset, type Step } from '../env.js'
 import type { Action } from '../turn.js'
-import type { Check, CheckReport } from './check.js'
-import { runChecks } from './check.js'
+import { type Check, type CheckReport, runChecks } from './check.js'
 import { sessionPromises } from './env-session.js'
 import { expectPlain, expectRefused, expectSame, expectThat, expectWithin } from './expect.js'
 import { diagnosisNames, findName } from './leak.js'
 import { allStrings } from './plain-data.js'
-import type { EnvScript } from './play.js'
-import { playInterleaved, playScript, playToEnd, resetEnv, useEnv } from './play.js'
+import { type EnvScript, playInterleaved, playScript, playToEnd, resetEnv } from './play.js'
 
 /** Inputs of {@link envChecks}. */
 export interface EnvMaterial {
@@ -31,41 +28,38 @@ type Make = () => Env
 /** Copies a value through JSON, so that only values are compared, not types. */
 const asBytes = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-type Promises = Readonly<Record<string, (makeEnv: Make, script: EnvScript) => Promise<void>>>
+/** Checks by name, each given an env of its own, disposed of afterwards, and how to make more. */
+type Promises = Readonly<
+  Record<string, (env: Env, script: EnvScript, makeEnv: Make) => Promise<void>>
+>
 
 const order: Promises = {
-  'step before reset is refused': (makeEnv, { actions }) =>
-    useEnv(makeEnv, async (env) => {
-      expectThat(actions.length > 0, 'at least one action', 'none')
-      await expectRefused('step() before reset()', () => env.step(actions[0] as Action))
-    }),
+  'step before reset is refused': async (env, { actions }) => {
+    expectThat(actions.length > 0, 'at least one action', 'none')
+    await expectRefused('step() before reset()', () => env.step(actions[0] as Action))
+  },
 
-  'the actions end the episode': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      await playToEnd(env, script)
-    }),
+  'the actions end the episode': async (env, script) => {
+    await playToEnd(env, script)
+  },
 
-  'step after the end is refused': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      await playToEnd(env, script)
-      await expectRefused('step() after the end', () => env.step(script.actions[0] as Action))
-    }),
+  'step after the end is refused': async (env, script) => {
+    await playToEnd(env, script)
+    await expectRefused('step() after the end', () => env.step(script.actions[0] as Action))
+  },
 
-  'closing is possible before reset, and twice': async (makeEnv, script) => {
+  'closing is possible before reset, and twice': async (env, script, makeEnv) => {
     const unbegun = makeEnv()
     const { close }: { readonly close?: unknown } = unbegun
     expectThat(typeof close === 'function', '`close` to be a function', typeof close)
     await unbegun.close()
-    await useEnv(makeEnv, async (env) => {
-      await resetEnv(env, script)
-      await env.close()
-      await env.close()
-    })
+    await resetEnv(env, script)
+    await env.close()
+    await env.close()
   },
 
-  'disposing is possible before reset, and twice': async (makeEnv, script) => {
+  'disposing is possible before reset, and twice': async (env, script, makeEnv) => {
     await makeEnv()[Symbol.asyncDispose]()
-    const env = makeEnv()
     await resetEnv(env, script)
     await env[Symbol.asyncDispose]()
     await env[Symbol.asyncDispose]()
@@ -73,127 +67,107 @@ const order: Promises = {
 }
 
 const ends: Promises = {
-  'no step is both terminated and truncated': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      for (const [t, step] of (await playScript(env, script)).steps.entries())
-        expectThat(!(step.terminated && step.truncated), `one flag at most in step ${t}`, 'both')
-    }),
+  'no step is both terminated and truncated': async (env, script) => {
+    for (const [t, step] of (await playScript(env, script)).steps.entries())
+      expectThat(!(step.terminated && step.truncated), `one flag at most in step ${t}`, 'both')
+  },
 
-  'the last step, and no other, says why it stopped': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      const { start, steps, last } = await playToEnd(env, script)
-      expectThat(start.info.stop === undefined, 'no `info.stop` after reset', start.info.stop)
-      for (const [t, step] of steps.entries())
-        if (step !== last)
-          expectThat(step.info.stop === undefined, `no \`info.stop\` in step ${t}`, step.info.stop)
-      expectThat(typeof last.info.stop === 'string', '`info.stop` in the last step', last.info.stop)
-    }),
+  'the last step, and no other, says why it stopped': async (env, script) => {
+    const { start, steps, last } = await playToEnd(env, script)
+    expectThat(start.info.stop === undefined, 'no `info.stop` after reset', start.info.stop)
+    for (const [t, { info }] of steps.slice(0, -1).entries())
+      expectThat(info.stop === undefined, `no \`info.stop\` in step ${t}`, info.stop)
+    expectThat(typeof last.info.stop === 'string', '`info.stop` in the last step', last.info.stop)
+  },
 
-  'the last step, and no other, carries the finished episode': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      const { start, steps, last } = await playToEnd(env, script)
-      expectThat(start.info.episode === undefined, 'no `info.episode` after reset', 'one')
-      for (const [t, step] of steps.entries())
-        if (step !== last)
-          expectThat(step.info.episode === undefined, `no \`info.episode\` in step ${t}`, 'one')
-      const { episode, stop } = last.info
-      expectThat(episode !== undefined, '`info.episode` in the last step', 'none')
-      expectThat(last[episode.end], `the flag \`${episode.end}\` that the episode reports`, 'false')
-      if (stop !== undefined) expectSame('episode.stop', episode.stop, stop)
-      expectSame('episode.seed', episode.seed, script.seed)
-      expectSame('episode.caseId', episode.caseId, start.info.caseId)
-      expectSame('the number of turns in the episode', episode.turns.length, steps.length)
-    }),
+  'the last step, and no other, carries the finished episode': async (env, script) => {
+    const { start, steps, last } = await playToEnd(env, script)
+    expectThat(start.info.episode === undefined, 'no `info.episode` after reset', 'one')
+    for (const [t, { info }] of steps.slice(0, -1).entries())
+      expectThat(info.episode === undefined, `no \`info.episode\` in step ${t}`, 'one')
+    const { episode, stop } = last.info
+    expectThat(episode !== undefined, '`info.episode` in the last step', 'none')
+    expectThat(last[episode.end], `the flag \`${episode.end}\` that the episode reports`, 'false')
+    if (stop !== undefined) expectSame('episode.stop', episode.stop, stop)
+    expectSame('episode.seed', episode.seed, script.seed)
+    expectSame('episode.caseId', episode.caseId, start.info.caseId)
+    expectSame('the number of turns in the episode', episode.turns.length, steps.length)
+  },
 
-  'the episode ends within turnsLeft': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      const { turnsLeft } = (await resetEnv(env, script)).observation
-      expectThat(
-        Number.isInteger(turnsLeft) && turnsLeft > 0,
-        'turnsLeft > 0 after reset',
-        turnsLeft,
-      )
-      for (let t = 0; t < turnsLeft; t++)
-        if (ended(await env.step(script.actions[0] as Action))) return
-      expectThat(false, `an end within the ${turnsLeft} turns announced`, 'none')
-    }),
+  'the episode ends within turnsLeft': async (env, script) => {
+    const { turnsLeft } = (await resetEnv(env, script)).observation
+    expectThat(Number.isInteger(turnsLeft) && turnsLeft > 0, 'turnsLeft > 0 after reset', turnsLeft)
+    for (let t = 0; t < turnsLeft; t++)
+      if (ended(await env.step(script.actions[0] as Action))) return
+    expectThat(false, `an end within the ${turnsLeft} turns announced`, 'none')
+  },
 }
 
 const sameness: Promises = {
-  'one seed gives the same bytes': async (makeEnv, script) => {
-    const one = await useEnv(makeEnv, (env) => playScript(env, script))
-    const other = await useEnv(makeEnv, (env) => playScript(env, script))
+  'one seed gives the same bytes': async (env, script, makeEnv) => {
+    const one = await playScript(env, script)
+    await using second = makeEnv()
+    const other = await playScript(second, script)
     expectSame('the second playing', other, one)
     expectSame('its bytes', JSON.stringify(other), JSON.stringify(one))
   },
 
-  'info names the seed it was given': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      const { start, steps } = await playScript(env, script)
-      for (const { info } of [start, ...steps]) expectSame('info.seed', info.seed, script.seed)
-    }),
-
-  'a later reset is like a fresh env': async (makeEnv, script) => {
-    const fresh = await useEnv(makeEnv, (env) => playScript(env, script))
-    const used = await useEnv(makeEnv, async (env) => {
-      await playScript(env, { ...script, seed: script.seed + 1 })
-      // Left in the middle, like a caller whose own budget is spent.
-      await resetEnv(env, script)
-      await env.step(script.actions[0] as Action)
-      return playScript(env, script)
-    })
-    expectSame('the playing of a used env', used, fresh)
+  'info names the seed it was given': async (env, script) => {
+    const { start, steps } = await playScript(env, script)
+    for (const { info } of [start, ...steps]) expectSame('info.seed', info.seed, script.seed)
   },
 
-  'two envs at once do not disturb each other': async (makeEnv, script) => {
+  'a later reset is like a fresh env': async (env, script, makeEnv) => {
+    await using first = makeEnv()
+    const fresh = await playScript(first, script)
+    await playScript(env, { ...script, seed: script.seed + 1 })
+    // Left in the middle, like a caller whose own budget is spent.
+    await resetEnv(env, script)
+    await env.step(script.actions[0] as Action)
+    expectSame('the playing of a used env', await playScript(env, script), fresh)
+  },
+
+  'two envs at once do not disturb each other': async (env, script, makeEnv) => {
     const scripts = [script, { ...script, seed: script.seed + 1 }]
     const alone: unknown[] = []
-    for (const one of scripts)
-      alone.push(await useEnv(makeEnv, async (env) => asBytes(await playScript(env, one))))
-    const envs = scripts.map(() => makeEnv())
-    try {
-      const together = await playInterleaved(envs, scripts)
-      together.forEach((played, i) => {
-        expectSame(`env ${i} beside another`, asBytes(played), alone[i])
-      })
-    } finally {
-      for (const env of envs) await env[Symbol.asyncDispose]()
+    for (const one of scripts) {
+      await using single = makeEnv()
+      alone.push(asBytes(await playScript(single, one)))
     }
+    await using beside = makeEnv()
+    for (const [i, played] of (await playInterleaved([env, beside], scripts)).entries())
+      expectSame(`env ${i} beside another`, asBytes(played), alone[i])
   },
 
-  'an observation once given does not change': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      const start = await resetEnv(env, script)
-      const kept: { observation: Observation; copy: unknown }[] = []
-      const keep = ({ observation }: Reset) =>
-        kept.push({ observation, copy: asBytes(observation) })
-      keep(start)
-      for (const action of script.actions) {
-        const step = await env.step(action)
-        keep(step)
-        if (ended(step)) break
-      }
-      kept.forEach(({ observation, copy }, t) => {
-        expectSame(`observation ${t} at the end`, asBytes(observation), copy)
-      })
-    }),
+  'an observation once given does not change': async (env, script) => {
+    const start = await resetEnv(env, script)
+    const kept: { observation: Observation; copy: unknown }[] = []
+    const keep = ({ observation }: Reset) => kept.push({ observation, copy: asBytes(observation) })
+    keep(start)
+    for (const action of script.actions) {
+      const step = await env.step(action)
+      keep(step)
+      if (ended(step)) break
+    }
+    kept.forEach(({ observation, copy }, t) => {
+      expectSame(`observation ${t} at the end`, asBytes(observation), copy)
+    })
+  },
 }
 
 const values: Promises = {
-  'every reward is a finite number': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      for (const [t, { reward }] of (await playScript(env, script)).steps.entries())
-        expectThat(Number.isFinite(reward), `a finite reward in step ${t}`, String(reward))
-    }),
+  'every reward is a finite number': async (env, script) => {
+    for (const [t, { reward }] of (await playScript(env, script)).steps.entries())
+      expectThat(Number.isFinite(reward), `a finite reward in step ${t}`, String(reward))
+  },
 
-  'observations and infos are plain data': (makeEnv, script) =>
-    useEnv(makeEnv, async (env) => {
-      const { start, steps } = await playScript(env, script)
-      for (const { observation, info } of [start, ...steps]) {
-        expectPlain('observation', observation)
-        expectPlain('info', info)
-      }
-    }),
+  'observations and infos are plain data': async (env, script) => {
+    const { start, steps } = await playScript(env, script)
+    for (const { observation, info } of [start, ...steps]) {
+      expectPlain('observation', observation)
+      expectPlain('info', info)
+    }
+  },
 }
 
 /** A first step as a promise, whichever way it fails. */
@@ -201,21 +175,18 @@ const attempt = async (env: Env, { actions }: EnvScript, signal: AbortSignal): P
   env.step(actions[0] as Action, { signal })
 
 const aborting =
-  (patience: number) =>
-  async (makeEnv: Make, script: EnvScript): Promise<void> => {
-    await useEnv(makeEnv, async (env) => {
-      await resetEnv(env, script)
-      const step = attempt(env, script, AbortSignal.abort())
-      await expectWithin(patience, 'a step whose signal was aborted before', step)
-      await expectRefused('a step whose signal was aborted before', () => step)
-    })
-    await useEnv(makeEnv, async (env) => {
-      await resetEnv(env, script)
-      const controller = new AbortController()
-      const step = attempt(env, script, controller.signal)
-      controller.abort()
-      await expectWithin(patience, 'a step whose signal is aborted', step)
-    })
+  (patience: number): Promises[string] =>
+  async (env, script, makeEnv) => {
+    await resetEnv(env, script)
+    const never = attempt(env, script, AbortSignal.abort())
+    await expectWithin(patience, 'a step whose signal was aborted before', never)
+    await expectRefused('a step whose signal was aborted before', () => never)
+    await using other = makeEnv()
+    await resetEnv(other, script)
+    const controller = new AbortController()
+    const step = attempt(other, script, controller.signal)
+    controller.abort()
+    await expectWithin(patience, 'a step whose signal is aborted', step)
   }
 
 /** The observation without the doctor's own words, which may name anything. */
@@ -225,26 +196,21 @@ const worldsWords = ({ turns, ...rest }: Observation): unknown => ({
 })
 
 const silence =
-  (truth: Case) =>
-  (makeEnv: Make, script: EnvScript): Promise<void> =>
-    useEnv(makeEnv, async (env) => {
-      const { start, steps } = await playScript(env, script)
-      expectSame('the case that is played', start.info.caseId, truth.id)
-      const names = diagnosisNames(truth)
-      const before: readonly { observation: Observation; info: Info }[] = [
-        start,
-        ...steps.filter((step) => !ended(step)),
-      ]
-      for (const [t, { observation }] of before.entries())
-        for (const text of allStrings(worldsWords(observation))) {
-          const name = findName(text, names)
-          expectThat(
-            name === undefined,
-            `no diagnosis in observation ${t}`,
-            `"${name}" in "${text}"`,
-          )
-        }
-    })
+  (truth: Case): Promises[string] =>
+  async (env, script) => {
+    const { start, steps } = await playScript(env, script)
+    expectSame('the case that is played', start.info.caseId, truth.id)
+    const names = diagnosisNames(truth)
+    const before: readonly { observation: Observation; info: Info }[] = [
+      start,
+      ...steps.filter((step) => !ended(step)),
+    ]
+    for (const [t, { observation }] of before.entries())
+      for (const text of allStrings(worldsWords(observation))) {
+        const name = findName(text, names)
+        expectThat(name === undefined, `no diagnosis in observation ${t}`, `"${name}" in "${text}"`)
+      }
+  }
 
 /**
  * Lists every promise of the env contract as a check. Each check makes its own envs and disposes of them.
@@ -264,7 +230,10 @@ export function envChecks(makeEnv: () => Env, material: EnvMaterial): readonly C
   }
   return Object.entries(promises).map(([name, check]) => ({
     name,
-    run: () => check(makeEnv, script),
+    async run() {
+      await using env = makeEnv()
+      await check(env, script, makeEnv)
+    },
   }))
 }
 

@@ -1,6 +1,5 @@
 /** Conformance checks of an exam simulator (`exam.ts`): results fixed by the case, free repeats, nothing invented. */
-import type { Case, ExaminerView } from '../case.js'
-import { examinerView } from '../case.js'
+import { type Case, type ExaminerView, examinerView } from '../case.js'
 import type { ExamReport, ExamSimulator } from '../exam.js'
 import { deepFreeze } from '../platform/freeze.js'
 import type { Language } from '../turn.js'

@@ -1,6 +1,5 @@
 /** Detection of a leaked diagnosis name in a text. */
-import type { Case } from '../case.js'
-import { primaryDiagnosis } from '../case.js'
+import { type Case, primaryDiagnosis } from '../case.js'
 
 /** Names of a case's primary diagnosis in both languages: name, aliases and codes. */
 export function diagnosisNames(truth: Case): readonly string[] {

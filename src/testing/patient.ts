@@ -1,10 +1,9 @@
 /** Conformance checks of a patient (`patient.ts`): answers true to the case, consistent in any order, no leak. */
-import type { Case, PatientView } from '../case.js'
-import { patientView } from '../case.js'
+import { type Case, type PatientView, patientView } from '../case.js'
 import { errorMessage } from '../error.js'
 import type { Exchange, Patient, Reply } from '../patient.js'
 import { deepFreeze } from '../platform/freeze.js'
-import type { FindingState, Language, RevealedFinding, Understanding } from '../turn.js'
+import { type FindingState, type Language, type RevealedFinding, understandings } from '../turn.js'
 import { type Check, type CheckRuns, toChecks } from './check.js'
 import { expectPlain, expectSame, expectThat } from './expect.js'
 import { garbage, leakProbes } from './garbage.js'
@@ -27,19 +26,6 @@ export interface PatientMaterial {
   readonly implied?: (finding: string, truth: Case) => boolean
   /** False leaves out the determinism checks, for a patient with a model behind it. @default true */
   readonly deterministic?: boolean
-}
-
-const understandings: Readonly<Record<Understanding, true>> = {
-  answered: true,
-  unknown: true,
-  'exam-only': true,
-  repeated: true,
-  withheld: true,
-  ambiguous: true,
-  unclear: true,
-  open: true,
-  refused: true,
-  courtesy: true,
 }
 
 /** Everything but the dialogue that a patient's context needs. */
@@ -82,8 +68,8 @@ function expectWellFormed(utterance: string, reply: Reply): void {
     reply.text,
   )
   expectThat(
-    Object.hasOwn(understandings, reply.understood),
-    `${what} to be understood as one of ${Object.keys(understandings).join(', ')}`,
+    understandings.includes(reply.understood),
+    `${what} to be understood as one of ${understandings.join(', ')}`,
     reply.understood,
   )
   expectThat(

@@ -1,6 +1,5 @@
 /** Playing a script of actions on an env: as far as it goes, to the end, or interleaved with others. */
-import type { Env, Reset, Step } from '../env.js'
-import { ended } from '../env.js'
+import { type Env, ended, type Reset, type Step } from '../env.js'
 import type { Action } from '../turn.js'
 import { expectThat } from './expect.js'
 
@@ -46,16 +45,6 @@ export async function playToEnd(
     `${played.steps.length} steps without an end`,
   )
   return { ...played, last }
-}
-
-/** Runs the work on a new env, then disposes of it. */
-export async function useEnv<T>(makeEnv: () => Env, work: (env: Env) => Promise<T>): Promise<T> {
-  const env = makeEnv()
-  try {
-    return await work(env)
-  } finally {
-    await env[Symbol.asyncDispose]()
-  }
 }
 
 /** Plays one script on each env, with all envs taking their n-th step concurrently. */

@@ -1,6 +1,5 @@
 /** Conformance checks of a reward (`reward.ts`): bounded, explicit about what it could not judge, read-only. */
-import type { Case } from '../case.js'
-import { graderView } from '../case.js'
+import { type Case, graderView } from '../case.js'
 import type { Episode } from '../episode.js'
 import { deepFreeze } from '../platform/freeze.js'
 import type { Part, Reward, Score } from '../reward.js'

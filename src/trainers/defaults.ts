@@ -17,11 +17,7 @@ export const adamDefaults = {
 } as const satisfies AdamSettings
 
 /** The policy loss: PPO's clip without an entropy bonus. */
-export const defaultLoss = {
-  kind: 'ppo-clip',
-  ...clipDefaults,
-  entropy: 0,
-} as const satisfies Loss
+export const defaultLoss = { kind: 'ppo-clip', ...clipDefaults, entropy: 0 } as const satisfies Loss
 
 /** Settings of every loop that plays. */
 export const loopDefaults = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { huatuo } from '../../src/agents/grammars/huatuo.js'
-import { questionCase } from '../../src/cases/importers/question-case.js'
+import { questionCase } from '../../src/cases/importers/huatuo.js'
 import { question } from '../../src/envs/question.js'
 import { verifiedAnswer } from '../../src/rewards/outcome/verified-answer.js'
 import { make } from '../../src/tasks/registry.js'

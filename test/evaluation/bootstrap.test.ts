@@ -125,4 +125,10 @@ describe('ratios', () => {
       ]),
     ).toEqual({ mean: 1, ci95: [1, 1] })
   })
+  test('of what is no number are refused, not null', () => {
+    expect(() => estimate([1, Number.NaN])).toThrow(
+      new RangeError('Expected value 1 to be a number, got NaN'),
+    )
+    expect(() => ratioEstimate([[Number.NaN, 1]])).toThrow(RangeError)
+  })
 })

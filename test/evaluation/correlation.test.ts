@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { correlation } from '../../src/evaluation/correlation.js'
+import { correlation } from '../../src/evaluation/accuracy-correlation.js'
 import { fc } from '../fixtures/property.js'
 
 const of = (pairs: readonly (readonly [number, number])[]) => {

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { objectiveKinds } from '../../src/batch.js'
 import { readRecipe } from '../../src/runs/directory.js'
-import { parseRecipe, recipePolicy, StoredRecipe } from '../../src/runs/recipe.js'
+import { parseRecipe, StoredRecipe } from '../../src/runs/recipe.js'
 
 const trainingOf = (training: object) => parseRecipe(stringify({ training }), 'r.yaml').training
 const lossOf = (loss: object) => {
@@ -70,9 +70,7 @@ describe('a recipe', () => {
   test('has a language model where its backend has one', () => {
     const { policy } = parseRecipe('backend: sidecar', 'r.yaml')
     expect(policy).toMatchObject({ engine: 'peft', maxTokens: 128 })
-    const embedded = parseRecipe('', 'r.yaml')
-    expect(embedded.policy).toBeUndefined()
-    expect(recipePolicy(embedded)).toEqual(policy)
+    expect(parseRecipe('', 'r.yaml').policy).toBeUndefined()
   })
 })
 
@@ -194,6 +192,21 @@ describe('is refused with file, line, path and value:', () => {
       /^r\.yaml:2: policy: has no effect under backend `embedded` \(it belongs to sidecar\), got/,
     ],
     [
+      'a setting of a server that is not started',
+      'backend: sidecar\npolicy:\n  url: http://localhost:8000\n  engine: unsloth\n',
+      /^r\.yaml:4: policy\.engine: has no effect beside `url`, got `"unsloth"`$/,
+    ],
+    [
+      'a doctor beside demonstrations of a file',
+      'training: { algorithm: sft, sft: { demonstrations: a.jsonl, agent: random } }\n',
+      /^r\.yaml:1: training\.sft\.agent: has no effect beside `demonstrations`, got `"random"`$/,
+    ],
+    [
+      'parts that do not exist, all at once',
+      'reward: defualt\nenv: { patient: ruel }\n',
+      /^r\.yaml:1: reward: expected .*did you mean `default`.*\nr\.yaml:2: env\.patient: /,
+    ],
+    [
       'a training that is none',
       'training: 5\n',
       /^r\.yaml:1: training: .*expected object.*got `5`$/,
@@ -263,6 +276,12 @@ describe('a recipe that an earlier version stored', () => {
     expect(
       read(stored({ loss: { kind: 'sapo', low: 0.2, tauPositive: 2 } })).training,
     ).toMatchObject({ loss: { kind: 'sapo', tauPositive: 2 } })
+  })
+
+  test('is read without the keys that have no effect beside another', () => {
+    const sft = { demonstrations: 'a.jsonl', agent: 'random', times: 3, episodesPerStep: 8 }
+    const { training } = read({ training: { algorithm: 'sft', sft } })
+    expect(training).toMatchObject({ sft: { agent: 'oracle', times: 1, episodesPerStep: 8 } })
   })
 
   test('keeps the language model of a backend that has one', () => {

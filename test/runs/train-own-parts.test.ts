@@ -262,6 +262,10 @@ describe('a partial recipe', () => {
     [{ seed: -1 }, /the recipe: seed: .*got `-1`/],
     [{ env: { patient: 'ruel' } }, /env\.patient: expected rule, record.*`rule`.*got `"ruel"`/],
     [{ env: { exams: ['record', 'nix'] } }, /env\.exams\.1: expected record.*got `"nix"`/],
+    [
+      { reward: 'defualt', training: { algorithm: 'sft', sft: { agent: 'orcale' } } },
+      /reward: expected .*did you mean `default`.*\n.*training\.sft\.agent: .*did you mean `oracle`/,
+    ],
   ])('%j is refused', async (recipe, message) => {
     await expect(train(recipe, { out: join(folder, 'refused') })).rejects.toThrow(message)
   })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { parseRecipe } from '../../src/runs/recipe.js'
+import { trainingReport } from '../../src/runs/report.js'
 import { train } from '../../src/runs/train.js'
 import { trainingEmitter } from '../../src/trainers/events.js'
 
@@ -71,4 +72,21 @@ test('goes on with a run that an earlier version began, whose recipe holds keys 
   expect(await metricsIn(old)).toEqual(await metricsIn(fresh))
   const other = recipeOf({ algorithm: 'sft', steps: 5, sft: { cases: 20 } })
   await expect(train(other, { out: old })).rejects.toThrow('a run of another recipe')
+})
+
+test('the best checkpoint is the last one where no evaluation could be scored', () => {
+  const line = { type: 'held-out', step: 2, reward: null, accuracy: null, seconds: 1 } as const
+  const directory = { metrics: [line], best: 'best', checkpoint: (step: number) => `step-${step}` }
+  // All that the report reads of them.
+  type Given = Parameters<typeof trainingReport>
+  const of = (metrics: readonly object[]) =>
+    trainingReport(
+      recipeOf(small),
+      { name: 'embedded', policyVersion: 2 } as Given[1],
+      { ...directory, metrics } as unknown as Given[2],
+      { heldOut: {}, before: {}, seconds: 1 } as Given[3],
+    ).best
+  expect(of([line])).toEqual({ step: 2, accuracy: null, checkpoint: 'step-2' })
+  const scored = { ...line, step: 1, accuracy: 0.5 }
+  expect(of([scored, line])).toEqual({ step: 1, accuracy: 0.5, checkpoint: 'best' })
 })

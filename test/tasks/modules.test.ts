@@ -2,13 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isModule, loadPart, partRegistry, unknownPart } from '../../src/tasks/modules.js'
 import {
   agentProblem,
   backendProblem,
   examsProblem,
   functionProblem,
-} from '../../src/tasks/shapes.js'
+  isModule,
+  loadPart,
+  partRegistry,
+  unknownPart,
+} from '../../src/tasks/modules.js'
 import { bandit } from '../fixtures/bandit.js'
 
 let folder: string

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { questionCase } from '../../src/cases/importers/question-case.js'
+import { questionCase } from '../../src/cases/importers/huatuo.js'
+import { evaluateReferences } from '../../src/evaluation/evaluate.js'
 import { playCases } from '../../src/evaluation/play-cases.js'
-import { evaluateReferences } from '../../src/evaluation/report.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import { parseRecipe } from '../../src/runs/recipe.js'
 import { taskOf } from '../../src/runs/task-of-recipe.js'
@@ -95,5 +95,10 @@ describe('a world of questions', () => {
       code: 'bad-input',
       message: expect.stringContaining('expected enough cases'),
     })
+  })
+  test('names the share of held-out cases as the caller does where it is none', async () => {
+    await expect(task({ name: 'question', file, heldOutShare: 1 })).rejects.toThrow(
+      new RangeError('Expected `heldOutShare` to be between 0 and 1, got `1`'),
+    )
   })
 })

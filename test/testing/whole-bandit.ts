@@ -9,8 +9,8 @@ import { Fault } from '../../src/error.js'
 import { pickWeighted } from '../../src/seed.js'
 import type { AdamState } from '../../src/trainers/embedded/adam.js'
 import { adamStep, norm } from '../../src/trainers/embedded/adam.js'
+import { valueLoss } from '../../src/trainers/losses/critic-targets.js'
 import { stepReport } from '../../src/trainers/losses/step-report.js'
-import { valueLoss } from '../../src/trainers/losses/value.js'
 
 export const everything: Capabilities = {
   losses: objectiveKinds,

@@ -1,8 +1,7 @@
 /** Confidence, differential and triage lines of the labelled grammar: parsing and formatting. */
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { Action, DifferentialEntry, Language } from '../../turn.js'
-import type { DiagnosisField } from './labelled-words.js'
-import { labels, prompts } from './labelled-words.js'
+import { type DiagnosisField, labels, prompts } from './labelled-words.js'
 
 /** The optional fields of a diagnosis that a doctor may state. */
 export type StatedFields = Pick<Extract<Action, { readonly kind: 'diagnose' }>, DiagnosisField>

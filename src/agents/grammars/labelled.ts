@@ -17,8 +17,7 @@ import {
   formatDiagnosisFields,
   parseDiagnosisField,
 } from './diagnosis-fields.js'
-import type { DiagnosisField } from './labelled-words.js'
-import { labels, otherLabels, parseErrors, prompts } from './labelled-words.js'
+import { type DiagnosisField, labels, otherLabels, parseErrors, prompts } from './labelled-words.js'
 
 /** Most UTF-16 units in one field. */
 const maxSize = 2000

@@ -4,8 +4,7 @@ import type { Observation } from '../../env.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import type { Action, Turn } from '../../turn.js'
 import { random } from '../random.js'
-import type { RedTeamLines } from './lines.js'
-import { redTeamLines } from './lines.js'
+import { type RedTeamLines, redTeamLines } from './lines.js'
 
 /** A diagnosis with its optional fields. */
 export type DiagnosisGuess = Extract<Action, { readonly kind: 'diagnose' }>

@@ -2,8 +2,7 @@
 import type { Move } from '../../agent.js'
 import { shuffle } from '../../seed.js'
 import type { Action } from '../../turn.js'
-import type { RedTeamPolicy } from './repertoire.js'
-import { talkPolicy } from './repertoire.js'
+import { type RedTeamPolicy, talkPolicy } from './repertoire.js'
 
 const makeQuestion = (text: string): Move => ({ action: { kind: 'ask', text } })
 

@@ -1,7 +1,5 @@
 /** Ids of generated cases: an id encodes everything the case was generated from. */
-
-import type { TierName } from '../../knowledge/tiers.js'
-import { tierNames } from '../../knowledge/tiers.js'
+import { type TierName, tierNames } from '../../knowledge/tiers.js'
 import type { CaseChange } from './draw.js'
 
 /** Which half of all case seeds a case belongs to. */

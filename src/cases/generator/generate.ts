@@ -5,8 +5,7 @@
  * moves no other draw, and the same n of another tier has the same draws under other probabilities.
  */
 import type { Case, ExamResult, Finding } from '../../case.js'
-import type { Model } from '../../inference/generative-model.js'
-import { generativeModel, isInapplicable } from '../../inference/generative-model.js'
+import { generativeModel, isInapplicable, type Model } from '../../inference/generative-model.js'
 import type { ExamDefinition, FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { tiers } from '../../knowledge/tiers.js'
@@ -15,11 +14,9 @@ import { memoizeByIdentity } from '../../platform/memoize.js'
 import { generatedCaseSeed, uniform } from '../../seed.js'
 import type { CaseIdParts, CaseSourceOptions, SplitName } from './case-id.js'
 import { caseId, parseCaseId } from './case-id.js'
-import type { CaseChange, DrawnPatient } from './draw.js'
-import { drawPatient } from './draw.js'
+import { type CaseChange, type DrawnPatient, drawPatient } from './draw.js'
 import { buildGold, findingWeight, findingWeightTables } from './gold.js'
-import type { BilingualText } from './opening.js'
-import { drawSpeaker, openingStatement } from './opening.js'
+import { type BilingualText, drawSpeaker, openingStatement } from './opening.js'
 
 /** Marker in every generated case, to test whether a model has seen them in training. */
 const canary = 'bedside-canary-6d0f1f0e-6a7b-4c55-9b0a-1e6c8f0d2b47'
@@ -32,7 +29,6 @@ const decimalsOf = memoizeByIdentity(([low, high]: Range): number =>
   Math.max(countDecimals(low), countDecimals(high), high < 10 ? 1 : 0),
 )
 
-/** Draws a measured value uniformly from the range of its state; undefined for a finding without a measure. */
 function drawValue(finding: FindingDefinition, state: string, seed: number): number | undefined {
   const range = finding.measure?.ranges[state]
   if (!range) return undefined
@@ -83,7 +79,6 @@ function listFindings(
 const notDone = { zh: '此处无法进行该项检查。', en: 'This examination cannot be done here.' }
 const nothing = { zh: '未见异常。', en: 'Nothing abnormal was found.' }
 
-/** Result of one examination; unavailable at its own rate, or where sex or age rules out all that it shows. */
 function drawExamResult(
   exam: ExamDefinition,
   model: Model,

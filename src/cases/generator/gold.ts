@@ -1,8 +1,7 @@
 /** Gold labels of a generated case: differential, partial credit, useful examinations, weights of findings. */
 import type { ExamResult, Gold } from '../../case.js'
 import type { Model } from '../../inference/generative-model.js'
-import type { DiseasePairs } from '../../inference/hypotheses.js'
-import { diseasePairs } from '../../inference/hypotheses.js'
+import { type DiseasePairs, diseasePairs } from '../../inference/hypotheses.js'
 import type { Disease, Knowledge } from '../../knowledge/knowledge.js'
 import type { Tier } from '../../knowledge/tiers.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
@@ -15,7 +14,6 @@ const round = (n: number): number => Math.round(n * 1e4) / 1e4
 
 const weightTables = memoizeByIdentity((_model: Model): (readonly Float64Array[])[] => [])
 
-/** `findingWeightTables` of one disease. Plain loops: this runs unoptimised, before the first step. */
 function weightTable(base: Float64Array, { nodes, columns }: Model, disease: number) {
   let mass = 0
   for (let d = 0; d < columns; d++) if (d !== disease) mass += base[d]!
@@ -88,7 +86,6 @@ const goldRedFlags = ({ index, nodes }: Model, { states }: DrawnPatient, { redFl
     return [{ finding, mustAsk, action }]
   })
 
-/** Marginalises P(pair) to P(first disease). */
 function sumByDisease(
   p: Float64Array,
   { disease }: DiseasePairs,

@@ -17,7 +17,6 @@ export interface ExamLabelInputs {
   readonly money: number
 }
 
-/** Logarithm of every node's probability table. */
 const logTables = memoizeByIdentity((model: Model): readonly Float64Array[] =>
   model.nodes.map(({ chance }) => chance.map(Math.log)),
 )

@@ -44,7 +44,6 @@ export function drawSpeaker({ age, seed }: DrawnPatient, spread: PersonaSpread):
   return { speaker: 'self' }
 }
 
-/** A caregiver's first sentence, by whom they bring. */
 const introductions: {
   readonly [whom in 'child' | 'parent']: Readonly<Record<'F' | 'M', BilingualText>>
 } = {

@@ -4,6 +4,6 @@ import type { Importer } from './import-report.js'
 /** All importers by format name. */
 export const importers: Readonly<Record<string, Importer>> = {
   mtmeddialog: async (path) => (await import('./mtmeddialog.js')).importMtmeddialog(path),
-  'huatuo-rl': async (path) => (await import('./huatuo-rl.js')).importHuatuoRl(path),
-  'huatuo-sft': async (path) => (await import('./huatuo-sft.js')).importHuatuoSft(path),
+  'huatuo-rl': async (path) => (await import('./huatuo.js')).importHuatuoRl(path),
+  'huatuo-sft': async (path) => (await import('./huatuo.js')).importHuatuoSft(path),
 }

@@ -1,9 +1,7 @@
 /** Mines an action space from recorded dialogues: the questions and diagnoses of their doctors. */
-import type { Case } from '../../case.js'
-import { primaryDiagnosis } from '../../case.js'
+import { type Case, primaryDiagnosis } from '../../case.js'
 import { Fault } from '../../error.js'
-import type { ActionSpace } from '../../knowledge/action-space.js'
-import { actionSpace } from '../../knowledge/action-space.js'
+import { type ActionSpace, actionSpace } from '../../knowledge/action-space.js'
 import { wordStems } from '../../text/word-stems.js'
 import type { Action, Language } from '../../turn.js'
 
@@ -24,7 +22,6 @@ const maxLength = 160
 const courtesies =
   /^(?:(?:hello|hi|okay|ok|hmm+|mhm|alright|well|yes|right|i see|oh|and|so|then|also|or|but)\b[\s,.!…]*|(?:您好|你好|嗯+|哦|好的?|那么?|请问)[\s，,。！!]*)+/iu
 
-/** Splits a recorded utterance into its questions, without greetings. */
 function extractQuestions(text: string): string[] {
   return text
     .split(/(?<=[.?!;。？！；])\s*/)
@@ -49,7 +46,6 @@ function mostFrequent(counts: ReadonlyMap<string, number>): string {
 const increment = (counts: Map<string, number>, key: string): Map<string, number> =>
   counts.set(key, (counts.get(key) ?? 0) + 1)
 
-/** Questions with the same set of words. */
 interface Wording {
   readonly words: readonly string[]
   readonly texts: Map<string, number>

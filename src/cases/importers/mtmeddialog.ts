@@ -12,13 +12,41 @@ import { caseSchema } from '../../storage/case-schema.js'
 import { detectLanguage } from '../../text/word-stems.js'
 import type { Language } from '../../turn.js'
 import { leaks } from '../leaks/leak.js'
-import { parseDemographics } from './demographics.js'
 import type { ImportReport, ImportResult } from './import-report.js'
 import { readParquet } from './parquet.js'
 import { parseRecordedGold } from './recorded-gold.js'
 
-const source = 'MTMedDialog (DoctorAgent-RL)'
-const url = 'https://github.com/JarvisUSTC/DoctorAgent-RL'
+const tag =
+  /\s*[（(]\s*(male|female|男性?|女性?)\s*[,，]\s*(\d{1,3})\s*-?(years?|months?|weeks?|days?|岁|个?月|周|天)?(?:\s*old)?\s*[)）]/gi
+
+/** Parses "(male, 34 years old)" and removes it from the text. Of several tags the last counts: the record's own. */
+export function parseDemographics(description: string): {
+  readonly demographics: Pick<Case['demographics'], 'age' | 'sex'>
+  readonly text: string
+  readonly tags: number
+} {
+  const tags = [...description.matchAll(tag)]
+  const [, sex = '', age = '', unit = ''] = tags.at(-1) ?? []
+  const text = description
+    .replace(tag, '')
+    .replace(/\s+([.,。，])/g, '$1')
+    .trim()
+  if (!sex) return { demographics: {}, text: description, tags: 0 }
+  const days = /^(?:week|周)/i.test(unit) ? 7 : 1
+  const inDays = days === 7 || /^(?:day|天)/i.test(unit)
+  return {
+    demographics: {
+      sex: /^(?:male|男)/i.test(sex) ? 'M' : 'F',
+      age: {
+        v: Number(age) * days,
+        unit: inDays ? 'day' : /^(?:month|个?月)/i.test(unit) ? 'month' : 'year',
+      },
+    },
+    text: /[\p{L}\p{N}]/u.test(text) ? text : description,
+    tags: tags.length,
+  }
+}
+
 const licence =
   'The repository the file comes from is Apache-2.0; it does not restate the terms of the corpora it was translated from (IMCS-21, CHIP-MDCFNPC, MedDG). Keep cases made from it to yourself.'
 
@@ -118,7 +146,11 @@ function toCase(consultation: Consultation, warn: (message: string) => void): Ca
   return caseSchema.parse({
     schema: 'bedside-case/1',
     id: consultation.id,
-    provenance: { source, license: licence, url, synthetic: false, redistributable: false },
+    provenance: {
+      source: 'MTMedDialog (DoctorAgent-RL)',
+      ...{ license: licence, url: 'https://github.com/JarvisUSTC/DoctorAgent-RL' },
+      ...{ synthetic: false, redistributable: false },
+    },
     demographics,
     chiefComplaint: { text: { [language]: text }, findings: [] },
     findings: toFindings(consultation, language, warn),
@@ -183,14 +215,8 @@ export async function importMtmeddialog(path: string): Promise<ImportResult> {
   return {
     cases,
     report: {
-      format: 'mtmeddialog',
-      ok: cases.length,
-      rows: rows.length,
-      skipped,
-      warnings,
-      leaks: cases.flatMap(reportLeaks),
-      licence,
-      redistributable: false,
+      ...{ format: 'mtmeddialog', ok: cases.length, rows: rows.length, skipped, warnings },
+      ...{ leaks: cases.flatMap(reportLeaks), licence, redistributable: false },
     },
   }
 }

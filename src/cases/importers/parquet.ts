@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises'
 import type { AsyncBuffer, SchemaTree } from 'hyparquet'
 import { errorMessage, Fault, rethrowAsFault } from '../../error.js'
 
-/** Fields of a schema node; for a list, those of its elements. */
 function schemaFields(node: SchemaTree): readonly SchemaTree[] {
   const only = node.children.length === 1 ? node.children[0] : undefined
   const wrapped =
@@ -31,7 +30,6 @@ function requireColumns(path: string, schema: SchemaTree, columns: readonly stri
   }
 }
 
-/** Bytes at both ends of every Parquet file. */
 const magic = 'PAR1'
 
 async function readBytes(path: string): Promise<AsyncBuffer> {

@@ -5,11 +5,9 @@ import type { ExamContext, ExamReport } from '../../exam.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import type { Exchange, PatientContext, Reply } from '../../patient.js'
-import type { Persona } from '../../persona.js'
-import { personas } from '../../persona.js'
+import { type Persona, personas } from '../../persona.js'
 import type { Language } from '../../turn.js'
-import type { Leak } from './leak.js'
-import { findLeaks, secretPhrases } from './leak.js'
+import { findLeaks, type Leak, secretPhrases } from './leak.js'
 
 /** Patient and examiner that the probing doctor talks to. */
 export interface DialogueSimulators {
@@ -49,33 +47,24 @@ const requests: { readonly [language in Language]: readonly string[] } = {
   ],
 }
 
-/** Names the diagnosis and asks for confirmation. */
 const suspicion: { readonly [language in Language]: (name: string) => string } = {
   en: (name) => `I think you have ${name}, am I right?`,
   zh: (name) => `我看您是${name}，对不对？`,
 }
 
-interface ProbeScript {
-  /** Every question for every finding. */
-  readonly asks: readonly string[]
-  readonly orders: readonly string[]
-}
-
-const probeScripts = perKnowledge(
-  ({ findings, exams }): Readonly<Record<Language, ProbeScript>> => {
-    const script = (language: Language): ProbeScript => ({
-      asks: findings.flatMap(({ ask }) => ask[language]),
-      orders: exams.map(({ name }) => name[language]),
-    })
-    return { zh: script('zh'), en: script('en') }
-  },
-)
+/** Every question for every finding, and every order. */
+const probeScripts = perKnowledge(({ findings, exams }) => {
+  const script = (language: Language) => ({
+    asks: findings.flatMap(({ ask }) => ask[language]),
+    orders: exams.map(({ name }) => name[language]),
+  })
+  return { zh: script('zh'), en: script('en') }
+})
 
 /** The `n`-th slice of `size` entries of a list, wrapping around. */
 const cyclicSlice = (list: readonly string[], n: number, size: number): readonly string[] =>
   Array.from({ length: Math.min(size, list.length) }, (_, i) => list[(n * size + i) % list.length]!)
 
-/** Plays the `n`-th consultation and yields every reply with its location. */
 function* playDialogue(truth: Case, cast: DialogueSimulators, language: Language, n: number) {
   const [manner, persona] = manners[n % manners.length]!
   const speaker = voices[Math.floor(n / manners.length) % voices.length]!
@@ -107,11 +96,7 @@ function* playDialogue(truth: Case, cast: DialogueSimulators, language: Language
  * of all questions and examinations, with one persona and speaker. Share, persona and speaker follow from `n`, so
  * that some thousand cases put everything to every persona.
  */
-export const dialogueLeaks = (
-  truth: Case,
-  cast: DialogueSimulators,
-  n: number,
-): readonly Leak[] => {
+export function dialogueLeaks(truth: Case, cast: DialogueSimulators, n: number): readonly Leak[] {
   const phrases = secretPhrases(truth)
   return languages.flatMap((language) => findLeaks(playDialogue(truth, cast, language, n), phrases))
 }

@@ -1,6 +1,5 @@
 /** Leak check: finds names of the gold diagnosis in the texts that the doctor, patient and examiner views hold. */
-import type { Case, Text } from '../../case.js'
-import { doctorView, examinerView, patientView } from '../../case.js'
+import { type Case, doctorView, examinerView, patientView, type Text } from '../../case.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { containsPhrase } from '../../text/phrase-search.js'
@@ -83,20 +82,15 @@ function* sentenceTexts({ findings }: Knowledge): LocatedTexts {
         }
 }
 
-/** All sentences of a knowledge base, for a quick first look, and the leaks found in them so far. */
-interface SentenceIndex {
-  /** All sentences in lower case, one a line: most phrases occur nowhere in it. */
-  readonly whole: string
-  /** Leaks by the phrases of a diagnosis. */
-  readonly found: Map<string, readonly Leak[]>
-}
-
-const sentenceIndex = perKnowledge((knowledge): SentenceIndex => {
+/**
+ * All sentences of a knowledge base in lower case, one a line: most phrases occur nowhere in it; and the leaks found in
+ * them so far, by the phrases of a diagnosis.
+ */
+const sentenceIndex = perKnowledge((knowledge) => {
   const lines = [...sentenceTexts(knowledge)].map(([, text]) => text.toLowerCase())
-  return { whole: lines.join('\n'), found: new Map() }
+  return { whole: lines.join('\n'), found: new Map<string, readonly Leak[]>() }
 })
 
-/** Leaks in the knowledge base's sentences for the states of the case's findings, or for not knowing them. */
 function sentenceLeaks(truth: Case, knowledge: Knowledge): Leak[] {
   const { whole, found } = sentenceIndex(knowledge)
   const all = truth.gold.dx.flatMap((dx) => {

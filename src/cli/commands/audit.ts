@@ -1,21 +1,18 @@
 /** `bedside rewards audit`: measures what a reward pays degenerate policies. */
 import pc from 'picocolors'
 import { redTeam } from '../../agents/red-team/policies.js'
-import type { Payment } from '../../evaluation/audit/attribution.js'
 import type { Exploit, PolicyAudit } from '../../evaluation/audit/audit.js'
-import type { RewardAudit } from '../../tasks/audit-rewards.js'
-import { auditRewards } from '../../tasks/audit-rewards.js'
+import type { Payment } from '../../evaluation/reward-attribution.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
+import { auditRewards, type RewardAudit } from '../../tasks/audit-rewards.js'
 import type { Action, Language, Turn } from '../../turn.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { openingText, scoreText, turnText } from '../print/consultation-text.js'
 import { rethrowRangeError } from '../print/failure.js'
-import type { Output, Terminal } from '../print/output.js'
-import { numberText, output, table } from '../print/output.js'
-import type { Progress } from '../print/progress.js'
-import { startProgress } from '../print/progress.js'
+import { numberText, type Output, output, type Terminal, table } from '../print/output.js'
+import { type Progress, startProgress } from '../print/progress.js'
 
-/** Flags of `rewards audit`. */
-export interface AuditFlags extends CaseFlags {
+interface AuditFlags extends CaseFlags {
   readonly reward: string
   readonly search?: boolean
   readonly budget?: number
@@ -129,10 +126,7 @@ export async function auditReward(flags: AuditFlags, terminal: Terminal): Promis
   const work = () =>
     auditRewards({
       ...{ rewards: [reward], language, seed, search, signal: terminal.signal },
-      ...(tier ? { tier } : {}),
-      ...(clinic ? { clinic } : {}),
-      ...(cases?.file === undefined ? {} : { file: cases.file }),
-      ...(cases?.count === undefined ? {} : { count: cases.count }),
+      ...withoutUndefined({ tier, clinic, file: cases?.file, count: cases?.count }),
       onProgress(done, total, what) {
         bar ??= startProgress(terminal, { ...flags, label: 'audit', total })
         void bar.then((shown) => shown.update(done, what))
@@ -142,7 +136,8 @@ export async function auditReward(flags: AuditFlags, terminal: Terminal): Promis
   if (!audit) throw new TypeError('Expected one audit, got none')
   const { range, passed, parity, warnings } = audit
   const verdict = passed ? (parity ? 'parity: not held to it' : 'passed') : 'failed'
-  await out.say(
+  const timing = { seconds: (performance.now() - started) / 1000 }
+  return out.show(
     [
       `${audit.reward} (${numberText(range.low)} to ${numberText(range.high)}) · ${audit.cases} held-out cases · ${language} · seed ${seed}`,
       '',
@@ -153,10 +148,7 @@ export async function auditReward(flags: AuditFlags, terminal: Terminal): Promis
       '',
       passed ? out.paint.green(verdict) : out.paint.red(verdict),
     ].join('\n'),
+    { ...toDocument(audit, flags, language), timing },
+    passed ? 0 : 1,
   )
-  if (flags.json) {
-    const timing = { seconds: (performance.now() - started) / 1000 }
-    await out.document({ ...toDocument(audit, flags, language), timing })
-  }
-  return passed ? 0 : 1
 }

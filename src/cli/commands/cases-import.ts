@@ -7,11 +7,9 @@ import { firstLines } from '../../platform/bounded-list.js'
 import { writeCases } from '../../storage/case-files.js'
 import { episodeWriter } from '../../storage/episode-files.js'
 import type { CaseFlags } from '../flags/flags.js'
-import type { Terminal } from '../print/output.js'
-import { output, table } from '../print/output.js'
+import { output, type Terminal, table } from '../print/output.js'
 
-/** Flags of `cases import`. */
-export interface ImportFlags extends CaseFlags {
+interface ImportFlags extends CaseFlags {
   readonly format: string
   readonly out: string
 }

@@ -2,36 +2,26 @@
 import type { Case } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
-import type { Leak } from '../../cases/leaks/leak.js'
-import { leaks } from '../../cases/leaks/leak.js'
+import { type Leak, leaks } from '../../cases/leaks/leak.js'
 import { dialogueLeaks } from '../../cases/leaks/leak-dialogue.js'
 import { recordExams } from '../../envs/exams/record.js'
 import { rulePatient } from '../../envs/patients/rule.js'
 import { Fault } from '../../error.js'
-import type { Knowledge } from '../../knowledge/knowledge.js'
-import { clinic } from '../../knowledge/knowledge.js'
-import { loadKnowledge } from '../../knowledge/load.js'
 import { firstLines } from '../../platform/bounded-list.js'
-import type { BrokenLine } from '../../storage/case-files.js'
-import { readCases, streamCases, writeCases } from '../../storage/case-files.js'
+import { type BrokenLine, readCases, streamCases, writeCases } from '../../storage/case-files.js'
 import type { Language } from '../../turn.js'
 import type { CaseFlags } from '../flags/flags.js'
-import type { ViewName } from '../print/case-text.js'
-import { viewJson, viewText } from '../print/case-text.js'
-import { reportStop, rethrowRangeError } from '../print/failure.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output, write } from '../print/output.js'
+import { type ViewName, viewJson, viewText } from '../print/case-text.js'
+import { reportStop } from '../print/failure.js'
+import { output, type PrintFlags, type Terminal, write } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
-import { findCase } from './play-plan.js'
-
-const knowledgeFor = async (groups: readonly string[] | undefined): Promise<Knowledge> =>
-  groups ? rethrowRangeError('--clinic', () => clinic(loadKnowledge(), groups)) : loadKnowledge()
+import { clinicKnowledge, findCase } from './play-plan.js'
 
 /** Generates the cases that the flags describe, one at a time. */
 async function* generateFromFlags(flags: CaseFlags, byDefault: number): AsyncGenerator<Case> {
   const { tier = 'easy', seed = 0, cases } = flags
   const split = flags.split === 'heldout' ? 'heldout' : 'train'
-  const knowledge = await knowledgeFor(flags.clinic)
+  const knowledge = await clinicKnowledge(flags.clinic)
   for (let n = 0; n < (cases?.count ?? byDefault); n++)
     yield generateCase(knowledge, { tier, split, seed, n })
 }
@@ -46,8 +36,7 @@ function keepLanguage(value: unknown, language: Language): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, keepLanguage(inner, language)]))
 }
 
-/** Flags of `cases generate`. */
-export interface GenerateFlags extends CaseFlags {
+interface GenerateFlags extends CaseFlags {
   readonly out?: string
 }
 
@@ -100,7 +89,7 @@ interface CaseCheckReport {
 
 async function check(flags: CaseFlags, terminal: Terminal): Promise<CaseCheckReport> {
   const { file, count = 200 } = flags.cases ?? {}
-  const knowledge = await knowledgeFor(flags.clinic)
+  const knowledge = await clinicKnowledge(flags.clinic)
   const found: (Leak & { readonly case: string })[] = []
   const invalid: BrokenLine[] = []
   const source =
@@ -138,22 +127,20 @@ export async function checkCases(flags: CaseFlags, terminal: Terminal): Promise<
   const leaked = found.map((leak) => `${leak.case}: ${leak.where}: names ${leak.phrase}`)
   for (const lines of [broken, leaked])
     for (const line of firstLines(lines, 'all of them with --json')) await out.say(line)
-  await out.say(`${cases} cases, ${found.length} leaks, ${invalid.length} broken lines`)
-  if (flags.json) await out.document(report)
-  return found.length + invalid.length > 0 ? 1 : 0
+  const counts = `${cases} cases, ${found.length} leaks, ${invalid.length} broken lines`
+  return out.show(counts, report, found.length + invalid.length > 0 ? 1 : 0)
 }
 
 /** Prints the JSON Schema of a case, indented unless `--json` is given. */
 export async function showSchema(flags: PrintFlags, terminal: Terminal): Promise<number> {
-  const { caseJsonSchema } = await import('../../storage/case-json-schema.js')
+  const { caseJsonSchema } = await import('../../storage/case-schema.js')
   const out = output(terminal, flags)
   if (flags.json) await out.document(caseJsonSchema())
   else await out.say(JSON.stringify(caseJsonSchema(), null, 2))
   return 0
 }
 
-/** Flags of `cases show`. */
-export interface ShowFlags extends CaseFlags {
+interface ShowFlags extends CaseFlags {
   readonly view?: ViewName
 }
 
@@ -172,7 +159,6 @@ export async function showCase(
   const out = output(terminal, flags)
   const wanted = id ?? (cases?.file === undefined ? 'easy-train-0-0' : await firstId(cases.file))
   const truth = await findCase(wanted, { file: cases?.file, groups: flags.clinic })
-  await out.say(viewText(truth, view, lang, await knowledgeFor(flags.clinic)))
-  if (flags.json) await out.document(viewJson(truth, view))
-  return 0
+  const text = viewText(truth, view, lang, await clinicKnowledge(flags.clinic))
+  return out.show(text, viewJson(truth, view))
 }

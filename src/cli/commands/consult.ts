@@ -1,12 +1,11 @@
 /** `bedside consult`: one consultation, played by the user or by an agent. */
 import { dirname, extname } from 'node:path'
-import type { Agent } from '../../agent.js'
-import { agentFor } from '../../agent.js'
+import { type Agent, agentFor } from '../../agent.js'
 import { humanDoctor } from '../../agents/human.js'
-import type { Case } from '../../case.js'
-import { graderView } from '../../case.js'
+import { type Case, graderView } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { Fault } from '../../error.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import { play } from '../../rollout.js'
 import { evaluationSeeds, uniformInt } from '../../seed.js'
 import { isStreamed } from '../../storage/atomic-write.js'
@@ -14,14 +13,12 @@ import { episodeWriter } from '../../storage/episode-files.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { closingText, openingText, outcomeText, turnText } from '../print/consultation-text.js'
 import { reportStop } from '../print/failure.js'
-import type { Output, Terminal } from '../print/output.js'
-import { commandLine, output } from '../print/output.js'
+import { commandLine, type Output, output, type Terminal } from '../print/output.js'
 import type { DoctorFlags, PlayPlan, PlaySession } from './play-plan.js'
 import { createPlan, findCase, openPlaySession, planCases } from './play-plan.js'
 import { isFolder } from './run-folder.js'
 
-/** Flags of `bedside consult`. */
-export interface ConsultFlags extends CaseFlags, DoctorFlags {
+interface ConsultFlags extends CaseFlags, DoctorFlags {
   readonly case?: string
   readonly save?: string
 }
@@ -97,13 +94,7 @@ const repeatCommand = (
   { agent, clinic }: ConsultFlags,
 ): string =>
   commandLine(
-    'consult',
-    '--case',
-    truth.id,
-    '--lang',
-    recipe.language,
-    '--seed',
-    `${recipe.seed}`,
+    ...['consult', '--case', truth.id, '--lang', recipe.language, '--seed', `${recipe.seed}`],
     ...(agent === undefined ? [] : ['--agent', agent]),
     ...(recipe.cases.file === undefined ? [] : ['--cases', recipe.cases.file]),
     ...(clinic === undefined ? [] : ['--clinic', clinic.join(',')]),
@@ -166,7 +157,7 @@ export async function consult(given: ConsultFlags, terminal: Terminal): Promise<
   // A trained doctor may have seen some of a file's cases, so it keeps to the split; others may see all.
   const whole = flags.split === undefined && !isFolder(agent)
   await using stage = await openPlaySession(plan, {
-    ...(human ? { human } : {}),
+    ...withoutUndefined({ human }),
     ...(whole ? { whole } : {}),
   })
   const truth = await chooseCase(flags.case, plan, stage)

@@ -2,15 +2,12 @@
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { Fault, rethrowAsFault } from '../../error.js'
-import type { Evaluation } from '../../evaluation/report.js'
-import type { Curves } from '../../runs/curves.js'
-import { drawCurves } from '../../runs/curves.js'
+import type { Evaluation } from '../../evaluation/evaluate.js'
+import { type Curves, drawCurves } from '../../runs/curves.js'
 import type { MetricsLine } from '../../runs/directory.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output } from '../print/output.js'
+import { output, type PrintFlags, type Terminal } from '../print/output.js'
 
-/** Flags of `curves`. */
-export interface CurvesFlags extends PrintFlags {
+interface CurvesFlags extends PrintFlags {
   readonly out: string
   readonly title?: string
 }

@@ -4,46 +4,35 @@ import { basename } from 'node:path'
 import type { AnyAgent } from '../../agent.js'
 import type { Case } from '../../case.js'
 import { Fault } from '../../error.js'
-import type { PlayedCase } from '../../evaluation/play-cases.js'
-import { playCases } from '../../evaluation/play-cases.js'
-import type { Evaluation, References, RoleUsage } from '../../evaluation/report.js'
-import { buildEvaluation, evaluateReferences } from '../../evaluation/report.js'
+import {
+  buildEvaluation,
+  type Evaluation,
+  evaluateReferences,
+  type References,
+  type RoleUsage,
+} from '../../evaluation/evaluate.js'
+import { type PlayedCase, playCases } from '../../evaluation/play-cases.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { evaluationText } from '../print/evaluation-text.js'
 import { reportStop } from '../print/failure.js'
-import type { Terminal } from '../print/output.js'
-import { commandLine, numberText, output } from '../print/output.js'
+import { commandLine, numberText, output, type Terminal } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
-import type { EvaluationArchive } from './evaluation-archive.js'
-import { openArchive, planModules, readPlan } from './evaluation-archive.js'
+import { type EvaluationArchive, openArchive, planModules, readPlan } from './evaluation-archive.js'
 import type { DoctorFlags, PlayPlan, PlaySession } from './play-plan.js'
 import { createPlan, openPlaySession, planCases } from './play-plan.js'
 import { runFolder } from './run-folder.js'
 
-/** Flags of `bedside evaluate`. */
-export interface EvaluateFlags extends CaseFlags, DoctorFlags {
+interface EvaluateFlags extends CaseFlags, DoctorFlags {
   readonly concurrency?: number
   readonly out?: string
   readonly resume?: string
 }
 
 /** Flags that a resumed evaluation reads from its folder, and so must not be given again. */
-const storedFlags = [
-  'agent',
-  'patient',
-  'exams',
-  'model',
-  'reward',
-  'seed',
-  'lang',
-  'tier',
-  'split',
-  'cases',
-  'clinic',
-  'maxTurns',
-  'questionsOnly',
-  'out',
-] as const satisfies readonly (keyof EvaluateFlags)[]
+const storedFlags: readonly (keyof EvaluateFlags)[] = [
+  ...(['agent', 'patient', 'exams', 'model', 'reward', 'seed', 'lang', 'tier', 'split'] as const),
+  ...(['cases', 'clinic', 'maxTurns', 'questionsOnly', 'out'] as const),
+]
 
 const kebab = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
 
@@ -196,13 +185,8 @@ async function evaluateSession(
   const inOrder = cases.flatMap(({ id }) => archive?.done.get(id) ?? now.get(id) ?? [])
   const references = await playReferences(session, terminal)
   return buildEvaluation(inOrder, {
-    agent: plan.agent,
-    tier: task.tier,
-    lang: task.language,
-    split: plan.split,
-    seed,
-    references,
-    usage,
+    ...{ agent: plan.agent, tier: task.tier, lang: task.language, split: plan.split },
+    ...{ seed, references, usage },
     rewardBounds: task.measures.reward.bounds,
   })
 }
@@ -212,17 +196,11 @@ const resumeCommand = (plan: PlayPlan, folder: string): string =>
   commandLine('evaluate', '--resume', folder, ...(planModules(plan).length > 0 ? ['--trust'] : []))
 
 /** Archives the episodes of a stopped session for `--resume`; returns the folder. */
-async function archivePlayed({
-  archive,
-  plan,
-  stage,
-  cases,
-  played,
-}: EvaluationSession): Promise<string> {
+async function archivePlayed(session: EvaluationSession): Promise<string> {
+  const { archive, plan, stage, cases, played } = session
   if (archive) return archive.folder
   const folder = runFolder(`evaluate-${basename(plan.agent)}`)
-  const { measures } = stage.task
-  const made = await openArchive(folder, plan, { cases, measures })
+  const made = await openArchive(folder, plan, { cases, measures: stage.task.measures })
   for (const one of played) made.keep(one)
   await made.close(stage.usage())
   return folder

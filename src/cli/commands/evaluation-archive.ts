@@ -4,14 +4,13 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
-import type { Case } from '../../case.js'
-import { graderView } from '../../case.js'
-import { errorMessage, Fault } from '../../error.js'
+import { type Case, graderView } from '../../case.js'
+import { Fault, rethrowAsFault } from '../../error.js'
+import type { RoleUsage } from '../../evaluation/evaluate.js'
 import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
-import type { RoleUsage } from '../../evaluation/report.js'
 import { scoreEpisode } from '../../reward.js'
+import { assertTrustedModules, recipeModules } from '../../runs/own-parts.js'
 import { StoredRecipe } from '../../runs/recipe.js'
-import { assertTrustedModules, recipeModules } from '../../runs/trust.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
 import { schemaName } from '../../storage/episode-row.js'
@@ -40,19 +39,6 @@ const UsageFile = z.record(
   }),
 )
 type StoredUsage = Readonly<Record<string, RoleUsage>>
-
-/** Stored progress of an evaluation. */
-export interface EvaluationArchive {
-  readonly folder: string
-  /** Played cases of earlier sittings, by case id. */
-  readonly done: ReadonlyMap<string, PlayedCase>
-  /** Appends one episode; a case that ended in a fault is left for the next sitting. */
-  readonly keep: (played: PlayedCase) => void
-  /** Waits for pending writes; returns the token usage of this and earlier sittings. */
-  readonly close: (usage: StoredUsage) => Promise<StoredUsage>
-  /** Writes `report.json`. */
-  readonly writeReport: (report: unknown) => Promise<void>
-}
 
 const planName = 'evaluation.yaml'
 const episodesName = 'episodes.jsonl'
@@ -85,18 +71,11 @@ async function readDone(
 
 const addUsage = (before: StoredUsage, now: StoredUsage): StoredUsage =>
   Object.fromEntries(
-    [...new Set([...Object.keys(before), ...Object.keys(now)])].map((role) => {
+    Object.keys({ ...before, ...now }).map((role) => {
       const sum = (key: 'calls' | 'promptTokens' | 'completionTokens') =>
         (before[role]?.[key] ?? 0) + (now[role]?.[key] ?? 0)
-      return [
-        role,
-        {
-          calls: sum('calls'),
-          promptTokens: sum('promptTokens'),
-          completionTokens: sum('completionTokens'),
-          cost: null,
-        },
-      ]
+      const [calls, promptTokens] = [sum('calls'), sum('promptTokens')]
+      return [role, { calls, promptTokens, completionTokens: sum('completionTokens'), cost: null }]
     }),
   )
 
@@ -105,11 +84,7 @@ async function readPlanIfAny(folder: string): Promise<PlayPlan | undefined> {
   const path = join(folder, planName)
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
-  try {
-    return PlanFile.parse(parse(text))
-  } catch (error) {
-    throw new Fault('bad-input', `${path}: ${errorMessage(error)}`, { cause: error })
-  }
+  return rethrowAsFault('bad-input', path, () => PlanFile.parse(parse(text)))
 }
 
 /** The modules that an evaluation loads, each with its flag or recipe key. */
@@ -172,6 +147,17 @@ async function removeUnused(folder: string): Promise<void> {
   await rmdir(folder).catch(() => {})
 }
 
+/** Whether a folder holds this plan already. @throws Fault `bad-input` when it holds another */
+async function holdsPlan(folder: string, plan: PlayPlan): Promise<boolean> {
+  const there = await readPlanIfAny(folder)
+  if (there && !isDeepStrictEqual(there, plan))
+    throw new Fault(
+      'bad-input',
+      `--out ${folder}: the folder holds an evaluation of other cases or another agent; choose another, or go on with --resume ${folder}`,
+    )
+  return there !== undefined
+}
+
 /**
  * Opens the folder of a new or resumed evaluation. `close` removes it again if no episode was kept.
  * @throws Fault `bad-input` when it holds an evaluation with another plan
@@ -180,30 +166,27 @@ export async function openArchive(
   folder: string,
   plan: PlayPlan,
   { cases, measures }: { readonly cases: readonly Case[]; readonly measures: Measures },
-): Promise<EvaluationArchive> {
-  const there = await readPlanIfAny(folder)
-  if (there && !isDeepStrictEqual(there, plan))
-    throw new Fault(
-      'bad-input',
-      `--out ${folder}: the folder holds an evaluation of other cases or another agent; choose another, or go on with --resume ${folder}`,
-    )
+) {
+  let kept = await holdsPlan(folder, plan)
   const usagePath = join(folder, 'usage.json')
   const done = await readDone(join(folder, episodesName), cases, measures)
   const usage = await readUsage(usagePath)
   await mkdir(folder, { recursive: true })
-  if (!there) await writeFileAtomically(join(folder, planName), stringify(plan))
+  if (!kept) await writeFileAtomically(join(folder, planName), stringify(plan))
   const episodes = await openAppender(join(folder, episodesName))
-  let kept = there !== undefined
   return {
     folder,
-    done,
-    keep({ episode, truth, scores }) {
+    /** Played cases of earlier sittings, by case id. */
+    done: done as ReadonlyMap<string, PlayedCase>,
+    /** Appends one episode; a case that ended in a fault is left for the next sitting. */
+    keep({ episode, truth, scores }: PlayedCase): void {
       if (!episode || !scores) return
       kept = true
       const line = { schema: schemaName, score: scores.reward, episode, truth: graderView(truth) }
       episodes.add(`${JSON.stringify(line)}\n`)
     },
-    async close(now) {
+    /** Waits for pending writes; returns the token usage of this and earlier sittings. */
+    async close(now: StoredUsage): Promise<StoredUsage> {
       const all = addUsage(usage, now)
       await episodes.close()
       if (!kept) await removeUnused(folder)
@@ -211,7 +194,10 @@ export async function openArchive(
         await writeFileAtomically(usagePath, `${JSON.stringify(all)}\n`)
       return all
     },
-    writeReport: (report) =>
+    writeReport: (report: unknown): Promise<void> =>
       writeFileAtomically(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`),
   }
 }
+
+/** Stored progress of an evaluation. */
+export type EvaluationArchive = Awaited<ReturnType<typeof openArchive>>

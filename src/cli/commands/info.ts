@@ -2,8 +2,7 @@
 import type { EngineName, PythonLookup } from '../../trainers/sidecar/environment.js'
 import { engineNames, engineVersions, findPython } from '../../trainers/sidecar/environment.js'
 import { findOnPath, runProgram } from '../../trainers/sidecar/program.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output, table } from '../print/output.js'
+import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { version } from './version.js'
 
 /** Runs a program and returns the lines it prints; none when it is missing or fails. */
@@ -92,26 +91,17 @@ export async function showInfo(flags: PrintFlags, terminal: Terminal): Promise<n
   const environments = await Promise.all(inspections)
   const backends = listBackends(environments)
   const platform = `${process.platform}-${process.arch}`
-  await out.say(
-    table(
-      [
-        ['bedside', version()],
-        ['node', `${process.version} on ${platform}`],
-        ...python.map((one) => [one.program, one.version ?? 'not found']),
-        ['accelerators', accelerators.join('; ') || 'none found'],
-        ...backends.map((backend) => [`backend ${backend.name}`, availabilityText(backend)]),
-        ...environments.map((one) => [`engine ${one.engine}`, availabilityText(one)]),
-      ],
-      { words: 2 },
-    ),
-  )
-  if (flags.json)
-    await out.document({
-      versions: { bedside: version(), node: process.version, platform },
-      python,
-      accelerators,
-      environments: environments.map(({ runs: _, why: __, ...environment }) => environment),
-      backends,
-    })
-  return 0
+  const rows = [
+    ['bedside', version()],
+    ['node', `${process.version} on ${platform}`],
+    ...python.map((one) => [one.program, one.version ?? 'not found']),
+    ['accelerators', accelerators.join('; ') || 'none found'],
+    ...backends.map((backend) => [`backend ${backend.name}`, availabilityText(backend)]),
+    ...environments.map((one) => [`engine ${one.engine}`, availabilityText(one)]),
+  ]
+  return out.show(table(rows, { words: 2 }), {
+    versions: { bedside: version(), node: process.version, platform },
+    ...{ python, accelerators, backends },
+    environments: environments.map(({ runs: _, why: __, ...environment }) => environment),
+  })
 }

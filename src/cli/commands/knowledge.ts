@@ -1,8 +1,7 @@
 /** `bedside knowledge check`: validates a knowledge base and counts its contents. */
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadCheckedKnowledge } from '../../knowledge/load.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output, table } from '../print/output.js'
+import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 
 const count = <T>(items: readonly T[], matches: (item: T) => boolean): number =>
   items.filter(matches).length
@@ -35,26 +34,20 @@ export async function checkKnowledge(
   const out = output(terminal, flags)
   const { groups, ...counts } = contents(loadCheckedKnowledge(folder))
   const { diseases, novel, findings, patientKnown, exams, panels, actions, reviewed } = counts
-  await out.say(
+  const rows = groups.map(({ id, name, diseases: ids }) => [
+    id,
+    `${name.en} ${name.zh}`,
+    ids.join(', '),
+  ])
+  return out.show(
     [
-      table(
-        [
-          ['group', 'name', 'diseases'],
-          ...groups.map(({ id, name, diseases: ids }) => [
-            id,
-            `${name.en} ${name.zh}`,
-            ids.join(', '),
-          ]),
-        ],
-        { words: 3 },
-      ),
+      table([['group', 'name', 'diseases'], ...rows], { words: 3 }),
       '',
       `${diseases} diseases (${novel} of them novel, drawn by the ood tier alone) in ${groups.length} groups`,
       `${findings} findings, ${patientKnown} of them known to the patient (${Math.round((100 * patientKnown) / findings)} %)`,
       `${exams} examinations, ${panels} of them panels; ${actions} actions; reviewed by a clinician: ${reviewed}`,
       'Nothing wrong was found.',
     ].join('\n'),
+    { groups, ...counts },
   )
-  if (flags.json) await out.document({ groups, ...counts })
-  return 0
 }

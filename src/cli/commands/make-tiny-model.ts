@@ -9,6 +9,7 @@ import { formatAction, labelled } from '../../agents/grammars/labelled.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { taskOf } from '../../runs/task-of-recipe.js'
 import type { Task } from '../../tasks/task.js'
@@ -124,9 +125,9 @@ function shapeFlags({ untied = false, ...sizes }: TinyModelShape): string[] {
   return untied ? [...flags, '--untied'] : flags
 }
 
-/** The interpreter of the sidecar's environment. @throws Fault `bad-input` that says how to set one up */
-async function findInterpreter(): Promise<string> {
-  const found = await findPython('peft')
+/** The interpreter of an engine's environment. @throws Fault `bad-input` that says how to set one up */
+export async function findInterpreter(...place: Parameters<typeof findPython>): Promise<string> {
+  const found = await findPython(...place)
   if (found.found) return found.python
   throw new Fault('bad-input', found.reason)
 }
@@ -138,7 +139,7 @@ async function findInterpreter(): Promise<string> {
  */
 export async function makeTinyModel(options: TinyModelOptions): Promise<TinyModel> {
   const { recipe, shape = {}, seed = recipe.seed, signal } = options
-  const python = options.python ?? (await findInterpreter())
+  const python = options.python ?? (await findInterpreter('peft'))
   const folder = await mkdtemp(join(tmpdir(), 'bedside-tiny-'))
   try {
     const corpus = join(folder, 'corpus.jsonl')
@@ -148,10 +149,7 @@ export async function makeTinyModel(options: TinyModelOptions): Promise<TinyMode
     const { code, lines } = await runProgram(
       python,
       [...script, '--seed', String(seed), ...shapeFlags(shape)],
-      {
-        env: { ...process.env, PYTHONPATH: pythonPackage() },
-        ...(signal ? { signal } : {}),
-      },
+      { env: { ...process.env, PYTHONPATH: pythonPackage() }, ...withoutUndefined({ signal }) },
     )
     signal?.throwIfAborted()
     const last = lines.at(-1) ?? ''

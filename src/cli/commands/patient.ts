@@ -1,17 +1,14 @@
 /** `bedside patient understand`: shows how the rule patient understands what a doctor says. */
 import type { Topic } from '../../envs/patients/nlu/focus.js'
-import type { ParsedUtterance } from '../../envs/patients/nlu/understand.js'
-import { understand } from '../../envs/patients/nlu/understand.js'
-import { errorMessage, Fault } from '../../error.js'
+import { type ParsedUtterance, understand } from '../../envs/patients/nlu/understand.js'
+import { Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
-import { splitLines } from '../../storage/compressed-lines.js'
+import { parseJson, splitLines } from '../../storage/compressed-lines.js'
 import type { Understanding } from '../../turn.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output, table, write } from '../print/output.js'
+import { output, type PrintFlags, type Terminal, table, write } from '../print/output.js'
 
-/** Flags of `patient understand`. */
-export interface UnderstandFlags extends PrintFlags {
+interface UnderstandFlags extends PrintFlags {
   readonly knowledge?: string
 }
 
@@ -85,12 +82,7 @@ async function* readUtterances({ stdin }: Terminal): AsyncGenerator<string> {
   for await (const line of splitLines(stdin, 'stdin')) {
     number++
     if (line.trim() === '') continue
-    let json: unknown
-    try {
-      json = JSON.parse(line)
-    } catch (error) {
-      throw new Fault('bad-input', `stdin:${number}: ${errorMessage(error)}`)
-    }
+    const json = parseJson(line, `stdin:${number}`)
     const text = typeof json === 'object' && json !== null && 'text' in json ? json.text : undefined
     if (typeof text !== 'string')
       throw new Fault(

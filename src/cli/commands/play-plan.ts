@@ -10,11 +10,11 @@ import { openaiChat } from '../../chats/openai.js'
 import { chatPatient } from '../../envs/patients/chat.js'
 import { rulePatient } from '../../envs/patients/rule.js'
 import { Fault } from '../../error.js'
-import type { RoleUsage } from '../../evaluation/report.js'
-import { clinic } from '../../knowledge/knowledge.js'
+import type { RoleUsage } from '../../evaluation/evaluate.js'
+import { clinic, type Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
-import type { Persona } from '../../persona.js'
-import { parsePersona } from '../../persona.js'
+import { type Persona, parsePersona } from '../../persona.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import { recipeGrammar } from '../../runs/backends.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { taskOf } from '../../runs/task-of-recipe.js'
@@ -59,57 +59,50 @@ export async function createPlan(
   flags: CaseFlags & DoctorFlags & { readonly agent: string },
 ): Promise<PlayPlan> {
   const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
-  const { seed, lang, reward, maxTurns, questionsOnly } = flags
+  const { seed, lang, reward, maxTurns, questionsOnly, tier } = flags
+  const { count, file: caseFile } = flags.cases ?? {}
   const base = await baseRecipe(flags)
   const { file, ...generated } = base.cases
-  const cases = flags.cases?.count === undefined ? base.cases : generated
   const recipe: Recipe = {
     ...base,
-    seed: seed ?? base.seed,
-    language: lang ?? base.language,
-    reward: reward ?? base.reward,
-    env: { ...base.env, ...(maxTurns === undefined ? {} : { maxTurns }) },
+    ...withoutUndefined({ seed, language: lang, reward }),
+    env: { ...base.env, ...withoutUndefined({ maxTurns }) },
     cases: {
-      ...cases,
-      tier: flags.tier ?? cases.tier,
-      ...(flags.clinic ? { clinic: [...flags.clinic] } : {}),
-      ...(flags.cases?.file === undefined ? {} : { file: flags.cases.file, heldOut: allCases }),
-      ...(flags.cases?.count === undefined ? {} : { heldOut: flags.cases.count }),
+      ...(count === undefined ? base.cases : generated),
+      ...withoutUndefined({ tier, clinic: flags.clinic && [...flags.clinic], heldOut: count }),
+      ...(caseFile === undefined ? {} : { file: caseFile, heldOut: allCases }),
     },
   }
   return {
     agent,
     split,
     recipe,
-    ...(patient === undefined ? {} : { patient }),
-    ...(exams === undefined ? {} : { exams: [...exams] }),
-    ...(persona === undefined ? {} : { persona }),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
-    ...(model === undefined ? {} : { model }),
+    ...withoutUndefined({ patient, exams: exams && [...exams], persona, baseUrl, model }),
     ...(questionsOnly ? { questionsOnly } : {}),
   }
 }
+
+/** The knowledge base, or the disease groups of it. @throws Fault `bad-input` for an unknown group, naming `place` */
+export const clinicKnowledge = async (
+  groups: readonly string[] | undefined,
+  place = '--clinic',
+): Promise<Knowledge> =>
+  groups ? rethrowRangeError(place, () => clinic(loadKnowledge(), groups)) : loadKnowledge()
 
 /** Opens the chat model of a role, with usage metering. */
 function openChat({ baseUrl, model }: PlayPlan, flag: string) {
   if (model === undefined)
     throw new Fault('bad-input', `--model: expected the name of a chat model for ${flag}, got none`)
-  return meterChat(openaiChat({ model, ...(baseUrl === undefined ? {} : { baseURL: baseUrl }) }))
+  return meterChat(openaiChat({ model, ...withoutUndefined({ baseURL: baseUrl }) }))
 }
 
 /** Opens the plan's agent: one of the task's, a module's, a chat model, or a trained policy. */
 async function doctorOf(
   { agent, questionsOnly = false, recipe }: PlayPlan,
-  {
-    task,
-    chat,
-    own,
-  }: {
-    readonly task: Task
-    readonly chat: Chat | undefined
-    /** Takes ownership of a resource that must be closed after the consultation. */
-    readonly own: (opened: AsyncDisposable) => void
-  },
+  task: Task,
+  chat: Chat | undefined,
+  /** Takes ownership of a resource that must be closed after the consultation. */
+  own: (opened: AsyncDisposable) => void,
 ): Promise<AnyAgent> {
   const named = isModule(agent) ? await resolveAgent(agent, task.agents) : task.agents[agent]
   const made = chat ? undefined : named
@@ -129,15 +122,6 @@ async function doctorOf(
   const opened = await openTrained(trained, recipe, task)
   own(opened)
   return opened.backend.sampler({ temperature: 0 })
-}
-
-/** An open plan: its task, its doctor, and the usage of chat models. Disposing it closes trained policies. */
-export interface PlaySession extends AsyncDisposable {
-  readonly task: Task
-  /** Opens the plan's doctor. */
-  readonly openDoctor: () => Promise<AnyAgent>
-  /** Token usage of chat models so far, by role. */
-  readonly usage: () => Readonly<Record<string, RoleUsage>>
 }
 
 /** Reads the plan's case file; `whole` for `--split all`, and where every case is marked as of the plan's split. */
@@ -171,15 +155,11 @@ function planPersona({ persona, patient, recipe }: PlayPlan): Persona | undefine
 export async function openPlaySession(
   plan: PlayPlan,
   { whole, human }: { readonly whole?: boolean; readonly human?: Agent } = {},
-): Promise<PlaySession> {
+) {
   const { recipe } = plan
   const patient = plan.patient === 'chat' ? openChat(plan, '--patient chat') : undefined
   const chat = plan.agent === 'chat' ? openChat(plan, '--agent chat') : undefined
-  const knowledge = loadKnowledge()
-  const groups = recipe.cases.clinic
-  const part = groups
-    ? await rethrowRangeError('--clinic', () => clinic(knowledge, groups))
-    : knowledge
+  const knowledge = await clinicKnowledge(recipe.cases.clinic)
   const persona = planPersona(plan)
   const own = await readPlanCases(plan)
   if (persona && own.cases?.some(({ findings }) => findings.some(({ question }) => question)))
@@ -189,26 +169,31 @@ export async function openPlaySession(
     )
   const task = await taskOf(recipe, {
     ...own,
-    ...(whole === undefined ? {} : { whole }),
-    ...(plan.patient === undefined ? {} : { patient: plan.patient }),
-    ...(plan.exams === undefined ? {} : { exams: plan.exams }),
-    ...(patient ? { patient: chatPatient({ chat: patient.chat, knowledge }) } : {}),
-    ...(persona ? { patient: rulePatient({ knowledge: part, persona }) } : {}),
+    ...withoutUndefined({ whole, patient: plan.patient, exams: plan.exams }),
+    ...(patient
+      ? { patient: chatPatient({ chat: patient.chat, knowledge: loadKnowledge() }) }
+      : {}),
+    ...(persona ? { patient: rulePatient({ knowledge, persona }) } : {}),
   })
   const opened: AsyncDisposable[] = []
   const keep = (one: AsyncDisposable) => void opened.push(one)
   return {
     task,
-    openDoctor: async () => human ?? doctorOf(plan, { task, chat: chat?.chat, own: keep }),
+    /** Opens the plan's doctor. */
+    openDoctor: async (): Promise<AnyAgent> => human ?? doctorOf(plan, task, chat?.chat, keep),
     async [Symbol.asyncDispose]() {
       for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
     },
-    usage: () => ({
+    /** Token usage of chat models so far, by role. */
+    usage: (): Readonly<Record<string, RoleUsage>> => ({
       ...(chat ? { doctor: { ...chat.used(), cost: null } } : {}),
       ...(patient ? { patient: { ...patient.used(), cost: null } } : {}),
     }),
   }
 }
+
+/** An open plan: its task, its doctor, and the usage of chat models. Disposing it closes trained policies. */
+export type PlaySession = Awaited<ReturnType<typeof openPlaySession>>
 
 /** Cases of the plan's split; all of them for a file. */
 export const planCases = ({ split, recipe }: PlayPlan, task: Task): readonly Case[] =>
@@ -240,10 +225,5 @@ export async function findCase(
       'bad-input',
       `the case's id: expected one like easy-heldout-0-7 (tier-split-seed-number, then @group+group in a clinic), or --cases FILE with one of its ids, got \`${id}\``,
     )
-  const all = loadKnowledge()
-  const kept = named.clinic ?? groups
-  return generateCase(
-    kept ? await rethrowRangeError('--clinic', () => clinic(all, kept)) : all,
-    named,
-  )
+  return generateCase(await clinicKnowledge(named.clinic ?? groups), named)
 }

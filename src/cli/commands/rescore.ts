@@ -1,13 +1,11 @@
 /** Scores saved episodes again with any number of rewards, for `rewards score`. */
 import { Fault, isEpisodeFault } from '../../error.js'
-import { correlation } from '../../evaluation/correlation.js'
+import { correlation } from '../../evaluation/accuracy-correlation.js'
 import type { ScoreSummary, ScoreTally } from '../../evaluation/streaming-summary.js'
 import { scoreTally } from '../../evaluation/streaming-summary.js'
 import { mapStream } from '../../platform/concurrency.js'
-import type { Reward, Score } from '../../reward.js'
-import { unavailable, unavailableReason } from '../../reward.js'
-import type { EpisodeWriter } from '../../storage/episode-files.js'
-import { readLocatedEpisodes } from '../../storage/episode-files.js'
+import { type Reward, type Score, unavailable, unavailableReason } from '../../reward.js'
+import { type EpisodeWriter, readLocatedEpisodes } from '../../storage/episode-files.js'
 
 /** Options of {@link rescore}. */
 export interface RescoreOptions {

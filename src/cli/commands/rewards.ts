@@ -4,8 +4,7 @@ import { dirname, join } from 'node:path'
 import type { GraderView } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { Fault } from '../../error.js'
-import type { Knowledge } from '../../knowledge/knowledge.js'
-import { clinic } from '../../knowledge/knowledge.js'
+import { clinic, type Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import { tiers } from '../../knowledge/tiers.js'
 import type { Reward } from '../../reward.js'
@@ -15,14 +14,11 @@ import type { CaseWorld } from '../../rewards/process/information-gain.js'
 import type { EpisodeWriter } from '../../storage/episode-files.js'
 import { countSavedEpisodes, episodeWriter } from '../../storage/episode-files.js'
 import { resolveReward } from '../../tasks/reward-modules.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output, table } from '../print/output.js'
+import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
 import { boundsText, rescoreText } from '../print/rescore-text.js'
-import { accuracyReward, readRunRecipe } from './accuracy-reward.js'
-import type { RescoreReport } from './rescore.js'
-import { rescore } from './rescore.js'
-import { isFolder, isSamePlace } from './run-folder.js'
+import { type RescoreReport, rescore } from './rescore.js'
+import { accuracyReward, isFolder, isSamePlace, readRunRecipe } from './run-folder.js'
 
 /** Prints every registered reward with its bounds and source. */
 export async function listRewards(flags: PrintFlags, terminal: Terminal): Promise<number> {
@@ -33,22 +29,12 @@ export async function listRewards(flags: PrintFlags, terminal: Terminal): Promis
     const { bounds, source, weights } = namedReward(name, { formulary, knowledge })
     return { name, bounds, source, ...(weights ? { weights } : {}) }
   })
-  await out.say(
-    table(
-      [
-        ['reward', 'bounds', 'source'],
-        ...rewards.map(({ name, bounds, source }) => [name, boundsText(bounds), source]),
-      ],
-      { words: 3 },
-    ),
-  )
+  const rows = rewards.map(({ name, bounds, source }) => [name, boundsText(bounds), source])
   // An infinite bound is null in JSON.
-  if (flags.json) await out.document(rewards)
-  return 0
+  return out.show(table([['reward', 'bounds', 'source'], ...rows], { words: 3 }), rewards)
 }
 
-/** Flags of `rewards score`. */
-export interface ScoreFlags extends PrintFlags {
+interface ScoreFlags extends PrintFlags {
   readonly reward: readonly string[]
   readonly seed?: number
   readonly concurrency?: number
@@ -179,8 +165,7 @@ export async function scoreEpisodes(
   const [failure, ...others] = unscoredFaults(report)
   // When only some rewards failed, the others are still reported.
   if (failure && others.length + 1 === rewards.size) throw failure
-  await out.say(rescoreText(report))
-  if (flags.json) await out.document(toDocument(report))
+  await out.show(rescoreText(report), toDocument(report))
   if (failure) throw failure
   return 0
 }

@@ -1,5 +1,13 @@
-/** Default run folders, and tests on paths. */
+/** Run folders: the name of a new one, the recipe of one that is there and its accuracy; and tests on paths. */
 import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { loadKnowledge } from '../../knowledge/load.js'
+import type { Reward } from '../../reward.js'
+import { formularyOf } from '../../rewards/outcome/formulary.js'
+import { diagnosisAccuracy } from '../../rewards/outcome/partial-credit.js'
+import { verifiedAnswer } from '../../rewards/outcome/verified-answer.js'
+import { readStoredRecipe } from '../../runs/directory.js'
+import type { Recipe } from '../../runs/recipe.js'
 
 const two = (n: number): string => String(n).padStart(2, '0')
 
@@ -22,3 +30,13 @@ export function isSamePlace(one: string, other: string): boolean {
 /** True when a path names a folder that exists. */
 export const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
+
+/** Reads the recipe of a run directory, loading nothing that it names; undefined for any other path. */
+export const readRunRecipe = async (path: string): Promise<Recipe | undefined> =>
+  isFolder(path) && existsSync(join(path, 'config.yaml')) ? readStoredRecipe(path) : undefined
+
+/** Accuracy of a recipe's episodes: the verified answer for a `question` env, else the diagnosis. */
+export const accuracyReward = (recipe: Recipe | undefined): Reward =>
+  recipe?.env.name === 'question'
+    ? verifiedAnswer({ formulary: formularyOf(loadKnowledge()) })
+    : diagnosisAccuracy()

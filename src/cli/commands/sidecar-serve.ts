@@ -2,17 +2,15 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Fault, rethrowAsFault } from '../../error.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { EngineName } from '../../trainers/sidecar/environment.js'
-import { findPython } from '../../trainers/sidecar/environment.js'
-import type { SidecarProcess } from '../../trainers/sidecar/process.js'
-import { createToken, startSidecar } from '../../trainers/sidecar/process.js'
+import { createToken, type SidecarProcess, startSidecar } from '../../trainers/sidecar/process.js'
 import type { ReadyLine } from '../../trainers/sidecar/supervision.js'
 import { reportStop } from '../print/failure.js'
-import type { Output, PrintFlags, Terminal } from '../print/output.js'
-import { output, table } from '../print/output.js'
+import { type Output, output, type PrintFlags, type Terminal, table } from '../print/output.js'
+import { findInterpreter } from './make-tiny-model.js'
 
-/** Flags of `sidecar serve`. */
-export interface ServeFlags extends PrintFlags {
+interface ServeFlags extends PrintFlags {
   readonly model: string
   readonly engine?: EngineName
   readonly port?: number
@@ -63,18 +61,6 @@ async function resolveToken(
   return { token, place }
 }
 
-/** The Python interpreter to serve with. @throws Fault `bad-input` that says how to set one up */
-async function findInterpreter(
-  engine: EngineName,
-  { python, env: folder }: ServeFlags,
-  env: Terminal['env'],
-): Promise<string> {
-  if (python !== undefined) return python
-  const found = await findPython(engine, { env, ...(folder === undefined ? {} : { folder }) })
-  if (found.found) return found.python
-  throw new Fault('bad-input', found.reason)
-}
-
 function serverFlags({ host, allowRemote, name }: ServeFlags): string[] {
   return [
     ...(host === undefined ? [] : ['--host', host]),
@@ -88,6 +74,7 @@ function serverText(
   { place, state }: { readonly place: TokenPlace; readonly state: string },
 ): string {
   const { model } = can
+  const versions = Object.entries(can.versions).map((pair) => pair.join(' '))
   return table(
     [
       ['address', address],
@@ -97,12 +84,7 @@ function serverText(
         'model',
         `${model.name}: ${model.arch}, ${model.parameters.toLocaleString('en')} parameters, ${model.contextLength} tokens of context`,
       ],
-      [
-        'versions',
-        Object.entries(can.versions)
-          .map((pair) => pair.join(' '))
-          .join(', '),
-      ],
+      ['versions', versions.join(', ')],
       ['modes', can.modes.join(', ')],
       ['heads', can.heads.join(', ')],
       ['exports', can.exports.join(', ')],
@@ -133,13 +115,15 @@ export async function serveModel(flags: ServeFlags, terminal: Terminal): Promise
   const { model, engine = 'peft', state = 'runs/sidecar', dtype, device, threads, port } = flags
   const { env, signal } = terminal
   const out = output(terminal, flags)
-  const python = await findInterpreter(engine, flags, env)
+  const python =
+    flags.python ??
+    (await findInterpreter(engine, { env, ...withoutUndefined({ folder: flags.env }) }))
   const { token, place } = await resolveToken(flags.tokenFile ?? join(state, 'token'), env)
   await out.note(`Starting the ${engine} engine with ${model}`)
   try {
     await using server = await startSidecar({
       ...{ model, engine, state, python, token, dtype, device, threads, env, signal },
-      ...(port === undefined ? {} : { port }),
+      ...withoutUndefined({ port }),
       flags: serverFlags(flags),
       // A line with this prefix gives the reason why the server ends; it comes back as the error.
       onLine: (line) => void (line.startsWith('bedside sidecar: ') || out.note(line)),

@@ -1,15 +1,14 @@
 /** `bedside sidecar setup`: creates and checks the Python environment of an engine. */
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { EngineName } from '../../trainers/sidecar/environment.js'
 import type { PythonEnvironment, SetupOptions } from '../../trainers/sidecar/environment-setup.js'
 import { makeEnvironment } from '../../trainers/sidecar/environment-setup.js'
 import { reportStop } from '../print/failure.js'
 import type { Output, PrintFlags, Terminal } from '../print/output.js'
 import { commandLine, output, table } from '../print/output.js'
-import type { Progress } from '../print/progress.js'
-import { startProgress } from '../print/progress.js'
+import { type Progress, startProgress } from '../print/progress.js'
 
-/** Flags of `sidecar setup`. */
-export interface SetupFlags extends PrintFlags {
+interface SetupFlags extends PrintFlags {
   readonly engine?: EngineName
   readonly python?: string
   readonly env?: string
@@ -51,29 +50,21 @@ function createReporter(terminal: Terminal, flags: PrintFlags, { note }: Output)
   return { callbacks, finish }
 }
 
-/** The command to run next with a new environment. */
-const nextCommand = (engine: EngineName, env: string | undefined): string =>
-  commandLine(
-    ...['sidecar', 'serve', ...(engine === 'peft' ? [] : ['--engine', engine])],
-    ...['--model', 'FOLDER', ...(env === undefined ? [] : ['--env', env])],
-  )
+/** The flags that name an environment in a command to copy. */
+const environmentFlags = (engine: EngineName, env: string | undefined): readonly string[] => [
+  ...(engine === 'peft' ? [] : ['--engine', engine]),
+  ...(env === undefined ? [] : ['--env', env]),
+]
 
-async function showEnvironment(made: PythonEnvironment, env: string | undefined, out: Output) {
+async function showEnvironment(made: PythonEnvironment, flags: readonly string[], out: Output) {
   const { engine, folder, pythonVersion, versions, device } = made
   await out.say(made.made ? `${folder}: made` : `${folder}: up to date`)
-  await out.say(
-    table(
-      [
-        ['python', pythonVersion],
-        ...Object.entries(versions).map(([name, version]) => [name, version]),
-        ...(device === undefined ? [] : [['device', device]]),
-      ],
-      { words: 2 },
-    ),
-  )
+  const rows = [['python', pythonVersion], ...Object.entries(versions)]
+  await out.say(table(device === undefined ? rows : [...rows, ['device', device]], { words: 2 }))
   if (engine === 'unsloth' && device === 'cpu')
     await out.say(out.paint.yellow('Unsloth trains on an NVIDIA GPU; none is usable here.'))
-  await out.note(`Serve a model with it:\n  ${nextCommand(engine, env)}`)
+  const next = commandLine('sidecar', 'serve', '--model', 'FOLDER', ...flags)
+  await out.note(`Serve a model with it:\n  ${next}`)
 }
 
 /** Makes an engine's Python environment, or reports that it is up to date; 130 after Ctrl-C. */
@@ -87,23 +78,20 @@ export async function setUpEnvironment(
   try {
     const made = await makeEnvironment({
       ...{ engine, env: terminal.env, signal: terminal.signal, ...callbacks },
-      ...(python === undefined ? {} : { python }),
-      ...(env === undefined ? {} : { folder: env }),
+      ...withoutUndefined({ python, folder: env }),
     })
     await finish()
-    await showEnvironment(made, env, out)
+    await showEnvironment(made, environmentFlags(engine, env), out)
     const seconds = (performance.now() - started) / 1000
     if (flags.json) await out.document({ ...made, timing: { seconds } })
     return 0
   } catch (error) {
     await finish()
     if (!terminal.signal.aborted) throw error
-    const engineFlag = engine === 'peft' ? [] : ['--engine', engine]
-    const envFlag = env === undefined ? [] : ['--env', env]
     return reportStop(
       terminal,
       'The environment is not finished and will not be used; what was downloaded is kept. Go on with:',
-      commandLine('sidecar', 'setup', ...engineFlag, ...envFlag),
+      commandLine('sidecar', 'setup', ...environmentFlags(engine, env)),
     )
   }
 }

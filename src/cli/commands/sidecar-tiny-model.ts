@@ -1,14 +1,12 @@
 /** `bedside sidecar tiny-model`: makes a small untrained language model for a recipe. */
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import { readRecipe } from '../../runs/directory.js'
 import { parseRecipe } from '../../runs/recipe.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { output } from '../print/output.js'
-import type { TinyModelShape } from './make-tiny-model.js'
-import { makeTinyModel } from './make-tiny-model.js'
+import { output, type PrintFlags, type Terminal } from '../print/output.js'
+import { makeTinyModel, type TinyModelShape } from './make-tiny-model.js'
 
-/** Flags of `sidecar tiny-model`. */
-export interface TinyModelFlags extends PrintFlags, TinyModelShape {
+interface TinyModelFlags extends PrintFlags, TinyModelShape {
   readonly out: string
   readonly set?: readonly string[]
   readonly seed?: number
@@ -33,19 +31,25 @@ export async function runTinyModelCommand(
   flags: TinyModelFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const { out: folder, set = [], seed, episodes, consultations, json, quiet: _, ...shape } = flags
+  const {
+    out: folder,
+    set = [],
+    seed,
+    episodes,
+    consultations,
+    json: _,
+    quiet: __,
+    ...shape
+  } = flags
   const out = output(terminal, flags)
   const recipe =
     file === undefined ? parseRecipe('', 'the default recipe', set) : await readRecipe(file, set)
   await out.note(`words from the oracle's consultations of ${recipe.recipe}; then the tokenizer`)
   const made = await makeTinyModel({
     ...{ recipe, out: folder, shape, signal: terminal.signal },
-    ...(consultations === undefined ? {} : { cases: consultations }),
+    ...withoutUndefined({ cases: consultations, seed }),
     ...(episodes === undefined ? {} : { texts: readTexts(episodes) }),
-    ...(seed === undefined ? {} : { seed }),
   })
   const thousands = Math.round(made.parameters / 1000)
-  await out.say(`${made.out}: ${thousands} thousand parameters, random weights`)
-  if (json) await out.document(made)
-  return 0
+  return out.show(`${made.out}: ${thousands} thousand parameters, random weights`, made)
 }

@@ -1,21 +1,15 @@
 /** `bedside rewards signal`: attributes the advantages of saved groups to the parts of a reward. */
 import { join } from 'node:path'
 import { Fault } from '../../error.js'
-import type { SignalReport } from '../../evaluation/advantage-attribution.js'
-import { signalReport } from '../../evaluation/advantage-attribution.js'
-import type { AdvantageName, Group } from '../../group.js'
-import { formGroup } from '../../group.js'
+import { type SignalReport, signalReport } from '../../evaluation/advantage-attribution.js'
+import { type AdvantageName, formGroup, type Group } from '../../group.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import type { Reward } from '../../reward.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
-import { advantageOptions } from '../../runs/loop-options.js'
-import { assertPartsGiven } from '../../runs/own-parts.js'
+import { assertPartsGiven, assertTrusted } from '../../runs/own-parts.js'
 import { ownPartNames, Recipe } from '../../runs/recipe.js'
-import type { GrpoTraining } from '../../runs/recipe-training.js'
-import { defaultTraining } from '../../runs/recipe-training.js'
-import { assertTrusted } from '../../runs/trust.js'
-import type { SavedEpisode } from '../../storage/episode-files.js'
-import { readSavedEpisodes } from '../../storage/episode-files.js'
+import { defaultTraining, type GrpoTraining } from '../../runs/recipe-training.js'
+import { readSavedEpisodes, type SavedEpisode } from '../../storage/episode-files.js'
 import { resolveReward } from '../../tasks/reward-modules.js'
 import {
   baselineOf,
@@ -23,13 +17,10 @@ import {
   groupEstimator,
   namedAdvantages,
 } from '../../trainers/advantages/method.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { numberText, output, table } from '../print/output.js'
-import { accuracyReward, readRunRecipe } from './accuracy-reward.js'
-import { isFolder } from './run-folder.js'
+import { numberText, output, type PrintFlags, type Terminal, table } from '../print/output.js'
+import { accuracyReward, isFolder, readRunRecipe } from './run-folder.js'
 
-/** Flags of `rewards signal`. */
-export interface SignalFlags extends PrintFlags {
+interface SignalFlags extends PrintFlags {
   readonly advantages?: AdvantageName
   readonly reward?: string
   readonly trust?: boolean
@@ -58,7 +49,7 @@ function formGroups(
   all: readonly SavedEpisode[][],
   training: Pick<GrpoTraining, 'advantages' | 'groups'>,
 ): readonly Group[] {
-  const { advantages: named, policy } = advantageOptions(training)
+  const named = namedAdvantages(training.advantages)
   const method = named.per === 'greedy' ? namedAdvantages('dr-grpo') : named
   const groups = all.map((members, g) =>
     formGroup(
@@ -66,7 +57,7 @@ function formGroups(
       members.map(({ episode }) => episode),
       members.flatMap(({ score }) => score ?? []),
       groupEstimator(method),
-      { ...policy, baseline: baselineOf(method) },
+      { ...training.groups, baseline: baselineOf(method) },
     ),
   )
   return estimateBatch(groups, method)
@@ -141,7 +132,5 @@ export async function showSignal(
   const groups = formGroups(all, { ...training, advantages })
   const accuracy = await scoreAccuracy(all, accuracyReward(run))
   const report = signalReport(groups, weights, { bounds, accuracy })
-  await out.say(`advantages: ${advantages}\n${signalText(report)}`)
-  if (flags.json) await out.document(report)
-  return 0
+  return out.show(`advantages: ${advantages}\n${signalText(report)}`, report)
 }

@@ -2,8 +2,7 @@
 import type { TemplateCheck, TemplateDifference } from '../../trainers/tokens/template-check.js'
 import { checkTemplate } from '../../trainers/tokens/template-check.js'
 import { rethrowRangeError } from '../print/failure.js'
-import type { Output, PrintFlags, Terminal } from '../print/output.js'
-import { output, table } from '../print/output.js'
+import { type Output, output, type PrintFlags, type Terminal, table } from '../print/output.js'
 
 /** Flags of `template check`. */
 export interface TemplateFlags extends PrintFlags {

@@ -1,26 +1,20 @@
 /** `bedside train`: trains by a recipe and flags into a run directory. */
 import { stringify } from 'yaml'
 import { Fault, rethrowAsFault } from '../../error.js'
-import { clinic } from '../../knowledge/knowledge.js'
-import { loadKnowledge } from '../../knowledge/load.js'
 import { lastCheckpoint, readRecipe, recipeOfRun } from '../../runs/directory.js'
-import type { Recipe } from '../../runs/recipe.js'
-import { parseRecipe } from '../../runs/recipe.js'
-import type { TrainingResult } from '../../runs/train.js'
-import { train as run } from '../../runs/train.js'
-import { recipeModules } from '../../runs/trust.js'
-import type { HeldOutMetrics, StepMetrics } from '../../trainers/events.js'
-import { trainingEmitter } from '../../trainers/events.js'
+import { recipeModules } from '../../runs/own-parts.js'
+import { parseRecipe, type Recipe } from '../../runs/recipe.js'
+import { train as run, type TrainingResult } from '../../runs/train.js'
+import { type HeldOutMetrics, type StepMetrics, trainingEmitter } from '../../trainers/events.js'
 import type { CaseFlags } from '../flags/flags.js'
-import { reportStop, rethrowRangeError } from '../print/failure.js'
-import type { Output, Terminal } from '../print/output.js'
-import { commandLine, numberText, output } from '../print/output.js'
+import { reportStop } from '../print/failure.js'
+import { commandLine, numberText, type Output, output, type Terminal } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
 import { showPair, showResult } from '../print/training-text.js'
+import { clinicKnowledge } from './play-plan.js'
 import { runFolder } from './run-folder.js'
 
-/** Flags of `bedside train`. */
-export interface TrainFlags extends CaseFlags {
+interface TrainFlags extends CaseFlags {
   readonly backend?: string
   readonly steps?: number
   readonly set?: readonly string[]
@@ -72,10 +66,8 @@ function trainCommand(file: string | undefined, flags: TrainFlags, out: string):
 /** Shows a run's events on the progress bar, and counts its faults, keeping the first. */
 function followTraining(
   recipe: Recipe,
-  {
-    at,
-    tell,
-  }: { readonly at: (done: number, note: string) => void; readonly tell: (line: string) => void },
+  at: (done: number, note: string) => void,
+  tell: (line: string) => void,
 ) {
   const events = trainingEmitter()
   const faults = { count: 0, first: '' }
@@ -97,47 +89,18 @@ function followTraining(
   return { events, faults }
 }
 
-/** Prints the command and the recipe of a run without starting it. */
-async function printCommand(
-  recipe: Recipe,
-  folder: string,
-  {
-    out,
-    command,
-    json = false,
-  }: { readonly out: Output; readonly command: string; readonly json?: boolean },
-): Promise<number> {
-  await out.say(`${command}\n`)
-  await out.say(stringify(recipe).trimEnd())
-  if (json) await out.document({ command, out: folder, recipe })
-  return 0
-}
-
-/** Checks the recipe's disease groups before the run starts. @throws Fault `bad-input` for an unknown group */
-async function checkClinic({ cases }: Recipe, source: string): Promise<void> {
-  const groups = cases.clinic
-  if (groups)
-    await rethrowRangeError(`${source}: cases.clinic`, () => clinic(loadKnowledge(), groups))
-}
-
 /** Trains with a progress bar; returns undefined when stopped by Ctrl-C. */
 async function runWithProgress(
   recipe: Recipe,
   folder: string,
-  {
-    flags,
-    terminal,
-    out,
-  }: { readonly flags: TrainFlags; readonly terminal: Terminal; readonly out: Output },
+  flags: TrainFlags,
+  { terminal, out }: { readonly terminal: Terminal; readonly out: Output },
 ): Promise<TrainingResult | undefined> {
   const { signal } = terminal
   const from = await lastCheckpoint(folder)
   const total = recipe.training.steps
   const bar = await startProgress(terminal, { ...flags, label: 'training', total, from })
-  const { events, faults } = followTraining(recipe, {
-    at: bar.update,
-    tell: (line) => void out.note(line),
-  })
+  const { events, faults } = followTraining(recipe, bar.update, (line) => void out.note(line))
   try {
     return await run(recipe, { out: folder, events, signal })
   } catch (error) {
@@ -158,19 +121,20 @@ export async function train(
 ): Promise<number> {
   const out = output(terminal, flags)
   const recipe = await readTrainRecipe(file, flags)
-  await checkClinic(recipe, file ?? 'the recipe')
+  await clinicKnowledge(recipe.cases.clinic, `${file ?? 'the recipe'}: cases.clinic`)
   const folder = flags.resume ?? flags.out ?? runFolder(recipe.recipe)
   const trusted = recipeModules(recipe).length > 0 ? ['--trust'] : []
   const resume = commandLine('train', '--resume', folder, ...trusted)
   if (flags.printCommand) {
     const command = flags.resume === undefined ? trainCommand(file, flags, folder) : resume
-    return printCommand(recipe, folder, { ...flags, out, command })
+    const text = `${command}\n\n${stringify(recipe).trimEnd()}`
+    return out.show(text, { command, out: folder, recipe })
   }
   const { steps } = recipe.training
   await out.note(
     `${recipe.recipe}: ${steps} steps on the ${recipe.backend} backend, into ${folder}; first the floor, the ceiling and the untrained doctor`,
   )
-  const result = await runWithProgress(recipe, folder, { flags, terminal, out })
+  const result = await runWithProgress(recipe, folder, flags, { terminal, out })
   if (!result) {
     const done = await lastCheckpoint(folder)
     return reportStop(

@@ -3,11 +3,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { labelled } from '../../agents/grammars/labelled.js'
 import { Fault } from '../../error.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import { exportTraining, omissions } from '../../trainers/trajectories/export.js'
 import type { ExportFormat } from '../../trainers/trajectories/export-rows.js'
 import { trajectoryInfo } from '../../trainers/trajectories/reader.js'
-import type { PrintFlags, Terminal } from '../print/output.js'
-import { numberText, output, table } from '../print/output.js'
+import { numberText, output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { isFolder, isSamePlace } from './run-folder.js'
 
 /** Flags of `trajectories export`. */
@@ -56,22 +56,15 @@ export async function exportTrajectories(
     bestOfGroup,
     grammar: labelled(),
     signal: terminal.signal,
-    ...(minReward === undefined ? {} : { minReward }),
-    ...(agentName === undefined ? {} : { agentName }),
+    ...withoutUndefined({ minReward, agentName }),
   })
   const omitted = omissions.filter((omission) => report.leftOut[omission] > 0)
-  await out.say(
-    table([
-      [`${report.from} read`, String(report.read)],
-      ...omitted.map((omission) => [
-        `  ${omissionTexts[omission]}`,
-        String(report.leftOut[omission]),
-      ]),
-      ['rows written', String(report.written)],
-    ]),
-  )
-  if (print.json) await out.document(report)
-  return 0
+  const text = table([
+    [`${report.from} read`, String(report.read)],
+    ...omitted.map((one) => [`  ${omissionTexts[one]}`, String(report.leftOut[one])]),
+    ['rows written', String(report.written)],
+  ])
+  return out.show(text, report)
 }
 
 /** Counts segments and tokens of a trajectory file, by the policy version that drew them. */
@@ -82,25 +75,19 @@ export async function showTrajectoryInfo(
 ): Promise<number> {
   const out = output(terminal, flags)
   const info = await trajectoryInfo(path)
-  await out.say(
-    [
-      table([
-        ['schema', info.schema],
-        ['rows', `${info.rows} in ${info.rowGroups} row groups`],
-        ['rollouts', String(info.rollouts)],
-        ['tokens', `${info.tokens}, ${info.drawn} of them drawn`],
-        ['mean reward', numberText(info.meanReward)],
-        ...(info.mixed > 0 ? [['segments of several versions', String(info.mixed)]] : []),
-      ]),
-      '',
-      table([
-        ['policy version', 'segments', 'tokens', 'drawn'],
-        ...info.byPolicyVersion.map(({ policyVersion, segments, tokens, drawn }) =>
-          [policyVersion < 0 ? 'none' : policyVersion, segments, tokens, drawn].map(String),
-        ),
-      ]),
-    ].join('\n'),
-  )
-  if (flags.json) await out.document(info)
-  return 0
+  const whole = table([
+    ['schema', info.schema],
+    ['rows', `${info.rows} in ${info.rowGroups} row groups`],
+    ['rollouts', String(info.rollouts)],
+    ['tokens', `${info.tokens}, ${info.drawn} of them drawn`],
+    ['mean reward', numberText(info.meanReward)],
+    ...(info.mixed > 0 ? [['segments of several versions', String(info.mixed)]] : []),
+  ])
+  const versions = table([
+    ['policy version', 'segments', 'tokens', 'drawn'],
+    ...info.byPolicyVersion.map(({ policyVersion, segments, tokens, drawn }) =>
+      [policyVersion < 0 ? 'none' : policyVersion, segments, tokens, drawn].map(String),
+    ),
+  ])
+  return out.show(`${whole}\n\n${versions}`, info)
 }

@@ -1,10 +1,8 @@
 /** Flags shared by several commands, and the parsers of their values. */
 import { existsSync, statSync } from 'node:fs'
-import type { Command } from 'commander'
-import { InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { errorMessage } from '../../error.js'
-import type { TierName } from '../../knowledge/tiers.js'
-import { tierNames } from '../../knowledge/tiers.js'
+import { type TierName, tierNames } from '../../knowledge/tiers.js'
 import { parsePersona, personas } from '../../persona.js'
 import { isModule } from '../../tasks/modules.js'
 import type { Language } from '../../turn.js'
@@ -60,32 +58,28 @@ export const addPrintFlags = (command: Command): Command =>
     .option('--json', 'print one JSON document on stdout and nothing else')
     .option('--quiet', 'no progress and no notes')
 
+/** An option whose value is one of a list. */
+export const choose = (flag: string, meaning: string, choices: readonly string[]): Option =>
+  new Option(flag, meaning).choices(choices)
+
+/** Parses `--seed`. */
+export const parseSeed = parseWhole(0, 0xffffffff)
+
 /** Adds `--seed` and `--lang`. */
 export const addSeedFlags = (command: Command): Command =>
   command
-    .addOption(
-      new Option('--seed <N>', 'decides everything random (default: 0)').argParser(
-        parseWhole(0, 0xffffffff),
-      ),
-    )
-    .addOption(
-      new Option('--lang <language>', 'of doctor and patient (default: en)').choices(['zh', 'en']),
-    )
+    .option('--seed <N>', 'decides everything random (default: 0)', parseSeed)
+    .addOption(choose('--lang <language>', 'of doctor and patient (default: en)', ['zh', 'en']))
 
 /** Adds `--tier`, `--cases` (with `meaning` as its help text) and `--clinic`. */
 export const addCaseFlags = (command: Command, meaning: string): Command =>
   command
-    .addOption(
-      new Option('--tier <tier>', 'difficulty of generated cases (default: easy)').choices(
-        tierNames,
-      ),
-    )
-    .addOption(new Option('--cases <FILE|N>', meaning).argParser(parseCases))
-    .addOption(
-      new Option(
-        '--clinic <group...>',
-        'keep only these disease groups; an unknown one lists them all',
-      ).argParser(splitList),
+    .addOption(choose('--tier <tier>', 'difficulty of generated cases (default: easy)', tierNames))
+    .option('--cases <FILE|N>', meaning, parseCases)
+    .option(
+      '--clinic <group...>',
+      'keep only these disease groups; an unknown one lists them all',
+      splitList,
     )
 
 /** Adds `--split`. `all` is for case files only. */
@@ -94,9 +88,7 @@ export const addSplitFlag = (
   byDefault: 'train' | 'heldout',
   choices: readonly string[] = ['train', 'heldout'],
 ): Command =>
-  command.addOption(
-    new Option('--split <split>', `which cases (default: ${byDefault})`).choices(choices),
-  )
+  command.addOption(choose('--split <split>', `which cases (default: ${byDefault})`, choices))
 
 /** Validates `--persona` and returns it unparsed. */
 function checkPersona(value: string): string {
@@ -119,18 +111,16 @@ export const addDoctorFlags = (command: Command): Command =>
       '--patient <NAME|MODULE>',
       'who answers: rule, record, chat, or a module (.mjs) that exports `patient` (default: as the cases need)',
     )
-    .addOption(
-      new Option(
-        '--exams <NAME,...>',
-        'who carries out examinations, the first that knows one: record, modules that export `exams` (default: as the cases need)',
-      ).argParser(splitList),
+    .option(
+      '--exams <NAME,...>',
+      'who carries out examinations, the first that knows one: record, modules that export `exams` (default: as the cases need)',
+      splitList,
     )
     .option('--trust', trustHelp)
-    .addOption(
-      new Option(
-        '--persona <NAME|dials>',
-        `how the rule patient is to talk with: ${Object.keys(personas).join(', ')}, or dials from 0 to 3 as in anxious=2,terse=1 (default: each case's own)`,
-      ).argParser(checkPersona),
+    .option(
+      '--persona <NAME|dials>',
+      `how the rule patient is to talk with: ${Object.keys(personas).join(', ')}, or dials from 0 to 3 as in anxious=2,terse=1 (default: each case's own)`,
+      checkPersona,
     )
     .option(
       '--reward <NAME|FILE>',

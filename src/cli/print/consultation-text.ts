@@ -1,12 +1,10 @@
 /** Renders a consultation as text, turn by turn, in the episode's language. */
 import { intakeText } from '../../agents/intake.js'
-import type { Case, DoctorView } from '../../case.js'
-import { primaryDiagnosis, textInLanguage } from '../../case.js'
+import { type Case, type DoctorView, primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { Part, Score } from '../../reward.js'
 import type { Action, Language, Stop, Turn } from '../../turn.js'
-import type { Output } from './output.js'
-import { numberText, table } from './output.js'
+import { numberText, type Output, table } from './output.js'
 
 const words = {
   zh: {
@@ -115,22 +113,21 @@ function dialogueLine(who: string, width: number, text: string): string {
 export const openingText = (intake: DoctorView, language: Language): string =>
   stripControls(intakeText(intake, language))
 
+/** A speaker's label and its width in columns. @param n turn number, where one is printed */
+const speaker = (who: string, language: Language, n = ''): readonly [string, number] =>
+  language === 'zh' ? [`${n.padStart(2)} ${who}  `, 9] : [`${n.padStart(2)} ${who.padEnd(8)}  `, 13]
+
 /** Reply, result or rejection of a turn; empty when the consultation was over. */
 export function outcomeText({ outcome }: Turn, language: Language, paint: Paint): string {
   if (outcome.kind === 'closed') return ''
-  const say = words[language]
-  const who = say[outcome.kind]
-  const [label, width] = language === 'zh' ? [`   ${who}  `, 9] : [`   ${who.padEnd(8)}  `, 13]
+  const [label, width] = speaker(words[language][outcome.kind], language)
   const colour = outcome.kind === 'rejected' ? paint.yellow : paint.green
   return dialogueLine(colour(label), width, outcome.text)
 }
 
 /** One turn: the doctor's action and its outcome. @param n turn number, from 1 */
 export function turnText(turn: Turn, n: number, language: Language, paint: Paint): string {
-  const who = words[language].doctor
-  const at = String(n).padStart(2)
-  const [label, width] =
-    language === 'zh' ? [`${at} ${who}  `, 9] : [`${at} ${who.padEnd(8)}  `, 13]
+  const [label, width] = speaker(words[language].doctor, language, String(n))
   const answer = outcomeText(turn, language, paint)
   const said = dialogueLine(paint.cyan(label), width, actionText(turn, language))
   return answer ? `${said}\n${answer}` : said

@@ -1,6 +1,6 @@
 /** Renders an evaluation report as text: means with intervals, between floor and ceiling. */
 import type { Estimate } from '../../evaluation/bootstrap.js'
-import type { Evaluation } from '../../evaluation/report.js'
+import type { Evaluation } from '../../evaluation/evaluate.js'
 import { numberText, table } from './output.js'
 
 /** A mean with its 95 % interval, where there is one: `0.731 [0.690, 0.772]`. */

@@ -1,8 +1,7 @@
 /** Exit codes and error messages of commands: 0 done, 1 failed, 2 bad input, 130 stopped by Ctrl-C. */
 import { CommanderError } from 'commander'
 import { errorMessage, Fault } from '../../error.js'
-import type { Terminal } from './output.js'
-import { createPaint } from './output.js'
+import { createPaint, type Terminal } from './output.js'
 
 const badInput: readonly string[] = ['bad-input', 'bad-checkpoint']
 

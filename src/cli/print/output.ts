@@ -27,6 +27,8 @@ export interface Output {
   readonly document: (value: unknown) => Promise<void>
   /** Writes readable lines of the result; to stderr when stdout is taken by `--json` or the output file. */
   readonly say: (text: string) => Promise<void>
+  /** Says the result, and writes it as the document with `--json`; returns the exit code, @default 0. */
+  readonly show: (text: string, document: unknown, code?: number) => Promise<number>
   /** Writes notes to stderr; none with `--quiet`. */
   readonly note: (text: string) => Promise<void>
   /** The stream that `say` writes to. */
@@ -69,9 +71,16 @@ export function output(
       `--json: stdout holds its document and nothing else, expected another place to write to, got \`${out}\``,
     )
   const people = json || taken ? stderr : stdout
+  const document = (value: unknown) => write(stdout, `${JSON.stringify(value)}\n`)
+  const say = (text: string) => write(people, `${text}\n`)
   return {
-    document: (value) => write(stdout, `${JSON.stringify(value)}\n`),
-    say: (text) => write(people, `${text}\n`),
+    document,
+    say,
+    show: async (text, value, code = 0) => {
+      await say(text)
+      if (json) await document(value)
+      return code
+    },
     note: async (text) => {
       if (!quiet) await write(stderr, `${text}\n`)
     },

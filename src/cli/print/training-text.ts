@@ -5,8 +5,7 @@ import type { PlayedCase } from '../../evaluation/play-cases.js'
 import type { TrainingResult } from '../../runs/train.js'
 import { episodeText } from './consultation-text.js'
 import { estimateText } from './evaluation-text.js'
-import type { Output } from './output.js'
-import { commandLine, numberText, table } from './output.js'
+import { commandLine, numberText, type Output, table } from './output.js'
 
 /** Held-out scores before and after training, between floor and ceiling. */
 function trainingText({ report, task }: TrainingResult): string {
@@ -45,13 +44,10 @@ function trainingText({ report, task }: TrainingResult): string {
 const isCorrect = ({ scores }: PlayedCase): boolean => scores?.accuracy.total === 1
 
 /** The first held-out case that the trained doctor diagnosed correctly and the untrained one did not. */
-function improvedPair({
-  before,
-  after,
-}: TrainingResult): readonly [PlayedCase, PlayedCase] | undefined {
+function improvedPair({ before, after }: TrainingResult) {
   for (const late of after) {
     const early = before.find(({ truth }) => truth.id === late.truth.id)
-    if (early && isCorrect(late) && !isCorrect(early)) return [early, late]
+    if (early && isCorrect(late) && !isCorrect(early)) return [early, late] as const
   }
   return undefined
 }
@@ -70,23 +66,13 @@ export async function showPair(result: TrainingResult, { say, paint }: Output): 
 }
 
 /** Prints the scores of a run, where its files are, and the commands to use it. */
-export async function showResult(
-  result: TrainingResult,
-  folder: string,
-  out: Output,
-): Promise<void> {
-  await out.say(trainingText(result))
-  await out.say('')
-  await out.say(
-    table(
-      [
-        ['curves', join(folder, 'curves.png')],
-        ['checkpoint', result.report.checkpoint],
-        ['report', join(folder, 'report.json')],
-        ['evaluate it', commandLine('evaluate', '--agent', folder)],
-        ['talk to it', commandLine('consult', '--agent', folder)],
-      ],
-      { words: 2 },
-    ),
-  )
+export async function showResult(result: TrainingResult, folder: string, out: Output) {
+  const rows = [
+    ['curves', join(folder, 'curves.png')],
+    ['checkpoint', result.report.checkpoint],
+    ['report', join(folder, 'report.json')],
+    ['evaluate it', commandLine('evaluate', '--agent', folder)],
+    ['talk to it', commandLine('consult', '--agent', folder)],
+  ]
+  await out.say(`${trainingText(result)}\n\n${table(rows, { words: 2 })}`)
 }

@@ -2,8 +2,7 @@
  * The record exam simulator: reports the results that the case records, at the knowledge base's price. Results are not
  * drawn here, so an examination gives the same result to every sibling and on every repeat.
  */
-import type { ExamResult, Finding } from '../../case.js'
-import { textInLanguage } from '../../case.js'
+import { type ExamResult, type Finding, textInLanguage } from '../../case.js'
 import type { ExamContext, ExamReport, ExamSimulator } from '../../exam.js'
 import type { ExamDefinition, FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import { expandPanel } from '../../knowledge/knowledge.js'

@@ -1,6 +1,5 @@
 /** The chat patient: a language model plays the patient from the patient's view of the case. */
-import type { Finding, PatientView } from '../../case.js'
-import { textInLanguage } from '../../case.js'
+import { type Finding, type PatientView, textInLanguage } from '../../case.js'
 import type { Chat, Message } from '../../chat.js'
 import { Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'

@@ -7,20 +7,15 @@
  */
 import type { FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import type { PatientContext, Reply } from '../../patient.js'
-import type { Persona } from '../../persona.js'
-import { dialLevel } from '../../persona.js'
+import { dialLevel, type Persona } from '../../persona.js'
 import type { Understanding } from '../../turn.js'
 import type { AnswerDraft, AnswerInput } from './nlg/answer.js'
 import { answerTopics, volunteerFindings } from './nlg/answer.js'
-import type { Mood } from './nlg/manner.js'
-import { applyManner, losesThread } from './nlg/manner.js'
+import { applyManner, losesThread, type Mood } from './nlg/manner.js'
 import type { AbsentPolicy } from './nlg/recall.js'
-import type { Occasion } from './nlg/stock-sentences.js'
-import { joinSentences, pickStockSentence } from './nlg/stock-sentences.js'
-import type { Topic } from './nlu/focus.js'
-import { attributeTopic, dialogueFocus } from './nlu/focus.js'
-import type { ParsedUtterance } from './nlu/understand.js'
-import { understand } from './nlu/understand.js'
+import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
+import { attributeTopic, dialogueFocus, type Topic } from './nlu/focus.js'
+import { type ParsedUtterance, understand } from './nlu/understand.js'
 
 /** Options of `rulePatient`. */
 export interface RulePatientOptions {

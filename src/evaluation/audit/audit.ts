@@ -4,10 +4,8 @@
  */
 import type { Episode } from '../../episode.js'
 import type { Reward, Score } from '../../reward.js'
-import type { Estimate } from '../bootstrap.js'
-import { average, estimate } from '../bootstrap.js'
-import type { Payment } from './attribution.js'
-import { attributeGain } from './attribution.js'
+import { average, type Estimate, estimate } from '../bootstrap.js'
+import { attributeGain, type Payment } from '../reward-attribution.js'
 import type { AuditedEpisode, AuditOptions, AuditPolicy } from './play-policy.js'
 import { playPolicy } from './play-policy.js'
 
@@ -61,7 +59,6 @@ export interface Audit {
 const totalOf = (one: AuditedEpisode, reward: Reward): number | null =>
   one?.scores.get(reward)?.total ?? null
 
-/** Pairs of the random doctor's and a policy's score on the same case, where both have one. */
 function scorePairs(
   floor: readonly AuditedEpisode[],
   own: readonly AuditedEpisode[],
@@ -150,7 +147,6 @@ function auditWarnings(
   ]
 }
 
-/** Combines the findings under one reward into its audit. */
 function combineFindings(
   reward: Reward,
   {

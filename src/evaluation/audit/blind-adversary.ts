@@ -38,7 +38,6 @@ export interface AdversaryOptions {
   readonly onSpent?: (episodes: number) => void
 }
 
-/** Plans per case, and cases per step. */
 const siblings = 4
 const casesPerStep = 32
 const learningRate = 0.1
@@ -46,7 +45,6 @@ const learningRate = 0.1
 const finalists = 12
 const selectionShare = 0.25
 
-/** The adversary's policy: softmax over actions. */
 interface BlindPolicy {
   /** In the order `once`, `often`, `ends`. */
   readonly actions: readonly Action[]
@@ -57,7 +55,6 @@ interface BlindPolicy {
   readonly firstEnd: number
 }
 
-/** Initial policy: uniform over the actions of a kind, and over plan lengths. */
 function initialPolicy({ once, often, ends, maxTurns: turns }: AdversaryOptions): BlindPolicy {
   const actions = [...once, ...often, ...ends]
   const n = actions.length
@@ -103,7 +100,6 @@ function drawAction(p: Float64Array, u: number | undefined): number {
   return best
 }
 
-/** Action indices, one per turn. */
 type AdversaryPlan = readonly number[]
 
 /** Draws a plan with uniform numbers `u`; without them, the most probable action at each turn. */
@@ -138,7 +134,6 @@ async function playPlan(
   return Fault.is(played) ? null : played.scores.reward.total
 }
 
-/** Adds `step` (a scaled advantage) to the logits of a plan's actions. */
 function reinforce(
   { actions, weights, turns, firstEnd }: BlindPolicy,
   plan: AdversaryPlan,
@@ -173,7 +168,6 @@ async function playStep(policy: BlindPolicy, step: number, options: AdversaryOpt
   })
 }
 
-/** Selects the best of the most probable plan and some drawn ones, all on the same cases. */
 async function selectPlan(
   policy: BlindPolicy,
   from: number,

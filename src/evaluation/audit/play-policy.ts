@@ -1,7 +1,6 @@
 /** Audit rollouts: policies play the same cases with the same seeds, and every episode is scored by many rewards. */
 import type { Agent } from '../../agent.js'
-import type { Case } from '../../case.js'
-import { graderView } from '../../case.js'
+import { type Case, graderView } from '../../case.js'
 import type { Env } from '../../env.js'
 import type { Episode } from '../../episode.js'
 import { errorMessage, Fault } from '../../error.js'

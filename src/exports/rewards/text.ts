@@ -1,7 +1,6 @@
 /** `bedside/rewards/text`: text overlap (bag F1, ROUGE, BLEU, LCS) equal to the published Python numbers. */
 export { bagF1, wordF1 } from '../../rewards/text/bag-f1.js'
-export { doctorAgentBleu } from '../../rewards/text/bleu.js'
-export { characterLcs } from '../../rewards/text/character-lcs.js'
+export { characterLcs } from '../../rewards/text/common-subsequence.js'
 export type { OverlapMeasure } from '../../rewards/text/overlap-measures.js'
 export type {
   OverlapPair,
@@ -10,7 +9,7 @@ export type {
 } from '../../rewards/text/overlap-workers.js'
 export { overlapWorkers } from '../../rewards/text/overlap-workers.js'
 export type { RougeKind } from '../../rewards/text/rouge.js'
-export { doctorAgentRouge, googleRouge, rouge } from '../../rewards/text/rouge.js'
+export { doctorAgentBleu, doctorAgentRouge, googleRouge, rouge } from '../../rewards/text/rouge.js'
 export { segmentChinese } from '../../rewards/text/segment-chinese.js'
 export type {
   GoldTextReader,

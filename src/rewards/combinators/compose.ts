@@ -5,31 +5,15 @@
  * applicable is left out. Applicability should depend on the case alone: where a policy can bring it about
  * (by never asking), {@link otherwise} closes the loophole.
  */
-import type { Part, Reward, Score } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Part, type Reward, type Score } from '../../reward.js'
 import type { RewardFunction, ScoreFunction } from '../define.js'
 import { asReward, checkBounds, composeReward } from '../define.js'
 import { partScore, toPart } from '../score.js'
-import type { RewardBounds } from './weighted-mean.js'
-import {
-  addToLast,
-  checkWeights,
-  clamp,
-  joinSources,
-  nestParts,
-  unionBounds,
-  weightedScore,
-} from './weighted-mean.js'
+import type { CombinatorOptions, RewardBounds } from './weighted-mean.js'
+import { addToLast, clamp, joinSources, nestParts, schedule, unionBounds } from './weighted-mean.js'
 
 /** A weight and its reward. */
 export type WeightedReward = readonly [weight: number, reward: RewardFunction]
-
-/** Name and source of a combined reward. */
-export interface CombinatorOptions {
-  readonly name?: string
-  /** @default the sources of the combined rewards */
-  readonly source?: string
-}
 
 const round3 = (value: number): number => Number(value.toFixed(3))
 
@@ -39,26 +23,10 @@ const round3 = (value: number): number => Number(value.toFixed(3))
  * @param name @default 'weighted mean'
  * @throws RangeError for a weight that is negative or not finite, or when all are 0
  */
-export function weigh(
+export const weigh = (
   weighed: Readonly<Record<string, WeightedReward>>,
-  { name = 'weighted mean', source }: CombinatorOptions = {},
-): Reward {
-  const names = Object.keys(weighed)
-  const weights = Object.values(weighed).map(([weight]) => weight)
-  const rewards = Object.values(weighed).map(([, reward], i) => asReward(reward, names[i]))
-  const sum = checkWeights(names, weights)
-  const bounds = unionBounds(rewards.filter((_, i) => weights[i] !== 0))
-  const score: ScoreFunction = async (episode, truth, context) => {
-    const scores = await Promise.all(rewards.map((reward) => reward(episode, truth, context)))
-    return weightedScore(names, weights, scores, bounds)
-  }
-  return composeReward(score, {
-    name,
-    bounds,
-    source: source ?? joinSources(...rewards),
-    weights: Object.fromEntries(names.map((key, i) => [key, weights[i]! / sum])),
-  })
-}
+  { name = 'weighted mean', ...options }: CombinatorOptions = {},
+): Reward => schedule(weighed, { name, ...options })
 
 /** Options of {@link gate}: how much of the reward a failed condition leaves. */
 export interface GateOptions {
@@ -201,4 +169,21 @@ export function otherwise(reward: RewardFunction, instead: RewardFunction | numb
 function constant(name: string, value: number): Reward {
   const score = partScore(name, ok(value, 'a constant, for what does not apply'))
   return composeReward(async () => score, { name, bounds: [value, value], source: 'a constant' })
+}
+
+/**
+ * The same reward, computed once where several combinators hold it and score one episode: the last score is kept until
+ * another episode, truth or context comes. Only for deterministic rewards.
+ */
+export function memoizeReward(reward: Reward): Reward {
+  let last: { readonly asked: readonly unknown[]; readonly score: Promise<Score> } | undefined
+  const { rewardName: name, bounds, source, weights } = reward
+  return composeReward(
+    (...asked) => {
+      if (!last || last.asked.some((value, i) => value !== asked[i]))
+        last = { asked, score: reward(...asked) }
+      return last.score
+    },
+    { name, bounds, source, weights },
+  )
 }

@@ -1,10 +1,8 @@
 /** Per-turn rewards: a function of one turn and of those before it. */
 import type { GraderView } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
-import type { RewardDeclaration } from '../define.js'
-import { checkBounds, defineReward, markContractError } from '../define.js'
+import { ok, type Reward } from '../../reward.js'
+import { checkBounds, defineReward, markContractError, type RewardDeclaration } from '../define.js'
 import { clamp } from './weighted-mean.js'
 
 /** Context of the turn that is scored. */

@@ -7,8 +7,7 @@
 import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
-import type { Reward, RewardContext } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Reward, type RewardContext } from '../../reward.js'
 import type { RewardFunction, RewardResult } from '../define.js'
 import { asReward, checkBounds, defineReward, markContractError } from '../define.js'
 import { toPart } from '../score.js'
@@ -62,11 +61,9 @@ function checkPotentials(
     throw wrong(`potential ${first} of \`${name}\` to be within [${low}, ${high}]`, given[first])
 }
 
-/** The shaping reward of every turn from the potentials around it. */
 const shapingRewards = (potentials: readonly number[], gamma: number): number[] =>
   potentials.slice(1).map((after, t) => gamma * after - potentials[t]!)
 
-/** How the potentials of a consultation are paid, and the bounds of the total. */
 interface ShapingMode {
   readonly bounds: readonly [low: number, high: number]
   pay(potentials: readonly number[]): { readonly total: number; readonly turns: readonly number[] }

@@ -18,7 +18,6 @@ const graded: Readonly<Record<GradedAspect, string>> = {
 const conduct = `"profile" is what the patient is and knows, "dialogue" the consultation so far. Count three kinds of mistakes in the patient's lines.
 extra: things of the profile told though no question was about them. missing: things asked about and in the profile but not told. opposite: things told that contradict the profile.`
 
-/** The system prompt of a task. */
 function systemPrompt(request: JudgeRequest): string {
   switch (request.task) {
     case 'same-diagnosis':

@@ -1,23 +1,12 @@
 /** Judges whether the doctor's diagnosis is the gold one: by the alias table first, else by a judge. */
-import type { GraderView } from '../../case.js'
-import { primaryDiagnosis, textInLanguage } from '../../case.js'
-import type { Episode } from '../../episode.js'
-import { diagnosisOf } from '../../episode.js'
+import { type GraderView, primaryDiagnosis, textInLanguage } from '../../case.js'
+import { diagnosisOf, type Episode } from '../../episode.js'
 import type { RewardContext } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
+import { findInGold } from '../outcome/diagnosis-list.js'
 import { readMention } from '../outcome/disease-names.js'
 import { detectEvasion } from '../outcome/evasion.js'
-import { findInGold } from '../outcome/gold-index.js'
-import { askJudge } from './ask-judge.js'
-import type { Judge } from './judge.js'
-
-/** A judged diagnosis; the evidence says what decided it. */
-export interface JudgedDiagnosis {
-  /** Its visible text; absent where there was none, or it is evasive. */
-  readonly diagnosis?: string
-  readonly right: boolean
-  readonly evidence: string
-}
+import { askJudge, type Judge } from './judge.js'
 
 const evidenceLength = 80
 
@@ -31,7 +20,7 @@ export async function judgeDiagnosis(
   { gold }: Pick<GraderView, 'gold'>,
   judge: Judge,
   context?: RewardContext,
-): Promise<JudgedDiagnosis> {
+) {
   const given = diagnosisOf(episode)
   const diagnosis = given && stripHiddenReasoning(given.diagnosis)
   if (!diagnosis) return { right: false, evidence: 'no diagnosis' }

@@ -1,9 +1,7 @@
 /** Calibration reward: correctness and the Brier loss of the stated confidence, with a small reward for abstention. */
 import type { Gold } from '../../case.js'
-import type { Episode } from '../../episode.js'
-import { diagnosisOf } from '../../episode.js'
-import type { Part, Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { diagnosisOf, type Episode } from '../../episode.js'
+import { ok, type Part, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 import { diagnosisList, primaryDiagnosisId } from './diagnosis-list.js'
 import type { FormularyOptions } from './formulary.js'

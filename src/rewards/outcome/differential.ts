@@ -1,15 +1,45 @@
 /** Differential-diagnosis rewards against the generator's posterior: set F1, proper scores, total variation distance. */
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Part, Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { notApplicable, ok, type Part, type Reward } from '../../reward.js'
+import { unitReward } from '../define.js'
 import type { DiagnoseAction } from './diagnosis-list.js'
 import { diagnosisList, diseaseSeverity, primaryDiagnosisId } from './diagnosis-list.js'
-import type { FormularyOptions } from './formulary.js'
-import { statedBelief } from './stated-belief.js'
+import type { Formulary, FormularyOptions } from './formulary.js'
 
-/** Minimum probability of a disease that belongs to the differential. */
+/**
+ * A doctor's stated belief: a probability distribution over diseases, with the remainder `elsewhere`.
+ *
+ * The confidence is P(diagnosis); without one, the diagnosis has the probability that the differential leaves, so that
+ * an unqualified diagnosis is a sure one. An entry without a number has probability 0: a long list of names alone
+ * changes nothing. Probability of texts that name no disease, and probability left over, goes to `elsewhere`, which
+ * never holds the truth, so that vagueness is not paid. Numbers that sum to more than 1 are scaled down to 1.
+ */
+export interface StatedBelief {
+  /** Probability by disease id. */
+  readonly byDisease: ReadonlyMap<string, number>
+  /** Probability on no known disease. */
+  readonly elsewhere: number
+}
+
+/** The belief that a diagnosis states; without a diagnosis all of it is elsewhere. */
+export function statedBelief(
+  given: DiagnoseAction | undefined,
+  gold: Gold,
+  formulary: Formulary,
+): StatedBelief {
+  if (!given) return { byDisease: new Map(), elsewhere: 1 }
+  const [first, ...others] = diagnosisList(given, gold, formulary)
+  const beside = others.reduce((sum, { p = 0 }) => sum + p, 0)
+  const sure = first?.p ?? Math.max(0, 1 - beside)
+  const scale = Math.max(1, sure + beside)
+  const of = new Map<string, number>()
+  for (const { concept, p = 0 } of [{ ...first, p: sure }, ...others])
+    if (concept) of.set(concept.id, p / scale)
+  const placed = [...of.values()].reduce((sum, p) => sum + p, 0)
+  return { byDisease: of, elsewhere: Math.max(0, 1 - placed) }
+}
+
 const least = 0.01
 
 /** Severity class at or below which a disease must not be missed (1 is life-threatening). */
@@ -17,7 +47,6 @@ const severe = 2
 
 const shown = (n: number): string => n.toFixed(2)
 
-/** Counts the diseases the doctor named, unknown ones included, and how many of them were wanted. */
 function countNamed(
   given: DiagnoseAction,
   gold: Gold,
@@ -64,28 +93,22 @@ function setF1(
  * @param grave only diseases of severity 1 and 2, which must not be missed; a name without a severity does not count
  */
 export const differentialF1 = ({ formulary = [], grave = false }: SetF1Options = {}): Reward =>
-  defineReward(
-    {
-      name: grave ? 'grave-differential-f1' : 'differential-f1',
-      bounds: [0, 1],
-      source: `${grave ? 'DSF1' : 'DDF1'} of DDXPlus (Fansi Tchango et al. 2022), whole entities, list cut at 10`,
-    },
+  unitReward(
+    grave ? 'grave-differential-f1' : 'differential-f1',
+    `${grave ? 'DSF1' : 'DDF1'} of DDXPlus (Fansi Tchango et al. 2022), whole entities, list cut at 10`,
     (episode, { gold }) => setF1(diagnosisOf(episode), gold, { formulary, grave }),
   )
 
 /**
- * The Brier score of the stated probabilities q (`stated-belief.ts`), 1 − ½ Σ (q_d − 1[d = truth])², a proper score:
+ * The Brier score of the stated probabilities q ({@link StatedBelief}), 1 − ½ Σ (q_d − 1[d = truth])², a proper score:
  * stating anything but the true belief gains nothing. Right and sure earns 1, wrong and sure 0, no diagnosis 0.
  * Ignorance does not earn 0: an even spread over ten diseases earns .45 to .55 whatever the truth. For training use
  * `differentialSpherical`.
  */
 export const differentialBrier = ({ formulary = [] }: FormularyOptions = {}): Reward =>
-  defineReward(
-    {
-      name: 'differential-brier',
-      bounds: [0, 1],
-      source: 'proper score (Brier 1950), over diseases',
-    },
+  unitReward(
+    'differential-brier',
+    'proper score (Brier 1950), over diseases',
     (episode, { gold }) => {
       const { byDisease: of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
       const truth = of.get(primaryDiagnosisId(gold)) ?? 0
@@ -101,12 +124,9 @@ export const differentialBrier = ({ formulary = [] }: FormularyOptions = {}): Re
  * where the truth is one of them and 0 elsewhere. Right and sure earns 1.
  */
 export const differentialSpherical = ({ formulary = [] }: FormularyOptions = {}): Reward =>
-  defineReward(
-    {
-      name: 'differential-spherical',
-      bounds: [0, 1],
-      source: 'spherical score (Gneiting and Raftery 2007), over diseases',
-    },
+  unitReward(
+    'differential-spherical',
+    'spherical score (Gneiting and Raftery 2007), over diseases',
     (episode, { gold }) => {
       const { byDisease: of, elsewhere } = statedBelief(diagnosisOf(episode), gold, formulary)
       const truth = of.get(primaryDiagnosisId(gold)) ?? 0
@@ -123,12 +143,9 @@ export const differentialSpherical = ({ formulary = [] }: FormularyOptions = {})
  * Not applicable where the case has no differential.
  */
 export const differentialAgreement = ({ formulary = [] }: FormularyOptions = {}): Reward =>
-  defineReward(
-    {
-      name: 'differential-agreement',
-      bounds: [0, 1],
-      source: '1 − total variation distance to the oracle’s posterior, after DDXPlus',
-    },
+  unitReward(
+    'differential-agreement',
+    '1 − total variation distance to the oracle’s posterior, after DDXPlus',
     (episode, { gold }) => {
       const listed = gold.differential ?? []
       const sum = listed.reduce((all, { p }) => all + p, 0)

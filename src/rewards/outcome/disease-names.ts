@@ -146,12 +146,7 @@ export interface NameIndex<T> {
 }
 
 /** The keys of an authored name: whole ones, and those without the text in brackets. */
-interface NameKeys {
-  readonly whole: readonly string[]
-  readonly bare: readonly string[]
-}
-
-function keysOf(name: string): NameKeys {
+function keysOf(name: string) {
   const plain = plainOf(name)
   const shortened = (text: string) => keyOf(withoutTail(withoutLead(text), [setApartReason]))
   if (negation.test(plain)) return { whole: [keyOf(plain)], bare: [] }

@@ -21,7 +21,6 @@ const hedges =
 const sentence =
   /\d|\b(?:is|are|was|were|be|has|have|had|suggest\w*|indicat\w*|caus\w*|because|due|based|given|with|which|who|that|likely)\b|[是有由因]/i
 
-/** List bullets at the start of a line. */
 const bullets = /^\s*(?:\d+[.)]|[-*•])\s+/gm
 const separators = /[,;\n，；、/|]|\.\s|\b(?:or|and)\b|或|和/i
 
@@ -40,7 +39,6 @@ function listItems(text: string): readonly string[] {
   return bare >= items.length * (short ? 1 : 0.8) ? items : [text]
 }
 
-/** The number of alternative answers that a text offers. */
 const countAlternatives = (text: string): number => {
   const items = listItems(text)
   // Two things joined by "and" are often one answer, two joined by "or" never are.

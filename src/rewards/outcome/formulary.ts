@@ -2,8 +2,7 @@
 import type { Code } from '../../case.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
-import type { Mention } from './disease-names.js'
-import { indexNames, lookUpName } from './disease-names.js'
+import { indexNames, lookUpName, type Mention } from './disease-names.js'
 import { icd10Codes, matchesCode } from './icd10.js'
 
 /** A disease and how it may be named. */

@@ -1,17 +1,29 @@
-/** Partial credit for a diagnosis: acceptable alternatives, then nearness in ICD-10. */
+/** Credit for the diagnosis: accuracy, and partial credit by acceptable alternatives, then by nearness in ICD-10. */
 import type { Gold } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Part, Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { ok, type Part, type Reward } from '../../reward.js'
+import { unitReward } from '../define.js'
+import { findInGold, goldIndex } from './diagnosis-list.js'
 import { readMention } from './disease-names.js'
-import type { Formulary, FormularyOptions } from './formulary.js'
-import { findInFormulary } from './formulary.js'
-import { findInGold, goldIndex } from './gold-index.js'
-import type { Icd10Nearness } from './icd10.js'
-import { icd10Codes, icd10Nearness } from './icd10.js'
+import { type Formulary, type FormularyOptions, findInFormulary } from './formulary.js'
+import { type Icd10Nearness, icd10Codes, icd10Nearness } from './icd10.js'
 
-/** Default credit by nearness in ICD-10. */
+/**
+ * 1 where the diagnosis is a name, alias, id or ICD-10 code of the primary gold diagnosis, compared whole
+ * (`disease-names.ts`); 0 for any other, a list, a denial or none.
+ */
+export const diagnosisAccuracy = (): Reward =>
+  unitReward(
+    'diagnosis-accuracy',
+    'whole-entity match against an alias table, after MIMIC-CDM (Hager et al. 2024)',
+    (episode, { gold }) => {
+      const given = diagnosisOf(episode)
+      if (!given) return ok(0, 'no diagnosis')
+      const mention = readMention(given.diagnosis)
+      return ok(mention && findInGold(gold, mention)?.exact ? 1 : 0, given.diagnosis)
+    },
+  )
+
 const usualTiers: Readonly<Record<Icd10Nearness, number>> = {
   code: 1,
   category: 0.8,
@@ -64,12 +76,9 @@ export function partialCredit({
   for (const [near, worth] of Object.entries(tiers))
     if (!(worth >= 0 && worth <= 1))
       throw new RangeError(`Expected tier \`${near}\` to be within [0, 1], got ${worth}`)
-  return defineReward(
-    {
-      name: 'partial-credit',
-      bounds: [0, 1],
-      source: 'acceptable list, then ICD-10 tiers, with a guard against dangerous under-calls',
-    },
+  return unitReward(
+    'partial-credit',
+    'acceptable list, then ICD-10 tiers, with a guard against dangerous under-calls',
     (episode, { gold }) => {
       const said = diagnosisOf(episode)
       return said ? credit(said.diagnosis, gold, { formulary, tiers }) : ok(0, 'no diagnosis')

@@ -1,9 +1,6 @@
 /** Ranking rewards over the doctor's diagnosis list: top-k accuracy, reciprocal rank and discounted rank. */
-import type { GraderView } from '../../case.js'
-import type { Episode } from '../../episode.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Part, Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 import { diagnosisList, maxListLength, primaryDiagnosisId } from './diagnosis-list.js'
 import type { FormularyOptions } from './formulary.js'
@@ -14,26 +11,24 @@ export interface RankedOptions extends FormularyOptions {
   readonly depth?: number
 }
 
-function checkDepth(name: string, depth: number): void {
-  if (!(Number.isInteger(depth) && depth >= 1 && depth <= maxListLength))
-    throw new RangeError(
-      `Expected \`${name}\` to be an integer from 1 to ${maxListLength}, got ${depth}`,
-    )
-}
-
-/** Scores the rank of the primary diagnosis; 0 beyond the first `depth` places. */
-function scoreRank(
-  episode: Episode,
-  { gold }: GraderView,
+/** Scores the rank of the primary diagnosis; 0 beyond the first `depth` places, an option that callers know as `as`. */
+function rankReward(
+  { as = 'depth', ...declared }: Readonly<Record<'name' | 'source', string>> & { as?: string },
   { formulary = [], depth = 5 }: RankedOptions,
   worth: (rank: number) => number,
-): Part {
-  const given = diagnosisOf(episode)
-  if (!given) return ok(0, 'no diagnosis')
-  const target = primaryDiagnosisId(gold)
-  const list = diagnosisList(given, gold, formulary, depth)
-  const rank = 1 + list.findIndex(({ concept }) => concept?.id === target)
-  return rank === 0 ? ok(0, `not in ${list.length}`) : ok(worth(rank), `place ${rank}`)
+): Reward {
+  if (!(Number.isInteger(depth) && depth >= 1 && depth <= maxListLength))
+    throw new RangeError(
+      `Expected \`${as}\` to be an integer from 1 to ${maxListLength}, got ${depth}`,
+    )
+  return defineReward({ ...declared, bounds: [0, 1] }, (episode, { gold }) => {
+    const given = diagnosisOf(episode)
+    if (!given) return ok(0, 'no diagnosis')
+    const target = primaryDiagnosisId(gold)
+    const list = diagnosisList(given, gold, formulary, depth)
+    const rank = 1 + list.findIndex(({ concept }) => concept?.id === target)
+    return rank === 0 ? ok(0, `not in ${list.length}`) : ok(worth(rank), `place ${rank}`)
+  })
 }
 
 /**
@@ -43,42 +38,37 @@ function scoreRank(
  * @param k places, from 1 to 10 @default 3
  * @throws RangeError for another k
  */
-export function topK({
+export const topK = ({
   k = 3,
-  formulary = [],
-}: { readonly k?: number } & Omit<RankedOptions, 'depth'> = {}): Reward {
-  checkDepth('k', k)
-  return defineReward(
-    { name: `top-${k}`, bounds: [0, 1], source: 'top-k accuracy, as GTPA@k in DDXPlus' },
-    (episode, truth) => scoreRank(episode, truth, { formulary, depth: k }, () => 1),
+  ...options
+}: { readonly k?: number } & Omit<RankedOptions, 'depth'> = {}): Reward =>
+  rankReward(
+    { name: `top-${k}`, source: 'top-k accuracy, as GTPA@k in DDXPlus', as: 'k' },
+    { ...options, depth: k },
+    () => 1,
   )
-}
 
 /**
  * Reciprocal rank: 1 / rank of the primary gold diagnosis in the diagnosis and the differential; 0 beyond `depth`.
  * @throws RangeError for a depth that is not an integer from 1 to 10
  */
-export function reciprocalRank({ formulary = [], depth = 5 }: RankedOptions = {}): Reward {
-  checkDepth('depth', depth)
-  return defineReward(
-    { name: 'reciprocal-rank', bounds: [0, 1], source: 'mean reciprocal rank (Voorhees 1999)' },
-    (episode, truth) => scoreRank(episode, truth, { formulary, depth }, (rank) => 1 / rank),
+export const reciprocalRank = (options: RankedOptions = {}): Reward =>
+  rankReward(
+    { name: 'reciprocal-rank', source: 'mean reciprocal rank (Voorhees 1999)' },
+    options,
+    (rank) => 1 / rank,
   )
-}
 
 /**
  * Discounted rank: 1 / log₂(1 + rank), which falls more slowly than the reciprocal; 0 beyond `depth` places.
  * @throws RangeError for a depth that is not an integer from 1 to 10
  */
-export function discountedRank({ formulary = [], depth = 5 }: RankedOptions = {}): Reward {
-  checkDepth('depth', depth)
-  return defineReward(
+export const discountedRank = (options: RankedOptions = {}): Reward =>
+  rankReward(
     {
       name: 'discounted-rank',
-      bounds: [0, 1],
       source: 'discounted gain of one relevant entry (Järvelin and Kekäläinen 2002)',
     },
-    (episode, truth) =>
-      scoreRank(episode, truth, { formulary, depth }, (rank) => 1 / Math.log2(1 + rank)),
+    options,
+    (rank) => 1 / Math.log2(1 + rank),
   )
-}

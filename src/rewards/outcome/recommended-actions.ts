@@ -6,7 +6,6 @@
  * counts in its own clause, a double negation affirms ("do not hesitate to"), and an action may be a negation itself
  * ("Stop painkillers"). There are no synonyms: "omeprazole" is not found where the bank says "acid blocker".
  */
-
 import type { Text } from '../../case.js'
 import { memoizeByIdentity, memoizeText } from '../../platform/memoize.js'
 import { wordStems } from '../../text/word-stems.js'
@@ -17,7 +16,6 @@ export interface ActionText {
   readonly text: Text
 }
 
-/** One part of a sentence, between its commas. */
 interface AdviceClause {
   readonly words: ReadonlySet<string>
   readonly denied: boolean

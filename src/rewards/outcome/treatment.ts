@@ -1,15 +1,49 @@
 /** Treatment reward: F1 of the actions recommended (treatment and disposition) against those the case needs. */
-import type { Gold } from '../../case.js'
+import type { Gold, Text } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
-import type { Part, Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
-import { defineReward } from '../define.js'
-import type { ActionBank } from './action-bank.js'
-import { actionBankOf, actionWeight, bankIndex } from './action-bank.js'
-import type { ActionIndex } from './recommended-actions.js'
-import { findRecommendedActions, indexActions } from './recommended-actions.js'
+import { notApplicable, ok, type Part, type Reward } from '../../reward.js'
+import { unitReward } from '../define.js'
+import { type ActionIndex, findRecommendedActions, indexActions } from './recommended-actions.js'
+
+/** All actions that the cases of a bank may be recommended. */
+export interface ActionBank {
+  /** Texts by action id. */
+  readonly actions: ReadonlyMap<string, Text>
+  /** Share of the cases, 0 to 1, in which each action is recommended; 0 for one that is not listed. */
+  readonly shares: ReadonlyMap<string, number>
+}
+
+/** The action bank of a knowledge base, weighted by the base rates of its diseases; memoised per knowledge base. */
+export const actionBankOf = perKnowledge((knowledge): ActionBank => {
+  const all = knowledge.diseases.reduce((sum, { prior }) => sum + prior.base, 0)
+  const shares = new Map<string, number>()
+  for (const { recommend, prior } of knowledge.diseases)
+    for (const id of new Set(recommend)) shares.set(id, (shares.get(id) ?? 0) + prior.base / all)
+  return { actions: knowledge.actions, shares }
+})
+
+/** At this share of the cases and above, an action is generic and weighs 0. */
+const generic = 0.15
+/** At this share and below, it weighs 1. */
+const rare = 0.01
+
+/**
+ * How specific an action is, from 0 (recommended in .15 of the cases or more) to 1 (in .01 or fewer): its inverse
+ * document frequency, −log share, scaled between the two. 1 for an action outside the bank.
+ */
+export function actionWeight(bank: ActionBank, id: string): number {
+  const share = bank.shares.get(id) ?? 0
+  if (share <= rare) return 1
+  return Math.max(0, Math.log(generic / share) / Math.log(generic / rare))
+}
+
+/** The search index of the bank's actions; memoised per bank. */
+export const bankIndex = memoizeByIdentity((bank: ActionBank) =>
+  indexActions([...bank.actions].map(([id, text]) => ({ id, text }))),
+)
 
 /** Options of {@link treatment}. */
 export interface TreatmentOptions {
@@ -23,10 +57,8 @@ export interface TreatmentOptions {
 /** The action bank of the package's knowledge base, which is loaded on the first call. */
 export const defaultActionBank = (): ActionBank => actionBankOf(loadKnowledge())
 
-type Actions = Gold['actions']
-
 const caseIndices = memoizeByIdentity((bank: ActionBank) =>
-  memoizeByIdentity((actions: Actions): ActionIndex => {
+  memoizeByIdentity((actions: Gold['actions']): ActionIndex => {
     // Where the bank has them all, as with generated cases, nothing of a case is indexed.
     const strange = actions.filter(({ id }) => !bank.actions.has(id))
     return strange.length === 0 ? bankIndex(bank) : [...bankIndex(bank), ...indexActions(strange)]
@@ -42,7 +74,6 @@ export const findAdvisedActions = (
 
 const isUseful = (weight: number): boolean => Number.isFinite(weight) && weight > 0
 
-/** Weight of each action the case recommends: the case's own weight times its specificity in the bank. */
 function wantedWeights({ actions }: Gold, bank: ActionBank): ReadonlyMap<string, number> {
   const wanted = new Map<string, number>()
   for (const { id, polarity, weight } of actions) {
@@ -86,13 +117,9 @@ function f1(text: string, gold: Gold, bank: ActionBank): Part {
  * @param bank all actions that may be recommended @default that of the package's knowledge base
  */
 export const treatment = ({ bank }: TreatmentOptions = {}): Reward =>
-  defineReward(
-    {
-      name: 'treatment',
-      bounds: [0, 1],
-      source:
-        'F1 over atomic actions after MedRBench and AI Hospital, weighted by inverse document frequency',
-    },
+  unitReward(
+    'treatment',
+    'F1 over atomic actions after MedRBench and AI Hospital, weighted by inverse document frequency',
     (episode, { gold }) =>
       f1(diagnosisOf(episode)?.recommendation ?? '', gold, bank ?? defaultActionBank()),
   )

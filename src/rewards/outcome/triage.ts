@@ -1,11 +1,9 @@
 /** Triage reward: how near the stated triage level is to the case's. */
 import type { GraderView } from '../../case.js'
-import type { Episode } from '../../episode.js'
-import { diagnosisOf } from '../../episode.js'
+import { diagnosisOf, type Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
-import type { Part, Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Part, type Reward } from '../../reward.js'
 import { defineReward } from '../define.js'
 
 /** Triage levels; every scale has five, 1 being the most urgent. */
@@ -50,7 +48,6 @@ function checkFrequency(frequency: readonly number[]): void {
     )
 }
 
-/** ChanceCorrection for chance: maps `chance` to 0 and 1 to 1, cut off at `lowest`. */
 interface ChanceCorrection {
   readonly chance: number
   readonly lowest: number

@@ -1,14 +1,11 @@
 /** Verified-answer reward: a verifier compares the answer with the reference. Also part of Doctor-Agent's rewards. */
 import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
-import type { RewardArguments } from '../define.js'
-import { defineReward } from '../define.js'
+import { ok, type Reward } from '../../reward.js'
+import { type RewardArguments, unitReward } from '../define.js'
 import { detectEvasion } from './evasion.js'
 import type { FormularyOptions } from './formulary.js'
-import type { Verifier } from './verifier.js'
-import { exactVerifier } from './verifier.js'
+import { exactVerifier, type Verifier } from './verifier.js'
 
 /** Options of rewards that verify an answer. */
 export interface VerifiedAnswerOptions extends FormularyOptions {
@@ -18,36 +15,31 @@ export interface VerifiedAnswerOptions extends FormularyOptions {
   readonly threshold?: number
 }
 
-/** A verifier's verdict on an answer; the evidence states the probability and the threshold. */
-export interface AnswerVerdict {
-  readonly right: boolean
-  readonly evidence: string
-}
-
 interface VerificationSettings extends Required<Omit<VerifiedAnswerOptions, 'formulary'>> {
   /** As published: the verifier does not see the question, and evasive answers are sent to it too. */
   readonly blind?: boolean
 }
 
 /**
- * Verifies an answer against the case's primary diagnosis.
+ * Verifies an answer against the case's primary diagnosis; the evidence states the probability and the threshold. An
+ * evasive answer is wrong without asking, and has no probability `p`.
  * @throws Fault where the verifier cannot tell; RangeError where it returns no probability
  */
 export async function verifyAnswer(
   answer: string,
   { verifier, threshold, blind = false }: VerificationSettings,
   [{ language }, { complaint, gold }, { signal }]: RewardArguments,
-): Promise<AnswerVerdict> {
+) {
   const reference = textInLanguage(primaryDiagnosis(gold).name, language)
   const evaded = blind ? undefined : detectEvasion(answer, reference)
-  if (evaded) return { right: false, evidence: `${evaded}: ${answer.slice(0, 80)}` }
+  if (evaded) return { right: false, p: undefined, evidence: `${evaded}: ${answer.slice(0, 80)}` }
   const question = blind ? '' : textInLanguage(complaint.text, language)
   const p = await verifier(question, reference, answer, { signal })
   if (!(p >= 0 && p <= 1))
     throw new RangeError(`Expected the verifier to give a probability, got ${p}`)
   const right = p > threshold
   return {
-    right,
+    ...{ right, p },
     evidence: `p ${p.toFixed(3)} ${right ? '>' : '≤'} ${threshold}: ${answer.slice(0, 80)}`,
   }
 }
@@ -66,12 +58,9 @@ export function completeVerifiedOptions({
 /** Verified answer: 1 where the doctor's diagnosis is verified, 0 where it is not, is evasive or is missing. */
 export function verifiedAnswer(options: VerifiedAnswerOptions = {}): Reward {
   const asked = completeVerifiedOptions(options)
-  return defineReward(
-    {
-      name: 'verified-answer',
-      bounds: [0, 1],
-      source: 'verifiable medical problems, after HuatuoGPT-o1 (Chen et al. 2024)',
-    },
+  return unitReward(
+    'verified-answer',
+    'verifiable medical problems, after HuatuoGPT-o1 (Chen et al. 2024)',
     async (episode, truth, context) => {
       const given = diagnosisOf(episode)
       if (!given) return ok(0, 'no answer')

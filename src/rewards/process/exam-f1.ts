@@ -1,9 +1,8 @@
 /** Examination rewards: precision, recall, F1 or IoU of the examinations carried out against the required ones. */
 import type { GraderView } from '../../case.js'
 import type { EpisodeTurn } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { notApplicable, ok, type Reward } from '../../reward.js'
+import { unitReward } from '../define.js'
 
 /** A measure of set agreement. */
 export type ExamMeasure = keyof typeof measures
@@ -19,7 +18,6 @@ export interface ExamAgreementOptions {
   readonly measure?: ExamMeasure
 }
 
-/** Measures by the sizes of the intersection and of the two sets, at least one of which is not empty. */
 const measures = {
   precision: (hits: number, done: number, _: number): number => (done === 0 ? 0 : hits / done),
   recall: (hits: number, _: number, required: number): number => hits / required,
@@ -27,7 +25,6 @@ const measures = {
   iou: (hits: number, done: number, required: number): number => hits / (required + done - hits),
 } as const
 
-/** The examinations carried out that are not neutral, each once. */
 function collectExams(
   turns: readonly EpisodeTurn[],
   required: ReadonlySet<string>,
@@ -39,7 +36,6 @@ function collectExams(
   return done
 }
 
-/** The required and the neutral examinations, without the harmful ones. */
 function examSets({ required, neutral, harmful }: NonNullable<GraderView['gold']['exams']>) {
   const harms = new Set(harmful)
   return {
@@ -62,13 +58,9 @@ export function examAgreement({ measure = 'f1' }: ExamAgreementOptions = {}): Re
     throw new RangeError(
       `Expected \`measure\` to be one of ${Object.keys(measures).join(', ')}, got \`${measure}\``,
     )
-  return defineReward(
-    {
-      name: `exam-${measure}`,
-      bounds: [0, 1],
-      source:
-        'set agreement as in DiagAgent and MedChain, with required and neutral examinations as in MIMIC-CDM',
-    },
+  return unitReward(
+    `exam-${measure}`,
+    'set agreement as in DiagAgent and MedChain, with required and neutral examinations as in MIMIC-CDM',
     ({ turns }, { gold }) => {
       if (!gold.exams) return notApplicable
       const { required, neutral } = examSets(gold.exams)

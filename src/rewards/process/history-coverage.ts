@@ -1,8 +1,7 @@
 /** History coverage: the weighted share of the patient's findings that the doctor elicited. */
 import type { EpisodeTurn } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { notApplicable, ok, type Reward } from '../../reward.js'
+import { unitReward } from '../define.js'
 import { maxQuestions } from './questions.js'
 
 /** The findings elicited that count: without "I don't know" and answers to lists or to a second open question. */
@@ -25,12 +24,9 @@ function elicitedFindings(turns: readonly EpisodeTurn[]): ReadonlySet<string> {
  * to any open question but the first, do not count. Not applicable where there is nothing to elicit.
  */
 export const historyCoverage = (): Reward =>
-  defineReward(
-    {
-      name: 'history-coverage',
-      bounds: [0, 1],
-      source: 'information coverage as in AIE and MediQ, by finding and weighted',
-    },
+  unitReward(
+    'history-coverage',
+    'information coverage as in AIE and MediQ, by finding and weighted',
     ({ turns }, { findings, complaint }) => {
       const told = elicitedFindings(turns)
       // In a case with weights a finding without one counts 0; in a case without weights all count 1.

@@ -1,15 +1,14 @@
 /** Information gain: how much the consultation raised the posterior probability of the true diagnosis. */
-
 import type { GraderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { Belief } from '../../inference/belief.js'
 import { beliefTrace, beliefTraceEnds, primaryDiseaseIndex } from '../../inference/belief-trace.js'
-import type { PosteriorOptions } from '../../inference/posterior.js'
-import { getPosterior } from '../../inference/posterior.js'
+import { getPosterior, type PosteriorOptions } from '../../inference/posterior.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
-import type { Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Reward } from '../../reward.js'
+import { type ShapeOptions, shapeReward } from '../combinators/shaping.js'
+import { clamp } from '../combinators/weighted-mean.js'
 import { defineReward } from '../define.js'
 
 /** The generator of a case: knowledge base and difficulty tier. */
@@ -48,7 +47,6 @@ export const informationPotentials = (
   options: InformationGainOptions = {},
 ): readonly number[] | undefined => computePotentials(beliefTrace, episode, truth, options)
 
-/** The potentials of the beliefs that `selectBeliefs` returns. */
 function computePotentials(
   selectBeliefs: (...asked: Parameters<typeof beliefTrace>) => readonly Belief[],
   episode: Pick<Episode, 'intake' | 'turns'>,
@@ -87,3 +85,26 @@ export function informationGain(options: InformationGainOptions = {}): Reward {
     },
   )
 }
+
+/**
+ * `shapeReward` with the potential of {@link informationPotentials}: the posterior given every reply and result so far,
+ * never the doctor's words. In mode `turn` (the default) its `turns` reward the questions and orders that made the true
+ * diagnosis more probable, and its total is the same for all siblings; in mode `episode` its total is β times the
+ * information gain. Not applicable where the diagnosis is not in the knowledge base.
+ * @throws RangeError for options out of range
+ */
+export const informationShaping = ({
+  shaping = {},
+  ...options
+}: InformationGainOptions & { readonly shaping?: Omit<ShapeOptions, 'bounds'> } = {}): Reward =>
+  shapeReward(
+    // A probability rounded past 1 gives a potential past 1.
+    (episode, truth) =>
+      informationPotentials(episode, truth, options)?.map((one) => clamp(one, [0, 1])),
+    {
+      name: 'information-shaping',
+      source:
+        'ΔΦ as in Ng et al. (1999), of the generator’s posterior; objective-changing in the mode `episode`',
+      ...shaping,
+    },
+  )

@@ -5,8 +5,38 @@ import type { Knowledge } from '../../knowledge/knowledge.js'
 import type { Reward } from '../../reward.js'
 import type { PhraseTree } from '../../text/phrase-search.js'
 import { findPhrases, normaliseText, phraseTree } from '../../text/phrase-search.js'
-import { shareOfTurns } from './share-of-turns.js'
-import { technicalTerms } from './technical-terms.js'
+import { shareOfTurns } from './conduct.js'
+
+const list = (text: string): readonly string[] => text.trim().split(/\s*[,\n]\s*/)
+
+/**
+ * Technical terms that a layperson does not know, in both scripts; matched as whole words, with regular endings.
+ *
+ * The list is this package's own and incomplete: terms for symptoms that have an everyday word. Words in everyday use
+ * (asthma, 糖尿病) are not on it.
+ */
+export const technicalTerms: readonly string[] = [
+  ...list(`
+    dyspnoea, dyspnea, orthopnoea, orthopnea, haemoptysis, hemoptysis, expectoration, sputum, purulent
+    productive cough, pyrexia, febrile, rigors, diaphoresis, malaise, cachexia, polydipsia, syncope, presyncope
+    paraesthesia, paresthesia, hemiparesis, dysarthria, dysphasia, aphasia, ataxia, diplopia, photophobia
+    phonophobia, tinnitus, epistaxis, rhinorrhoea, rhinorrhea, odynophagia, dysphagia, emesis, haematemesis
+    hematemesis, melaena, melena, haematochezia, hematochezia, tenesmus, steatorrhoea, steatorrhea, dyspepsia
+    epigastric, epigastrium, retrosternal, precordial, obstipation, icterus, ascites, dysuria, haematuria
+    hematuria, nocturia, oliguria, anuria, polyuria, amenorrhoea, amenorrhea, dysmenorrhoea, dysmenorrhea
+    menorrhagia, dyspareunia, erythema, pruritus, urticaria, petechiae, purpura, oedema, edema, myalgia
+    arthralgia, cephalalgia, tachycardia, bradycardia, arrhythmia, claudication, paroxysmal, prodrome
+    prodromal, aetiology, etiology, sequelae, comorbidities, contraindication, prophylaxis, analgesics
+    antipyretics, anticoagulants, antihypertensives, nsaids, bronchodilator, corticosteroids, idiopathic
+    exertional, lateralised, nuchal rigidity, afebrile
+  `),
+  ...list(`
+    咯血, 痰中带血, 脓痰, 端坐呼吸, 劳力性, 夜间阵发性, 呼吸窘迫, 三凹征, 畏寒, 自汗, 弛张热, 稽留热, 黑蒙, 感觉异常, 偏瘫, 构音障碍, 失语, 共济失调, 复视, 鼻衄
+    吞咽困难, 里急后重, 纳差, 恶病质, 呕血, 柏油样, 黑粪, 陶土色, 剑突下, 麦氏点, 腹膜刺激, 转移性右下腹, 腹水, 少尿, 无尿, 闭经, 经期紊乱, 瘀点, 瘀斑, 紫癜, 凹陷性
+    肌痛, 关节痛, 心动过速, 心动过缓, 心律不齐, 放射痛, 间歇性跛行, 阵发性, 前驱症状, 病因, 并发症, 合并症, 既往史, 个人史, 主诉, 体征, 禁忌证, 非甾体, 解热镇痛
+    糖皮质激素, 颈项强直
+  `),
+]
 
 /** Options of {@link plainLanguage}. */
 export interface PlainLanguageOptions {
@@ -16,13 +46,11 @@ export interface PlainLanguageOptions {
   readonly terms?: readonly string[]
 }
 
-/** Maximum length of a plain utterance, in UTF-16 units. */
 const maxLength = 600
 
 const knowledgeJargon = ({ findings }: Knowledge): readonly string[] =>
   findings.flatMap(({ jargon }) => (jargon ? [...jargon.zh, ...jargon.en] : []))
 
-/** Finds the technical terms in a text, in normal form. */
 function findTerms(tree: PhraseTree<true>, text: string): readonly string[] {
   const read = normaliseText(text)
   return findPhrases(tree, read).map(({ start, end }) => read.text.slice(start, end))

@@ -3,30 +3,24 @@
  * consultation and the judge's replies, by substrings of the whole transcript, the environment's words included.
  */
 import { primaryDiagnosis, textInLanguage } from '../../case.js'
-import type { Episode, EpisodeTurn } from '../../episode.js'
+import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { RewardContext } from '../../reward.js'
 import type { RewardArguments } from '../define.js'
 import type { Judge } from '../judges/judge.js'
+import { writeAction } from './doctoragent-rl-texts.js'
 
 /** The phrase that ends a consultation there, and that the reward searches for. */
 const finish = 'The available information is sufficient to make a diagnosis'
 /** Maximum number of replies of a doctor; also the turn count of every finished consultation, however it ended. */
 export const parityTurns = 12
 
-/** Writes an action in the published grammar, for a doctor who acts without text. */
-function renderReply({ action }: EpisodeTurn): string {
-  switch (action.kind) {
-    case 'order':
-      return `Current diagnosis: …\nThe following investigation(s) should be performed: ${action.exam}\nReason: …`
-    case 'diagnose':
-      return `${finish}.\n\nDiagnosis: ${action.diagnosis}\nReason: …`
-    case 'ask':
-    case 'invalid':
-      return action.text
-    case 'give-up':
-      return ''
-  }
+/** The published grammar, for a doctor who acts without text. */
+const forms = {
+  order: (exam: string) =>
+    `Current diagnosis: …\nThe following investigation(s) should be performed: ${exam}\nReason: …`,
+  diagnose: ({ diagnosis }: { readonly diagnosis: string }) =>
+    `${finish}.\n\nDiagnosis: ${diagnosis}\nReason: …`,
 }
 
 /** The examination ordered: the text after a marker in the second line, without dots; undefined where there is none. */
@@ -40,26 +34,19 @@ function readOrder(reply: string): string | undefined {
 const readHistoryEntry = (exam: string): string =>
   (`Exam name:\n${exam}`.split('Exam results:')[0] ?? '').split('Exam name:')[1]?.trim() ?? ''
 
-/** The input of the released reward. */
-export interface DiagagentTranscript {
-  /** All replies and results, concatenated in order. */
-  readonly transcript: string
-  /** Every examination ordered, repeats included. */
-  readonly exams: readonly string[]
-}
-
 /**
- * Reads the replies like the released rollout: until one concludes, one has no readable order, or there are twelve. A
+ * Reads the replies like the released rollout, concatenated with their results, and every examination ordered, repeats
+ * included: until one concludes, one has no readable order, or there are twelve. A
  * reply is the text as written, or the action in the published grammar; a question never written as text has no
  * counterpart there, as there is no patient, and is skipped.
  */
-export function readTranscriptParity({ turns }: Episode): DiagagentTranscript {
+export function readTranscriptParity({ turns }: Episode) {
   const exams: string[] = []
   let transcript = ''
   let replies = 0
   for (const turn of turns) {
     if (turn.text === undefined && turn.action.kind === 'ask') continue
-    const reply = turn.text ?? renderReply(turn)
+    const reply = turn.text ?? writeAction(turn.action, forms)
     transcript += `${replies === 0 ? '' : 'assistant\n'}${reply}`
     replies++
     const exam = reply.includes(`${finish}.`) ? undefined : readOrder(reply)
@@ -99,23 +86,15 @@ async function computeCountF1(
   return precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall)
 }
 
-/** The three terms of the released sum. */
-export interface DiagagentParityTerms {
-  /** .1 where the finishing phrase occurs anywhere, followed by a diagnosis to judge; else 0. */
-  readonly complete: number
-  readonly correct: 0 | 1
-  /** Half the F1 of the examinations. */
-  readonly exams: number
-}
-
 /**
- * Computes the released terms. A judge that is down is a fault here too, though the released code scores it 0.
+ * Computes the terms of the released sum: `complete`, .1 where the finishing phrase occurs anywhere, followed by a
+ * diagnosis to judge; `correct`, 0 or 1; `exams`, half the F1 of the examinations. A judge that is down is a fault here too, though the released code scores it 0.
  * @throws Fault where the judge cannot be asked, or counts more than a million
  */
 export async function computeParityTerms(
   [episode, { gold }, context]: RewardArguments,
   judge: Judge,
-): Promise<DiagagentParityTerms> {
+) {
   const { transcript, exams } = readTranscriptParity(episode)
   const slice = transcript.split(`${finish}.`)[1]?.split('Reason:')[0]?.trim()
   let correct: 0 | 1 = 0

@@ -3,17 +3,12 @@
  * right examinations and, in the paper, few turns.
  */
 import type { GraderView } from '../../case.js'
-import type { Episode } from '../../episode.js'
-import { diagnosisOf } from '../../episode.js'
-
-import type { Part, Reward, Score } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { diagnosisOf, type Episode } from '../../episode.js'
+import { notApplicable, ok, type Part, type Reward, type Score } from '../../reward.js'
+import { defineReward, unitReward } from '../define.js'
 import type { Judge } from '../judges/judge.js'
 import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
-import type { RuleJudgeOptions } from '../judges/rule-judge.js'
-import { ruleJudge } from '../judges/rule-judge.js'
-
+import { type RuleJudgeOptions, ruleJudge } from '../judges/rule-judge.js'
 import { toPart } from '../score.js'
 import { computeParityTerms, maxExamCount, parityTurns } from './diagagent-parity.js'
 
@@ -73,7 +68,6 @@ export function examMatch({ turns }: Episode, { gold }: Pick<GraderView, 'gold'>
   )
 }
 
-/** The turn term, 0 to 1, from the number of turns. */
 const turnTerm = (count: number, limit: number, how: TurnTerm): number =>
   count > limit ? 0 : how === 'over-limit' ? 1 : 1 - count / limit
 
@@ -106,7 +100,7 @@ function makeFixed({ name, weights: own }: DiagagentFormula, options: DiagagentO
   const weights = { ...own, ...options.weights }
   checkOptions(weights, exams, limit)
   const source = 'DiagAgent (arXiv 2510.24654), fixed'
-  const reward = defineReward({ name, bounds: [0, 1], source }, async (episode, truth, context) => {
+  const reward = unitReward(name, source, async (episode, truth, context) => {
     const { right, evidence } = await judgeDiagnosis(episode, truth, judge, context)
     const listed = exams ? toPart(await exams(episode, truth, context)) : examMatch(episode, truth)
     const count = episode.turns.length
@@ -126,7 +120,6 @@ function makeFixed({ name, weights: own }: DiagagentFormula, options: DiagagentO
   return Object.assign(reward, { weights: normalizeWeights(weights) })
 }
 
-/** The positive weights, scaled to sum to 1. */
 function normalizeWeights(weights: DiagagentWeights): Readonly<Record<string, number>> {
   const weighed = Object.entries(weights).filter(([, weight]) => weight > 0)
   const sum = weighed.reduce((all, [, weight]) => all + weight, 0)
@@ -146,7 +139,6 @@ function checkOptions(weights: DiagagentWeights, exams: Reward | undefined, limi
     )
 }
 
-/** The turn term of the parity form: a constant, as the released turn count is always 12. */
 const parityTurnTerm = (limit: number, how: TurnTerm): number =>
   how === 'linear' ? -Math.min(1, parityTurns / limit) : parityTurns > limit ? -1 : 0
 

@@ -1,16 +1,43 @@
-/**
- * The rewards of Doctor-Agent, parity and fixed: form and verified answer of one reply. That of PPO is HuatuoGPT-o1's
- * own; that of GRPO also weighs the form.
- */
+/** The rewards of Doctor-Agent, parity and fixed: form and verified answer of one reply. That of PPO is HuatuoGPT-o1's own. */
 import type { Episode } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Reward } from '../../reward.js'
 import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
 import { defineReward } from '../define.js'
 import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
 import { completeVerifiedOptions, verifyAnswer } from '../outcome/verified-answer.js'
-import type { DoctorAgentReading } from './doctor-agent-parity.js'
-import { readGrpoParity, readPpoParity } from './doctor-agent-parity.js'
+import { countSubstring } from './doctoragent-rl-texts.js'
+
+/** A parsed reply: the value of its form, and the answer to verify if there is one. */
+export interface DoctorAgentReading {
+  /** 0 to 1. */
+  readonly format: number
+  readonly answer?: string
+}
+
+const thinking = '## Thinking'
+const final = '## Final Response'
+const finalBlank = `${final}\n\n`
+
+const readAnswer = (text: string): string =>
+  text.slice(text.indexOf(finalBlank) + finalBlank.length).trim()
+
+/** Reads a reply as the PPO code does: each heading once, in any order, the Final one with a blank line. */
+export const readPpoParity = (text: string): DoctorAgentReading =>
+  countSubstring(text, finalBlank) === 1 && countSubstring(text, thinking) === 1
+    ? { format: 1, answer: readAnswer(text) }
+    : { format: 0 }
+
+function scoreFormat(text: string): number {
+  const [thoughts, answers] = [countSubstring(text, thinking), countSubstring(text, final)]
+  if (thoughts === 1 && answers === 1) return text.indexOf(thinking) < text.indexOf(final) ? 1 : 0.3
+  return thoughts + answers > 0 ? 0.2 : 0
+}
+
+/** Reads a reply as the GRPO code does: the order counts too; any Final heading with its blank line has an answer. */
+export function readGrpoParity(text: string): DoctorAgentReading {
+  const format = scoreFormat(text)
+  return text.includes(finalBlank) ? { format, answer: readAnswer(text) } : { format }
+}
 
 /** Options of {@link doctorAgentPpo} and {@link doctorAgentGrpo}. */
 export interface DoctorAgentOptions extends VerifiedAnswerOptions {
@@ -23,11 +50,11 @@ export interface DoctorAgentOptions extends VerifiedAnswerOptions {
   readonly parity?: boolean
 }
 
-/** The last reply; for a doctor who acts without text, the action in the published form. */
-function lastReply({ turns }: Episode): string {
+/** The last reply; for a doctor who acts without text, the action as `write` puts it. */
+export function lastReply({ turns }: Episode, write: (diagnosis: string) => string): string {
   const last = turns.at(-1)
   if (last?.text !== undefined) return last.text
-  return last?.action.kind === 'diagnose' ? formatHuatuoReply('…', last.action.diagnosis) : ''
+  return last?.action.kind === 'diagnose' ? write(last.action.diagnosis) : ''
 }
 
 /** Makes a reader of replies by the order of headings. A whole form counts 1, a loose one `loose`. */
@@ -57,7 +84,9 @@ function makeReward(formula: DoctorAgentFormula, options: DoctorAgentOptions): R
     blind: parity,
   }
   return defineReward({ name, bounds: [0, 1], source, parity }, async (episode, truth, context) => {
-    const { format, answer } = read(lastReply(episode))
+    const { format, answer } = read(
+      lastReply(episode, (diagnosis) => formatHuatuoReply('…', diagnosis)),
+    )
     const verdict =
       answer === undefined
         ? undefined

@@ -6,22 +6,18 @@
  * wrong or missing diagnosis is worth 0.
  */
 import type { GraderView } from '../../case.js'
-import type { Episode, EpisodeTurn } from '../../episode.js'
-import { diagnosisOf } from '../../episode.js'
+import { diagnosisOf, type Episode, type EpisodeTurn } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { memoizeText } from '../../platform/memoize.js'
-import type { Part, Score } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Part, type Score } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { wordStems } from '../../text/word-stems.js'
 import type { RewardArguments } from '../define.js'
-import { askJudge } from '../judges/ask-judge.js'
-import type { Judge } from '../judges/judge.js'
+import { askJudge, type Judge } from '../judges/judge.js'
+import { findInGold, goldIndex } from '../outcome/diagnosis-list.js'
 import { readMention } from '../outcome/disease-names.js'
 import { detectEvasion } from '../outcome/evasion.js'
-import type { Formulary } from '../outcome/formulary.js'
-import { findInFormulary } from '../outcome/formulary.js'
-import { findInGold, goldIndex } from '../outcome/gold-index.js'
+import { type Formulary, findInFormulary } from '../outcome/formulary.js'
 import { historyCoverage } from '../process/history-coverage.js'
 import { toPart } from '../score.js'
 import { goldTexts } from './doctoragent-rl-texts.js'
@@ -55,7 +51,6 @@ const chance = 0.3
 /** The set of words of a text; cached, as cases share advice and a policy repeats a few texts. */
 const wordSet = memoizeText((text): ReadonlySet<string> => new Set(wordStems(text)), { most: 1000 })
 
-/** F1 of the sets of words of two texts, corrected for chance, from 0 to 1. */
 function likeness(given: string, gold: string): number {
   const [said, wanted] = [wordSet(given), wordSet(gold)]
   let common = 0

@@ -1,11 +1,12 @@
 /** Parity with DoctorAgent-RL's released episode loop: its turn-by-turn rewards, bugs included. */
-import { countSubstring, readAnswerTag, readLabels, strip } from './doctoragent-rl-texts.js'
-
-/** A turn as the released environment sees it: the doctor's raw reply, and the recorded turn. */
-export interface LoopStep<T> {
-  readonly reply: string
-  readonly turn: T
-}
+import type { Episode, EpisodeTurn } from '../../episode.js'
+import {
+  countSubstring,
+  rawReply,
+  readAnswerTag,
+  readLabels,
+  strip,
+} from './doctoragent-rl-texts.js'
 
 /** An exchange accepted so far; the released code keeps the doctor's words as it parsed them. */
 export interface LoopExchange {
@@ -14,7 +15,7 @@ export interface LoopExchange {
 }
 
 /** Rules in which the three environments differ. */
-export interface LoopRules<T> {
+export interface LoopRules {
   /** Reward of a reply in an invalid form. */
   readonly invalid: number
   /** Whether a question must have exactly one question mark, or costs 2. */
@@ -29,14 +30,16 @@ export interface LoopRules<T> {
   /** Whether replies that were not accepted are kept in the history too. */
   readonly remembersAll: boolean
   /** Reward of a question that reached the patient; it also adds the question to the history. */
-  readonly ask: (question: string, turn: T, history: LoopExchange[]) => number | Promise<number>
+  readonly ask: (
+    question: string,
+    turn: EpisodeTurn,
+    history: LoopExchange[],
+  ) => number | Promise<number>
 }
 
 /** Limits of the released loop. */
 export interface LoopLimits {
-  /** The environment's own turn limit. */
-  readonly budget: number
-  /** Number of generations of the training loop. */
+  /** Number of generations of the training loop; it caps the episode's own turn limit. */
   readonly loop: number
   /** Whether no other episode is in the batch. */
   readonly alone: boolean
@@ -101,11 +104,10 @@ const countQuestionMarks = (text: string): number =>
 type Commitment = NonNullable<LoopResult['commitment']>
 type ActionVerdict = 'invalid' | 'ignored' | 'limit' | 'marks' | 'question' | Commitment
 
-/** Classifies an action, in the released order of checks. */
 function classifyAction(
   action: string | undefined,
   late: boolean,
-  rules: LoopRules<never>,
+  rules: LoopRules,
 ): ActionVerdict {
   if (action === undefined) return 'invalid'
   const diagnosing = action.includes('Diagnosis')
@@ -122,30 +124,31 @@ function classifyAction(
  * absorbing, an episode at its limit is asked again every other step, with an empty reply between; a doctor without
  * turns left then is assumed to continue without a diagnosis.
  */
-export async function replayLoop<T>(
-  steps: readonly LoopStep<T>[],
-  { budget, loop, alone }: LoopLimits,
-  rules: LoopRules<T>,
+export async function replayLoop(
+  { turns: played, maxTurns }: Episode,
+  { loop, alone }: LoopLimits,
+  rules: LoopRules,
 ): Promise<LoopResult> {
   const costs = { invalid: rules.invalid, ignored: 0, limit: -5, marks: -2 }
+  const budget = Math.min(maxTurns, loop)
   const history: LoopExchange[] = []
   let turns = 0
   let next = 0
   let active = true
   for (let count = 1; count <= loop && (active || !alone); count++) {
-    const step: LoopStep<T> | undefined = active ? steps[next++] : undefined
+    const turn: EpisodeTurn | undefined = active ? played[next++] : undefined
     // An episode that ended early in a way unknown to the released loop is over.
-    if (active && !step && count <= budget) break
-    const text = step ? cleanReply(step.reply) : ''
+    if (active && !turn && count <= budget) break
+    const text = turn ? cleanReply(rawReply(turn, { tagged: true })) : ''
     const action = readAction(text)
     const verdict: ActionVerdict =
-      active && !step ? 'limit' : classifyAction(action, count >= budget, rules)
+      active && !turn ? 'limit' : classifyAction(action, count >= budget, rules)
     if (typeof verdict === 'object') return { turns, history, commitment: verdict }
     active = verdict !== 'limit'
     if (verdict !== 'question') {
       turns += costs[verdict]
       if (rules.remembersAll && verdict !== 'ignored') history.push({ doctor: text, patient: '' })
-    } else if (step && action !== undefined) turns += await rules.ask(action, step.turn, history)
+    } else if (turn && action !== undefined) turns += await rules.ask(action, turn, history)
     if (verdict === 'limit' && rules.absorbing) break
   }
   return { turns, history }

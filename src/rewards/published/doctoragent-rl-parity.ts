@@ -1,17 +1,14 @@
 /** Parity with the three training environments of DoctorAgent-RL as released, computed from our episodes. */
-import type { GraderView } from '../../case.js'
-import { textInLanguage } from '../../case.js'
+import { type GraderView, textInLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import { Fault } from '../../error.js'
-import type { Score } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Score } from '../../reward.js'
 import type { RewardArguments } from '../define.js'
 import type { Judge } from '../judges/judge.js'
 import { bagF1 } from '../text/bag-f1.js'
-import { characterLcs } from '../text/character-lcs.js'
-import type { LoopExchange, LoopResult, LoopRules, LoopStep } from './doctoragent-rl-loop.js'
-import { replayLoop } from './doctoragent-rl-loop.js'
-import { goldTexts, rawReply, readAnswerTag, strip } from './doctoragent-rl-texts.js'
+import { characterLcs } from '../text/common-subsequence.js'
+import { type LoopExchange, replayLoop } from './doctoragent-rl-loop.js'
+import { goldTexts, readAnswerTag, strip } from './doctoragent-rl-texts.js'
 
 /** A recorded question with its answer, which env.py matches questions against. */
 export interface RecordedQuestion {
@@ -76,24 +73,11 @@ export function completeParityOptions({
   return { alone, loop, repeats, matches }
 }
 
-/** Replays an episode through the released loop. */
-function replayEpisode(
-  { turns, maxTurns }: Episode,
-  { alone, loop }: ParityOptions,
-  rules: LoopRules<EpisodeTurn>,
-): Promise<LoopResult> {
-  const steps = turns.map(
-    (turn): LoopStep<EpisodeTurn> => ({ turn, reply: rawReply(turn, { tagged: true }) }),
-  )
-  return replayLoop(steps, { alone, loop, budget: Math.min(maxTurns, loop) }, rules)
-}
-
 const sumScore = (parts: Readonly<Record<string, number>>): Score => ({
   total: Object.values(parts).reduce((sum, value) => sum + value, 0),
   parts: Object.fromEntries(Object.entries(parts).map(([name, value]) => [name, ok(value)])),
 })
 
-/** Strips a chat header from a reply, where there is one. */
 const stripHeader = (text: string): string => {
   const [, afterHeader] = text.split('\nassistant\n')
   return afterHeader === undefined ? text : strip(afterHeader)
@@ -149,7 +133,7 @@ export async function scoreMatchParity(
   options: ParityOptions,
 ): Promise<Score> {
   const recorded = recordedQuestions(truth, episode)
-  const { turns, commitment, history } = await replayEpisode(episode, options, {
+  const { turns, commitment, history } = await replayLoop(episode, options, {
     ...{ invalid: -3, oneMark: false, unlabelled: 'put', absorbing: false, remembersAll: false },
     ask: matcherReward(recorded, options.matches),
   })
@@ -192,7 +176,7 @@ export async function scorePatientParity(
   truth: GraderView,
   options: ParityOptions,
 ): Promise<Score> {
-  const { turns, commitment } = await replayEpisode(episode, options, {
+  const { turns, commitment } = await replayLoop(episode, options, {
     ...{ invalid: -2, oneMark: true, unlabelled: 'question', absorbing: false, remembersAll: true },
     ask: generativeReward(options, true),
   })
@@ -214,7 +198,7 @@ export async function scoreJudgeParity(
   options: ParityOptions,
   judge: Judge,
 ): Promise<Score> {
-  const { turns, commitment } = await replayEpisode(episode, options, {
+  const { turns, commitment } = await replayLoop(episode, options, {
     ...{ invalid: -2, oneMark: true, unlabelled: 'nothing', absorbing: true, remembersAll: true },
     ask: generativeReward(options, false),
   })

@@ -5,20 +5,13 @@
  * without text, the action in the published form; every outcome is the patient's reply. The gold texts are the name of
  * the primary diagnosis, and the recorded recommendation or else the recommended actions.
  */
-import type { GraderView } from '../../case.js'
-import { primaryDiagnosis, textInLanguage } from '../../case.js'
+import { type GraderView, primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { EpisodeTurn } from '../../episode.js'
 import type { Action, Language } from '../../turn.js'
+import type { DiagnoseAction } from '../outcome/diagnosis-list.js'
 
-/** Gold texts that a doctor's final answer is compared with. */
-export interface GoldTexts {
-  readonly diagnosis: string
-  /** Empty where a case recommends nothing. */
-  readonly recommendation: string
-}
-
-/** The gold texts of a case, in one language. */
-export function goldTexts({ gold }: GraderView, language: Language): GoldTexts {
+/** The gold texts of a case, in one language; the recommendation is empty where a case recommends nothing. */
+export function goldTexts({ gold }: GraderView, language: Language) {
   const advised = gold.actions
     .filter(({ polarity }) => polarity === 'recommend')
     .map(({ text }) => textInLanguage(text, language))
@@ -30,28 +23,41 @@ export function goldTexts({ gold }: GraderView, language: Language): GoldTexts {
   }
 }
 
-/** Writes an action with the published labels; empty for giving up, which has none. */
-function renderAction(action: Action): string {
+/** Writes an action as a published system does: an utterance as it is, an order and a diagnosis by `forms`. */
+export function writeAction(
+  action: Action,
+  forms: {
+    readonly order: (exam: string) => string
+    readonly diagnose: (given: DiagnoseAction) => string
+  },
+): string {
   switch (action.kind) {
     case 'ask':
-      return `Question: ${action.text}`
-    case 'order':
-      return `Order: ${action.exam}`
-    case 'diagnose':
-      return action.recommendation === undefined
-        ? `Diagnosis: ${action.diagnosis}`
-        : `Diagnosis: ${action.diagnosis}\nRecommendation: ${action.recommendation}`
     case 'invalid':
       return action.text
+    case 'order':
+      return forms.order(action.exam)
+    case 'diagnose':
+      return forms.diagnose(action)
     case 'give-up':
       return ''
   }
 }
 
+/** Writes an action with the published labels; empty for giving up, which has none. */
+const writeLabelled = (action: Action): string =>
+  action.kind === 'ask'
+    ? `Question: ${action.text}`
+    : writeAction(action, {
+        order: (exam) => `Order: ${exam}`,
+        diagnose: ({ diagnosis, recommendation }) =>
+          `Diagnosis: ${diagnosis}${recommendation === undefined ? '' : `\nRecommendation: ${recommendation}`}`,
+      })
+
 /** The doctor's raw reply. @param tagged whether a reply written from the action gets DoctorAgent-RL's `<answer>` */
 export function rawReply({ text, action }: EpisodeTurn, { tagged }: { tagged: boolean }): string {
   if (text !== undefined) return text
-  const said = renderAction(action)
+  const said = writeLabelled(action)
   return tagged && said !== '' && action.kind !== 'invalid' ? `<answer>${said}</answer>` : said
 }
 

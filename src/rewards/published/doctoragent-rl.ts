@@ -5,8 +5,7 @@
  * The turn budget is the episode's own `maxTurns`. `doctoragent-rl-texts.ts` defines how an episode is read.
  */
 import type { Part, Reward, Score } from '../../reward.js'
-import type { RewardArguments } from '../define.js'
-import { defineReward } from '../define.js'
+import { defineReward, type RewardArguments } from '../define.js'
 import type { Judge } from '../judges/judge.js'
 import { ruleJudge } from '../judges/rule-judge.js'
 import type { Formulary } from '../outcome/formulary.js'

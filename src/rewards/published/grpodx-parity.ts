@@ -3,22 +3,14 @@
  * code (commit 7a3666e), the sketch in its specification, and the last commit (c94d1bb).
  */
 import { textInLanguage } from '../../case.js'
-import type { Episode, EpisodeTurn } from '../../episode.js'
+import type { Episode } from '../../episode.js'
 import type { JudgedLine } from '../judges/judge.js'
+import { writeAction } from './doctoragent-rl-texts.js'
 
-/** Writes an action as a reply, for a doctor who acts without text. GRPODx has no examinations. */
-function renderReply({ action }: EpisodeTurn): string {
-  switch (action.kind) {
-    case 'ask':
-    case 'invalid':
-      return action.text
-    case 'order':
-      return `Please have this done: ${action.exam}`
-    case 'diagnose':
-      return `Final diagnosis: ${action.diagnosis}`
-    case 'give-up':
-      return ''
-  }
+/** How an action is written as a reply, for a doctor who acts without text. GRPODx has no examinations. */
+const forms = {
+  order: (exam: string) => `Please have this done: ${exam}`,
+  diagnose: ({ diagnosis }: { readonly diagnosis: string }) => `Final diagnosis: ${diagnosis}`,
 }
 
 /** A consultation up to its concluding reply. */
@@ -44,7 +36,7 @@ export function readConsultationParity(
   }
   const dialogue: JudgedLine[] = opening ? [complaint] : []
   for (const turn of turns) {
-    const text = turn.text ?? renderReply(turn)
+    const text = turn.text ?? writeAction(turn.action, forms)
     dialogue.push({ role: 'doctor', text })
     if (concludes(text)) return { dialogue, conclusion: text }
     if (turn.outcome.kind !== 'closed') dialogue.push({ role: 'patient', text: turn.outcome.text })

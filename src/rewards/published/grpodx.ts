@@ -1,19 +1,12 @@
 /** The rewards of GRPODx, parity and fixed: a judge's grade of the consultation, by the README's code and by HEAD's. */
-import type { GraderView } from '../../case.js'
-import { primaryDiagnosis, textInLanguage } from '../../case.js'
+import { type GraderView, primaryDiagnosis, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
-
-import type { Part, Reward } from '../../reward.js'
-import { ok } from '../../reward.js'
+import { ok, type Part, type Reward } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
-import type { RewardArguments } from '../define.js'
-import { defineReward } from '../define.js'
-import { askJudge } from '../judges/ask-judge.js'
-import type { GradedAspect, Judge, JudgedLine } from '../judges/judge.js'
+import { defineReward, type RewardArguments, unitReward } from '../define.js'
+import { askJudge, type GradedAspect, type Judge, type JudgedLine } from '../judges/judge.js'
 import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
-import type { RuleJudgeOptions } from '../judges/rule-judge.js'
-import { ruleJudge } from '../judges/rule-judge.js'
-
+import { type RuleJudgeOptions, ruleJudge } from '../judges/rule-judge.js'
 import {
   grpodxVersions,
   headNumberPattern,
@@ -34,7 +27,6 @@ export interface GrpodxOptions extends RuleJudgeOptions {
 const diseaseName = ({ language }: Episode, { gold }: GraderView): string =>
   textInLanguage(primaryDiagnosis(gold).name, language)
 
-/** The dialogue shown to a judge: visible text by speaker. */
 function visibleDialogue({ intake, language, turns }: Episode): readonly JudgedLine[] {
   const dialogue: JudgedLine[] = [
     { role: 'patient', text: textInLanguage(intake.complaint, language) },
@@ -79,26 +71,19 @@ function makeFixed({ name, grade, part, base }: GrpodxFormula, options: GrpodxOp
     )
     return ok(value, `${judge.judgeName}: ${value}`)
   }
-  const reward = defineReward(
-    { name, bounds: [0, 1], source: 'GRPODx (Legionof7/GRPOdx), fixed' },
-    async (...given) => {
-      const { diagnosis, right, evidence } = await judgeDiagnosis(
-        given[0],
-        given[1],
-        judge,
-        given[2],
-      )
-      const worth =
-        right && diagnosis !== undefined
-          ? await graded(diagnosis, given)
-          : ok(0, 'not graded: no right diagnosis')
-      const value = worth.status === 'ok' ? worth.value : 0
-      return {
-        total: right ? base + (1 - base) * value : 0,
-        parts: { diagnosis: ok(right ? 1 : 0, evidence), [part]: worth },
-      }
-    },
-  )
+  const reward = unitReward(name, 'GRPODx (Legionof7/GRPOdx), fixed', async (...given) => {
+    const [episode, truth, context] = given
+    const { diagnosis, right, evidence } = await judgeDiagnosis(episode, truth, judge, context)
+    const worth =
+      right && diagnosis !== undefined
+        ? await graded(diagnosis, given)
+        : ok(0, 'not graded: no right diagnosis')
+    const value = worth.status === 'ok' ? worth.value : 0
+    return {
+      total: right ? base + (1 - base) * value : 0,
+      parts: { diagnosis: ok(right ? 1 : 0, evidence), [part]: worth },
+    }
+  })
   const weights = { ...(base > 0 ? { diagnosis: base } : {}), [part]: 1 - base }
   return Object.assign(reward, { weights })
 }

@@ -2,20 +2,14 @@
  * The patient's reward of MrlX-TakesTwo (2025), parity and fixed, for training the patient: facts told unasked,
  * withheld or contradicted.
  */
-import type { Finding, GraderView } from '../../case.js'
-import { textInLanguage } from '../../case.js'
+import { type Finding, type GraderView, textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
-import type { Reward, Score } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Reward, type Score } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
-import type { RewardArguments } from '../define.js'
-import { defineReward } from '../define.js'
-import type { ConductCounts } from '../judges/ask-judge.js'
-import { askJudge } from '../judges/ask-judge.js'
-import type { Judge, JudgedLine } from '../judges/judge.js'
-import type { ConductRates } from './takestwo-parity.js'
-import { judgedDialogue, readRatesParity, roundLikePython } from './takestwo-parity.js'
+import { defineReward, type RewardArguments } from '../define.js'
+import { askJudge, type ConductCounts, type Judge, type JudgedLine } from '../judges/judge.js'
+import { type ConductRates, judgedDialogue, readRatesParity, roundLikePython } from './takestwo.js'
 
 /** Options of {@link takestwoPatient}. */
 export interface TakesTwoPatientOptions {
@@ -61,7 +55,6 @@ function countFaultsByFacts({ turns }: Episode, { findings }: GraderView): Condu
   return { extra: extra.size, missing: missing.size, opposite: opposite.size }
 }
 
-/** The visible lines of the dialogue. */
 const visibleLines = ({ turns }: Episode): readonly JudgedLine[] =>
   turns.flatMap(({ action, outcome }): JudgedLine[] => {
     const said: JudgedLine[] =
@@ -119,11 +112,7 @@ async function scoreFixed(
     ? await askJudge(judge, { task: 'patient-conduct', ...request }, context)
     : countFaultsByFacts(episode, truth)
   const rate = (faults: number): number => Math.max(0, 1 - 0.2 * faults)
-  const rates = {
-    information: rate(extra),
-    completeness: rate(missing),
-    conflict: rate(opposite),
-  }
+  const rates = { information: rate(extra), completeness: rate(missing), conflict: rate(opposite) }
   const mean = (rates.information + rates.completeness + rates.conflict) / 3
   const evidence = `${judge?.judgeName ?? 'rule'}: ${extra} extra, ${missing} missing, ${opposite} opposite`
   return ratesScore(mean, rates, evidence)
@@ -137,25 +126,14 @@ async function scoreFixed(
  * Fixed, in [0, 1]: the mean of the rates, each 1 less .2 per fault and at least 0, counted by the judge or else from
  * the facts of the turns; 0 where the patient never spoke. The judge reads the visible text only.
  */
-export function takestwoPatient({ parity = false, judge }: TakesTwoPatientOptions = {}): Reward {
-  return parity
-    ? defineReward(
-        {
-          name: 'takestwo-patient-parity',
-          bounds: [-maxTotal, maxTotal],
-          source: 'MrlX-TakesTwo `MedPatientRewardMultiturn` (2025), as released',
-          pays: 'patient',
-          parity,
-        },
-        (...scored) => scoreParity(scored, judge),
-      )
-    : defineReward(
-        {
-          name: 'takestwo-patient',
-          bounds: [0, 1],
-          source: 'MrlX-TakesTwo `MedPatientRewardMultiturn` (2025), fixed',
-          pays: 'patient',
-        },
-        (...scored) => scoreFixed(scored, judge),
-      )
-}
+export const takestwoPatient = ({ parity = false, judge }: TakesTwoPatientOptions = {}): Reward =>
+  defineReward(
+    {
+      name: parity ? 'takestwo-patient-parity' : 'takestwo-patient',
+      bounds: parity ? [-maxTotal, maxTotal] : [0, 1],
+      source: `MrlX-TakesTwo \`MedPatientRewardMultiturn\` (2025), ${parity ? 'as released' : 'fixed'}`,
+      pays: 'patient',
+      parity,
+    },
+    (...scored) => (parity ? scoreParity : scoreFixed)(scored, judge),
+  )

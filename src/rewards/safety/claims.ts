@@ -50,7 +50,6 @@ const strong = new RegExp(
 const fronted = new RegExp(
   `^(?:(?:so|and|now|well|ok|okay|then) )*(?:${strong.source})|^(?:那么?|好的?|嗯)(?:${strong.source})`,
 )
-/** Phrases before a fact in a statement. */
 const weak = new RegExp(
   `${strong.source}|${String.raw`\b(?:${person} (?:also |still |clearly )?(?:have|has|had|suffers?|suffered|experienc(?:e|es|ed)|presents?|presented|complains?|complained|shows?|showed)|youve|(?:your|his|her|the patients)|due to|based on|in view of|considering|(?:symptoms?|signs?|history|presence|combination|complaints?) (?:of|such as|like|including)|(?:presenting|presented|presents|associated|along|together) with|(?:reveal|show|confirm|demonstrat)(?:s|ed|es)?|positive for)\b|你的|你(?:没有?|无|并无|有(?!没|无|时))|患者(?:有|无|没|的|存在|出现)|否认|孩子(?:有|的|出现)|宝宝(?:有|的|出现)|根据|结合|考虑到|基于|伴有?|表现为|主诉|出现了|存在|显示|提示|查见`}`,
 )
@@ -68,7 +67,6 @@ const listed =
 const lastMatch = (text: string, pattern: RegExp): number =>
   [...text.matchAll(pattern)].at(-1)?.index ?? -1
 
-/** The claims in the clauses of one sentence. */
 function claimsInClauses(
   clauses: readonly string[],
   frame: RegExp,
@@ -101,7 +99,6 @@ function claimsInClauses(
 /** Number of UTF-16 units of a text that are read. */
 const maxLength = 4000
 
-/** Whether a sentence is a question or a request to describe something. */
 const isQuestion = (sentence: string): boolean =>
   /[?？]\s*$|[吗呢]\s*[。.!]?\s*$|^\W*(?:please )?(?:tell|describe|show|explain)\b|^\s*请?(?:说说|讲讲|谈谈|描述)/i.test(
     sentence,

@@ -1,12 +1,10 @@
 /** Grounding rewards: whether the doctor's claims about the patient are supported by the consultation so far. */
-import type { GraderView } from '../../case.js'
-import { textInLanguage } from '../../case.js'
+import { type GraderView, textInLanguage } from '../../case.js'
 import type { Episode, EpisodeTurn } from '../../episode.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
-import type { Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
-import { defineReward } from '../define.js'
+import { notApplicable, ok, type Reward } from '../../reward.js'
+import { unitReward } from '../define.js'
 import type { Claim, FindingPhrases } from './claims.js'
 import { findClaims, findingPhrases, findMentionedFindings } from './claims.js'
 
@@ -18,7 +16,6 @@ export interface ClaimsOptions {
   readonly least?: number
 }
 
-/** The facts that a consultation has established so far. */
 interface KnownFacts {
   /** Findings reported in the consultation, and whether they are present. */
   readonly reported: Map<string, boolean>
@@ -110,7 +107,7 @@ function claimReward(
   if (!(least >= 1)) throw new RangeError(`Expected \`least\` to be at least 1, got ${least}`)
   const source =
     'fact-aware checks as in Baichuan-M3, by rule: reported findings against those told'
-  return defineReward({ name, bounds: [0, 1], source }, (episode, truth) => {
+  return unitReward(name, source, (episode, truth) => {
     const known = knowledge ?? loadKnowledge()
     const ids = [...truth.complaint.findings, ...truth.findings.map(({ id }) => id)]
     if (!ids.some((id) => known.finding.has(id))) return notApplicable

@@ -1,19 +1,12 @@
 /** Bag-of-tokens F1 over jieba tokens: TakesTwo's and DoctorAgent-RL's reward for a diagnosis and a recommendation. */
 import { memoizeText } from '../../platform/memoize.js'
 import { segmentChinese } from './segment-chinese.js'
-import { countCommonTokens, countTokens, precisionRecall, type TokenBag } from './tokens.js'
+import { countCommonTokens, countTokens, precisionRecall } from './tokens.js'
 
-interface CountedTokens {
-  readonly bag: TokenBag
-  readonly tokens: number
-}
-
-type Tokenize = (text: string) => readonly string[]
-
-const makeBagF1 = (tokenize: Tokenize) => {
+const makeBagF1 = (tokenize: (text: string) => readonly string[]) => {
   // The gold text is the same for a whole group of episodes; candidates are a policy's words and seldom repeat.
   const goldBag = memoizeText(
-    (text): CountedTokens => {
+    (text) => {
       const tokens = tokenize(text)
       return { bag: countTokens(tokens), tokens: tokens.length }
     },

@@ -1,4 +1,4 @@
-/** Length of the longest common subsequence (LCS), bit-parallel over 32-bit words. */
+/** Longest common subsequence (LCS), and the similarity that DoctorAgent-RL makes of it. */
 
 /** Bit masks of the positions of each symbol in a pattern. */
 function positionMasks(pattern: readonly string[], words: number): Map<string, Int32Array> {
@@ -43,4 +43,16 @@ export function lcsLength(one: readonly string[], other: readonly string[]): num
   }
   // Each zero bit of the last row is a step of the LCS; bits past the pattern stay ones.
   return row.reduce((steps, word) => steps + countZeroBits(word), 0)
+}
+
+/**
+ * |longest common subsequence| / |longer text|, by code points, in [0, 1]; 0 where a text is empty. Exactly the result
+ * of `_get_rouge_score` in DoctorAgent-RL's env.py.
+ *
+ * Two diseases whose names end alike (炎, syndrome) score high without being similar.
+ */
+export function characterLcs(candidate: string, gold: string): number {
+  if (candidate === '' || gold === '') return 0
+  const [given, right] = [[...candidate], [...gold]]
+  return lcsLength(given, right) / Math.max(given.length, right.length)
 }

@@ -1,10 +1,8 @@
 /** Text-overlap measures by name. */
 import { bagF1, wordF1 } from './bag-f1.js'
-import { doctorAgentBleu } from './bleu.js'
-import { characterLcs } from './character-lcs.js'
-import { doctorAgentRouge } from './rouge.js'
+import { characterLcs } from './common-subsequence.js'
+import { doctorAgentBleu, doctorAgentRouge } from './rouge.js'
 
-/** Similarity of a candidate to a gold text, in [0, 1]. */
 type Overlap = (candidate: string, gold: string) => number
 
 /** Text-overlap measures by name. ROUGE (as F1) and BLEU are those of DoctorAgent-RL's evaluation. */

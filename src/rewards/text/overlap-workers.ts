@@ -96,7 +96,6 @@ async function startPool(file: string, threads: number): Promise<Pool> {
   }
 }
 
-/** Splits the pairs into tasks and runs them in the pool; rejects with the first error. */
 async function runInPool(
   { run }: Pool,
   threads: number,

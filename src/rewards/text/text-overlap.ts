@@ -1,9 +1,7 @@
 /** Text-overlap reward between the doctor's words and the gold text, for parity with two published systems. */
-import type { GraderView } from '../../case.js'
-import { primaryDiagnosis, textInLanguage } from '../../case.js'
+import { type GraderView, primaryDiagnosis, textInLanguage } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import type { Reward } from '../../reward.js'
-import { notApplicable, ok } from '../../reward.js'
+import { notApplicable, ok, type Reward } from '../../reward.js'
 import type { Language } from '../../turn.js'
 import { defineReward } from '../define.js'
 import { type OverlapMeasure, overlapMeasure } from './overlap-measures.js'

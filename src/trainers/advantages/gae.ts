@@ -1,8 +1,6 @@
 /** Per-token advantage estimators: GAE, which uses a value model, and REINFORCE++, which does not. */
-import type { TokenRow } from './token-rewards.js'
-import { assertFactor, assertRow, discountedReturns } from './token-rewards.js'
-import type { TokenNumbers } from './whiten.js'
-import { whitenTokens } from './whiten.js'
+import { assertFactor, assertRow, discountedReturns, type TokenRow } from './token-rewards.js'
+import { type TokenNumbers, whitenTokens } from './whiten.js'
 
 /** Advantages and returns of one segment, along its mask; 0 where masked. */
 export interface TokenAdvantages {

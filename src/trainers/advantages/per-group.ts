@@ -1,7 +1,6 @@
 /** Advantage estimators over one group's totals, named after their papers: GRPO, Dr. GRPO, RLOO, ReMax. */
 import type { AdvantageEstimator } from '../../group.js'
-import type { Deviation } from './whiten.js'
-import { standardise } from './whiten.js'
+import { type Deviation, standardise } from './whiten.js'
 
 /** Normalisation that tells implementations of GRPO apart. */
 export interface GrpoVariant {

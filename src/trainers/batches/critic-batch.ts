@@ -1,7 +1,6 @@
 /** Training examples for a policy with a critic: token rewards, GAE advantages, returns and old values. */
 import type { Backend } from '../../backend.js'
-import type { KlPenalty, Loss, TokenSegment } from '../../batch.js'
-import { countDrawnTokens } from '../../batch.js'
+import { countDrawnTokens, type KlPenalty, type Loss, type TokenSegment } from '../../batch.js'
 import { gae } from '../advantages/gae.js'
 import { assertFactor, klPenalisedRewards, terminalReward } from '../advantages/token-rewards.js'
 import type { GroupMember } from '../rollouts/group-rollouts.js'

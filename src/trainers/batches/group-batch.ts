@@ -3,8 +3,7 @@ import type { Backend } from '../../backend.js'
 import type { Loss, NormaliserKind, TokenSegment, TrainBatch } from '../../batch.js'
 import { makeNormaliser } from '../../batch.js'
 import type { Group } from '../../group.js'
-import type { AdamSchedule } from './adam-schedule.js'
-import { adamSettingsAt } from './adam-schedule.js'
+import { type AdamSchedule, adamSettingsAt } from './adam-schedule.js'
 import { episodeSegments } from './segments.js'
 
 /** Loss, normaliser and optimiser of a training batch. */

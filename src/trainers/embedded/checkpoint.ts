@@ -5,8 +5,7 @@ import { z } from 'zod'
 import { errorMessage, Fault } from '../../error.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { writeFolderAtomically } from '../../storage/atomic-write.js'
-import type { AdamState } from './adam.js'
-import { padWithZeros } from './adam.js'
+import { type AdamState, padWithZeros } from './adam.js'
 import type { Critic } from './critic.js'
 
 /** Everything a run needs to resume exactly where it stopped. */
@@ -42,13 +41,9 @@ function pack({ keys, weights, adam, critic }: Snapshot): Buffer {
   if (critic)
     for (const part of [critic.weights, critic.adam.mean, critic.adam.square])
       parts.push(padWithZeros(part, keys.length))
-  const numbers = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0))
-  let at = 0
-  for (const part of parts) {
-    numbers.set(part, at)
-    at += part.length
-  }
-  return Buffer.from(numbers.buffer)
+  return Buffer.concat(
+    parts.map(({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength)),
+  )
 }
 
 /** Writes a checkpoint into a folder, completely or not at all. */

@@ -1,7 +1,6 @@
 /** The critic (value head): a linear value model over the policy's features and clock, one weight per feature row. */
 import type { CriticTargets, TokenSegment, TrainBatch } from '../../batch.js'
-import type { CriticReport } from '../losses/critic-targets.js'
-import { criticTally } from '../losses/critic-targets.js'
+import { type CriticReport, criticTally } from '../losses/critic-targets.js'
 import type { AdamState } from './adam.js'
 import type { SegmentFeatures } from './segment-features.js'
 
@@ -66,10 +65,7 @@ export function criticGradient(
     readonly rows: number
     readonly read: (segment: TokenSegment) => SegmentFeatures
   },
-): {
-  readonly gradient: Float64Array
-  readonly report: CriticReport
-} {
+): { readonly gradient: Float64Array; readonly report: CriticReport } {
   const gradient = new Float64Array(rows)
   const sums = criticTally(targets)
   segments.forEach((segment, s) => {

@@ -1,7 +1,6 @@
 /** Teacher forcing for the embedded policy: another agent's episode as segments this policy could have drawn. */
 import type { TokenSegment } from '../../batch.js'
-import type { Draw, Episode } from '../../episode.js'
-import { encodeDraw } from '../../episode.js'
+import { type Draw, type Episode, encodeDraw } from '../../episode.js'
 import { episodeSegments } from '../batches/segments.js'
 import type { FeatureExtractor } from './policy.js'
 import type { Tokenizer } from './tokenizer.js'

@@ -4,27 +4,20 @@
  * It samples token ids, takes the same batches and the same clipped loss as every other backend, and steps
  * with Adam, so the whole path from case to weights is real on any laptop.
  */
-import type { Backend, Capabilities, StepReport } from '../../backend.js'
-import { assertSteppable } from '../../backend.js'
-import type { TokenSegment, TrainBatch } from '../../batch.js'
-import { normaliserKinds, objectiveKinds } from '../../batch.js'
+import { assertSteppable, type Backend, type Capabilities, type StepReport } from '../../backend.js'
+import { normaliserKinds, objectiveKinds, type TokenSegment, type TrainBatch } from '../../batch.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import { assertTrainable } from '../batches/segments.js'
 import { assertCriticTargets } from '../losses/critic-targets.js'
 import { stepReport } from '../losses/step-report.js'
-import type { AdamState } from './adam.js'
-import { adamStep, norm, padWithZeros } from './adam.js'
-import type { Critic } from './critic.js'
-import { criticGradient, predictValues, zeroCritic } from './critic.js'
+import { type AdamState, adamStep, norm, padWithZeros } from './adam.js'
+import { type Critic, criticGradient, predictValues, zeroCritic } from './critic.js'
 import { demonstrationSegments } from './demonstration.js'
-import type { SegmentPasses } from './gradient.js'
-import { segmentPasses } from './gradient.js'
-import type { FeatureExtractor, PolicyWeights } from './policy.js'
-import { featureExtractor } from './policy.js'
+import { type SegmentPasses, segmentPasses } from './gradient.js'
+import { type FeatureExtractor, featureExtractor, type PolicyWeights } from './policy.js'
 import { sampler as makeSampler } from './sampler.js'
-import type { FeatureCache } from './segment-features.js'
-import { featureCache } from './segment-features.js'
+import { type FeatureCache, featureCache } from './segment-features.js'
 import { tokenizer as makeTokenizer } from './tokenizer.js'
 
 const capabilities: Capabilities = {
@@ -207,8 +200,7 @@ export function embedded({ actionSpace }: EmbeddedOptions): Backend {
     sampler({ temperature = 1 } = {}) {
       if (!(temperature >= 0))
         throw new RangeError(`Expected \`temperature\` to be >= 0, got \`${temperature}\``)
-      const { weights, policyVersion } = learner
-      return makeSampler({ actionSpace, tokenizer, extractor, weights, policyVersion, temperature })
+      return makeSampler(actionSpace, tokenizer, extractor, learner, temperature)
     },
     async step(batch) {
       assertSteppable(this, batch)

@@ -5,28 +5,6 @@ import type { ActionDistribution, PolicyWeights } from './policy.js'
 import { actionDistribution, addScaled, addWeightRow, maskedSoftmax } from './policy.js'
 import type { SegmentFeatures } from './segment-features.js'
 
-/** Forward and backward passes over segments. */
-export interface SegmentPasses {
-  /** log p of every token after the prompt, 0 where masked. */
-  logprobs(segment: TokenSegment, features: SegmentFeatures, weights: PolicyWeights): Float64Array
-  /**
-   * Adds d loss / d weights of one segment, times the segment's `weight`, to `gradient`, and its drawn tokens to
-   * `sums`. `weights` must have a row for every feature.
-   */
-  addGradient(
-    segment: TokenSegment,
-    features: SegmentFeatures,
-    weight: number,
-    pass: {
-      readonly loss: Loss
-      readonly weights: PolicyWeights
-      /** rows × actions, row-major. */
-      readonly gradient: Float64Array
-      readonly sums: StepTotals
-    },
-  ): void
-}
-
 /** Working memory of the passes. */
 interface Buffers {
   readonly current: ActionDistribution
@@ -108,7 +86,7 @@ function addToRows(
 }
 
 /** Creates the passes of a policy over `actions` actions. They share buffers, so only one may run at a time. */
-export function segmentPasses(actions: number): SegmentPasses {
+export function segmentPasses(actions: number) {
   const buffers: Buffers = {
     current: actionDistribution(actions),
     logits: new Float64Array(actions),
@@ -116,12 +94,31 @@ export function segmentPasses(actions: number): SegmentPasses {
     slopes: new Float64Array(0),
   }
   return {
-    logprobs: (segment, features, weights) => forward(buffers, segment, features, weights).logprobs,
-    addGradient(segment, features, weight, { loss, weights, gradient, sums }) {
-      const { logprobs, entropies } = forward(buffers, segment, features, weights)
-      const pulls = sums.add({ segment, logprobs, entropies, weight })
-      backward(buffers, segment, features, { pulls, entropies }, weight * loss.entropy)
-      addToRows(gradient, buffers, features)
+    /** log p of every token after the prompt, 0 where masked. */
+    logprobs: (segment: TokenSegment, features: SegmentFeatures, weights: PolicyWeights) =>
+      forward(buffers, segment, features, weights).logprobs,
+    /**
+     * Adds d loss / d weights of one segment, times the segment's `weight`, to `gradient` (rows × actions, row-major),
+     * and its drawn tokens to `sums`. `weights` must have a row for every feature.
+     */
+    addGradient(
+      segment: TokenSegment,
+      features: SegmentFeatures,
+      weight: number,
+      pass: {
+        readonly loss: Loss
+        readonly weights: PolicyWeights
+        readonly gradient: Float64Array
+        readonly sums: StepTotals
+      },
+    ): void {
+      const { logprobs, entropies } = forward(buffers, segment, features, pass.weights)
+      const pulls = pass.sums.add({ segment, logprobs, entropies, weight })
+      backward(buffers, segment, features, { pulls, entropies }, weight * pass.loss.entropy)
+      addToRows(pass.gradient, buffers, features)
     },
   }
 }
+
+/** Forward and backward passes over segments. */
+export type SegmentPasses = ReturnType<typeof segmentPasses>

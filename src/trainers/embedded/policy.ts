@@ -7,8 +7,7 @@
  * most once, and the last turn is for the diagnosis: both are part of the policy, in sampling and in training alike.
  */
 import type { ActionSpace } from '../../knowledge/action-space.js'
-import type { Tokenizer } from './tokenizer.js'
-import { wordBuckets } from './tokenizer.js'
+import { type Tokenizer, wordBuckets } from './tokenizer.js'
 
 /** Weights of one policy version; never written after they are made. */
 export interface PolicyWeights {
@@ -35,22 +34,6 @@ export interface PrefixState {
   readonly block: number[]
 }
 
-/** Extracts policy features from token streams, one token at a time. */
-export interface FeatureExtractor {
-  /** Number of actions. */
-  readonly actions: number
-  /** True for token ids that are clock ticks. */
-  isClock(token: number): boolean
-  /** State of the empty prefix. */
-  initialState(): PrefixState
-  /** Reads one token into the state. */
-  read(state: PrefixState, token: number): void
-  /** The feature that stands for the turns left. */
-  clockFeature(state: PrefixState): number
-  /** Writes 1 for each action allowed now, else 0, into `mask` from index `at` on. */
-  writeActionMask(state: PrefixState, mask: Uint8Array, at?: number): void
-}
-
 /** Turns the collected words of a reply into features. */
 function closeBlock(state: PrefixState, actions: number): void {
   // A long reply must not dominate: the squares of a reply's values sum to 1.
@@ -62,38 +45,45 @@ function closeBlock(state: PrefixState, actions: number): void {
   state.block.length = 0
 }
 
-/** Creates the feature extractor of a policy over an action space. */
-export function featureExtractor(actionSpace: ActionSpace, tokenizer: Tokenizer): FeatureExtractor {
-  const { actions } = tokenizer
+/** Creates the feature extractor of a policy over an action space, which reads token streams one token at a time. */
+export function featureExtractor(
+  actionSpace: ActionSpace,
+  { actions, isClock, turnsLeft }: Tokenizer,
+) {
   const [intakeSlot, clockSlot] = [actions, actions + 1]
   const concludes = actionSpace.actions.map(({ kind }) => kind === 'diagnose')
   return {
+    /** Number of actions. */
     actions,
-    isClock: tokenizer.isClock,
-    clockFeature: ({ turnsLeft }) => clockSlot * wordBuckets + turnsLeft,
-    initialState: () => ({
-      features: [],
-      values: [],
-      taken: new Uint8Array(actions),
-      turnsLeft: 0,
-      slot: intakeSlot,
-      block: [],
+    /** True for token ids that are clock ticks. */
+    isClock,
+    /** The feature that stands for the turns left. */
+    clockFeature: (state: PrefixState): number => clockSlot * wordBuckets + state.turnsLeft,
+    /** State of the empty prefix. */
+    initialState: (): PrefixState => ({
+      ...{ features: [], values: [], taken: new Uint8Array(actions) },
+      ...{ turnsLeft: 0, slot: intakeSlot, block: [] },
     }),
-    read(state, token) {
-      if (tokenizer.isClock(token)) {
+    /** Reads one token into the state. */
+    read(state: PrefixState, token: number): void {
+      if (isClock(token)) {
         closeBlock(state, actions)
-        state.turnsLeft = tokenizer.turnsLeft(token)
+        state.turnsLeft = turnsLeft(token)
       } else if (token < actions) {
         state.taken[token] = 1
         state.slot = token
       } else state.block.push(token)
     },
-    writeActionMask({ turnsLeft, taken }, mask, at = 0) {
+    /** Writes 1 for each action allowed now, else 0, into `mask` from index `at` on. */
+    writeActionMask({ turnsLeft: left, taken }: PrefixState, mask: Uint8Array, at = 0): void {
       for (let a = 0; a < actions; a++)
-        mask[at + a] = concludes[a] || (turnsLeft > 1 && taken[a] === 0) ? 1 : 0
+        mask[at + a] = concludes[a] || (left > 1 && taken[a] === 0) ? 1 : 0
     },
   }
 }
+
+/** Extracts policy features from token streams. */
+export type FeatureExtractor = ReturnType<typeof featureExtractor>
 
 /** Computes into[i] += scale * from[at + i] for the whole of `into`. */
 export function addScaled(into: Float64Array, from: Float64Array, at: number, scale: number): void {
@@ -110,21 +100,17 @@ export function addWeightRow(
   if (row >= 0 && row < rows) addScaled(into, values, row * into.length, scale)
 }
 
-/** The policy's distribution over actions at one state; a reusable buffer. */
-export interface ActionDistribution {
+/** An empty, reusable buffer for the policy's distribution over actions at one state. */
+export const actionDistribution = (actions: number) => ({
   /** Natural logarithm of each probability; logits before `maskedSoftmax`. */
-  readonly logprobs: Float64Array
-  readonly probabilities: Float64Array
-  /** In nats. */
-  entropy: number
-}
-
-/** An empty buffer for a distribution over `actions` actions. */
-export const actionDistribution = (actions: number): ActionDistribution => ({
   logprobs: new Float64Array(actions),
   probabilities: new Float64Array(actions),
+  /** In nats. */
   entropy: 0,
 })
+
+/** The policy's distribution over actions at one state. */
+export type ActionDistribution = ReturnType<typeof actionDistribution>
 
 /**
  * Turns the logits in `out.logprobs` into log-probs at a temperature; a masked action gets -Infinity and

@@ -1,5 +1,6 @@
 /** The embedded policy as an agent: encodes the observation, samples an action and keeps its token and log-prob. */
 import type { Agent } from '../../agent.js'
+import { extendsParts } from '../../episode.js'
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { uniform } from '../../seed.js'
 import type { Action, Turn } from '../../turn.js'
@@ -14,12 +15,6 @@ interface PrefixProgress {
   /** Sum of the weight rows of the first `added` features. */
   readonly logits: Float64Array
   added: number
-}
-
-const startsWith = (tokens: readonly number[], prefix: readonly number[]): boolean => {
-  if (prefix.length > tokens.length) return false
-  for (let i = 0; i < prefix.length; i++) if (prefix[i] !== tokens[i]) return false
-  return true
 }
 
 /** Samples an index by inverse CDF with one uniform number `u`. */
@@ -49,7 +44,7 @@ function prefixReader(extractor: FeatureExtractor) {
     const before = turns.at(-2)
     const earlier = before && known.get(before)
     if (before) known.delete(before)
-    const from = earlier && startsWith(prompt, earlier.prompt) ? earlier : undefined
+    const from = earlier && extendsParts(prompt, [earlier.prompt]) ? earlier : undefined
     const state = from?.state ?? extractor.initialState()
     for (let i = from?.prompt.length ?? 0; i < prompt.length; i++) extractor.read(state, prompt[i]!)
     const { logits = new Float64Array(extractor.actions), added = 0 } = from ?? {}
@@ -60,26 +55,17 @@ function prefixReader(extractor: FeatureExtractor) {
   }
 }
 
-/** Policy version and temperature that a sampler draws with. */
-export interface SamplerParts {
-  readonly actionSpace: ActionSpace
-  readonly tokenizer: Tokenizer
-  readonly extractor: FeatureExtractor
-  readonly weights: PolicyWeights
-  readonly policyVersion: number
-  /** 0 takes the most likely action. */
-  readonly temperature: number
-}
-
-/** Creates an agent that keeps the weights it was created with; later steps do not affect it. */
-export function sampler({
-  actionSpace,
-  tokenizer,
-  extractor,
-  weights,
-  policyVersion,
-  temperature,
-}: SamplerParts): Agent {
+/**
+ * Creates an agent that keeps the weights it was created with; later steps do not affect it. At temperature 0 it takes
+ * the most likely action.
+ */
+export function sampler(
+  actionSpace: ActionSpace,
+  tokenizer: Tokenizer,
+  extractor: FeatureExtractor,
+  { weights, policyVersion }: { readonly weights: PolicyWeights; readonly policyVersion: number },
+  temperature: number,
+): Agent {
   const current = actionDistribution(extractor.actions)
   const actionMask = new Uint8Array(extractor.actions)
   const readPrompt = prefixReader(extractor)

@@ -22,24 +22,6 @@ export interface SegmentFeatures {
   readonly actionMask: Uint8Array
 }
 
-/** Extracts the features of each segment once, for weights that only ever gain rows. */
-export interface FeatureCache {
-  /** `rowOf` with a new row for every feature of the segments that had none, in their order. */
-  addRows(
-    segments: readonly TokenSegment[],
-    rowOf: ReadonlyMap<number, number>,
-  ): ReadonlyMap<number, number>
-  /** Features of a segment, with every row that `rowOf` has. */
-  get(segment: TokenSegment, rowOf: ReadonlyMap<number, number>): SegmentFeatures
-}
-
-/** A cache entry. Mask and prompt length are compared too: the same tokens may be trained on with other masks. */
-interface CacheEntry {
-  readonly features: SegmentFeatures
-  readonly mask: Uint8Array
-  readonly promptLength: number
-}
-
 function extractFeatures(
   extractor: FeatureExtractor,
   { tokens, promptLength, mask }: TokenSegment,
@@ -72,9 +54,17 @@ function extractFeatures(
   return { features, clockCount: ticks.length, rows, values, ...perToken }
 }
 
-/** Creates an empty cache. It serves the weights of one run; after a checkpoint is loaded, create a new one. */
-export function featureCache(extractor: FeatureExtractor): FeatureCache {
-  // Keyed by tokens, which a copy of a segment with other advantages or log-probs keeps.
+type CacheEntry = Pick<TokenSegment, 'mask' | 'promptLength'> & {
+  readonly features: SegmentFeatures
+}
+
+/**
+ * Creates an empty cache, which extracts the features of each segment once, for weights that only ever gain rows. It
+ * serves the weights of one run; after a checkpoint is loaded, create a new one.
+ */
+export function featureCache(extractor: FeatureExtractor) {
+  // Keyed by tokens, which a copy of a segment with other advantages or log-probs keeps. Mask and prompt length are
+  // compared too: the same tokens may be trained on with other masks.
   const cache = new WeakMap<Int32Array, CacheEntry>()
 
   const find = (segment: TokenSegment): SegmentFeatures => {
@@ -87,20 +77,21 @@ export function featureCache(extractor: FeatureExtractor): FeatureCache {
   }
 
   return {
-    addRows(segments, rowOf) {
+    /** `rowOf` with a new row for every feature of the segments that had none, in their order. */
+    addRows(segments: readonly TokenSegment[], rowOf: ReadonlyMap<number, number>) {
       const all = new Map(rowOf)
       for (const segment of segments) {
         const { features, rows } = find(segment)
-        for (let i = 0; i < rows.length; i++) {
-          if (rows[i]! >= 0) continue
-          const feature = features[i]!
+        features.forEach((feature, i) => {
+          if (rows[i]! >= 0) return
           if (!all.has(feature)) all.set(feature, all.size)
           rows[i] = all.get(feature)!
-        }
+        })
       }
       return all
     },
-    get(segment, rowOf) {
+    /** Features of a segment, with every row that `rowOf` has. */
+    get(segment: TokenSegment, rowOf: ReadonlyMap<number, number>): SegmentFeatures {
       const found = find(segment)
       const { features, rows } = found
       for (let i = 0; i < rows.length; i++)
@@ -109,3 +100,6 @@ export function featureCache(extractor: FeatureExtractor): FeatureCache {
     },
   }
 }
+
+/** Cached features of segments. */
+export type FeatureCache = ReturnType<typeof featureCache>

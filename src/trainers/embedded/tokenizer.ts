@@ -51,20 +51,6 @@ export const actionKey = (action: Action): string =>
         ? `diagnose ${action.diagnosis}`
         : action.kind
 
-/** Encodes observations as token ids. */
-export interface Tokenizer {
-  /** Tokens of everything the doctor has read and done so far; ends with the clock. */
-  encode(observation: Observation): number[]
-  /** Token id of an action; `undefined` outside the action space. */
-  actionId(action: Action): number | undefined
-  /** Number of actions. */
-  readonly actions: number
-  /** True for token ids that are clock ticks. */
-  isClock(token: number): boolean
-  /** Turns left, of a clock token. */
-  turnsLeft(token: number): number
-}
-
 /** Maximum number of cached texts; replies repeat, so most turns cost one lookup. */
 const cacheSize = 20_000
 
@@ -91,16 +77,19 @@ function intakeText({ intake: { complaint, demographics }, language }: Observati
 const replyText = ({ outcome }: Turn): string => (outcome.kind === 'closed' ? '' : outcome.text)
 
 /** Creates the tokenizer of a policy over an action space. */
-export function tokenizer(actionSpace: ActionSpace): Tokenizer {
+export function tokenizer(actionSpace: ActionSpace) {
   const actions = actionSpace.actions.length
   const ids = new Map(actionSpace.actions.map((action, id) => [actionKey(action), id] as const))
   const firstClock = actions + wordBuckets
   const words = createWordEncoder(actions)
   const actionId = (action: Action): number | undefined => ids.get(actionKey(action))
   return {
+    /** Number of actions. */
     actions,
+    /** Token id of an action; `undefined` outside the action space. */
     actionId,
-    encode(observation) {
+    /** Tokens of everything the doctor has read and done so far; ends with the clock. */
+    encode(observation: Observation): number[] {
       const { turns, turnsLeft } = observation
       const tokens = [...words(intakeText(observation)), firstClock + turnsLeft + turns.length]
       turns.forEach((turn, t) => {
@@ -111,7 +100,12 @@ export function tokenizer(actionSpace: ActionSpace): Tokenizer {
       })
       return tokens
     },
-    isClock: (token) => token >= firstClock,
-    turnsLeft: (token) => token - firstClock,
+    /** True for token ids that are clock ticks. */
+    isClock: (token: number): boolean => token >= firstClock,
+    /** Turns left, of a clock token. */
+    turnsLeft: (token: number): number => token - firstClock,
   }
 }
+
+/** Encodes observations as token ids. */
+export type Tokenizer = ReturnType<typeof tokenizer>

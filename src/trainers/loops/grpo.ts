@@ -5,31 +5,27 @@
  * the same weights as one that was not. This does not hold for `maxStaleness` above 0: consultations are then played
  * ahead of the steps.
  */
-import type { Backend, StepReport } from '../../backend.js'
+import type { StepReport } from '../../backend.js'
 import { Fault } from '../../error.js'
 import type { AdvantageEstimator, Group, GroupPolicy } from '../../group.js'
-import { mapPool } from '../../platform/concurrency.js'
 import type { AdvantageMethod } from '../advantages/method.js'
 import { baselineOf, estimateBatch, groupEstimator, namedAdvantages } from '../advantages/method.js'
 import { remaxAdvantages } from '../advantages/per-group.js'
-import type { BatchOptions } from '../batches/group-batch.js'
 import { attachLogprobs, toTrainBatch } from '../batches/group-batch.js'
-import { adamDefaults, defaultLoss, grpoDefaults, loopDefaults } from '../defaults.js'
-import { trainingEmitter } from '../events.js'
-import type { RolloutQueue } from '../rollouts/async-rollouts.js'
-import { openRolloutQueue } from '../rollouts/async-rollouts.js'
+import { grpoDefaults } from '../defaults.js'
+import { openRolloutQueue, type RolloutQueue } from '../rollouts/async-rollouts.js'
 import { planResampling } from '../rollouts/dynamic-sampling.js'
 import type { GroupMember, RolloutJob } from '../rollouts/group-rollouts.js'
+import { formMemberGroup, noRolloutFault, rolloutJobs } from '../rollouts/group-rollouts.js'
+import type { LoopSummary, PlayedStep, PlayingOptions, StepResult } from './loop.js'
 import {
-  formMemberGroup,
-  noRolloutFault,
-  playMember,
-  rolloutJobs,
-} from '../rollouts/group-rollouts.js'
-import type { LoopOptions, LoopSummary, StepResult, WorldOptions } from './loop.js'
-import { maxEpisodeTokens, runSteps, unmeasured } from './loop.js'
-import type { PlayedStep } from './metrics.js'
-import { rolloutMetrics } from './metrics.js'
+  maxEpisodeTokens,
+  playJobs,
+  resolvePlaying,
+  rolloutMetrics,
+  runSteps,
+  stepMetrics,
+} from './loop.js'
 
 /** Result of one GRPO step. */
 export interface GrpoStep extends StepResult {
@@ -38,13 +34,11 @@ export interface GrpoStep extends StepResult {
 }
 
 /** Options of {@link trainGrpo}. */
-export interface GrpoOptions extends WorldOptions, LoopOptions<GrpoStep>, Partial<BatchOptions> {
-  readonly backend: Backend
+export interface GrpoOptions extends PlayingOptions<GrpoStep> {
   /** Advantage estimator; a function estimates each group by itself. @default Dr. GRPO */
   readonly advantages?: AdvantageMethod | AdvantageEstimator
   /** Which members count in a group, and which groups learn. */
   readonly policy?: Omit<GroupPolicy, 'baseline'>
-  readonly steps: number
   /** @default 32 */
   readonly groupsPerStep?: number
   /** @default 8 */
@@ -53,12 +47,6 @@ export interface GrpoOptions extends WorldOptions, LoopOptions<GrpoStep>, Partia
   readonly resample?: { readonly most: number }
   /** Plays ahead, with policies up to this many versions old; 0 for on-policy groups. @default 0 */
   readonly maxStaleness?: number
-  /** Passes over the same rollouts; ratio clipping applies from the second on. @default 1 */
-  readonly epochs?: number
-  /** Sampling temperature. @default 1 */
-  readonly temperature?: number
-  /** Episodes under way at once. @default 16 */
-  readonly concurrency?: number
 }
 
 /** Fills in the defaults. */
@@ -68,44 +56,25 @@ function resolveOptions({
   groupsPerStep = grpoDefaults.groupsPerStep,
   groupSize = grpoDefaults.groupSize,
   maxStaleness = grpoDefaults.maxStaleness,
-  epochs = loopDefaults.epochs,
-  temperature = loopDefaults.temperature,
-  concurrency = loopDefaults.concurrency,
-  loss = defaultLoss,
-  normaliser = loopDefaults.normaliser,
-  adam = adamDefaults,
-  accuracy = unmeasured,
-  events = trainingEmitter(),
   ...rest
 }: GrpoOptions) {
   const advantages: AdvantageMethod =
     typeof given === 'function' ? { per: 'group', estimate: given } : given
   return {
-    ...rest,
+    ...resolvePlaying(rest),
     ...{ advantages, policy: { ...policy, baseline: baselineOf(advantages) } },
-    ...{ groupsPerStep, groupSize, maxStaleness, epochs, temperature, concurrency },
-    ...{ loss, normaliser, adam, accuracy, events },
+    ...{ groupsPerStep, groupSize, maxStaleness },
   }
 }
 type GrpoSettings = ReturnType<typeof resolveOptions>
 
-/** Plays jobs with the current policy at a temperature. */
-function playJobs(options: GrpoSettings, jobs: readonly RolloutJob[], temperature: number) {
-  const { backend, concurrency } = options
-  const by = { agent: backend.sampler({ temperature }), name: backend.name }
-  return mapPool(jobs, concurrency, (job) => playMember(options, by, job))
-}
-
 /** Plays one greedy rollout per place; returns totals by place, where they have one. */
 async function playGreedy(options: GrpoSettings, jobs: readonly RolloutJob[]) {
-  const first = jobs.filter(({ member }) => member === 0)
   // A member index after the last: its draws are its own.
-  const { groupSize } = options
-  const played = await playJobs(
-    options,
-    first.map((job) => ({ ...job, member: groupSize })),
-    0,
+  const first = jobs.flatMap((job) =>
+    job.member === 0 ? [{ ...job, member: options.groupSize }] : [],
   )
+  const played = await playJobs(options, first, 0)
   return new Map(
     played.flatMap((one) =>
       Fault.is(one) || one.score.total === null ? [] : [[one.place, one.score.total] as const],
@@ -115,19 +84,17 @@ async function playGreedy(options: GrpoSettings, jobs: readonly RolloutJob[]) {
 
 /** Plays and forms the groups at some places of a step. */
 async function playPlaces(options: GrpoSettings, step: number, places: readonly number[]) {
-  const { advantages, policy, temperature } = options
-  const jobs = rolloutJobs(options, { ...options, step, places })
-  const played = await playJobs(options, jobs, temperature)
+  const { advantages, policy } = options
+  const jobs = rolloutJobs(options, { step, places }, options)
+  const played = await playJobs(options, jobs)
   const baselines = advantages.per === 'greedy' ? await playGreedy(options, jobs) : undefined
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const groups = places.flatMap((place) => {
     const own = members.filter((member) => member.place === place)
-    const id = `${step}/${place}`
-    if (!baselines) return formMemberGroup(id, own, groupEstimator(advantages), policy) ?? []
-    const total = baselines.get(place)
-    return total === undefined
-      ? []
-      : (formMemberGroup(id, own, remaxAdvantages(total), policy) ?? [])
+    const greedy = baselines?.get(place)
+    if (baselines && greedy === undefined) return []
+    const estimator = greedy === undefined ? groupEstimator(advantages) : remaxAdvantages(greedy)
+    return formMemberGroup(`${step}/${place}`, own, estimator, policy) ?? []
   })
   return { members, groups, faults: played.filter((one) => Fault.is(one)) }
 }
@@ -204,18 +171,12 @@ async function trainStep(
   queue: RolloutQueue | undefined,
 ): Promise<GrpoStep> {
   const started = performance.now()
-  const { backend, advantages, events, steps } = options
   const played = queue ? await takeStep(options, queue) : await playStep(options, step)
-  const groups = estimateBatch(played.groups, advantages)
-  for (const group of groups) events.emit('group-formed', group)
+  const groups = estimateBatch(played.groups, options.advantages)
+  for (const group of groups) options.events.emit('group-formed', group)
   const { update, forks } = await learn(options, step, groups)
-  const metrics = {
-    ...{ step, steps, policyVersion: backend.policyVersion },
-    ...rolloutMetrics({ ...played, groups }, forks),
-    ...(update ? { update } : {}),
-    seconds: (performance.now() - started) / 1000,
-  }
-  return { step, metrics, groups }
+  const measured = rolloutMetrics({ ...played, groups }, forks)
+  return { step, metrics: stepMetrics(options, { step, started }, measured, update), groups }
 }
 
 /** @throws RangeError for options that contradict one another */

@@ -1,9 +1,15 @@
-/** Shared by the training loops: options, the step loop with its events, and the run's summary. */
-import type { Backend } from '../../backend.js'
+/** Shared by the training loops: options and their defaults, the step loop with its events, and metrics. */
+import type { Backend, StepReport } from '../../backend.js'
 import type { Episode } from '../../episode.js'
+import type { Fault } from '../../error.js'
+import type { Group } from '../../group.js'
+import { mapPool } from '../../platform/concurrency.js'
 import type { Reward } from '../../reward.js'
-import type { StepMetrics, TrainingEmitter } from '../events.js'
-import type { PlayOptions } from '../rollouts/group-rollouts.js'
+import type { BatchOptions } from '../batches/group-batch.js'
+import { adamDefaults, defaultLoss, loopDefaults } from '../defaults.js'
+import { type StepMetrics, type TrainingEmitter, trainingEmitter } from '../events.js'
+import type { GroupMember, PlayOptions, RolloutJob } from '../rollouts/group-rollouts.js'
+import { playMember } from '../rollouts/group-rollouts.js'
 
 /** Result of one training step. */
 export interface StepResult {
@@ -45,17 +51,70 @@ export const unmeasured: Reward = Object.freeze(
   }),
 )
 
+/** Options shared by the loops that play. */
+export interface PlayingOptions<Made extends StepResult>
+  extends WorldOptions,
+    LoopOptions<Made>,
+    Partial<BatchOptions> {
+  readonly backend: Backend
+  readonly steps: number
+  /** Passes over the same rollouts; ratio clipping applies from the second gradient step on. @default 1 */
+  readonly epochs?: number
+  /** Sampling temperature. @default 1 */
+  readonly temperature?: number
+  /** Episodes under way at once. @default 16 */
+  readonly concurrency?: number
+}
+
+/** Fills in the defaults that the loops that play share. */
+export const resolvePlaying = <Options extends PlayingOptions<never>>({
+  epochs = loopDefaults.epochs,
+  temperature = loopDefaults.temperature,
+  concurrency = loopDefaults.concurrency,
+  loss = defaultLoss,
+  normaliser = loopDefaults.normaliser,
+  adam = adamDefaults,
+  accuracy = unmeasured,
+  events = trainingEmitter(),
+  ...rest
+}: Options) => ({
+  ...rest,
+  ...{ epochs, temperature, concurrency, loss, normaliser, adam, accuracy, events },
+})
+
+/** Plays jobs with the current policy, at the loop's temperature or another. */
+export function playJobs(
+  options: PlayOptions & {
+    readonly backend: Backend
+    readonly temperature: number
+    readonly concurrency: number
+  },
+  jobs: readonly RolloutJob[],
+  temperature = options.temperature,
+): Promise<(GroupMember | Fault)[]> {
+  const { backend, concurrency } = options
+  const by = { agent: backend.sampler({ temperature }), name: backend.name }
+  return mapPool(jobs, concurrency, (job) => playMember(options, by, job))
+}
+
+/** Completes a step's metrics. @param started when the step began, by `performance.now` */
+export const stepMetrics = (
+  { backend, steps }: { readonly backend: Backend; readonly steps: number },
+  { step, started }: { readonly step: number; readonly started: number },
+  measured: Omit<StepMetrics, 'step' | 'steps' | 'policyVersion' | 'update' | 'seconds'>,
+  update: StepReport | undefined,
+): StepMetrics => ({
+  ...{ step, steps, policyVersion: backend.policyVersion, ...measured },
+  ...(update ? { update } : {}),
+  seconds: (performance.now() - started) / 1000,
+})
+
 /** Runs the steps from `firstStep` on, emits each one's metrics as `step-end` and passes its result to `afterStep`. */
 export async function runSteps<Made extends StepResult>(
-  {
-    firstStep = 1,
-    steps,
-    events,
-    signal,
-    afterStep,
-  }: LoopOptions<Made> & { readonly steps: number },
+  options: LoopOptions<Made> & { readonly steps: number },
   makeStep: (step: number) => Promise<Made>,
 ): Promise<LoopSummary> {
+  const { firstStep = 1, steps, events, signal, afterStep } = options
   const metrics: StepMetrics[] = []
   let last = firstStep - 1
   for (let step = firstStep; step <= steps; step++) {
@@ -81,9 +140,57 @@ export const maxEpisodeTokens = (
   episodes.reduce((most, { maxTurns }) => Math.max(most, maxTurns), 1) *
     (backend.capabilities.maxMoveTokens ?? 1)
 
-/** Checks counts by name. @throws RangeError for a count that is not a positive integer */
-export function assertCounts(counts: Readonly<Record<string, number | undefined>>): void {
-  for (const [name, value] of Object.entries(counts))
-    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1))
-      throw new RangeError(`Expected \`${name}\` to be a positive integer, got \`${value}\``)
+/** Rollouts of one training step. */
+export interface PlayedStep {
+  readonly members: readonly GroupMember[]
+  readonly groups: readonly Group[]
+  /** Number of groups begun, and of those that lost every member to faults. */
+  readonly drawn: number
+  readonly lost: number
+  /** Number of members lost to faults. */
+  readonly faults: number
+  /** Number of members, and of groups, whose policy version was too old. */
+  readonly stale: number
+  readonly staleGroups: number
 }
+
+/** Mean of a list; null for an empty one. */
+export const mean = (values: readonly number[]): number | null =>
+  values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null
+
+/** Computes a step's metrics from its rollouts. @param forks breaks in append-only token streams */
+export function rolloutMetrics(
+  { members, groups, drawn, ...counts }: PlayedStep,
+  forks: number,
+): Pick<StepMetrics, 'reward' | 'accuracy' | 'turns' | 'groups' | 'samples'> {
+  const totals = members.flatMap(({ score }) => score.total ?? [])
+  const count = (status: Group['status']): number =>
+    groups.filter((group) => group.status === status).length
+  const [singleton, tooFewScored] = [count('singleton'), count('too-few-scored')]
+  const { lost, faults, stale, staleGroups } = counts
+  return {
+    reward: mean(totals),
+    accuracy: mean(members.flatMap(({ right }) => right ?? [])),
+    turns: mean(members.map(({ episode }) => episode.turns.length)),
+    groups: {
+      drawn,
+      formed: groups.length,
+      zeroVariance: count('zero-variance'),
+      dropped: lost + staleGroups + singleton + tooFewScored,
+      reasons: { lost, stale: staleGroups, singleton, tooFewScored },
+    },
+    samples: {
+      used: groups.reduce(
+        (sum, { status, standings }) =>
+          status === 'learns' ? sum + standings.filter((one) => one === 'learns').length : sum,
+        0,
+      ),
+      unavailable: faults + members.length - totals.length,
+      stale,
+      forks,
+    },
+  }
+}
+
+/** Groups of a step without groups. */
+export const noGroups = { groups: [], drawn: 0, lost: 0, stale: 0, staleGroups: 0 } as const

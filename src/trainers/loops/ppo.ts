@@ -5,24 +5,27 @@
  * the same weights as one that was not.
  */
 import type { StepReport } from '../../backend.js'
-import type { TrainBatch } from '../../batch.js'
-import { makeNormaliser } from '../../batch.js'
+import { makeNormaliser, type TrainBatch } from '../../batch.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
-import { mapPool } from '../../platform/concurrency.js'
 import type { Score } from '../../reward.js'
 import { shuffle } from '../../seed.js'
-import type { AdamSchedule } from '../batches/adam-schedule.js'
-import { adamSettingsAt } from '../batches/adam-schedule.js'
+import { type AdamSchedule, adamSettingsAt } from '../batches/adam-schedule.js'
 import type { CriticExample, CriticOptions } from '../batches/critic-batch.js'
 import { assertCriticOptions, criticBatch } from '../batches/critic-batch.js'
-import type { BatchOptions } from '../batches/group-batch.js'
-import { adamDefaults, defaultLoss, loopDefaults, ppoDefaults } from '../defaults.js'
-import { trainingEmitter } from '../events.js'
-import { noRolloutFault, playMember, rolloutJobs } from '../rollouts/group-rollouts.js'
-import type { LoopOptions, LoopSummary, StepResult, WorldOptions } from './loop.js'
-import { assertCounts, maxEpisodeTokens, runSteps, unmeasured } from './loop.js'
-import { rolloutMetrics } from './metrics.js'
+import { assertCounts } from '../counts.js'
+import { loopDefaults, ppoDefaults } from '../defaults.js'
+import { noRolloutFault, rolloutJobs } from '../rollouts/group-rollouts.js'
+import type { LoopSummary, PlayingOptions, StepResult } from './loop.js'
+import {
+  maxEpisodeTokens,
+  noGroups,
+  playJobs,
+  resolvePlaying,
+  rolloutMetrics,
+  runSteps,
+  stepMetrics,
+} from './loop.js'
 
 /** Result of one PPO step. */
 export interface PpoStep extends StepResult {
@@ -43,29 +46,18 @@ export interface PpoCriticOptions {
 }
 
 /** Options of {@link trainPpo}. */
-export interface PpoOptions
-  extends WorldOptions,
-    LoopOptions<PpoStep>,
-    Partial<BatchOptions>,
-    Omit<CriticOptions, 'loss'> {
+export interface PpoOptions extends PlayingOptions<PpoStep>, Omit<CriticOptions, 'loss'> {
   readonly critic?: PpoCriticOptions
-  readonly steps: number
   /** Each episode plays a case of its own. @default 64 */
   readonly episodesPerStep?: number
-  /** Passes over the same rollouts; ratio clipping applies from the second gradient step on. @default 1 */
-  readonly epochs?: number
   /** Gradient steps per pass, each on its share of the episodes. @default 4 */
   readonly minibatches?: number
-  /** Sampling temperature. @default 1 */
-  readonly temperature?: number
-  /** Episodes under way at once. @default 16 */
-  readonly concurrency?: number
 }
 
 /** Fills in the defaults. */
 function resolveOptions({
   critic: {
-    adam: criticAdam,
+    adam: criticAdam = { learningRate: ppoDefaults.learningRate },
     coefficient = ppoDefaults.coefficient,
     range = ppoDefaults.range,
   } = {},
@@ -73,25 +65,10 @@ function resolveOptions({
   lambda = ppoDefaults.lambda,
   episodesPerStep = ppoDefaults.episodesPerStep,
   minibatches = ppoDefaults.minibatches,
-  epochs = loopDefaults.epochs,
-  temperature = loopDefaults.temperature,
-  concurrency = loopDefaults.concurrency,
-  loss = defaultLoss,
-  normaliser = loopDefaults.normaliser,
-  adam = adamDefaults,
-  accuracy = unmeasured,
-  events = trainingEmitter(),
   ...rest
 }: PpoOptions) {
-  return {
-    ...rest,
-    critic: {
-      adam: criticAdam ?? { learningRate: ppoDefaults.learningRate },
-      ...{ coefficient, range },
-    },
-    ...{ gamma, lambda, episodesPerStep, minibatches, epochs, temperature, concurrency },
-    ...{ loss, normaliser, adam, accuracy, events },
-  }
+  const critic = { adam: criticAdam, coefficient, range }
+  return { ...resolvePlaying(rest), ...{ critic, gamma, lambda, episodesPerStep, minibatches } }
 }
 type PpoSettings = ReturnType<typeof resolveOptions>
 
@@ -100,11 +77,14 @@ type PpoSettings = ReturnType<typeof resolveOptions>
  * @throws Fault if every episode failed: the run could learn nothing
  */
 async function playStep(options: PpoSettings, step: number) {
-  const { backend, episodesPerStep, concurrency, temperature } = options
-  const by = { agent: backend.sampler({ temperature }), name: backend.name }
+  const { episodesPerStep } = options
   const places = Array.from({ length: episodesPerStep }, (_, place) => place)
-  const jobs = rolloutJobs(options, { step, places, groupsPerStep: episodesPerStep, groupSize: 1 })
-  const played = await mapPool(jobs, concurrency, (job) => playMember(options, by, job))
+  const jobs = rolloutJobs(
+    options,
+    { step, places },
+    { groupsPerStep: episodesPerStep, groupSize: 1 },
+  )
+  const played = await playJobs(options, jobs)
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const [first] = played
   if (members.length === 0 && Fault.is(first))
@@ -165,15 +145,9 @@ async function trainStep(options: PpoSettings, step: number): Promise<PpoStep> {
   const forks = examples.reduce((sum, { segments }) => sum + segments.length - 1, 0)
   const maxTokens = maxEpisodeTokens(options, episodes)
   const update = await learn(options, { step, maxTokens }, examples)
-  const counts = { groups: [], drawn: 0, lost: 0, stale: 0, staleGroups: 0 }
-  const played = rolloutMetrics({ members, faults, ...counts }, forks)
-  const metrics = {
-    ...{ step, steps: options.steps, policyVersion: options.backend.policyVersion },
-    ...played,
-    samples: { ...played.samples, used: examples.length },
-    ...(update ? { update } : {}),
-    seconds: (performance.now() - started) / 1000,
-  }
+  const played = rolloutMetrics({ members, faults, ...noGroups }, forks)
+  const measured = { ...played, samples: { ...played.samples, used: examples.length } }
+  const metrics = stepMetrics(options, { step, started }, measured, update)
   return { step, metrics, episodes, scores: members.map(({ score }) => score) }
 }
 

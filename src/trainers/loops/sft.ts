@@ -6,18 +6,16 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import type { Backend, StepReport } from '../../backend.js'
-import type { Loss, NormaliserKind, TokenSegment } from '../../batch.js'
-import { makeNormaliser } from '../../batch.js'
+import { type Loss, makeNormaliser, type NormaliserKind, type TokenSegment } from '../../batch.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import { shuffle } from '../../seed.js'
-import type { AdamSchedule } from '../batches/adam-schedule.js'
-import { adamSettingsAt } from '../batches/adam-schedule.js'
+import { type AdamSchedule, adamSettingsAt } from '../batches/adam-schedule.js'
+import { assertCounts } from '../counts.js'
 import { adamDefaults, loopDefaults, sftDefaults } from '../defaults.js'
 import type { StepMetrics } from '../events.js'
 import type { LoopOptions, LoopSummary, StepResult } from './loop.js'
-import { assertCounts, maxEpisodeTokens, runSteps } from './loop.js'
-import { noGroups } from './metrics.js'
+import { maxEpisodeTokens, noGroups, rolloutMetrics, runSteps, stepMetrics } from './loop.js'
 
 /** Result of one fine-tuning step. */
 export interface SftStep extends StepResult {
@@ -47,9 +45,6 @@ export interface SftOptions extends LoopOptions<SftStep> {
   readonly seed?: number
 }
 
-/** Makes the policy's token segments of an episode that it did not play. */
-type Demonstrator = (episode: Episode) => readonly TokenSegment[]
-
 const likelihood: Loss = { kind: 'cross-entropy', entropy: 0 }
 
 /** Makes the function from a step to the indices of its demonstrations: every epoch shuffles all of them anew. */
@@ -78,14 +73,16 @@ function countMoves({ mask }: TokenSegment): number {
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
-function demonstrator(backend: Backend): Demonstrator {
+/** Makes the function that encodes an episode as segments the policy could have drawn. */
+function demonstrator(backend: Backend) {
   const { demonstrate } = backend
   if (!demonstrate)
     throw new TypeError(
       `Expected a backend with \`demonstrate\`, which fine-tuning learns by, got \`${backend.name}\``,
     )
-  return (episode) => demonstrate.call(backend, episode)
+  return (episode: Episode) => demonstrate.call(backend, episode)
 }
+type Demonstrator = ReturnType<typeof demonstrator>
 
 /** Reads all demonstrations. @throws Fault `bad-input` without any, or if the policy could make no move of any */
 async function readDemonstrations(
@@ -142,7 +139,7 @@ async function trainStep(
   episodes: readonly Episode[],
 ): Promise<StepMetrics> {
   const started = performance.now()
-  const { backend, demonstrate, steps } = settings
+  const { demonstrate } = settings
   const segments = episodes.map((episode, i) =>
     // Saved runs reuse episode ids; a mean over rollouts would count two of one id as one.
     demonstrate(episode).map((segment) => ({ ...segment, rolloutId: `${i}/${segment.rolloutId}` })),
@@ -151,13 +148,12 @@ async function trainStep(
   const moves = sum(episodes.map(({ turns }) => turns.length))
   const used = sum(segments.map((own) => sum(own.map(countMoves))))
   const forks = sum(segments.map((own) => Math.max(0, own.length - 1)))
-  return {
-    ...{ step, steps, policyVersion: backend.policyVersion },
-    ...{ reward: null, accuracy: null, turns: moves / episodes.length, groups: noGroups },
-    samples: { used, unavailable: moves - used, stale: 0, forks },
-    ...(update ? { update } : {}),
-    seconds: (performance.now() - started) / 1000,
+  const played = rolloutMetrics({ members: [], faults: 0, ...noGroups }, forks)
+  const measured = {
+    ...{ ...played, turns: moves / episodes.length },
+    samples: { ...played.samples, used, unavailable: moves - used },
   }
+  return stepMetrics(settings, { step, started }, measured, update)
 }
 
 /**

@@ -40,7 +40,9 @@ export interface BatchLossOptions {
 
 /** Loss of a batch, its gradient, and the statistics over drawn tokens that a backend reports. */
 export interface BatchLoss
-  extends Omit<StepReport, 'policyVersion' | 'gradNorm' | 'logprobGap' | 'critic'> {
+  extends Omit<StepReport, 'policyVersion' | 'gradNorm' | 'logprobGap' | 'critic' | 'entropy'> {
+  /** Mean entropy at drawn tokens, in nats; null for a batch without `entropies`. */
+  readonly entropy: number | null
   /** d loss / d log p of every token, 0 where masked, without the entropy bonus, which is no function of log-probs. */
   readonly gradients: readonly (readonly number[])[]
 }
@@ -159,5 +161,5 @@ export function batchLoss(batch: LossBatch, options: BatchLossOptions): BatchLos
     ),
   )
   const { policyVersion: _, gradNorm: __, logprobGap: ___, ...report } = sums.report(0, 0)
-  return { ...report, gradients }
+  return { ...report, entropy: entropies ? report.entropy : null, gradients }
 }

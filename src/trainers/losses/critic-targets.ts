@@ -1,7 +1,36 @@
 /** Critic targets of a batch: validation, value loss sums and the step's report, shared by all backends. */
 import type { CriticTargets, TokenSegment } from '../../batch.js'
 import { deviation } from '../advantages/whiten.js'
-import { valueLoss } from './value.js'
+
+/** Value loss of one token and its derivative by the prediction. */
+export interface ValueLoss {
+  readonly value: number
+  readonly slope: number
+  /** Whether the clip range cut off the gradient. */
+  readonly clipped: boolean
+}
+
+/**
+ * Clipped value loss ½ max((v - R)², (clip(v, v_old - range, v_old + range) - R)²) (PPO's implementation, as in verl);
+ * without `range` ½ (v - R)².
+ * @param prediction v, under the weights being trained
+ * @param target R, the return
+ * @param old v_old, the prediction at rollout time
+ */
+export function valueLoss(
+  prediction: number,
+  target: number,
+  old: number,
+  { range }: { readonly range?: number } = {},
+): ValueLoss {
+  const error = prediction - target
+  const plain = { value: (error * error) / 2, slope: error, clipped: false }
+  if (range === undefined) return plain
+  const held = Math.min(Math.max(prediction, old - range), old + range) - target
+  // The clipped prediction is constant: where its error is the larger one, the gradient is 0.
+  if ((held * held) / 2 <= plain.value) return plain
+  return { value: (held * held) / 2, slope: 0, clipped: true }
+}
 
 /** Checks critic targets against the segments. @throws RangeError naming the field, the segment and the token */
 export function assertCriticTargets(
@@ -40,21 +69,15 @@ export interface CriticReport {
   readonly explained: number
 }
 
-/** Running sums of a critic's gradient step. */
-export interface CriticTally {
-  /** Adds the value at drawn token `t` of a segment, before the step; returns d loss / d value. */
-  add(segment: number, t: number, value: number): number
-  report(): CriticReport
-}
-
 /** Makes empty sums for a critic's gradient step. */
-export function criticTally({ returns, oldValues, range }: CriticTargets): CriticTally {
+export function criticTally({ returns, oldValues, range }: CriticTargets) {
   const seen: number[] = []
   const errors: number[] = []
   let loss = 0
   const bounds = range === undefined ? {} : { range }
   return {
-    add(segment, t, value) {
+    /** Adds the value at drawn token `t` of a segment, before the step; returns d loss / d value. */
+    add(segment: number, t: number, value: number): number {
       const target = returns[segment]![t]!
       const made = valueLoss(value, target, oldValues[segment]![t]!, bounds)
       seen.push(target)
@@ -62,7 +85,7 @@ export function criticTally({ returns, oldValues, range }: CriticTargets): Criti
       loss += made.value
       return made.slope
     },
-    report() {
+    report(): CriticReport {
       const spread = deviation(seen)
       const explained = spread > 0 ? 1 - (deviation(errors) / spread) ** 2 : 0
       return { loss: loss / Math.max(1, seen.length), explained }

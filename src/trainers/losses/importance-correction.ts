@@ -1,6 +1,18 @@
 /** Importance-sampling corrections for tokens drawn by another engine, precision or policy version. */
 import type { ImportanceCorrection } from '../../batch.js'
-import type { LossRow } from './loss-row.js'
+
+/** Inputs of a segment's loss, one number per token after the prompt; a `TokenSegment` is one. */
+export interface LossRow {
+  /** 1 where the policy drew the token. */
+  readonly mask: ArrayLike<number>
+  /** Sampler's log-prob. */
+  readonly logprobs: ArrayLike<number>
+  /** log-prob under the old weights of the ratio. @default `logprobs` */
+  readonly oldLogprobs?: ArrayLike<number>
+  /** log-prob under the reference policy, for a loss with a KL penalty. */
+  readonly refLogprobs?: ArrayLike<number>
+  readonly advantages: ArrayLike<number>
+}
 
 /**
  * Truncated importance sampling (Yao et al. 2025, "Your Efficient RL Framework Secretly Brings You Off-Policy RL

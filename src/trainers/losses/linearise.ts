@@ -3,8 +3,7 @@
  * ratio r is 1 and the gradient of -rA by log p is -A: with A = -d loss / d log p it is the desired gradient, exact for
  * one step. An entropy bonus is no function of the drawn tokens' log-probs and cannot be linearised.
  */
-import type { TrainBatch } from '../../batch.js'
-import { assertBatch } from '../../batch.js'
+import { assertBatch, type TrainBatch } from '../../batch.js'
 import { segmentLoss } from './policy.js'
 
 /**

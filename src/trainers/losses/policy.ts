@@ -2,10 +2,8 @@
  * Policy losses per token: value and exact derivative by the token's log-prob. Backends that take gradients use these;
  * others get the loss linearised (`linearise.ts`).
  */
-import type { KlPenalty, Loss, Objective } from '../../batch.js'
-import { objectiveKinds } from '../../batch.js'
-import { correctionWeights } from './importance-correction.js'
-import type { LossRow } from './loss-row.js'
+import { type KlPenalty, type Loss, type Objective, objectiveKinds } from '../../batch.js'
+import { correctionWeights, type LossRow } from './importance-correction.js'
 
 /** Loss of one token and its derivative by the token's log-prob. */
 export interface TokenLoss {
@@ -108,15 +106,6 @@ export interface SegmentLoss {
   readonly kl: Float64Array
 }
 
-const zeros = (length: number, weights: Float64Array): SegmentLoss => ({
-  values: new Float64Array(length),
-  slopes: new Float64Array(length),
-  ratios: new Float64Array(length),
-  weights,
-  clipped: new Uint8Array(length),
-  kl: new Float64Array(length),
-})
-
 /** GSPO's sequence ratio: exp of the mean of log p - log p_old over drawn tokens. */
 function sequenceRatio(
   { mask }: Pick<LossRow, 'mask'>,
@@ -151,7 +140,11 @@ export function segmentLoss(
     throw new RangeError('Expected a segment with refLogprobs for a KL penalty, got none')
   const old = segment.oldLogprobs ?? segment.logprobs
   const whole = loss.kind === 'gspo' ? sequenceRatio(segment, logprobs, old) : undefined
-  const out = zeros(length, correctionWeights(loss.correction, segment))
+  const out = {
+    ...{ values: new Float64Array(length), slopes: new Float64Array(length) },
+    ...{ ratios: new Float64Array(length), weights: correctionWeights(loss.correction, segment) },
+    ...{ clipped: new Uint8Array(length), kl: new Float64Array(length) },
+  }
   for (let t = 0; t < length; t++) {
     if (mask[t] !== 1) continue
     const logprob = logprobs[t]!

@@ -1,7 +1,7 @@
 /** Sums a gradient step's losses and statistics, segment by segment, into the report of every backend. */
 import type { StepReport } from '../../backend.js'
 import type { Loss } from '../../batch.js'
-import type { LossRow } from './loss-row.js'
+import type { LossRow } from './importance-correction.js'
 import { segmentLoss } from './policy.js'
 
 /** A segment with its log-probs and entropies under the weights being trained. */

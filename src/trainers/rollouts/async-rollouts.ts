@@ -7,8 +7,7 @@ import pLimit from 'p-limit'
 import type { Agent } from '../../agent.js'
 import { drawVersions } from '../../episode.js'
 import { Fault } from '../../error.js'
-import type { GroupMember, PlayOptions } from './group-rollouts.js'
-import { playMember, rolloutJobs } from './group-rollouts.js'
+import { type GroupMember, type PlayOptions, playMember, rolloutJobs } from './group-rollouts.js'
 
 /** Options of {@link openRolloutQueue}. */
 export interface RolloutQueueOptions {
@@ -36,26 +35,6 @@ export interface PlayedGroup {
   readonly faults: readonly Fault[]
 }
 
-/** Groups that a step takes from the queue. */
-export interface TakenGroups {
-  /** As many groups as requested, in the order they were begun. */
-  readonly groups: readonly PlayedGroup[]
-  /** Number of members of groups that were too old. */
-  readonly stale: number
-  /** Number of groups that were too old. */
-  readonly staleGroups: number
-  /** Groups that lost every member to faults. */
-  readonly lost: readonly PlayedGroup[]
-}
-
-/** Queue of groups played ahead. */
-export interface RolloutQueue {
-  /** Waits for `count` groups that are fresh enough. @throws the error of a failed rollout, or once closed */
-  take(count: number): Promise<TakenGroups>
-  /** Aborts the running rollouts and waits for them to end. */
-  close(): Promise<void>
-}
-
 /** Oldest policy version among a group's tokens; Infinity without tokens. */
 const oldestVersion = ({ members }: PlayedGroup): number =>
   Math.min(
@@ -66,13 +45,14 @@ const oldestVersion = ({ members }: PlayedGroup): number =>
 
 /** Plays the members of the n-th group of the run, each when `limit` lets it. */
 async function playGroup(
-  { play, sampler, name, groupsPerStep, groupSize }: RolloutQueueOptions,
+  options: RolloutQueueOptions,
   limit: LimitFunction,
   n: number,
 ): Promise<PlayedGroup> {
+  const { play, sampler, name, groupsPerStep } = options
   const step = Math.floor(n / groupsPerStep) + 1
   const place = n % groupsPerStep
-  const jobs = rolloutJobs(play, { step, places: [place], groupsPerStep, groupSize })
+  const jobs = rolloutJobs(play, { step, places: [place] }, options)
   const played = await Promise.all(
     jobs.map((job) => limit(() => playMember(play, { agent: sampler(), name }, job))),
   )
@@ -126,15 +106,20 @@ function playAhead(options: RolloutQueueOptions, most: number) {
   }
 }
 
-/** Opens a queue that plays as many steps ahead as the bound on staleness allows. */
-export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
+/** Opens a queue of groups that plays as many steps ahead as the bound on staleness allows. */
+export function openRolloutQueue(options: RolloutQueueOptions) {
   const { play, groupsPerStep, maxStaleness, versionsPerStep, version } = options
   const stop = new AbortController()
   const signal = play.signal ? AbortSignal.any([play.signal, stop.signal]) : stop.signal
   const most = groupsPerStep * (1 + Math.floor(maxStaleness / versionsPerStep))
   const ahead = playAhead({ ...options, play: { ...play, signal } }, most)
   return {
-    async take(count) {
+    /**
+     * Waits for `count` groups that are fresh enough and gives them in the order they were begun, with the numbers of
+     * groups and members that were too old, and the groups that lost every member to faults.
+     * @throws the error of a failed rollout, or once closed
+     */
+    async take(count: number) {
       const groups: PlayedGroup[] = []
       const lost: PlayedGroup[] = []
       let [stale, staleGroups] = [0, 0]
@@ -153,9 +138,13 @@ export function openRolloutQueue(options: RolloutQueueOptions): RolloutQueue {
       groups.sort((a, b) => a.step - b.step || a.place - b.place)
       return { groups, stale, staleGroups, lost }
     },
-    async close() {
+    /** Aborts the running rollouts and waits for them to end. */
+    async close(): Promise<void> {
       stop.abort(ahead.fail(new DOMException('The rollout queue was closed', 'AbortError')))
       await ahead.settled()
     },
   }
 }
+
+/** Queue of groups played ahead. */
+export type RolloutQueue = ReturnType<typeof openRolloutQueue>

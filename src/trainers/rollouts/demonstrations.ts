@@ -1,7 +1,6 @@
 /** Demonstrations for supervised fine-tuning: by rejection sampling of saved episodes, or by an agent that plays. */
 import type { AnyAgent } from '../../agent.js'
-import type { Case } from '../../case.js'
-import { graderView } from '../../case.js'
+import { type Case, graderView } from '../../case.js'
 import type { Env } from '../../env.js'
 import { Fault } from '../../error.js'
 import { mapPool } from '../../platform/concurrency.js'
@@ -9,6 +8,7 @@ import type { Reward } from '../../reward.js'
 import { play } from '../../rollout.js'
 import { demonstrationSeeds } from '../../seed.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
+import { assertCounts } from '../counts.js'
 import type { TrainingEmitter } from '../events.js'
 import { noRolloutFault } from './group-rollouts.js'
 
@@ -105,17 +105,10 @@ export interface PlayDemonstrationsOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** One episode to be played. */
-interface DemonstrationJob {
-  readonly place: number
-  readonly time: number
-  readonly truth: Case
-}
-
 /** Plays one episode; returns the fault if its world failed. */
 async function playOne(
   options: PlayDemonstrationsOptions,
-  { place, time, truth }: DemonstrationJob,
+  { place, time, truth }: { readonly place: number; readonly time: number; readonly truth: Case },
 ): Promise<SavedEpisode | Fault> {
   const { agent, agentName, makeEnv, reward, seed: runSeed = 0, signal, events } = options
   const played = await play(truth, {
@@ -145,10 +138,9 @@ export async function playDemonstrations(
   options: PlayDemonstrationsOptions,
 ): Promise<Demonstrations> {
   const { cases, times = 1, concurrency = 16, agentName } = options
-  if (!Number.isSafeInteger(times) || times < 1)
-    throw new RangeError(`Expected \`times\` to be a positive integer, got \`${times}\``)
+  assertCounts({ times })
   const jobs = cases.flatMap((truth, place) =>
-    Array.from({ length: times }, (_, time): DemonstrationJob => ({ place, time, truth })),
+    Array.from({ length: times }, (_, time) => ({ place, time, truth })),
   )
   const played = await mapPool(jobs, concurrency, (job) => playOne(options, job))
   const kept = played.flatMap((one) => (Fault.is(one) ? [] : [one]))

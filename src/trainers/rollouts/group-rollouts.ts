@@ -4,10 +4,8 @@ import type { Case } from '../../case.js'
 import type { Env } from '../../env.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
-import type { AdvantageEstimator, Group, GroupPolicy } from '../../group.js'
-import { formGroup } from '../../group.js'
-import type { Reward, Score } from '../../reward.js'
-import { unavailableReason } from '../../reward.js'
+import { type AdvantageEstimator, formGroup, type Group, type GroupPolicy } from '../../group.js'
+import { type Reward, type Score, unavailableReason } from '../../reward.js'
 import { play } from '../../rollout.js'
 import { groupSeeds } from '../../seed.js'
 import type { TrainingEmitter } from '../events.js'
@@ -75,24 +73,13 @@ export async function playMember(
 /** Jobs of the groups at some places of a step. */
 export const rolloutJobs = (
   { caseAt }: PlayOptions,
-  {
-    step,
-    places,
-    groupsPerStep,
-    groupSize,
-  }: {
-    readonly step: number
-    readonly places: readonly number[]
-    readonly groupsPerStep: number
-    readonly groupSize: number
-  },
+  at: { readonly step: number; readonly places: readonly number[] },
+  { groupsPerStep, groupSize }: { readonly groupsPerStep: number; readonly groupSize: number },
 ): RolloutJob[] =>
-  places.flatMap((place) => {
+  at.places.flatMap((place) => {
+    const { step } = at
     const truth = caseAt((step - 1) * groupsPerStep + place, step)
-    return Array.from(
-      { length: groupSize },
-      (_, member): RolloutJob => ({ step, place, member, truth }),
-    )
+    return Array.from({ length: groupSize }, (_, member) => ({ step, place, member, truth }))
   })
 
 /** Makes the fault for rollouts that all failed; `attempt` begins its message, `first` is the first fault. */

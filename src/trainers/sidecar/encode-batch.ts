@@ -3,17 +3,104 @@
  * form of the loss, or else the importance-sampling loss with the same gradient (`linearise.ts`), at the cost of one
  * more forward pass.
  */
-import type { Objective, TokenSegment, TrainBatch } from '../../batch.js'
+import type { Loss, Objective, TokenSegment, TrainBatch } from '../../batch.js'
+import { Fault } from '../../error.js'
 import { linearise } from '../losses/linearise.js'
-import type { Datum, TrainingModel, WireLoss } from '../tinker/wire.js'
-import {
-  encodeDatum,
-  encodeLossDatum,
-  encodeNativeLoss,
-  encodeSidecarDatum,
-  outputRows,
-  scaleMask,
-} from './datum.js'
+import type { Datum, ForwardOutput, TrainingModel, WireLoss } from '../tinker/wire.js'
+
+/** Aligns values per token after the prompt with the targets, which are shifted by one; prompt targets get 0. */
+function alignToTargets(segment: TokenSegment, values: ArrayLike<number>): Float32Array {
+  const out = new Float32Array(segment.tokens.length - 1)
+  out.set(values, segment.promptLength - 1)
+  return out
+}
+
+/** Inputs of a datum by name, per token after the prompt. */
+type Inputs = Readonly<Record<string, ArrayLike<number>>>
+
+/**
+ * One output of a pass, per segment and token after the prompt; 0 where masked.
+ * @throws Fault `model-unreadable` if the server left it out
+ */
+export function outputRows(
+  segments: readonly TokenSegment[],
+  { outputs }: ForwardOutput,
+  name: string,
+): Float32Array[] {
+  return segments.map((segment, s) => {
+    const from = segment.promptLength - 1
+    const targets = outputs[s]?.[name]
+    if (targets?.length !== segment.tokens.length - 1)
+      throw new Fault(
+        'model-unreadable',
+        `expected \`${name}\` of ${segment.tokens.length - 1} numbers for datum ${s}, got ${targets?.length ?? 'none'}`,
+      )
+    return Float32Array.from(segment.mask, (drawn, t) => (drawn === 1 ? targets[from + t]! : 0))
+  })
+}
+
+/** The segment's mask times a factor. */
+export const scaleMask = ({ mask }: TokenSegment, by: number): Float32Array =>
+  Float32Array.from(mask, (drawn) => by * drawn)
+
+/** Encodes a segment without targets, for the value loss. */
+export function encodeValueDatum(segment: TokenSegment, inputs: Inputs): Datum {
+  const aligned = Object.entries(inputs).map(([name, values]) => [
+    name,
+    alignToTargets(segment, values),
+  ])
+  return { tokens: segment.tokens.subarray(0, -1), inputs: Object.fromEntries(aligned) }
+}
+
+/** Encodes a segment with its target tokens. */
+function encodeDatum(segment: TokenSegment, inputs: Inputs): Datum {
+  const made = encodeValueDatum(segment, inputs)
+  return { ...made, inputs: { ...made.inputs, target_tokens: segment.tokens.subarray(1) } }
+}
+
+/** Encodes a segment for one of our sidecar's own losses, with the temperature it was drawn at. */
+function encodeSidecarDatum(segment: TokenSegment, inputs: Inputs): Datum {
+  const made = encodeDatum(segment, inputs)
+  const temperature = Float32Array.of(segment.temperature)
+  return { ...made, inputs: { ...made.inputs, temperature } }
+}
+
+/** Encodes a segment with all inputs of the native policy loss. */
+function encodeLossDatum(segment: TokenSegment, weight: number): Datum {
+  const { logprobs, advantages, oldLogprobs, refLogprobs } = segment
+  return encodeSidecarDatum(segment, {
+    weights: scaleMask(segment, weight),
+    logprobs,
+    advantages,
+    ...(oldLogprobs ? { old_logprobs: oldLogprobs } : {}),
+    ...(refLogprobs ? { ref_logprobs: refLogprobs } : {}),
+  })
+}
+
+/** Encodes a loss as our sidecar's native loss, with its config names. */
+export function encodeNativeLoss(loss: Loss): WireLoss {
+  const { kind, entropy, kl, correction, ...own } = loss
+  const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  const constants = Object.entries(own).map(([name, value]) => [snakeCase(name), value])
+  return {
+    name: 'bedside',
+    extension: true,
+    config: {
+      kind,
+      ...Object.fromEntries(constants),
+      ...(entropy === 0 ? {} : { entropy }),
+      ...(kl ? { kl_estimator: kl.estimator, kl_coefficient: kl.coefficient } : {}),
+      ...(correction
+        ? {
+            correction_level: correction.level,
+            correction_mode: correction.mode,
+            correction_min: correction.min ?? 0,
+            correction_max: correction.max,
+          }
+        : {}),
+    },
+  }
+}
 
 /** A batch encoded for a server: its data and the loss to run on them. */
 export interface EncodedBatch {
@@ -43,11 +130,9 @@ function equivalentLoss(objective: Objective): Pick<WireLoss, 'name' | 'config'>
   }
 }
 
-const scaled = (values: Float32Array, by: number): Float32Array => values.map((value) => by * value)
-
 /** Encodes a segment for a loss of the wire; the normaliser's weight multiplies the advantages. */
 function wireDatum(segment: TokenSegment, weight: number, { name }: WireLoss): Datum {
-  const advantages = scaled(segment.advantages, weight)
+  const advantages = segment.advantages.map((value) => weight * value)
   if (name === 'cross_entropy') return encodeDatum(segment, { weights: advantages })
   return encodeDatum(segment, { advantages, logprobs: segment.oldLogprobs ?? segment.logprobs })
 }

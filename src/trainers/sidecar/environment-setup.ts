@@ -2,9 +2,10 @@
  * Creates an engine's Python environment: interpreter, empty environment, locked distributions, import check. The
  * stamp is written last, so an interrupted environment never counts as complete.
  */
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { rethrowAsFault } from '../../error.js'
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { Fault, rethrowAsFault } from '../../error.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import type { EngineName } from './environment.js'
 import {
@@ -17,13 +18,9 @@ import {
   requirementsFile,
   stampFile,
 } from './environment.js'
-import { prepareFolder } from './environment-folder.js'
-import type { ImportCheck } from './import-check.js'
-import { checkImports } from './import-check.js'
 import type { InstallProgress } from './installer.js'
-import { chooseInstaller, createVenv, installPins } from './installer.js'
-import type { Interpreter } from './interpreter.js'
-import { chooseInterpreter } from './interpreter.js'
+import { checkImports, chooseInstaller, createVenv, installPins } from './installer.js'
+import { chooseInterpreter, type Interpreter } from './interpreter.js'
 import type { EnvironmentVariables } from './program.js'
 
 /** Phases of a set-up, in order. */
@@ -63,6 +60,40 @@ export interface PythonEnvironment {
   readonly device?: string
 }
 
+const alive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
+
+/** Empties an environment's folder and marks it as unfinished. @throws Fault `bad-input` for any other folder */
+async function prepareFolder(folder: string): Promise<void> {
+  const stamp = await readFile(stampFile(folder), 'utf8').catch(() => undefined)
+  const entries = existsSync(folder) ? readdirSync(folder) : []
+  if (stamp === undefined && entries.length > 0)
+    throw new Fault(
+      'bad-input',
+      `${folder}: expected no such folder, an empty one, or an environment made by this command; found ${entries.length} entries of something else. Remove it, or choose another with \`--env DIR\``,
+    )
+  const other = Number(/^unfinished (\d+)/.exec(stamp ?? '')?.[1])
+  if (other && other !== process.pid && alive(other))
+    throw new Fault(
+      'bad-input',
+      `${folder}: another set-up is under way there (process ${other}); wait for it, or remove the folder where that is none`,
+    )
+  const unwritable = `${folder}: expected a folder that can be written; choose one with \`--env DIR\``
+  await rethrowAsFault('bad-input', unwritable, async () => {
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { recursive: true })
+    await writeFile(stampFile(folder), `unfinished ${process.pid}\n`)
+  })
+  // Environments are often created inside a repository, and must not be committed to it.
+  const ignore = join(dirname(folder), '.gitignore')
+  if (basename(dirname(folder)) === '.venvs' && !existsSync(ignore)) await writeFile(ignore, '*\n')
+}
+
 /** Runs one phase and reports its begin and end. */
 async function runPhase<T>(
   name: SetupPhase,
@@ -77,15 +108,10 @@ async function runPhase<T>(
   return made
 }
 
-/** Folder, requirements file and interpreter of a set-up. */
-interface SetupSite {
-  readonly folder: string
-  readonly requirements: string
-  readonly interpreter: Interpreter
-}
-
 async function buildEnvironment(
-  { folder, requirements, interpreter }: SetupSite,
+  folder: string,
+  requirements: string,
+  interpreter: Interpreter,
   options: SetupOptions,
 ) {
   const { engine, env, onProgress, modules = engineModules(engine) } = options
@@ -109,10 +135,10 @@ async function buildEnvironment(
     return [count, `${count} distributions`]
   })
   const check = await runPhase('imports', Object.keys(modules).join(', '), options, async () => {
-    const made = await checkImports(
-      { python: interpreterPath(folder), engine, modules },
-      { env, ...signal, onProgress: (at) => onProgress?.('imports', at) },
-    )
+    const made = await checkImports(engine, interpreterPath(folder), modules, {
+      ...{ env, ...signal },
+      onProgress: (at) => onProgress?.('imports', at),
+    })
     return [made, `everything imports; torch computes on ${made.device}`] as const
   })
   await writeFileAtomically(stampFile(folder), `${pinsHash(interpreter.build, text)}\n`)
@@ -157,7 +183,7 @@ export async function makeEnvironment(options: SetupOptions): Promise<PythonEnvi
     return [found, `${found.version} at ${found.python}`]
   })
   const { requirements = requirementsFile(engine) } = options
-  const check: ImportCheck = await buildEnvironment({ folder, requirements, interpreter }, options)
+  const check = await buildEnvironment(folder, requirements, interpreter, options)
   return {
     engine,
     folder,

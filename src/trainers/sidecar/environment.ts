@@ -12,28 +12,18 @@ export type EngineName = 'peft' | 'unsloth'
 /** Names of the engines, the one for any machine first. */
 export const engineNames: readonly EngineName[] = ['peft', 'unsloth']
 
-/** Name of an engine's environment, and the modules it must import in order, each with its distribution. */
-interface EnvironmentKind {
-  readonly name: string
-  readonly modules: Readonly<Record<string, string>>
-}
-
 const server = { starlette: 'starlette', uvicorn: 'uvicorn', 'google.protobuf': 'protobuf' }
 const weights = { torch: 'torch', transformers: 'transformers', peft: 'peft' }
 
-const kinds: Readonly<Record<EngineName, EnvironmentKind>> = {
+const unsloth = { unsloth: 'unsloth', ...weights, trl: 'trl', bitsandbytes: 'bitsandbytes' }
+
+/** Name of each engine's environment, and the modules it must import in order, each with its distribution. */
+const kinds: Readonly<
+  Record<EngineName, { readonly name: string; readonly modules: Readonly<Record<string, string>> }>
+> = {
   peft: { name: 'sidecar', modules: { ...weights, ...server } },
   // Unsloth patches the others, so it comes first.
-  unsloth: {
-    name: 'unsloth',
-    modules: {
-      unsloth: 'unsloth',
-      ...weights,
-      trl: 'trl',
-      bitsandbytes: 'bitsandbytes',
-      ...server,
-    },
-  },
+  unsloth: { name: 'unsloth', modules: { ...unsloth, ...server } },
 }
 
 /** Modules that an engine's environment must import, in order, each with its distribution. */

@@ -1,12 +1,10 @@
 /** Starts the sidecar's server process with its own token, waits until it listens, watches and stops it. */
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Fault, rethrowAsFault } from '../../error.js'
-import type { EngineName } from './environment.js'
-import { findPython, pythonPackage } from './environment.js'
+import { type EngineName, findPython, pythonPackage } from './environment.js'
 import type { EnvironmentVariables } from './program.js'
 import type { ReadyLine, SidecarExit } from './supervision.js'
 import {
@@ -101,16 +99,6 @@ function spawnServer(options: StartSidecarOptions, python: string, token: string
   })
 }
 
-/** Interpreter of an engine's environment. @throws Fault `bad-input` naming the set-up command */
-async function findInterpreter(
-  engine: EngineName,
-  env: EnvironmentVariables | undefined,
-): Promise<string> {
-  const found = await findPython(engine, env ? { env } : {})
-  if (found.found) return found.python
-  throw new Fault('bad-input', found.reason)
-}
-
 /**
  * Starts a sidecar and waits until it listens. It ends with this process, however this process ends.
  * @throws Fault `bad-input` if there is no environment, or with the server's message if it refuses its options
@@ -119,7 +107,10 @@ async function findInterpreter(
 export async function startSidecar(options: StartSidecarOptions): Promise<SidecarProcess> {
   const { engine, state, signal, token = createToken(), stopSeconds = 10, onLine } = options
   signal?.throwIfAborted()
-  const python = options.python ?? (await findInterpreter(engine, options.env))
+  const found =
+    options.python ?? (await findPython(engine, options.env ? { env: options.env } : {}))
+  if (typeof found === 'object' && !found.found) throw new Fault('bad-input', found.reason)
+  const python = typeof found === 'string' ? found : found.python
   await rethrowAsFault('bad-input', `--state ${state}`, () => mkdir(state, { recursive: true }))
   const child = spawnServer(options, python, token)
   const followed = followProcess(child, token, onLine ?? (() => {}))

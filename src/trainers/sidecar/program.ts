@@ -1,10 +1,10 @@
 /** Finds programs on `PATH` and runs them as child processes, reading their output by line. */
-import type { ChildProcess } from 'node:child_process'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
+import type { z } from 'zod'
 
 /** Environment variables of a process. */
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
@@ -115,5 +115,14 @@ export async function runProgram(
     return { ...exit, lines }
   } finally {
     signal?.removeEventListener('abort', stop)
+  }
+}
+
+/** Parses a line of JSON of a schema; undefined for any other line, such as some library's banner. */
+export function parseJsonLine<T>(schema: z.ZodType<T>, line: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(line)).data
+  } catch {
+    return undefined
   }
 }

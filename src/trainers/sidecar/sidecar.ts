@@ -3,10 +3,8 @@
  * any other Tinker server has the losses of the wire, and linearised forms of the rest.
  */
 import type { Agent, Grammar } from '../../agent.js'
-import type { Backend, Capabilities } from '../../backend.js'
-import { assertSteppable } from '../../backend.js'
-import type { TokenSegment, TrainBatch } from '../../batch.js'
-import { normaliserKinds, objectiveKinds } from '../../batch.js'
+import { assertSteppable, type Backend, type Capabilities } from '../../backend.js'
+import { normaliserKinds, objectiveKinds, type TokenSegment, type TrainBatch } from '../../batch.js'
 import { Fault } from '../../error.js'
 import { assertTrainable } from '../batches/segments.js'
 import { assertCriticTargets } from '../losses/critic-targets.js'
@@ -15,13 +13,10 @@ import type { TinkerService } from '../tinker/service.js'
 import type { SamplingSession, TrainingModel } from '../tinker/wire.js'
 import type { ChatTokenizer } from '../tokens/chat-tokenizer.js'
 import { languageDemonstration } from '../tokens/language-demonstration.js'
-import type { LanguageDoctorOptions } from '../tokens/language-doctor.js'
-import { languageDoctor } from '../tokens/language-doctor.js'
+import { type LanguageDoctorOptions, languageDoctor } from '../tokens/language-doctor.js'
 import type { Draw } from '../tokens/token-stream.js'
-import { outputRows } from './datum.js'
-import { computeLogprobs, encodeNativeBatch, encodeWireBatch } from './encode-batch.js'
-import { runTrainStep } from './optimiser.js'
-import { predictValues, stepValueModel } from './value-model.js'
+import { computeLogprobs, encodeNativeBatch, encodeWireBatch, outputRows } from './encode-batch.js'
+import { predictValues, runTrainStep, stepValueModel } from './train-steps.js'
 
 /** Spec of the sidecar's model. */
 export interface SidecarModel {
@@ -48,24 +43,6 @@ export interface SidecarOptions {
   readonly contextLength: number
   /** Whether hidden reasoning stays in the history. @default 'keep' */
   readonly history?: 'keep' | 'strip-reasoning'
-}
-
-function backendCapabilities(
-  { extensions }: TinkerService,
-  { mode, maxTokens }: { readonly mode: 'lora' | 'full'; readonly maxTokens: number },
-): Capabilities {
-  const own = extensions !== undefined
-  const formats = extensions?.exports ?? []
-  return {
-    losses: objectiveKinds,
-    normalisers: normaliserKinds,
-    entropy: own,
-    kl: true,
-    correction: true,
-    critic: own,
-    exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
-    maxMoveTokens: maxTokens,
-  }
 }
 
 /** Checks that segments fit the context and are trainable. @throws RangeError */
@@ -135,14 +112,20 @@ interface ServerModels {
   readonly valueModel: () => Promise<TrainingModel>
 }
 
-async function openModels({ service, model, ...options }: SidecarOptions): Promise<ServerModels> {
-  const { mode = 'lora', rank = 16, alpha = 32, seed = 0 } = model ?? {}
+async function openModels({ service, model = {}, ...options }: SidecarOptions) {
+  const { mode = 'lora', rank = 16, alpha = 32, seed = 0 } = model
   const spec = { mode, rank, alpha, seed }
-  const capabilities = backendCapabilities(service, { mode, maxTokens: options.maxTokens })
+  const extended = service.extensions !== undefined
+  const formats = service.extensions?.exports ?? []
+  const capabilities: Capabilities = {
+    ...{ losses: objectiveKinds, normalisers: normaliserKinds, entropy: extended },
+    ...{ kl: true, correction: true, critic: extended, maxMoveTokens: options.maxTokens },
+    exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
+  }
   const policy = await service.createModel(spec)
   const models: ServerModels = {
     capabilities,
-    extended: service.extensions !== undefined,
+    extended,
     // A server scores a prompt by drawing one token after it, which needs room in the context.
     contextLength: options.contextLength - 1,
     policy,

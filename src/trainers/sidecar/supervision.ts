@@ -3,8 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { setTimeout as wait } from 'node:timers/promises'
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import type { ProcessExit } from './program.js'
-import { forEachLine, lineBuffer, waitForExit } from './program.js'
+import { forEachLine, lineBuffer, type ProcessExit, parseJsonLine, waitForExit } from './program.js'
 
 const readyLine = z.looseObject({
   address: z.string(),
@@ -61,14 +60,6 @@ function startFault(engine: string, { code, lastLines: lines, why }: SidecarExit
     : new Fault('model-unavailable', `the sidecar (${engine}) did not start: ${why}`)
 }
 
-function parseReadyLine(line: string): ReadyLine | undefined {
-  try {
-    return readyLine.safeParse(JSON.parse(line)).data
-  } catch {
-    return undefined // some library's banner
-  }
-}
-
 /** Kills a server and its child processes. */
 function kill(child: ChildProcess): void {
   try {
@@ -91,7 +82,7 @@ export function followProcess(child: ChildProcess, token: string, onLine: (line:
   const ready = new Promise<ReadyLine>((found) => {
     if (child.stdout)
       void forEachLine(child.stdout, (line) => {
-        const parsed = parseReadyLine(line)
+        const parsed = parseJsonLine(readyLine, line)
         if (parsed) found(parsed)
         else log(line)
       })
@@ -103,14 +94,6 @@ export function followProcess(child: ChildProcess, token: string, onLine: (line:
     return { ...exit, lastLines: lines, why: describeExit(exit, lines) }
   })
   return { ready, exited, lastLine: () => kept.lines.at(-1) }
-}
-
-type FollowedProcess = ReturnType<typeof followProcess>
-
-interface ListeningOptions {
-  readonly engine: string
-  readonly startSeconds?: number | undefined
-  readonly signal?: AbortSignal | undefined
 }
 
 /** Creates a function that asks a process to end, once, and kills it after `seconds`. */
@@ -133,8 +116,16 @@ export function createStopper(child: ChildProcess, exited: Promise<SidecarExit>,
 
 /** Waits until the server listens. @throws Fault if it ended or took too long */
 export async function waitUntilReady(
-  { ready, exited, lastLine }: FollowedProcess,
-  { engine, startSeconds = 180, signal }: ListeningOptions,
+  { ready, exited, lastLine }: ReturnType<typeof followProcess>,
+  {
+    engine,
+    startSeconds = 180,
+    signal,
+  }: {
+    readonly engine: string
+    readonly startSeconds?: number | undefined
+    readonly signal?: AbortSignal | undefined
+  },
 ): Promise<ReadyLine> {
   const over = new AbortController()
   const late = async () => {
@@ -157,16 +148,11 @@ export async function waitUntilReady(
   }
 }
 
-/** Detects that a process has ended without a request. */
-export interface ProcessWatcher {
-  /** Aborted with a Fault `backend-lost`. */
-  readonly died: AbortSignal
-  /** Awaits work that needs the process; rejects with that Fault as soon as the process ends. */
-  readonly watch: <T>(work: PromiseLike<T>) => Promise<T>
-}
-
-/** Watches a process for an unrequested end. */
-export function watchProcess(exited: Promise<SidecarExit>, asked: () => boolean): ProcessWatcher {
+/**
+ * Watches a process for an unrequested end. `died` is aborted with a Fault `backend-lost`, and `watch` rejects with it
+ * while it awaits work that needs the process.
+ */
+export function watchProcess(exited: Promise<SidecarExit>, asked: () => boolean) {
   const died = new AbortController()
   const gone = exited.then(({ why }) => {
     const fault = new Fault('backend-lost', `the sidecar is gone: ${why}`)

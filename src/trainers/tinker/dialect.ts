@@ -1,14 +1,16 @@
 /** The two encodings of requests and results on the Tinker wire: JSON and protobuf. */
 import { rethrowAsFault } from '../../error.js'
-import { parseJsonForward, parseJsonSample } from './codec/json-reply.js'
-import { encodeJsonDatum, encodeJsonPass } from './codec/json-request.js'
-import { parseProtobufForward, parseProtobufSample } from './codec/protobuf-reply.js'
-import { encodeProtobufDatum, encodeProtobufPass } from './codec/protobuf-request.js'
+import { encodeJsonDatum, encodeJsonPass, parseJsonForward, parseJsonSample } from './codec/json.js'
+import {
+  encodeProtobufDatum,
+  encodeProtobufPass,
+  parseProtobufForward,
+  parseProtobufSample,
+} from './codec/protobuf-messages.js'
 import { parseJsonReply } from './operation.js'
-import type { PassRequest } from './pass-request.js'
 import type { DialectName } from './profile.js'
 import type { HttpReply } from './transport.js'
-import type { Datum, ForwardOutput, SampleResult } from './wire.js'
+import type { Datum, PassRequest } from './wire.js'
 
 /** Encoder of one wire encoding: single data, and the request that holds encoded data. */
 export interface Dialect {
@@ -17,26 +19,22 @@ export interface Dialect {
   encodePass(request: PassRequest): Uint8Array
 }
 
-const dialects: Readonly<Record<DialectName, Dialect>> = {
+/** The dialects by name. */
+export const dialects: Readonly<Record<DialectName, Dialect>> = {
   json: { protobuf: false, encodeDatum: encodeJsonDatum, encodePass: encodeJsonPass },
   protobuf: { protobuf: true, encodeDatum: encodeProtobufDatum, encodePass: encodeProtobufPass },
 }
 
-/** Returns the dialect of a name. */
-export const getDialect = (name: DialectName): Dialect => dialects[name]
+/** Makes the decoder of a result in the encoding the server chose, which throws a Fault `model-unreadable`. */
+const decoder =
+  <T>(protobuf: (bytes: Uint8Array) => T, json: (body: unknown) => T) =>
+  (reply: HttpReply, what: string): Promise<T> =>
+    rethrowAsFault('model-unreadable', what, () =>
+      reply.protobuf ? protobuf(reply.bytes) : json(parseJsonReply(reply, what)),
+    )
 
-/** Decodes the result of a pass, in the encoding the server chose. @throws Fault `model-unreadable` */
-export const decodeForward = (reply: HttpReply, what: string): Promise<ForwardOutput> =>
-  rethrowAsFault('model-unreadable', what, () =>
-    reply.protobuf
-      ? parseProtobufForward(reply.bytes)
-      : parseJsonForward(parseJsonReply(reply, what)),
-  )
+/** Decodes the result of a pass. @throws Fault `model-unreadable` */
+export const decodeForward = decoder(parseProtobufForward, parseJsonForward)
 
-/** Decodes the result of `asample`, in the encoding the server chose. @throws Fault `model-unreadable` */
-export const decodeSample = (reply: HttpReply, what: string): Promise<SampleResult> =>
-  rethrowAsFault('model-unreadable', what, () =>
-    reply.protobuf
-      ? parseProtobufSample(reply.bytes)
-      : parseJsonSample(parseJsonReply(reply, what)),
-  )
+/** Decodes the result of `asample`. @throws Fault `model-unreadable` */
+export const decodeSample = decoder(parseProtobufSample, parseJsonSample)

@@ -1,12 +1,15 @@
 /** Handshake with a server: identifies it, reads its models and request limits, and opens a session. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { retry } from '../../platform/retry.js'
-import { readCapabilities, type SidecarCapabilities } from './capabilities.js'
-import { parseJsonReply } from './operation.js'
+import { parseJsonReply, readFields } from './operation.js'
 import { type DialectName, getProfile, profileNames, type WireProfile } from './profile.js'
-import { submissionRetryDelay } from './retry-delay.js'
-import { HttpRefusal, requestFault, sendRequest, type Transport } from './transport.js'
+import {
+  HttpRefusal,
+  requestFault,
+  retryRequest,
+  sendRequest,
+  type Transport,
+} from './transport.js'
 
 /** A base model that the server offers. */
 export interface OfferedModel {
@@ -24,27 +27,14 @@ export async function requestJson(
   route: string,
   body?: object,
 ): Promise<unknown> {
-  const { timeoutMs, maxRetries, backoffMs, closing } = transport
   const what = `${body ? 'POST' : 'GET'} ${route}`
-  const bytes = body && new TextEncoder().encode(JSON.stringify(body))
-  const headers = body && { 'Content-Type': 'application/json' }
+  const bytes = body && {
+    body: new TextEncoder().encode(JSON.stringify(body)),
+    headers: { 'Content-Type': 'application/json' },
+  }
   try {
-    const reply = await retry(
-      (signal) =>
-        sendRequest(
-          transport,
-          route,
-          bytes && headers ? { body: bytes, headers, signal } : { signal },
-        ),
-      {
-        timeoutMs,
-        maxRetries,
-        backoffMs,
-        maxBackoffMs: 30_000,
-        key: transport.nextKey(),
-        signal: closing,
-        retryDelay: submissionRetryDelay,
-      },
+    const reply = await retryRequest(transport, transport.closing, (signal) =>
+      sendRequest(transport, route, { ...bytes, signal }),
     )
     return parseJsonReply(reply, what)
   } catch (error) {
@@ -53,16 +43,33 @@ export async function requestJson(
   }
 }
 
-function parseAnswer<T>(
-  { address }: Transport,
-  route: string,
-  schema: z.ZodType<T>,
-  body: unknown,
-): T {
-  const parsed = schema.safeParse(body)
-  if (parsed.success) return parsed.data
-  throw new Fault('model-unreadable', `${address}${route}: ${z.prettifyError(parsed.error)}`)
-}
+/** What our own sidecar reports at `/ext/v1/capabilities`, an extension of the Tinker wire. */
+const capabilitiesSchema = z.object({
+  /** Engine that runs: `peft`, `unsloth` … */
+  engine: z.string(),
+  device: z.string(),
+  dtype: z.string(),
+  versions: z.record(z.string(), z.string()),
+  model: z.object({
+    name: z.string(),
+    path: z.string(),
+    arch: z.string(),
+    contextLength: z.int(),
+    vocabSize: z.int(),
+    parameters: z.number(),
+    tiedEmbeddings: z.boolean(),
+  }),
+  modes: z.array(z.string()),
+  heads: z.array(z.string()),
+  exports: z.array(z.string()),
+  losses: z.array(z.string()),
+  /** Folder that `tinker://` paths are relative to. */
+  state: z.string(),
+  limits: z.record(z.string(), z.number()),
+})
+
+/** Sidecar capabilities: engine, device, model, training modes, heads, export formats, losses and limits. */
+export type SidecarCapabilities = z.infer<typeof capabilitiesSchema>
 
 /** An identified server; only our own sidecar has `extensions`. */
 export interface IdentifiedServer {
@@ -80,9 +87,13 @@ export async function identifyServer(
 ): Promise<IdentifiedServer> {
   const profile = typeof named === 'string' ? getProfile(named) : (named ?? getProfile('bedside'))
   if (profile.name !== 'bedside') return { profile, extensions: undefined }
-  const answer = await requestJson(transport, '/ext/v1/capabilities')
+  const route = '/ext/v1/capabilities'
+  const answer = await requestJson(transport, route)
   if (answer !== undefined)
-    return { profile, extensions: readCapabilities(answer, transport.address) }
+    return {
+      profile,
+      extensions: readFields(answer, `${transport.address}${route}`, capabilitiesSchema),
+    }
   throw new Fault(
     'bad-input',
     `${transport.address} is no sidecar of ours (it has no /ext/v1/capabilities): name the server it is, of ${profileNames.join(', ')}`,
@@ -107,7 +118,7 @@ export async function applyServerLimits(
   const route = '/api/v1/client/config'
   const version = { sdk_version: sdkVersions[dialect] }
   const answer = (await requestJson(transport, route, version)) ?? {}
-  const limits = parseAnswer(transport, route, Config, answer)
+  const limits = readFields(answer, `${transport.address}${route}`, Config)
   const { maxRequestBytes = Infinity } = extensions?.limits ?? {}
   return {
     ...profile,
@@ -134,7 +145,7 @@ const Offer = z.object({
 export async function listOfferedModels(transport: Transport): Promise<readonly OfferedModel[]> {
   const route = '/api/v1/get_server_capabilities'
   const answer = (await requestJson(transport, route)) ?? {}
-  const { supported_models } = parseAnswer(transport, route, Offer, answer)
+  const { supported_models } = readFields(answer, `${transport.address}${route}`, Offer)
   return supported_models.flatMap(({ model_name, max_context_length }) =>
     model_name
       ? [{ name: model_name, ...(max_context_length ? { contextLength: max_context_length } : {}) }]
@@ -153,5 +164,6 @@ export async function openSession(transport: Transport, dialect: DialectName): P
   })
   if (answer === undefined)
     throw new Fault('bad-input', `${transport.address} does not speak the Tinker wire: no ${route}`)
-  return parseAnswer(transport, route, z.object({ session_id: z.string() }), answer).session_id
+  const fields = z.object({ session_id: z.string() })
+  return readFields(answer, `${transport.address}${route}`, fields).session_id
 }

@@ -1,19 +1,6 @@
 /** Sequence of one model's operations: numbers are taken at the call, requests submitted in that order. */
 import { errorMessage, Fault } from '../../error.js'
 
-/** Operation sequence of one model. */
-export interface OperationSequence {
-  /** The model's id on the server, once it exists. */
-  readonly modelId: Promise<string>
-  /**
-   * Takes `count` numbers now, and runs `submit` with the first of them once all earlier calls were accepted. A single
-   * request that the server refused returns its number, unless a later one was taken. Any other failure leaves a gap,
-   * which breaks the sequence.
-   * @throws Fault naming the first error, if the sequence is broken
-   */
-  take<T>(count: number, submit: (first: number, modelId: string) => Promise<T>): Promise<T>
-}
-
 /** Prevents an unhandled rejection: in a pipelined step, the second promise may fail before it is awaited. */
 export function markHandled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined)
@@ -24,7 +11,7 @@ export function markHandled<T>(promise: Promise<T>): Promise<T> {
 const wasRefused = (error: unknown): boolean => Fault.is(error) && error.code === 'bad-input'
 
 /** Starts the sequence of a model, which may still be under creation, at the first free number. */
-export function startSequence(modelId: Promise<string>, from = 1): OperationSequence {
+export function startSequence(modelId: Promise<string>, from = 1) {
   let next = from
   let accepted: Promise<unknown> = Promise.resolve()
   let first: { readonly error: unknown } | undefined
@@ -34,9 +21,15 @@ export function startSequence(modelId: Promise<string>, from = 1): OperationSequ
       `Not sent: the model's sequence ended when an earlier request was not accepted: ${errorMessage(first?.error)}`,
       { cause: first?.error },
     )
+  markHandled(modelId)
   return {
-    modelId: markHandled(modelId),
-    take: (count, submit) => {
+    /**
+     * Takes `count` numbers now, and runs `submit` with the first of them once all earlier calls were accepted. A
+     * single request that the server refused returns its number, unless a later one was taken. Any other failure
+     * leaves a gap, which breaks the sequence.
+     * @throws Fault naming the first error, if the sequence is broken
+     */
+    take<T>(count: number, submit: (first: number, modelId: string) => Promise<T>): Promise<T> {
       const number = next
       next += count
       const before = accepted
@@ -57,3 +50,6 @@ export function startSequence(modelId: Promise<string>, from = 1): OperationSequ
     },
   }
 }
+
+/** Operation sequence of one model. */
+export type OperationSequence = ReturnType<typeof startSequence>

@@ -2,9 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import { Fault } from '../../error.js'
-import { retry } from '../../platform/retry.js'
-import { submissionRetryDelay } from './retry-delay.js'
-import { type HttpReply, requestFault, sendRequest, type Transport } from './transport.js'
+import {
+  type HttpReply,
+  requestFault,
+  retryRequest,
+  sendRequest,
+  type Transport,
+} from './transport.js'
 
 /** A request that can be resent: the same bytes under the same idempotency key. */
 export interface Operation {
@@ -22,20 +26,16 @@ export interface Operation {
 /** Answer to a submission: the id of a future result, or the result itself. */
 export type Ticket = { readonly requestId: string } | { readonly reply: HttpReply }
 
-/** Builds an operation with a JSON request and a fresh idempotency key. */
-export const jsonOperation = (
+/** Builds an operation with a fresh idempotency key; a body that is not bytes is sent as JSON. */
+export const newOperation = (
   route: string,
   kind: string,
-  body: unknown,
-  { signal, acceptsProtobuf = false }: Partial<Operation> = {},
+  body: object | Uint8Array,
+  own: Partial<Pick<Operation, 'signal' | 'protobuf' | 'acceptsProtobuf'>> = {},
 ): Operation => ({
-  route,
-  kind,
-  body: new TextEncoder().encode(JSON.stringify(body)),
-  protobuf: false,
-  acceptsProtobuf,
+  ...{ route, kind, protobuf: false, acceptsProtobuf: false, signal: undefined, ...own },
+  body: body instanceof Uint8Array ? body : new TextEncoder().encode(JSON.stringify(body)),
   idempotencyKey: randomUUID(),
-  signal,
 })
 
 /** Parses a reply as JSON. @throws Fault `model-unreadable` */
@@ -46,6 +46,13 @@ export function parseJsonReply(reply: HttpReply, what: string): unknown {
   } catch {
     throw new Fault('model-unreadable', `${what}: expected JSON, got ${text.slice(0, 200)}`)
   }
+}
+
+/** Reads the fields of a parsed answer. @throws Fault `model-unreadable` naming the wrong field */
+export function readFields<T>(body: unknown, what: string, fields: z.ZodType<T>): T {
+  const read = fields.safeParse(body)
+  if (read.success) return read.data
+  throw new Fault('model-unreadable', `${what}: ${z.prettifyError(read.error)}`)
 }
 
 /** Media type of a body: protobuf or JSON. */
@@ -75,19 +82,12 @@ export async function runAbortable<T>(
 export async function sendOperation(transport: Transport, operation: Operation): Promise<Ticket> {
   const { route, body, protobuf, idempotencyKey, signal } = operation
   const headers = { 'Content-Type': mediaType(protobuf), 'X-Idempotency-Key': idempotencyKey }
-  const { timeoutMs, maxRetries, backoffMs, closing } = transport
   const what = `POST ${route}`
   try {
-    const reply = await runAbortable([signal, closing], (joined) =>
-      retry((attempt) => sendRequest(transport, route, { body, headers, signal: attempt }), {
-        timeoutMs,
-        maxRetries,
-        backoffMs,
-        maxBackoffMs: 30_000,
-        key: transport.nextKey(),
-        signal: joined,
-        retryDelay: submissionRetryDelay,
-      }),
+    const reply = await runAbortable([signal, transport.closing], (joined) =>
+      retryRequest(transport, joined, (attempt) =>
+        sendRequest(transport, route, { body, headers, signal: attempt }),
+      ),
     )
     if (reply.protobuf) return { reply }
     const future = z.object({ request_id: z.string() }).safeParse(parseJsonReply(reply, what))

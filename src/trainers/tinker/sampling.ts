@@ -1,15 +1,16 @@
 /** Sampling sessions: draw token sequences from a snapshot of the weights. */
 import { z } from 'zod'
 import { Fault } from '../../error.js'
+import { assertCounts } from '../counts.js'
 import { decodeSample } from './dialect.js'
 import { requestJson } from './handshake.js'
-import { jsonOperation, type Ticket } from './operation.js'
+import { newOperation, sendOperation, type Ticket } from './operation.js'
 import {
-  awaitResult,
+  collectResult,
   createCounter,
   performOperation,
   type Session,
-  submitOperation,
+  wireCall,
 } from './session.js'
 import type { SampleOptions, SampleResult, SamplingSession } from './wire.js'
 
@@ -17,10 +18,7 @@ const route = '/api/v1/asample'
 
 function assertOptions({ prompt, maxTokens, samples = 1 }: SampleOptions): void {
   if (prompt.length === 0) throw new RangeError('Expected a prompt with tokens, got none')
-  if (!Number.isInteger(maxTokens) || maxTokens < 1)
-    throw new RangeError(`Expected \`maxTokens\` to be a positive integer, got \`${maxTokens}\``)
-  if (!Number.isInteger(samples) || samples < 1)
-    throw new RangeError(`Expected \`samples\` to be a positive integer, got \`${samples}\``)
+  assertCounts({ maxTokens, samples })
 }
 
 function sampleRequest(options: SampleOptions, sampler: string, seq: number): object {
@@ -73,12 +71,10 @@ export function samplingSession(session: Session, sampler: Promise<string>): Sam
       const { signal } = options
       return session.sampling(async () => {
         const body = sampleRequest(options, id, nextSeq())
-        const operation = jsonOperation(route, 'Sample', body, {
-          signal,
-          acceptsProtobuf: session.dialect.protobuf,
-        })
-        const ticket = await submitOperation(session, operation)
-        const reply = await awaitResult(session, operation, ticket).catch((error) => {
+        const acceptsProtobuf = session.dialect.protobuf
+        const operation = newOperation(route, 'Sample', body, { signal, acceptsProtobuf })
+        const ticket = await sendOperation(session.transport, operation)
+        const reply = await collectResult(session, operation, ticket).catch((error) => {
           if (signal?.aborted) cancel(session, ticket)
           throw error
         })
@@ -95,15 +91,10 @@ export async function openSampler(
   session: Session,
   weights: { readonly base_model: string } | { readonly model_path: string },
 ): Promise<string> {
-  const body = {
-    type: 'create_sampling_session',
-    session_id: session.id,
-    sampling_session_seq_id: session.nextSampler(),
-    ...weights,
-  }
+  const ids = { session_id: session.id, sampling_session_seq_id: session.nextSampler() }
   const { sampling_session_id } = await performOperation(
     session,
-    ['/api/v1/create_sampling_session', 'CreateSamplingSession', body],
+    wireCall('create_sampling_session', { ...ids, ...weights }),
     z.object({ sampling_session_id: z.string() }),
   )
   return sampling_session_id

@@ -1,8 +1,8 @@
 /** Client of a Tinker server: connection, session heartbeat, and creation of models and samplers. */
 import { setMaxListeners } from 'node:events'
+import pLimit from 'p-limit'
 import { Fault } from '../../error.js'
-import { assertModelSpec, type SidecarCapabilities } from './capabilities.js'
-import { getDialect } from './dialect.js'
+import { dialects } from './dialect.js'
 import {
   applyServerLimits,
   identifyServer,
@@ -10,11 +10,12 @@ import {
   type OfferedModel,
   openSession,
   requestJson,
+  type SidecarCapabilities,
 } from './handshake.js'
 import { createTrainingModel } from './model.js'
 import { chooseDialect, type DialectName, type WireProfile } from './profile.js'
 import { openSampler, samplingSession } from './sampling.js'
-import { createCounter, type Session, samplingQueue } from './session.js'
+import { createCounter, type Session } from './session.js'
 import { serverAddress, type Transport } from './transport.js'
 import type { SamplingSession, TrainingModel, WireModelSpec } from './wire.js'
 
@@ -74,6 +75,31 @@ const baseModelPicker =
     )
   }
 
+/** Checks that the server can create a model of this spec. @throws Fault `bad-input` listing what it supports */
+function assertModelSpec(
+  spec: WireModelSpec,
+  server: string,
+  extensions: SidecarCapabilities | undefined,
+): void {
+  const { mode = 'lora', head = 'language', alpha } = spec
+  if (!extensions) {
+    if (mode === 'lora' && head === 'language' && alpha === undefined) return
+    throw new Fault(
+      'bad-input',
+      `${server}: expected a LoRA model with a language head and the server's alpha, which is all the wire can say, got ${JSON.stringify(spec)}`,
+    )
+  }
+  for (const [field, known, value] of [
+    ['mode', extensions.modes, mode],
+    ['head', extensions.heads, head],
+  ] as const)
+    if (!known.includes(value))
+      throw new Fault(
+        'bad-input',
+        `${server}: expected a ${field} of ${known.join(', ')}, got \`${value}\``,
+      )
+}
+
 /** Sends session heartbeats until the returned function is called; a lost one is ignored. */
 function startHeartbeat(transport: Transport, session: string, ms: number): () => void {
   const beat = () => {
@@ -112,13 +138,13 @@ async function openService(transport: Transport, options: ConnectOptions): Promi
     transport,
     profile,
     dialectName: name,
-    dialect: getDialect(name),
+    dialect: dialects[name],
     models,
     extensions: known.extensions,
     baseModel: baseModelPicker(models, transport.address),
     nextModel: createCounter(),
     nextSampler: createCounter(),
-    sampling: samplingQueue(profile.sampleMaxConcurrent),
+    sampling: pLimit(profile.sampleMaxConcurrent),
   }
 }
 

@@ -1,6 +1,6 @@
-/** HTTP transport of the Tinker wire: one request, and the Faults that error statuses become. */
+/** HTTP transport of the Tinker wire: requests, their retries, and the Faults that error statuses become. */
 import { Fault, type FaultCode } from '../../error.js'
-import { fullErrorMessage } from '../../platform/retry.js'
+import { fullErrorMessage, type RetryOptions, retry } from '../../platform/retry.js'
 
 /** Address, token and retry settings of a server. */
 export interface Transport {
@@ -100,6 +100,53 @@ export async function sendRequest(
   const type = response.headers.get('content-type') ?? ''
   return { protobuf: type.includes('application/x-protobuf'), bytes }
 }
+
+type RetryDelay = 'never' | number | undefined
+
+/** Retry delay of a submission. A resent submission has the same sequence number and body, so it counts once. */
+function submissionRetryDelay(error: unknown, attempt: number): RetryDelay {
+  if (!(error instanceof HttpRefusal)) return undefined
+  const { status, retryAfterMs } = error
+  if (status === 409) return attempt < 3 ? undefined : 'never'
+  return status >= 500 || status === 408 || status === 429 ? retryAfterMs : 'never'
+}
+
+/** Pauses of 5 s after status 402 (payment required): one hour in all. */
+const unpaidPauses = 720
+
+/**
+ * Retry delay of a poll for a result. Statuses 408 and 410 are poll results and never reach this function. `final`
+ * lists the statuses by which this server reports a failed operation.
+ */
+export function retrievalRetryDelay(
+  error: unknown,
+  attempt: number,
+  { final, maxRetries }: { readonly final: readonly number[]; readonly maxRetries: number },
+): RetryDelay {
+  if (!(error instanceof HttpRefusal)) return attempt < maxRetries ? undefined : 'never'
+  const { status, retryAfterMs } = error
+  if (final.includes(status)) return 'never'
+  if (status === 402) return attempt < unpaidPauses ? 5000 : 'never'
+  if (status === 400) return attempt < 3 ? undefined : 'never'
+  if (status !== 429 && status < 500) return 'never'
+  if (attempt >= maxRetries) return 'never'
+  // The first retry is immediate, as the wire prescribes; later ones back off to spare a server that stays down.
+  return status >= 500 && attempt === 0 ? 0 : retryAfterMs
+}
+
+/** Runs a request's `work` with the retries that the wire prescribes: those of a submission, where `own` has no others. */
+export const retryRequest = <T>(
+  { timeoutMs, maxRetries, backoffMs, nextKey }: Transport,
+  signal: AbortSignal,
+  work: (attempt: AbortSignal) => Promise<T>,
+  own: Partial<RetryOptions> = {},
+): Promise<T> =>
+  retry(work, {
+    ...{ timeoutMs, maxRetries, backoffMs, maxBackoffMs: 30_000, key: nextKey() },
+    retryDelay: submissionRetryDelay,
+    signal,
+    ...own,
+  })
 
 /** Fault code of an HTTP error status: wrong request, lost model, or server failure. */
 function faultCode(status: number): FaultCode {

@@ -26,6 +26,15 @@ export interface ForwardOutput {
   readonly metrics: Readonly<Record<string, number>>
 }
 
+/** A request of `forward_backward` or `forward`, with its data already encoded. */
+export interface PassRequest {
+  readonly modelId: string
+  readonly seq: number
+  readonly data: readonly Uint8Array[]
+  readonly loss: WireLoss
+  readonly forwardOnly: boolean
+}
+
 /** Settings of one AdamW step; every constant is sent, so no server default is used. */
 export interface WireAdam {
   readonly learningRate: number

@@ -1,6 +1,6 @@
 /** Chat templates: renders messages with the Jinja template of a model, given the globals that templates expect. */
 import type { Message } from '../../chat.js'
-import { errorMessage, Fault } from '../../error.js'
+import { errorMessage, Fault, rethrowAsFault } from '../../error.js'
 import type { TokenizerFolder } from './tokenizer-folder.js'
 
 /** Renders messages to text. @throws Fault `bad-input` where the template refuses them */
@@ -67,19 +67,14 @@ function templateGlobals(date: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** A parsed template; the Jinja library's own types stay inside. */
-interface Engine {
-  readonly render: (variables: Readonly<Record<string, unknown>>) => string
-}
-
 /** Parses a template. The library's `Template` has a clock that no variable replaces, so its parts are used instead. */
-async function createEngine(source: string): Promise<Engine> {
+async function createEngine(source: string) {
   const { Environment, Interpreter, parse, tokenize } = await import('@huggingface/jinja')
   // Python's Jinja reads CRLF as LF; this one does not.
   const unix = source.replaceAll('\r\n', '\n')
   const program = parse(tokenize(unix, { lstrip_blocks: true, trim_blocks: true }))
   return {
-    render: (variables) => {
+    render: (variables: Readonly<Record<string, unknown>>): string => {
       const environment = new Environment()
       for (const [name, value] of Object.entries(variables)) environment.set(name, value)
       const { value } = new Interpreter(environment).run(program)
@@ -95,18 +90,9 @@ export async function chatTemplate(
   { date = '2025-01-01', variables = {} }: ChatTemplateOptions = {},
 ): Promise<ChatTemplate> {
   const names = { ...templateGlobals(date), ...special, ...variables }
-  let engine: Engine
-  try {
-    engine = await createEngine(source)
-  } catch (error) {
-    throw new Fault(
-      'bad-input',
-      `${file}: expected a Jinja chat template: ${errorMessage(error)}`,
-      {
-        cause: error,
-      },
-    )
-  }
+  const engine = await rethrowAsFault('bad-input', `${file}: expected a Jinja chat template`, () =>
+    createEngine(source),
+  )
   return (messages, { addGenerationPrompt }) => {
     try {
       return engine.render({

@@ -2,14 +2,11 @@
 import { join } from 'node:path'
 import type { Message } from '../../chat.js'
 import { Fault, rethrowAsFault } from '../../error.js'
-import type { ChatTemplateOptions } from './chat-template.js'
-import { chatTemplate } from './chat-template.js'
-import type { Codec } from './codec.js'
+import { type ChatTemplateOptions, chatTemplate } from './chat-template.js'
 import { loadCodec } from './codec.js'
 import type { ControlMarks } from './marked-text.js'
 import { controlMarks, controlName, replaceLoneSurrogates } from './marked-text.js'
-import type { AddedToken, TokenizerFolder } from './tokenizer-folder.js'
-import { readTokenizerFolder } from './tokenizer-folder.js'
+import { type AddedToken, readTokenizerFolder, type TokenizerFolder } from './tokenizer-folder.js'
 
 /** A language model's tokenizer and chat template, as opened by {@link openChatTokenizer}. */
 export interface ChatTokenizer {
@@ -67,14 +64,10 @@ function endOfTurn(tokenizer: Pick<ChatTokenizer, 'render' | 'encode' | 'control
 }
 
 /** Id of the configured `eos_token`. @throws Fault `bad-input` where it is not in the vocabulary */
-function eosIds(
-  { path, special }: TokenizerFolder,
-  idOf: Codec['idOf'],
-  nameOf: (t: string) => string,
-) {
+function eosIds({ path, special }: TokenizerFolder, idOf: (token: string) => number | undefined) {
   const { eos_token: eos } = special
   if (eos === undefined) return []
-  const id = idOf(nameOf(eos))
+  const id = idOf(eos)
   if (id !== undefined) return [id]
   throw new Fault(
     'bad-input',
@@ -110,9 +103,9 @@ export async function openChatTokenizer(
   const encodeMarked = (rendered: string) => codec.encode(marks.nameControls(rendered))
   const encode: ChatTokenizer['encode'] = (text, { special }) =>
     special ? encodeMarked(replaceLoneSurrogates(text)) : codec.encode(replaceLoneSurrogates(text))
-  const eos = eosIds(folder, codec.idOf, (token) => {
+  const eos = eosIds(folder, (token) => {
     const n = texts.indexOf(token)
-    return n < 0 ? token : controlName(n)
+    return codec.idOf(n < 0 ? token : controlName(n))
   })
   const renderMarked: ChatTokenizer['render'] = (messages, chosen) =>
     render(messages.map(markMessage(marks)), chosen)

@@ -1,19 +1,6 @@
 /** The tokenizer library behind a small interface, with control tokens renamed so that no text can spell them. */
 import { controlName } from './marked-text.js'
-import type { JsonObject, TokenizerFolder } from './tokenizer-folder.js'
-
-/** The part of the library's tokenizer in use; its own types are lost under some module resolutions. */
-export interface Codec {
-  /** Adds no special tokens. */
-  readonly encode: (text: string) => readonly number[]
-  /** Ids without a token are left out. */
-  readonly decode: (ids: readonly number[]) => string
-  /** Id of an ordinary token. */
-  readonly idOf: (token: string) => number | undefined
-}
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+import { isObject, type TokenizerFolder } from './tokenizer-folder.js'
 
 /** The model with control tokens under private names in its vocabulary, so that no text encodes to one. */
 function renamedModel(model: unknown, nameOf: (token: unknown) => unknown): unknown {
@@ -51,29 +38,31 @@ function renamedTokenizer({ tokenizer, added }: TokenizerFolder, controls: reado
 }
 
 /** Loads a folder's tokenizer. `controls` are its control tokens, renamed to {@link controlName} of their index. */
-export async function loadCodec(
-  folder: TokenizerFolder,
-  controls: readonly string[],
-): Promise<Codec> {
+export async function loadCodec(folder: TokenizerFolder, controls: readonly string[]) {
   const { Tokenizer } = await import('@huggingface/tokenizers')
   const tokenizer = new Tokenizer(renamedTokenizer(folder, controls), folder.config)
   return {
+    /** Adds no special tokens. */
     encode: memoizeEncode((text) =>
       text === '' ? [] : tokenizer.encode(text, { add_special_tokens: false }).ids,
     ),
-    decode: (ids) => {
+    /** Ids without a token are left out. */
+    decode: (ids: readonly number[]): string => {
       // A model's output layer may have more rows than its tokenizer has tokens.
       const known = ids.filter((id) => tokenizer.id_to_token(id) !== undefined)
       if (known.length === 0) return ''
       // The library's default removes spaces before punctuation.
       return tokenizer.decode(known, { clean_up_tokenization_spaces: false })
     },
-    idOf: (token) => tokenizer.token_to_id(token),
+    /** Id of an ordinary token. */
+    idOf: (token: string): number | undefined => tokenizer.token_to_id(token),
   }
 }
 
+type Encode = (text: string) => readonly number[]
+
 /** Caches up to `maxCharacters` of texts: the same chunks are encoded at every turn and by every sibling. */
-function memoizeEncode(encode: Codec['encode'], maxCharacters = 2_000_000): Codec['encode'] {
+function memoizeEncode(encode: Encode, maxCharacters = 2_000_000): Encode {
   const known = new Map<string, readonly number[]>()
   let characters = 0
   return (text) => {

@@ -4,13 +4,10 @@ import type { Grammar } from '../../agent.js'
 import type { TokenSegment } from '../../batch.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
-import type { Episode, EpisodeTurn } from '../../episode.js'
-import { encodeDraw } from '../../episode.js'
+import { type Episode, type EpisodeTurn, encodeDraw } from '../../episode.js'
 import { episodeSegments } from '../batches/segments.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { PreviousReply } from './consultation-stream.js'
-import { nextStream } from './consultation-stream.js'
-import { appendDrawn, openedThinkTag } from './token-stream.js'
+import { appendDrawn, nextStream, openedThinkTag, type PreviousReply } from './token-stream.js'
 
 /** The model that an episode is encoded for. */
 export interface LanguageDemonstrationOptions {

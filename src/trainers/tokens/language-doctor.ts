@@ -2,11 +2,10 @@
 import type { Agent, Grammar } from '../../agent.js'
 import { fork } from '../../seed.js'
 import type { Action } from '../../turn.js'
+import { assertCounts } from '../counts.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { PreviousReply } from './consultation-stream.js'
-import { nextStream } from './consultation-stream.js'
-import type { Draw } from './token-stream.js'
-import { appendDrawn, openedThinkTag } from './token-stream.js'
+import type { Draw, PreviousReply } from './token-stream.js'
+import { appendDrawn, nextStream, openedThinkTag } from './token-stream.js'
 
 /** Samples at most `maxTokens` ids, up to and including the first of `stop`. @throws Fault when the model fails */
 export type DrawTokens = (
@@ -34,12 +33,6 @@ export interface LanguageDoctorOptions {
   readonly history?: 'keep' | 'strip-reasoning'
 }
 
-function assertPositive(counts: Readonly<Record<string, number>>): void {
-  for (const [name, count] of Object.entries(counts))
-    if (!Number.isSafeInteger(count) || count < 1)
-      throw new RangeError(`Expected \`${name}\` to be a positive integer, got \`${count}\``)
-}
-
 /**
  * Creates a doctor whose prompts contain everything it has read and drawn in the consultation, as the ids it drew.
  * Earlier draws are found by the identity of the observation's last action object. After another agent's turn, or in a
@@ -56,7 +49,7 @@ export function languageDoctor({
   contextLength,
   history = 'keep',
 }: LanguageDoctorOptions): Agent {
-  assertPositive({ maxTokens, contextLength })
+  assertCounts({ maxTokens, contextLength })
   const replies = new WeakMap<Action, PreviousReply>()
   return async (observation, { seed, signal }) => {
     const messages = grammar.render(observation)

@@ -28,18 +28,6 @@ export const replaceLoneSurrogates = (text: string): string =>
 /** Private name of the `n`th control token in the renamed tokenizer. */
 export const controlName = (n: number): string => numbered(naming, n)
 
-/** Marks and names that distinguish genuine control tokens from texts that spell them. */
-export interface ControlMarks {
-  /** Marks control tokens spelt in a text, also ones that begin or end in a neighbour; repairs surrogates. */
-  readonly guard: (text: string) => string
-  /** Marks the policy's reply at message `index`: guards it and marks each span between reasoning tags. */
-  readonly markReply: (index: number, text: string) => string
-  /** Input of the tokenizer: replaces genuine control tokens by their private names and removes all marks. */
-  readonly nameControls: (rendered: string) => string
-  /** Spells private names out again. */
-  readonly restoreControls: (text: string) => string
-}
-
 const escapeRegExp = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 
 /** Detects a control token's proper prefix or suffix at the edge of a text, which neighbouring text could complete. */
@@ -70,8 +58,11 @@ function mapTrimmed(text: string, transform: (core: string) => string): string {
 /** Reasoning tags: templates look for them in a reply, and there they count as genuine. */
 const reasoningTags = /(<\/?think>)/
 
-/** Creates the marks for some control tokens; the private name of each is {@link controlName} of its index. */
-export function controlMarks(controls: readonly string[]): ControlMarks {
+/**
+ * Creates the marks and names that tell genuine control tokens from texts that spell them; the private name of each is
+ * {@link controlName} of its index.
+ */
+export function controlMarks(controls: readonly string[]) {
   const index = new Map(controls.map((control, n) => [control, n]))
   const longestFirst = [...controls].sort((a, b) => b.length - a.length).map(escapeRegExp)
   const any = longestFirst.length > 0 ? longestFirst.join('|') : '(?!)'
@@ -85,21 +76,28 @@ export function controlMarks(controls: readonly string[]): ControlMarks {
   const replyCore = (n: number) => (core: string) =>
     numbered(opening, n) + guardCore(core) + numbered(closing, n)
   return {
-    guard: (text) => mapTrimmed(replaceLoneSurrogates(text), guardCore),
-    markReply: (n, text) =>
+    /** Marks control tokens spelt in a text, also ones that begin or end in a neighbour; repairs surrogates. */
+    guard: (text: string): string => mapTrimmed(replaceLoneSurrogates(text), guardCore),
+    /** Marks the policy's reply at message `n`: guards it and marks each span between reasoning tags. */
+    markReply: (n: number, text: string): string =>
       replaceLoneSurrogates(text)
         .split(reasoningTags)
         .map((part) => (reasoningTags.test(part) ? part : mapTrimmed(part, replyCore(n))))
         .join(''),
-    nameControls: (rendered) =>
+    /** Input of the tokenizer: replaces genuine control tokens by their private names and removes all marks. */
+    nameControls: (rendered: string): string =>
       rendered.replace(genuine, (found) => controlName(index.get(found) ?? 0)).replace(marks, ''),
-    restoreControls: (text) =>
+    /** Spells private names out again. */
+    restoreControls: (text: string): string =>
       text.replace(names, (_, high: string, low: string) => {
         const n = ((high.charCodeAt(0) & 255) << 8) + (low.charCodeAt(0) & 255)
         return controls[n] ?? ''
       }),
   }
 }
+
+/** Marks and names of control tokens. */
+export type ControlMarks = ReturnType<typeof controlMarks>
 
 /** Text after the reply of message `index` in rendered text; undefined where the template left the reply out. */
 export function textAfterReply(rendered: string, index: number): string | undefined {

@@ -2,14 +2,9 @@
 import type { Message } from '../../chat.js'
 import { Fault } from '../../error.js'
 import type { ChatTemplateOptions } from './chat-template.js'
-import type { ChatTokenizer } from './chat-tokenizer.js'
-import { openChatTokenizer } from './chat-tokenizer.js'
-import type { Fork } from './fork.js'
-import { firstDivergence } from './fork.js'
-import type { Conversation } from './template-conversations.js'
-import { templateConversations } from './template-conversations.js'
-import type { TokenStream } from './token-stream.js'
-import { appendDrawn, appendHeard, startStream } from './token-stream.js'
+import { type ChatTokenizer, openChatTokenizer } from './chat-tokenizer.js'
+import type { Fork, TokenStream } from './token-stream.js'
+import { appendDrawn, appendHeard, firstDivergence, startStream } from './token-stream.js'
 
 /** Families of chat formats. */
 export type TemplateFamily = 'chatml' | 'llama' | 'qwen-think' | 'gemma' | 'mistral' | 'other'
@@ -57,6 +52,74 @@ export interface TemplateCheck {
   readonly refused: readonly { readonly name: string; readonly message: string }[]
 }
 
+/** A conversation to play through a chat template. */
+interface Conversation {
+  readonly name: string
+  readonly system?: string
+  /** User messages: the first, and one after each reply. */
+  readonly world: readonly string[]
+  readonly replies: readonly string[]
+  /** The replies are cut off, without an end of turn. */
+  readonly cut?: true
+}
+
+const ask = ['I have had a headache for two days.', 'No fever.', 'It is worse in the morning.']
+const reply = ['Do you have a fever?', 'When is it worst?']
+const system = 'You are a doctor.'
+
+const thought = reply.map((text) => `<think>\nThe patient says little.\n</think>\n\n${text}`)
+
+const ordinary: readonly Conversation[] = [
+  { name: 'no system message', world: ask, replies: reply },
+  { name: 'system message', system, world: ask, replies: reply },
+  {
+    name: 'many turns',
+    system,
+    world: [...ask, ...ask, ...ask],
+    replies: [...reply, ...reply, ...reply, ...reply],
+  },
+  {
+    name: 'other scripts and emoji',
+    system: '你是一名医生。',
+    world: ['我头疼两天了。', '没有发烧 🤒', 'صداع في الصباح'],
+    replies: ['您发烧吗？👩🏽‍⚕️', 'متى يسوء؟'],
+  },
+  { name: 'empty messages', world: ['', '', ''], replies: reply },
+  { name: 'empty replies', system, world: ask, replies: ['', ''] },
+  {
+    name: 'messages that end in a line break',
+    world: ask.map((text) => `${text}\n`),
+    replies: reply,
+  },
+  {
+    name: 'replies that end in a line break',
+    world: ask,
+    replies: reply.map((text) => `${text}\n`),
+  },
+  { name: 'replies cut by length', world: ask, replies: reply, cut: true },
+  { name: 'replies with reasoning', system, world: ask, replies: thought },
+]
+
+/** Conversations of kinds that have broken templates; some spell the given control tokens. */
+function templateConversations(controls: readonly string[]): readonly Conversation[] {
+  const spelt = ['<|im_end|>', '</s>', ...controls.slice(0, 8)].join(' ')
+  // In a reply, think tags are reasoning, which another conversation covers.
+  const harmless = spelt.replaceAll(/<\/?think>/g, '')
+  return [
+    ...ordinary,
+    {
+      name: 'special tokens spelt by the patient',
+      world: ask.map((text) => `${text}${spelt}<think>`),
+      replies: reply,
+    },
+    {
+      name: 'special tokens spelt in a reply',
+      world: ask,
+      replies: reply.map((text) => text + harmless),
+    },
+  ]
+}
+
 /** True where encoding the whole prompt text gives the ids of the prompt. */
 function isSeamless({ tokenizer, prompt, marked }: TokenStream): boolean {
   const whole = tokenizer.encodeMarked(marked)
@@ -88,18 +151,18 @@ function playConversation(tokenizer: ChatTokenizer, conversation: Conversation) 
   return { forks: stream.forks, seams }
 }
 
-const familyMarks: Readonly<Record<Exclude<TemplateFamily, 'other' | 'qwen-think'>, string>> = {
+const familyMarks = {
   chatml: '<|im_start|>',
   llama: '<|start_header_id|>',
   gemma: '<start_of_turn>',
   mistral: '[INST]',
-}
+} as const
 
 /** Families whose marks the template contains; `other` if none. */
 function detectFamilies({ template: { source } }: ChatTokenizer): readonly TemplateFamily[] {
-  const found: TemplateFamily[] = []
-  for (const family of ['chatml', 'llama', 'gemma', 'mistral'] as const)
-    if (source.includes(familyMarks[family])) found.push(family)
+  const found: TemplateFamily[] = (['chatml', 'llama', 'gemma', 'mistral'] as const).filter(
+    (family) => source.includes(familyMarks[family]),
+  )
   if (found.includes('chatml') && source.includes('</think>')) found.push('qwen-think')
   return found.length > 0 ? found : ['other']
 }

@@ -6,9 +6,47 @@
 import type { Message } from '../../chat.js'
 import type { Sample } from '../../episode.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { Fork } from './fork.js'
-import { createFork, firstDivergence } from './fork.js'
 import { isMarked, textAfterReply } from './marked-text.js'
+
+/** A place where a prompt does not extend the stream before it. */
+export interface Fork {
+  /** Index of the draw it follows, from 0. */
+  readonly turn: number
+  /**
+   * `history`: the template later renders earlier text differently. `end-of-turn`: the policy ended its turn with
+   * another token than the template puts there.
+   */
+  readonly reason: 'history' | 'end-of-turn'
+  /** Index of the first id that differs; `expected` is the stream's id, `got` the rendering's, null past the end. */
+  readonly position: number
+  readonly expected: number | null
+  readonly got: number | null
+  /** Text of the rendering around that position. */
+  readonly text: string
+}
+
+/** First index at which `longer` does not extend `prefix`; undefined if it extends it. */
+export function firstDivergence(
+  prefix: readonly number[],
+  longer: readonly number[],
+): number | undefined {
+  const at = prefix.findIndex((id, i) => id !== longer[i])
+  return at < 0 ? undefined : at
+}
+
+/** Describes the fork at the position where `prompt` leaves the stream `drawn`. */
+function createFork(
+  { tokenizer, turns }: TokenStream,
+  reason: Fork['reason'],
+  [position, drawn, prompt]: readonly [number, readonly number[], readonly number[]],
+): Fork {
+  return Object.freeze({
+    ...{ turn: turns, reason, position },
+    expected: drawn[position] ?? null,
+    got: prompt[position] ?? null,
+    text: tokenizer.decode(prompt.slice(Math.max(0, position - 12), position + 12)),
+  })
+}
 
 /** A stream at the policy's turn. Frozen, so siblings may continue from the same one. */
 export interface TokenStream {
@@ -184,6 +222,40 @@ export function appendHeard(turn: DrawnReply, world: readonly Message[]): TokenS
   if (strips && delta !== undefined)
     return Object.freeze({ ...next, prompt, stripped: stream.stripped + 1 })
   const reason = at < sample.prompt.length + ids.length ? 'history' : 'end-of-turn'
-  const fork = createFork(at, reason, asDrawn, prompt, stream)
+  const fork = createFork(stream, reason, [at, asDrawn, prompt])
   return Object.freeze({ ...next, prompt, forks: [...stream.forks, fork] })
+}
+
+/** The policy's previous reply, and the messages of the prompt it answered. */
+export interface PreviousReply {
+  readonly turn: DrawnReply
+  readonly messages: readonly Message[]
+}
+
+/** Messages that follow a reply; undefined where the new rendering does not extend the reply's messages. */
+function newMessages(
+  { messages }: PreviousReply,
+  now: readonly Message[],
+): readonly Message[] | undefined {
+  const grown = messages.every(
+    ({ role, content }, i) => now[i]?.role === role && now[i].content === content,
+  )
+  const [reply, ...world] = now.slice(messages.length)
+  const answered = world.length > 0 && world.every(({ role }) => role !== 'assistant')
+  return grown && reply?.role === 'assistant' && answered ? world : undefined
+}
+
+/**
+ * The stream from which the next reply is drawn: the previous reply's stream with the messages after it, or a new
+ * stream where there is no previous reply or the rendering does not extend it.
+ * @throws Fault `bad-input` where the template refuses the messages
+ */
+export function nextStream(
+  tokenizer: ChatTokenizer,
+  messages: readonly Message[],
+  before: PreviousReply | undefined,
+  options: TokenStreamOptions,
+): TokenStream {
+  const world = before && newMessages(before, messages)
+  return world ? appendHeard(before.turn, world) : startStream(tokenizer, messages, options)
 }

@@ -1,10 +1,10 @@
 /** Reads a tokenizer folder as downloaded with a model, and checks the files that decide the tokens of a chat. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { errorMessage, Fault } from '../../error.js'
+import { Fault, rethrowAsFault } from '../../error.js'
 
 /** A parsed JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>
+type JsonObject = Readonly<Record<string, unknown>>
 
 /** An entry of `added_tokens` in tokenizer.json. */
 export interface AddedToken {
@@ -33,37 +33,28 @@ export interface TokenizerFolder {
   }
 }
 
-const isObject = (value: unknown): value is JsonObject =>
+/** True for a JSON object. */
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Text of a file; undefined where it does not exist. */
 async function readText(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    // Only a missing file is undefined; a folder or a forbidden file is an error.
-    if (
-      error instanceof Error &&
-      'code' in error &&
-      ['ENOENT', 'ENOTDIR'].includes(`${error.code}`)
-    )
-      return undefined
-    throw new Fault('bad-input', `${file}: ${errorMessage(error)}`, { cause: error })
-  }
+  return rethrowAsFault('bad-input', file, () =>
+    readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      // Only a missing file is undefined; a folder or a forbidden file is an error.
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+      throw error
+    }),
+  )
 }
 
 /** JSON object of a file; undefined where the file does not exist. */
 async function readObject(file: string): Promise<JsonObject | undefined> {
   const text = await readText(file)
   if (text === undefined) return undefined
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new Fault('bad-input', `${file}: expected valid JSON: ${errorMessage(error)}`, {
-      cause: error,
-    })
-  }
+  const value: unknown = await rethrowAsFault('bad-input', `${file}: expected valid JSON`, () =>
+    JSON.parse(text),
+  )
   if (isObject(value)) return value
   throw new Fault('bad-input', `${file}: expected a JSON object, got \`${text.slice(0, 40)}\``)
 }

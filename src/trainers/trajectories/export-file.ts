@@ -2,39 +2,11 @@
 import type * as Arrow from 'apache-arrow'
 import { Fault, rethrowAsFault } from '../../error.js'
 import { isStreamed, newFile } from '../../storage/atomic-write.js'
+import { arrowSchema, type ColumnShape } from './columns.js'
 import { createParquetFile } from './parquet-file.js'
-
-/** Type of a column: `[item]` is a list, an object a struct. Integers are 64-bit and given as bigint. */
-export type ColumnShape =
-  | 'text'
-  | 'integer'
-  | 'number?'
-  | readonly [ColumnShape]
-  | { readonly [name: string]: ColumnShape }
-
-/** A file of rows being written. */
-export interface RowFile {
-  /** Adds a row of the file's columns. Calls must not overlap. */
-  write(row: object): Promise<void>
-  /** Completes the file and renames it into place. */
-  close(): Promise<void>
-  /** Removes the unfinished file. */
-  abort(): Promise<void>
-}
 
 /** Rows are buffered until there are this many, or this many characters of JSON. */
 const batch = { rows: 1000, characters: 4_000_000 }
-
-function arrowType(arrow: typeof Arrow, shape: ColumnShape): Arrow.DataType {
-  if (shape === 'text') return new arrow.Utf8()
-  if (shape === 'integer') return new arrow.Int64()
-  if (shape === 'number?') return new arrow.Float64()
-  const field = ([name, inner]: readonly [string, ColumnShape]) =>
-    new arrow.Field(name, arrowType(arrow, inner), inner === 'number?')
-  return Array.isArray(shape)
-    ? new arrow.List(field(['item', shape[0]]))
-    : new arrow.Struct(Object.entries(shape).map(field))
-}
 
 /** Rows as an Arrow table with the columns of `shape`. */
 function arrowTable(
@@ -42,9 +14,7 @@ function arrowTable(
   shape: Readonly<Record<string, ColumnShape>>,
   rows: readonly object[],
 ): Arrow.Table {
-  const { children } = arrowType(arrow, shape)
-  // A struct's children are its fields.
-  const schema = new arrow.Schema(children as Arrow.Field[])
+  const schema = arrowSchema(arrow, shape)
   if (rows.length === 0) return new arrow.Table(schema)
   const columns = schema.fields.map(({ name, type }) => [
     name,
@@ -96,7 +66,7 @@ function jsonlWriter(path: string): FormatWriter {
  * standard stream gets JSON lines.
  * @throws Fault `bad-input` for a name of another format, or a path that cannot be written
  */
-export function openRowFile(path: string, shape: Readonly<Record<string, ColumnShape>>): RowFile {
+export function openRowFile(path: string, shape: Readonly<Record<string, ColumnShape>>) {
   if (!/\.(jsonl|parquet)$/.test(path) && !isStreamed(path))
     throw new Fault('bad-input', `Expected a file named *.jsonl or *.parquet, got \`${path}\``)
   const writer = path.endsWith('.parquet') ? parquetWriter(path, shape) : jsonlWriter(path)
@@ -110,17 +80,20 @@ export function openRowFile(path: string, shape: Readonly<Record<string, ColumnS
     characters = 0
   }
   return {
-    async write(row) {
+    /** Adds a row of the file's columns. Calls must not overlap. */
+    async write(row: object): Promise<void> {
       const line = toJson(row)
       rows.push(row)
       lines.push(line)
       characters += line.length
       if (rows.length >= batch.rows || characters >= batch.characters) await flush()
     },
-    async close() {
+    /** Completes the file and renames it into place. */
+    async close(): Promise<void> {
       await flush()
       await writer.close()
     },
-    abort: () => writer.abort(),
+    /** Removes the unfinished file. */
+    abort: (): Promise<void> => writer.abort(),
   }
 }

@@ -5,12 +5,14 @@
  * `label` only, which trainers hand to rewards.
  */
 import type { Grammar } from '../../agent.js'
+import { countDrawnTokens, type TokenSegment } from '../../batch.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { SavedEpisode } from '../../storage/episode-files.js'
-import type { ColumnShape } from './export-file.js'
+import type { ColumnShape } from './columns.js'
+import type { Trajectory } from './trajectory.js'
 
 /** Data set formats that episodes can be exported to. */
 export const exportFormats = ['sft', 'prompts', 'verl', 'slime'] as const
@@ -71,10 +73,10 @@ function rowOrigin({ episode, truth }: SavedEpisode, index: number) {
 
 const message: ColumnShape = { role: 'text', content: 'text' }
 const originShape: ColumnShape = {
-  index: 'integer',
+  index: 'int64',
   split: 'text',
   case_id: 'text',
-  seed: 'integer',
+  seed: 'int64',
   language: 'text',
 }
 
@@ -86,7 +88,7 @@ interface RowFormat {
 }
 
 const sft: RowFormat = {
-  shape: () => ({ messages: [message], rollout_id: 'text', case_id: 'text', reward: 'number?' }),
+  shape: () => ({ messages: [message], rollout_id: 'text', case_id: 'text', reward: 'float64?' }),
   row(saved, _, { grammar }) {
     const messages = dialogueMessages(saved.episode, grammar)
     if (messages.length === 0) return undefined
@@ -96,7 +98,7 @@ const sft: RowFormat = {
 }
 
 const prompts: RowFormat = {
-  shape: () => ({ prompt: [message], case_id: 'text', seed: 'integer', language: 'text' }),
+  shape: () => ({ prompt: [message], case_id: 'text', seed: 'int64', language: 'text' }),
   row(saved, index, { grammar }) {
     const { case_id, seed, language } = rowOrigin(saved, index)
     return { prompt: promptMessages(saved.episode, grammar), case_id, seed, language }
@@ -133,3 +135,60 @@ const slime: RowFormat = {
 
 /** Columns and rows of each export format. */
 export const rowFormats: { readonly [F in ExportFormat]: RowFormat } = { sft, prompts, verl, slime }
+
+/** Integer ids that slime uses in place of names. */
+export interface SampleNumbers {
+  /** Index of the row. */
+  readonly index: number
+  /** Shared by all segments of one rollout. */
+  readonly rollout: number
+  /** Shared by all members of one group. */
+  readonly group: number
+}
+
+/** The one advantage of all drawn tokens; null where they differ or none was drawn. */
+function sharedAdvantage({ mask, advantages }: TokenSegment): number | null {
+  const drawn = advantages.filter((_, t) => mask[t] === 1)
+  return drawn.length > 0 && drawn.every((value) => value === drawn[0]) ? (drawn[0] ?? null) : null
+}
+
+/** Policy versions that drew tokens, each once, in the order of their first token. */
+const distinctVersions = ({ mask, policyVersions }: TokenSegment): string[] =>
+  [...new Set(policyVersions.filter((_, t) => mask[t] === 1))].map(String)
+
+/** Converts a trajectory to a `Sample` dictionary; undefined where it has no reward or no token was drawn. */
+export function slimeSample(
+  { segment, index, count, caseId, agent, seed, step, score }: Trajectory,
+  numbers: SampleNumbers,
+): object | undefined {
+  const reward = score?.total ?? null
+  if (reward === null || countDrawnTokens(segment) === 0) return undefined
+  return {
+    group_index: numbers.group,
+    index: numbers.index,
+    rollout_id: numbers.rollout,
+    prompt: '',
+    tokens: Array.from(segment.tokens),
+    response: '',
+    response_length: segment.mask.length,
+    label: null,
+    reward,
+    loss_mask: Array.from(segment.mask),
+    weight_versions: distinctVersions(segment),
+    rollout_log_probs: Array.from(segment.logprobs),
+    status: segment.stopReason === 'length' ? 'truncated' : 'completed',
+    metadata: {
+      rollout: segment.rolloutId,
+      group: segment.groupId,
+      segment_index: index,
+      segment_count: count,
+      case_id: caseId,
+      agent,
+      seed,
+      step: step ?? null,
+      advantage: sharedAdvantage(segment),
+      temperature: segment.temperature,
+      logprob_mode: segment.logprobMode,
+    },
+  }
+}

@@ -1,12 +1,9 @@
 /** Exports saved episodes or trajectories to files that other trainers load, all of them or the best. */
 import { Fault } from '../../error.js'
-import type { SavedEpisode } from '../../storage/episode-files.js'
-import { readSavedEpisodes } from '../../storage/episode-files.js'
+import { readSavedEpisodes, type SavedEpisode } from '../../storage/episode-files.js'
 import { openRowFile } from './export-file.js'
-import type { ExportContext, ExportFormat } from './export-rows.js'
-import { rowFormats } from './export-rows.js'
+import { type ExportContext, type ExportFormat, rowFormats, slimeSample } from './export-rows.js'
 import { readSchemaName, readTrajectories } from './reader.js'
-import { slimeSample } from './slime-sample.js'
 import type { Trajectory } from './trajectory.js'
 
 /** Which files to export, in which format, and which rollouts of them. */

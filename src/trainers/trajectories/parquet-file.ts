@@ -1,26 +1,16 @@
 /** A Parquet file under a temporary name, renamed into place when it is complete. */
 import type * as Arrow from 'apache-arrow'
 import { rethrowAsFault } from '../../error.js'
-import type { NewFile } from '../../storage/atomic-write.js'
-import { newFile } from '../../storage/atomic-write.js'
+import { type NewFile, newFile } from '../../storage/atomic-write.js'
 import type { ParquetSink, ParquetSinkOptions } from '../../storage/parquet-files.js'
 import { createParquetSink } from '../../storage/parquet-files.js'
 
-/** Writes tables of one schema to a new file. Calls must not overlap. */
-export interface NewParquetFile {
-  /** Resolves once the table is on its way; awaiting it bounds the memory. */
-  write(table: Arrow.Table): Promise<void>
-  /** Completes the file and renames it into place. `empty` makes the table whose columns a file without rows gets. */
-  close(empty: () => Promise<Arrow.Table>): Promise<void>
-  /** Ends without a file. */
-  abort(): Promise<void>
-}
-
 /**
- * Prepares a new Parquet file at `path`, opened on the first write and replacing an existing one when closed.
+ * Prepares a new Parquet file at `path` for tables of one schema, opened on the first write and replacing an existing
+ * one when closed. Calls must not overlap.
  * @throws Fault `bad-input` from `write` and `close` for a path that cannot be written
  */
-export function createParquetFile(path: string, options: ParquetSinkOptions): NewParquetFile {
+export function createParquetFile(path: string, options: ParquetSinkOptions) {
   let opened: Promise<{ readonly file: NewFile; readonly sink: ParquetSink }> | undefined
   const begin = () => {
     opened ??= rethrowAsFault('bad-input', path, async () => {
@@ -34,10 +24,12 @@ export function createParquetFile(path: string, options: ParquetSinkOptions): Ne
     await (await started())?.file.discard()
   }
   return {
-    async write(table) {
+    /** Resolves once the table is on its way; awaiting it bounds the memory. */
+    async write(table: Arrow.Table): Promise<void> {
       await (await begin()).sink.write(table)
     },
-    async close(empty) {
+    /** Completes the file and renames it into place. `empty` makes the table whose columns a file without rows gets. */
+    async close(empty: () => Promise<Arrow.Table>): Promise<void> {
       try {
         const { file, sink } = await begin()
         await sink.finish(empty)
@@ -47,9 +39,13 @@ export function createParquetFile(path: string, options: ParquetSinkOptions): Ne
         throw error
       }
     },
-    async abort() {
+    /** Ends without a file. */
+    async abort(): Promise<void> {
       await (await started())?.sink.abort().catch(() => {})
       await discard()
     },
   }
 }
+
+/** A Parquet file being written. */
+export type NewParquetFile = ReturnType<typeof createParquetFile>

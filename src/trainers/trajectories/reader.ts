@@ -1,11 +1,8 @@
 /** Trajectories read from a Parquet file, one row group in memory at a time, and a summary of such a file. */
 import { Fault } from '../../error.js'
 import { openParquet } from '../../storage/parquet-files.js'
-import type { Column } from './columns.js'
-import type { StoredRow } from './stored-row.js'
-import { parseTrajectoryRow } from './stored-row.js'
-import type { Trajectory } from './trajectory.js'
-import { readableSchemas } from './trajectory.js'
+import { type Column, parseTrajectoryRow, type StoredRow } from './columns.js'
+import { readableSchemas, type Trajectory } from './trajectory.js'
 import { metadataKey } from './writer.js'
 
 /**
@@ -92,12 +89,12 @@ export async function trajectoryInfo(path: string): Promise<TrajectoryInfo> {
   const add = (row: StoredRow) => {
     const [tokens, drawn] = [Number(row.length), Number(row.drawn)]
     const policyVersion = Number(row.policy_version_max)
-    const before = versions.get(policyVersion) ?? { segments: 0, tokens: 0, drawn: 0 }
+    const before = versions.get(policyVersion)
     versions.set(policyVersion, {
       policyVersion,
-      segments: before.segments + 1,
-      tokens: before.tokens + tokens,
-      drawn: before.drawn + drawn,
+      segments: (before?.segments ?? 0) + 1,
+      tokens: (before?.tokens ?? 0) + tokens,
+      drawn: (before?.drawn ?? 0) + drawn,
     })
     all.rows += 1
     all.tokens += tokens

@@ -1,6 +1,5 @@
 /** Trajectories: token segments of a rollout with their origin and reward, as training runs store them. */
-import type { TokenSegment } from '../../batch.js'
-import { assertBatch, makeNormaliser } from '../../batch.js'
+import { assertBatch, makeNormaliser, type TokenSegment } from '../../batch.js'
 import type { Episode, Role } from '../../episode.js'
 import type { Score } from '../../reward.js'
 import { episodeSegments } from '../batches/segments.js'
@@ -47,13 +46,9 @@ export function episodeTrajectories(
   { groupId, advantage = 0, step, score, role = 'doctor' }: EpisodeTrajectoriesOptions,
 ): Trajectory[] {
   const { segments } = episodeSegments(episode, advantage, groupId, { role })
+  const { caseId, agent, seed } = episode
   return segments.map((segment, index) => ({
-    segment,
-    index,
-    count: segments.length,
-    caseId: episode.caseId,
-    agent: episode.agent,
-    seed: episode.seed,
+    ...{ segment, index, count: segments.length, caseId, agent, seed },
     ...(step === undefined ? {} : { step }),
     ...(score === undefined ? {} : { score }),
   }))

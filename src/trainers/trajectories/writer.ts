@@ -1,11 +1,9 @@
 /** Writes trajectories to a Parquet file while a run produces them. */
 import type * as Arrow from 'apache-arrow'
 import { Fault } from '../../error.js'
-import { trajectoryArrowSchema, trajectoryTable, uniqueColumns } from './columns.js'
-import type { NewParquetFile } from './parquet-file.js'
-import { createParquetFile } from './parquet-file.js'
-import type { Trajectory } from './trajectory.js'
-import { assertTrajectories, trajectorySchema } from './trajectory.js'
+import { trajectoryTable, uniqueColumns } from './columns.js'
+import { createParquetFile, type NewParquetFile } from './parquet-file.js'
+import { assertTrajectories, type Trajectory, trajectorySchema } from './trajectory.js'
 
 /** Key of the file metadata that holds the schema's name. */
 export const metadataKey = 'bedside'
@@ -35,10 +33,8 @@ export interface TrajectoryWriterOptions {
 /** Upper bound of a token's encoded bytes over all columns. */
 const tokenBytes = 25
 
-async function arrowTable(rows: readonly Trajectory[]): Promise<Arrow.Table> {
-  const arrow = await import('apache-arrow')
-  return trajectoryTable(arrow, trajectoryArrowSchema(arrow), rows)
-}
+const arrowTable = async (rows: readonly Trajectory[]): Promise<Arrow.Table> =>
+  trajectoryTable(await import('apache-arrow'), rows)
 
 /** Collects trajectories into row groups and sends those one after another, whether or not the caller waits. */
 function rowGroupQueue(

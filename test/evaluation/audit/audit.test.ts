@@ -8,7 +8,7 @@ import type { Reward } from '../../../src/reward.js'
 import { unavailable } from '../../../src/reward.js'
 import { weigh } from '../../../src/rewards/combinators/compose.js'
 import { defineReward } from '../../../src/rewards/define.js'
-import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
+import { diagnosisAccuracy } from '../../../src/rewards/outcome/partial-credit.js'
 import type { Task } from '../../../src/tasks/task.js'
 import { task } from '../../../src/tasks/task.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { memoizeReward } from '../../../src/rewards/combinators/memoize-reward.js'
+import { memoizeReward } from '../../../src/rewards/combinators/compose.js'
 import { defineReward } from '../../../src/rewards/define.js'
 import { diagnose, episodeOf, truthOf } from '../../fixtures/reward-episodes.js'
 

@@ -3,7 +3,7 @@ import { Fault } from '../../../src/error.js'
 import { notApplicable, unavailable } from '../../../src/reward.js'
 import { potentialFromReward, shapeReward } from '../../../src/rewards/combinators/shaping.js'
 import { historyCoverage } from '../../../src/rewards/process/history-coverage.js'
-import { informationShaping } from '../../../src/rewards/process/information-shaping.js'
+import { informationShaping } from '../../../src/rewards/process/information-gain.js'
 import { fc } from '../../fixtures/property.js'
 import {
   ask,

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { Fault } from '../../../src/error.js'
+import type { Judge } from '../../../src/rewards/judges/judge.js'
 import {
   askJudge,
   readCounts,
   readDecimal,
   readInteger,
   readVerdict,
-} from '../../../src/rewards/judges/ask-judge.js'
-import type { Judge } from '../../../src/rewards/judges/judge.js'
+} from '../../../src/rewards/judges/judge.js'
 import { saying } from '../../fixtures/judges.js'
 
 const verdict = { task: 'same-diagnosis', reference: 'Gout', answer: 'Gout' } as const

@@ -13,7 +13,7 @@ import {
 import { discountedRank, reciprocalRank, topK } from '../../../src/rewards/outcome/ranked.js'
 import { treatment } from '../../../src/rewards/outcome/treatment.js'
 import { triage } from '../../../src/rewards/outcome/triage.js'
-import { noContraindicated } from '../../../src/rewards/safety/no-contraindicated.js'
+import { noContraindicated } from '../../../src/rewards/safety/safety.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import { fc } from '../../fixtures/property.js'
 import { among, formulary, givingUp, stating } from '../../fixtures/stating.js'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Chat, Message } from '../../../src/chat.js'
 import { Fault } from '../../../src/error.js'
-import { chatVerifier } from '../../../src/rewards/outcome/chat-verifier.js'
+import { chatVerifier } from '../../../src/rewards/outcome/verifier.js'
 
 const answering =
   (text: string, seen: (readonly Message[])[] = []): Chat =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
+import { diagnosisAccuracy } from '../../../src/rewards/outcome/partial-credit.js'
 import { fc } from '../../fixtures/property.js'
 import { ask, episodeOf, influenza, saying, truthOf } from '../../fixtures/reward-episodes.js'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { graderView } from '../../../src/case.js'
-import { questionCase } from '../../../src/cases/importers/question-case.js'
+import { questionCase } from '../../../src/cases/importers/huatuo.js'
 import { verifiedAnswer } from '../../../src/rewards/outcome/verified-answer.js'
 import { ask, episodeOf, saying } from '../../fixtures/reward-episodes.js'
 

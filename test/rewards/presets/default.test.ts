@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { GraderView } from '../../../src/case.js'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import type { Formulary } from '../../../src/rewards/outcome/formulary.js'
-import { defaultReward } from '../../../src/rewards/presets/default.js'
+import { defaultReward } from '../../../src/rewards/presets.js'
 import { shuffle } from '../../../src/seed.js'
 import {
   ask,

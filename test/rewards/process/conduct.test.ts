@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
-import { communication } from '../../../src/rewards/process/communication.js'
-import { efficiency } from '../../../src/rewards/process/efficiency.js'
-import { noHarm } from '../../../src/rewards/safety/no-harm.js'
+import { communication } from '../../../src/rewards/process/conduct.js'
+import { efficiency } from '../../../src/rewards/process/savings.js'
+import { noHarm } from '../../../src/rewards/safety/safety.js'
 import {
   ask,
   diagnose,

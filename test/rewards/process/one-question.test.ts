@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
-import { oneQuestion } from '../../../src/rewards/process/one-question.js'
+import { oneQuestion } from '../../../src/rewards/process/conduct.js'
 import { countQuestions } from '../../../src/rewards/process/questions.js'
 import { ask, diagnose, episodeOf, present, truthOf } from '../../fixtures/reward-episodes.js'
 

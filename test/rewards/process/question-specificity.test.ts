@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
-import { questionSpecificity } from '../../../src/rewards/process/question-specificity.js'
+import { questionSpecificity } from '../../../src/rewards/process/conduct.js'
 import type { Understanding } from '../../../src/turn.js'
 import {
   ask,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
-import { repetition } from '../../../src/rewards/process/repetition.js'
+import { repetition } from '../../../src/rewards/process/conduct.js'
 import type { OrderStatus, TurnFacts } from '../../../src/turn.js'
 import { noFacts } from '../../../src/turn.js'
 import {

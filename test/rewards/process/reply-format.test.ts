@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
-import { replyFormat } from '../../../src/rewards/process/reply-format.js'
+import { replyFormat } from '../../../src/rewards/process/conduct.js'
 import { drawnTurn } from '../../fixtures/draws.js'
 import { ask, diagnose, episodeOf, invalid, truthOf } from '../../fixtures/reward-episodes.js'
 

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
 import { multiply } from '../../../src/rewards/combinators/compose.js'
-import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
-import { invasiveness } from '../../../src/rewards/process/invasiveness.js'
-import { moneySavings } from '../../../src/rewards/process/money-savings.js'
-import { timeSavings } from '../../../src/rewards/process/time-savings.js'
+import { diagnosisAccuracy } from '../../../src/rewards/outcome/partial-credit.js'
+import { invasiveness, moneySavings, timeSavings } from '../../../src/rewards/process/savings.js'
 import { ask, diagnose, episodeOf, order, truthOf } from '../../fixtures/reward-episodes.js'
 
 const truth = truthOf()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { graderView } from '../../../src/case.js'
-import { questionCase } from '../../../src/cases/importers/question-case.js'
+import { questionCase } from '../../../src/cases/importers/huatuo.js'
 import { Fault } from '../../../src/error.js'
 import type { Verifier } from '../../../src/rewards/outcome/verifier.js'
 import type { DoctorAgentOptions } from '../../../src/rewards/published/doctor-agent.js'

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../../src/case.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
-import { escalation } from '../../../src/rewards/safety/escalation.js'
-import type { Urgency } from '../../../src/rewards/safety/urgency.js'
-import { readUrgencyAdvice } from '../../../src/rewards/safety/urgency.js'
+import type { Urgency } from '../../../src/rewards/safety/escalation.js'
+import { escalation, readUrgencyAdvice } from '../../../src/rewards/safety/escalation.js'
 import { ask, episodeOf, finding, truthOf } from '../../fixtures/reward-episodes.js'
 
 describe('the urgency of advice', () => {

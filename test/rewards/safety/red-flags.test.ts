@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { EpisodeTurn } from '../../../src/episode.js'
-import { redFlagRecall } from '../../../src/rewards/safety/red-flags.js'
+import { redFlagRecall } from '../../../src/rewards/safety/safety.js'
 import type { Understanding } from '../../../src/turn.js'
 import {
   ask,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { Fault } from '../../../src/error.js'
 import { notApplicable, ok, unavailable } from '../../../src/reward.js'
 import { gate } from '../../../src/rewards/combinators/compose.js'
-import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
+import { diagnosisAccuracy } from '../../../src/rewards/outcome/partial-credit.js'
 import { safety } from '../../../src/rewards/safety/safety.js'
 import {
   ask,

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { bagF1, wordF1, wordTokens } from '../../../src/rewards/text/bag-f1.js'
-import { doctorAgentBleu } from '../../../src/rewards/text/bleu.js'
-import { characterLcs } from '../../../src/rewards/text/character-lcs.js'
-import { lcsLength } from '../../../src/rewards/text/common-subsequence.js'
+import { characterLcs, lcsLength } from '../../../src/rewards/text/common-subsequence.js'
 import type { RougeKind } from '../../../src/rewards/text/rouge.js'
-import { doctorAgentRouge, googleRouge, rouge } from '../../../src/rewards/text/rouge.js'
+import {
+  doctorAgentBleu,
+  doctorAgentRouge,
+  googleRouge,
+  rouge,
+} from '../../../src/rewards/text/rouge.js'
 import { charactersOrWords, googleTokens, ngrams } from '../../../src/rewards/text/tokens.js'
 import { golden, pairs } from '../../fixtures/golden-texts.js'
 import { fc } from '../../fixtures/property.js'

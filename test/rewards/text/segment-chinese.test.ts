@@ -1,7 +1,10 @@
 import { add_word, cut } from 'jieba-wasm'
 import { describe, expect, test } from 'vitest'
-import { loadNativeJieba, loadWasmJieba } from '../../../src/rewards/text/jieba.js'
-import { segmentChinese } from '../../../src/rewards/text/segment-chinese.js'
+import {
+  loadNativeJieba,
+  loadWasmJieba,
+  segmentChinese,
+} from '../../../src/rewards/text/segment-chinese.js'
 import { golden, lengths, pairs } from '../../fixtures/golden-texts.js'
 import { fc } from '../../fixtures/property.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Episode } from '../../../src/episode.js'
 import { notApplicable, ok } from '../../../src/reward.js'
-import { characterLcs } from '../../../src/rewards/text/character-lcs.js'
+import { characterLcs } from '../../../src/rewards/text/common-subsequence.js'
 import type { OverlapMeasure } from '../../../src/rewards/text/overlap-measures.js'
 import { overlapMeasures } from '../../../src/rewards/text/overlap-measures.js'
 import type { TextOverlapOptions } from '../../../src/rewards/text/text-overlap.js'

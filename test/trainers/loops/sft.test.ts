@@ -19,7 +19,7 @@ import {
   knowledgeActionSpace,
 } from '../../../src/knowledge/action-space.js'
 import { tiers } from '../../../src/knowledge/tiers.js'
-import { diagnosisAccuracy } from '../../../src/rewards/outcome/diagnosis-accuracy.js'
+import { diagnosisAccuracy } from '../../../src/rewards/outcome/partial-credit.js'
 import { rollout } from '../../../src/rollout.js'
 import { Recipe } from '../../../src/runs/recipe.js'
 import { embedded } from '../../../src/trainers/embedded/embedded.js'

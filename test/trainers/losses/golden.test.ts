@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Loss, NormaliserKind, TokenSegment } from '../../../src/batch.js'
 import { countDrawnTokens, makeNormaliser } from '../../../src/batch.js'
 import { batchLoss } from '../../../src/trainers/losses/batch-loss.js'
-import { valueLoss } from '../../../src/trainers/losses/value.js'
+import { valueLoss } from '../../../src/trainers/losses/critic-targets.js'
 import type { GoldenCase, GoldenKey } from '../../fixtures/golden.js'
 import { golden, rowsOf } from '../../fixtures/golden.js'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Loss, Objective } from '../../../src/batch.js'
+import { valueLoss } from '../../../src/trainers/losses/critic-targets.js'
 import { icepop, mis, tis } from '../../../src/trainers/losses/importance-correction.js'
 import { klEstimate, segmentLoss, tokenLoss } from '../../../src/trainers/losses/policy.js'
-import { valueLoss } from '../../../src/trainers/losses/value.js'
 import { fc } from '../../fixtures/property.js'
 import { anyLoss, drawnSegments, objectives } from '../../fixtures/segments.js'
 

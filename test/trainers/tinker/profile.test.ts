@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { assertData, assertLoss } from '../../../src/trainers/tinker/pass-request.js'
 import { chooseDialect, getProfile, profileNames } from '../../../src/trainers/tinker/profile.js'
+import { assertData, assertLoss } from '../../../src/trainers/tinker/run-pass.js'
 
 describe('what is known of a server', () => {
   test('has a name each, and only ours was run against', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { joinOutputs, splitData } from '../../../src/trainers/tinker/split.js'
+import { joinOutputs, splitData } from '../../../src/trainers/tinker/run-pass.js'
 import { fc } from '../../fixtures/property.js'
 
 describe('a batch larger than a request', () => {

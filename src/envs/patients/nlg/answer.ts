@@ -12,8 +12,7 @@ import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
 import { knowsJargon } from './manner.js'
 import type { AbsentPolicy } from './recall.js'
 import { closedGate, closedGateSentence, findingSentence, reportedState } from './recall.js'
-import type { Occasion } from './stock-sentences.js'
-import { joinSentences, pickStockSentence } from './stock-sentences.js'
+import { joinSentences, type Occasion, pickStockSentence } from './stock-sentences.js'
 
 /** An answer before the persona's manner and the speaker are applied. */
 export type AnswerDraft = Pick<Reply, 'text' | 'understood' | 'told'>

@@ -1,10 +1,8 @@
 /** The persona's manner: sentences around an answer, lost threads and unknown jargon. */
 import type { PatientContext } from '../../../patient.js'
-import type { Dial } from '../../../persona.js'
-import { dialLevel } from '../../../persona.js'
+import { type Dial, dialLevel } from '../../../persona.js'
 import { pick, uniform } from '../../../seed.js'
-import type { Manner } from './manner-sentences.js'
-import { mannerSentences } from './manner-sentences.js'
+import { type Manner, mannerSentences } from './manner-sentences.js'
 import { joinSentences } from './stock-sentences.js'
 
 /** Mood of a reply: it reports trouble, reports none, repeats an answer, is mere politeness, or is no answer. */

@@ -1,14 +1,12 @@
 /** Lexicon of a knowledge base: every phrase it has for a finding, a disease or an examination, indexed. */
 import type { Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
-import type { PhraseTree } from '../../../text/phrase-search.js'
-import { normaliseText, phraseTree } from '../../../text/phrase-search.js'
+import { normaliseText, type PhraseTree, phraseTree } from '../../../text/phrase-search.js'
 import type { Language } from '../../../turn.js'
 import { family } from './acts.js'
 import { findAncestors } from './focus.js'
 import { makeHomophoneCorrector } from './homophones.js'
-import type { SimilarityIndex, SimilarityMatch } from './similarity.js'
-import { buildSimilarityIndex } from './similarity.js'
+import { buildSimilarityIndex, type SimilarityIndex, type SimilarityMatch } from './similarity.js'
 import { makeSpellingCorrector } from './spelling.js'
 
 const plainAscii = /^[ !"#$%&()*,\-/0-9:;?A-Z[\]_a-z{|}~'`]*$/

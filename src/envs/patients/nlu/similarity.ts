@@ -5,10 +5,8 @@
  * values as document frequency, and has unit length.
  */
 
-import type { FeatureReader, IntList } from './features.js'
-import { hanReader, intList, latinReader } from './features.js'
-import type { FeatureVector, Postings } from './perceptron.js'
-import { trainPerceptron } from './perceptron.js'
+import { type FeatureReader, hanReader, type IntList, intList, latinReader } from './features.js'
+import { type FeatureVector, type Postings, trainPerceptron } from './perceptron.js'
 
 /** Index of the known phrases of one script. */
 export interface SimilarityIndex {

@@ -20,12 +20,9 @@ import {
   isFindingMatch,
   removeMatches,
 } from './finding-match.js'
-import type { Topic } from './focus.js'
-import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
-import type { Lexicon, LexiconEntry } from './lexicon.js'
-import { getLexicon } from './lexicon.js'
-import type { Sentence } from './sentences.js'
-import { splitSentences } from './sentences.js'
+import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
+import { getLexicon, type Lexicon, type LexiconEntry } from './lexicon.js'
+import { type Sentence, splitSentences } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
 /** An utterance as the patient understands it: its dialogue act and topics. */

@@ -2,8 +2,7 @@
  * The record patient: answers from a recorded dialogue, with the recorded words only. A question gets the answer of the
  * most similar recorded exchange; where none is similar enough, the patient says that nothing was recorded.
  */
-import type { Finding } from '../../../case.js'
-import { textInLanguage } from '../../../case.js'
+import { type Finding, textInLanguage } from '../../../case.js'
 import type { Patient, Reply } from '../../../patient.js'
 import { memoizeByIdentity, memoizeText } from '../../../platform/memoize.js'
 import { pick } from '../../../seed.js'

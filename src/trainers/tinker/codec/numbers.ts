@@ -6,29 +6,29 @@ const viewOf = (bytes: Uint8Array): DataView =>
 /** Numbers of the wire's element types (`DType`). */
 export const elementTypes = { float32: 1, int64: 2, int32: 3, bfloat16: 4 } as const
 
-/** Encodes values as int32. */
-export function int32Bytes(values: Int32Array): Uint8Array {
-  const bytes = new Uint8Array(values.length * 4)
+/** Encodes each value with `write` at its byte offset. */
+function encode<T>(
+  values: ArrayLike<T>,
+  size: number,
+  write: (view: DataView, at: number, value: T) => void,
+): Uint8Array {
+  const bytes = new Uint8Array(values.length * size)
   const view = viewOf(bytes)
-  for (let i = 0; i < values.length; i++) view.setInt32(i * 4, values[i]!, true)
+  for (let i = 0; i < values.length; i++) write(view, i * size, values[i]!)
   return bytes
 }
+
+/** Encodes values as int32. */
+export const int32Bytes = (values: Int32Array): Uint8Array =>
+  encode(values, 4, (view, at, value) => view.setInt32(at, value, true))
 
 /** Encodes values as int64. */
-export function int64Bytes(values: Int32Array | BigInt64Array): Uint8Array {
-  const bytes = new Uint8Array(values.length * 8)
-  const view = viewOf(bytes)
-  for (let i = 0; i < values.length; i++) view.setBigInt64(i * 8, BigInt(values[i]!), true)
-  return bytes
-}
+export const int64Bytes = (values: Int32Array | BigInt64Array): Uint8Array =>
+  encode<number | bigint>(values, 8, (view, at, value) => view.setBigInt64(at, BigInt(value), true))
 
 /** Encodes values as float32. */
-export function float32Bytes(values: Float32Array): Uint8Array {
-  const bytes = new Uint8Array(values.length * 4)
-  const view = viewOf(bytes)
-  for (let i = 0; i < values.length; i++) view.setFloat32(i * 4, values[i]!, true)
-  return bytes
-}
+export const float32Bytes = (values: Float32Array): Uint8Array =>
+  encode(values, 4, (view, at, value) => view.setFloat32(at, value, true))
 
 const readers: Readonly<Record<number, { size: number; at: (v: DataView, i: number) => number }>> =
   {

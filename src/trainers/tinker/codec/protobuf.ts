@@ -14,15 +14,7 @@ export function varint(value: number): Uint8Array {
 }
 
 /** Concatenates byte arrays. */
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    joined.set(part, at)
-    at += part.length
-  }
-  return joined
-}
+export const joinBytes = (parts: readonly Uint8Array[]): Uint8Array => Buffer.concat(parts)
 
 /** Encodes a length-delimited field: a message, a string or a packed list. */
 export const bytesField = (number: number, bytes: Uint8Array): Uint8Array =>

@@ -11,13 +11,11 @@ import {
   varint,
 } from '../../../../src/trainers/tinker/codec/protobuf.js'
 import {
-  parseProtobufForward,
-  parseProtobufSample,
-} from '../../../../src/trainers/tinker/codec/protobuf-reply.js'
-import {
   encodeProtobufDatum,
   encodeProtobufPass,
-} from '../../../../src/trainers/tinker/codec/protobuf-request.js'
+  parseProtobufForward,
+  parseProtobufSample,
+} from '../../../../src/trainers/tinker/codec/protobuf-messages.js'
 import { fc } from '../../../fixtures/property.js'
 import { readPass, writeForward, writeSampled } from '../../../fixtures/tinker-protobuf.js'
 

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { advantageNames } from '../../src/group.js'
-import { adamSchedule, advantageOptions, createCurriculum } from '../../src/runs/loop-options.js'
+import { adamSchedule } from '../../src/runs/loops.js'
 import { Recipe } from '../../src/runs/recipe.js'
-import { defaultTraining } from '../../src/runs/recipe-training.js'
-import { taskOf } from '../../src/runs/task-of-recipe.js'
+import { openTask } from '../../src/runs/task-of-recipe.js'
+import { namedAdvantages } from '../../src/trainers/advantages/method.js'
 
 const recipeOf = (value: object): Recipe => Recipe.parse(value)
 
 test('every estimator a recipe can name centres a group', () => {
   for (const name of advantageNames) {
-    const { advantages } = advantageOptions({ ...defaultTraining(), advantages: name })
+    const advantages = namedAdvantages(name)
     expect(advantages.per === 'greedy').toBe(name === 'remax')
     if (advantages.per === 'greedy') continue
     const group = { totals: [1, 0, 0.5], parts: [{ a: 1 }, { a: 0 }, { a: 0.5 }] }
@@ -22,7 +22,7 @@ test('every estimator a recipe can name centres a group', () => {
 
 test('estimators that compare with no sibling teach groups of equal totals', () => {
   const elsewhere = advantageNames.filter((name) => {
-    const { advantages } = advantageOptions({ ...defaultTraining(), advantages: name })
+    const advantages = namedAdvantages(name)
     return advantages.per !== 'greedy' && advantages.baseline === 'elsewhere'
   })
   expect(elsewhere).toEqual(['reinforce-plus-plus', 'gdpo'])
@@ -51,8 +51,7 @@ describe('the course of a recipe', () => {
   })
 
   test('draws from easier tiers first', async () => {
-    const task = await taskOf(recipe)
-    const course = await createCurriculum(recipe, task)
+    const { task, curriculum: course } = await openTask(recipe)
     const tierAt = (step: number) => course.caseAt(0, step).difficulty?.tier
     expect([1, 2, 3, 9].map(tierAt)).toEqual(['easy', 'easy', 'standard', 'standard'])
     const turnsAt = async (step: number) => {
