@@ -152,7 +152,13 @@ export async function waitUntilReady(
  * Watches a process for an unrequested end. `died` is aborted with a Fault `backend-lost`, and `watch` rejects with it
  * while it awaits work that needs the process.
  */
-export function watchProcess(exited: Promise<SidecarExit>, asked: () => boolean) {
+export function watchProcess(
+  exited: Promise<SidecarExit>,
+  asked: () => boolean,
+): {
+  readonly died: AbortSignal
+  readonly watch: <T>(work: PromiseLike<T>) => Promise<T>
+} {
   const died = new AbortController()
   const gone = exited.then(({ why }) => {
     const fault = new Fault('backend-lost', `the sidecar is gone: ${why}`)
