@@ -12,9 +12,9 @@ import { describe, expect, test } from 'vitest'
 const ranks: readonly (string | readonly string[])[] = [
   ...['error', 'seed', 'turn', 'persona', 'platform/', 'text/', 'case', 'chat', 'chats/'],
   ...[
+    'episode',
     'patient',
     'exam',
-    'episode',
     'reward',
     'env',
     'agent',

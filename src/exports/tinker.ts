@@ -30,8 +30,8 @@ export { checkTemplate, type TemplateCheck } from '../trainers/tokens/template-c
 export {
   appendDrawn,
   appendHeard,
-  type Draw,
   type DrawnReply,
+  type DrawnTokens,
   startStream,
   type TokenStream,
   type TokenStreamOptions,

@@ -12,7 +12,7 @@ import { Fault, rethrowAsFault } from '../error.js'
 import { isStreamed, type NewFile, newFile } from './atomic-write.js'
 import { countLines, parseJson, readLines, refuseArray } from './compressed-lines.js'
 import { countEpisodeRows, parquetSink, type RowSink, readEpisodeRows } from './episode-parquet.js'
-import { checkSchema, type EpisodeRow, toEpisodeRow, toLine } from './episode-row.js'
+import { checkSchema, type EpisodeRow, toEpisodeRow, toLine, upgradeSaved } from './episode-row.js'
 import type { SavedEpisode } from './episode-schema.js'
 
 export type { SavedEpisode } from './episode-schema.js'
@@ -128,8 +128,7 @@ async function* readJsonl(path: string): AsyncGenerator<LocatedEpisode> {
   const read = rowReader()
   const withoutSchema = (value: unknown, where: string): object => {
     const { schema, ...saved } = typeof value === 'object' && value !== null ? Object(value) : {}
-    checkSchema(schema, where)
-    return saved
+    return upgradeSaved(saved, checkSchema(schema, where))
   }
   let number = 0
   let filled = 0
@@ -149,14 +148,14 @@ async function* readParquet(path: string): AsyncGenerator<LocatedEpisode> {
   const { rowReader } = await loadReader()
   const read = rowReader()
   let number = 0
-  for await (const row of readEpisodeRows(path)) {
+  for await (const [row, schema] of readEpisodeRows(path)) {
     const { total = null, parts, turn_scores, group, step, episode, truth } = row
     number += 1
     const where = `${path}: row ${number}`
     const json = (text: unknown) => parseJson(String(text), where)
     const turns = typeof turn_scores === 'string' ? { turns: json(turn_scores) } : {}
     const rest = () => ({
-      episode: json(episode),
+      ...upgradeSaved({ episode: json(episode) }, schema),
       ...(typeof parts === 'string' ? { score: { total, parts: json(parts), ...turns } } : {}),
       ...(group == null ? {} : { group }),
       ...(step == null ? {} : { step }),

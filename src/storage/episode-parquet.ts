@@ -77,15 +77,15 @@ export const countEpisodeRows = async (path: string): Promise<number> =>
   (await openParquet(path)).rows
 
 /**
- * Streams the stored columns of each row, with one row group in memory at a time.
+ * Streams the stored columns of each row, with one row group in memory at a time, and the schema of the file.
  * @throws Fault `bad-input` for a file that is missing, damaged, or of another schema
  */
 export async function* readEpisodeRows(
   path: string,
-): AsyncGenerator<Readonly<Record<string, unknown>>> {
+): AsyncGenerator<readonly [row: Readonly<Record<string, unknown>>, schema: string]> {
   const file = await openParquet(path)
-  checkSchema(file.metadata.get(metadataKey), path)
+  const schema = checkSchema(file.metadata.get(metadataKey), path)
   // Files written before a column was added to the format lack it.
   const columns = storedColumns.filter((name) => file.columns.has(name))
-  for await (const rows of file.readRowGroups(columns)) yield* rows
+  for await (const rows of file.readRowGroups(columns)) for (const row of rows) yield [row, schema]
 }

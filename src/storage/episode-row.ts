@@ -1,10 +1,14 @@
 /** Row format of a saved episode: flat columns to look at, and JSON to read back. */
+import { type Draw, type EpisodeTurn, encodeDraw, type Sample } from '../episode.js'
 import { Fault } from '../error.js'
 import type { Action } from '../turn.js'
 import type { SavedEpisode } from './episode-schema.js'
 
-/** Schema name in every file of saved episodes; it changes with the format. */
-export const schemaName = 'bedside-episodes/1'
+/** Schema name in every file of saved episodes that is written; it changes with the format. */
+export const schemaName = 'bedside-episodes/2'
+
+/** The first version: the doctor's tokens alone, each turn with its whole prompt as `sample`. */
+const firstSchema = 'bedside-episodes/1'
 
 const schemaVersion = (schema: string): number => {
   const [format, version] = schema.split('/')
@@ -21,13 +25,33 @@ function remedy(found: unknown): string {
   return 'it holds no saved episodes'
 }
 
-/** Checks a file's schema. @throws Fault `bad-input` naming the location, both schemas, and what to do */
-export function checkSchema(found: unknown, where: string): void {
-  if (found !== schemaName)
-    throw new Fault(
-      'bad-input',
-      `${where}: expected schema ${schemaName}, got ${found ?? 'none'}: ${remedy(found)}`,
-    )
+/** Returns a file's schema if it can be read. @throws Fault `bad-input` naming location, schemas, and what to do */
+export function checkSchema(found: unknown, where: string): string {
+  if (found === schemaName || found === firstSchema) return found
+  throw new Fault(
+    'bad-input',
+    `${where}: expected schema ${schemaName}, got ${found ?? 'none'}: ${remedy(found)}`,
+  )
+}
+
+/** What is read of an episode of the first version; the schema of the current one checks all of it later. */
+interface FirstEpisode {
+  readonly agent: string
+  readonly turns: readonly (Omit<EpisodeTurn, 'draws'> & { readonly sample?: Sample })[]
+}
+
+/** Turns the samples of the first version into draws, in place. What is not of its shape is left to the schema. */
+export function upgradeSaved(saved: object, schema: string): object {
+  const { episode }: { readonly episode?: FirstEpisode } = saved
+  if (schema !== firstSchema || !Array.isArray(episode?.turns)) return saved
+  const draws: Draw[] = []
+  const turns = episode.turns.map(({ sample, ...turn }) => {
+    if (!Array.isArray(sample?.prompt) || !Array.isArray(sample.tokens)) return turn
+    const draw = encodeDraw(draws, 'doctor', sample, String(episode.agent))
+    draws.push(draw)
+    return { ...turn, draws: [draw] }
+  })
+  return { ...saved, episode: { ...episode, turns } }
 }
 
 /** Columns of one saved episode. */

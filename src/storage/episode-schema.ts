@@ -53,14 +53,24 @@ const Facts = z.strictObject({
   minutes: z.number(),
 })
 
-const Sample = z.strictObject({
-  prompt: z.array(z.number()),
+const Drawn = z.strictObject({
+  role: z.enum(['doctor', 'patient', 'examiner', 'judge']),
+  policy: z.string(),
+  stream: z.number(),
+  heard: z.array(z.number()),
   tokens: z.array(z.number()),
   logprobs: z.array(z.number()),
-  policyVersion: z.number(),
+  policyVersion: z.union([z.number(), z.array(z.number())]),
   temperature: z.number(),
   logprobMode: z.enum(['scaled', 'raw']),
   stopReason: z.enum(['stop', 'length']),
+  usage: z
+    .strictObject({
+      promptTokens: z.number(),
+      completionTokens: z.number(),
+      cost: z.number().exactOptional(),
+    })
+    .exactOptional(),
 })
 
 /** JSON has no infinity, so an infinite limit is null there. */
@@ -86,7 +96,7 @@ const EpisodeSchema: z.ZodType<Episode> = z.strictObject({
       outcome: Outcome,
       facts: Facts,
       text: z.string().exactOptional(),
-      sample: Sample.exactOptional(),
+      draws: z.array(Drawn).exactOptional(),
     }),
   ),
   end: z.enum(['terminated', 'truncated']),

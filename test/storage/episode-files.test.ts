@@ -1,13 +1,14 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { tableFromArrays, tableToIPC } from 'apache-arrow'
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
 import { Table, WriterPropertiesBuilder, writeParquet } from 'parquet-wasm'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type GraderView, graderView } from '../../src/case.js'
-import type { Episode, Sample } from '../../src/episode.js'
+import type { Draw, Episode } from '../../src/episode.js'
 import type { Part } from '../../src/reward.js'
 import {
   countSavedEpisodes,
@@ -62,15 +63,31 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
   }),
   fc.constant({ kind: 'closed' as const }),
 )
-const sample: fc.Arbitrary<Sample> = fc.record({
-  prompt: fc.array(id),
-  tokens: fc.array(id),
-  logprobs: fc.array(fc.float({ min: -20, max: 0, noNaN: true }).map((n) => n + 0)),
-  policyVersion: fc.nat(),
-  temperature: fc.constantFrom(0, 0.7, 1),
-  logprobMode: fc.constantFrom('scaled', 'raw'),
-  stopReason: fc.constantFrom('stop', 'length'),
-})
+const draw: fc.Arbitrary<Draw> = fc.record(
+  {
+    role: fc.constantFrom('doctor', 'patient', 'examiner', 'judge'),
+    policy: text,
+    stream: fc.nat({ max: 3 }),
+    heard: fc.array(id),
+    tokens: fc.array(id),
+    logprobs: fc.array(fc.float({ min: -20, max: 0, noNaN: true }).map((n) => n + 0)),
+    policyVersion: fc.oneof(fc.nat(), fc.array(fc.nat())),
+    temperature: fc.constantFrom(0, 0.7, 1),
+    logprobMode: fc.constantFrom('scaled', 'raw'),
+    stopReason: fc.constantFrom('stop', 'length'),
+    usage: fc.record(
+      { promptTokens: fc.nat(), completionTokens: fc.nat(), cost: finite },
+      { requiredKeys: ['promptTokens', 'completionTokens'] },
+    ),
+  },
+  {
+    requiredKeys: [
+      ...(['role', 'policy', 'stream', 'heard', 'tokens', 'logprobs', 'policyVersion'] as const),
+      ...(['temperature', 'logprobMode', 'stopReason'] as const),
+    ],
+  },
+)
+const draws = fc.array(draw, { maxLength: 2 })
 const facts = fc.record(
   {
     understood: fc.constantFrom('answered' as const, 'refused' as const, 'courtesy' as const),
@@ -98,7 +115,7 @@ const episode: fc.Arbitrary<Episode> = fc.record({
   }),
   turns: fc.array(
     fc.record(
-      { action, outcome, facts, text, sample },
+      { action, outcome, facts, text, draws },
       { requiredKeys: ['action', 'outcome', 'facts'] },
     ),
     {
@@ -258,9 +275,34 @@ test('a folder is read whole, in the order of its names, without what is still b
   expect(await countSavedEpisodes(run)).toBe(4)
 })
 
+describe('a file of the first version', () => {
+  const first = fileURLToPath(new URL('../golden/format-1/episodes.parquet', import.meta.url))
+
+  test('is read, its samples as draws', async () => {
+    const all = await load(first)
+    expect(all.map(({ episode }) => episode.id)).toEqual(['1/0/0', '1/0/1'])
+    for (const { episode } of all) {
+      const draws = episode.turns.flatMap((turn) => turn.draws ?? [])
+      expect(draws.length).toBe(episode.turns.length)
+      expect(draws.map(({ role, policy, stream }) => [role, policy, stream])).toEqual(
+        draws.map(() => ['doctor', 'embedded', 0]),
+      )
+      expect(JSON.stringify(episode)).not.toContain('"sample"')
+    }
+  })
+
+  test('is written again as the second', async () => {
+    const path = fresh('jsonl')
+    const all = await load(first)
+    await save(path, all)
+    expect(readFileSync(path, 'utf8')).toContain('"schema":"bedside-episodes/2"')
+    expect(await load(path)).toEqual(all)
+  })
+})
+
 describe('a file that is wrong says where', () => {
   const line = (change: (value: Record<string, unknown>) => void) => {
-    const value = { schema: 'bedside-episodes/1', ...JSON.parse(JSON.stringify(plain)) }
+    const value = { schema: 'bedside-episodes/2', ...JSON.parse(JSON.stringify(plain)) }
     value.episode.budget = { money: null, minutes: 3 }
     change(value)
     return JSON.stringify(value)
@@ -277,19 +319,19 @@ describe('a file that is wrong says where', () => {
     [
       'another version',
       line((v) => Object.assign(v, { schema: 'bedside-episodes/9' })),
-      /:2: expected schema bedside-episodes\/1, got bedside-episodes\/9: a newer version .* install that/,
+      /:2: expected schema bedside-episodes\/2, got bedside-episodes\/9: a newer version .* install that/,
     ],
     [
       'an older version',
       line((v) => Object.assign(v, { schema: 'bedside-episodes/0' })),
-      /:2: expected schema bedside-episodes\/1, got bedside-episodes\/0: an older version .*bedside evaluate/,
+      /:2: expected schema bedside-episodes\/2, got bedside-episodes\/0: an older version .*bedside evaluate/,
     ],
     [
       'lines of something else',
       line((v) => Object.assign(v, { schema: 'bedside-case/1' })),
-      /:2: expected schema bedside-episodes\/1, got bedside-case\/1: it holds no saved episodes/,
+      /:2: expected schema bedside-episodes\/2, got bedside-case\/1: it holds no saved episodes/,
     ],
-    ['another JSON', '[1]', /:2: expected schema bedside-episodes\/1, got none/],
+    ['another JSON', '[1]', /:2: expected schema bedside-episodes\/2, got none/],
     ['a line that breaks off', right.slice(0, 40), /:2: .*JSON/],
   ])('%s', async (_, wrong, message) => {
     const path = fresh('jsonl')
@@ -319,7 +361,7 @@ describe('a file that is wrong says where', () => {
     writeFileSync(path, writeParquet(table))
     await expect(load(path)).rejects.toMatchObject({
       code: 'bad-input',
-      message: `${path}: expected schema bedside-episodes/1, got none: it holds no saved episodes`,
+      message: `${path}: expected schema bedside-episodes/2, got none: it holds no saved episodes`,
     })
   })
 
@@ -387,7 +429,7 @@ test('a parquet file from before there were scores by turn is read', async () =>
   const row = toEpisodeRow({ ...plain, score: { total: 1, parts: {} } })
   const columns = { total: [1], parts: ['{}'], episode: [row.episode], truth: [row.truth] }
   const table = Table.fromIPCStream(tableToIPC(tableFromArrays(columns), 'stream'))
-  const metadata = new Map([['bedside', 'bedside-episodes/1']])
+  const metadata = new Map([['bedside', 'bedside-episodes/2']])
   const properties = new WriterPropertiesBuilder().setKeyValueMetadata(metadata).build()
   writeFileSync(path, writeParquet(table, properties))
   const { episode, truth } = plain
@@ -421,7 +463,7 @@ test('other tools see flat columns, zstd row groups and the schema name', async 
   expect(metadata.row_groups[0]?.columns[0]?.meta_data?.codec).toBe('ZSTD')
   expect(metadata.key_value_metadata).toContainEqual({
     key: 'bedside',
-    value: 'bedside-episodes/1',
+    value: 'bedside-episodes/2',
   })
   const rows = await parquetReadObjects({ file, metadata, compressors })
   expect(rows[0]).toMatchObject({

@@ -15,15 +15,8 @@ function groupByStream(episode: Episode, role: Role, policy: string | undefined)
   return [...streams.values()]
 }
 
-function buildSegment(
-  stream: readonly Draw[],
-  advantage: number,
-  rolloutId: string,
-  groupId: string,
-): TokenSegment {
-  const first = stream[0] as Draw // `groupByStream` makes no empty stream
-  const last = stream.at(-1) as Draw
-  const promptLength = first.heard.length
+/** The tokens of a stream, and along those after its first prompt what is known of each that was drawn. */
+function streamArrays(stream: readonly Draw[], promptLength: number, advantage: number) {
   const total = stream.reduce((sum, { heard, tokens }) => sum + heard.length + tokens.length, 0)
   const tokens = new Int32Array(total)
   const length = total - promptLength
@@ -46,21 +39,19 @@ function buildSegment(
     else policyVersions.set(policyVersion, from)
     for (let t = from; t < to; t++) logprobs[t] = draw.logprobs[t - from] ?? Number.NaN
   }
-  return {
-    rolloutId,
-    groupId,
-    role: first.role,
-    policy: first.policy,
-    tokens,
-    promptLength,
-    mask,
-    logprobs,
-    advantages,
-    policyVersions,
-    temperature: first.temperature,
-    logprobMode: first.logprobMode,
-    stopReason: last.stopReason,
-  }
+  return { tokens, promptLength, mask, logprobs, advantages, policyVersions }
+}
+
+function buildSegment(
+  stream: readonly Draw[],
+  advantage: number,
+  rolloutId: string,
+  groupId: string,
+): TokenSegment {
+  const { role, policy, heard, temperature, logprobMode } = stream[0] as Draw // no stream is empty
+  const { stopReason } = stream.at(-1) as Draw
+  const arrays = streamArrays(stream, heard.length, advantage)
+  return { rolloutId, groupId, role, policy, ...arrays, temperature, logprobMode, stopReason }
 }
 
 /** Whose draws to train on. */

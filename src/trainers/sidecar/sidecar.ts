@@ -14,7 +14,7 @@ import type { SamplingSession, TrainingModel } from '../tinker/wire.js'
 import type { ChatTokenizer } from '../tokens/chat-tokenizer.js'
 import { languageDemonstration } from '../tokens/language-demonstration.js'
 import { type LanguageDoctorOptions, languageDoctor } from '../tokens/language-doctor.js'
-import type { Draw } from '../tokens/token-stream.js'
+import type { DrawnTokens } from '../tokens/token-stream.js'
 import { computeLogprobs, encodeNativeBatch, encodeWireBatch, outputRows } from './encode-batch.js'
 import { predictValues, runTrainStep, stepValueModel } from './train-steps.js'
 
@@ -153,7 +153,7 @@ function sampleDoctor(
   const { current, policyVersion } = models
   return languageDoctor({
     ...options,
-    draw: async (prompt, { signal, ...rest }): Promise<Draw> => {
+    draw: async (prompt, { signal, ...rest }): Promise<DrawnTokens> => {
       const { sequences } = await current.sample({ prompt, temperature, ...rest, signal })
       const [sequence] = sequences
       if (!sequence) throw new Fault('model-unreadable', 'expected a sequence, got none')

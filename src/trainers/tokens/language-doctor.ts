@@ -1,11 +1,20 @@
 /** The language-model doctor: an agent that samples replies on a growing token stream and keeps their tokens. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Agent, Grammar } from '../../agent.js'
 import { fork } from '../../seed.js'
-import type { Action } from '../../turn.js'
+import type { Action, Turn } from '../../turn.js'
 import { assertCounts } from '../counts.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
-import type { Draw, PreviousReply } from './token-stream.js'
-import { appendDrawn, nextStream, openedThinkTag } from './token-stream.js'
+import {
+  appendDrawn,
+  type DrawnTokens,
+  nextStream,
+  openedThinkTag,
+  type PreviousReply,
+  restoreReply,
+  type StoredReply,
+  storeReply,
+} from './token-stream.js'
 
 /** Samples at most `maxTokens` ids, up to and including the first of `stop`. @throws Fault when the model fails */
 export type DrawTokens = (
@@ -17,7 +26,7 @@ export type DrawTokens = (
     readonly stop: readonly number[]
     readonly signal?: AbortSignal | undefined
   },
-) => Promise<Draw>
+) => Promise<DrawnTokens>
 
 /** Model, tokenizer and limits of a language-model doctor. */
 export interface LanguageDoctorOptions {
@@ -33,10 +42,27 @@ export interface LanguageDoctorOptions {
   readonly history?: 'keep' | 'strip-reasoning'
 }
 
+/** What the doctor remembers of its last move: plain data. */
+interface DoctorMemory {
+  readonly kind: 'language-doctor'
+  readonly action: Action
+  readonly messages: PreviousReply['messages']
+  readonly reply: StoredReply
+}
+
+/** The doctor's own memory, if it is of the last turn. */
+function memoryOf(memory: unknown, last: Turn | undefined): DoctorMemory | undefined {
+  // What `languageDoctor` gave out comes back; the kind tells it from another agent's.
+  const own = memory as DoctorMemory | undefined
+  return last && own?.kind === 'language-doctor' && isDeepStrictEqual(own.action, last.action)
+    ? own
+    : undefined
+}
+
 /**
  * Creates a doctor whose prompts contain everything it has read and drawn in the consultation, as the ids it drew.
- * Earlier draws are found by the identity of the observation's last action object. After another agent's turn, or in a
- * copy of the observation, the grammar's rendering is encoded anew.
+ * It finds its earlier draws in its `memory`, which survives JSON. Without it, or after another agent's turn, the
+ * grammar's rendering is encoded anew.
  *
  * Each turn has its own seed, forked from the agent's. A reply cut by length is parsed as it stands. Where the context
  * has no room for one token, the doctor gives up and draws nothing.
@@ -50,11 +76,10 @@ export function languageDoctor({
   history = 'keep',
 }: LanguageDoctorOptions): Agent {
   assertCounts({ maxTokens, contextLength })
-  const replies = new WeakMap<Action, PreviousReply>()
-  return async (observation, { seed, signal }) => {
+  return async (observation, { seed, memory, signal }) => {
     const messages = grammar.render(observation)
-    const last = observation.turns.at(-1)
-    const before = last && replies.get(last.action)
+    const own = memoryOf(memory, observation.turns.at(-1))
+    const before = own && { turn: restoreReply(tokenizer, own.reply), messages: own.messages }
     const stream = nextStream(tokenizer, messages, before, { history })
     const room = contextLength - stream.prompt.length
     if (room < 1) return { action: { kind: 'give-up' } }
@@ -66,9 +91,13 @@ export function languageDoctor({
       signal,
     })
     const turn = appendDrawn(stream, sampled)
-    // A grammar may give one object for many replies; the copy is of this turn alone.
-    const action = { ...grammar.parse(openedThinkTag(stream.marked) + turn.text) }
-    replies.set(action, { turn, messages })
-    return { action, text: turn.text, sample: turn.sample }
+    const action = grammar.parse(openedThinkTag(stream.marked) + turn.text)
+    const next: DoctorMemory = {
+      kind: 'language-doctor',
+      action,
+      messages,
+      reply: storeReply(turn),
+    }
+    return { action, text: turn.text, sample: turn.sample, memory: next }
   }
 }

@@ -69,7 +69,7 @@ export interface TokenStream {
 }
 
 /** Ids the policy drew: a `Sample` without the prompt. */
-export type Draw = Omit<Sample, 'prompt'>
+export type DrawnTokens = Omit<Sample, 'prompt'>
 
 /** A stream after a drawn reply, waiting for the answer. */
 export interface DrawnReply {
@@ -113,7 +113,7 @@ export function startStream(
 }
 
 /** Appends a drawn reply by its ids, which are never re-encoded from the text. */
-export function appendDrawn(stream: TokenStream, draw: Draw): DrawnReply {
+export function appendDrawn(stream: TokenStream, draw: DrawnTokens): DrawnReply {
   const { tokenizer, prompt } = stream
   if (draw.logprobs.length !== draw.tokens.length)
     throw new RangeError(
@@ -129,6 +129,28 @@ export function appendDrawn(stream: TokenStream, draw: Draw): DrawnReply {
     ids,
   })
 }
+
+/** A drawn reply without its tokenizer: plain data. */
+export type StoredReply = Omit<DrawnReply, 'stream'> & {
+  readonly stream: Omit<TokenStream, 'tokenizer' | 'replies'> & {
+    readonly replies: readonly (readonly [index: number, ids: readonly number[]])[]
+  }
+}
+
+/** Makes plain data of a drawn reply. */
+export function storeReply({ stream, ...reply }: DrawnReply): StoredReply {
+  const { tokenizer: _, replies, ...rest } = stream
+  return { ...reply, stream: { ...rest, replies: [...replies] } }
+}
+
+/** The drawn reply of {@link storeReply}, with the tokenizer that it was drawn with. */
+export const restoreReply = (
+  tokenizer: ChatTokenizer,
+  { stream, ...reply }: StoredReply,
+): DrawnReply => ({
+  ...reply,
+  stream: Object.freeze({ ...stream, tokenizer, replies: new Map(stream.replies) }),
+})
 
 /** Removes reasoning from a reply, to the end where it is cut off inside the reasoning. */
 function stripReasoning(text: string): string {

@@ -331,11 +331,11 @@ describe('a reward of the user’s own', () => {
 test('episodes of an older schema are refused with file, line, both schemas and what to do', async () => {
   const path = join(folder, 'old.jsonl')
   const [line = ''] = (await readFile(episodes, 'utf8')).split('\n')
-  await writeFile(path, `${line}\n${line.replace('bedside-episodes/1', 'bedside-episodes/0')}\n`)
+  await writeFile(path, `${line}\n${line.replace('bedside-episodes/2', 'bedside-episodes/0')}\n`)
   const { code, stdout, stderr } = await bedside(score(path, '--reward', 'default'))
   expect([code, stdout]).toEqual([2, ''])
   expect(stderr).toContain(
-    `${path}:2: expected schema bedside-episodes/1, got bedside-episodes/0: an older version`,
+    `${path}:2: expected schema bedside-episodes/2, got bedside-episodes/0: an older version`,
   )
   expect(stderr).toContain('bedside evaluate')
 })

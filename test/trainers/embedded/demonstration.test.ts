@@ -36,6 +36,7 @@ describe('a demonstration', () => {
       expect(backend.demonstrate?.(episode)).toEqual(
         own.map((segment) => ({
           ...segment,
+          policy: 'embedded',
           logprobs: segment.logprobs.map(() => 0),
           policyVersions: segment.policyVersions.map((was) => (was < 0 ? -1 : version)),
         })),

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import type { ChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
 import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
-import type { Draw } from '../../../src/trainers/tokens/token-stream.js'
+import type { DrawnTokens } from '../../../src/trainers/tokens/token-stream.js'
 import { fc } from '../../fixtures/property.js'
 
 export const families = ['chatml', 'llama', 'qwen'] as const
@@ -22,7 +22,10 @@ export function open(family: Family): Promise<ChatTokenizer> {
 }
 
 /** A draw of these tokens. */
-export const draw = (tokens: readonly number[], stopReason: Draw['stopReason'] = 'stop'): Draw => ({
+export const draw = (
+  tokens: readonly number[],
+  stopReason: DrawnTokens['stopReason'] = 'stop',
+): DrawnTokens => ({
   tokens,
   logprobs: tokens.map((_, i) => -i / 8),
   policyVersion: 2,

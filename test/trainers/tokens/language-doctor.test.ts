@@ -117,32 +117,48 @@ describe('which stream a turn goes on with', () => {
 
   test('two that go on from one turn have streams of their own', async () => {
     const { agent, first, move } = await asked()
-    const yes = await agent(heardAfter(first, move.action, 'Yes.'), { seed: 1 })
-    const no = await agent(heardAfter(first, move.action, 'No.'), { seed: 1 })
+    const { memory } = move
+    const yes = await agent(heardAfter(first, move.action, 'Yes.'), { seed: 1, memory })
+    const no = await agent(heardAfter(first, move.action, 'No.'), { seed: 1, memory })
     expect([yes, no].map((one) => goesOn(sampleOf(move), sampleOf(one)))).toEqual([true, true])
     expect(sampleOf(yes).prompt).not.toEqual(sampleOf(no).prompt)
-    const again = await agent(heardAfter(first, move.action, 'Yes.'), { seed: 1 })
+    const again = await agent(heardAfter(first, move.action, 'Yes.'), { seed: 1, memory })
     expect(sampleOf(again)).toEqual(sampleOf(yes))
   })
 
-  test('after somebody else’s turn, or in a copy, it is a new one, and the next goes on from that', async () => {
+  test('after somebody else’s turn, or without its memory, it is a new one, and the next goes on from that', async () => {
     const { tokenizer, agent, first, move } = await asked()
     const own = heardAfter(first, move.action)
-    for (const seen of [heardAfter(own, { kind: 'ask', text: 'A cough?' }), structuredClone(own)]) {
-      const next = await agent(seen, { seed: 1 })
+    for (const [seen, memory] of [
+      [heardAfter(own, { kind: 'ask', text: 'A cough?' }), move.memory],
+      [own, undefined],
+      [own, { kind: 'another agent' }],
+    ] as const) {
+      const next = await agent(seen, { seed: 1, memory })
       expect(sampleOf(next).prompt).toEqual(anew(tokenizer, seen))
-      const third = await agent(heardAfter(seen, next.action), { seed: 1 })
+      const third = await agent(heardAfter(seen, next.action), { seed: 1, memory: next.memory })
       expect(goesOn(sampleOf(next), sampleOf(third))).toBe(true)
     }
+  })
+
+  test('observation and memory survive JSON', async () => {
+    const { agent, first, move } = await asked()
+    const seen = heardAfter(first, move.action)
+    const next = await agent(seen, { seed: 1, memory: move.memory })
+    const [copy, memory] = JSON.parse(JSON.stringify([seen, move.memory]))
+    expect(await agent(copy, { seed: 1, memory })).toEqual(next)
+    expect(goesOn(sampleOf(move), sampleOf(next))).toBe(true)
   })
 
   test('where an earlier turn was changed, it is a new one', async () => {
     const { tokenizer, agent, first, move } = await asked()
     const own = heardAfter(first, move.action)
-    const next = await agent(own, { seed: 1 })
+    const { memory } = await agent(own, { seed: 1, memory: move.memory })
+    const next = await agent(own, { seed: 1, memory: move.memory })
     const changed = heardAfter(heardAfter(first, move.action, 'No.'), next.action)
-    expect(sampleOf(await agent(changed, { seed: 1 })).prompt).toEqual(anew(tokenizer, changed))
-    const kept = await agent(heardAfter(own, next.action), { seed: 1 })
+    const other = await agent(changed, { seed: 1, memory })
+    expect(sampleOf(other).prompt).toEqual(anew(tokenizer, changed))
+    const kept = await agent(heardAfter(own, next.action), { seed: 1, memory })
     expect(goesOn(sampleOf(next), sampleOf(kept))).toBe(true)
   })
 
@@ -157,7 +173,7 @@ describe('which stream a turn goes on with', () => {
     const other: Grammar = { name: 'other', parse: grammar.parse, render }
     const { tokenizer, agent, first, move } = await asked({ grammar: other })
     const seen = heardAfter(first, move.action)
-    const next = await agent(seen, { seed: 1 })
+    const next = await agent(seen, { seed: 1, memory: move.memory })
     expect(sampleOf(next).prompt).toEqual(anew(tokenizer, seen, other))
   })
 
@@ -166,7 +182,8 @@ describe('which stream a turn goes on with', () => {
     const { agent, first, move } = await asked({ grammar: { ...grammar, parse: () => action } })
     const other = { ...first, intake: { ...first.intake, complaint: { en: 'My ear hurts.' } } }
     const elsewhere = await agent(other, { seed: 2 })
-    const next = await agent(heardAfter(first, move.action), { seed: 1 })
+    const { memory } = move
+    const next = await agent(heardAfter(first, move.action), { seed: 1, memory })
     expect(goesOn(sampleOf(move), sampleOf(next))).toBe(true)
     expect(goesOn(sampleOf(elsewhere), sampleOf(next))).toBe(false)
   })
@@ -176,8 +193,10 @@ describe('which stream a turn goes on with', () => {
     const agent = doctorOf(tokenizer)
     const envs = vectorize([1, 2].map((n) => () => wrap(talkingEnv([`Yes ${n}.`]), timeLimit(4))))
     let { observations } = await envs.reset({ seed: 0 })
-    const act = (seen: Observation, i: number) => agent(seen, { seed: 40 + i })
-    let before = await Promise.all(observations.map(act))
+    let before: Move[] = []
+    const act = (seen: Observation, i: number) =>
+      agent(seen, { seed: 40 + i, memory: before[i]?.memory })
+    before = await Promise.all(observations.map(act))
     for (let t = 0; t < 2; t++) {
       observations = (await envs.step(before.map(({ action }) => action))).observations
       const moves = await Promise.all(observations.map(act))

@@ -15,6 +15,7 @@ import {
   startStream,
 } from '../../../src/trainers/tokens/token-stream.js'
 import { noFacts } from '../../../src/turn.js'
+import { withSamples } from '../../fixtures/draws.js'
 import { fc } from '../../fixtures/property.js'
 import { asUtf8, draw, families, folderOf, open, text } from './conversation.js'
 
@@ -58,12 +59,14 @@ const episode = (samples: readonly Sample[]): Episode => ({
   agent: 'a',
   language: 'en',
   intake: { view: 'doctor', demographics: { speaker: 'self' }, complaint: { en: 'x' } },
-  turns: samples.map((sample) => ({
-    action: { kind: 'ask', text: 'q' },
-    outcome: { kind: 'answered', text: 'a' },
-    facts: noFacts,
-    sample,
-  })),
+  turns: withSamples(
+    samples.map(() => ({
+      action: { kind: 'ask', text: 'q' },
+      outcome: { kind: 'answered', text: 'a' },
+      facts: noFacts,
+    })),
+    samples,
+  ),
   end: 'terminated',
   stop: 'diagnosed',
   maxTurns: 9,

@@ -353,7 +353,7 @@ describe('the reader', () => {
     const episodes = fresh()
     const saved = episodeWriter(episodes)
     await saved.close()
-    await expect(load(episodes)).rejects.toThrow(/got bedside-episodes\/1/)
+    await expect(load(episodes)).rejects.toThrow(/got bedside-episodes\/2/)
     await expect(load(join(folder, 'none.parquet'))).rejects.toMatchObject({ code: 'bad-input' })
     const path = fresh()
     const writer = trajectoryWriter(path)
