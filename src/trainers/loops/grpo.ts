@@ -13,10 +13,11 @@ import { baselineOf, estimateBatch, groupEstimator, namedAdvantages } from '../a
 import { remaxAdvantages } from '../advantages/per-group.js'
 import { attachLogprobs, toTrainBatch } from '../batches/group-batch.js'
 import { grpoDefaults } from '../defaults.js'
-import { openRolloutQueue, type RolloutQueue } from '../rollouts/async-rollouts.js'
+import { openGroupSource, type PlayedGroup } from '../rollouts/async-rollouts.js'
 import { planResampling } from '../rollouts/dynamic-sampling.js'
 import type { GroupMember, RolloutJob } from '../rollouts/group-rollouts.js'
 import { formMemberGroup, noRolloutFault, rolloutJobs } from '../rollouts/group-rollouts.js'
+import type { Lease, RolloutSource } from '../rollouts/rollout-source.js'
 import type { LoopSummary, PlayedStep, PlayingOptions, StepResult } from './loop.js'
 import {
   maxEpisodeTokens,
@@ -125,10 +126,11 @@ async function playStep(options: GrpoSettings, step: number): Promise<PlayedStep
   return { members, groups, drawn, lost: drawn - groups.length, faults, stale: 0, staleGroups: 0 }
 }
 
-/** Takes a step's groups from the queue of those played ahead. */
-async function takeStep(options: GrpoSettings, queue: RolloutQueue): Promise<PlayedStep> {
-  const { groupsPerStep, advantages, policy } = options
-  const { groups: taken, lost, stale, staleGroups } = await queue.take(groupsPerStep)
+/** Forms the groups of a lease. */
+function formLeased(
+  { advantages, policy }: GrpoSettings,
+  { rollouts: taken, empty, stale }: Lease<PlayedGroup>,
+): PlayedStep {
   const groups = taken.flatMap(
     ({ step, place, members }) =>
       formMemberGroup(`${step}/${place}`, members, groupEstimator(advantages), policy) ?? [],
@@ -136,11 +138,11 @@ async function takeStep(options: GrpoSettings, queue: RolloutQueue): Promise<Pla
   return {
     members: taken.flatMap(({ members }) => members),
     groups,
-    drawn: groups.length + lost.length + staleGroups,
-    lost: lost.length,
-    faults: [...taken, ...lost].reduce((sum, { faults }) => sum + faults.length, 0),
-    stale,
-    staleGroups,
+    drawn: groups.length + empty.length + stale.length,
+    lost: empty.length,
+    faults: [...taken, ...empty].reduce((sum, { faults }) => sum + faults.length, 0),
+    stale: stale.reduce((sum, { members }) => sum + members.length, 0),
+    staleGroups: stale.length,
   }
 }
 
@@ -168,13 +170,16 @@ async function learn(options: GrpoSettings, step: number, groups: readonly Group
 async function trainStep(
   options: GrpoSettings,
   step: number,
-  queue: RolloutQueue | undefined,
+  source: RolloutSource<PlayedGroup> | undefined,
 ): Promise<GrpoStep> {
   const started = performance.now()
-  const played = queue ? await takeStep(options, queue) : await playStep(options, step)
+  const { policyVersion } = options.backend
+  const lease = await source?.lease(options.groupsPerStep, { policyVersion })
+  const played = lease ? formLeased(options, lease) : await playStep(options, step)
   const groups = estimateBatch(played.groups, options.advantages)
   for (const group of groups) options.events.emit('group-formed', group)
   const { update, forks } = await learn(options, step, groups)
+  if (lease) source?.ack(lease)
   const measured = rolloutMetrics({ ...played, groups }, forks)
   return { step, metrics: stepMetrics(options, { step, started }, measured, update), groups }
 }
@@ -200,21 +205,16 @@ export async function trainGrpo(options: GrpoOptions): Promise<LoopSummary> {
   const settings = resolveOptions(options)
   assertOptions(settings)
   const { backend, firstStep = 1, maxStaleness, temperature } = settings
-  const queue =
+  await using source =
     maxStaleness > 0
-      ? openRolloutQueue({
+      ? openGroupSource({
           ...settings,
           play: settings,
           sampler: () => backend.sampler({ temperature }),
           name: backend.name,
-          version: () => backend.policyVersion,
           firstStep,
           versionsPerStep: settings.epochs,
         })
       : undefined
-  try {
-    return await runSteps(settings, (step) => trainStep(settings, step, queue))
-  } finally {
-    await queue?.close()
-  }
+  return await runSteps(settings, (step) => trainStep(settings, step, source))
 }
