@@ -20,7 +20,7 @@ describe.skipIf(!python)('sidecar setup', () => {
     expect(code).toBe(0)
     expect(stdout).toContain(`${folder}: up to date`)
     expect(stdout).toMatch(/^unsloth +2026\.10\.7$/m)
-    expect(stderr).toContain('npx bedside sidecar serve --engine unsloth --model FOLDER')
+    expect(stderr).toContain('npx bedside sidecar serve --model FOLDER --engine unsloth')
     expect(await document([...argv, '--env', folder], { env })).toMatchObject({
       ...{ engine: 'unsloth', folder, made: false, pythonVersion: python?.version },
       versions: { unsloth: '2026.10.7', torch: '2.14.1' },
