@@ -45,3 +45,11 @@ test('05: a case file of your own is played', async () => {
   await import('../examples/05-own-cases.js')
   expect(printed).toEqual([expect.stringContaining('woke me up'), 'reward 1'])
 })
+
+test('06: a doctor and a patient that are both policies take their steps', async () => {
+  process.env.STEPS = '2'
+  await import('../examples/06-two-policies.js')
+  expect(printed).toEqual([
+    expect.stringMatching(/^step 1: doctor right 0\.\d\d, patient answers 0\.\d\d$/),
+  ])
+})

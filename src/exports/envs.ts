@@ -1,6 +1,6 @@
 /** `bedside/envs`: the consultation, its patients and examinations, and what wraps and checks any env. */
 
-export type { ResetOptions } from '../env.js'
+export type { ResetOptions, StepOptions } from '../env.js'
 export type {
   CaseSource,
   ConsultationOptions,
@@ -11,6 +11,11 @@ export { consultation } from '../envs/consultation.js'
 export { recordExams } from '../envs/exams/record.js'
 export { chatPatient } from '../envs/patients/chat.js'
 export { type ParsedUtterance, understand } from '../envs/patients/nlu/understand.js'
+export {
+  type PolicyPatientOptions,
+  policyPatient,
+  type ReplyStyle,
+} from '../envs/patients/policy.js'
 export { recordPatient } from '../envs/patients/recorded/record.js'
 export { rulePatient } from '../envs/patients/rule.js'
 export { type QuestionOptions, question } from '../envs/question.js'

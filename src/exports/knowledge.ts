@@ -5,7 +5,12 @@ export type { PredictedOutcome } from '../inference/lookahead.js'
 export type { Posterior, PosteriorOptions } from '../inference/posterior.js'
 export { buildPosterior, fullInformationBelief, getPosterior } from '../inference/posterior.js'
 export { type Utility, utilityTable } from '../inference/utility.js'
-export { type ActionSpace, actionSpace, knowledgeActionSpace } from '../knowledge/action-space.js'
+export {
+  type ActionSpace,
+  actionSpace,
+  knowledgeActionSpace,
+  replySpace,
+} from '../knowledge/action-space.js'
 export type {
   Disease,
   ExamDefinition,

@@ -19,6 +19,14 @@ export {
   normaliserKinds,
   objectiveKinds,
 } from '../batch.js'
+export {
+  type Draw,
+  drawVersions,
+  encodeDraw,
+  findDraw,
+  type ReplyUsage,
+  type Role,
+} from '../episode.js'
 export type {
   AdvantageName,
   BatchEstimator,
@@ -75,7 +83,7 @@ export {
 export type { AdamSchedule } from '../trainers/batches/adam-schedule.js'
 export { adamSettingsAt, learningRateFactor } from '../trainers/batches/adam-schedule.js'
 export { type BatchOptions, toTrainBatch } from '../trainers/batches/group-batch.js'
-export { episodeSegments } from '../trainers/batches/segments.js'
+export { episodeSegments, type SegmentOptions } from '../trainers/batches/segments.js'
 export { type EmbeddedOptions, embedded } from '../trainers/embedded/embedded.js'
 export type {
   HeldOutMetrics,
@@ -111,6 +119,18 @@ export type {
 export { playDemonstrations, rejectionSample } from '../trainers/rollouts/demonstrations.js'
 export { planResampling, type ResamplingPlan } from '../trainers/rollouts/dynamic-sampling.js'
 export type { PlayOptions } from '../trainers/rollouts/group-rollouts.js'
+export {
+  type PlayedSiblings,
+  type PlayGroupOptions,
+  playGroup,
+} from '../trainers/rollouts/play-group.js'
+export {
+  type Lease,
+  type LeaseOptions,
+  openRolloutSource,
+  type RolloutSource,
+  type RolloutSourceOptions,
+} from '../trainers/rollouts/rollout-source.js'
 export type { ExportOptions, ExportReport } from '../trainers/trajectories/export.js'
 export { exportTraining } from '../trainers/trajectories/export.js'
 export type { ExportFormat } from '../trainers/trajectories/export-rows.js'

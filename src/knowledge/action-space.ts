@@ -11,19 +11,33 @@ export interface ActionSpace {
   readonly actions: readonly Action[]
   /** Hash of language and actions; checkpoints carry it. */
   readonly fingerprint: string
+  /** Whether an action may be taken again, and the last turn is like the others. @default false */
+  readonly repeatable?: boolean
+}
+
+function fingerprintOf(language: Language, actions: readonly Action[]): string {
+  // Loaded late: it takes longer than the rest of the first step.
+  const { createHash } = process.getBuiltinModule('node:crypto')
+  const text = JSON.stringify([language, actions])
+  return createHash('sha256').update(text).digest('hex').slice(0, 16)
 }
 
 /** Makes an action space. @throws RangeError without a diagnosis among the actions */
 export function actionSpace(language: Language, actions: readonly Action[]): ActionSpace {
   if (!actions.some((action) => action.kind === 'diagnose'))
     throw new RangeError('Expected an action space with at least one diagnosis, got none')
-  // Loaded late: it takes longer than the rest of the first step.
-  const { createHash } = process.getBuiltinModule('node:crypto')
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([language, actions]))
-    .digest('hex')
-    .slice(0, 16)
-  return { language, actions, fingerprint }
+  return { language, actions, fingerprint: fingerprintOf(language, actions) }
+}
+
+/**
+ * The action space of a role that only replies, such as a policy patient: names of replies, which it may choose again.
+ * @throws RangeError for fewer than two
+ */
+export function replySpace(language: Language, replies: readonly string[]): ActionSpace {
+  if (replies.length < 2)
+    throw new RangeError(`Expected at least two replies to choose from, got ${replies.length}`)
+  const actions = replies.map((text): Action => ({ kind: 'ask', text }))
+  return { language, actions, fingerprint: fingerprintOf(language, actions), repeatable: true }
 }
 
 /** The action space of a knowledge base: a question per patient-known finding, all examinations and diseases. */

@@ -3,8 +3,8 @@
  *
  * Features are pairs (action, word of the reply to it), the intake's words and the clock (turns left). Logits are
  * the sum of the features' weight rows. The trainer creates a row the first time a batch contains its feature, in
- * the batch's order, so the same batches make the same weights, however runs are interleaved. An action is taken at
- * most once, and the last turn is for the diagnosis: both are part of the policy, in sampling and in training alike.
+ * the batch's order, so the same batches make the same weights, however runs are interleaved. A doctor takes an action
+ * at most once, and the last turn is for the diagnosis: both are part of the policy, in sampling and in training alike.
  */
 import type { ActionSpace } from '../../knowledge/action-space.js'
 import { type Tokenizer, wordBuckets } from './tokenizer.js'
@@ -51,7 +51,8 @@ export function featureExtractor(
   { actions, isClock, turnsLeft }: Tokenizer,
 ) {
   const [intakeSlot, clockSlot] = [actions, actions + 1]
-  const concludes = actionSpace.actions.map(({ kind }) => kind === 'diagnose')
+  const { repeatable = false } = actionSpace
+  const concludes = actionSpace.actions.map(({ kind }) => repeatable || kind === 'diagnose')
   return {
     /** Number of actions. */
     actions,

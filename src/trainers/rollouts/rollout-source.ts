@@ -12,7 +12,7 @@ export interface Lease<T> {
   readonly holder: string
   /** In the order in which they were begun. */
   readonly rollouts: readonly T[]
-  /** When it expires, in milliseconds since 1970; Infinity if never. */
+  /** When it expires, in milliseconds on the clock of `performance.now`; Infinity if never. */
   readonly expires: number
   /** Rollouts dropped since the last lease: too old, or without anything to learn from. */
   readonly stale: readonly T[]
@@ -69,6 +69,7 @@ interface NumberedRollout<T> {
 }
 
 /** Keeps `ahead` rollouts under way or ready. */
+// Long because its methods share what is ready and who waits.
 function makeAhead<T>({ make, first = 0, ahead }: RolloutSourceOptions<T>) {
   const stop = new AbortController()
   const ready: NumberedRollout<T>[] = []
@@ -132,7 +133,7 @@ export function openRolloutSource<T>(options: RolloutSourceOptions<T>): RolloutS
   const leases = new Map<string, { readonly lease: Lease<T>; readonly all: NumberedRollout<T>[] }>()
   let leased = 0
 
-  const expire = (now = Date.now()): number => {
+  const expire = (now = performance.now()): number => {
     const over = [...leases.values()].filter(({ lease }) => lease.expires <= now)
     for (const { lease, all } of over) {
       leases.delete(lease.id)
@@ -168,7 +169,7 @@ export function openRolloutSource<T>(options: RolloutSourceOptions<T>): RolloutS
         id: `${leased++}`,
         holder,
         rollouts: all.map(({ rollout }) => rollout),
-        expires: Date.now() + leaseMs,
+        expires: performance.now() + leaseMs,
         ...{ stale: stale ?? [], empty: empty ?? [] },
       }
       leases.set(lease.id, { lease, all })
