@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agent.js'
 import { notesReader } from '../../src/agents/notes.js'
@@ -81,7 +82,7 @@ describe('a question', () => {
       let again = 0
       for (const { turns } of episodes)
         turns.forEach(({ action, facts }, t) => {
-          const before = turns.slice(0, t).filter((turn) => turn.action === action)
+          const before = turns.slice(0, t).filter((turn) => isDeepStrictEqual(turn.action, action))
           if (action.kind === 'diagnose' || before.length === 0) return
           again++
           expect(before.map((turn) => turn.facts.understood)).toEqual(['unclear'])

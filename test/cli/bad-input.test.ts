@@ -56,7 +56,7 @@ describe('a wrong flag is refused with the flag, the value and what was expected
     ],
     [
       ['evaluate', '--agent', 'nobody', '--cases', '1'],
-      ['--agent', 'nobody', 'random, checklist', 'oracle', 'full-information, chat'],
+      ['--agent', 'nobody', 'random, checklist', 'oracle', 'full-information', 'chat'],
     ],
     [['evaluate'], ['--agent', 'got none']],
     [

@@ -9,6 +9,7 @@ import { exportTrajectories, showTrajectoryInfo } from '../../../src/cli/command
 import { episodeWriter } from '../../../src/storage/episode-files.js'
 import { episodeTrajectories } from '../../../src/trainers/trajectories/trajectory.js'
 import { trajectoryWriter } from '../../../src/trainers/trajectories/writer.js'
+import { withSamples } from '../../fixtures/draws.js'
 import { ask, diagnose, episodeOf, truthOf } from '../../fixtures/reward-episodes.js'
 
 let folder: string
@@ -31,9 +32,7 @@ beforeAll(async () => {
       logprobMode: 'scaled',
       stopReason: 'stop',
     } as const
-    const turns = [ask(), diagnose('Influenza')].map((turn, t) =>
-      t === 0 ? { ...turn, sample } : turn,
-    )
+    const turns = withSamples([ask(), diagnose('Influenza')], [sample])
     const episode = episodeOf(turns, { id: `1/0/${n}` })
     const score = { total, parts: {} }
     await saved.write({ episode, truth: truthOf(), score, group: '1/0', step: 1 })
