@@ -85,6 +85,13 @@ export interface Env<O = Observation, A = Action | string, I extends object = In
    *   the world fails, or the reason of an aborted signal: the env is then where it was before
    */
   step(action: A, options?: StepOptions): Promise<Step<O, I>>
+  /**
+   * The running episode as plain data, to go on with in another process; absent where an env cannot. It holds the case:
+   * keep it from the doctor. @throws before `reset`, after the end, and while a call is under way
+   */
+  save?(): unknown
+  /** Goes on with a saved episode of an env with the same options, as if it had been reset and played here. */
+  restore?(saved: unknown): Promise<Reset<O, I>>
   /** Releases the env's resources for good; safe at any time and more than once. `[Symbol.asyncDispose]` calls it. */
   close(): Promise<void>
 }

@@ -6,7 +6,7 @@
  */
 import type { Grammar } from '../agent.js'
 import type { Case } from '../case.js'
-import type { Env, Info, Observation } from '../env.js'
+import { type Env, type Info, type Observation, transition } from '../env.js'
 import { combineExamSimulators, type ExamSimulator } from '../exam.js'
 import type { TierName } from '../knowledge/tiers.js'
 import type { Patient } from '../patient.js'
@@ -16,7 +16,16 @@ import type { Action, Language } from '../turn.js'
 import { parseAction } from './edge.js'
 import { checkOptions, consultationRules, type OptionRules } from './options.js'
 import { transactional } from './transaction.js'
-import { observeVisit, startVisit, takeTurn, type Visit, type VisitSettings } from './visit.js'
+import {
+  observeVisit,
+  restoreVisit,
+  saveVisit,
+  startVisit,
+  takeTurn,
+  type Visit,
+  type VisitSettings,
+  visitInfo,
+} from './visit.js'
 
 /** A list of cases, or a function that makes the n-th one. */
 export type CaseSource = readonly Case[] | ((n: number) => Case)
@@ -95,7 +104,15 @@ export function consultation(options: ConsultationOptions): Env {
       const truth = (chosen as ConsultationReset | undefined)?.case ?? draw(seed)
       if (!truth) throw new RangeError(`Expected a case for seed ${seed}, got none`)
       const state = startVisit(truth, seed)
-      return { state, observation: observeVisit(settings, state), info: { caseId: truth.id, seed } }
+      return { state, observation: observeVisit(settings, state), info: visitInfo(state) }
+    },
+    save: saveVisit,
+    restore(saved) {
+      const state = restoreVisit(saved)
+      const [observation, info] = [observeVisit(settings, state), visitInfo(state)]
+      const action = state.turns.at(-1)?.action
+      const last = action && { action, step: transition(observation, info) }
+      return { state, steps: state.turns.length, last, observation, info }
     },
     parse(action) {
       if (typeof action !== 'string') return parseAction(action)

@@ -20,6 +20,14 @@ export interface Transition<State, O, I> {
 export interface EpisodeMachine<State, O, A, I, Input = A> {
   /** Starts an episode. */
   begin(seed: number, options: object | undefined): Reset<O, I> & { readonly state: State }
+  /** The state as plain data. */
+  save(state: State): unknown
+  /** The state of {@link save}, what the doctor sees there, and how many steps were taken, with the last of them. */
+  restore(saved: unknown): Reset<O, I> & {
+    readonly state: State
+    readonly steps: number
+    readonly last: TakenStep<A, O, I> | undefined
+  }
   /** Reads an action from outside. */
   parse(action: Input): A
   /** Takes one action. Rejects where the world fails; nothing has happened then. */
@@ -30,27 +38,33 @@ export interface EpisodeMachine<State, O, A, I, Input = A> {
   ): Transition<State, O, I> | Promise<Transition<State, O, I>>
 }
 
-interface TakenStep<A, O, I> {
+/** A step with its action. */
+export interface TakenStep<A, O, I> {
   readonly action: A
   readonly step: Step<O, I>
 }
 
 interface RunningEpisode<State, A, O, I> {
   readonly state: State
-  readonly taken: readonly TakenStep<A, O, I>[]
+  /** By index; of a restored episode only the last is known. */
+  readonly taken: readonly (TakenStep<A, O, I> | undefined)[]
 }
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
 /** The answer that the step at `index` had. */
 function repeated<A, O, I>(
-  taken: readonly TakenStep<A, O, I>[],
+  taken: RunningEpisode<unknown, A, O, I>['taken'],
   index: number,
   action: A,
 ): Step<O, I> {
+  if (!(index in taken))
+    throw new RangeError(`Expected \`index\` to be at most ${taken.length}, got \`${index}\``)
   const before = taken[index]
   if (!before)
-    throw new RangeError(`Expected \`index\` to be at most ${taken.length}, got \`${index}\``)
+    throw new TypeError(
+      `Expected the index of the last step, ${taken.length - 1}, in a restored episode, got \`${index}\``,
+    )
   if (!same(before.action, action))
     throw new TypeError(
       `Expected the action that step ${index} was taken with, got another: a step cannot be taken back`,
@@ -104,6 +118,27 @@ export function transactional<State, O, A, I extends object, Input = A>(
         deepFreeze(next.step.observation)
         running = { state: next.state, taken: [...taken, { action, step: next.step }] }
         return next.step
+      })
+    },
+
+    save() {
+      const last = running?.taken.at(-1)
+      if (!running || busy || (last && ended(last.step)))
+        throw new TypeError(
+          'Expected save() of an episode that runs, between two calls, got it before, after or during one',
+        )
+      return machine.save(running.state)
+    },
+
+    restore(saved) {
+      return alone('restore()', async () => {
+        const { state, steps, last, ...start } = machine.restore(saved)
+        deepFreeze(start.observation)
+        running = {
+          state,
+          taken: Array.from({ length: steps }, (_, i) => (i + 1 < steps ? undefined : last)),
+        }
+        return start
       })
     },
 

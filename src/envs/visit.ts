@@ -243,6 +243,28 @@ export const startVisit = (truth: Case, seed: number): Visit => ({
   invalid: 0,
 })
 
+/** The schema of a saved visit. */
+const savedVisit = 'bedside-visit/1'
+
+/** A visit as plain data. The views are left out: they are made of the case. */
+export const saveVisit = ({ patient: _, examiner: __, ...state }: Visit): unknown =>
+  structuredClone({ schema: savedVisit, ...state })
+
+/** The visit of {@link saveVisit}, which may have been through JSON. @throws TypeError for anything else */
+export function restoreVisit(saved: unknown): Visit {
+  const { schema, ...state } = Object(saved) as Visit & { readonly schema?: unknown }
+  if (schema !== savedVisit)
+    throw new TypeError(`Expected a saved visit (${savedVisit}), got \`${schema}\``)
+  const own = structuredClone(state)
+  return { ...startVisit(own.truth, own.seed), ...deepFreeze(own) }
+}
+
+/** The info after the visit's last turn. */
+export const visitInfo = ({ truth, seed, recorded }: Visit): Info => {
+  const last = recorded.at(-1)
+  return { caseId: truth.id, seed, ...(last ? { facts: last.facts } : {}) }
+}
+
 /** Takes one action. @throws Fault where the patient, the examination or the reward fails */
 export async function takeTurn(
   settings: VisitSettings,
@@ -252,7 +274,7 @@ export async function takeTurn(
 ): Promise<{ readonly state: Visit; readonly step: Step }> {
   const result = await carryOut(settings, before, action, signal)
   const state = addTurn(before, action, result)
-  const info: Info = { caseId: before.truth.id, seed: before.seed, facts: result.facts }
+  const info = visitInfo(state)
   const stop = stopAfter(settings, state, action)
   const step = stop
     ? await lastStep(settings, state, stop, info, signal)

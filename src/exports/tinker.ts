@@ -28,6 +28,15 @@ export type { DrawTokens, LanguageDoctorOptions } from '../trainers/tokens/langu
 export { languageDoctor } from '../trainers/tokens/language-doctor.js'
 export { checkTemplate, type TemplateCheck } from '../trainers/tokens/template-check.js'
 export {
+  type DrawnIds,
+  openTokenSession,
+  restoreTokenSession,
+  type SessionEnd,
+  type TokenSession,
+  type TokenSessionOptions,
+  type ToRead,
+} from '../trainers/tokens/token-session.js'
+export {
   appendDrawn,
   appendHeard,
   type DrawnReply,

@@ -465,3 +465,46 @@ test('no id reaches the patient or the examiner', async () => {
   expect([...seen, JSON.stringify(observation)].join()).not.toContain('twin')
   expect(seen).toHaveLength(2)
 })
+
+describe('an episode goes on in another env', () => {
+  const script = [ask('1'), { kind: 'order', exam: 'blood count' } as const, ask('2'), flu]
+
+  test('from JSON, with the same transcript and spend', async () => {
+    const whole = clinic()
+    await whole.reset({ seed: 4 })
+    const steps = []
+    for (const action of script) steps.push(await whole.step(action))
+    for (let at = 0; at < script.length; at++) {
+      const first = clinic()
+      let { observation } = await first.reset({ seed: 4 })
+      for (const action of script.slice(0, at)) observation = (await first.step(action)).observation
+      const saved = JSON.parse(JSON.stringify(first.save?.()))
+      const second = clinic({ cases: [tinyCase('another')] })
+      expect((await second.restore?.(saved))?.observation).toEqual(observation)
+      for (const [t, action] of script.slice(at).entries())
+        expect(await second.step(action)).toEqual(steps[at + t])
+    }
+  })
+
+  test('answers its last step again, and says of earlier ones that they are not known', async () => {
+    const first = clinic()
+    await first.reset()
+    await first.step(ask('1'))
+    const last = await first.step(ask('2'))
+    const second = clinic()
+    await second.restore?.(first.save?.())
+    expect((await second.step(ask('2'), { index: 1 })).observation).toEqual(last.observation)
+    await expect(second.step(ask('1'), { index: 0 })).rejects.toThrow(
+      'Expected the index of the last step, 1',
+    )
+  })
+
+  test('is saved only while it runs', async () => {
+    const env = clinic()
+    expect(() => env.save?.()).toThrow('Expected save() of an episode that runs')
+    await env.reset()
+    await env.step(flu)
+    expect(() => env.save?.()).toThrow('Expected save() of an episode that runs')
+    await expect(env.restore?.({ schema: 'x' })).rejects.toThrow('Expected a saved visit')
+  })
+})

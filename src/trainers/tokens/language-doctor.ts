@@ -43,19 +43,23 @@ export interface LanguageDoctorOptions {
 }
 
 /** What the doctor remembers of its last move: plain data. */
-interface DoctorMemory {
+export interface DoctorMemory {
   readonly kind: 'language-doctor'
   readonly action: Action
   readonly messages: PreviousReply['messages']
   readonly reply: StoredReply
 }
 
-/** The doctor's own memory, if it is of the last turn. */
-function memoryOf(memory: unknown, last: Turn | undefined): DoctorMemory | undefined {
+/** The doctor's own last reply, if the memory is of the last turn. */
+export function recallReply(
+  tokenizer: ChatTokenizer,
+  memory: unknown,
+  last: Turn | undefined,
+): PreviousReply | undefined {
   // What `languageDoctor` gave out comes back; the kind tells it from another agent's.
   const own = memory as DoctorMemory | undefined
   return last && own?.kind === 'language-doctor' && isDeepStrictEqual(own.action, last.action)
-    ? own
+    ? { turn: restoreReply(tokenizer, own.reply), messages: own.messages }
     : undefined
 }
 
@@ -78,8 +82,7 @@ export function languageDoctor({
   assertCounts({ maxTokens, contextLength })
   return async (observation, { seed, memory, signal }) => {
     const messages = grammar.render(observation)
-    const own = memoryOf(memory, observation.turns.at(-1))
-    const before = own && { turn: restoreReply(tokenizer, own.reply), messages: own.messages }
+    const before = recallReply(tokenizer, memory, observation.turns.at(-1))
     const stream = nextStream(tokenizer, messages, before, { history })
     const room = contextLength - stream.prompt.length
     if (room < 1) return { action: { kind: 'give-up' } }
