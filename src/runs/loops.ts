@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import type { Backend } from '../backend.js'
 import type { AdamSettings } from '../batch.js'
 import type { Case } from '../case.js'
+import { patientsOf } from '../cases/identity.js'
 import { Fault } from '../error.js'
 import type { Group } from '../group.js'
 import { withoutUndefined } from '../platform/without-undefined.js'
@@ -102,13 +103,16 @@ function runPpo(training: PpoTraining, parts: LoopParts): Promise<LoopSummary> {
   })
 }
 
-/** Drops saved episodes of held-out cases, which must not be trained on. */
+/** Drops saved episodes of held-out patients, which must not be trained on, whatever the tier they were played in. */
 async function* withoutHeldOut(
   saved: AsyncIterable<SavedEpisode>,
   { heldOut }: Task,
 ): AsyncGenerator<SavedEpisode> {
-  const kept = new Set(heldOut.map(({ id }) => id))
-  for await (const one of saved) if (!kept.has(one.episode.caseId)) yield one
+  const isHeldOut = patientsOf(heldOut)
+  for await (const one of saved) {
+    const { caseId } = one.episode
+    if (!isHeldOut({ ...one.truth, caseId })) yield one
+  }
 }
 
 /**

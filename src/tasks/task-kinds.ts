@@ -34,8 +34,12 @@ import type { NamedRoles, Roles } from './parts.js'
 export interface CaseOptions {
   /** Case file to use instead of the generator. */
   readonly file?: string
-  /** Seed of generated cases, or of a file's split. @default 0 */
+  /** Seed of generated cases. @default 0 */
   readonly seed?: number
+  /** Seed of a file's split, which a run keeps however it is evaluated. @default 0 */
+  readonly splitSeed?: number
+  /** Whether a file's share is met exactly; `false` splits as runs of earlier versions did. @default true */
+  readonly exactSplit?: boolean
   /** Number of held-out cases. @default 400; for a file, all of its split */
   readonly heldOut?: number
   /** Share of a file's cases that are held out. @default 0.2 */
@@ -149,12 +153,19 @@ export function casesTier(cases: readonly Case[]): Tier {
 /** Splits a file's cases; `all` are the training cases. @throws Fault `bad-input` where a split would be empty */
 function splitFileCases(
   cases: readonly Case[],
-  { file, seed = 0, heldOutShare = 0.2, heldOut: most, whole = false }: CaseOptions,
+  {
+    file,
+    splitSeed: seed = 0,
+    exactSplit: exact = true,
+    heldOutShare = 0.2,
+    heldOut: most,
+    whole = false,
+  }: CaseOptions,
 ): CaseSplits & { readonly all: readonly Case[] } {
   if (!whole) checkShare('heldOutShare', heldOutShare)
   const split = whole
     ? { train: cases, heldout: cases }
-    : splitCases(cases, { seed, heldout: heldOutShare })
+    : splitCases(cases, { seed, exact, heldout: heldOutShare })
   const heldOut = most === undefined ? split.heldout : split.heldout.slice(0, most)
   const { train: all } = split
   if (all.length === 0 || heldOut.length === 0)

@@ -3,10 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import type { Case } from '../../src/case.js'
+import { generateCase } from '../../src/cases/generator/generate.js'
+import { loadKnowledge } from '../../src/knowledge/load.js'
 import { parseRecipe } from '../../src/runs/recipe.js'
 import { trainingReport } from '../../src/runs/report.js'
 import { train } from '../../src/runs/train.js'
+import { episodeWriter } from '../../src/storage/episode-files.js'
+import { task } from '../../src/tasks/task.js'
 import { trainingEmitter } from '../../src/trainers/events.js'
+import { playDemonstrations } from '../../src/trainers/rollouts/demonstrations.js'
 
 let folder: string
 beforeAll(async () => {
@@ -72,6 +78,34 @@ test('goes on with a run that an earlier version began, whose recipe holds keys 
   expect(await metricsIn(old)).toEqual(await metricsIn(fresh))
   const other = recipeOf({ algorithm: 'sft', steps: 5, sft: { cases: 20 } })
   await expect(train(other, { out: old })).rejects.toThrow('a run of another recipe')
+})
+
+test('learns from no demonstration of a held-out patient, of whatever tier', async () => {
+  const knowledge = loadKnowledge()
+  const standard = await task({ tier: 'standard', heldOut: 6 })
+  const play = async (name: string, cases: readonly Case[]): Promise<string> => {
+    const { agents, makeEnv, reward } = standard
+    const agent = agents.checklist!({})
+    const { kept } = await playDemonstrations({
+      ...{ agent, agentName: 'checklist', cases, makeEnv, reward },
+    })
+    const file = join(folder, `${name}.jsonl`)
+    const writer = episodeWriter(file)
+    for (const one of kept) await writer.write(one)
+    await writer.close()
+    return file
+  }
+  const learn = (file: string) => {
+    const training = { algorithm: 'sft', steps: 1, evaluateCases: 4, sft: { demonstrations: file } }
+    const recipe = parseRecipe(stringify({ cases: { heldOut: 6 }, training }), 'sft.yaml')
+    return train(recipe, { out: `${file}-run` })
+  }
+  await expect(learn(await play('held-out', standard.heldOut))).rejects.toThrow('got none')
+  const other = [...standard.heldOut, generateCase(knowledge, { tier: 'standard', n: 3 })]
+  const { report } = await learn(await play('mixed', other))
+  const played = standard.maxTurns
+  expect(report.samples.used + report.samples.unavailable).toBeGreaterThan(0)
+  expect(report.samples.used + report.samples.unavailable).toBeLessThanOrEqual(played)
 })
 
 test('the best checkpoint is the last one where no evaluation could be scored', () => {

@@ -82,7 +82,7 @@ export const addCaseFlags = (command: Command, meaning: string): Command =>
       splitList,
     )
 
-/** Adds `--split`. `all` is for case files only. */
+/** Adds `--split`. */
 export const addSplitFlag = (
   command: Command,
   byDefault: 'train' | 'heldout',
