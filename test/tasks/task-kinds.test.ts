@@ -96,6 +96,15 @@ describe('a world of questions', () => {
       message: expect.stringContaining('expected enough cases'),
     })
   })
+  test('names the seed that is beyond 32 bits', async () => {
+    for (const key of ['seed', 'splitSeed'])
+      await expect(task({ name: 'question', file, [key]: 2 ** 32 })).rejects.toThrow(
+        new RangeError(
+          `Expected \`${key}\` to be an integer from 0 to 4294967295, got \`4294967296\``,
+        ),
+      )
+  })
+
   test('names the share of held-out cases as the caller does where it is none', async () => {
     await expect(task({ name: 'question', file, heldOutShare: 1 })).rejects.toThrow(
       new RangeError('Expected `heldOutShare` to be between 0 and 1, got `1`'),
