@@ -26,6 +26,7 @@ import type { Reward } from '../reward.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { diagnosisAccuracy } from '../rewards/outcome/partial-credit.js'
 import { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
+import { firstResampled } from '../trainers/rollouts/group-rollouts.js'
 import type { Action, Language } from '../turn.js'
 import { knowledgeDoctors, type MakeDoctor, plainDoctors } from './agents.js'
 import type { NamedRoles, Roles } from './parts.js'
@@ -175,7 +176,9 @@ function splitFileCases(
     )
   return {
     ...{ all, heldOut },
-    caseAt: (n) => all[n % all.length] as Case, // not empty, checked above
+    // Dynamic sampling takes them from the end, the last that other steps come to. Not empty, checked above.
+    caseAt: (n) =>
+      all.at(n < firstResampled ? n % all.length : -1 - ((n - firstResampled) % all.length)) as Case,
     train: (count) => all.slice(0, count),
   }
 }

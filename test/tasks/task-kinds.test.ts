@@ -10,6 +10,7 @@ import { parseRecipe } from '../../src/runs/recipe.js'
 import { taskOf } from '../../src/runs/task-of-recipe.js'
 import { writeCases } from '../../src/storage/case-files.js'
 import { task } from '../../src/tasks/task.js'
+import { firstResampled } from '../../src/trainers/rollouts/group-rollouts.js'
 
 let folder: string
 let file: string
@@ -34,6 +35,15 @@ describe('a world of questions', () => {
     expect(heldOut.length + train(100).length).toBe(60)
     expect(train(1)[0]).toBe(caseAt(0))
     expect([tier, maxTurns]).toEqual(['imported', 1])
+  })
+
+  test('gives its training cases in turn, and to dynamic sampling from the end', async () => {
+    const { train, caseAt } = await world()
+    const all = train(60)
+    const numbers = Array.from({ length: all.length + 1 }, (_, n) => n)
+    expect(numbers.map(caseAt)).toEqual([...all, all[0]])
+    const last = all.toReversed()
+    expect(numbers.map((n) => caseAt(firstResampled + n))).toEqual([...last, last[0]])
   })
 
   test('has a floor that draws an answer by its seed and a ceiling that gives the reference', async () => {
