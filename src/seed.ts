@@ -98,6 +98,9 @@ export const generatedCaseSeed = (
   n: number,
 ): number => ((fork(caseSeed, split, n) & ~1) | (split === 'train' ? 0 : 1)) >>> 0
 
+/** Generator's seed of the held-out cases that a checkpoint is chosen by, under the seed of the others. */
+export const selectionSeed = (caseSeed: number): number => fork(caseSeed, 'selection')
+
 /** Env seed of the n-th automatic reset after a reset with `envSeed`. */
 export const autoresetSeed = (envSeed: number, n: number): number => fork(envSeed, 'episode', n)
 

@@ -1,7 +1,7 @@
 /** Who a patient is: cases of one patient never stand on both sides of a split, nor in training and evaluation. */
 import { type Case, type GraderView, graderView } from '../case.js'
 import { generatedCaseSeed } from '../seed.js'
-import { parseCaseId } from './generator/case-id.js'
+import { type CaseIdParts, parseCaseId } from './generator/case-id.js'
 
 /** What is known of a case: its id at least. */
 export type KnownCase = Pick<GraderView, 'caseId'> & Partial<GraderView>
@@ -20,13 +20,22 @@ export const textKey = ({
     .toLowerCase()
     .replace(/\s+/g, ' ')
 
+/** What a generated case was generated from, by its canary or else its id; undefined for any other case. */
+const generatedFrom = ({ caseId, provenance }: KnownCase): CaseIdParts | undefined =>
+  parseCaseId(provenance?.canary?.split('/').at(-1) ?? '') ?? parseCaseId(caseId)
+
+/** Whether a case was generated for the held-out split, of whatever tier, clinic and seed. */
+export const isGeneratedHeldOut = (known: KnownCase): boolean =>
+  generatedFrom(known)?.split === 'heldout'
+
 /**
  * Identity of a case's patient. Generated cases are one patient where all their draws are: the same seed, split and
  * number, whatever the tier, the clinic or the change of a twin, and also under another id, by the canary. Other cases
  * are one patient where their text is the same; without the text, only the id is left.
  */
-export function patientIdentity({ caseId, complaint, findings, provenance }: KnownCase): string {
-  const generated = parseCaseId(provenance?.canary?.split('/').at(-1) ?? '') ?? parseCaseId(caseId)
+export function patientIdentity(known: KnownCase): string {
+  const { caseId, complaint, findings } = known
+  const generated = generatedFrom(known)
   if (generated) {
     const { seed, split, n } = generated
     return `generated ${generatedCaseSeed(seed, split, n)}`

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs'
 import type { Backend } from '../backend.js'
 import type { AdamSettings } from '../batch.js'
 import type { Case } from '../case.js'
-import { patientsOf } from '../cases/identity.js'
 import { Fault } from '../error.js'
 import type { Group } from '../group.js'
 import { withoutUndefined } from '../platform/without-undefined.js'
@@ -106,9 +105,8 @@ function runPpo(training: PpoTraining, parts: LoopParts): Promise<LoopSummary> {
 /** Drops saved episodes of held-out patients, which must not be trained on, whatever the tier they were played in. */
 async function* withoutHeldOut(
   saved: AsyncIterable<SavedEpisode>,
-  { heldOut }: Task,
+  { isHeldOut }: Task,
 ): AsyncGenerator<SavedEpisode> {
-  const isHeldOut = patientsOf(heldOut)
   for await (const one of saved) {
     const { caseId } = one.episode
     if (!isHeldOut({ ...one.truth, caseId })) yield one

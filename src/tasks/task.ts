@@ -15,11 +15,12 @@ import { examF1 } from '../rewards/process/exam-f1.js'
 import { assertSeed } from '../seed.js'
 import { readCases } from '../storage/case-files.js'
 import type { Language } from '../turn.js'
+import type { CaseOptions } from './case-splits.js'
 import { partPlaces } from './modules.js'
 import type { ExamsOption, NamedRoles, PartInputs, Roles } from './parts.js'
 import { registeredAgents, resolveExams, resolveOwnAgents, resolvePatient } from './parts.js'
 import { resolveReward } from './reward-modules.js'
-import type { CaseOptions, TaskInputs, TaskKind } from './task-kinds.js'
+import type { TaskInputs, TaskKind } from './task-kinds.js'
 import { casesTier, clinicKnowledge, fileTask, generatedTask, questionTask } from './task-kinds.js'
 
 /** Options of `task`: cases, env, budgets, reward and parts of a user's own. */

@@ -18,12 +18,12 @@ import { withoutUndefined } from '../../platform/without-undefined.js'
 import { recipeGrammar } from '../../runs/backends.js'
 import { readStoredRecipe } from '../../runs/directory.js'
 import type { Recipe } from '../../runs/recipe.js'
-import { taskOf } from '../../runs/task-of-recipe.js'
+import { selectionCount, taskOf } from '../../runs/task-of-recipe.js'
 import { baseRecipe, openTrained, trainedAt } from '../../runs/trained.js'
 import { readCases } from '../../storage/case-files.js'
 import { isModule } from '../../tasks/modules.js'
 import { resolveAgent } from '../../tasks/parts.js'
-import type { Task } from '../../tasks/task.js'
+import type { Task, TaskOptions } from '../../tasks/task.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { rethrowRangeError } from '../print/failure.js'
 import { isSamePlace } from './run-folder.js'
@@ -126,26 +126,34 @@ async function doctorOf(
   return opened.backend.sampler({ temperature: 0 })
 }
 
-/** Whether the plan's agent is a run that was trained on the plan's case file. */
-async function isOwnFile({ agent, recipe }: PlayPlan): Promise<boolean> {
+/** The recipe of the plan's agent, if that is a run that was trained on the plan's case file. */
+async function recipeOfFile({ agent, recipe }: PlayPlan): Promise<Recipe | undefined> {
   const { file } = recipe.cases
   const trained = await trainedAt(agent)
-  if (!trained || file === undefined) return false
-  const own = (await readStoredRecipe(trained.run)).cases.file
-  return own !== undefined && (own === file || isSamePlace(own, file))
+  if (!trained || file === undefined) return undefined
+  const own = await readStoredRecipe(trained.run)
+  const its = own.cases.file
+  return its !== undefined && (its === file || isSamePlace(its, file)) ? own : undefined
 }
 
 /**
  * Reads the plan's case file. `whole` is true for `--split all`, and where every case is marked as of the plan's split,
- * unless the agent was trained on the file: a run splits it whatever the marks say.
+ * unless the agent was trained on the file: a run splits it whatever the marks say, and chose its best checkpoint by a
+ * part of what it holds out.
  */
-async function readPlanCases(plan: PlayPlan) {
+async function readPlanCases(
+  plan: PlayPlan,
+): Promise<Pick<TaskOptions, 'cases' | 'whole' | 'selection'>> {
   const { recipe, split } = plan
   const { file } = recipe.cases
   if (file === undefined) return {}
   const cases = await readCases(file)
   const marked = cases.every(({ provenance }) => provenance.split === split)
-  return { cases, whole: split === 'all' || (marked && !(await isOwnFile(plan))) }
+  const trainedOn = await recipeOfFile(plan)
+  return {
+    ...{ cases, whole: split === 'all' || (marked && !trainedOn) },
+    ...(trainedOn ? { selection: selectionCount(trainedOn) } : {}),
+  }
 }
 
 /** Persona of the plan. @throws Fault `bad-input` where the patient is not the rule patient */
