@@ -29,13 +29,15 @@ const unmarked = (count: number) =>
     return { ...truth, id: `case-${n}`, provenance: { ...truth.provenance, split: undefined } }
   })
 
-/** Ids of the cases that an evaluation met. */
-async function casesMet(out: string): Promise<string[]> {
-  const met: string[] = []
-  for await (const { episode } of readSavedEpisodes(join(out, 'episodes.jsonl')))
-    met.push(episode.caseId)
-  return met
+/** Ids of the cases in a file of episodes. */
+async function casesIn(file: string): Promise<string[]> {
+  const found: string[] = []
+  for await (const { episode } of readSavedEpisodes(file)) found.push(episode.caseId)
+  return found
 }
+
+/** Ids of the cases that an evaluation met. */
+const casesMet = (out: string): Promise<string[]> => casesIn(join(out, 'episodes.jsonl'))
 
 describe('evaluate', () => {
   test('--json is one document with every key of the report', async () => {
@@ -241,12 +243,15 @@ describe('a run that was trained on a file', () => {
     await writeCases(file, unmarked(50))
     const trained = await trainOn(file, run, 7)
     expect(trained.size).toBe(40)
+    // Of ten held-out cases the best checkpoint is chosen by four; the report is about the others.
+    const reported = await casesIn(join(run, 'episodes', 'held-out.parquet'))
+    expect(reported).toHaveLength(6)
     for (const seed of ['1', '2']) {
       const out = join(folder, `seed-${seed}`)
       await document(['evaluate', '--agent', run, '--seed', seed, '--out', out])
       const met = await casesMet(out)
-      expect(met.length).toBeGreaterThan(0)
       expect(met.filter((id) => trained.has(id))).toEqual([])
+      expect(met.sort()).toEqual(reported.sort())
     }
   })
 
