@@ -5,7 +5,7 @@ import { type Env, ended } from './env.js'
 import { type Draw, type Episode, type EpisodeTurn, encodeDraw } from './episode.js'
 import { type Fault, isEpisodeFault, rethrowAsFault } from './error.js'
 import { type RewardSet, type ScoresOf, scoreEpisode } from './reward.js'
-import type { EpisodeSeeds } from './seed.js'
+import { assertSeed, type EpisodeSeeds } from './seed.js'
 
 /** Options of {@link rollout}. */
 export interface RolloutOptions {
@@ -49,13 +49,16 @@ const withReply = (turn: EpisodeTurn, { draw, ...reply }: WrittenReply = {}): Ep
 
 /**
  * Plays one episode.
- * @throws Fault if the patient, an examination or the agent failed: there is no episode then
+ * @throws Fault if the patient, an examination or the agent failed: there is no episode then; RangeError for a seed that
+ *   is not an unsigned 32-bit integer
  */
 export async function rollout(
   env: Env,
   agent: Agent,
   { seed = 0, agentSeed = seed, options, agentName = 'agent', id, signal }: RolloutOptions = {},
 ): Promise<Episode> {
+  assertSeed('seed', seed)
+  assertSeed('agentSeed', agentSeed)
   const written: WrittenReply[] = []
   let memory: unknown
   const start = { seed, signal, ...(options === undefined ? {} : { options }) }

@@ -59,9 +59,12 @@ export interface EpisodeSeeds {
   readonly agentSeed: number
 }
 
-/** Seeds of an evaluated case. They depend on the run and the case alone, so every agent meets the same patients. */
+/**
+ * Seeds of an evaluated case. They depend on the run and the case alone, so every agent meets the same patients.
+ * @throws RangeError, as do all functions of a run's seed, for a seed that is not an unsigned 32-bit integer
+ */
 export function evaluationSeeds(runSeed: number, caseId: string): EpisodeSeeds {
-  const envSeed = fork(runSeed, 'evaluate', caseId)
+  const envSeed = fork(assertSeed('seed', runSeed), 'evaluate', caseId)
   return { envSeed, agentSeed: fork(envSeed, 'agent') }
 }
 
@@ -72,19 +75,19 @@ export function groupSeeds(
   group: number,
   member: number,
 ): EpisodeSeeds {
-  const envSeed = fork(runSeed, 'group', step, group)
+  const envSeed = fork(assertSeed('seed', runSeed), 'group', step, group)
   return { envSeed, agentSeed: fork(envSeed, 'member', member) }
 }
 
 /** Seeds of a demonstration: the `time`-th episode of the case at `index` of its list. */
 export function demonstrationSeeds(runSeed: number, index: number, time: number): EpisodeSeeds {
-  const envSeed = fork(runSeed, 'demonstration', index)
+  const envSeed = fork(assertSeed('seed', runSeed), 'demonstration', index)
   return { envSeed, agentSeed: fork(envSeed, 'member', time) }
 }
 
 /** Seeds of a training case of the audit's blind adversary, whose plan is drawn beforehand. */
 export function adversarySeeds(runSeed: number, caseId: string): EpisodeSeeds {
-  const envSeed = fork(runSeed, 'adversary', caseId)
+  const envSeed = fork(assertSeed('seed', runSeed), 'adversary', caseId)
   return { envSeed, agentSeed: envSeed }
 }
 
@@ -95,11 +98,15 @@ export const generatedCaseSeed = (
   n: number,
 ): number => ((fork(caseSeed, split, n) & ~1) | (split === 'train' ? 0 : 1)) >>> 0
 
+/** Generator's seed of the held-out cases that a checkpoint is chosen by, under the seed of the others. */
+export const selectionSeed = (caseSeed: number): number => fork(caseSeed, 'selection')
+
 /** Env seed of the n-th automatic reset after a reset with `envSeed`. */
 export const autoresetSeed = (envSeed: number, n: number): number => fork(envSeed, 'episode', n)
 
 /** Seed of the n-th bootstrap resample. */
-export const resampleSeed = (runSeed: number, n: number): number => fork(runSeed, 'bootstrap', n)
+export const resampleSeed = (runSeed: number, n: number): number =>
+  fork(assertSeed('seed', runSeed), 'bootstrap', n)
 
 /** Draws a number in [0, 1), uniform over 2^32 values, fixed by `seed` and `keys`. */
 export const uniform = (seed: number, ...keys: readonly Key[]): number =>

@@ -23,6 +23,15 @@ const sample = (token: number): Sample => ({
 })
 
 describe('rollout', () => {
+  test('refuses a seed beyond 32 bits by its name, of the env and of the agent', async () => {
+    for (const name of ['seed', 'agentSeed'])
+      await expect(rollout(tinyEnv(), script, { options, [name]: 2 ** 32 })).rejects.toThrow(
+        new RangeError(
+          `Expected \`${name}\` to be an integer from 0 to 4294967295, got \`4294967296\``,
+        ),
+      )
+  })
+
   test('plays to the end and gives what happened', async () => {
     const episode = await rollout(tinyEnv(), script, { options, agentName: 'script' })
     expect(episode).toMatchObject({

@@ -156,6 +156,25 @@ describe('derived seeds', () => {
     ]).toEqual([1115350328, 1765229639, 66447926, 3189189665])
   })
 
+  test.each([2 ** 32, -1, 0.5, Number.NaN])(
+    'refuses %d, which would play as another seed',
+    (seed) => {
+      const calls = [
+        () => evaluationSeeds(seed, 'easy-heldout-0-7'),
+        () => groupSeeds(seed, 2, 5, 1),
+        () => demonstrationSeeds(seed, 5, 1),
+        () => adversarySeeds(seed, 'easy-train-0-7'),
+        () => resampleSeed(seed, 2),
+      ]
+      for (const call of calls)
+        expect(call).toThrow(
+          new RangeError(
+            `Expected \`seed\` to be an integer from 0 to 4294967295, got \`${seed}\``,
+          ),
+        )
+    },
+  )
+
   test('siblings share the env and differ in the agent', () => {
     const many = Array.from({ length: 8 }, (_, member) => groupSeeds(1, 4, 2, member))
     expect(new Set(many.map(({ envSeed }) => envSeed)).size).toBe(1)

@@ -3,6 +3,7 @@
  * everything else up to the first step.
  */
 import { suggestNames } from '../platform/did-you-mean.js'
+import { maxSeed } from '../seed.js'
 
 /** What an option may be. */
 export interface OptionRule {
@@ -35,6 +36,13 @@ export const whole = (least: 0 | 1): OptionRule => ({
   fits: isNumber,
   allows: (value) => Number.isInteger(value) && Number(value) >= least,
 })
+
+/** A seed. */
+export const seedRule: OptionRule = {
+  expected: `an integer from 0 to ${maxSeed}`,
+  fits: isNumber,
+  allows: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= maxSeed,
+}
 
 /** A number above 0; Infinity is one. */
 const positive: OptionRule = {

@@ -102,13 +102,15 @@ function runPpo(training: PpoTraining, parts: LoopParts): Promise<LoopSummary> {
   })
 }
 
-/** Drops saved episodes of held-out cases, which must not be trained on. */
+/** Drops saved episodes of held-out patients, which must not be trained on, whatever the tier they were played in. */
 async function* withoutHeldOut(
   saved: AsyncIterable<SavedEpisode>,
-  { heldOut }: Task,
+  { isHeldOut }: Task,
 ): AsyncGenerator<SavedEpisode> {
-  const kept = new Set(heldOut.map(({ id }) => id))
-  for await (const one of saved) if (!kept.has(one.episode.caseId)) yield one
+  for await (const one of saved) {
+    const { caseId } = one.episode
+    if (!isHeldOut({ ...one.truth, caseId })) yield one
+  }
 }
 
 /**

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { Fault } from '../error.js'
 import { tierNames } from '../knowledge/tiers.js'
 import { firstLines } from '../platform/bounded-list.js'
+import { maxSeed } from '../seed.js'
 import { expectedPart, isModule, type PartKind } from '../tasks/modules.js'
 import { partNames } from '../tasks/parts.js'
 import { backendNames } from './own-backends.js'
@@ -50,10 +51,12 @@ export const ownPartNames = ['env', 'patient', 'exams', 'reward', 'agents', 'bac
 /** Name of a part that a program can pass to `train`. */
 export type OwnPartName = (typeof ownPartNames)[number]
 
+const Seed = z.number().int().min(0).max(maxSeed)
+
 const Fields = z
   .strictObject({
     recipe: z.string().min(1).default('custom'),
-    seed: z.number().int().min(0).default(0),
+    seed: Seed.default(0),
     language: z.enum(['zh', 'en']).default('en'),
     cases: z
       .strictObject({
@@ -66,6 +69,10 @@ const Fields = z
         clinic: z.array(z.string()).optional(),
         /** Share of a file's cases that training never sees. */
         heldOutShare: Probability.default(0.2),
+        /** Seed of a file's split; `seed` changes who plays, not who is held out. */
+        splitSeed: Seed.default(0),
+        /** Whether the share is met exactly; `false` in runs of earlier versions, which held out each case by chance. */
+        exactSplit: z.boolean().default(true),
         /** Held-out cases of the final evaluation. */
         heldOut: Count.default(400),
       })
@@ -120,14 +127,21 @@ export type Recipe = z.infer<typeof Recipe>
 /** Recipe as written: keys with a default are optional. */
 export type RecipeInput = Omit<z.input<typeof Fields>, 'training'> & { training?: TrainingInput }
 
+/** Gives a recipe of an earlier version its own split of a file: by `seed`, each case by chance. */
+function addSplitSeed(raw: unknown): unknown {
+  if (!isRecord(raw) || !isRecord(raw.cases)) return raw
+  if (raw.cases.file === undefined || 'splitSeed' in raw.cases) return raw
+  return { ...raw, cases: { ...raw.cases, splitSeed: raw.seed ?? 0, exactSplit: false } }
+}
+
 /**
  * Schema of a stored recipe. Earlier versions stored every key, including those without effect under the recipe's
- * algorithm, loss or backend; such keys are dropped.
+ * algorithm, loss or backend; such keys are dropped. They split a file by `seed`; such a recipe keeps its split.
  */
 export const StoredRecipe = z.preprocess((raw) => {
   const { policy, ...known } = isRecord(raw) ? raw : {}
   const idle = isRecord(raw) && raw.backend !== 'sidecar' && policy !== undefined
-  return removeIdleKeys(Fields, idle ? known : raw)
+  return removeIdleKeys(Fields, addSplitSeed(idle ? known : raw))
 }, Recipe)
 
 type RecipeSchema = typeof Recipe | typeof StoredRecipe

@@ -18,7 +18,7 @@ export interface TrainingReport {
   readonly groups: StepMetrics['groups']
   readonly samples: StepMetrics['samples']
   readonly checkpoint: string
-  /** The evaluation with the highest held-out accuracy, and its checkpoint; the last one where none could be scored. */
+  /** The evaluation with the highest accuracy on the selection cases, and its checkpoint; the last one where none could be scored. */
   readonly best: {
     readonly step: number
     readonly accuracy: number | null

@@ -10,11 +10,18 @@ import type { Recipe } from './recipe.js'
 /** Builds the task of a recipe. `beside` overrides it with what a recipe cannot hold: objects, cases already read. */
 export const taskOf = (
   { cases, env, language, seed, reward }: Recipe,
-  beside: Pick<TaskOptions, 'patient' | 'exams' | 'reward' | 'agents' | 'whole' | 'cases'> = {},
+  beside: Pick<
+    TaskOptions,
+    'patient' | 'exams' | 'reward' | 'agents' | 'whole' | 'cases' | 'selection'
+  > = {},
 ): Promise<Task> => {
   const { curriculum: _, ...chosen } = cases
   return task({ ...withoutUndefined({ ...chosen, ...env }), language, seed, reward, ...beside })
 }
+
+/** How many patients a run sets apart to choose its best checkpoint by: no more than it is scored on in the end. */
+export const selectionCount = ({ cases, training }: Recipe): number =>
+  Math.min(training.evaluateCases, cases.heldOut)
 
 /** Wraps an env to check that it plays the case it is reset with. @throws TypeError on `reset` */
 function checkEnvCase(env: Env): Env {
@@ -46,13 +53,18 @@ export interface Curriculum {
 
 /**
  * Opens the task of training and evaluation, and the curriculum whose last stage it is, with the parts of a program.
- * @throws Fault `bad-input` for stages whose action spaces differ
+ * @throws Fault `bad-input` for stages whose action spaces differ, or early stopping without a case to stop by
  */
 export async function openTask(
   recipe: Recipe,
   { env, ...parts }: Omit<OwnParts, 'backend'> = {},
 ): Promise<{ readonly task: Task; readonly curriculum: Curriculum }> {
-  const last = await taskOf(recipe, parts)
+  const last = await taskOf(recipe, { ...parts, selection: selectionCount(recipe) })
+  if (recipe.training.earlyStop && last.selection.length === 0)
+    throw new Fault(
+      'bad-input',
+      `training.earlyStop: expected held-out cases to stop by beside those of the final score, got ${last.heldOut.length} held-out in all; \`cases.heldOutShare\` holds out more`,
+    )
   const stages: { readonly until: number; readonly task: Task }[] = []
   let until = 0
   for (const { tier, steps } of recipe.cases.curriculum) {

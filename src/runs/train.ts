@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend } from '../backend.js'
-import { type GraderView, graderView } from '../case.js'
+import { type Case, type GraderView, graderView } from '../case.js'
 import { checkOptions } from '../envs/options.js'
 import { Fault } from '../error.js'
 import {
@@ -139,10 +139,13 @@ async function trainOnce(
 /** Plays held-out cases greedily (temperature 0). */
 const playHeldOut = (
   { task, backend, recipe }: TrainingRun,
-  { count, signal }: { readonly count?: number; readonly signal?: AbortSignal | undefined },
+  {
+    cases = task.heldOut,
+    signal,
+  }: { readonly cases?: readonly Case[]; readonly signal?: AbortSignal | undefined },
 ): Promise<PlayedCase[]> =>
   playCases({
-    cases: task.heldOut.slice(0, count),
+    cases,
     makeEnv: task.makeEnv,
     agent: backend.sampler({ temperature: 0 }),
     agentName: backend.name,
@@ -160,9 +163,9 @@ const summariseHeldOut = (run: TrainingRun, played: readonly PlayedCase[]): Eval
   })
 }
 
-/** Evaluates and logs. Not aborted by the signal: a stopped run has all that follows a step, or none of it. */
+/** Evaluates on the selection and logs. Not aborted by the signal: a stopped run has all that follows a step, or none of it. */
 async function scoreHeldOut(run: TrainingRun, step: number): Promise<void> {
-  const played = await playHeldOut(run, { count: run.recipe.training.evaluateCases })
+  const played = await playHeldOut(run, { cases: run.task.selection })
   const { reward, accuracy } = summariseHeldOut(run, played)
   const line = { step, reward: reward.mean, accuracy: accuracy.mean, seconds: run.seconds() }
   const before = bestEvaluation(run.directory)

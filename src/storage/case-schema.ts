@@ -170,7 +170,7 @@ const provenanceSchema = z.object({
     .enum(['train', 'heldout'])
     .optional()
     .describe(
-      'The split it was made for; with `--split` of that name a file all of one split is played whole.',
+      'The split it was made for; with `--split` of that name a file all of one split is played whole, but not by a run that was trained on it.',
     ),
 })
 

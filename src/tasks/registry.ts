@@ -15,7 +15,7 @@ import {
   consultationRules,
   names,
   oneOf,
-  whole,
+  seedRule,
 } from '../envs/options.js'
 import { rulePatient } from '../envs/patients/rule.js'
 import { type QuestionOptions, question, questionRules } from '../envs/question.js'
@@ -33,7 +33,7 @@ const makeRules: OptionRules<MakeConsultationOptions> = {
   tier: oneOf(...tierNames),
   clinic: names,
   split: oneOf('train', 'heldout'),
-  caseSeed: whole(0),
+  caseSeed: seedRule,
 }
 
 /**

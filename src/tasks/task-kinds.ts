@@ -4,16 +4,13 @@ import { huatuo } from '../agents/grammars/huatuo.js'
 import { labelled } from '../agents/grammars/labelled.js'
 import { recordedDoctor } from '../agents/recorded.js'
 import { type Case, primaryDiagnosis, textInLanguage } from '../case.js'
-import { caseSource } from '../cases/generator/generate.js'
 import { mineActionSpace } from '../cases/importers/mine-action-space.js'
-import { checkShare, splitCases } from '../cases/split.js'
 import type { Env } from '../env.js'
 import { consultation } from '../envs/consultation.js'
 import { recordExams } from '../envs/exams/record.js'
 import { recordPatient } from '../envs/patients/recorded/record.js'
 import { rulePatient } from '../envs/patients/rule.js'
 import { question } from '../envs/question.js'
-import { Fault } from '../error.js'
 import type { Yardstick } from '../evaluation/evaluate.js'
 import { logProbabilityGains } from '../inference/belief-trace.js'
 import { getPosterior, type PosteriorOptions } from '../inference/posterior.js'
@@ -28,30 +25,17 @@ import { diagnosisAccuracy } from '../rewards/outcome/partial-credit.js'
 import { verifiedAnswer } from '../rewards/outcome/verified-answer.js'
 import type { Action, Language } from '../turn.js'
 import { knowledgeDoctors, type MakeDoctor, plainDoctors } from './agents.js'
+import {
+  type CaseOptions,
+  type CaseSplits,
+  generatedSplits,
+  splitFileCases,
+} from './case-splits.js'
 import type { NamedRoles, Roles } from './parts.js'
 
-/** Source of the cases and how they are split. */
-export interface CaseOptions {
-  /** Case file to use instead of the generator. */
-  readonly file?: string
-  /** Seed of generated cases, or of a file's split. @default 0 */
-  readonly seed?: number
-  /** Number of held-out cases. @default 400; for a file, all of its split */
-  readonly heldOut?: number
-  /** Share of a file's cases that are held out. @default 0.2 */
-  readonly heldOutShare?: number
-  /** Puts every case of a file into both splits: for a doctor that was trained on none of them. @default false */
-  readonly whole?: boolean
-}
-
 /** Parts of a task that depend on its kind: cases, actions, agents, env and accuracy. */
-export interface TaskKind {
+export interface TaskKind extends CaseSplits {
   readonly actionSpace: ActionSpace
-  /** The n-th training case. */
-  readonly caseAt: (n: number) => Case
-  readonly heldOut: readonly Case[]
-  /** The first `count` training cases; a file may have fewer. */
-  readonly train: (count: number) => readonly Case[]
   /** Every doctor that can play this task, by name. */
   readonly agents: Readonly<Record<string, MakeDoctor>>
   /** Full-information bound and information gain, from the knowledge base; absent for recorded cases. */
@@ -80,11 +64,6 @@ export function clinicKnowledge(groups: readonly string[] | undefined): Knowledg
   const all = loadKnowledge()
   return groups ? clinic(all, groups) : all
 }
-
-type CaseSplits = Pick<TaskKind, 'caseAt' | 'heldOut' | 'train'>
-
-const listCases = (count: number, make: (n: number) => Case): readonly Case[] =>
-  Array.from({ length: count }, (_, n) => make(n))
 
 /** The parts of a consultation task: env within the budget, accuracy, roles. */
 function consultationParts(
@@ -125,48 +104,14 @@ function knowledgeTask(inputs: TaskInputs, knobs: PosteriorOptions, cases: CaseS
 }
 
 /** Task of consultations of generated cases; training cases are generated on demand. */
-export function generatedTask(
-  inputs: TaskInputs,
-  tier: TierName,
-  { seed = 0, heldOut = 400 }: CaseOptions,
-): TaskKind {
-  const of = (split: 'train' | 'heldout') => caseSource(inputs.knowledge, { tier, split, seed })
-  const caseAt = of('train')
-  const train = (wanted: number) => listCases(wanted, caseAt)
-  return knowledgeTask(inputs, tiers[tier], {
-    caseAt,
-    train,
-    heldOut: listCases(heldOut, of('heldout')),
-  })
+export function generatedTask(inputs: TaskInputs, tier: TierName, options: CaseOptions): TaskKind {
+  return knowledgeTask(inputs, tiers[tier], generatedSplits(inputs.knowledge, tier, options))
 }
 
 /** Tier at which a file's cases were generated, needed by the oracle; `standard` where they do not say. */
 export function casesTier(cases: readonly Case[]): Tier {
   const named = cases[0]?.difficulty?.tier
   return Object.entries(tiers).find(([name]) => name === named)?.[1] ?? tiers.standard
-}
-
-/** Splits a file's cases; `all` are the training cases. @throws Fault `bad-input` where a split would be empty */
-function splitFileCases(
-  cases: readonly Case[],
-  { file, seed = 0, heldOutShare = 0.2, heldOut: most, whole = false }: CaseOptions,
-): CaseSplits & { readonly all: readonly Case[] } {
-  if (!whole) checkShare('heldOutShare', heldOutShare)
-  const split = whole
-    ? { train: cases, heldout: cases }
-    : splitCases(cases, { seed, heldout: heldOutShare })
-  const heldOut = most === undefined ? split.heldout : split.heldout.slice(0, most)
-  const { train: all } = split
-  if (all.length === 0 || heldOut.length === 0)
-    throw new Fault(
-      'bad-input',
-      `${file ?? 'cases'}: expected enough cases for a training and a held-out split, got ${all.length} and ${heldOut.length}; \`--split all\` (in code \`whole: true\`) takes every case for both`,
-    )
-  return {
-    ...{ all, heldOut },
-    caseAt: (n) => all[n % all.length] as Case, // not empty, checked above
-    train: (count) => all.slice(0, count),
-  }
 }
 
 /** Task of consultations of a file's cases, recorded or generated. @throws Fault `bad-input` for too few cases */

@@ -12,13 +12,15 @@ import type { NamedRewardOptions } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { partialCredit } from '../rewards/outcome/partial-credit.js'
 import { examF1 } from '../rewards/process/exam-f1.js'
+import { assertSeed } from '../seed.js'
 import { readCases } from '../storage/case-files.js'
 import type { Language } from '../turn.js'
+import type { CaseOptions } from './case-splits.js'
 import { partPlaces } from './modules.js'
 import type { ExamsOption, NamedRoles, PartInputs, Roles } from './parts.js'
 import { registeredAgents, resolveExams, resolveOwnAgents, resolvePatient } from './parts.js'
 import { resolveReward } from './reward-modules.js'
-import type { CaseOptions, TaskInputs, TaskKind } from './task-kinds.js'
+import type { TaskInputs, TaskKind } from './task-kinds.js'
 import { casesTier, clinicKnowledge, fileTask, generatedTask, questionTask } from './task-kinds.js'
 
 /** Options of `task`: cases, env, budgets, reward and parts of a user's own. */
@@ -106,10 +108,13 @@ const resolveTaskReward = async (
 
 /**
  * Builds a task.
- * @throws Fault `bad-input` for options that cannot be met; RangeError for a disease group that does not exist
+ * @throws Fault `bad-input` for options that cannot be met; RangeError for a disease group that does not exist, or
+ *   a seed that is not an unsigned 32-bit integer
  */
 export async function task(options: TaskOptions = {}): Promise<Task> {
-  const { language = 'en', tier = 'easy', clinic, file } = options
+  const { language = 'en', tier = 'easy', clinic, file, seed = 0, splitSeed = 0 } = options
+  assertSeed('seed', seed)
+  assertSeed('splitSeed', splitSeed)
   const cases = options.cases ?? (file === undefined ? undefined : await readCases(file))
   const usual = cases ? tiers.standard : tiers[tier]
   const knowledge = clinicKnowledge(clinic)

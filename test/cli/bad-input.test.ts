@@ -30,6 +30,22 @@ describe('a wrong flag is refused with the flag, the value and what was expected
       ['evaluate', '--agent', 'random', '--seed', '-1'],
       ['--seed', '-1', '0 to 4294967295'],
     ],
+    ...[
+      ['evaluate', '--agent', 'random'],
+      ['consult', '--agent', 'random'],
+      ['train'],
+      ['cases', 'generate'],
+      ['rewards', 'audit', '--reward', 'default'],
+      ['rewards', 'score', 'episodes.jsonl', '--reward', 'default'],
+      ['sidecar', 'tiny-model', '--out', 'model'],
+    ].map((argv): [string[], string[]] => [
+      [...argv, '--seed', '4294967296'],
+      ['--seed', '4294967296', '0 to 4294967295'],
+    ]),
+    [
+      ['consult', '--agent', 'random', '--case', 'easy-train-4294967296-0'],
+      ["the case's id", 'easy-train-4294967296-0'],
+    ],
     [
       ['evaluate', '--agent', 'random', '--tier', 'medium'],
       ['--tier', 'medium', 'easy, standard, hard'],

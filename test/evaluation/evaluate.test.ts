@@ -25,6 +25,12 @@ describe('evaluate', () => {
     },
   )
 
+  test('refuses a seed beyond 32 bits, which would play as another', async () => {
+    await expect(evaluate(whole, giveUp, { seed: 2 ** 32 })).rejects.toThrow(
+      new RangeError('Expected `seed` to be an integer from 0 to 4294967295, got `4294967296`'),
+    )
+  })
+
   test('needs no options: held-out cases, seed 0, with references', async () => {
     const evaluation = await evaluate(whole, floor)
     const { agent, split, cases } = evaluation

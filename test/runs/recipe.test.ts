@@ -6,8 +6,11 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { objectiveKinds } from '../../src/batch.js'
+import { questionCase } from '../../src/cases/importers/huatuo.js'
+import { splitCases } from '../../src/cases/split.js'
 import { readRecipe } from '../../src/runs/directory.js'
-import { parseRecipe, StoredRecipe } from '../../src/runs/recipe.js'
+import { parseRecipe, type Recipe, StoredRecipe } from '../../src/runs/recipe.js'
+import { taskOf } from '../../src/runs/task-of-recipe.js'
 
 const trainingOf = (training: object) => parseRecipe(stringify({ training }), 'r.yaml').training
 const lossOf = (loss: object) => {
@@ -162,6 +165,16 @@ describe('is refused with file, line, path and value:', () => {
       /^r\.yaml:2: training\.steps: .*expected number.*got `"many"`/,
     ],
     [
+      'a seed beyond 32 bits',
+      'seed: 4294967296\n',
+      /^r\.yaml:1: seed: .*4294967295.*, got `4294967296`$/,
+    ],
+    [
+      'a seed of the split beyond 32 bits',
+      'cases:\n  splitSeed: -1\n',
+      /^r\.yaml:2: cases\.splitSeed: .*0.*, got `-1`$/,
+    ],
+    [
       'a wrong choice',
       'training:\n  advantages: ppo\n',
       /training\.advantages: .*"dr-grpo".*got `"ppo"`/,
@@ -282,6 +295,22 @@ describe('a recipe that an earlier version stored', () => {
     const sft = { demonstrations: 'a.jsonl', agent: 'random', times: 3, episodesPerStep: 8 }
     const { training } = read({ training: { algorithm: 'sft', sft } })
     expect(training).toMatchObject({ sft: { agent: 'oracle', times: 1, episodesPerStep: 8 } })
+  })
+
+  test('splits its case file as it did, by the seed and each case by chance', async () => {
+    const cases = Array.from({ length: 60 }, (_, n) => questionCase(`Question ${n}?`, `D ${n % 6}`))
+    const heldOutOf = async (recipe: Recipe) =>
+      (await taskOf(recipe, { cases })).heldOut.map(({ id }) => id)
+    const old = { seed: 3, env: { name: 'question' }, cases: { file: 'a.jsonl' } }
+    const split = splitCases(cases, { seed: 3, exact: false }).heldout
+    expect(await heldOutOf(read(old))).toEqual(split.map(({ id }) => id))
+    // Stored again, or evaluated with another seed, the recipe keeps that split.
+    expect(read(read(old))).toEqual(read(old))
+    expect(await heldOutOf({ ...read(old), seed: 9 })).toEqual(split.map(({ id }) => id))
+    const fresh = parseRecipe(stringify(old), 'r.yaml')
+    expect(fresh.cases).toMatchObject({ splitSeed: 0, exactSplit: true })
+    expect(read(fresh)).toEqual(fresh)
+    expect(await heldOutOf(fresh)).toHaveLength(12)
   })
 
   test('keeps the language model of a backend that has one', () => {

@@ -3,10 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
+import type { Case, GraderView } from '../../src/case.js'
+import { generateCase } from '../../src/cases/generator/generate.js'
+import type { Episode } from '../../src/episode.js'
+import { loadKnowledge } from '../../src/knowledge/load.js'
 import { parseRecipe } from '../../src/runs/recipe.js'
 import { trainingReport } from '../../src/runs/report.js'
 import { train } from '../../src/runs/train.js'
+import { writeCases } from '../../src/storage/case-files.js'
+import { episodeWriter } from '../../src/storage/episode-files.js'
+import { task } from '../../src/tasks/task.js'
 import { trainingEmitter } from '../../src/trainers/events.js'
+import { playDemonstrations } from '../../src/trainers/rollouts/demonstrations.js'
 
 let folder: string
 beforeAll(async () => {
@@ -72,6 +80,66 @@ test('goes on with a run that an earlier version began, whose recipe holds keys 
   expect(await metricsIn(old)).toEqual(await metricsIn(fresh))
   const other = recipeOf({ algorithm: 'sft', steps: 5, sft: { cases: 20 } })
   await expect(train(other, { out: old })).rejects.toThrow('a run of another recipe')
+})
+
+test('learns from no demonstration of a held-out patient, of whatever tier', async () => {
+  const knowledge = loadKnowledge()
+  const standard = await task({ tier: 'standard', heldOut: 6 })
+  const play = async (name: string, cases: readonly Case[]): Promise<string> => {
+    const { agents, makeEnv, reward } = standard
+    const agent = agents.checklist!({})
+    const { kept } = await playDemonstrations({
+      ...{ agent, agentName: 'checklist', cases, makeEnv, reward },
+    })
+    const file = join(folder, `${name}.jsonl`)
+    const writer = episodeWriter(file)
+    for (const one of kept) await writer.write(one)
+    await writer.close()
+    return file
+  }
+  const learn = (file: string) => {
+    const training = { algorithm: 'sft', steps: 1, evaluateCases: 4, sft: { demonstrations: file } }
+    const recipe = parseRecipe(stringify({ cases: { heldOut: 6 }, training }), 'sft.yaml')
+    return train(recipe, { out: `${file}-run` })
+  }
+  await expect(learn(await play('held-out', standard.heldOut))).rejects.toThrow('got none')
+  const other = [...standard.heldOut, generateCase(knowledge, { tier: 'standard', n: 3 })]
+  const { report } = await learn(await play('mixed', other))
+  const played = standard.maxTurns
+  expect(report.samples.used + report.samples.unavailable).toBeGreaterThan(0)
+  expect(report.samples.used + report.samples.unavailable).toBeLessThanOrEqual(played)
+})
+
+test('chooses its best checkpoint by cases that its final score does not have', async () => {
+  const played = new Map<string, number>()
+  const reward = (_: Episode, { caseId }: GraderView): number => {
+    played.set(caseId, (played.get(caseId) ?? 0) + 1)
+    return 0
+  }
+  const recipe = recipeOf({ ...small, steps: 4, evaluateCases: 3 })
+  const { task: made } = await train(recipe, { out: join(folder, 'chosen'), reward })
+  const times = (cases: readonly Case[]) => cases.map(({ id }) => played.get(id))
+  // Evaluations before the first step and after steps 2 and 4.
+  expect(times(made.selection)).toEqual([3, 3, 3])
+  // Floor, ceiling, bound, the policy before and after training.
+  expect(times(made.heldOut)).toEqual([5, 5, 5, 5])
+})
+
+test('does not stop early without cases to stop by', async () => {
+  const file = join(folder, 'few.jsonl')
+  const knowledge = loadKnowledge()
+  await writeCases(
+    file,
+    [0, 1, 2, 3, 4].map((n) => generateCase(knowledge, { n })),
+  )
+  const recipe = parseRecipe(
+    stringify({ cases: { file }, training: { steps: 1, earlyStop: { patience: 2 } } }),
+    'few.yaml',
+  )
+  await expect(train(recipe, { out: join(folder, 'few') })).rejects.toMatchObject({
+    code: 'bad-input',
+    message: expect.stringContaining('training.earlyStop: expected held-out cases to stop by'),
+  })
 })
 
 test('the best checkpoint is the last one where no evaluation could be scored', () => {

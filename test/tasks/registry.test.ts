@@ -8,7 +8,7 @@ describe('make refuses what the command line refuses', () => {
   test.each<[unknown, string]>([
     [{ tier: 7 }, 'Expected `tier` to be easy or standard or hard or ood, got `7`'],
     [{ clinic: 'upper-airway' }, 'Expected `clinic` to be a list of names, got `upper-airway`'],
-    [{ caseSeed: '1' }, 'Expected `caseSeed` to be a non-negative integer, got `1`'],
+    [{ caseSeed: '1' }, 'Expected `caseSeed` to be an integer from 0 to 4294967295, got `1`'],
     [{ maxTurns: 'ten' }, 'Expected `maxTurns` to be a positive integer, got `ten`'],
     [{ patient: 'chat' }, 'Expected `patient` to be a function, got `chat`'],
     [{ reward: 'default' }, 'Expected `reward` to be a function, got `default`'],
@@ -20,8 +20,15 @@ describe('make refuses what the command line refuses', () => {
     [{ tier: 'medium' }, 'Expected `tier` to be easy or standard or hard or ood, got `medium`'],
     [{ split: 'test' }, 'Expected `split` to be train or heldout, got `test`'],
     [{ clinic: [] }, 'Expected `clinic` to be a list of names, got `[]`'],
-    [{ caseSeed: -1 }, 'Expected `caseSeed` to be a non-negative integer, got `-1`'],
-    [{ caseSeed: Number.NaN }, 'Expected `caseSeed` to be a non-negative integer, got `NaN`'],
+    [
+      { caseSeed: 2 ** 32 },
+      'Expected `caseSeed` to be an integer from 0 to 4294967295, got `4294967296`',
+    ],
+    [{ caseSeed: -1 }, 'Expected `caseSeed` to be an integer from 0 to 4294967295, got `-1`'],
+    [
+      { caseSeed: Number.NaN },
+      'Expected `caseSeed` to be an integer from 0 to 4294967295, got `NaN`',
+    ],
     [{ maxTurns: Number.NaN }, 'Expected `maxTurns` to be a positive integer, got `NaN`'],
     [{ money: -5 }, 'Expected `money` to be a number of at least 0, got `-5`'],
     [{ cases: [] }, 'Expected `cases` to be a function, or a list of at least one case, got `[]`'],

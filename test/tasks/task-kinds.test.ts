@@ -10,6 +10,7 @@ import { parseRecipe } from '../../src/runs/recipe.js'
 import { taskOf } from '../../src/runs/task-of-recipe.js'
 import { writeCases } from '../../src/storage/case-files.js'
 import { task } from '../../src/tasks/task.js'
+import { firstResampled } from '../../src/trainers/rollouts/group-rollouts.js'
 
 let folder: string
 let file: string
@@ -34,6 +35,15 @@ describe('a world of questions', () => {
     expect(heldOut.length + train(100).length).toBe(60)
     expect(train(1)[0]).toBe(caseAt(0))
     expect([tier, maxTurns]).toEqual(['imported', 1])
+  })
+
+  test('gives its training cases in turn, and to dynamic sampling from the end', async () => {
+    const { train, caseAt } = await world()
+    const all = train(60)
+    const numbers = Array.from({ length: all.length + 1 }, (_, n) => n)
+    expect(numbers.map(caseAt)).toEqual([...all, all[0]])
+    const last = all.toReversed()
+    expect(numbers.map((n) => caseAt(firstResampled + n))).toEqual([...last, last[0]])
   })
 
   test('has a floor that draws an answer by its seed and a ceiling that gives the reference', async () => {
@@ -96,6 +106,15 @@ describe('a world of questions', () => {
       message: expect.stringContaining('expected enough cases'),
     })
   })
+  test('names the seed that is beyond 32 bits', async () => {
+    for (const key of ['seed', 'splitSeed'])
+      await expect(task({ name: 'question', file, [key]: 2 ** 32 })).rejects.toThrow(
+        new RangeError(
+          `Expected \`${key}\` to be an integer from 0 to 4294967295, got \`4294967296\``,
+        ),
+      )
+  })
+
   test('names the share of held-out cases as the caller does where it is none', async () => {
     await expect(task({ name: 'question', file, heldOutShare: 1 })).rejects.toThrow(
       new RangeError('Expected `heldOutShare` to be between 0 and 1, got `1`'),

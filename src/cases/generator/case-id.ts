@@ -1,5 +1,6 @@
 /** Ids of generated cases: an id encodes everything the case was generated from. */
 import { type TierName, tierNames } from '../../knowledge/tiers.js'
+import { maxSeed } from '../../seed.js'
 import type { CaseChange } from './draw.js'
 
 /** Which half of all case seeds a case belongs to. */
@@ -87,6 +88,7 @@ export function parseCaseId(id: string): CaseIdParts | undefined {
   const [, tier, split, seed, n, clinic, changed] = match
   const change = changed === undefined ? undefined : parseChange(changed)
   if (changed !== undefined && !change) return undefined
+  if (Math.max(Number(seed), Number(n)) > maxSeed) return undefined
   return {
     // The pattern admits these words only.
     tier: tier as TierName,

@@ -11,7 +11,7 @@ import { clinic } from '../../knowledge/knowledge.js'
 import { tiers } from '../../knowledge/tiers.js'
 import { drawPersona } from '../../persona.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
-import { generatedCaseSeed, uniform } from '../../seed.js'
+import { assertSeed, generatedCaseSeed, uniform } from '../../seed.js'
 import type { CaseIdParts, CaseSourceOptions, SplitName } from './case-id.js'
 import { caseId, parseCaseId } from './case-id.js'
 import { type CaseChange, type DrawnPatient, drawPatient } from './draw.js'
@@ -116,13 +116,6 @@ const generatedProvenance = (id: string, split: SplitName): Case['provenance'] =
   split,
 })
 
-function assertCount(name: string, value: number): void {
-  if (!Number.isInteger(value) || value < 0 || value >= 2 ** 32)
-    throw new RangeError(
-      `Expected \`${name}\` to be an integer from 0 to 2^32 - 1, got \`${value}\``,
-    )
-}
-
 /** Converts years to a recorded age: in months below 2 years. */
 const recordAge = (age: number): NonNullable<Case['demographics']['age']> =>
   age < 2 ? { v: Math.round(age * 12), unit: 'month' } : { v: age, unit: 'year' }
@@ -155,8 +148,8 @@ interface GenerateOptions extends CaseSourceOptions {
  */
 export function generateCase(knowledge: Knowledge, options: GenerateOptions = {}): Case {
   const { tier = 'easy', split = 'train', seed = 0, n = 0, change } = options
-  assertCount('seed', seed)
-  assertCount('n', n)
+  assertSeed('seed', seed)
+  assertSeed('n', n)
   if (change) assertChange(knowledge, change)
   const { clinic: groups } = knowledge
   const parts = { tier, split, seed, n, ...(groups ? { clinic: groups } : {}) }

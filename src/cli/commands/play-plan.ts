@@ -16,15 +16,17 @@ import { loadKnowledge } from '../../knowledge/load.js'
 import { type Persona, parsePersona } from '../../persona.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { recipeGrammar } from '../../runs/backends.js'
+import { readStoredRecipe } from '../../runs/directory.js'
 import type { Recipe } from '../../runs/recipe.js'
-import { taskOf } from '../../runs/task-of-recipe.js'
+import { selectionCount, taskOf } from '../../runs/task-of-recipe.js'
 import { baseRecipe, openTrained, trainedAt } from '../../runs/trained.js'
 import { readCases } from '../../storage/case-files.js'
 import { isModule } from '../../tasks/modules.js'
 import { resolveAgent } from '../../tasks/parts.js'
-import type { Task } from '../../tasks/task.js'
+import type { Task, TaskOptions } from '../../tasks/task.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { rethrowRangeError } from '../print/failure.js'
+import { isSamePlace } from './run-folder.js'
 
 /** Flags that choose the doctor, the patient, the exams and the reward. */
 export interface DoctorFlags {
@@ -46,7 +48,7 @@ export interface DoctorFlags {
 /** Everything that determines a consultation or evaluation, serialisable. */
 export interface PlayPlan extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'trust'> {
   readonly agent: string
-  /** `all`: every case of a file. */
+  /** `all`: every case of a file, or generated cases of both splits. */
   readonly split: 'train' | 'heldout' | 'all'
   readonly recipe: Recipe
 }
@@ -124,16 +126,33 @@ async function doctorOf(
   return opened.backend.sampler({ temperature: 0 })
 }
 
-/** Reads the plan's case file; `whole` for `--split all`, and where every case is marked as of the plan's split. */
-async function readPlanCases({ recipe, split }: PlayPlan) {
+/** The recipe of the plan's agent, if that is a run that was trained on the plan's case file. */
+async function recipeOfFile({ agent, recipe }: PlayPlan): Promise<Recipe | undefined> {
   const { file } = recipe.cases
-  if (file === undefined && split === 'all')
-    throw new Fault('bad-input', '--split all: expected a case file (--cases FILE), got none')
+  const trained = await trainedAt(agent)
+  if (!trained || file === undefined) return undefined
+  const own = await readStoredRecipe(trained.run)
+  const its = own.cases.file
+  return its !== undefined && (its === file || isSamePlace(its, file)) ? own : undefined
+}
+
+/**
+ * Reads the plan's case file. `whole` is true for `--split all`, and where every case is marked as of the plan's split,
+ * unless the agent was trained on the file: a run splits it whatever the marks say, and chose its best checkpoint by a
+ * part of what it holds out.
+ */
+async function readPlanCases(
+  plan: PlayPlan,
+): Promise<Pick<TaskOptions, 'cases' | 'whole' | 'selection'>> {
+  const { recipe, split } = plan
+  const { file } = recipe.cases
   if (file === undefined) return {}
   const cases = await readCases(file)
+  const marked = cases.every(({ provenance }) => provenance.split === split)
+  const trainedOn = await recipeOfFile(plan)
   return {
-    cases,
-    whole: split === 'all' || cases.every(({ provenance }) => provenance.split === split),
+    ...{ cases, whole: split === 'all' || (marked && !trainedOn) },
+    ...(trainedOn ? { selection: selectionCount(trainedOn) } : {}),
   }
 }
 
@@ -195,11 +214,16 @@ export async function openPlaySession(
 /** An open plan: its task, its doctor, and the usage of chat models. Disposing it closes trained policies. */
 export type PlaySession = Awaited<ReturnType<typeof openPlaySession>>
 
-/** Cases of the plan's split; all of them for a file. */
-export const planCases = ({ split, recipe }: PlayPlan, task: Task): readonly Case[] =>
-  split !== 'train'
-    ? task.heldOut
-    : task.train(recipe.cases.file === undefined ? recipe.cases.heldOut : allCases)
+/** Cases of the plan's split; all of them for a file. Of `all` generated cases, held-out ones and training ones in turn. */
+export function planCases({ split, recipe }: PlayPlan, task: Task): readonly Case[] {
+  const { file, heldOut: count } = recipe.cases
+  if (split === 'train') return task.train(file === undefined ? count : allCases)
+  if (split === 'heldout' || file !== undefined) return task.heldOut
+  const train = task.train(Math.floor(count / 2))
+  return task.heldOut
+    .slice(0, count - train.length)
+    .flatMap((truth, n) => [truth, ...train.slice(n, n + 1)])
+}
 
 /** Finds a case by id in a file, or generates it from its id. @throws Fault `bad-input` for an unknown id */
 export async function findCase(

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { engineNames } from '../../trainers/sidecar/environment.js'
 import type { Declare } from './declare.js'
-import { choose, collect, parseFinite, parseWhole } from './flags.js'
+import { choose, collect, parseFinite, parseSeed, parseWhole } from './flags.js'
 
 /** Adds `template` and its subcommand. */
 export function addTemplate(program: Command, declare: Declare): void {
@@ -65,7 +65,7 @@ function addTinyModel(sidecar: Command, declare: Declare): void {
     .argument('[recipe]', 'whose cases and rules are used (default: the default recipe)')
     .requiredOption('--out <DIR>', 'the model folder, not there yet')
     .option('--set <path=value>', 'lays a value over the recipe', collect)
-    .option('--seed <N>', "of the weights (default: the recipe's)", parseWhole(0, 1_000_000))
+    .option('--seed <N>', "of the weights (default: the recipe's)", parseSeed)
     .option('--vocab <N>', 'tokens (default: 2048)', size)
     .option('--layers <N>', '(default: 4)', size)
     .option('--width <N>', 'of the hidden states (default: 256)', size)

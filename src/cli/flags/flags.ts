@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { errorMessage } from '../../error.js'
 import { type TierName, tierNames } from '../../knowledge/tiers.js'
 import { parsePersona, personas } from '../../persona.js'
+import { maxSeed } from '../../seed.js'
 import { isModule } from '../../tasks/modules.js'
 import type { Language } from '../../turn.js'
 import type { PrintFlags } from '../print/output.js'
@@ -63,7 +64,7 @@ export const choose = (flag: string, meaning: string, choices: readonly string[]
   new Option(flag, meaning).choices(choices)
 
 /** Parses `--seed`. */
-export const parseSeed = parseWhole(0, 0xffffffff)
+export const parseSeed = parseWhole(0, maxSeed)
 
 /** Adds `--seed` and `--lang`. */
 export const addSeedFlags = (command: Command): Command =>
@@ -82,7 +83,7 @@ export const addCaseFlags = (command: Command, meaning: string): Command =>
       splitList,
     )
 
-/** Adds `--split`. `all` is for case files only. */
+/** Adds `--split`. */
 export const addSplitFlag = (
   command: Command,
   byDefault: 'train' | 'heldout',

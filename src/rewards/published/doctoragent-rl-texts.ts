@@ -86,6 +86,22 @@ export function readAnswerTag(text: string): string | undefined {
 }
 
 /**
+ * Removes every `<tag>…</tag>`, each up to the next end, like `re.sub('<tag>.*?</tag>', '', text)`. The time is linear
+ * in the text, also where tags are opened and never closed.
+ */
+export function removeTag(text: string, tag: string): string {
+  const [opening, closing] = [`<${tag}>`, `</${tag}>`]
+  let [kept, from] = ['', 0]
+  for (;;) {
+    const start = text.indexOf(opening, from)
+    const end = start < 0 ? -1 : text.indexOf(closing, start + opening.length)
+    if (end < 0) return kept + text.slice(from)
+    kept += text.slice(from, start)
+    from = end + closing.length
+  }
+}
+
+/**
  * Reads the labelled parts as released: a diagnosis up to the next recommendation, a recommendation up to the end of
  * its line, so that one on the next line is empty. A part is absent without its label and a colon.
  */

@@ -5,7 +5,7 @@
 import { textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { JudgedLine } from '../judges/judge.js'
-import { writeAction } from './doctoragent-rl-texts.js'
+import { removeTag, writeAction } from './doctoragent-rl-texts.js'
 
 /** How an action is written as a reply, for a doctor who acts without text. GRPODx has no examinations. */
 const forms = {
@@ -45,7 +45,7 @@ export function readConsultationParity(
 }
 
 /** Removes closed `<reason>` segments; an unclosed one hides nothing. */
-const stripReason = (text: string): string => text.replace(/<reason>[\s\S]*?<\/reason>/g, '')
+const stripReason = (text: string): string => removeTag(text, 'reason')
 
 const label = 'final diagnosis:'
 

@@ -15,7 +15,14 @@ import {
   recommendationPart,
   requireTurns,
 } from './doctoragent-rl-fixed.js'
-import { countSubstring, goldTexts, rawReply, readLabels, strip } from './doctoragent-rl-texts.js'
+import {
+  countSubstring,
+  goldTexts,
+  rawReply,
+  readLabels,
+  removeTag,
+  strip,
+} from './doctoragent-rl-texts.js'
 
 /** A message of the published dialogue; the doctor is the assistant, every outcome is the user's message. */
 interface DialogueMessage {
@@ -74,9 +81,7 @@ export function judgedDialogue(turns: readonly EpisodeTurn[]): readonly JudgedLi
   const messages = readDialogue(turns)
   const lines = messages.at(-1)?.role === 'doctor' ? messages.slice(0, -1) : messages
   return lines.map(({ role, text }) =>
-    role === 'doctor'
-      ? { role, text }
-      : { role, text: strip(text.replace(/<think>[\s\S]*?<\/think>/g, '')) },
+    role === 'doctor' ? { role, text } : { role, text: strip(removeTag(text, 'think')) },
   )
 }
 

@@ -9,7 +9,7 @@ import type { Backend, StepReport } from '../../backend.js'
 import { type Loss, makeNormaliser, type NormaliserKind, type TokenSegment } from '../../batch.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
-import { shuffle } from '../../seed.js'
+import { assertSeed, shuffle } from '../../seed.js'
 import { type AdamSchedule, adamSettingsAt } from '../batches/adam-schedule.js'
 import { assertCounts } from '../counts.js'
 import { adamDefaults, loopDefaults, sftDefaults } from '../defaults.js'
@@ -165,6 +165,7 @@ async function trainStep(
  */
 export async function trainSft(options: SftOptions): Promise<LoopSummary> {
   const { backend, signal, epochs = 1, seed = loopDefaults.seed } = options
+  assertSeed('seed', seed)
   const demonstrate = demonstrator(backend)
   checkCounts(options)
   const demonstrations = await readDemonstrations(options, demonstrate)

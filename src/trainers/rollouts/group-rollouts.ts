@@ -12,7 +12,10 @@ import type { TrainingEmitter } from '../events.js'
 
 /** World options of training rollouts: cases, env, rewards and seed. */
 export interface PlayOptions {
-  /** The n-th training case; n counts groups from the start of the run, without resampled ones. */
+  /**
+   * The n-th training case; n counts groups from the start of the run, those of dynamic sampling apart, from
+   * {@link firstResampled}.
+   */
   readonly caseAt: (n: number, step: number) => Case
   readonly makeEnv: (step: number) => Env
   readonly reward: Reward
@@ -70,15 +73,39 @@ export async function playMember(
   return { place, episode, score: scores.reward, right: scores.accuracy.total }
 }
 
+/** Number of the first case that dynamic sampling draws: no step without it comes that far. */
+export const firstResampled = 2 ** 31
+
+/** How many groups a step plays, and how many members each. */
+interface GroupCounts {
+  readonly groupsPerStep: number
+  readonly groupSize: number
+  /** Most groups of a step under dynamic sampling. */
+  readonly resample?: { readonly most: number }
+}
+
+/** Number of the case at a place of a step; every place of every step has its own. */
+function caseNumber(
+  step: number,
+  place: number,
+  { groupsPerStep, resample: { most } = { most: groupsPerStep } }: GroupCounts,
+): number {
+  const more = place - groupsPerStep
+  return more < 0
+    ? (step - 1) * groupsPerStep + place
+    : firstResampled + (step - 1) * (most - groupsPerStep) + more
+}
+
 /** Jobs of the groups at some places of a step. */
 export const rolloutJobs = (
   { caseAt }: PlayOptions,
   at: { readonly step: number; readonly places: readonly number[] },
-  { groupsPerStep, groupSize }: { readonly groupsPerStep: number; readonly groupSize: number },
+  counts: GroupCounts,
 ): RolloutJob[] =>
   at.places.flatMap((place) => {
     const { step } = at
-    const truth = caseAt((step - 1) * groupsPerStep + place, step)
+    const truth = caseAt(caseNumber(step, place, counts), step)
+    const { groupSize } = counts
     return Array.from({ length: groupSize }, (_, member) => ({ step, place, member, truth }))
   })
 

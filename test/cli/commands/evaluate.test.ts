@@ -2,7 +2,14 @@ import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { generateCase } from '../../../src/cases/generator/generate.js'
+import { loadKnowledge } from '../../../src/knowledge/load.js'
+import { parseRecipe } from '../../../src/runs/recipe.js'
+import { train } from '../../../src/runs/train.js'
+import { writeCases } from '../../../src/storage/case-files.js'
+import { readSavedEpisodes } from '../../../src/storage/episode-files.js'
 import { task } from '../../../src/tasks/task.js'
+import { trainingEmitter } from '../../../src/trainers/events.js'
 import { bedside, chatServer, document } from '../terminal.js'
 
 let folder: string
@@ -12,6 +19,25 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 const timeless = (report: unknown): unknown => ({ ...(report as object), timing: undefined })
+
+const knowledge = loadKnowledge()
+
+/** Cases that do not say which split they are of, under ids of their own. */
+const unmarked = (count: number) =>
+  Array.from({ length: count }, (_, n) => {
+    const truth = generateCase(knowledge, { n })
+    return { ...truth, id: `case-${n}`, provenance: { ...truth.provenance, split: undefined } }
+  })
+
+/** Ids of the cases in a file of episodes. */
+async function casesIn(file: string): Promise<string[]> {
+  const found: string[] = []
+  for await (const { episode } of readSavedEpisodes(file)) found.push(episode.caseId)
+  return found
+}
+
+/** Ids of the cases that an evaluation met. */
+const casesMet = (out: string): Promise<string[]> => casesIn(join(out, 'episodes.jsonl'))
 
 describe('evaluate', () => {
   test('--json is one document with every key of the report', async () => {
@@ -160,6 +186,24 @@ describe('evaluate', () => {
     expect(report).toMatchObject({ tier: 'imported', cases: 4, episodes: 4 })
   })
 
+  test('--split all plays held-out and training cases: generated ones in turn, and every case of a file', async () => {
+    const out = join(folder, 'all')
+    const report = await document([
+      ...['evaluate', '--agent', 'random', '--cases', '5', '--split', 'all', '--out', out],
+    ])
+    expect(report).toMatchObject({ split: 'all', cases: 5, episodes: 5 })
+    expect((await casesMet(out)).sort()).toEqual([
+      ...['easy-heldout-0-0', 'easy-heldout-0-1', 'easy-heldout-0-2'],
+      ...['easy-train-0-0', 'easy-train-0-1'],
+    ])
+    const path = join(folder, 'mixed.jsonl')
+    await writeCases(path, unmarked(6))
+    const whole = await document([
+      ...['evaluate', '--agent', 'random', '--cases', path, '--split', 'all'],
+    ])
+    expect(whole).toMatchObject({ split: 'all', cases: 6 })
+  })
+
   test('a model counts its calls and tokens', async () => {
     await using server = await chatServer(() => 'Diagnosis: Influenza\nRecommendation: Rest.')
     const chat = [
@@ -176,6 +220,51 @@ describe('evaluate', () => {
     expect(report).toMatchObject({
       usage: { doctor: { calls: 3, promptTokens: 30, completionTokens: 15, cost: null } },
     })
+  })
+})
+
+describe('a run that was trained on a file', () => {
+  /** Trains on every training case of the file; returns their ids. */
+  async function trainOn(file: string, out: string, seed: number): Promise<ReadonlySet<string>> {
+    const trained = new Set<string>()
+    const events = trainingEmitter()
+    events.on('group-formed', ({ caseId }) => trained.add(caseId))
+    const training = '{ steps: 5, groupsPerStep: 8, groupSize: 2, evaluateCases: 4 }'
+    const recipe = parseRecipe(
+      `{ seed: ${seed}, cases: { file: ${JSON.stringify(file)} }, training: ${training} }`,
+      'a recipe',
+    )
+    await train(recipe, { out, events })
+    return trained
+  }
+
+  test('meets only its held-out cases, whatever the seed of the evaluation', async () => {
+    const [file, run] = [join(folder, 'cases.jsonl'), join(folder, 'run')]
+    await writeCases(file, unmarked(50))
+    const trained = await trainOn(file, run, 7)
+    expect(trained.size).toBe(40)
+    // Of ten held-out cases the best checkpoint is chosen by four; the report is about the others.
+    const reported = await casesIn(join(run, 'episodes', 'held-out.parquet'))
+    expect(reported).toHaveLength(6)
+    for (const seed of ['1', '2']) {
+      const out = join(folder, `seed-${seed}`)
+      await document(['evaluate', '--agent', run, '--seed', seed, '--out', out])
+      const met = await casesMet(out)
+      expect(met.filter((id) => trained.has(id))).toEqual([])
+      expect(met.sort()).toEqual(reported.sort())
+    }
+  })
+
+  test('meets only its held-out cases of a file that says of all its cases that they are held out', async () => {
+    const [file, run] = [join(folder, 'marked.jsonl'), join(folder, 'marked-run')]
+    await writeCases(
+      file,
+      Array.from({ length: 50 }, (_, n) => generateCase(knowledge, { n, split: 'heldout' })),
+    )
+    const trained = await trainOn(file, run, 0)
+    const out = join(folder, 'marked-evaluation')
+    await document(['evaluate', '--agent', run, '--cases', file, '--out', out])
+    expect((await casesMet(out)).filter((id) => trained.has(id))).toEqual([])
   })
 })
 

@@ -236,6 +236,32 @@ describe('groups that teach nothing', () => {
     expect(zeroVariance).toBeGreaterThanOrEqual(drawn / 2 - 1)
   })
 
+  test('are drawn again on cases that no other group plays, and resume to the same weights', async () => {
+    const options = { reward: dull, resample: { most: 10 }, steps: 6, epochs: 1 }
+    const met = new Map<number, number[]>()
+    const recording = (n: number, step: number) => {
+      met.set(step, [...(met.get(step) ?? []), n])
+      return caseAt(n)
+    }
+    const straight = embedded({ actionSpace: words })
+    const told = await run(straight, { ...options, caseAt: recording })
+    const numbers = [...met.values()].flat()
+    expect(numbers.length).toBeGreaterThan(6 * 4)
+    expect(new Set(numbers).size).toBe(numbers.length)
+    expect(Math.max(...numbers)).toBeLessThan(2 ** 32)
+    expect(told.map(({ groups }) => groups.drawn)).toEqual(
+      [...met.values()].map((own) => own.length),
+    )
+    const folder = join(await mkdtemp(join(tmpdir(), 'grpo-')), 'resampled')
+    const first = embedded({ actionSpace: words })
+    await run(first, { ...options, steps: 3 })
+    await first.save(folder)
+    const second = embedded({ actionSpace: words })
+    await second.load(folder)
+    await run(second, { ...options, firstStep: 4 })
+    expect(await weightsOf(second)).toBe(await weightsOf(straight))
+  })
+
   test('are not, where nobody asks for it', async () => {
     const [metrics] = await run(embedded({ actionSpace: words }), { reward: dull, steps: 1 })
     expect(metrics!.groups.drawn).toBe(4)
