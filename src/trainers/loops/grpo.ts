@@ -6,6 +6,7 @@
  * ahead of the steps.
  */
 import type { StepReport } from '../../backend.js'
+import type { Case } from '../../case.js'
 import { Fault } from '../../error.js'
 import type { AdvantageEstimator, Group, GroupPolicy } from '../../group.js'
 import type { AdvantageMethod } from '../advantages/method.js'
@@ -31,6 +32,8 @@ import {
 export interface GrpoStep extends StepResult {
   /** All groups in the order of their places, those without a learning signal included. */
   readonly groups: readonly Group[]
+  /** The case of each group. */
+  readonly cases: readonly Case[]
 }
 
 /** Options of {@link trainGrpo}. */
@@ -47,6 +50,8 @@ export interface GrpoOptions extends PlayingOptions<GrpoStep> {
   readonly resample?: { readonly most: number }
   /** Plays ahead, with policies up to this many versions old; 0 for on-policy groups. @default 0 */
   readonly maxStaleness?: number
+  /** With `maxStaleness`: groups begun before `firstStep` (`metrics.groups.begun`). @default those of its steps */
+  readonly begun?: number
 }
 
 /** Fills in the defaults. */
@@ -122,13 +127,14 @@ async function playStep(options: GrpoSettings, step: number): Promise<PlayedStep
       ? planResampling(groups, { wanted: groupsPerStep, most: resample.most, drawn }).draw
       : 0
   }
-  return { members, groups, drawn, lost: drawn - groups.length, faults, stale: 0, staleGroups: 0 }
+  const lost = drawn - groups.length
+  return { members, groups, drawn, lost, faults, stale: 0, staleGroups: 0 }
 }
 
 /** Takes a step's groups from the queue of those played ahead. */
 async function takeStep(options: GrpoSettings, queue: RolloutQueue): Promise<PlayedStep> {
   const { groupsPerStep, advantages, policy } = options
-  const { groups: taken, lost, stale, staleGroups } = await queue.take(groupsPerStep)
+  const { groups: taken, lost, stale, staleGroups, begun } = await queue.take(groupsPerStep)
   const groups = taken.flatMap(
     ({ step, place, members }) =>
       formMemberGroup(`${step}/${place}`, members, groupEstimator(advantages), policy) ?? [],
@@ -139,8 +145,7 @@ async function takeStep(options: GrpoSettings, queue: RolloutQueue): Promise<Pla
     drawn: groups.length + lost.length + staleGroups,
     lost: lost.length,
     faults: [...taken, ...lost].reduce((sum, { faults }) => sum + faults.length, 0),
-    stale,
-    staleGroups,
+    ...{ stale, staleGroups, begun },
   }
 }
 
@@ -172,11 +177,15 @@ async function trainStep(
 ): Promise<GrpoStep> {
   const started = performance.now()
   const played = queue ? await takeStep(options, queue) : await playStep(options, step)
+  options.assertScored(step, played.members)
   const groups = estimateBatch(played.groups, options.advantages)
   for (const group of groups) options.events.emit('group-formed', group)
   const { update, forks } = await learn(options, step, groups)
   const measured = rolloutMetrics({ ...played, groups }, forks)
-  return { step, metrics: stepMetrics(options, { step, started }, measured, update), groups }
+  const truths = new Map(played.members.map(({ truth }) => [truth.id, truth]))
+  // Every group was formed of members.
+  const cases = groups.map(({ caseId }) => truths.get(caseId) as Case)
+  return { step, metrics: stepMetrics(options, { step, started }, measured, update), groups, cases }
 }
 
 /** @throws RangeError for options that contradict one another */
@@ -208,7 +217,7 @@ export async function trainGrpo(options: GrpoOptions): Promise<LoopSummary> {
           sampler: () => backend.sampler({ temperature }),
           name: backend.name,
           version: () => backend.policyVersion,
-          firstStep,
+          ...{ firstStep, begun: settings.begun },
           versionsPerStep: settings.epochs,
         })
       : undefined

@@ -7,7 +7,8 @@ import pLimit from 'p-limit'
 import type { Agent } from '../../agent.js'
 import { drawVersions } from '../../episode.js'
 import { Fault } from '../../error.js'
-import { type GroupMember, type PlayOptions, playMember, rolloutJobs } from './group-rollouts.js'
+import type { GroupMember, PlayOptions } from './group-rollouts.js'
+import { noRolloutFault, playMember, rolloutJobs } from './group-rollouts.js'
 
 /** Options of {@link openRolloutQueue}. */
 export interface RolloutQueueOptions {
@@ -18,6 +19,8 @@ export interface RolloutQueueOptions {
   /** Version of the newest policy. */
   readonly version: () => number
   readonly firstStep: number
+  /** Groups begun before, which are not played again. @default those of the steps before `firstStep` */
+  readonly begun?: number | undefined
   readonly groupsPerStep: number
   readonly groupSize: number
   readonly concurrency: number
@@ -69,7 +72,7 @@ function playAhead(options: RolloutQueueOptions, most: number) {
   const limit = pLimit(options.concurrency)
   const ready: PlayedGroup[] = []
   const running = new Set<Promise<unknown>>()
-  let next = (options.firstStep - 1) * options.groupsPerStep
+  let next = options.begun ?? (options.firstStep - 1) * options.groupsPerStep
   let failure: unknown
   let wake: () => void = () => undefined
 
@@ -88,7 +91,7 @@ function playAhead(options: RolloutQueueOptions, most: number) {
   }
 
   return {
-    launch,
+    ...{ launch, fail, begun: () => next },
     /** Waits for the next group that is ready. */
     async shift(): Promise<PlayedGroup> {
       for (;;) {
@@ -101,9 +104,17 @@ function playAhead(options: RolloutQueueOptions, most: number) {
         })
       }
     },
-    fail,
     settled: () => Promise.all(running),
   }
+}
+
+const byPlace = (a: PlayedGroup, b: PlayedGroup): number => a.step - b.step || a.place - b.place
+
+/** A world that is down stays down: the run could learn nothing. */
+const lostFault = (lost: readonly PlayedGroup[]): Fault => {
+  const faults = lost.flatMap((group) => group.faults)
+  // Groups are lost to faults.
+  return noRolloutFault(`${lost.length} groups: none of their ${faults.length}`, faults[0] as Fault)
 }
 
 /** Opens a queue of groups that plays as many steps ahead as the bound on staleness allows. */
@@ -127,16 +138,15 @@ export function openRolloutQueue(options: RolloutQueueOptions) {
         const group = await ahead.shift()
         if (group.members.length === 0) {
           lost.push(group)
-          // A world that is down stays down: the run could learn nothing.
-          if (lost.length >= groupsPerStep) throw group.faults[0]
+          if (lost.length >= groupsPerStep) throw lostFault(lost)
         } else if (version() - oldestVersion(group) > maxStaleness) {
           stale += group.members.length
           staleGroups++
         } else groups.push(group)
       }
+      const begun = ahead.begun()
       ahead.launch()
-      groups.sort((a, b) => a.step - b.step || a.place - b.place)
-      return { groups, stale, staleGroups, lost }
+      return { groups: groups.sort(byPlace), stale, staleGroups, lost, begun }
     },
     /** Aborts the running rollouts and waits for them to end. */
     async close(): Promise<void> {
