@@ -17,7 +17,7 @@ export function assertAnyScored(played: readonly PlayedCase[]): readonly PlayedC
   if (!first) return played
   throw new Fault(
     first.code,
-    `none of ${played.length} consultations with held-out cases could be played and scored; the first reason: ${first.message}`,
+    `none of the ${played.length} consultations of an evaluation could be played and scored; the first reason: ${first.message}`,
     { cause: first },
   )
 }

@@ -138,7 +138,7 @@ export async function writeFileAtomically(
 }
 
 /** Whether a name in a folder is that of a write that was cut off by the end of its process. */
-export const isLeftover = (name: string): boolean => /\.(partial|tmp|old)$/.test(name)
+export const isLeftover = (name: string): boolean => /\.[\da-f-]+\.(partial|tmp|old)$/.test(name)
 
 /** Error codes of a rename to a folder that somebody else has put there meanwhile. */
 const taken: readonly unknown[] = ['ENOTEMPTY', 'EEXIST', 'EPERM']

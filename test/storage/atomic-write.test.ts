@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
+  isLeftover,
   isStreamed,
   newFile,
   readableFolder,
@@ -229,4 +230,9 @@ describe('a folder with several writers', () => {
     expect(await readableFolder(at('best'))).toBe(at('best.1234.old'))
     expect(await readableFolder(at('other'))).toBe(at('other'))
   })
+})
+
+test('leftovers of writers are told from files that somebody named', () => {
+  const left = ['best.3f0c-11.old', 'a.parquet.4711.partial', 'best.3f0c.tmp']
+  expect([...left, 'notes.old', 'draft.tmp', 'a.partial'].filter(isLeftover)).toEqual(left)
 })
