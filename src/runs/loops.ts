@@ -2,9 +2,7 @@
 import { existsSync } from 'node:fs'
 import type { Backend } from '../backend.js'
 import type { AdamSettings } from '../batch.js'
-import type { Case } from '../case.js'
 import { Fault } from '../error.js'
-import type { Group } from '../group.js'
 import { withoutUndefined } from '../platform/without-undefined.js'
 import { readSavedEpisodes, type SavedEpisode } from '../storage/episode-files.js'
 import { resolveAgent } from '../tasks/parts.js'
@@ -12,9 +10,9 @@ import type { Task } from '../tasks/task.js'
 import { namedAdvantages } from '../trainers/advantages/method.js'
 import { learningRateFactor } from '../trainers/batches/adam-schedule.js'
 import type { TrainingEmitter } from '../trainers/events.js'
-import { trainGrpo } from '../trainers/loops/grpo.js'
+import { type GrpoStep, trainGrpo } from '../trainers/loops/grpo.js'
 import type { LoopOptions, LoopSummary, StepResult } from '../trainers/loops/loop.js'
-import { trainPpo } from '../trainers/loops/ppo.js'
+import { type PpoStep, trainPpo } from '../trainers/loops/ppo.js'
 import { trainSft } from '../trainers/loops/sft.js'
 import {
   type Demonstrations,
@@ -24,10 +22,11 @@ import {
 import type { GrpoTraining, PpoTraining, SftTraining, Training } from './recipe-training.js'
 import type { Curriculum } from './task-of-recipe.js'
 
-/** Result of a step of any loop, with its groups where the loop forms them (GRPO). */
-export interface TrainingStep extends StepResult {
-  readonly groups?: readonly Group[]
-}
+/** Result of a step of any loop, with its groups where the loop forms them (GRPO), and what else it played (PPO). */
+export interface TrainingStep
+  extends StepResult,
+    Partial<Pick<GrpoStep, 'groups'>>,
+    Partial<Omit<PpoStep, keyof StepResult>> {}
 
 /** What a loop needs beside the recipe's `training`. */
 export interface LoopParts {
@@ -38,8 +37,8 @@ export interface LoopParts {
   readonly firstStep: number
   readonly events: TrainingEmitter
   readonly signal: AbortSignal | undefined
-  /** Called with every training case as it is drawn. */
-  readonly onCase: (truth: Case) => void
+  /** Groups begun before, where they are played ahead of their steps. */
+  readonly begun: number | undefined
   readonly afterStep: NonNullable<LoopOptions<TrainingStep>['afterStep']>
 }
 
@@ -68,11 +67,7 @@ const loopOptions = (
 /** Options of the loops that roll out the policy (GRPO, PPO). */
 const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => ({
   ...loopOptions(parts, training),
-  caseAt: (n: number, step: number): Case => {
-    const truth = parts.curriculum.caseAt(n, step)
-    parts.onCase(truth)
-    return truth
-  },
+  caseAt: parts.curriculum.caseAt,
   makeEnv: parts.curriculum.makeEnv,
   reward: parts.task.reward,
   accuracy: parts.task.measures.accuracy,
@@ -80,13 +75,14 @@ const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => 
   epochs: training.epochs,
   temperature: training.temperature,
   concurrency: training.concurrency,
+  maxUnscored: training.maxUnscored,
 })
 
 function runGrpo(training: GrpoTraining, parts: LoopParts): Promise<LoopSummary> {
   const { resampleMost, groupsPerStep, groupSize, maxStaleness } = training
   return trainGrpo({
     ...playOptions(parts, training),
-    ...{ groupsPerStep, groupSize, maxStaleness },
+    ...{ groupsPerStep, groupSize, maxStaleness, ...withoutUndefined({ begun: parts.begun }) },
     advantages: namedAdvantages(training.advantages),
     policy: training.groups,
     ...(resampleMost === undefined ? {} : { resample: { most: resampleMost } }),

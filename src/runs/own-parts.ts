@@ -11,7 +11,8 @@ import type { Patient } from '../patient.js'
 import type { RewardFunction } from '../rewards/define.js'
 import { isModule } from '../tasks/modules.js'
 import type { MakeBackend } from './own-backends.js'
-import { namedParts, type OwnPartName, ownPartNames, type PartKey, type Recipe } from './recipe.js'
+import { namedParts, type OwnPartName, ownPartNames, type Recipe } from './recipe.js'
+import type { PartKey } from './recipe-paths.js'
 
 /** Objects that replace parts named by a recipe. */
 export interface OwnParts {

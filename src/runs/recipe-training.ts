@@ -114,6 +114,10 @@ const playing = {
   loss: Loss,
   epochs: Count.default(loopDefaults.epochs),
   temperature: z.number().positive().default(loopDefaults.temperature),
+  /** The run ends when no consultation of so many steps in a row could be scored. */
+  maxUnscored: Count.default(loopDefaults.maxUnscored),
+  /** Steps between saves of training episodes and their token trajectories. */
+  episodesEvery: Count.default(50),
 }
 
 const Grpo = z.strictObject({
@@ -134,8 +138,6 @@ const Grpo = z.strictObject({
   resampleMost: Count.exactOptional(),
   /** Most policy versions a rollout may lag behind; above 0, runs are not reproducible. */
   maxStaleness: z.number().int().min(0).default(grpoDefaults.maxStaleness),
-  /** Steps between saves of training episodes and their token trajectories. */
-  episodesEvery: Count.default(50),
   ...playing,
   ...anyLoop,
 })

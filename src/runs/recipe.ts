@@ -1,5 +1,5 @@
 /** Recipe of a training run: the schema and the YAML reader. A recipe is strict and serialisable. */
-import { LineCounter, parseDocument } from 'yaml'
+import { type Document, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { Fault } from '../error.js'
 import { tierNames } from '../knowledge/tiers.js'
@@ -8,6 +8,7 @@ import { maxSeed } from '../seed.js'
 import { expectedPart, isModule, type PartKind } from '../tasks/modules.js'
 import { partNames } from '../tasks/parts.js'
 import { backendNames } from './own-backends.js'
+import { type PartKey, pathFrom, recipePaths } from './recipe-paths.js'
 import {
   idleProblems,
   type RecipeProblem,
@@ -104,6 +105,8 @@ const Fields = z
     init: z.string().optional(),
     /** Parts that a program passed to `train`; required again on resume. Written by the run. */
     own: z.array(z.enum(ownPartNames)).optional(),
+    /** Files that the run reads, with their hashes; the same are required on resume. Written by the run. */
+    inputs: z.array(z.strictObject({ file: z.string(), sha256: z.string() })).optional(),
   })
   .refine((fields) => fields?.backend === 'sidecar' || fields?.policy === undefined, {
     path: ['policy'],
@@ -149,17 +152,6 @@ type RecipeSchema = typeof Recipe | typeof StoredRecipe
 /** A recipe that has every section, with nothing written in it. */
 const allDefaults = () => Recipe.parse({ backend: 'sidecar', training: { algorithm: 'sft' } })
 
-/** Recipe keys whose value can be a module file. */
-export const partKeys = [
-  'reward',
-  'env.patient',
-  'env.exams',
-  'backend',
-  'training.sft.agent',
-] as const
-/** A recipe key whose value can be a module file. */
-export type PartKey = (typeof partKeys)[number]
-
 const namedPart = (kind: PartKind, key: PartKey, name: string | undefined, ...index: number[]) =>
   name === undefined ? [] : [{ kind, key, path: [...key.split('.'), ...index], name }]
 
@@ -203,23 +195,39 @@ function checkRecipe(
   throw new Fault('bad-input', firstLines(lines).join('\n'))
 }
 
+/** Makes a document's paths relative to the shell's folder; each keeps its line. */
+function resolvePaths(document: Document, folder: string): void {
+  for (const { at, file } of recipePaths(document.toJS())) {
+    const node = document.getIn(at, true)
+    if (isScalar(node)) node.value = pathFrom(folder, file)
+  }
+}
+
+/** Options of `parseRecipe`. */
+interface ParseOptions {
+  /** `StoredRecipe` for the recipe in a run directory. @default `Recipe` */
+  readonly schema?: RecipeSchema
+  /** What relative paths in the text are relative to; those of overrides never are. @default the shell's folder */
+  readonly folder?: string
+}
+
 /**
  * Reads a recipe from YAML text.
  * @param source file name for messages
  * @param overrides `path=value` assignments, the value in YAML
- * @param schema `StoredRecipe` for the recipe in a run directory. @default `Recipe`
  * @throws Fault `bad-input` naming file, line, path, and what was expected
  */
 export function parseRecipe(
   text: string,
   source: string,
   overrides: readonly string[] = [],
-  schema: RecipeSchema = Recipe,
+  { schema = Recipe, folder }: ParseOptions = {},
 ): Recipe {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: true })
   const wrong = document.errors[0] ?? document.warnings[0]
   if (wrong) throw new Fault('bad-input', `${source}: ${wrong.message}`)
+  if (folder !== undefined) resolvePaths(document, folder)
   for (const override of overrides) {
     const at = override.indexOf('=')
     if (at < 1) throw new Fault('bad-input', `--set: expected path=value, got \`${override}\``)

@@ -2,7 +2,7 @@
 import type { Backend } from '../backend.js'
 import type { Evaluation } from '../evaluation/evaluate.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
-import type { RunDirectory } from './directory.js'
+import type { RunDirectory } from './open-directory.js'
 import type { Recipe } from './recipe.js'
 
 /** Report of a finished training run, stored as `report.json`. */

@@ -13,6 +13,8 @@ export interface TrainOptions extends OwnParts {
   /** Emitter that receives the run's events. @default a new one */
   readonly events?: TrainingEmitter
   readonly signal?: AbortSignal | undefined
+  /** Resumes with case, demonstration and module files that are no longer as they were. @default false */
+  readonly acceptChanges?: boolean
 }
 
 /** Checks an option by its `typeof`. */
@@ -33,4 +35,5 @@ export const trainRules: OptionRules<TrainOptions> = {
   onStep: callable,
   events: typed('an emitter', 'object'),
   signal: typed('an AbortSignal', 'object'),
+  acceptChanges: typed('true or false', 'boolean'),
 }

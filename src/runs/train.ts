@@ -1,11 +1,11 @@
 /** Runs training from a recipe into a run directory: trained policy, curves and report. */
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Backend } from '../backend.js'
-import { type Case, type GraderView, graderView } from '../case.js'
+import { type Case, graderView } from '../case.js'
 import { checkOptions } from '../envs/options.js'
 import { Fault } from '../error.js'
+import { assertAnyScored } from '../evaluation/any-scored.js'
 import {
   buildEvaluation,
   type Evaluation,
@@ -13,27 +13,23 @@ import {
   type References,
 } from '../evaluation/evaluate.js'
 import { type PlayedCase, playCases } from '../evaluation/play-cases.js'
-import type { Group } from '../group.js'
 import { withoutUndefined } from '../platform/without-undefined.js'
+import { readableFolder } from '../storage/atomic-write.js'
 import type { SavedEpisode } from '../storage/episode-files.js'
 import type { Task } from '../tasks/task.js'
 import { type TrainingEmitter, trainingEmitter } from '../trainers/events.js'
-import { episodeTrajectories } from '../trainers/trajectories/trajectory.js'
-import { trajectoryWriter } from '../trainers/trajectories/writer.js'
 import { openBackend } from './backends.js'
 import { drawCurves } from './curves.js'
-import {
-  checkpointName,
-  lastCheckpoint,
-  openRunDirectory,
-  type RunDirectory,
-  readStoredRecipe,
-} from './directory.js'
+import { lastCheckpoint, readStoredRecipe } from './directory.js'
+import { assertSameInputs, hashInputs } from './inputs.js'
+import { lockRun } from './lock.js'
 import { runLoop, type TrainingStep } from './loops.js'
+import { openRunDirectory, type RunDirectory } from './open-directory.js'
 import { assertPartsGiven, givenParts, type OwnParts } from './own-parts.js'
 import { ownPartNames, type Recipe, type RecipeInput, resolveRecipe } from './recipe.js'
 import type { TrainingReport } from './report.js'
 import { bestEvaluation, hasStalled, lastStep, trainingReport } from './report.js'
+import { saveStep } from './step-files.js'
 import { type Curriculum, openTask } from './task-of-recipe.js'
 import { type TrainOptions, trainRules } from './train-options.js'
 
@@ -72,14 +68,17 @@ export async function train(input: RecipeInput, options: TrainOptions): Promise<
     throw new TypeError(
       `Expected a recipe, got \`${input}\`; \`await readRecipe(path)\` reads a file`,
     )
-  const { out, events = trainingEmitter() } = options
+  const { out, events = trainingEmitter(), acceptChanges = false } = options
   const parts = givenParts(options)
   const own = ownPartNames.filter((name) => name in parts)
   const recipe = resolveRecipe(input, Object.keys(parts.agents ?? {}))
   const begun = existsSync(join(out, 'config.yaml')) ? [await readStoredRecipe(out)] : []
   for (const one of [recipe, ...begun])
     assertPartsGiven(one, own, `\`train(recipe, { out: '${out}', … })\``)
-  const whole = own.length === 0 ? recipe : { ...recipe, own }
+  const inputs = [...(await hashInputs(recipe))]
+  if (!acceptChanges)
+    for (const { inputs: before = [] } of begun) assertSameInputs(out, before, inputs)
+  const whole = { ...recipe, ...(own.length === 0 ? {} : { own }), inputs }
   let reached = await lastCheckpoint(out)
   for (let lost = 0; ; ) {
     try {
@@ -106,12 +105,14 @@ async function trainOnce(
   // Before the directory is made, so that an invalid recipe leaves none behind.
   const { task, curriculum } = await openTask(recipe, parts)
   const onStatus = (line: string) => void events.emit('backend-status', line)
+  await using lock = await lockRun(out)
+  if (lock.takenOver !== undefined) onStatus(lock.takenOver)
   await using opened = await openBackend(recipe, task, {
     ...withoutUndefined({ backend: own, signal }),
     ...{ folder: out, onStatus },
   })
   const { backend } = opened
-  if (recipe.init !== undefined) await backend.load(recipe.init)
+  if (recipe.init !== undefined) await backend.load(await readableFolder(recipe.init))
   backend.keepReference?.()
   const directory = await openRunDirectory(out, recipe)
   const references = await evaluateReferences(task, { seed: recipe.seed, signal })
@@ -119,17 +120,25 @@ async function trainOnce(
     ...{ recipe, task, curriculum, backend, directory },
     ...{ events, signal, references, seconds, onStep },
   }
-  const before = await playHeldOut(run, { signal })
+  const before = assertAnyScored(await playHeldOut(run, { signal }))
   if (directory.done > 0) await backend.load(directory.checkpoint(directory.done))
   else await scoreHeldOut(run, 0)
+  // The run may have been killed before it had saved its best checkpoint.
+  if (isBest(directory, directory.done)) await directory.saveBest(backend)
   await runSteps(run)
-  const after = await playHeldOut(run, { signal })
+  return finishRun(run, before)
+}
+
+/** Evaluates a trained policy, and writes report and curves. */
+async function finishRun(run: TrainingRun, before: readonly PlayedCase[]): Promise<TrainingResult> {
+  const { recipe, task, backend, directory, signal } = run
+  const after = assertAnyScored(await playHeldOut(run, { signal }))
   const step = lastStep(directory, recipe.training.steps)
   await directory.saveEpisodes('held-out', savedEpisodes(after, step))
   const report = trainingReport(recipe, backend, directory, {
     heldOut: summariseHeldOut(run, after),
     before: summariseHeldOut(run, before),
-    seconds: seconds(),
+    seconds: run.seconds(),
   })
   await directory.writeReport(report)
   await drawRunCurves(run)
@@ -168,9 +177,7 @@ async function scoreHeldOut(run: TrainingRun, step: number): Promise<void> {
   const played = await playHeldOut(run, { cases: run.task.selection })
   const { reward, accuracy } = summariseHeldOut(run, played)
   const line = { step, reward: reward.mean, accuracy: accuracy.mean, seconds: run.seconds() }
-  const before = bestEvaluation(run.directory)
   await run.directory.log({ type: 'held-out', ...line })
-  if ((line.accuracy ?? -1) > (before?.accuracy ?? -1)) await run.directory.saveBest(run.backend)
   run.events.emit('held-out-scored', line)
 }
 
@@ -179,91 +186,63 @@ async function runSteps(run: TrainingRun): Promise<void> {
   const { recipe, task, curriculum, backend, directory, events, signal } = run
   // A run that stopped early is not continued.
   if (hasStalled(directory, recipe)) return
-  const truths = new Map<string, GraderView>()
-  let finished = directory.done
-  let kept = finished
+  let [finished, kept] = [directory.done, directory.done]
+  let version = backend.policyVersion
   const checkpoint = async (step: number) => {
-    events.emit('checkpoint-saved', await directory.save(backend, step), step)
     kept = step
+    events.emit('checkpoint-saved', await directory.save(backend, step), step)
+    // After the checkpoint of its step, so that the best is always of a step that a resumed run still has.
+    if (isBest(directory, step)) await directory.saveBest(backend)
   }
   try {
     await runLoop(recipe.training, {
       ...{ task, curriculum, backend, seed: recipe.seed, events, signal },
       firstStep: directory.done + 1,
-      onCase: (truth) => truths.set(truth.id, graderView(truth)),
+      begun: groupsBegun(directory),
       afterStep: async (made) => {
-        await keepStep(run, made, truths)
-        truths.clear()
-        finished = made.step
+        await keepStep(run, made)
+        ;[finished, version] = [made.step, backend.policyVersion]
         const stops = (await run.onStep?.(made)) === 'stop' || hasStalled(directory, recipe)
-        if (isDue(recipe, made.step, recipe.training.checkpointEvery) || stops)
-          await checkpoint(made.step)
+        const due = isDue(recipe, made.step, recipe.training.checkpointEvery)
+        if (due || stops || isBest(directory, made.step)) await checkpoint(made.step)
         return stops ? 'stop' : undefined
       },
     })
   } catch (error) {
-    // An aborted step has not changed the weights, so they are those of the last finished step.
-    if (signal?.aborted && finished > kept) await checkpoint(finished)
+    const stopped = signal?.aborted || (Fault.is(error) && error.code !== 'backend-lost')
+    // The step that failed must not have changed the weights.
+    if (stopped && finished > kept && backend.policyVersion === version) await checkpoint(finished)
     throw error
   }
 }
+
+/** Whether the best evaluation so far is that of `step`. */
+const isBest = (directory: RunDirectory, step: number): boolean =>
+  bestEvaluation(directory)?.step === step
+
+/** Groups that the run has begun so far, where they are played ahead. */
+const groupsBegun = ({ metrics }: RunDirectory): number | undefined =>
+  metrics.findLast((line) => line.type === 'step')?.groups.begun
 
 /** Whether an action that is due every `every` steps, and after the last step, is due after `step`. */
 const isDue = ({ training }: Recipe, step: number, every: number): boolean =>
   step === training.steps || step % every === 0
 
-/** Logs a step; when due, evaluates the policy and saves the step's groups. */
-async function keepStep(
-  run: TrainingRun,
-  { step, metrics, groups = [] }: TrainingStep,
-  truths: ReadonlyMap<string, GraderView>,
-): Promise<void> {
+/** Logs a step; when due, evaluates the policy and saves the step's episodes. */
+async function keepStep(run: TrainingRun, made: TrainingStep): Promise<void> {
   const { recipe, directory } = run
   const { training } = recipe
+  const { step, metrics } = made
   await directory.log({ type: 'step', ...metrics })
   if (isDue(recipe, step, training.evaluateEvery)) await scoreHeldOut(run, step)
-  // Only GRPO forms groups.
-  if (training.algorithm !== 'grpo' || !isDue(recipe, step, training.episodesEvery)) return
-  if (groups.length === 0) return
-  await directory.saveEpisodes(checkpointName(step), savedGroups(groups, truths, step))
-  await saveTrajectories(join(directory.path, 'trajectories'), groups, step)
-}
-
-/** Saves the token trajectories of a step's groups, with scores and advantages. */
-async function saveTrajectories(
-  folder: string,
-  groups: readonly Group[],
-  step: number,
-): Promise<void> {
-  await mkdir(folder, { recursive: true })
-  await using writer = trajectoryWriter(join(folder, `${checkpointName(step)}.parquet`))
-  for (const { id, episodes, scores, advantages } of groups)
-    for (const [i, episode] of episodes.entries())
-      await writer.append(
-        episodeTrajectories(episode, {
-          ...{ groupId: id, advantage: advantages[i] ?? 0, step },
-          ...(scores[i] ? { score: scores[i] } : {}),
-        }),
-      )
-  await writer.close()
+  // Fine-tuning plays nothing.
+  if (training.algorithm !== 'sft' && isDue(recipe, step, training.episodesEvery))
+    await saveStep(directory, made)
 }
 
 function* savedEpisodes(played: readonly PlayedCase[], step: number): Generator<SavedEpisode> {
   for (const { episode, truth, scores } of played)
     if (episode && scores) yield { episode, truth: graderView(truth), score: scores.reward, step }
-}
-
-function* savedGroups(
-  groups: readonly Group[],
-  truths: ReadonlyMap<string, GraderView>,
-  step: number,
-): Generator<SavedEpisode> {
-  for (const { id, caseId, episodes, scores } of groups)
-    for (const [i, episode] of episodes.entries()) {
-      const truth = truths.get(caseId)
-      const score = scores[i]
-      if (truth && score) yield { episode, truth, score, group: id, step }
-    }
 }
 
 const drawRunCurves = ({ recipe, task, directory, references }: TrainingRun) =>

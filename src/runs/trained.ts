@@ -4,18 +4,13 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { Fault } from '../error.js'
+import { readableFolder } from '../storage/atomic-write.js'
 import type { Task } from '../tasks/task.js'
 import { type OpenedBackend, openBackend } from './backends.js'
 import { checkpointName, lastCheckpoint, recipeOfRun } from './directory.js'
 import { assertPartsGiven } from './own-parts.js'
-import {
-  type OwnPartName,
-  ownPartNames,
-  type PartKey,
-  parseRecipe,
-  partKeys,
-  type Recipe,
-} from './recipe.js'
+import { type OwnPartName, ownPartNames, parseRecipe, type Recipe } from './recipe.js'
+import { type PartKey, partKeys } from './recipe-paths.js'
 
 /** A training run's folder and the checkpoint in it that an agent's name means. */
 export interface Trained {
@@ -24,9 +19,10 @@ export interface Trained {
 }
 
 export async function trainedAt(path: string): Promise<Trained | undefined> {
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined
-  if (/^(step-\d+|best)$/.test(basename(path)))
-    return { run: dirname(dirname(path)), checkpoint: path }
+  const isCheckpoint = /^(step-\d+|best)$/.test(basename(path))
+  const place = isCheckpoint ? await readableFolder(path) : path
+  if (!statSync(place, { throwIfNoEntry: false })?.isDirectory()) return undefined
+  if (isCheckpoint) return { run: dirname(dirname(path)), checkpoint: place }
   const step = await lastCheckpoint(path)
   if (step > 0) return { run: path, checkpoint: join(path, 'checkpoints', checkpointName(step)) }
   throw new Fault(

@@ -6,8 +6,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { statSync, write as writeTo } from 'node:fs'
-import { mkdir, open, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { mkdir, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Fault } from '../error.js'
@@ -91,7 +91,7 @@ export async function newFile(path: string): Promise<NewFile> {
       close: async () => {},
       discard: async () => {},
     }
-  const temporary = to.kind === 'file' ? `${to.path}.${process.pid}.partial` : undefined
+  const temporary = to.kind === 'file' ? `${to.path}.${randomUUID()}.partial` : undefined
   const handle = await open(temporary ?? to.path, 'w')
   const discard = async (): Promise<void> => {
     await handle.close().catch(() => {})
@@ -137,8 +137,54 @@ export async function writeFileAtomically(
   await file.close()
 }
 
+/** Whether a name in a folder is that of a write that was cut off by the end of its process. */
+export const isLeftover = (name: string): boolean => /\.[\da-f-]+\.(partial|tmp|old)$/.test(name)
+
+/** Error codes of a rename to a folder that somebody else has put there meanwhile. */
+const taken: readonly unknown[] = ['ENOTEMPTY', 'EEXIST', 'EPERM']
+
+/** Renames a folder to `place`; what is there is moved away first. Another writer may come in between. */
+async function replaceFolder(fresh: string, place: string): Promise<void> {
+  const moved: string[] = []
+  for (let tries = 1; ; tries++) {
+    const old = `${place}.${randomUUID()}.old`
+    await rename(place, old).then(
+      () => moved.push(old),
+      () => undefined,
+    )
+    try {
+      await rename(fresh, place)
+      for (const one of moved) await rm(one, { recursive: true, force: true })
+      return
+    } catch (error) {
+      if (tries > 20 || !taken.includes((error as NodeJS.ErrnoException).code)) throw error // errors of fs have a code
+    }
+  }
+}
+
 /**
- * Fills a temporary folder, then renames it; an existing folder stays until the rename.
+ * Where a folder can be read: its own path, or, where a writer was killed between its two renames, the folder that it
+ * was about to replace.
+ */
+export async function readableFolder(folder: string): Promise<string> {
+  const place = await followLinks(folder)
+  for (let tries = 0; tries < 3; tries++) {
+    if (await statOf(place)) return folder
+    const names = await readdir(dirname(place)).catch(() => [])
+    const old = names.find(
+      (name) => name.startsWith(`${basename(place)}.`) && name.endsWith('.old'),
+    )
+    if (old === undefined) return folder
+    // A writer that lives needs a moment for its second rename.
+    if (tries === 2) return join(dirname(place), old)
+    await sleep(20)
+  }
+  return folder
+}
+
+/**
+ * Fills a temporary folder, then renames it; an existing folder stays until the rename. A process that is killed just
+ * before it leaves the existing one under another name: see {@link readableFolder}.
  * @throws Fault `bad-input` for a file
  */
 export async function writeFolderAtomically(
@@ -149,17 +195,11 @@ export async function writeFolderAtomically(
   if ((await statOf(place))?.isDirectory() === false)
     throw new Fault('bad-input', `${folder}: expected a folder, got a file`)
   const fresh = `${place}.${randomUUID()}.tmp`
-  const old = `${place}.${randomUUID()}.old`
   await mkdir(dirname(place), { recursive: true })
   await mkdir(fresh)
   try {
     await fill(fresh)
-    const replaced = await rename(place, old).then(
-      () => true,
-      () => false,
-    )
-    await rename(fresh, place)
-    if (replaced) await rm(old, { recursive: true, force: true })
+    await replaceFolder(fresh, place)
   } finally {
     await rm(fresh, { recursive: true, force: true })
   }

@@ -19,13 +19,14 @@ export const adamDefaults = {
 /** The policy loss: PPO's clip without an entropy bonus. */
 export const defaultLoss = { kind: 'ppo-clip', ...clipDefaults, entropy: 0 } as const satisfies Loss
 
-/** Settings of every loop that plays. */
+/** Settings of every loop that plays. `maxUnscored` is the number of steps in a row without a score that ends a run. */
 export const loopDefaults = {
   seed: 0,
   normaliser: 'dr-grpo' satisfies NormaliserKind,
   epochs: 1,
   temperature: 1,
   concurrency: 16,
+  maxUnscored: 3,
 } as const
 
 /** Settings of GRPO. */

@@ -27,6 +27,8 @@ export interface StepMetrics {
       readonly singleton: number
       readonly tooFewScored: number
     }
+    /** Groups that the run has begun so far, where they are played ahead of their steps: a resumed run begins after them. */
+    readonly begun?: number
   }
   readonly samples: {
     readonly used: number
@@ -54,7 +56,7 @@ export interface TrainingEvents {
   'step-end': (metrics: StepMetrics) => void
   'held-out-scored': (metrics: HeldOutMetrics) => void
   'checkpoint-saved': (folder: string, step: number) => void
-  /** Status line of a backend's slow operation. */
+  /** A line for people: a backend's slow operation, or a lock that was taken over. */
   'backend-status': (line: string) => void
   /** A fault of the world that made a consultation or its score unavailable. */
   'fault-met': (fault: Error, where: string) => void

@@ -57,7 +57,8 @@ describe('a recipe', () => {
     ]
     for (const [key, owners] of Object.entries({
       groupSize: [grpo],
-      episodesEvery: [grpo],
+      groupsPerStep: [grpo],
+      episodesEvery: [grpo, ppo],
       loss: [grpo, ppo],
       temperature: [grpo, ppo],
       ppo: [ppo],
@@ -267,7 +268,8 @@ describe('a recipe that an earlier version stored', () => {
     },
     policy: { engine: 'peft', mode: 'lora', rank: 16 },
   })
-  const read = (value: object) => parseRecipe(stringify(value), 'config.yaml', [], StoredRecipe)
+  const read = (value: object) =>
+    parseRecipe(stringify(value), 'config.yaml', [], { schema: StoredRecipe })
 
   test('is read without the keys that have no effect, whatever they hold', () => {
     const grpo = read(stored({}))

@@ -1,12 +1,24 @@
 import { execFile, spawn } from 'node:child_process'
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import {
+  isLeftover,
   isStreamed,
   newFile,
+  readableFolder,
   writeFileAtomically,
   writeFolderAtomically,
 } from '../../src/storage/atomic-write.js'
@@ -79,6 +91,13 @@ describe.each(every)('%s of a *.%s', (name, end) => {
       expect((await lstat(at(link))).isSymbolicLink()).toBe(true)
     expect(await readFile(target)).toEqual(await readFile(at(`plain.${end}`)))
     expect(await readdir(at('elsewhere'))).toEqual([`target.${end}`])
+  })
+
+  test('is whole when several write it at once', async () => {
+    await Promise.all(Array.from({ length: 12 }, () => write(at(`shared.${end}`))))
+    await write(at(`plain.${end}`))
+    expect(await readFile(at(`shared.${end}`))).toEqual(await readFile(at(`plain.${end}`)))
+    expect((await readdir(folder)).sort()).toEqual([`plain.${end}`, `shared.${end}`])
   })
 
   test('makes the file that a dangling link names', async () => {
@@ -188,4 +207,32 @@ test('cases read back through a link', async () => {
   await writeCases(at('link.jsonl'), cases)
   expect(await readFile(at('cases.jsonl'), 'utf8')).toBe(lines)
   expect(await readCases(at('link.jsonl'))).toEqual(cases)
+})
+
+describe('a folder with several writers', () => {
+  test('is at the end one of those written, whole', async () => {
+    const write = (n: number) =>
+      writeFolderAtomically(at('shared'), async (fresh) => {
+        for (const name of ['a', 'b']) await writeFile(join(fresh, name), `${n}`)
+      })
+    await Promise.all(Array.from({ length: 12 }, (_, n) => write(n)))
+    const texts = ['a', 'b'].map((name) => readFile(at('shared', name), 'utf8'))
+    const [a, b] = await Promise.all(texts)
+    expect(a).toBe(b)
+    expect(await readdir(folder)).toEqual(['shared'])
+  })
+
+  test('whose writer was killed between its renames is read where it was moved', async () => {
+    await mkdir(at('best'))
+    expect(await readableFolder(at('best'))).toBe(at('best'))
+    await rename(at('best'), at('best.1234.old'))
+    await mkdir(at('best.1234.tmp'))
+    expect(await readableFolder(at('best'))).toBe(at('best.1234.old'))
+    expect(await readableFolder(at('other'))).toBe(at('other'))
+  })
+})
+
+test('leftovers of writers are told from files that somebody named', () => {
+  const left = ['best.3f0c-11.old', 'a.parquet.4711.partial', 'best.3f0c.tmp']
+  expect([...left, 'notes.old', 'draft.tmp', 'a.partial'].filter(isLeftover)).toEqual(left)
 })

@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { Fault, rethrowAsFault } from '../../error.js'
 import type { Evaluation } from '../../evaluation/evaluate.js'
 import { type Curves, drawCurves } from '../../runs/curves.js'
-import type { MetricsLine } from '../../runs/directory.js'
+import type { MetricsLine } from '../../runs/open-directory.js'
 import { output, type PrintFlags, type Terminal } from '../print/output.js'
 
 interface CurvesFlags extends PrintFlags {

@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import type { AnyAgent } from '../../agent.js'
 import type { Case } from '../../case.js'
 import { Fault } from '../../error.js'
+import { assertAnyScored } from '../../evaluation/any-scored.js'
 import {
   buildEvaluation,
   type Evaluation,
@@ -183,6 +184,7 @@ async function evaluateSession(
   const usage = await playRest(session, terminal)
   const now = new Map(played.map((one) => [one.truth.id, one] as const))
   const inOrder = cases.flatMap(({ id }) => archive?.done.get(id) ?? now.get(id) ?? [])
+  assertAnyScored(inOrder)
   const references = await playReferences(session, terminal)
   return buildEvaluation(inOrder, {
     ...{ agent: plan.agent, tier: task.tier, lang: task.language, split: plan.split },

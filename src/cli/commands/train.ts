@@ -7,7 +7,7 @@ import { parseRecipe, type Recipe } from '../../runs/recipe.js'
 import { train as run, type TrainingResult } from '../../runs/train.js'
 import { type HeldOutMetrics, type StepMetrics, trainingEmitter } from '../../trainers/events.js'
 import type { CaseFlags } from '../flags/flags.js'
-import { reportStop } from '../print/failure.js'
+import { isBadInput, reportStop } from '../print/failure.js'
 import { commandLine, numberText, type Output, output, type Terminal } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
 import { showPair, showResult } from '../print/training-text.js'
@@ -22,6 +22,7 @@ interface TrainFlags extends CaseFlags {
   readonly resume?: string
   readonly printCommand?: boolean
   readonly trust?: boolean
+  readonly acceptChanges?: boolean
 }
 
 /** Flags as `--set` assignments, in the order in which they override the recipe. */
@@ -102,7 +103,8 @@ async function runWithProgress(
   const bar = await startProgress(terminal, { ...flags, label: 'training', total, from })
   const { events, faults } = followTraining(recipe, bar.update, (line) => void out.note(line))
   try {
-    return await run(recipe, { out: folder, events, signal })
+    const { acceptChanges = false } = flags
+    return await run(recipe, { out: folder, events, signal, acceptChanges })
   } catch (error) {
     if (!signal.aborted) throw error
     return undefined
@@ -112,6 +114,9 @@ async function runWithProgress(
       await out.note(`${faults.count} consultations were left out; the first: ${faults.first}`)
   }
 }
+
+/** Whether the world failed, which may be well again later; what was given wrong is to be put right first. */
+const isOutage = (error: unknown): boolean => Fault.is(error) && !isBadInput(error)
 
 /** Runs `bedside train`: a recipe file, the default recipe, or a resumed run. @returns the exit code */
 export async function train(
@@ -131,18 +136,19 @@ export async function train(
     return out.show(text, { command, out: folder, recipe })
   }
   const { steps } = recipe.training
+  const kept = async () =>
+    `${await lastCheckpoint(folder)} of ${steps} steps are kept in ${folder}.`
   await out.note(
     `${recipe.recipe}: ${steps} steps on the ${recipe.backend} backend, into ${folder}; first the floor, the ceiling and the untrained doctor`,
   )
-  const result = await runWithProgress(recipe, folder, flags, { terminal, out })
-  if (!result) {
-    const done = await lastCheckpoint(folder)
-    return reportStop(
-      terminal,
-      `${done} of ${steps} steps are kept in ${folder}. Go on with:`,
-      resume,
-    )
-  }
+  const result = await runWithProgress(recipe, folder, flags, { terminal, out }).catch(
+    async (error) => {
+      if (isOutage(error))
+        await out.note(`${await kept()} Go on, once it is over, with:\n  ${resume}`)
+      throw error
+    },
+  )
+  if (!result) return reportStop(terminal, `${await kept()} Go on with:`, resume)
   await out.note('')
   await showResult(result, folder, out)
   if (recipe.showConsultations) await showPair(result, out)

@@ -93,6 +93,7 @@ export function addTrain(program: Command, declare: Declare): void {
     .option('--set <path=value>', 'lay a value over the recipe; may be repeated', collect)
     .option('--out <DIR>', 'the run directory (default: runs/<recipe>-<time>)')
     .option('--resume <DIR>', 'go on with a run that stopped, to the same weights')
+    .option('--accept-changes', 'go on although case, demonstration or module files have changed')
     .option('--trust', trustHelp)
     .option('--print-command', 'print the command and the whole recipe, and start nothing')
   const meaning = 'a case file, or how many held-out cases to generate for the report'

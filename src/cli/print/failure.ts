@@ -3,7 +3,9 @@ import { CommanderError } from 'commander'
 import { errorMessage, Fault } from '../../error.js'
 import { createPaint, type Terminal } from './output.js'
 
-const badInput: readonly string[] = ['bad-input', 'bad-checkpoint']
+/** Whether a fault is about what the user gave (exit code 2). */
+export const isBadInput = ({ code }: Fault): boolean =>
+  code === 'bad-input' || code === 'bad-checkpoint'
 
 /** System error codes of a path that does not fit its flag. */
 const badPath = ['ENOENT', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EACCES', 'EPERM', 'EROFS']
@@ -31,7 +33,7 @@ export function reportFailure(error: unknown, { stderr, env, signal }: Terminal)
   // A message that begins with a flag is about the user's input.
   else if (!Fault.is(error) && system === undefined && !errorMessage(error).startsWith('--'))
     stderr.write('This is an internal error. BEDSIDE_DEBUG=1 prints the stack.\n')
-  const given = Fault.is(error) ? badInput.includes(error.code) : badPath.includes(system ?? '')
+  const given = Fault.is(error) ? isBadInput(error) : badPath.includes(system ?? '')
   return given ? 2 : 1
 }
 

@@ -6,6 +6,7 @@
  * ahead of the steps.
  */
 import type { StepReport } from '../../backend.js'
+import type { Case } from '../../case.js'
 import { Fault } from '../../error.js'
 import type { AdvantageEstimator, Group, GroupPolicy } from '../../group.js'
 import type { AdvantageMethod } from '../advantages/method.js'
@@ -32,6 +33,8 @@ import {
 export interface GrpoStep extends StepResult {
   /** All groups in the order of their places, those without a learning signal included. */
   readonly groups: readonly Group[]
+  /** The case of each group. */
+  readonly cases: readonly Case[]
 }
 
 /** Options of {@link trainGrpo}. */
@@ -48,6 +51,8 @@ export interface GrpoOptions extends PlayingOptions<GrpoStep> {
   readonly resample?: { readonly most: number }
   /** Plays ahead, with policies up to this many versions old; 0 for on-policy groups. @default 0 */
   readonly maxStaleness?: number
+  /** With `maxStaleness`: groups begun before `firstStep` (`metrics.groups.begun`). @default those of its steps */
+  readonly begun?: number
 }
 
 /** Fills in the defaults. */
@@ -123,13 +128,14 @@ async function playStep(options: GrpoSettings, step: number): Promise<PlayedStep
       ? planResampling(groups, { wanted: groupsPerStep, most: resample.most, drawn }).draw
       : 0
   }
-  return { members, groups, drawn, lost: drawn - groups.length, faults, stale: 0, staleGroups: 0 }
+  const lost = drawn - groups.length
+  return { members, groups, drawn, lost, faults, stale: 0, staleGroups: 0 }
 }
 
 /** Forms the groups of a lease. */
 function formLeased(
   { advantages, policy }: GrpoSettings,
-  { rollouts: taken, empty, stale }: Lease<PlayedGroup>,
+  { rollouts: taken, empty, stale, begun }: Lease<PlayedGroup>,
 ): PlayedStep {
   const groups = taken.flatMap(
     ({ step, place, members }) =>
@@ -142,7 +148,7 @@ function formLeased(
     lost: empty.length,
     faults: [...taken, ...empty].reduce((sum, { faults }) => sum + faults.length, 0),
     stale: stale.reduce((sum, { members }) => sum + members.length, 0),
-    staleGroups: stale.length,
+    ...{ staleGroups: stale.length, begun },
   }
 }
 
@@ -176,12 +182,16 @@ async function trainStep(
   const { policyVersion } = options.backend
   const lease = await source?.lease(options.groupsPerStep, { policyVersion })
   const played = lease ? formLeased(options, lease) : await playStep(options, step)
+  options.assertScored(step, played.members)
   const groups = estimateBatch(played.groups, options.advantages)
   for (const group of groups) options.events.emit('group-formed', group)
   const { update, forks } = await learn(options, step, groups)
   if (lease) source?.ack(lease)
   const measured = rolloutMetrics({ ...played, groups }, forks)
-  return { step, metrics: stepMetrics(options, { step, started }, measured, update), groups }
+  const truths = new Map(played.members.map(({ truth }) => [truth.id, truth]))
+  // Every group was formed of members.
+  const cases = groups.map(({ caseId }) => truths.get(caseId) as Case)
+  return { step, metrics: stepMetrics(options, { step, started }, measured, update), groups, cases }
 }
 
 /** @throws RangeError for options that contradict one another */
@@ -212,7 +222,7 @@ export async function trainGrpo(options: GrpoOptions): Promise<LoopSummary> {
           play: settings,
           sampler: () => backend.sampler({ temperature }),
           name: backend.name,
-          firstStep,
+          ...{ firstStep, begun: settings.begun },
           versionsPerStep: settings.epochs,
         })
       : undefined

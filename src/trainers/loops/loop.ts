@@ -1,11 +1,12 @@
 /** Shared by the training loops: options and their defaults, the step loop with its events, and metrics. */
 import type { Backend, StepReport } from '../../backend.js'
 import type { Episode } from '../../episode.js'
-import type { Fault } from '../../error.js'
+import { Fault } from '../../error.js'
 import type { Group } from '../../group.js'
 import { mapPool } from '../../platform/concurrency.js'
-import type { Reward } from '../../reward.js'
+import { type Reward, unavailableReason } from '../../reward.js'
 import type { BatchOptions } from '../batches/group-batch.js'
+import { assertCounts } from '../counts.js'
 import { adamDefaults, defaultLoss, loopDefaults } from '../defaults.js'
 import { type StepMetrics, type TrainingEmitter, trainingEmitter } from '../events.js'
 import type { GroupMember, PlayOptions, RolloutJob } from '../rollouts/group-rollouts.js'
@@ -64,6 +65,8 @@ export interface PlayingOptions<Made extends StepResult>
   readonly temperature?: number
   /** Episodes under way at once. @default 16 */
   readonly concurrency?: number
+  /** The run ends with a fault when no consultation of so many steps in a row could be scored. @default 3 */
+  readonly maxUnscored?: number
 }
 
 /** Fills in the defaults that the loops that play share. */
@@ -71,6 +74,7 @@ export const resolvePlaying = <Options extends PlayingOptions<never>>({
   epochs = loopDefaults.epochs,
   temperature = loopDefaults.temperature,
   concurrency = loopDefaults.concurrency,
+  maxUnscored = loopDefaults.maxUnscored,
   loss = defaultLoss,
   normaliser = loopDefaults.normaliser,
   adam = adamDefaults,
@@ -80,7 +84,33 @@ export const resolvePlaying = <Options extends PlayingOptions<never>>({
 }: Options) => ({
   ...rest,
   ...{ epochs, temperature, concurrency, loss, normaliser, adam, accuracy, events },
+  assertScored: scoreGuard(maxUnscored),
 })
+
+/**
+ * Makes a check of every step's members, before the step learns.
+ * @returns a function that throws a Fault with the first reason at the `most`-th step in a row of which no consultation
+ *   could be scored: the judge, the reward or the patient is down, and there is nothing to learn
+ */
+function scoreGuard(most: number) {
+  assertCounts({ maxUnscored: most })
+  let row: { readonly from: number; readonly reason: string; consultations: number } | undefined
+  return (step: number, members: readonly GroupMember[]): void => {
+    const reasons = members.flatMap(({ score }) => unavailableReason(score) ?? [])
+    const [reason] = reasons
+    if (reason === undefined || members.some(({ score }) => score.total !== null)) {
+      row = undefined
+      return
+    }
+    row ??= { from: step, reason, consultations: 0 }
+    row.consultations += members.length
+    if (step - row.from + 1 < most) return
+    throw new Fault(
+      'component-failed',
+      `steps ${row.from} to ${step}: none of ${row.consultations} consultations could be scored; the first reason: ${row.reason}`,
+    )
+  }
+}
 
 /** Plays jobs with the current policy, at the loop's temperature or another. */
 export function playJobs(
@@ -152,6 +182,8 @@ export interface PlayedStep {
   /** Number of members, and of groups, whose policy version was too old. */
   readonly stale: number
   readonly staleGroups: number
+  /** Number of groups that the run has begun, where they are played ahead. */
+  readonly begun?: number
 }
 
 /** Mean of a list; null for an empty one. */
@@ -167,7 +199,7 @@ export function rolloutMetrics(
   const count = (status: Group['status']): number =>
     groups.filter((group) => group.status === status).length
   const [singleton, tooFewScored] = [count('singleton'), count('too-few-scored')]
-  const { lost, faults, stale, staleGroups } = counts
+  const { lost, faults, stale, staleGroups, begun } = counts
   return {
     reward: mean(totals),
     accuracy: mean(members.flatMap(({ right }) => right ?? [])),
@@ -178,6 +210,7 @@ export function rolloutMetrics(
       zeroVariance: count('zero-variance'),
       dropped: lost + staleGroups + singleton + tooFewScored,
       reasons: { lost, stale: staleGroups, singleton, tooFewScored },
+      ...(begun === undefined ? {} : { begun }),
     },
     samples: {
       used: groups.reduce(

@@ -5,7 +5,8 @@
  * the same weights as one that was not.
  */
 import type { StepReport } from '../../backend.js'
-import { makeNormaliser, type TrainBatch } from '../../batch.js'
+import { makeNormaliser, type TokenSegment, type TrainBatch } from '../../batch.js'
+import type { Case } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { Score } from '../../reward.js'
@@ -31,8 +32,11 @@ import {
 export interface PpoStep extends StepResult {
   /** Episodes played to the end, in the order of their places. */
   readonly episodes: readonly Episode[]
-  /** One per episode. */
+  /** One per episode, as of `cases`. */
   readonly scores: readonly Score[]
+  readonly cases: readonly Case[]
+  /** What was learned from: the scored episodes' segments, with the advantage of every token. */
+  readonly segments: readonly TokenSegment[]
 }
 
 /** Options of the critic's training. */
@@ -140,6 +144,7 @@ async function learn(
 async function trainStep(options: PpoSettings, step: number): Promise<PpoStep> {
   const started = performance.now()
   const { members, faults } = await playStep(options, step)
+  options.assertScored(step, members)
   const episodes = members.map(({ episode }) => episode)
   const examples = await criticBatch(options, members)
   const forks = examples.reduce((sum, { segments }) => sum + segments.length - 1, 0)
@@ -148,7 +153,10 @@ async function trainStep(options: PpoSettings, step: number): Promise<PpoStep> {
   const played = rolloutMetrics({ members, faults, ...noGroups }, forks)
   const measured = { ...played, samples: { ...played.samples, used: examples.length } }
   const metrics = stepMetrics(options, { step, started }, measured, update)
-  return { step, metrics, episodes, scores: members.map(({ score }) => score) }
+  const scores = members.map(({ score }) => score)
+  const cases = members.map(({ truth }) => truth)
+  const segments = examples.flatMap((example) => example.segments)
+  return { step, metrics, episodes, scores, cases, segments }
 }
 
 /**

@@ -6,7 +6,8 @@ import pLimit from 'p-limit'
 import type { Agent } from '../../agent.js'
 import { drawVersions } from '../../episode.js'
 import { Fault } from '../../error.js'
-import { type GroupMember, type PlayOptions, playMember, rolloutJobs } from './group-rollouts.js'
+import type { GroupMember, PlayOptions } from './group-rollouts.js'
+import { noRolloutFault, playMember, rolloutJobs } from './group-rollouts.js'
 import { openRolloutSource, type RolloutSource } from './rollout-source.js'
 
 /** Options of {@link openGroupSource}. */
@@ -16,6 +17,8 @@ export interface GroupSourceOptions {
   readonly sampler: () => Agent
   readonly name: string
   readonly firstStep: number
+  /** Groups begun before, which are not played again. @default those of the steps before `firstStep` */
+  readonly begun?: number | undefined
   readonly groupsPerStep: number
   readonly groupSize: number
   readonly concurrency: number
@@ -43,7 +46,8 @@ const oldestVersion = ({ members }: PlayedGroup): number =>
 
 /** Opens a source of groups that plays as many steps ahead as the bound on staleness allows. */
 export function openGroupSource(options: GroupSourceOptions): RolloutSource<PlayedGroup> {
-  const { play, sampler, name, firstStep, groupsPerStep, maxStaleness, versionsPerStep } = options
+  const { play, sampler, name, firstStep, begun, groupsPerStep } = options
+  const { maxStaleness, versionsPerStep } = options
   const limit = pLimit(options.concurrency)
   /** Plays the members of the n-th group of the run, each when `limit` lets it. */
   const make = async (n: number, stopped: AbortSignal): Promise<PlayedGroup> => {
@@ -65,14 +69,19 @@ export function openGroupSource(options: GroupSourceOptions): RolloutSource<Play
   }
   return openRolloutSource({
     make,
-    first: (firstStep - 1) * groupsPerStep,
+    first: begun ?? (firstStep - 1) * groupsPerStep,
     ahead: groupsPerStep * (1 + Math.floor(maxStaleness / versionsPerStep)),
     oldestVersion,
     maxStaleness,
     isEmpty: ({ members }) => members.length === 0,
     checkEmpty(empty) {
-      // A world that is down stays down: the run could learn nothing.
-      if (empty.length >= groupsPerStep) throw empty[0]?.faults[0]
+      // A world that is down stays down: the run could learn nothing. Groups are empty for faults.
+      const faults = empty.flatMap((group) => group.faults)
+      if (empty.length >= groupsPerStep)
+        throw noRolloutFault(
+          `${empty.length} groups: none of their ${faults.length}`,
+          faults[0] as Fault,
+        )
     },
   })
 }

@@ -30,6 +30,7 @@ export interface PlayOptions {
 /** A played and scored member of a group. */
 export interface GroupMember {
   readonly place: number
+  readonly truth: Case
   readonly episode: Episode
   readonly score: Score
   /** Accuracy, 0 to 1; null if unknown. */
@@ -70,7 +71,7 @@ export async function playMember(
   const trouble = unavailableReason(scores.reward)
   if (trouble !== undefined)
     events.emit('fault-met', new Fault('component-failed', trouble), `${at} (${episode.caseId})`)
-  return { place, episode, score: scores.reward, right: scores.accuracy.total }
+  return { place, truth, episode, score: scores.reward, right: scores.accuracy.total }
 }
 
 /** Number of the first case that dynamic sampling draws: no step without it comes that far. */

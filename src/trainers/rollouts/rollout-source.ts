@@ -17,6 +17,8 @@ export interface Lease<T> {
   /** Rollouts dropped since the last lease: too old, or without anything to learn from. */
   readonly stale: readonly T[]
   readonly empty: readonly T[]
+  /** Number of the first rollout that has not been begun: where a source opened later goes on. */
+  readonly begun: number
 }
 
 /** Options of {@link RolloutSource.lease}. */
@@ -100,8 +102,7 @@ function makeAhead<T>({ make, first = 0, ahead }: RolloutSourceOptions<T>) {
     }
   }
   return {
-    put,
-    launch,
+    ...{ put, launch, begun: () => next },
     /** The oldest that is ready, as soon as there is one. */
     async take(signal: AbortSignal | undefined): Promise<NumberedRollout<T>> {
       for (;;) {
@@ -170,7 +171,7 @@ export function openRolloutSource<T>(options: RolloutSourceOptions<T>): RolloutS
         holder,
         rollouts: all.map(({ rollout }) => rollout),
         expires: performance.now() + leaseMs,
-        ...{ stale: stale ?? [], empty: empty ?? [] },
+        ...{ stale: stale ?? [], empty: empty ?? [], begun: made.begun() },
       }
       leases.set(lease.id, { lease, all })
       return lease

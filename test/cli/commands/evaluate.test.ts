@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -323,4 +323,14 @@ describe('an evaluation that stopped', () => {
     const same = await bedside(['evaluate', '--agent', 'random', '--cases', '3', '--out', out])
     expect(same.code).toBe(0)
   })
+})
+
+test('exits 1 with the reason when no consultation can be scored', async () => {
+  const reward = join(folder, 'down.mjs')
+  await writeFile(reward, "export const reward = () => { throw new Error('503 from the judge') }\n")
+  const argv = ['--agent', 'random', '--cases', '3', '--reward', reward]
+  const { code, stdout, stderr } = await bedside(['evaluate', ...argv, '--json'])
+  expect([code, stdout]).toEqual([1, ''])
+  expect(stderr).toContain('none of the 3 consultations')
+  expect(stderr).toContain('503 from the judge')
 })
