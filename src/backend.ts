@@ -1,4 +1,7 @@
-/** The backend: holds the weights, samples as an agent, and makes a new policy version from a training batch. */
+/**
+ * The backend: holds the weights, samples as an agent, and makes a new policy version from a training batch. Its three
+ * sides (sampler, learner, checkpoints) are usable alone.
+ */
 import type { Agent } from './agent.js'
 import type { Loss, NormaliserKind, TokenSegment, TrainBatch } from './batch.js'
 import { assertBatch } from './batch.js'
@@ -16,6 +19,15 @@ export interface Capabilities {
   /** A value model: `values`, and batches with `critic`. @default false */
   readonly critic?: boolean
   readonly exports: readonly string[]
+  /**
+   * What the backend keeps itself: a trainer that owns its process may keep the optimiser's state, the checkpoints or
+   * the old weights of the ratio out of reach. @default all of it
+   */
+  readonly owns?: {
+    readonly optimiser?: boolean
+    readonly checkpoints?: boolean
+    readonly oldWeights?: boolean
+  }
   /** The most tokens of one move, for the dr-grpo normaliser of a loop that is not told a bound. @default 1 */
   readonly maxMoveTokens?: number
 }
@@ -49,20 +61,27 @@ export interface StepReport {
   readonly critic?: { readonly loss: number; readonly explained: number }
 }
 
-/** Options of {@link Backend.sampler}. */
+/** Options of {@link Sampler.sampler}. */
 export interface SamplerOptions {
   /** 0 takes the most likely token. @default 1 */
   readonly temperature?: number
 }
 
-/** Weights with a sampler, a learner and checkpoints. Optional members are features some backends lack. */
-export interface Backend extends AsyncDisposable {
+/** Draws with the current weights. */
+export interface Sampler {
   readonly name: string
-  readonly capabilities: Capabilities
   /** Increases by one with every step. */
   readonly policyVersion: number
   /** An agent that samples from the current weights; its moves carry their tokens and log-probs. */
   sampler(options?: SamplerOptions): Agent
+}
+
+/** Takes gradient steps. Optional members are features some learners lack. */
+export interface Learner {
+  readonly name: string
+  readonly capabilities: Capabilities
+  /** Increases by one with every step. */
+  readonly policyVersion: number
   /**
    * One gradient step.
    * @throws RangeError for a malformed batch, another policy version, or an unsupported loss: nothing is applied
@@ -85,6 +104,10 @@ export interface Backend extends AsyncDisposable {
    * A move outside this policy's action space is masked. Without any move inside it there are no segments.
    */
   demonstrate?(episode: Episode): readonly TokenSegment[]
+}
+
+/** Saves and loads the weights. */
+export interface Checkpoints {
   /** Writes weights and optimiser state into a folder, atomically. */
   save(folder: string): Promise<void>
   /** Restores a saved folder. @throws Fault `bad-checkpoint` for another policy shape; the weights stay unchanged */
@@ -93,13 +116,16 @@ export interface Backend extends AsyncDisposable {
   export(format: string, file: string): Promise<void>
 }
 
+/** Weights with a sampler, a learner and checkpoints, where this side drives. */
+export interface Backend extends Sampler, Learner, Checkpoints, AsyncDisposable {}
+
 /**
  * Refuses a batch that a backend cannot step on: an undeclared loss, normaliser or entropy bonus, a malformed
  * segment, another policy version. A backend calls it before any gradient.
  * @throws RangeError saying what was expected
  */
 export function assertSteppable(
-  { capabilities, policyVersion }: Pick<Backend, 'capabilities' | 'policyVersion'>,
+  { capabilities, policyVersion }: Pick<Learner, 'capabilities' | 'policyVersion'>,
   batch: TrainBatch,
 ): void {
   const {
@@ -124,6 +150,13 @@ export function assertSteppable(
   if (loss.correction && !correction)
     throw new RangeError(
       'Expected a loss without an importance correction, which this backend does not have',
+    )
+  if (
+    batch.segments.some(({ oldLogprobs }) => oldLogprobs) &&
+    capabilities.owns?.oldWeights === false
+  )
+    throw new RangeError(
+      'Expected a batch without `oldLogprobs`: the trainer of this backend computes the old log-probs itself',
     )
   if (batch.critic && !critic)
     throw new RangeError('Expected a batch without a critic, which this backend does not have')

@@ -1,6 +1,12 @@
 /** `bedside/trainers`: training loops, advantage estimators, losses, batches, the embedded backend, trajectories. */
 
-export { assertSteppable, type SamplerOptions } from '../backend.js'
+export {
+  assertSteppable,
+  type Checkpoints,
+  type Learner,
+  type Sampler,
+  type SamplerOptions,
+} from '../backend.js'
 export type {
   AdamSettings,
   ClipBounds,

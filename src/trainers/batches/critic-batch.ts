@@ -1,5 +1,5 @@
 /** Training examples for a policy with a critic: token rewards, GAE advantages, returns and old values. */
-import type { Backend } from '../../backend.js'
+import type { Learner } from '../../backend.js'
 import { countDrawnTokens, type KlPenalty, type Loss, type TokenSegment } from '../../batch.js'
 import { gae } from '../advantages/gae.js'
 import { assertFactor, klPenalisedRewards, terminalReward } from '../advantages/token-rewards.js'
@@ -10,7 +10,7 @@ import { episodeSegments } from './segments.js'
 /** How rewards and advantages of a policy with a critic are computed. */
 export interface CriticOptions {
   /** A backend with a critic. */
-  readonly backend: Backend
+  readonly backend: Learner
   readonly loss: Loss
   /**
    * KL penalty subtracted from the reward of every drawn token (HuatuoGPT-o1: k1 with 0.03). In a reward only k1 has

@@ -1,5 +1,5 @@
 /** Builds a training batch from groups: segments of the members that learn, and the log-probs their loss needs. */
-import type { Backend } from '../../backend.js'
+import type { Learner } from '../../backend.js'
 import type { Loss, NormaliserKind, TokenSegment, TrainBatch } from '../../batch.js'
 import { makeNormaliser } from '../../batch.js'
 import type { Group } from '../../group.js'
@@ -49,7 +49,7 @@ export function toTrainBatch(
  * @throws TypeError for a backend without `logprobs` where the loss needs them
  */
 export async function attachLogprobs(
-  backend: Backend,
+  backend: Learner,
   loss: Loss,
   segments: readonly TokenSegment[],
 ): Promise<readonly TokenSegment[]> {

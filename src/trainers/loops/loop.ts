@@ -1,5 +1,5 @@
 /** Shared by the training loops: options and their defaults, the step loop with its events, and metrics. */
-import type { Backend, StepReport } from '../../backend.js'
+import type { Learner, Sampler, StepReport } from '../../backend.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { Group } from '../../group.js'
@@ -57,7 +57,7 @@ export interface PlayingOptions<Made extends StepResult>
   extends WorldOptions,
     LoopOptions<Made>,
     Partial<BatchOptions> {
-  readonly backend: Backend
+  readonly backend: Sampler & Learner
   readonly steps: number
   /** Passes over the same rollouts; ratio clipping applies from the second gradient step on. @default 1 */
   readonly epochs?: number
@@ -115,7 +115,7 @@ function scoreGuard(most: number) {
 /** Plays jobs with the current policy, at the loop's temperature or another. */
 export function playJobs(
   options: PlayOptions & {
-    readonly backend: Backend
+    readonly backend: Sampler
     readonly temperature: number
     readonly concurrency: number
   },
@@ -129,7 +129,7 @@ export function playJobs(
 
 /** Completes a step's metrics. @param started when the step began, by `performance.now` */
 export const stepMetrics = (
-  { backend, steps }: { readonly backend: Backend; readonly steps: number },
+  { backend, steps }: { readonly backend: Learner; readonly steps: number },
   { step, started }: { readonly step: number; readonly started: number },
   measured: Omit<StepMetrics, 'step' | 'steps' | 'policyVersion' | 'update' | 'seconds'>,
   update: StepReport | undefined,
@@ -163,7 +163,7 @@ export async function runSteps<Made extends StepResult>(
  * limit of the episodes times the maximum tokens of one move.
  */
 export const maxEpisodeTokens = (
-  { backend, maxTokens }: { readonly backend: Backend; readonly maxTokens?: number },
+  { backend, maxTokens }: { readonly backend: Learner; readonly maxTokens?: number },
   episodes: readonly Pick<Episode, 'maxTurns'>[],
 ): number =>
   maxTokens ??

@@ -5,7 +5,7 @@
  * interrupted and resumed has the same weights as one that was not.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { Backend, StepReport } from '../../backend.js'
+import type { Learner, StepReport } from '../../backend.js'
 import { type Loss, makeNormaliser, type NormaliserKind, type TokenSegment } from '../../batch.js'
 import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
@@ -26,7 +26,7 @@ export interface SftStep extends StepResult {
 /** Options of {@link trainSft}. */
 export interface SftOptions extends LoopOptions<SftStep> {
   /** A backend with `demonstrate`. */
-  readonly backend: Backend
+  readonly backend: Learner
   /** Read to its end before the first step; a resumed run needs the same ones in the same order. */
   readonly demonstrations: Iterable<Episode> | AsyncIterable<Episode>
   /** @default 'token-mean' */
@@ -74,7 +74,7 @@ function countMoves({ mask }: TokenSegment): number {
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
 
 /** Makes the function that encodes an episode as segments the policy could have drawn. */
-function demonstrator(backend: Backend) {
+function demonstrator(backend: Learner) {
   const { demonstrate } = backend
   if (!demonstrate)
     throw new TypeError(
