@@ -5,6 +5,11 @@
  * punctuation, width and case cannot hide a phrase. Clause ends are kept beside it.
  */
 
+import { finish, type SlicedWork } from '../platform/slices.js'
+
+/** Phrases added between two pauses. */
+const phrasesPerSlice = 64
+
 /** Span of a clause in the normalised text, with its closing mark in the original. */
 export interface TextClause {
   readonly start: number
@@ -137,17 +142,24 @@ function add<T>(tree: Branch<T>, phrase: string, value: T): void {
   if (text.length > 0) at.leaf ??= { value, broken }
 }
 
-/** Builds a phrase trie. A hyphenated phrase also matches when written as two words, or as one. */
-export function phraseTree<T>(
+/** Builds a phrase trie in slices. A hyphenated phrase also matches when written as two words, or as one. */
+export function* growPhraseTree<T>(
   phrases: Iterable<readonly [phrase: string, value: T]>,
-): PhraseTree<T> {
+): SlicedWork<PhraseTree<T>> {
   const tree = branch<T>()
+  let count = 0
   for (const [phrase, value] of phrases) {
+    if (count++ % phrasesPerSlice === 0) yield
     add(tree, phrase, value)
     if (phrase.includes('-')) add(tree, phrase.replaceAll('-', ''), value)
   }
   return tree
 }
+
+/** Builds a phrase trie at once, as {@link growPhraseTree} does. */
+export const phraseTree = <T>(
+  phrases: Iterable<readonly [phrase: string, value: T]>,
+): PhraseTree<T> => finish(growPhraseTree(phrases))
 
 const endings = new Set(['s', 'es', 'd', 'ed', 'ing'])
 

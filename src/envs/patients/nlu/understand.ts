@@ -21,7 +21,7 @@ import {
   removeMatches,
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
-import { getLexicon, type Lexicon, type LexiconEntry } from './lexicon.js'
+import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import { type Sentence, splitSentences } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -301,11 +301,30 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   return { questions, topics, loose: [], kind: near ? 'ambiguous' : kind }
 }
 
-const interpreter = perKnowledge((knowledge) => {
-  const lexicon = getLexicon(knowledge)
-  return memoizeText((utterance: string) => interpret(lexicon, utterance), cacheBounds)
+const interpreters = perKnowledge((knowledge) => {
+  const { atOnce, whenReady } = getLexicons(knowledge)
+  return {
+    atOnce: memoizeText((utterance: string) => interpret(atOnce, utterance), cacheBounds),
+    whenReady: memoizeText((utterance: string) => interpret(whenReady, utterance), cacheBounds),
+  }
 })
 
 /** Interprets an utterance: a pure function of the knowledge base and the text, in bounded time. */
 export const understand = (knowledge: Knowledge, utterance: string): ParsedUtterance =>
-  interpreter(knowledge)(utterance)
+  interpreters(knowledge).atOnce(utterance)
+
+/**
+ * Interprets an utterance like {@link understand}, and keeps the event loop free. A promise only where a part of the
+ * lexicon is needed for the first time: it is made in slices.
+ */
+export function understandInSlices(
+  knowledge: Knowledge,
+  utterance: string,
+): ParsedUtterance | Promise<ParsedUtterance> {
+  try {
+    return interpreters(knowledge).whenReady(utterance)
+  } catch (error) {
+    if (!(error instanceof NotReady)) throw error
+    return error.part.prepare().then(() => understandInSlices(knowledge, utterance))
+  }
+}

@@ -6,7 +6,7 @@ import {
   caregiverSentences,
   stockSentences,
 } from '../../../../src/envs/patients/nlg/stock-sentences.js'
-import { getLexicon } from '../../../../src/envs/patients/nlu/lexicon.js'
+import { getLexicons } from '../../../../src/envs/patients/nlu/lexicon.js'
 import { rulePatient } from '../../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../../src/knowledge/load.js'
 import type { Dial, Persona } from '../../../../src/persona.js'
@@ -42,7 +42,7 @@ describe('what is said around an answer, or instead of one', () => {
 
   test('holds no phrase of a finding', () => {
     for (const [, text] of everything) {
-      const found = findPhrases(getLexicon(shipped).tree(text), normaliseText(text))
+      const found = findPhrases(getLexicons(shipped).atOnce.tree(text), normaliseText(text))
       expect(
         found.filter(({ value }) => value.kind === 'finding').map(({ value }) => value),
         text,
