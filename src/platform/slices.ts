@@ -14,6 +14,18 @@ export function finish<T>(work: SlicedWork<T>): T {
   }
 }
 
+/** Calls `part` for one range of 0 to `size` after another, each of at most `length`, with a pause before each. */
+export function* inRanges(
+  size: number,
+  length: number,
+  part: (from: number, to: number) => void,
+): SlicedWork<void> {
+  for (let from = 0; from < size; from += length) {
+    yield
+    part(from, Math.min(from + length, size))
+  }
+}
+
 /** Lets timers and I/O run, then goes on. */
 export const nextLoopTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
@@ -27,6 +39,42 @@ export async function inSlices<T>(work: SlicedWork<T>): Promise<T> {
     } while (performance.now() < end)
     await nextLoopTurn()
   }
+}
+
+/** When the first job of this turn of the event loop began. */
+let turnBegan: number | undefined
+const waiting: (() => void)[] = []
+
+/** Begins a turn: runs the jobs that wait, as long as the slice lasts. */
+function beginTurn(): void {
+  turnBegan = waiting.length > 0 ? performance.now() : undefined
+  while (turnBegan !== undefined && performance.now() < turnBegan + sliceMs) {
+    const job = waiting.shift()
+    if (!job) break
+    job()
+  }
+  if (turnBegan !== undefined) setImmediate(beginTurn)
+}
+
+/**
+ * Does a short job: now, or in a later turn of the event loop where the jobs of this turn have filled a slice. A job
+ * that has to wait gives a promise.
+ */
+export function inTurn<T>(job: () => T | Promise<T>): T | Promise<T> {
+  if (turnBegan === undefined) {
+    turnBegan = performance.now()
+    setImmediate(beginTurn)
+  }
+  if (waiting.length === 0 && performance.now() < turnBegan + sliceMs) return job()
+  return new Promise<T>((resolve, reject) => {
+    waiting.push(() => {
+      try {
+        resolve(job())
+      } catch (error) {
+        reject(error)
+      }
+    })
+  })
 }
 
 /** A value that takes long to make and is made once. */

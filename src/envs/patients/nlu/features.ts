@@ -13,7 +13,8 @@ export interface IntList {
 /** Makes an empty list. */
 export const intList = (): IntList => ({ data: new Int32Array(256), size: 0 })
 
-function push(to: IntList, value: number): void {
+/** Appends a value. */
+export function push(to: IntList, value: number): void {
   if (to.size === to.data.length) {
     const wider = new Int32Array(2 * to.size)
     wider.set(to.data)

@@ -2,7 +2,7 @@
  * The slow part of the classifier's training (`perceptron.ts`): finds the updates, one after another. Each phrase is
  * compared with the rivals of its own value only, the values that are most similar to it.
  */
-import type { SlicedWork } from '../../../platform/slices.js'
+import { inRanges, type SlicedWork } from '../../../platform/slices.js'
 
 /** Inverted index: the phrases with feature f, and its weights there, are entries `starts[f]` to `starts[f + 1]`. */
 export interface Postings {
@@ -16,7 +16,7 @@ export interface Postings {
 export interface SparseRows {
   readonly starts: Int32Array
   readonly columns: Int32Array
-  readonly weights: Float64Array
+  readonly weights: Float64Array | Float32Array
 }
 
 /**
@@ -70,21 +70,46 @@ function* centroids(
   const columns: number[] = []
   const sums: number[] = []
   // The phrases of a value are consecutive, in the postings too.
-  for (let f = 0; f < row.length; f++) {
-    if (f % featuresPerSlice === 0) yield
-    if (row[f]! < 0) continue
-    for (let i = starts[f]!; i < starts[f + 1]!; ) {
-      const v = of[owners[i]!]!
-      let sum = 0
-      for (; i < starts[f + 1]! && of[owners[i]!] === v; i++) sum += weights[i]!
-      squares[v]! += sum * sum
-      columns.push(v)
-      sums.push(sum)
+  yield* inRanges(row.length, featuresPerSlice, (from, to) => {
+    for (let f = from; f < to; f++) {
+      if (row[f]! < 0) continue
+      for (let i = starts[f]!; i < starts[f + 1]!; ) {
+        const v = of[owners[i]!]!
+        let sum = 0
+        for (; i < starts[f + 1]! && of[owners[i]!] === v; i++) sum += weights[i]!
+        squares[v]! += sum * sum
+        columns.push(v)
+        sums.push(sum)
+      }
+      rowStarts[row[f]! + 1] = columns.length
     }
-    rowStarts[row[f]! + 1] = columns.length
-  }
+  })
   const scaled = Float64Array.from(sums, (sum, i) => sum / Math.sqrt(squares[columns[i]!]!))
   return { starts: rowStarts, columns: Int32Array.from(columns), weights: scaled }
+}
+
+/** Adds the similarity of phrase p to each value's centroid to `scores`. */
+function scoreCentroids(phrases: SparseRows, p: number, means: SparseRows, scores: Float64Array) {
+  for (let i = phrases.starts[p]!; i < phrases.starts[p + 1]!; i++) {
+    const feature = phrases.columns[i]!
+    const weight = phrases.weights[i]!
+    const end = means.starts[feature + 1]!
+    for (let j = means.starts[feature]!; j < end; j++)
+      scores[means.columns[j]!]! += weight * means.weights[j]!
+  }
+}
+
+/** Writes the values of the highest scores above 0 into `out`, which is full of -1, highest first. */
+function rankBest(scores: Float64Array, out: Int32Array): void {
+  let held = 0
+  for (let v = 0; v < scores.length; v++) {
+    const score = scores[v]!
+    const full = held === out.length
+    if (score === 0 || (full && score <= scores[out[out.length - 1]!]!)) continue
+    let at = full ? out.length - 1 : held++
+    for (; at > 0 && scores[out[at - 1]!]! < score; at--) out[at] = out[at - 1]!
+    out[at] = v
+  }
 }
 
 /** The values most similar to each phrase other than its own, `rivalCount` entries a phrase, padded with -1. */
@@ -96,29 +121,14 @@ function* findRivals(
 ): SlicedWork<Int32Array> {
   const out = new Int32Array(of.length * rivalCount).fill(-1)
   const scores = new Float64Array(size)
-  for (let p = 0; p < of.length; p++) {
-    if (p % phrasesPerSlice === 0) yield
-    scores.fill(0)
-    for (let i = phrases.starts[p]!; i < phrases.starts[p + 1]!; i++) {
-      const feature = phrases.columns[i]!
-      const weight = phrases.weights[i]!
-      const end = means.starts[feature + 1]!
-      for (let j = means.starts[feature]!; j < end; j++)
-        scores[means.columns[j]!]! += weight * means.weights[j]!
+  yield* inRanges(of.length, phrasesPerSlice, (from, to) => {
+    for (let p = from; p < to; p++) {
+      scores.fill(0)
+      scoreCentroids(phrases, p, means, scores)
+      scores[of[p]!] = 0
+      rankBest(scores, out.subarray(p * rivalCount, (p + 1) * rivalCount))
     }
-    scores[of[p]!] = 0
-    const first = p * rivalCount
-    let held = 0
-    for (let v = 0; v < size; v++) {
-      const score = scores[v]!
-      const full = held === rivalCount
-      if (score === 0 || (full && score <= scores[out[first + rivalCount - 1]!]!)) continue
-      let at = full ? rivalCount - 1 : held++
-      for (; at > 0 && scores[out[first + at - 1]!]! < score; at--)
-        out[first + at] = out[first + at - 1]!
-      out[first + at] = v
-    }
-  }
+  })
   return out
 }
 
@@ -158,10 +168,8 @@ function* runPasses(
 ): SlicedWork<PerceptronUpdates> {
   const weights = new Float32Array(kept * size)
   const updates = new Uint16Array(passes * of.length)
-  const { starts, columns, weights: held } = phrases
   const scores = new Float64Array(1 + rivalCount)
-  for (let step = 0; step < updates.length; step++) {
-    if (step % phrasesPerSlice === 0) yield
+  const train = (step: number): void => {
     const p = phraseOf(step, of.length)
     const first = p * rivalCount
     const own = of[p]!
@@ -169,15 +177,18 @@ function* runPasses(
     let best = -1
     for (let r = 0; r < rivalCount && rivals[first + r]! >= 0; r++)
       if (best < 0 || scores[1 + r]! > scores[1 + best]!) best = r
-    if (best < 0 || scores[0]! - scores[1 + best]! >= margin) continue
+    if (best < 0 || scores[0]! - scores[1 + best]! >= margin) return
     const rival = rivals[first + best]!
     updates[step] = 1 + rival
-    for (let i = starts[p]!; i < starts[p + 1]!; i++) {
-      const at = columns[i]! * size
-      weights[at + own]! += held[i]!
-      weights[at + rival]! -= held[i]!
+    for (let i = phrases.starts[p]!; i < phrases.starts[p + 1]!; i++) {
+      const at = phrases.columns[i]! * size
+      weights[at + own]! += phrases.weights[i]!
+      weights[at + rival]! -= phrases.weights[i]!
     }
   }
+  yield* inRanges(updates.length, phrasesPerSlice, (from, to) => {
+    for (let step = from; step < to; step++) train(step)
+  })
   return updates
 }
 

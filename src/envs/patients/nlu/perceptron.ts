@@ -5,7 +5,8 @@
  * Training has two parts. The first finds the updates: at which steps a phrase is taken for a rival. It is slow and
  * its result is small, so that it can be kept in a file. The second averages the weights over the updates.
  */
-import type { SlicedWork } from '../../../platform/slices.js'
+import { inRanges, type SlicedWork } from '../../../platform/slices.js'
+import { type IntList, intList, push } from './features.js'
 import {
   featuresPerSlice,
   findUpdates,
@@ -13,7 +14,6 @@ import {
   type PerceptronUpdates,
   type Postings,
   phraseOf,
-  phrasesPerSlice,
   type SparseRows,
   toStarts,
 } from './perceptron-updates.js'
@@ -28,6 +28,10 @@ export interface FeatureVector {
 /** Adds the learnt weights of a text to the score of each value; scores of 0 stay 0. */
 export type PerceptronScorer = (text: FeatureVector, scores: Float64Array) => void
 
+/** Work between two pauses. */
+const updatesPerSlice = 128
+const entriesPerSlice = 100_000
+const rowsPerSlice = 8
 /** Phrases a feature must have to be learnt of; a rarer one would be memorised. */
 const minPhrases = 4
 /** Factor of the learnt weights when they are added to a similarity. */
@@ -49,23 +53,24 @@ function* transpose(
   phrases: number,
 ): SlicedWork<SparseRows> {
   const counts = new Int32Array(phrases)
-  for (let f = 0; f < row.length; f++) {
-    if (f % featuresPerSlice === 0) yield
-    if (row[f]! >= 0) for (let i = starts[f]!; i < starts[f + 1]!; i++) counts[owners[i]!]!++
-  }
+  yield* inRanges(row.length, featuresPerSlice, (from, to) => {
+    for (let f = from; f < to; f++)
+      if (row[f]! >= 0) for (let i = starts[f]!; i < starts[f + 1]!; i++) counts[owners[i]!]!++
+  })
   const rowStarts = toStarts(counts)
   const filled = rowStarts.slice()
   const columns = new Int32Array(rowStarts[phrases]!)
   const values = new Float64Array(rowStarts[phrases]!)
-  for (let f = 0; f < row.length; f++) {
-    if (f % featuresPerSlice === 0) yield
-    if (row[f]! < 0) continue
-    for (let i = starts[f]!; i < starts[f + 1]!; i++) {
-      const at = filled[owners[i]!]!++
-      columns[at] = row[f]!
-      values[at] = weights[i]!
+  yield* inRanges(row.length, featuresPerSlice, (from, to) => {
+    for (let f = from; f < to; f++) {
+      if (row[f]! < 0) continue
+      for (let i = starts[f]!; i < starts[f + 1]!; i++) {
+        const at = filled[owners[i]!]!++
+        columns[at] = row[f]!
+        values[at] = weights[i]!
+      }
     }
-  }
+  })
   return { starts: rowStarts, columns, weights: values }
 }
 
@@ -88,6 +93,67 @@ function groupByValue(updates: PerceptronUpdates, of: Int32Array, size: number) 
   return { starts, steps }
 }
 
+/** Sums over the updates of one value, by feature. */
+interface ValueSums {
+  readonly weights: Float32Array
+  /** Each update times its step. */
+  readonly late: Float32Array
+  /** The features with an update, and for each feature whether it is among them. */
+  readonly touched: IntList
+  readonly isTouched: Uint8Array
+}
+
+const emptySums = (kept: number): ValueSums => ({
+  weights: new Float32Array(kept),
+  late: new Float32Array(kept),
+  touched: intList(),
+  isTouched: new Uint8Array(kept),
+})
+
+/** Adds the updates of steps to the sums of one value. */
+function addUpdates(
+  { starts, columns, weights: held }: SparseRows,
+  steps: Int32Array,
+  { weights, late, touched, isTouched }: ValueSums,
+): void {
+  for (const entry of steps) {
+    const sign = entry < 0 ? -1 : 1
+    const step = entry < 0 ? -1 - entry : entry
+    const p = phraseOf(step, starts.length - 1)
+    for (let i = starts[p]!; i < starts[p + 1]!; i++) {
+      const feature = columns[i]!
+      const weight = sign * held[i]!
+      if (isTouched[feature] === 0) {
+        isTouched[feature] = 1
+        push(touched, feature)
+      }
+      weights[feature]! += weight
+      late[feature]! += (step + 1) * weight
+    }
+  }
+}
+
+/** Averages the sums of one value over `count` steps, appends those that are not 0, and clears the sums. */
+function takeAverages(
+  { weights, late, touched, isTouched }: ValueSums,
+  count: number,
+  columns: IntList,
+  out: Float32Array,
+): void {
+  for (let n = 0; n < touched.size; n++) {
+    const feature = touched.data[n]!
+    if (late[feature]! !== 0) weights[feature]! -= late[feature]! / (count + 1)
+    if (weights[feature]! !== 0) {
+      out[columns.size] = weights[feature]!
+      push(columns, feature)
+    }
+    weights[feature] = 0
+    late[feature] = 0
+    isTouched[feature] = 0
+  }
+  touched.size = 0
+}
+
 /** The weights that are not 0, by value, averaged over all updates. */
 function* averageWeights(
   phrases: SparseRows,
@@ -97,34 +163,24 @@ function* averageWeights(
   size: number,
 ): SlicedWork<SparseRows> {
   const { starts, steps } = groupByValue(updates, of, size)
-  const [sums, late] = [new Float32Array(kept), new Float32Array(kept)]
+  const sums = emptySums(kept)
   const ends = new Int32Array(size + 1)
-  const columns: number[] = []
-  const weights: number[] = []
+  const columns = intList()
+  let weights = new Float32Array(kept)
   for (let v = 0; v < size; v++) {
-    for (let n = starts[v]!; n < starts[v + 1]!; n++) {
-      if (n % phrasesPerSlice === 0) yield
-      const rival = steps[n]! < 0
-      const step = rival ? -1 - steps[n]! : steps[n]!
-      const p = phraseOf(step, of.length)
-      for (let i = phrases.starts[p]!; i < phrases.starts[p + 1]!; i++) {
-        const weight = rival ? -phrases.weights[i]! : phrases.weights[i]!
-        sums[phrases.columns[i]!]! += weight
-        late[phrases.columns[i]!]! += (step + 1) * weight
-      }
+    const own = steps.subarray(starts[v]!, starts[v + 1]!)
+    yield* inRanges(own.length, updatesPerSlice, (from, to) => {
+      addUpdates(phrases, own.subarray(from, to), sums)
+    })
+    if (columns.size + kept > weights.length) {
+      const wider = new Float32Array(2 * (columns.size + kept))
+      wider.set(weights)
+      weights = wider
     }
-    yield
-    for (let f = 0; f < kept; f++) {
-      if (late[f]! !== 0) sums[f]! -= late[f]! / (updates.length + 1)
-      if (sums[f]! === 0) continue
-      columns.push(f)
-      weights.push(sums[f]!)
-    }
-    sums.fill(0)
-    late.fill(0)
-    ends[v + 1] = columns.length
+    takeAverages(sums, updates.length, columns, weights)
+    ends[v + 1] = columns.size
   }
-  return { starts: ends, columns: Int32Array.from(columns), weights: Float64Array.from(weights) }
+  return { starts: ends, columns: columns.data, weights }
 }
 
 /** Exchanges the rows and the columns of a matrix. */
@@ -133,20 +189,22 @@ function* exchange(
   width: number,
 ): SlicedWork<SparseRows> {
   const counts = new Int32Array(width)
-  for (let i = 0; i < columns.length; i++) counts[columns[i]!]!++
-  yield
+  const size = starts.at(-1) ?? 0
+  yield* inRanges(size, entriesPerSlice, (from, to) => {
+    for (let i = from; i < to; i++) counts[columns[i]!]!++
+  })
   const turned = toStarts(counts)
   const filled = turned.slice()
-  const rows = new Int32Array(columns.length)
-  const values = new Float64Array(columns.length)
-  for (let r = 0; r + 1 < starts.length; r++) {
-    if (r % phrasesPerSlice === 0) yield
-    for (let i = starts[r]!; i < starts[r + 1]!; i++) {
-      const at = filled[columns[i]!]!++
-      rows[at] = r
-      values[at] = weights[i]!
-    }
-  }
+  const rows = new Int32Array(size)
+  const values = new Float32Array(size)
+  yield* inRanges(starts.length - 1, rowsPerSlice, (from, to) => {
+    for (let r = from; r < to; r++)
+      for (let i = starts[r]!; i < starts[r + 1]!; i++) {
+        const at = filled[columns[i]!]!++
+        rows[at] = r
+        values[at] = weights[i]!
+      }
+  })
   return { starts: turned, columns: rows, weights: values }
 }
 

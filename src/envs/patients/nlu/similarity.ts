@@ -5,7 +5,7 @@
  * values as document frequency, and has unit length.
  */
 
-import type { SlicedWork } from '../../../platform/slices.js'
+import { inRanges, type SlicedWork } from '../../../platform/slices.js'
 import { type FeatureReader, hanReader, type IntList, intList, latinReader } from './features.js'
 import { type FeatureVector, trainPerceptron } from './perceptron.js'
 import {
@@ -69,16 +69,17 @@ function* sumLengths(size: number, of: Int32Array, postings: Postings): SlicedWo
   const { starts, owners, weights } = postings
   const squares = new Float64Array(size)
   // The phrases of a value are consecutive.
-  for (let f = 0; f + 1 < starts.length; f++) {
-    if (f % featuresPerSlice === 0) yield
-    const end = starts[f + 1]!
-    for (let i = starts[f]!; i < end; ) {
-      const v = of[owners[i]!]!
-      let sum = 0
-      for (; i < end && of[owners[i]!] === v; i++) sum += weights[i]!
-      squares[v]! += sum * sum
+  yield* inRanges(starts.length - 1, featuresPerSlice, (from, to) => {
+    for (let f = from; f < to; f++) {
+      const end = starts[f + 1]!
+      for (let i = starts[f]!; i < end; ) {
+        const v = of[owners[i]!]!
+        let sum = 0
+        for (; i < end && of[owners[i]!] === v; i++) sum += weights[i]!
+        squares[v]! += sum * sum
+      }
     }
-  }
+  })
   return squares.map(Math.sqrt)
 }
 
@@ -95,6 +96,9 @@ function numberValues(phrases: Phrases) {
   })
   return { place, of, values: [...place.keys()] }
 }
+
+/** Where the features of phrase p begin. */
+const startOf = (ends: Int32Array, p: number): number => (p === 0 ? 0 : ends[p - 1]!)
 
 /**
  * The number of phrases with each feature, and the effective number of values with it: the exponential of the
@@ -116,27 +120,27 @@ function* countHolders(
     if (count > 1) sums[feature]! += count * Math.log(count)
     inValue[feature] = 0
   }
-  for (const [kind, { data }] of rows.entries()) {
-    let i = 0
-    for (let p = 0; p < of.length; p++) {
-      if (p % phrasesPerSlice === 0) yield
-      for (const end = ends[kind]![p]!; i < end; i++) {
-        const feature = data[i]!
-        if (lastPhrase[feature] === p) continue
-        lastPhrase[feature] = p
-        if (lastValue[feature] !== of[p]) close(feature)
-        lastValue[feature] = of[p]!
-        inPhrases[feature]!++
-        inValue[feature]!++
-      }
-    }
-  }
+  for (const [kind, { data }] of rows.entries())
+    yield* inRanges(of.length, phrasesPerSlice, (from, to) => {
+      let i = startOf(ends[kind]!, from)
+      for (let p = from; p < to; p++)
+        for (const end = ends[kind]![p]!; i < end; i++) {
+          const feature = data[i]!
+          if (lastPhrase[feature] === p) continue
+          lastPhrase[feature] = p
+          if (lastValue[feature] !== of[p]) close(feature)
+          lastValue[feature] = of[p]!
+          inPhrases[feature]!++
+          inValue[feature]!++
+        }
+    })
   const spread = new Float64Array(size)
-  for (let f = 0; f < size; f++) {
-    if (f % featuresPerSlice === 0) yield
-    close(f)
-    spread[f] = inPhrases[f]! * Math.exp(-sums[f]! / inPhrases[f]!)
-  }
+  yield* inRanges(size, featuresPerSlice, (from, to) => {
+    for (let f = from; f < to; f++) {
+      close(f)
+      spread[f] = inPhrases[f]! * Math.exp(-sums[f]! / inPhrases[f]!)
+    }
+  })
   return { inPhrases, spread }
 }
 
@@ -147,13 +151,12 @@ function* readPhrases(
 ): SlicedWork<{ readonly rows: readonly IntList[]; readonly ends: readonly Int32Array[] }> {
   const rows = Array.from({ length: reader.kinds }, intList)
   const ends = rows.map(() => new Int32Array(phrases.length))
-  for (const [p, [text]] of phrases.entries()) {
-    if (p % phrasesPerSlice === 0) yield
-    reader.read(text, true, rows)
-    rows.forEach(({ size }, kind) => {
-      ends[kind]![p] = size
-    })
-  }
+  yield* inRanges(phrases.length, phrasesPerSlice, (from, to) => {
+    for (let p = from; p < to; p++) {
+      reader.read(phrases[p]![0], true, rows)
+      for (let kind = 0; kind < rows.length; kind++) ends[kind]![p] = rows[kind]!.size
+    }
+  })
   return { rows, ends }
 }
 
@@ -169,18 +172,18 @@ function* fillPostings(
   const owners = new Int32Array(starts[inPhrases.length]!)
   const weights = new Float64Array(owners.length)
   const filled = starts.slice()
-  for (let p = 0; p < ends[0]!.length; p++) {
-    if (p % phrasesPerSlice === 0) yield
-    out.size = 0
-    rows.forEach((one, kind) => {
-      add(one, p === 0 ? 0 : ends[kind]![p - 1]!, ends[kind]![p]!)
-    })
-    for (let i = 0; i < out.size; i++) {
-      const at = filled[out.features[i]!]!++
-      owners[at] = p
-      weights[at] = out.weights[i]!
+  yield* inRanges(ends[0]!.length, phrasesPerSlice, (from, to) => {
+    for (let p = from; p < to; p++) {
+      out.size = 0
+      for (let kind = 0; kind < rows.length; kind++)
+        add(rows[kind]!, startOf(ends[kind]!, p), ends[kind]![p]!)
+      for (let i = 0; i < out.size; i++) {
+        const at = filled[out.features[i]!]!++
+        owners[at] = p
+        weights[at] = out.weights[i]!
+      }
     }
-  }
+  })
   return { starts, owners, weights }
 }
 

@@ -6,6 +6,7 @@
 import type { FindingAttribute, Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
 import { memoizeText } from '../../../platform/memoize.js'
+import { inTurn } from '../../../platform/slices.js'
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import { findPhrases, normaliseText } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
@@ -314,17 +315,21 @@ export const understand = (knowledge: Knowledge, utterance: string): ParsedUtter
   interpreters(knowledge).atOnce(utterance)
 
 /**
- * Interprets an utterance like {@link understand}, and keeps the event loop free. A promise only where a part of the
- * lexicon is needed for the first time: it is made in slices.
+ * Interprets an utterance and gives what `use` makes of it, without holding up the event loop: a promise where a part of
+ * the lexicon is needed for the first time, and is made in slices, or where there are many callers at once.
  */
-export function understandInSlices(
+export const understandInSlices = <T>(
   knowledge: Knowledge,
   utterance: string,
-): ParsedUtterance | Promise<ParsedUtterance> {
-  try {
-    return interpreters(knowledge).whenReady(utterance)
-  } catch (error) {
-    if (!(error instanceof NotReady)) throw error
-    return error.part.prepare().then(() => understandInSlices(knowledge, utterance))
-  }
-}
+  use: (parsed: ParsedUtterance) => T,
+): T | Promise<T> =>
+  inTurn(() => {
+    let parsed: ParsedUtterance
+    try {
+      parsed = interpreters(knowledge).whenReady(utterance)
+    } catch (error) {
+      if (!(error instanceof NotReady)) throw error
+      return error.part.prepare().then(() => understandInSlices(knowledge, utterance, use))
+    }
+    return use(parsed)
+  })
