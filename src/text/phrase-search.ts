@@ -51,8 +51,17 @@ const isHan = (code: number): boolean =>
 const inNumber = (text: string, i: number): boolean =>
   text.charCodeAt(i) === 46 && isDigit(text.charCodeAt(i - 1)) && isDigit(text.charCodeAt(i + 1))
 
+/** Words of plain ASCII with one space between them. */
+const plainWords = /^[a-z0-9]+(?: [a-z0-9]+)*$/i
+
 /** Normalises the first `limit` characters of a text. */
 export function normaliseText(raw: string, limit = 2000): NormalisedText {
+  // Most phrases of a lexicon are of this kind, and there are tens of thousands.
+  if (raw.length <= limit && plainWords.test(raw))
+    return {
+      text: raw.toLowerCase(),
+      clauses: [{ start: 0, end: raw.length, mark: 'stop' }],
+    }
   const text = raw.slice(0, limit).normalize('NFKC').slice(0, limit).toLowerCase()
   const clauses: TextClause[] = []
   let out = ''

@@ -76,8 +76,6 @@ interface WordToken {
 }
 
 const questionAdverbs = new Set(['how', 'when', 'where'])
-/** More than there are forms of words. */
-const manyForms = 2 ** 24
 
 /**
  * Extracts three kinds of features: stems, with stop words only after "how", "when" and "where"; character
@@ -88,7 +86,8 @@ export function latinReader(): FeatureReader {
   let forms = 1
   const next = () => size++
   const wordId = numbering<string>(next)
-  const pairId = numbering<number>(next)
+  // A table per first word: small integers are the fastest keys.
+  const pairIds: ReturnType<typeof numbering<number>>[] = [numbering<number>(next)]
   const readGrams = fourGrams(next)
   const tokens = new Map<string, WordToken>()
   const tokenOf = (text: string, grow: boolean): WordToken => {
@@ -97,7 +96,10 @@ export function latinReader(): FeatureReader {
     const [word] = wordStems(text)
     const id = word === undefined ? -1 : wordId(word, grow)
     const token = { form: grow ? forms++ : -1, id, stem: word ?? '' }
-    if (grow) tokens.set(text, token)
+    if (grow) {
+      tokens.set(text, token)
+      pairIds.push(numbering<number>(next))
+    }
     return token
   }
   return {
@@ -113,7 +115,7 @@ export function latinReader(): FeatureReader {
           push(stems!, wordId(`${before} ${token.stem || one}`, grow))
         if (token.stem !== '') push(stems!, token.id)
         const known = form >= 0 && token.form >= 0
-        push(pairs!, known ? pairId(form * manyForms + token.form, grow) : -1)
+        push(pairs!, known ? pairIds[form]!(token.form, grow) : -1)
         before = one
         form = token.form
       }

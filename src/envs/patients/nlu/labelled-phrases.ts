@@ -7,15 +7,21 @@ import type { Language } from '../../../turn.js'
 /** A text of plain ASCII, whose normal form is simple. */
 export const plainAscii = /^[ !"#$%&()*,\-/0-9:;?A-Z[\]_a-z{|}~'`]*$/
 
+/** Words of plain ASCII with one space between them, and the mark of a sentence. */
+const plainSentence = /^([a-z0-9]+(?: [a-z0-9]+)*)[?!]?$/i
+
 /** The normal form of a phrase, with a fast path for plain ASCII. */
-export const normalText = (phrase: string): string =>
-  plainAscii.test(phrase)
+export function normalText(phrase: string): string {
+  const words = plainSentence.exec(phrase)?.[1]
+  if (words !== undefined) return words.toLowerCase()
+  return plainAscii.test(phrase)
     ? phrase
         .toLowerCase()
         .replace(/['`]/g, '')
         .replace(/[^a-z0-9]+/g, ' ')
         .trim()
     : normaliseText(phrase).text
+}
 
 /** All questions, names and statements of findings, and all asides, in one language, each with its id. */
 function* phrasesOf(

@@ -1,6 +1,7 @@
 /** Lexicon of a knowledge base: every phrase it has for a finding, a disease or an examination, indexed. */
 import type { Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
+import { memoizeText } from '../../../platform/memoize.js'
 import { type SlicedWork, type SlowValue, slowValue } from '../../../platform/slices.js'
 import { growPhraseTree, type PhraseTree } from '../../../text/phrase-search.js'
 import type { Language } from '../../../turn.js'
@@ -8,12 +9,7 @@ import { family } from './acts.js'
 import { findAncestors } from './focus.js'
 import { makeHomophoneCorrector } from './homophones.js'
 import { labelledPhrases, normalText, plainAscii } from './labelled-phrases.js'
-import {
-  buildSimilarityIndex,
-  type Phrases,
-  type SimilarityIndex,
-  type SimilarityMatch,
-} from './similarity.js'
+import { buildSimilarityIndex, type Phrases, type SimilarityMatch } from './similarity.js'
 import { makeSpellingCorrector } from './spelling.js'
 import { readUpdates, scriptOf, updatesFile } from './updates-file.js'
 
@@ -154,17 +150,15 @@ function* familyFindings({ findings }: Knowledge): SlicedWork<ReadonlySet<string
   return found
 }
 
-/** The similarity index of one language; of the shipped knowledge base, with what the build has learnt. */
-function* similarityIndex(
+/** Finds the most similar finding in one language; with what the build has learnt of the shipped knowledge base. */
+function* similarityOf(
   labelled: SlowValue<Phrases>,
   language: Language,
-): SlicedWork<SimilarityIndex> {
+): SlicedWork<(text: string) => SimilarityMatch> {
   const phrases = yield* labelled.rest()
-  return yield* buildSimilarityIndex(
-    phrases,
-    scriptOf[language],
-    yield* readUpdates(updatesFile(language), phrases),
-  )
+  const known = yield* readUpdates(updatesFile(language), phrases)
+  const { findNearest } = yield* buildSimilarityIndex(phrases, scriptOf[language], known)
+  return memoizeText(findNearest, { most: 8 })
 }
 
 /** The parts of a lexicon. Each is made when it is first needed. */
@@ -178,9 +172,10 @@ function makeParts(knowledge: Knowledge) {
     questions: byScript((fits) => questionLookup(knowledge, fits)),
     tree: byScript((fits) => growPhraseTree(fittingPhrases(knowledge, fits))),
     family: slowValue(() => familyFindings(knowledge)),
-    index: {
-      en: slowValue(() => similarityIndex(labelled.en, 'en')),
-      zh: slowValue(() => similarityIndex(labelled.zh, 'zh')),
+    // An utterance of one sentence is looked up as a sentence and as a whole.
+    similar: {
+      en: slowValue(() => similarityOf(labelled.en, 'en')),
+      zh: slowValue(() => similarityOf(labelled.zh, 'zh')),
     },
     spelling: slowValue(function* () {
       const english = yield* labelled.en.rest()
@@ -211,7 +206,7 @@ const lexiconOf = (
     return take(parts.family)
   },
   tree: (text) => take(fitting(parts.tree, text)),
-  findSimilar: (text) => take(parts.index[han.test(text) ? 'zh' : 'en']).findNearest(text),
+  findSimilar: (text) => take(parts.similar[han.test(text) ? 'zh' : 'en'])(text),
 })
 
 /** Thrown by a lexicon whose part is not made yet. */
