@@ -25,9 +25,6 @@ export interface FeatureVector {
   size: number
 }
 
-/** Adds the learnt weights of a text to the score of each value; scores of 0 stay 0. */
-export type PerceptronScorer = (text: FeatureVector, scores: Float64Array) => void
-
 /** Work between two pauses. */
 const updatesPerSlice = 128
 const entriesPerSlice = 100_000
