@@ -2,7 +2,7 @@
 import type { Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
 import { memoizeText } from '../../../platform/memoize.js'
-import { type SlicedWork, type SlowValue, slowValue } from '../../../platform/slices.js'
+import { inRanges, type SlicedWork, type SlowValue, slowValue } from '../../../platform/slices.js'
 import { growPhraseTree, type PhraseTree } from '../../../text/phrase-search.js'
 import type { Language } from '../../../turn.js'
 import { family } from './acts.js'
@@ -93,9 +93,12 @@ const fitting = <T>({ whole, latin }: ByScript<T>, text: string): SlowValue<T> =
   han.test(text) ? whole : latin
 
 /** Word frequencies. */
-function countWords(words: readonly string[]): ReadonlyMap<string, number> {
+function* countWords(phrases: Phrases): SlicedWork<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  yield* inRanges(phrases.length, 256, (from, to) => {
+    for (const [phrase] of phrases.slice(from, to))
+      for (const word of phrase.split(' ')) counts.set(word, (counts.get(word) ?? 0) + 1)
+  })
   return counts
 }
 
@@ -179,7 +182,7 @@ function makeParts(knowledge: Knowledge) {
     },
     spelling: slowValue(function* () {
       const english = yield* labelled.en.rest()
-      return makeSpellingCorrector(countWords(english.flatMap(([phrase]) => phrase.split(' '))))
+      return makeSpellingCorrector(yield* countWords(english))
     }),
     homophones: slowValue(() =>
       makeHomophoneCorrector(
