@@ -1,8 +1,6 @@
 /** Bounded concurrency over a list or a stream of jobs, with results in order. */
 import pLimit from 'p-limit'
-
-/** Milliseconds between turns of the event loop. */
-const yieldEveryMs = 50
+import { inTurn } from './slices.js'
 
 /** @throws RangeError when it is not a positive integer */
 function checkConcurrency(concurrency: number): void {
@@ -15,7 +13,7 @@ function checkConcurrency(concurrency: number): void {
 /**
  * Runs every job, at most `concurrency` at a time. The first error is thrown when the jobs under way are over; jobs not
  * yet started are skipped, and `signal` tells those under way that their results are no longer wanted.
- * Synchronous jobs yield to the event loop now and then, so that Ctrl-C and timers work.
+ * Jobs start in slices of a few milliseconds, so that Ctrl-C, timers and the jobs under way are not held up.
  * @throws RangeError when concurrency is not a positive integer
  */
 export async function mapPool<J, R>(
@@ -26,17 +24,13 @@ export async function mapPool<J, R>(
   checkConcurrency(concurrency)
   const limit = pLimit(concurrency)
   const failure = new AbortController()
-  let last = performance.now()
-  const yieldToLoop = async (): Promise<void> => {
-    if (performance.now() - last < yieldEveryMs) return
-    await new Promise((resolve) => setImmediate(resolve))
-    last = performance.now()
+  const start = (job: J, index: number): Promise<R> => {
+    failure.signal.throwIfAborted()
+    return run(job, index, failure.signal)
   }
   const runOne = async (job: J, index: number): Promise<R> => {
-    await yieldToLoop()
-    failure.signal.throwIfAborted()
     try {
-      return await run(job, index, failure.signal)
+      return await inTurn(() => start(job, index))
     } catch (error) {
       limit.clearQueue()
       failure.abort(error)

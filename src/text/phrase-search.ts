@@ -5,6 +5,11 @@
  * punctuation, width and case cannot hide a phrase. Clause ends are kept beside it.
  */
 
+import { finish, type SlicedWork } from '../platform/slices.js'
+
+/** Phrases added between two pauses. */
+const phrasesPerSlice = 64
+
 /** Span of a clause in the normalised text, with its closing mark in the original. */
 export interface TextClause {
   readonly start: number
@@ -46,8 +51,17 @@ const isHan = (code: number): boolean =>
 const inNumber = (text: string, i: number): boolean =>
   text.charCodeAt(i) === 46 && isDigit(text.charCodeAt(i - 1)) && isDigit(text.charCodeAt(i + 1))
 
+/** Words of plain ASCII with one space between them. */
+const plainWords = /^[a-z0-9]+(?: [a-z0-9]+)*$/i
+
 /** Normalises the first `limit` characters of a text. */
 export function normaliseText(raw: string, limit = 2000): NormalisedText {
+  // Most phrases of a lexicon are of this kind, and there are tens of thousands.
+  if (raw.length <= limit && plainWords.test(raw))
+    return {
+      text: raw.toLowerCase(),
+      clauses: [{ start: 0, end: raw.length, mark: 'stop' }],
+    }
   const text = raw.slice(0, limit).normalize('NFKC').slice(0, limit).toLowerCase()
   const clauses: TextClause[] = []
   let out = ''
@@ -137,17 +151,24 @@ function add<T>(tree: Branch<T>, phrase: string, value: T): void {
   if (text.length > 0) at.leaf ??= { value, broken }
 }
 
-/** Builds a phrase trie. A hyphenated phrase also matches when written as two words, or as one. */
-export function phraseTree<T>(
+/** Builds a phrase trie in slices. A hyphenated phrase also matches when written as two words, or as one. */
+export function* growPhraseTree<T>(
   phrases: Iterable<readonly [phrase: string, value: T]>,
-): PhraseTree<T> {
+): SlicedWork<PhraseTree<T>> {
   const tree = branch<T>()
+  let count = 0
   for (const [phrase, value] of phrases) {
+    if (count++ % phrasesPerSlice === 0) yield
     add(tree, phrase, value)
     if (phrase.includes('-')) add(tree, phrase.replaceAll('-', ''), value)
   }
   return tree
 }
+
+/** Builds a phrase trie at once, as {@link growPhraseTree} does. */
+export const phraseTree = <T>(
+  phrases: Iterable<readonly [phrase: string, value: T]>,
+): PhraseTree<T> => finish(growPhraseTree(phrases))
 
 const endings = new Set(['s', 'es', 'd', 'ed', 'ing'])
 

@@ -3,7 +3,7 @@ import { phrasebook } from '../../src/agents/phrasebook.js'
 import type { Case } from '../../src/case.js'
 import { patientView } from '../../src/case.js'
 import { generateCase } from '../../src/cases/generator/generate.js'
-import { rulePatient } from '../../src/envs/patients/rule.js'
+import { rulePatientAtOnce } from '../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
 
@@ -118,7 +118,7 @@ describe('the shipped knowledge base', () => {
 
   describe.each(['en', 'zh'] as const)('in %s', (language) => {
     test.each(speakers)('is told by the rule patient ($speaker, $sex) as it reads back', (who) => {
-      const talk = rulePatient({ knowledge: shipped })
+      const talk = rulePatientAtOnce({ knowledge: shipped })
       const book = phrasebook(shipped, language)
       const base = generateCase(shipped)
       let told = 0

@@ -82,6 +82,22 @@ describe('mapPool', () => {
     expect(doneAtTimer).toBeLessThan(jobs.length)
   })
 
+  test('lets timers run while many jobs start at once', async () => {
+    let begun = 0
+    let begunAtTimer = -1
+    setTimeout(() => {
+      begunAtTimer = begun
+    }, 1)
+    await mapPool(Array.from({ length: 100 }), 100, async () => {
+      begun++
+      const until = performance.now() + 1
+      while (performance.now() < until);
+      await sleep(1)
+    })
+    expect(begunAtTimer).toBeGreaterThan(-1)
+    expect(begunAtTimer).toBeLessThan(50)
+  })
+
   for (const concurrency of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])
     test(`refuses a concurrency of ${concurrency}`, async () => {
       await expect(mapPool([1], concurrency, async () => 1)).rejects.toThrow(

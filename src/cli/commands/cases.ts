@@ -5,7 +5,7 @@ import { generateCase } from '../../cases/generator/generate.js'
 import { type Leak, leaks } from '../../cases/leaks/leak.js'
 import { dialogueLeaks } from '../../cases/leaks/leak-dialogue.js'
 import { recordExams } from '../../envs/exams/record.js'
-import { rulePatient } from '../../envs/patients/rule.js'
+import { rulePatientAtOnce } from '../../envs/patients/rule.js'
 import { Fault } from '../../error.js'
 import { firstLines } from '../../platform/bounded-list.js'
 import { type BrokenLine, readCases, streamCases, writeCases } from '../../storage/case-files.js'
@@ -101,7 +101,7 @@ async function check(flags: CaseFlags, terminal: Terminal): Promise<CaseCheckRep
     label: 'checking',
     total: file === undefined ? count : 0,
   })
-  const [patient, examine] = [rulePatient({ knowledge }), recordExams({ knowledge })]
+  const [patient, examine] = [rulePatientAtOnce({ knowledge }), recordExams({ knowledge })]
   let cases = 0
   for await (const truth of source) {
     if (++cases % 50 === 0) await new Promise((resolve) => setImmediate(resolve))

@@ -15,7 +15,7 @@ import { applyManner, losesThread, type Mood } from './nlg/manner.js'
 import type { AbsentPolicy } from './nlg/recall.js'
 import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
 import { attributeTopic, dialogueFocus, type Topic } from './nlu/focus.js'
-import { type ParsedUtterance, understand } from './nlu/understand.js'
+import { type ParsedUtterance, understand, understandInSlices } from './nlu/understand.js'
 
 /** Options of `rulePatient`. */
 export interface RulePatientOptions {
@@ -93,24 +93,20 @@ const complaintsOf = ({ findings }: Knowledge): readonly FindingDefinition[] =>
       knownBy === 'patient' && type === 'bool' && !parent && attribute === undefined,
   )
 
-/**
- * Makes a rule patient. It answers synchronously, and in `context.language` whatever language it is asked in.
- * @throws RangeError when `maxFindings` is not a positive integer
- */
-export function rulePatient({
+/** Makes the reply to an utterance that has been understood. */
+function ruleReplies({
   knowledge,
   maxFindings = 2,
   persona,
   absentPolicy = 'unknown',
-}: RulePatientOptions): (utterance: string, context: PatientContext) => Reply {
+}: RulePatientOptions) {
   if (!Number.isInteger(maxFindings) || maxFindings < 1)
     throw new RangeError(
       `Expected \`maxFindings\` to be a positive integer, got \`${maxFindings}\``,
     )
   const complaints = complaintsOf(knowledge)
-  return (utterance, given) => {
+  return (parsed: ParsedUtterance, utterance: string, given: PatientContext): Reply => {
     const context = persona ? { ...given, view: { ...given.view, persona } } : given
-    const parsed = understand(knowledge, utterance)
     const { questions, kind } = parsed
     const topics = resolveTopics(knowledge, parsed, context)
     const asked = [...new Set(topics.map(({ finding }) => finding))]
@@ -135,4 +131,29 @@ export function rulePatient({
     if (kind === 'courtesy' && greeting.test(utterance)) return on('greeting', 'courtesy')
     return on(...occasions[kind])
   }
+}
+
+/**
+ * Makes a rule patient. It answers in `context.language` whatever language it is asked in. It never holds up the event
+ * loop for long: a reply is a promise where it needs an index of the knowledge base for the first time, or where many
+ * are asked at once.
+ * @throws RangeError when `maxFindings` is not a positive integer
+ */
+export function rulePatient(
+  options: RulePatientOptions,
+): (utterance: string, context: PatientContext) => Reply | Promise<Reply> {
+  const reply = ruleReplies(options)
+  return (utterance, context) =>
+    understandInSlices(options.knowledge, utterance, (parsed) => reply(parsed, utterance, context))
+}
+
+/**
+ * Makes a rule patient for callers that cannot wait: it makes its indices at once, with the same replies.
+ * @throws RangeError when `maxFindings` is not a positive integer
+ */
+export function rulePatientAtOnce(
+  options: RulePatientOptions,
+): (utterance: string, context: PatientContext) => Reply {
+  const reply = ruleReplies(options)
+  return (utterance, context) => reply(understand(options.knowledge, utterance), utterance, context)
 }

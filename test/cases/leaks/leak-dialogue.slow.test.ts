@@ -4,7 +4,7 @@ import { caseSource, generateCase } from '../../../src/cases/generator/generate.
 import type { DialogueSimulators } from '../../../src/cases/leaks/leak-dialogue.js'
 import { dialogueLeaks } from '../../../src/cases/leaks/leak-dialogue.js'
 import { recordExams } from '../../../src/envs/exams/record.js'
-import { rulePatient } from '../../../src/envs/patients/rule.js'
+import { rulePatientAtOnce } from '../../../src/envs/patients/rule.js'
 import type { Knowledge } from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { tierNames } from '../../../src/knowledge/tiers.js'
@@ -13,7 +13,7 @@ import { familyKnowledge } from '../../fixtures/family-knowledge.js'
 
 const castOf = (knowledge: Knowledge): DialogueSimulators => ({
   knowledge,
-  patient: rulePatient({ knowledge }),
+  patient: rulePatientAtOnce({ knowledge }),
   examine: recordExams({ knowledge }),
 })
 const small = castOf(familyKnowledge())

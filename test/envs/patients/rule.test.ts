@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { stockSentences } from '../../../src/envs/patients/nlg/stock-sentences.js'
-import { rulePatient } from '../../../src/envs/patients/rule.js'
+import { rulePatientAtOnce } from '../../../src/envs/patients/rule.js'
 import type { FindingDefinition, Knowledge } from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import type { Patient } from '../../../src/patient.js'
@@ -12,7 +12,7 @@ import { spokenKnowledge } from '../../fixtures/spoken-knowledge.js'
 
 const languages: readonly Language[] = ['en', 'zh']
 const knowledge = spokenKnowledge()
-const patient = rulePatient({ knowledge })
+const patient = rulePatientAtOnce({ knowledge })
 const definition = (id: string): FindingDefinition => knowledge.finding.get(id)!
 const said = (id: string, state: string, language: Language = 'en') =>
   definition(id).say[state]![language]
@@ -56,7 +56,7 @@ describe('a question about one finding', () => {
   })
 
   test('is doubted in the words of the finding, where it has some', () => {
-    const small = rulePatient({ knowledge: smallKnowledge() })
+    const small = rulePatientAtOnce({ knowledge: smallKnowledge() })
     const { text } = small('Do you have a cough?', asking(spokenView({ cough: 'unknown' })))
     expect(text).toBe('The a cough? I am not sure.')
   })
@@ -129,7 +129,7 @@ describe('several questions at once', () => {
   })
 
   test('get as many answered as the patient can take', () => {
-    const reply = rulePatient({ knowledge, maxFindings: 4 })(all, asking(spokenView()))
+    const reply = rulePatientAtOnce({ knowledge, maxFindings: 4 })(all, asking(spokenView()))
     expect(reply.told).toHaveLength(4)
     expect(stockSentences['one-at-a-time'].en.some((plea) => reply.text.includes(plea))).toBe(false)
   })
@@ -141,7 +141,7 @@ describe('several questions at once', () => {
   })
 
   test.each([0, -1, 1.5, Number.NaN])('%d at a time is refused', (maxFindings) => {
-    expect(() => rulePatient({ knowledge, maxFindings })).toThrow(RangeError)
+    expect(() => rulePatientAtOnce({ knowledge, maxFindings })).toThrow(RangeError)
   })
 })
 
@@ -330,7 +330,7 @@ describe('every reply', () => {
   )
 
   test('is a function of its arguments', () => {
-    const another = rulePatient({ knowledge })
+    const another = rulePatientAtOnce({ knowledge })
     fc.assert(
       fc.property(fc.array(utterance, { maxLength: 5 }), fc.nat(), (questions, seed) => {
         const context = asking(view, { seed })
@@ -415,7 +415,7 @@ function namer({ diseases }: Knowledge): RegExp {
 test('no reply of the shipped knowledge base names any of its diseases', () => {
   const shipped = loadKnowledge()
   const names = namer(shipped)
-  const talker = rulePatient({ knowledge: shipped })
+  const talker = rulePatientAtOnce({ knowledge: shipped })
   const generic = Object.values(stockSentences).flatMap(({ en, zh }) => [...en, ...zh])
   for (const text of generic) expect(text.toLowerCase()).not.toMatch(names)
   const questions = shipped.findings.flatMap((f) => f.ask.en.slice(0, 1))

@@ -13,7 +13,8 @@ export interface IntList {
 /** Makes an empty list. */
 export const intList = (): IntList => ({ data: new Int32Array(256), size: 0 })
 
-function push(to: IntList, value: number): void {
+/** Appends a value. */
+export function push(to: IntList, value: number): void {
   if (to.size === to.data.length) {
     const wider = new Int32Array(2 * to.size)
     wider.set(to.data)
@@ -72,11 +73,11 @@ interface WordToken {
   /** Id of the stem; -1 for a stop word. */
   readonly id: number
   readonly stem: string
+  /** Id of the bigram of this word and another form: a table of its own, for small keys are the fastest. */
+  readonly pairId: (form: number, grow: boolean) => number
 }
 
 const questionAdverbs = new Set(['how', 'when', 'where'])
-/** More than there are forms of words. */
-const manyForms = 2 ** 24
 
 /**
  * Extracts three kinds of features: stems, with stop words only after "how", "when" and "where"; character
@@ -87,7 +88,7 @@ export function latinReader(): FeatureReader {
   let forms = 1
   const next = () => size++
   const wordId = numbering<string>(next)
-  const pairId = numbering<number>(next)
+  const start: WordToken = { form: 0, id: -1, stem: '', pairId: numbering(next) }
   const readGrams = fourGrams(next)
   const tokens = new Map<string, WordToken>()
   const tokenOf = (text: string, grow: boolean): WordToken => {
@@ -95,7 +96,8 @@ export function latinReader(): FeatureReader {
     if (known) return known
     const [word] = wordStems(text)
     const id = word === undefined ? -1 : wordId(word, grow)
-    const token = { form: grow ? forms++ : -1, id, stem: word ?? '' }
+    const form = grow ? forms++ : -1
+    const token = { form, id, stem: word ?? '', pairId: numbering<number>(next) }
     if (grow) tokens.set(text, token)
     return token
   }
@@ -104,17 +106,17 @@ export function latinReader(): FeatureReader {
     size: () => size,
     read(text, grow, [stems, grams, pairs]) {
       let before = ''
-      let form = 0
+      let previous = start
       for (const one of text.split(' ')) {
         const token = tokenOf(one, grow)
         // "How long" and "how many" ask for different things; "how" and "long" alone hardly ask at all.
         if (questionAdverbs.has(before))
           push(stems!, wordId(`${before} ${token.stem || one}`, grow))
         if (token.stem !== '') push(stems!, token.id)
-        const known = form >= 0 && token.form >= 0
-        push(pairs!, known ? pairId(form * manyForms + token.form, grow) : -1)
+        const known = previous.form >= 0 && token.form >= 0
+        push(pairs!, known ? previous.pairId(token.form, grow) : -1)
         before = one
-        form = token.form
+        previous = token
       }
       readGrams(text, grow, grams!)
     },

@@ -1,6 +1,7 @@
 /** Homophone errors of Chinese input methods: a phrase typed with other characters of the same sound (pinyin). */
 import { createRequire } from 'node:module'
 import type * as Pinyin from 'pinyin-pro'
+import type { SlicedWork } from '../../../platform/slices.js'
 
 const require = createRequire(import.meta.url)
 const hanRuns = /\p{Script=Han}+/gu
@@ -36,15 +37,21 @@ function correctRun(
   return run
 }
 
+/** Phrases read between two pauses. */
+const phrasesPerSlice = 16
+
 /**
  * Makes a function that replaces misspelt homophones of the `known` phrases in a text by the phrases.
  * Making it loads the pinyin dictionary, in about a tenth of a second.
  */
-export function makeHomophoneCorrector(known: readonly string[]): (text: string) => string {
+export function* makeHomophoneCorrector(
+  known: readonly string[],
+): SlicedWork<(text: string) => string> {
   const { pinyin }: typeof Pinyin = require('pinyin-pro')
   const toPinyin: ToPinyin = (text) => pinyin(text, { toneType: 'none', type: 'array' })
   const phrases = new Map<string, string[]>()
-  for (const phrase of known) {
+  for (const [n, phrase] of known.entries()) {
+    if (n % phrasesPerSlice === 0) yield
     if (phrase.length < 2 || phrase.length > maxLength || !/^\p{Script=Han}+$/u.test(phrase))
       continue
     const key = toPinyin(phrase).join(' ')

@@ -1,25 +1,17 @@
 /** Lexicon of a knowledge base: every phrase it has for a finding, a disease or an examination, indexed. */
 import type { Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
-import { normaliseText, type PhraseTree, phraseTree } from '../../../text/phrase-search.js'
+import { memoizeText } from '../../../platform/memoize.js'
+import { inRanges, type SlicedWork, type SlowValue, slowValue } from '../../../platform/slices.js'
+import { growPhraseTree, type PhraseTree } from '../../../text/phrase-search.js'
 import type { Language } from '../../../turn.js'
 import { family } from './acts.js'
 import { findAncestors } from './focus.js'
 import { makeHomophoneCorrector } from './homophones.js'
-import { buildSimilarityIndex, type SimilarityIndex, type SimilarityMatch } from './similarity.js'
+import { labelledPhrases, normalText, plainAscii } from './labelled-phrases.js'
+import { buildSimilarityIndex, type Phrases, type SimilarityMatch } from './similarity.js'
 import { makeSpellingCorrector } from './spelling.js'
-
-const plainAscii = /^[ !"#$%&()*,\-/0-9:;?A-Z[\]_a-z{|}~'`]*$/
-
-/** The normal form of a phrase, with a fast path for plain ASCII. */
-const normalText = (phrase: string): string =>
-  plainAscii.test(phrase)
-    ? phrase
-        .toLowerCase()
-        .replace(/['`]/g, '')
-        .replace(/[^a-z0-9]+/g, ' ')
-        .trim()
-    : normaliseText(phrase).text
+import { readUpdates, scriptOf, updatesFile } from './updates-file.js'
 
 /** The meaning of a phrase; `jargon` is true for a technical term. */
 export type LexiconEntry =
@@ -70,6 +62,11 @@ function* phrases({
     for (const text of [name.zh, name.en, ...aliases.zh, ...aliases.en]) yield [text, exam]
 }
 
+/** The phrases that fit. */
+function* fittingPhrases(knowledge: Knowledge, fits: (phrase: string) => boolean) {
+  for (const entry of phrases(knowledge)) if (fits(entry[0])) yield entry
+}
+
 const ancestorSets = (knowledge: Knowledge): ReadonlyMap<string, ReadonlySet<string>> =>
   new Map(
     knowledge.findings
@@ -80,47 +77,28 @@ const ancestorSets = (knowledge: Knowledge): ReadonlyMap<string, ReadonlySet<str
 const han = /\p{Script=Han}/u
 const latin = /\p{Script=Latin}/u
 
-/**
- * Makes an index lazily, once for texts with Han characters and once for texts without, which need only the
- * phrases in Latin script: half the work, and the same result.
- */
-function lazyByScript<T>(make: (fits: (phrase: string) => boolean) => T): (text: string) => T {
-  let whole: T | undefined
-  let part: T | undefined
-  return (text) => {
-    if (han.test(text)) {
-      whole ??= make(() => true)
-      return whole
-    }
-    part ??= make((phrase) => /^[a-z]/i.test(phrase) || latin.test(phrase))
-    return part
-  }
+/** A part of the lexicon for texts with Han characters, and one for texts without. */
+interface ByScript<T> {
+  readonly whole: SlowValue<T>
+  readonly latin: SlowValue<T>
 }
 
-/** All questions, names and statements of findings, and all asides, in one language, each with its id. */
-function labelledPhrases(
-  { findings, asides }: Knowledge,
-  language: Language,
-): (readonly [string, string])[] {
-  const ofFindings = findings.flatMap(({ id, name, ask, aliases, jargon, say }) =>
-    [
-      ...ask[language],
-      name[language],
-      ...aliases[language],
-      ...(jargon?.[language] ?? []),
-      ...Object.values(say).flatMap((both) => both[language]),
-    ].map((text) => [normalText(text), id] as const),
-  )
-  const ofNone = asides.flatMap(({ id, text }) =>
-    text[language].map((one) => [normalText(one), `aside ${id}`] as const),
-  )
-  return [...ofFindings, ...ofNone]
-}
+/** Texts without Han characters need only the phrases in Latin script: half the work, and the same result. */
+const byScript = <T>(make: (fits: (phrase: string) => boolean) => SlicedWork<T>): ByScript<T> => ({
+  whole: slowValue(() => make(() => true)),
+  latin: slowValue(() => make((phrase) => /^[a-z]/i.test(phrase) || latin.test(phrase))),
+})
+
+const fitting = <T>({ whole, latin }: ByScript<T>, text: string): SlowValue<T> =>
+  han.test(text) ? whole : latin
 
 /** Word frequencies. */
-function countWords(words: readonly string[]): ReadonlyMap<string, number> {
+function* countWords(phrases: Phrases): SlicedWork<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  yield* inRanges(phrases.length, 256, (from, to) => {
+    for (const [phrase] of phrases.slice(from, to))
+      for (const word of phrase.split(' ')) counts.set(word, (counts.get(word) ?? 0) + 1)
+  })
   return counts
 }
 
@@ -136,13 +114,14 @@ function firstAndLast(phrase: string): string {
  * The finding that a question of the knowledge base asks for, by the question's normal form. There are thousands of
  * questions: they are sorted by their first and last letter, and a group is put into normal form when it is needed.
  */
-function questionLookup(
+function* questionLookup(
   { findings }: Knowledge,
   fits: (phrase: string) => boolean,
-): (text: string) => string | undefined {
+): SlicedWork<(text: string) => string | undefined> {
   const groups = new Map<string, (readonly [question: string, finding: string])[]>()
   const known = new Map<string, ReadonlyMap<string, string>>()
-  for (const { id, ask } of findings)
+  for (const { id, ask } of findings) {
+    yield
     for (const question of [...ask.zh, ...ask.en]) {
       if (!fits(question)) continue
       const key = firstAndLast(plainAscii.test(question) ? question : normalText(question))
@@ -150,6 +129,7 @@ function questionLookup(
       if (group) group.push([question, id])
       else groups.set(key, [[question, id]])
     }
+  }
   return (text) => {
     const key = firstAndLast(text)
     let group = known.get(key)
@@ -163,71 +143,103 @@ function questionLookup(
   }
 }
 
-const familyFindings = ({ findings }: Knowledge): ReadonlySet<string> =>
-  new Set(
-    findings
-      .filter(
-        ({ kind, ask }) =>
-          kind === 'family' ||
-          [...ask.zh, ...ask.en].some((text) => family.test(text.toLowerCase())),
-      )
-      .map(({ id }) => id),
-  )
-
-/** Corrects the spelling of texts in Latin script by the words of the English phrases. */
-function correctLatin(english: () => readonly (readonly [string, string])[]) {
-  let correct: ((text: string) => string) | undefined
-  return (text: string): string => {
-    if (!latin.test(text)) return text
-    correct ??= makeSpellingCorrector(
-      countWords(english().flatMap(([phrase]) => phrase.split(' '))),
-    )
-    return correct(text)
+function* familyFindings({ findings }: Knowledge): SlicedWork<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for (const { id, kind, ask } of findings) {
+    yield
+    if (kind === 'family' || [...ask.zh, ...ask.en].some((text) => family.test(text.toLowerCase())))
+      found.add(id)
   }
+  return found
 }
 
-/** Corrects the homophones of texts in Han script by the Chinese names of findings. */
-function correctHan({ findings }: Knowledge) {
-  let correct: ((text: string) => string) | undefined
-  return (text: string): string => {
-    if (!han.test(text)) return text
-    correct ??= makeHomophoneCorrector(
-      findings.flatMap(({ name, aliases }) => [name.zh, ...aliases.zh]),
-    )
-    return correct(text)
-  }
+/** Finds the most similar finding in one language; with what the build has learnt of the shipped knowledge base. */
+function* similarityOf(
+  labelled: SlowValue<Phrases>,
+  language: Language,
+): SlicedWork<(text: string) => SimilarityMatch> {
+  const phrases = yield* labelled.rest()
+  const known = yield* readUpdates(updatesFile(language), phrases)
+  const { findNearest } = yield* buildSimilarityIndex(phrases, scriptOf[language], known)
+  return memoizeText(findNearest, { most: 8 })
 }
 
-/** The lexicon of a knowledge base, built once. */
-export const getLexicon = perKnowledge((knowledge): Lexicon => {
-  const questions = lazyByScript((fits) => questionLookup(knowledge, fits))
-  const indices = new Map<Language, SimilarityIndex>()
-  const labelled: { [language in Language]?: ReturnType<typeof labelledPhrases> } = {}
-  const labelledIn = (language: Language) => {
-    labelled[language] ??= labelledPhrases(knowledge, language)
-    return labelled[language]
+/** The parts of a lexicon. Each is made when it is first needed. */
+function makeParts(knowledge: Knowledge) {
+  const labelled = {
+    en: slowValue(() => labelledPhrases(knowledge, 'en')),
+    zh: slowValue(() => labelledPhrases(knowledge, 'zh')),
   }
-  let shared: ReadonlySet<string> | undefined
   return {
-    knowledge,
-    correctSpelling: correctLatin(() => labelledIn('en')),
-    correctHomophones: correctHan(knowledge),
-    exactQuestion: (text) => questions(text)(text),
-    get familyFindings() {
-      shared ??= familyFindings(knowledge)
-      return shared
-    },
-    tree: lazyByScript((fits) =>
-      phraseTree([...phrases(knowledge)].filter(([text]) => fits(text))),
-    ),
-    findSimilar(text) {
-      const language = han.test(text) ? 'zh' : 'en'
-      const index =
-        indices.get(language) ??
-        buildSimilarityIndex(labelledIn(language), language === 'zh' ? 'han' : 'latin')
-      indices.set(language, index)
-      return index.findNearest(text)
-    },
     ancestors: ancestorSets(knowledge),
+    questions: byScript((fits) => questionLookup(knowledge, fits)),
+    tree: byScript((fits) => growPhraseTree(fittingPhrases(knowledge, fits))),
+    family: slowValue(() => familyFindings(knowledge)),
+    // An utterance of one sentence is looked up as a sentence and as a whole.
+    similar: {
+      en: slowValue(() => similarityOf(labelled.en, 'en')),
+      zh: slowValue(() => similarityOf(labelled.zh, 'zh')),
+    },
+    spelling: slowValue(function* () {
+      const english = yield* labelled.en.rest()
+      return makeSpellingCorrector(yield* countWords(english))
+    }),
+    homophones: slowValue(() =>
+      makeHomophoneCorrector(
+        knowledge.findings.flatMap(({ name, aliases }) => [name.zh, ...aliases.zh]),
+      ),
+    ),
+  }
+}
+
+/** How a part of the lexicon is got. */
+type Take = <T>(part: SlowValue<T>) => T
+
+const lexiconOf = (
+  knowledge: Knowledge,
+  parts: ReturnType<typeof makeParts>,
+  take: Take,
+): Lexicon => ({
+  knowledge,
+  ancestors: parts.ancestors,
+  correctSpelling: (text) => (latin.test(text) ? take(parts.spelling)(text) : text),
+  correctHomophones: (text) => (han.test(text) ? take(parts.homophones)(text) : text),
+  exactQuestion: (text) => take(fitting(parts.questions, text))(text),
+  get familyFindings() {
+    return take(parts.family)
+  },
+  tree: (text) => take(fitting(parts.tree, text)),
+  findSimilar: (text) => take(parts.similar[han.test(text) ? 'zh' : 'en'])(text),
+})
+
+/** Thrown by a lexicon whose part is not made yet. */
+export class NotReady extends Error {
+  override readonly name = 'NotReady'
+  /** The part that is needed. */
+  readonly part: SlowValue<unknown>
+
+  constructor(part: SlowValue<unknown>) {
+    super('Expected a part of the lexicon to be made before its use')
+    this.part = part
+  }
+}
+
+/** The lexicon of a knowledge base, with two ways to get a part that is not made yet. */
+export interface Lexicons {
+  /** Makes it at once. */
+  readonly atOnce: Lexicon
+  /** Throws `NotReady`: make the part in slices, then try again. */
+  readonly whenReady: Lexicon
+}
+
+/** The lexicon of a knowledge base; both ways share the parts. */
+export const getLexicons = perKnowledge((knowledge): Lexicons => {
+  const parts = makeParts(knowledge)
+  return {
+    atOnce: lexiconOf(knowledge, parts, (part) => part.get()),
+    whenReady: lexiconOf(knowledge, parts, (part) => {
+      if (!part.ready) throw new NotReady(part)
+      return part.get()
+    }),
   }
 })

@@ -5,13 +5,22 @@
  * values as document frequency, and has unit length.
  */
 
+import { inRanges, type SlicedWork } from '../../../platform/slices.js'
 import { type FeatureReader, hanReader, type IntList, intList, latinReader } from './features.js'
-import { type FeatureVector, type Postings, trainPerceptron } from './perceptron.js'
+import { type FeatureVector, trainPerceptron } from './perceptron.js'
+import {
+  featuresPerSlice,
+  type PerceptronUpdates,
+  type Postings,
+  phrasesPerSlice,
+} from './perceptron-updates.js'
 
 /** Index of the known phrases of one script. */
 export interface SimilarityIndex {
   /** Finds the value most similar to a text in normal form. */
   findNearest(text: string): SimilarityMatch
+  /** What its classifier was trained with. */
+  readonly updates: PerceptronUpdates
 }
 
 /** The value most similar to a text. Scores: 0 for nothing in common, about 1 (± learnt weights) for a known phrase. */
@@ -56,23 +65,26 @@ function makeWeighting(idf: Float64Array, maxIdf: number, kinds: number) {
 }
 
 /** The length of the sum of the phrases of each value. */
-function sumLengths(size: number, of: Int32Array, postings: Postings): Float64Array {
+function* sumLengths(size: number, of: Int32Array, postings: Postings): SlicedWork<Float64Array> {
   const { starts, owners, weights } = postings
   const squares = new Float64Array(size)
   // The phrases of a value are consecutive.
-  for (let f = 0; f + 1 < starts.length; f++) {
-    const end = starts[f + 1]!
-    for (let i = starts[f]!; i < end; ) {
-      const v = of[owners[i]!]!
-      let sum = 0
-      for (; i < end && of[owners[i]!] === v; i++) sum += weights[i]!
-      squares[v]! += sum * sum
+  yield* inRanges(starts.length - 1, featuresPerSlice, (from, to) => {
+    for (let f = from; f < to; f++) {
+      const end = starts[f + 1]!
+      for (let i = starts[f]!; i < end; ) {
+        const v = of[owners[i]!]!
+        let sum = 0
+        for (; i < end && of[owners[i]!] === v; i++) sum += weights[i]!
+        squares[v]! += sum * sum
+      }
     }
-  }
+  })
   return squares.map(Math.sqrt)
 }
 
-type Phrases = readonly (readonly [phrase: string, value: string])[]
+/** Known phrases in normal form, each with its value. */
+export type Phrases = readonly (readonly [phrase: string, value: string])[]
 
 /** Numbers the values in order of appearance; `of` is the value of each phrase. */
 function numberValues(phrases: Phrases) {
@@ -85,16 +97,19 @@ function numberValues(phrases: Phrases) {
   return { place, of, values: [...place.keys()] }
 }
 
+/** Where the features of phrase p begin. */
+const startOf = (ends: Int32Array, p: number): number => (p === 0 ? 0 : ends[p - 1]!)
+
 /**
  * The number of phrases with each feature, and the effective number of values with it: the exponential of the
  * entropy of its phrases over values, which is 3 for a feature that three values have equally often.
  */
-function countHolders(
+function* countHolders(
   size: number,
   rows: readonly IntList[],
   ends: readonly Int32Array[],
   of: Int32Array,
-) {
+): SlicedWork<{ readonly inPhrases: Int32Array; readonly spread: Float64Array }> {
   const inPhrases = new Int32Array(size)
   const inValue = new Int32Array(size)
   const sums = new Float64Array(size)
@@ -105,82 +120,95 @@ function countHolders(
     if (count > 1) sums[feature]! += count * Math.log(count)
     inValue[feature] = 0
   }
-  rows.forEach(({ data }, kind) => {
-    let i = 0
-    for (let p = 0; p < of.length; p++)
-      for (const end = ends[kind]![p]!; i < end; i++) {
-        const feature = data[i]!
-        if (lastPhrase[feature] === p) continue
-        lastPhrase[feature] = p
-        if (lastValue[feature] !== of[p]) close(feature)
-        lastValue[feature] = of[p]!
-        inPhrases[feature]!++
-        inValue[feature]!++
-      }
-  })
+  for (const [kind, { data }] of rows.entries())
+    yield* inRanges(of.length, phrasesPerSlice, (from, to) => {
+      let i = startOf(ends[kind]!, from)
+      for (let p = from; p < to; p++)
+        for (const end = ends[kind]![p]!; i < end; i++) {
+          const feature = data[i]!
+          if (lastPhrase[feature] === p) continue
+          lastPhrase[feature] = p
+          if (lastValue[feature] !== of[p]) close(feature)
+          lastValue[feature] = of[p]!
+          inPhrases[feature]!++
+          inValue[feature]!++
+        }
+    })
   const spread = new Float64Array(size)
-  for (let f = 0; f < size; f++) {
-    close(f)
-    spread[f] = inPhrases[f]! * Math.exp(-sums[f]! / inPhrases[f]!)
-  }
+  yield* inRanges(size, featuresPerSlice, (from, to) => {
+    for (let f = from; f < to; f++) {
+      close(f)
+      spread[f] = inPhrases[f]! * Math.exp(-sums[f]! / inPhrases[f]!)
+    }
+  })
   return { inPhrases, spread }
 }
 
 /** Extracts the features of all phrases, kind by kind; those of phrase p end at `ends[kind][p]`. */
-function readPhrases(reader: FeatureReader, phrases: Phrases) {
+function* readPhrases(
+  reader: FeatureReader,
+  phrases: Phrases,
+): SlicedWork<{ readonly rows: readonly IntList[]; readonly ends: readonly Int32Array[] }> {
   const rows = Array.from({ length: reader.kinds }, intList)
   const ends = rows.map(() => new Int32Array(phrases.length))
-  phrases.forEach(([text], p) => {
-    reader.read(text, true, rows)
-    rows.forEach(({ size }, kind) => {
-      ends[kind]![p] = size
-    })
+  yield* inRanges(phrases.length, phrasesPerSlice, (from, to) => {
+    for (let p = from; p < to; p++) {
+      reader.read(phrases[p]![0], true, rows)
+      for (let kind = 0; kind < rows.length; kind++) ends[kind]![p] = rows[kind]!.size
+    }
   })
   return { rows, ends }
 }
 
 /** Fills the inverted index of the phrases, given the number of phrases with each feature. */
-function fillPostings(
+function* fillPostings(
   inPhrases: Int32Array,
   rows: readonly IntList[],
   ends: readonly Int32Array[],
   { out, add }: ReturnType<typeof makeWeighting>,
-): Postings {
+): SlicedWork<Postings> {
   const starts = new Int32Array(inPhrases.length + 1)
   for (let f = 0; f < inPhrases.length; f++) starts[f + 1] = starts[f]! + inPhrases[f]!
   const owners = new Int32Array(starts[inPhrases.length]!)
   const weights = new Float64Array(owners.length)
   const filled = starts.slice()
-  for (let p = 0; p < ends[0]!.length; p++) {
-    out.size = 0
-    rows.forEach((one, kind) => {
-      add(one, p === 0 ? 0 : ends[kind]![p - 1]!, ends[kind]![p]!)
-    })
-    for (let i = 0; i < out.size; i++) {
-      const at = filled[out.features[i]!]!++
-      owners[at] = p
-      weights[at] = out.weights[i]!
+  yield* inRanges(ends[0]!.length, phrasesPerSlice, (from, to) => {
+    for (let p = from; p < to; p++) {
+      out.size = 0
+      for (let kind = 0; kind < rows.length; kind++)
+        add(rows[kind]!, startOf(ends[kind]!, p), ends[kind]![p]!)
+      for (let i = 0; i < out.size; i++) {
+        const at = filled[out.features[i]!]!++
+        owners[at] = p
+        weights[at] = out.weights[i]!
+      }
     }
-  }
+  })
   return { starts, owners, weights }
 }
 
 /**
  * Builds the index of known phrases in normal form; the phrases of one value must be consecutive.
  * @param script whether to read the phrases by words or by characters
+ * @param known the updates of an index of the same phrases @default found now
  */
-export function buildSimilarityIndex(phrases: Phrases, script: 'latin' | 'han'): SimilarityIndex {
+export function* buildSimilarityIndex(
+  phrases: Phrases,
+  script: 'latin' | 'han',
+  known?: PerceptronUpdates,
+): SlicedWork<SimilarityIndex> {
   const reader = script === 'han' ? hanReader() : latinReader()
-  const { rows, ends } = readPhrases(reader, phrases)
+  const { rows, ends } = yield* readPhrases(reader, phrases)
   const { place, of, values } = numberValues(phrases)
-  const { inPhrases, spread } = countHolders(reader.size(), rows, ends, of)
+  const { inPhrases, spread } = yield* countHolders(reader.size(), rows, ends, of)
   const idfOf = (held: number): number => Math.log((1 + values.length) / (1 + held)) + 1
   const weighting = makeWeighting(spread.map(idfOf), idfOf(0), reader.kinds)
-  const postings = fillPostings(inPhrases, rows, ends, weighting)
-  const lengths = sumLengths(values.length, of, postings)
-  const addLearnt = trainPerceptron(postings, of, values.length)
+  const postings = yield* fillPostings(inPhrases, rows, ends, weighting)
+  const lengths = yield* sumLengths(values.length, of, postings)
+  const { addScores, updates } = yield* trainPerceptron(postings, of, values.length, known)
   const dots = new Float64Array(of.length)
   return {
+    updates,
     findNearest(text) {
       const asked = rows.map(intList)
       reader.read(text, false, asked)
@@ -188,7 +216,7 @@ export function buildSimilarityIndex(phrases: Phrases, script: 'latin' | 'han'):
       for (const one of asked) weighting.add(one, 0, one.size)
       multiply(weighting.out, postings, dots)
       const scores = scoreValues(dots, of, lengths)
-      addLearnt(weighting.out, scores)
+      addScores(weighting.out, scores)
       return {
         ...rank(scores, values),
         scoreOf: (value) => scores[place.get(value) ?? -1] ?? 0,

@@ -6,6 +6,7 @@
 import type { FindingAttribute, Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
 import { memoizeText } from '../../../platform/memoize.js'
+import { inTurn } from '../../../platform/slices.js'
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import { findPhrases, normaliseText } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
@@ -21,7 +22,7 @@ import {
   removeMatches,
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
-import { getLexicon, type Lexicon, type LexiconEntry } from './lexicon.js'
+import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import { type Sentence, splitSentences } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -301,11 +302,34 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   return { questions, topics, loose: [], kind: near ? 'ambiguous' : kind }
 }
 
-const interpreter = perKnowledge((knowledge) => {
-  const lexicon = getLexicon(knowledge)
-  return memoizeText((utterance: string) => interpret(lexicon, utterance), cacheBounds)
+const interpreters = perKnowledge((knowledge) => {
+  const { atOnce, whenReady } = getLexicons(knowledge)
+  return {
+    atOnce: memoizeText((utterance: string) => interpret(atOnce, utterance), cacheBounds),
+    whenReady: memoizeText((utterance: string) => interpret(whenReady, utterance), cacheBounds),
+  }
 })
 
 /** Interprets an utterance: a pure function of the knowledge base and the text, in bounded time. */
 export const understand = (knowledge: Knowledge, utterance: string): ParsedUtterance =>
-  interpreter(knowledge)(utterance)
+  interpreters(knowledge).atOnce(utterance)
+
+/**
+ * Interprets an utterance and gives what `use` makes of it, without holding up the event loop: a promise where a part of
+ * the lexicon is needed for the first time, and is made in slices, or where there are many callers at once.
+ */
+export const understandInSlices = <T>(
+  knowledge: Knowledge,
+  utterance: string,
+  use: (parsed: ParsedUtterance) => T,
+): T | Promise<T> =>
+  inTurn(() => {
+    let parsed: ParsedUtterance
+    try {
+      parsed = interpreters(knowledge).whenReady(utterance)
+    } catch (error) {
+      if (!(error instanceof NotReady)) throw error
+      return error.part.prepare().then(() => understandInSlices(knowledge, utterance, use))
+    }
+    return use(parsed)
+  })

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { isTactful } from '../../../../src/envs/patients/nlg/disclosure.js'
 import { stockSentences } from '../../../../src/envs/patients/nlg/stock-sentences.js'
-import { rulePatient } from '../../../../src/envs/patients/rule.js'
+import { rulePatientAtOnce } from '../../../../src/envs/patients/rule.js'
 import type { Persona } from '../../../../src/persona.js'
 import { asking, interview, spokenView } from '../../../fixtures/spoken-case.js'
 import { spokenKnowledge } from '../../../fixtures/spoken-knowledge.js'
 
 const knowledge = spokenKnowledge()
-const patient = rulePatient({ knowledge })
+const patient = rulePatientAtOnce({ knowledge })
 const drink = 'How much alcohol do you drink?'
 const kind = 'Hello, please do not worry.'
 const ask = (persona: Persona, questions: readonly string[], state = 'present') =>

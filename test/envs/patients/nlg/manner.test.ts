@@ -6,8 +6,8 @@ import {
   caregiverSentences,
   stockSentences,
 } from '../../../../src/envs/patients/nlg/stock-sentences.js'
-import { getLexicon } from '../../../../src/envs/patients/nlu/lexicon.js'
-import { rulePatient } from '../../../../src/envs/patients/rule.js'
+import { getLexicons } from '../../../../src/envs/patients/nlu/lexicon.js'
+import { rulePatientAtOnce } from '../../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../../src/knowledge/load.js'
 import type { Dial, Persona } from '../../../../src/persona.js'
 import { containsPhrase, findPhrases, normaliseText } from '../../../../src/text/phrase-search.js'
@@ -42,7 +42,7 @@ describe('what is said around an answer, or instead of one', () => {
 
   test('holds no phrase of a finding', () => {
     for (const [, text] of everything) {
-      const found = findPhrases(getLexicon(shipped).tree(text), normaliseText(text))
+      const found = findPhrases(getLexicons(shipped).atOnce.tree(text), normaliseText(text))
       expect(
         found.filter(({ value }) => value.kind === 'finding').map(({ value }) => value),
         text,
@@ -69,7 +69,7 @@ describe('what is said around an answer, or instead of one', () => {
 })
 
 const knowledge = spokenKnowledge()
-const patient = rulePatient({ knowledge })
+const patient = rulePatientAtOnce({ knowledge })
 const sick = { fever: 'present', cough: 'present', 'abdominal-pain': 'present' }
 const questions = knowledge.findings.flatMap(({ ask }) => ask.en)
 const told = (persona: Persona, utterances = questions, seeds = 8) =>
@@ -160,7 +160,7 @@ describe('technical words', () => {
         : finding,
     ),
   }
-  const low = rulePatient({ knowledge: jargon })
+  const low = rulePatientAtOnce({ knowledge: jargon })
   const ask = (lowLiteracy: number, text: string, seed = 0) =>
     low(text, asking(spokenView(sick, { persona: { lowLiteracy } }), { seed }))
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AbsentPolicy } from '../../../../src/envs/patients/nlg/recall.js'
 import { findingSentence, reportedState } from '../../../../src/envs/patients/nlg/recall.js'
-import { rulePatient } from '../../../../src/envs/patients/rule.js'
+import { rulePatientAtOnce } from '../../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../../src/knowledge/load.js'
 import type { Dial, Persona } from '../../../../src/persona.js'
 import { dials, personas } from '../../../../src/persona.js'
@@ -36,7 +36,7 @@ describe('a persona', () => {
     'abdominal-pain': 'present',
     'pain-site': 'upper',
   }
-  const patient = rulePatient({ knowledge })
+  const patient = rulePatientAtOnce({ knowledge })
   const questions = knowledge.findings.flatMap(({ ask }) => ask.en.slice(0, 1))
   const tact = (text: string) => `I ask everyone, it is confidential. ${text}`
   const told = (persona: Persona, seed: number): ReadonlyMap<string, string> => {
@@ -117,7 +117,7 @@ describe('what the case does not record', () => {
   })
 
   test('is told the same whenever it is asked', () => {
-    const patient = rulePatient({ knowledge, absentPolicy: 'sample' })
+    const patient = rulePatientAtOnce({ knowledge, absentPolicy: 'sample' })
     for (let seed = 0; seed < 30; seed++) {
       const questions = ['Do you smoke?', 'Have you vomited?', 'Do you smoke?']
       const [first, , again] = interview(patient, questions, asking(spokenView(states), { seed }))
@@ -126,7 +126,7 @@ describe('what the case does not record', () => {
   })
 
   test('is never known to an examination', () => {
-    const patient = rulePatient({ knowledge, absentPolicy: 'sample' })
+    const patient = rulePatientAtOnce({ knowledge, absentPolicy: 'sample' })
     const view = spokenView({ 'crp-level': 'unrecorded' })
     expect(patient('What is your C-reactive protein?', asking(view)).told).toEqual([])
   })

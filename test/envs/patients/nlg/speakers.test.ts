@@ -3,13 +3,13 @@ import {
   caregiverSentences,
   stockSentences,
 } from '../../../../src/envs/patients/nlg/stock-sentences.js'
-import { rulePatient } from '../../../../src/envs/patients/rule.js'
+import { rulePatientAtOnce } from '../../../../src/envs/patients/rule.js'
 import type { Language } from '../../../../src/turn.js'
 import { asking, interview, spokenView } from '../../../fixtures/spoken-case.js'
 import { spokenKnowledge } from '../../../fixtures/spoken-knowledge.js'
 
 const knowledge = spokenKnowledge()
-const patient = rulePatient({ knowledge })
+const patient = rulePatientAtOnce({ knowledge })
 const sick = { fever: 'present', cough: 'present', 'abdominal-pain': 'present' }
 const as = (
   speaker: 'self' | 'caregiver' | 'interpreter',
@@ -107,7 +107,7 @@ describe('an attribute asked for by itself', () => {
       finding.id === 'pain-site' ? { ...finding, attribute: 'site' as const } : finding,
     ),
   }
-  const patient = rulePatient({ knowledge: located })
+  const patient = rulePatientAtOnce({ knowledge: located })
   const where = 'Where exactly?'
 
   test('is that of the complaint last spoken of', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../../src/case.js'
 import { patientView, primaryDiagnosis } from '../../../../src/case.js'
 import { caseSource } from '../../../../src/cases/generator/generate.js'
-import { rulePatient } from '../../../../src/envs/patients/rule.js'
+import { rulePatientAtOnce } from '../../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../../src/knowledge/load.js'
 import type { Exchange, Reply } from '../../../../src/patient.js'
 import { personas } from '../../../../src/persona.js'
@@ -12,7 +12,7 @@ import { makeConsultation } from '../../../../src/tasks/registry.js'
 import type { Language } from '../../../../src/turn.js'
 
 const knowledge = loadKnowledge()
-const patient = rulePatient({ knowledge })
+const patient = rulePatientAtOnce({ knowledge })
 const spoken = knowledge.findings.filter(({ knownBy }) => knownBy === 'patient')
 const take = (count: number, tier: 'standard' | 'hard'): Case[] =>
   Array.from({ length: count }, (_, n) => caseSource(knowledge, { tier })(n))

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { FeatureVector, Postings } from '../../../../src/envs/patients/nlu/perceptron.js'
+import type { FeatureVector } from '../../../../src/envs/patients/nlu/perceptron.js'
 import { trainPerceptron } from '../../../../src/envs/patients/nlu/perceptron.js'
+import type { Postings } from '../../../../src/envs/patients/nlu/perceptron-updates.js'
+import { finish } from '../../../../src/platform/slices.js'
 import { fc } from '../../../fixtures/property.js'
 
 /** Phrases as lists of features, each of weight 1. */
@@ -20,6 +22,13 @@ function postingsOf(phrases: readonly (readonly number[])[], size: number): Post
   }
 }
 
+const train = (
+  phrases: readonly (readonly number[])[],
+  features: number,
+  of: Int32Array,
+  size: number,
+) => finish(trainPerceptron(postingsOf(phrases, features), of, size)).addScores
+
 const textOf = (features: readonly number[]): FeatureVector => ({
   features: Int32Array.from(features),
   weights: new Float64Array(features.length).fill(1),
@@ -34,7 +43,7 @@ const phrases = Array.from(of, (value) => [shared, own[value]!])
 
 describe('what tells values apart', () => {
   test('raises the value whose own feature a text has, and lowers its rival', () => {
-    const tell = trainPerceptron(postingsOf(phrases, 3), of, 2)
+    const tell = train(phrases, 3, of, 2)
     const scores = Float64Array.from([0.5, 0.5])
     tell(textOf([shared, own[0]]), scores)
     expect(scores[0]).toBeGreaterThan(0.5)
@@ -42,25 +51,21 @@ describe('what tells values apart', () => {
   })
 
   test('gives the feature that both have to neither', () => {
-    const tell = trainPerceptron(postingsOf(phrases, 3), of, 2)
+    const tell = train(phrases, 3, of, 2)
     const scores = Float64Array.from([0.5, 0.5])
     tell(textOf([shared]), scores)
     expect(Math.abs(scores[0]! - scores[1]!)).toBeLessThan(0.1)
   })
 
   test('says nothing of a value that a text has nothing in common with', () => {
-    const tell = trainPerceptron(postingsOf(phrases, 3), of, 2)
+    const tell = train(phrases, 3, of, 2)
     const scores = Float64Array.from([0.5, 0])
     tell(textOf([own[0]]), scores)
     expect(scores[1]).toBe(0)
   })
 
   test('learns nothing of a feature that fewer than four phrases have', () => {
-    const tell = trainPerceptron(
-      postingsOf([[1], [1], [1], [2]], 3),
-      Int32Array.from([0, 0, 0, 1]),
-      2,
-    )
+    const tell = train([[1], [1], [1], [2]], 3, Int32Array.from([0, 0, 0, 1]), 2)
     const scores = Float64Array.from([0.5, 0.5])
     tell(textOf([1, 2]), scores)
     expect([...scores]).toEqual([0.5, 0.5])
@@ -78,7 +83,7 @@ describe('what tells values apart', () => {
           ),
         )
         const values = Int32Array.from(all, (_, p) => Math.floor((3 * p) / all.length))
-        const tell = trainPerceptron(postingsOf(all, 10), values, 3)
+        const tell = train(all, 10, values, 3)
         all.forEach((features, p) => {
           const scores = new Float64Array(3).fill(0.5)
           tell(textOf(features), scores)

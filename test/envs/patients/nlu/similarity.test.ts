@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { buildSimilarityIndex } from '../../../../src/envs/patients/nlu/similarity.js'
+import { buildSimilarityIndex, type Phrases } from '../../../../src/envs/patients/nlu/similarity.js'
+import { finish } from '../../../../src/platform/slices.js'
 import { fc } from '../../../fixtures/property.js'
 
 const phrases = [
@@ -10,8 +11,11 @@ const phrases = [
   ['does your throat hurt', 'throat'],
 ] as const
 
+const indexOf = (known: Phrases, script: 'latin' | 'han') =>
+  finish(buildSimilarityIndex(known, script))
+
 describe('the likest', () => {
-  const index = buildSimilarityIndex(phrases, 'latin')
+  const index = indexOf(phrases, 'latin')
 
   test('is the value of a phrase given word by word, with a likeness near 1', () => {
     for (const [text, value] of phrases) {
@@ -43,7 +47,7 @@ describe('the likest', () => {
         const { value, score, next } = index.findNearest(text)
         expect(score).toBeGreaterThanOrEqual(next)
         expect(score).toBeLessThanOrEqual(1 + 1e-9)
-        expect(buildSimilarityIndex(phrases, 'latin').findNearest(text)).toMatchObject({
+        expect(indexOf(phrases, 'latin').findNearest(text)).toMatchObject({
           value,
           score,
           next,
@@ -55,7 +59,7 @@ describe('the likest', () => {
 })
 
 test('Han script is read by characters', () => {
-  const index = buildSimilarityIndex(
+  const index = indexOf(
     [
       ['你发烧吗', 'fever'],
       ['你有没有咳嗽', 'cough'],
