@@ -2,7 +2,7 @@
  * Two policies learn in one loop: a doctor, who is paid for the right diagnosis, and a patient, who chooses how to answer
  * and is paid where the doctor was right, less a little for each answer given. Each has its own group advantages.
  */
-import { task } from 'bedside'
+import { type Reply, task } from 'bedside'
 import { consultation, policyPatient, recordExams, rulePatient } from 'bedside/envs'
 import { loadKnowledge, replySpace } from 'bedside/knowledge'
 import { defineReward } from 'bedside/rewards'
@@ -15,8 +15,8 @@ const [patient, exams] = [rulePatient({ knowledge }), [recordExams({ knowledge }
 
 /** The patient's choices: to answer, or to shrug. */
 const styles = {
-  answers: (reply: ReturnType<typeof patient>) => reply,
-  shrugs: (reply: ReturnType<typeof patient>) => ({
+  answers: (reply: Reply) => reply,
+  shrugs: (reply: Reply) => ({
     ...reply,
     text: 'I cannot say.',
     understood: 'unknown' as const,

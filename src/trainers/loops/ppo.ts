@@ -50,7 +50,9 @@ export interface PpoCriticOptions {
 }
 
 /** Options of {@link trainPpo}. */
-export interface PpoOptions extends PlayingOptions<PpoStep>, Omit<CriticOptions, 'loss' | 'backend'> {
+export interface PpoOptions
+  extends PlayingOptions<PpoStep>,
+    Omit<CriticOptions, 'loss' | 'backend'> {
   readonly critic?: PpoCriticOptions
   /** Each episode plays a case of its own. @default 64 */
   readonly episodesPerStep?: number
