@@ -119,6 +119,38 @@ export interface Checkpoints {
 /** Weights with a sampler, a learner and checkpoints, where this side drives. */
 export interface Backend extends Sampler, Learner, Checkpoints, AsyncDisposable {}
 
+/** @throws RangeError for a loss, normaliser or batch member that the capabilities do not have */
+function assertSupported(
+  {
+    losses,
+    normalisers,
+    entropy,
+    kl = false,
+    correction = false,
+    critic = false,
+    owns,
+  }: Capabilities,
+  { loss, normaliser, segments, critic: targets }: TrainBatch,
+): void {
+  if (!losses.includes(loss.kind))
+    throw new RangeError(`Expected a loss of ${losses.join(', ')}, got \`${loss.kind}\``)
+  if (!normalisers.includes(normaliser.kind))
+    throw new RangeError(
+      `Expected a normaliser of ${normalisers.join(', ')}, got \`${normaliser.kind}\``,
+    )
+  if (loss.entropy !== 0 && !entropy)
+    throw new RangeError(`Expected entropy 0, which is all this backend has, got ${loss.entropy}`)
+  const lacks = (what: string) =>
+    new RangeError(`Expected ${what}, which this backend does not have`)
+  if (loss.kl && !kl) throw lacks('a loss without a KL penalty')
+  if (loss.correction && !correction) throw lacks('a loss without an importance correction')
+  if (targets && !critic) throw lacks('a batch without a critic')
+  if (owns?.oldWeights === false && segments.some(({ oldLogprobs }) => oldLogprobs))
+    throw new RangeError(
+      'Expected a batch without `oldLogprobs`: the trainer of this backend computes the old log-probs itself',
+    )
+}
+
 /**
  * Refuses a batch that a backend cannot step on: an undeclared loss, normaliser or entropy bonus, a malformed
  * segment, another policy version. A backend calls it before any gradient.
@@ -128,38 +160,7 @@ export function assertSteppable(
   { capabilities, policyVersion }: Pick<Learner, 'capabilities' | 'policyVersion'>,
   batch: TrainBatch,
 ): void {
-  const {
-    losses,
-    normalisers,
-    entropy,
-    kl = false,
-    correction = false,
-    critic = false,
-  } = capabilities
-  const { loss, normaliser } = batch
-  if (!losses.includes(loss.kind))
-    throw new RangeError(`Expected a loss of ${losses.join(', ')}, got \`${loss.kind}\``)
-  if (!normalisers.includes(normaliser.kind))
-    throw new RangeError(
-      `Expected a normaliser of ${normalisers.join(', ')}, got \`${normaliser.kind}\``,
-    )
-  if (loss.entropy !== 0 && !entropy)
-    throw new RangeError(`Expected entropy 0, which is all this backend has, got ${loss.entropy}`)
-  if (loss.kl && !kl)
-    throw new RangeError('Expected a loss without a KL penalty, which this backend does not have')
-  if (loss.correction && !correction)
-    throw new RangeError(
-      'Expected a loss without an importance correction, which this backend does not have',
-    )
-  if (
-    batch.segments.some(({ oldLogprobs }) => oldLogprobs) &&
-    capabilities.owns?.oldWeights === false
-  )
-    throw new RangeError(
-      'Expected a batch without `oldLogprobs`: the trainer of this backend computes the old log-probs itself',
-    )
-  if (batch.critic && !critic)
-    throw new RangeError('Expected a batch without a critic, which this backend does not have')
+  assertSupported(capabilities, batch)
   assertBatch(batch)
   if (batch.policyVersion !== policyVersion)
     throw new RangeError(

@@ -46,6 +46,14 @@ describe('assertSteppable', () => {
     ).not.toThrow()
   })
 
+  test('refuses old log-probs where the trainer computes them itself', () => {
+    const owner = { ...capabilities, owns: { oldWeights: false } }
+    const segments = [{ ...segment, oldLogprobs: Float32Array.of(-1) }]
+    expect(() => assertSteppable({ ...backend, capabilities: owner }, batch({ segments }))).toThrow(
+      'Expected a batch without `oldLogprobs`',
+    )
+  })
+
   const refuses = (what: string, change: Partial<TrainBatch>, message: string) =>
     test(`refuses ${what}, with what there is and what was asked for`, () => {
       expect(() => assertSteppable(backend, batch(change))).toThrow(new RangeError(message))

@@ -147,6 +147,15 @@ const openSidecar = (recipe: Recipe, options: OpenBackendOptions): Promise<Backe
     })
   })
 
+/** A run saves and loads checkpoints; a trainer that owns its process may keep them to itself. */
+function assertOwnsCheckpoints({ name, capabilities: { owns } }: Backend): void {
+  if (owns?.checkpoints === false || owns?.optimiser === false)
+    throw new Fault(
+      'bad-input',
+      `backend: expected one that keeps its checkpoints and its optimiser, got \`${name}\`, whose trainer keeps them; use its sampler and learner in a loop (\`trainGrpo\`)`,
+    )
+}
+
 /** A run's backend; disposing this closes what was opened for it. */
 export interface OpenedBackend extends AsyncDisposable {
   readonly backend: Backend
@@ -162,8 +171,10 @@ export async function openBackend(
   { backend: own, ...options }: OpenBackendOptions,
 ): Promise<OpenedBackend> {
   // Its owner closes it.
-  if (own !== undefined && typeof own !== 'function')
-    return { backend: checkBackend(own), async [Symbol.asyncDispose]() {} }
+  if (own !== undefined && typeof own !== 'function') {
+    assertOwnsCheckpoints(checkBackend(own))
+    return { backend: own, async [Symbol.asyncDispose]() {} }
+  }
   const open = {
     embedded: async () => embedded({ actionSpace: task.actionSpace }),
     sidecar: () => openSidecar(recipe, options),
@@ -173,5 +184,6 @@ export async function openBackend(
     : await (recipe.backend === 'embedded' || recipe.backend === 'sidecar'
         ? open[recipe.backend]()
         : openNamedBackend(recipe.backend, task))
+  assertOwnsCheckpoints(backend)
   return { backend, [Symbol.asyncDispose]: () => backend[Symbol.asyncDispose]() }
 }

@@ -38,7 +38,7 @@ export interface EmbeddedOptions {
 }
 
 /** The fixed parts of a learner, and the state that steps and loading replace. */
-interface Learner {
+interface EmbeddedLearner {
   readonly actionSpace: ActionSpace
   readonly extractor: FeatureExtractor
   readonly passes: SegmentPasses
@@ -50,10 +50,10 @@ interface Learner {
   gradient: Float64Array
   cache: FeatureCache
   /** The KL reference, with its own cache: its rows may be of a checkpoint that was loaded before this one. */
-  reference: Pick<Learner, 'weights' | 'cache'>
+  reference: Pick<EmbeddedLearner, 'weights' | 'cache'>
 }
 
-function createLearner(actionSpace: ActionSpace, extractor: FeatureExtractor): Learner {
+function createLearner(actionSpace: ActionSpace, extractor: FeatureExtractor): EmbeddedLearner {
   const weights: PolicyWeights = { rowOf: new Map(), rows: 0, values: new Float64Array(0) }
   const cache = featureCache(extractor)
   return {
@@ -85,7 +85,7 @@ function assertSegments(segments: readonly TokenSegment[], actions: number): voi
 }
 
 /** Adds rows for new features and a gradient buffer of the same size, filled with zeros. */
-function growRows(learner: Learner, segments: readonly TokenSegment[]): void {
+function growRows(learner: EmbeddedLearner, segments: readonly TokenSegment[]): void {
   const { cache, weights, gradient, extractor } = learner
   const rowOf = cache.addRows(segments, weights.rowOf)
   const size = rowOf.size * extractor.actions
@@ -94,7 +94,7 @@ function growRows(learner: Learner, segments: readonly TokenSegment[]): void {
 }
 
 /** Takes one gradient step of policy and critic. Every check and gradient comes before the first update. */
-function takeStep(learner: Learner, batch: TrainBatch): StepReport {
+function takeStep(learner: EmbeddedLearner, batch: TrainBatch): StepReport {
   const { segments, loss } = batch
   assertSegments(segments, learner.extractor.actions)
   if (batch.critic) assertCriticTargets(batch.critic, segments)
@@ -127,7 +127,7 @@ function takeStep(learner: Learner, batch: TrainBatch): StepReport {
 
 /** Log-probs along each segment's mask, 0 where masked; of the KL reference or of the current weights. */
 function segmentLogprobs(
-  learner: Learner,
+  learner: EmbeddedLearner,
   segments: readonly TokenSegment[],
   reference: boolean,
 ): Float32Array[] {
@@ -140,7 +140,10 @@ function segmentLogprobs(
 }
 
 /** Predicted value along each segment's mask, 0 where masked. */
-function segmentValues(learner: Learner, segments: readonly TokenSegment[]): Float32Array[] {
+function segmentValues(
+  learner: EmbeddedLearner,
+  segments: readonly TokenSegment[],
+): Float32Array[] {
   const { extractor, cache, weights, critic } = learner
   assertSegments(segments, extractor.actions)
   return segments.map((segment) => {
@@ -153,7 +156,7 @@ function segmentValues(learner: Learner, segments: readonly TokenSegment[]): Flo
   })
 }
 
-async function save(learner: Learner, folder: string): Promise<void> {
+async function save(learner: EmbeddedLearner, folder: string): Promise<void> {
   const { actionSpace, weights, optimiser, critic, policyVersion } = learner
   const keys = [...weights.rowOf.keys()]
   const policy = { policyVersion, keys, weights: weights.values, adam: { ...optimiser } }
@@ -161,7 +164,7 @@ async function save(learner: Learner, folder: string): Promise<void> {
   await saveSnapshot(folder, critic.adam.steps > 0 ? { ...policy, critic } : policy, actionSpace)
 }
 
-async function load(learner: Learner, folder: string): Promise<void> {
+async function load(learner: EmbeddedLearner, folder: string): Promise<void> {
   const { loadSnapshot } = await import('./checkpoint.js')
   const loaded = await loadSnapshot(folder, learner.actionSpace)
   const rowOf = new Map(loaded.keys.map((key, row) => [key, row] as const))
@@ -174,7 +177,11 @@ async function load(learner: Learner, folder: string): Promise<void> {
 }
 
 /** Writes the weights as JSON, one entry per feature row. */
-async function exportWeights(learner: Learner, format: string, file: string): Promise<void> {
+async function exportWeights(
+  learner: EmbeddedLearner,
+  format: string,
+  file: string,
+): Promise<void> {
   if (format !== 'json')
     throw new RangeError(`Expected an export format of json, got \`${format}\``)
   const { actionSpace: vocabulary, weights, policyVersion } = learner
