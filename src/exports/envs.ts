@@ -20,6 +20,12 @@ export { recordPatient } from '../envs/patients/recorded/record.js'
 export { rulePatient } from '../envs/patients/rule.js'
 export { type QuestionOptions, question } from '../envs/question.js'
 export { type EnvId, type EnvRegistry, register } from '../envs/register.js'
+export {
+  type EpisodeMachine,
+  type TakenStep,
+  type Transition,
+  transactional,
+} from '../envs/transaction.js'
 export type { Autoreset } from '../envs/vector-types.js'
 export type {
   VectorEnv,
