@@ -14,6 +14,7 @@ import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.j
 import type { LanguageDemonstrationOptions } from '../../../src/trainers/tokens/language-demonstration.js'
 import { languageDemonstration } from '../../../src/trainers/tokens/language-demonstration.js'
 import type { Action } from '../../../src/turn.js'
+import { withSamples } from '../../fixtures/draws.js'
 import { fc } from '../../fixtures/property.js'
 import { tinyActions } from '../../fixtures/tiny.js'
 import { families, folderOf, open, text } from './conversation.js'
@@ -63,11 +64,20 @@ describe.each(families)('a demonstration for the %s family', (family) => {
         fc.asyncProperty(said, text, fc.nat(), async (world, complaint, seed) => {
           const { draw } = drawing(tokenizer, { tidy: true })
           const agent = doctorOf(tokenizer, { draw, history })
-          const { episode } = await played(talkingEnv(world, complaint), agent, seed)
-          const good = { ...episode, turns: episode.turns.filter(isGood) }
+          const { episode, moves } = await played(talkingEnv(world, complaint), agent, seed)
+          // What is left out is still read: the prompts of the others hold it.
+          const kept = episode.turns.flatMap(({ draws: _, ...turn }, t) =>
+            isGood(turn) ? [[turn, moves[t]?.sample] as const] : [],
+          )
+          const turns = withSamples(
+            kept.map(([turn]) => turn),
+            kept.map(([, sample]) => sample),
+          )
+          const good = { ...episode, turns }
           expect(demonstrate(recorded(episode), tokenizer, { history })).toEqual(
             episodeSegments(good, 1, episode.caseId).segments.map((segment) => ({
               ...segment,
+              policy: 'demonstration',
               logprobs: segment.logprobs.map(() => 0),
               policyVersions: segment.policyVersions.map((was) => (was < 0 ? -1 : 7)),
             })),
