@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from engine_harness import awake, data_for, drain, fresh_folder, make_model, only
-from engine_harness import open_tiny, report  # isort: split
+from engine_harness import awake, data_for, drain, fresh_folder, make_model, only, open_tiny, report  # isort: split
 
 import torch
-from bedside_trainers.engines import open_engine
-from bedside_trainers.engines.engine import AdamParams, EngineError, LossSpec, ModelSpec, SampleJob
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from bedside_trainers.engines import open_engine
+from bedside_trainers.engines.engine import AdamParams, EngineError, LossSpec, ModelSpec, SampleJob
 
 PPO = LossSpec("bedside", {"kind": "ppo-clip", "low": 0.2, "high": 0.2, "entropy": 0.01})
 SPECS = (

@@ -3,13 +3,12 @@
 import unittest
 from dataclasses import replace
 
-from engine_harness import CONTEXT, VOCAB, awake, data_for, drain, make_model, make_tokenizer
-from engine_harness import open_tiny, report  # isort: split
+from engine_harness import CONTEXT, VOCAB, awake, data_for, drain, make_model, make_tokenizer, open_tiny, report  # isort: split
 
 import numpy as np
-from bedside_trainers.engines.draw import uniform
-from bedside_trainers.engines.engine import AdamParams, Datum, EngineError, LossSpec, ModelSpec
-from bedside_trainers.engines.engine import SampleJob
+
+from bedside_trainers.engines.engine import AdamParams, Datum, EngineError, LossSpec, ModelSpec, SampleJob
+from bedside_trainers.engines.sampling.draw import uniform
 
 SPEC = ModelSpec(rank=4)
 ALL = LossSpec("cross_entropy")

@@ -3,17 +3,17 @@
 import itertools
 import unittest
 
-from engine_harness import VOCAB, awake, data_for, drain, gradients, make_model, only
-from engine_harness import open_tiny, report  # isort: split
+from engine_harness import VOCAB, awake, data_for, drain, gradients, make_model, only, open_tiny, report  # isort: split
 
 import loss_gradients
 import numpy as np
 import torch
-from bedside_trainers.engines import adamw, head
-from bedside_trainers.engines.engine import AdamParams, EngineError, LossSpec, ModelSpec, NonFinite
-from bedside_trainers.engines.engine import Datum, SampleJob
-from bedside_trainers.engines.passes import WIRE_LOSSES
 from transformers import AutoModelForCausalLM
+
+from bedside_trainers.engines import head
+from bedside_trainers.engines.engine import AdamParams, Datum, EngineError, LossSpec, ModelSpec, NonFinite, SampleJob
+from bedside_trainers.engines.training import adamw
+from bedside_trainers.engines.training.passes import WIRE_LOSSES
 
 OBJECTIVES = (
     {"kind": "policy-gradient"},

@@ -14,13 +14,14 @@ import uvicorn
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src/trainers/python"))
 
+from server_engine import BigramEngine
+
 from bedside_trainers.sidecar.app import build_app
-from bedside_trainers.sidecar.proto import MEDIA_TYPE, message_class
-from bedside_trainers.sidecar.proto import read_pass as read_pass
 from bedside_trainers.sidecar.serve import bind
 from bedside_trainers.sidecar.service import Service
 from bedside_trainers.sidecar.settings import Limits, Settings
-from server_engine import BigramEngine
+from bedside_trainers.sidecar.wire.proto import MEDIA_TYPE, message_class
+from bedside_trainers.sidecar.wire.proto import read_pass as read_pass
 
 TOKEN = "tml-of-this-test"
 V1, OWN = "/api/v1", "/ext/v1"

@@ -17,8 +17,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from .adamw import Moments
 from .engine import EngineError, ModelSpec
+from .training.adamw import Moments
 
 FORMAT = 1
 MANIFEST = "checkpoint.json"

@@ -18,9 +18,9 @@ from . import targets
 from .base_model import BaseModel
 from .engine import EngineError, EngineInfo, ModelSpec
 from .options import Options
-from .passes import LOSSES
 from .slots import slot_attention
 from .torch_engine import TorchEngine
+from .training.passes import LOSSES
 
 _SLOTS = "bedside_slots"
 _DTYPES = {"float64": torch.float64, "float32": torch.float32, "bfloat16": torch.bfloat16}

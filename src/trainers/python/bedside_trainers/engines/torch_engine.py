@@ -8,14 +8,26 @@ from typing import Any
 
 import torch
 
-from . import adamw, checkpoint
-from .engine import AdamParams, Datum, EngineError, EngineInfo, ForwardResult, LossSpec
-from .engine import ModelInfo, ModelSpec, NonFinite, Sampled, SampleJob
+from . import checkpoint
+from .engine import (
+    AdamParams,
+    Datum,
+    EngineError,
+    EngineInfo,
+    ForwardResult,
+    LossSpec,
+    ModelInfo,
+    ModelSpec,
+    NonFinite,
+    Sampled,
+    SampleJob,
+)
 from .foundation import Foundation
 from .options import Options
-from .passes import Limits, run_pass
-from .sampler import Sampler
+from .sampling.sampler import Sampler
 from .snapshots import Snapshot, Snapshots
+from .training import adamw
+from .training.passes import Limits, run_pass
 from .weights import Body, Model, clone_weights, shape_key
 
 

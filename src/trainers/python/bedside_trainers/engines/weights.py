@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from .adamw import Moments
 from .engine import ModelInfo, ModelSpec
+from .training.adamw import Moments
 
 Weights = dict[str, Tensor]
 

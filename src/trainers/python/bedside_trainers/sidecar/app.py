@@ -18,13 +18,13 @@ from starlette.routing import Route
 
 from ..engines.engine import EngineError
 from .about import metrics_text, own_capabilities, wire_capabilities
-from .answers import Answer, answer_values, encode_json
-from .fields import Fields, read_json
-from .passes import read_pass
-from .proto import MEDIA_TYPE, PassRequest, encode_proto
-from .proto import read_pass as read_proto_pass
-from .refusal import Refused
 from .service import Reply, Service
+from .wire.answers import Answer, answer_values, encode_json
+from .wire.fields import Fields, read_json
+from .wire.passes import read_pass
+from .wire.proto import MEDIA_TYPE, PassRequest, encode_proto
+from .wire.proto import read_pass as read_proto_pass
+from .wire.refusal import Refused
 
 Handler = Callable[[Request], Awaitable[Response]]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..engines.engine import EngineError
-from .refusal import Refused, quote
+from .wire.refusal import Refused, quote
 
 KINDS = ("weights", "sampler_weights", "exports")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")

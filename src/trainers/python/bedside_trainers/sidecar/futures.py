@@ -9,9 +9,9 @@ import uuid
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-from .answers import Answer, Failure, estimate_size
-from .refusal import unknown
 from .settings import Limits
+from .wire.answers import Answer, Failure, estimate_size
+from .wire.refusal import unknown
 
 # Ids remembered after their answers were dropped.
 _TOMBSTONES = 100_000

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ..engines.engine import ModelSpec
-from .answers import JsonAnswer
 from .checkpoints import read_place
-from .digest import compute_digest
 from .ordering import Job
 from .parts import Parts
-from .refusal import Refused, invalid
 from .sessions import Model
-from .wire import Creation, Load
+from .wire.answers import JsonAnswer
+from .wire.digest import compute_digest
+from .wire.refusal import Refused, invalid
+from .wire.requests import Creation, Load
 
 
 class Models:

@@ -6,9 +6,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .answers import Answer
-from .refusal import Refused
 from .settings import Limits
+from .wire.answers import Answer
+from .wire.refusal import Refused
 
 # Requests remembered, to recognise resent ones.
 _REMEMBERED = 100_000

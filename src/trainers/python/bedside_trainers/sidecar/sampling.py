@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..engines.engine import EngineError, Sampled, SampleJob
-from .answers import Failure, SampleAnswer
-from .data import Bounds, check_tokens
-from .digest import compute_digest
 from .ordering import Job
 from .parts import Parts
-from .refusal import Refused, invalid
 from .sessions import SamplingSession, Session
-from .wire import Sample, Source
+from .wire.answers import Failure, SampleAnswer
+from .wire.data import Bounds, check_tokens
+from .wire.digest import compute_digest
+from .wire.refusal import Refused, invalid
+from .wire.requests import Sample, Source
 
 BASE = "base"
 # Sampling requests remembered, so that a resent request is sampled only once.

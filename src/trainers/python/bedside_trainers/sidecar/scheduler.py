@@ -12,11 +12,11 @@ from concurrent.futures import Future
 from typing import Any
 
 from ..engines.engine import Engine, EngineError, Sampled, SampleJob
-from .answers import Answer, Failure
 from .futures import Futures
 from .ordering import Job, OrderedQueue
-from .refusal import Refused
 from .settings import Limits
+from .wire.answers import Answer, Failure
+from .wire.refusal import Refused
 
 Done = Callable[[Sampled], None]
 

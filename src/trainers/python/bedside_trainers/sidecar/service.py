@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from ..engines.engine import Engine
-from .answers import Answer
 from .checkpoints import Place, check_name, read_place
-from .data import Bounds
-from .fields import Fields
 from .models import Models
 from .parts import make_parts
 from .sampling import Sampling
 from .settings import Settings
 from .training import Training
-from .wire import (
+from .wire.answers import Answer
+from .wire.data import Bounds
+from .wire.fields import Fields
+from .wire.requests import (
     Export,
     Load,
     Pass,

@@ -7,8 +7,8 @@ import uuid
 from dataclasses import dataclass, field
 
 from ..engines.engine import ModelInfo
-from .refusal import Refused, unknown
 from .settings import Limits
+from .wire.refusal import Refused, unknown
 
 
 @dataclass

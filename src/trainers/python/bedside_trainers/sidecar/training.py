@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from ..engines.engine import EngineError, ForwardResult
-from .answers import Answer, JsonAnswer, PassAnswer
 from .checkpoints import Place, read_place
-from .digest import compute_digest
 from .parts import Parts
 from .sessions import Model
-from .wire import Export, Load, Pass, Save, Snapshot, Step, Turn
+from .wire.answers import Answer, JsonAnswer, PassAnswer
+from .wire.digest import compute_digest
+from .wire.requests import Export, Load, Pass, Save, Snapshot, Step, Turn
 
 Operation = Pass | Step | Save | Snapshot | Load | Export
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..engines.engine import EngineInfo
+from ...engines.engine import EngineInfo
 from .data import Bounds, check_data, fill_weights, read_data
 from .fields import Fields
 from .losses import OWN_LOSSES, WIRE_LOSSES, read_loss
 from .proto import PassRequest
 from .refusal import invalid
-from .wire import Pass, Turn, read_turn
+from .requests import Pass, Turn, read_turn
 
 
 def read_pass(

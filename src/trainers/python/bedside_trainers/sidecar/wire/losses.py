@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..engines.engine import LossSpec
+from ...engines.engine import LossSpec
 from .fields import Fields
 from .refusal import invalid
 

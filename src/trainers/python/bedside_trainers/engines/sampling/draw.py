@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .engine import SampleJob
-from .head import scaled_logprobs
+from ..engine import SampleJob
+from ..head import scaled_logprobs
 
 _MASK = (1 << 64) - 1
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .engine import EngineError
+from ..engine import EngineError
 
 Config = Mapping[str, float | str]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..engines.engine import Datum
+from ...engines.engine import Datum
 from .fields import Fields
 from .losses import LossShape
 from .refusal import invalid

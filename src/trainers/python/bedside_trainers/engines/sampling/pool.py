@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from .decoder import Decoder
+from ..decoder import Decoder
+from ..engine import Sampled
+from ..options import Options
+from ..slots import SlotBatch, Slots
 from .draw import draw
-from .engine import Sampled
-from .options import Options
 from .prefill import Prefill, read_prompts
 from .prefix import BLOCK, PrefixStore, block_hashes
 from .sequences import ActiveSequence, Decode
-from .slots import SlotBatch, Slots
 
 
 class Pool:

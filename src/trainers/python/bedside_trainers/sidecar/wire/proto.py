@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message, message_factory
 
-from ..engines.engine import Datum
+from ...engines.engine import Datum
 from .answers import Answer, PassAnswer, SampleAnswer
 from .refusal import Refused, invalid
-from .wire import Turn
+from .requests import Turn
 
 MEDIA_TYPE = "application/x-protobuf"
 _PACKAGE = "tinker_public"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..engines.engine import AdamParams, Datum, LossSpec, ModelSpec
+from ...engines.engine import AdamParams, Datum, LossSpec, ModelSpec
 from .data import integers, prompt_tokens
 from .fields import Fields
 from .refusal import Refused, invalid

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..engine import Datum, EngineError, ForwardResult, LossSpec, NonFinite
+from ..head import token_statistics
+from ..threads import Threads
+from ..weights import Body
 from . import losses
 from .batching import MicroBatch, Prepared, collate, micro_batches, prepare
-from .engine import Datum, EngineError, ForwardResult, LossSpec, NonFinite
-from .head import token_statistics
-from .threads import Threads
-from .weights import Body
 
 WIRE_LOSSES = ("cross_entropy", "importance_sampling", "ppo", "cispo", "dro")
 LOSSES = (*WIRE_LOSSES, "bedside", "value")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..engines.engine import ForwardResult, Sampled
+from ...engines.engine import ForwardResult, Sampled
 
 
 @dataclass(frozen=True)

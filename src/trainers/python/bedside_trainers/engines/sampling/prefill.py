@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .decoder import ROWS, Decoder
-from .head import chunk_rows, scaled_logprobs
+from ..decoder import ROWS, Decoder
+from ..head import chunk_rows, scaled_logprobs
+from ..slots import SlotBatch, Slots
 from .sequences import ActiveSequence
-from .slots import SlotBatch, Slots
 
 
 @dataclass

@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from .decoder import Decoder
-from .engine import EngineError, Sampled, SampleJob
-from .options import Options
+from ..decoder import Decoder
+from ..engine import EngineError, Sampled, SampleJob
+from ..options import Options
 from .pool import Pool
 from .sequences import ActiveSequence, Decode
 

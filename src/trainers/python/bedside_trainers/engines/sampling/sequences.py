@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .engine import Sampled, SampleJob
+from ..engine import Sampled, SampleJob
 
 Decode = Callable[[Sequence[int]], str]
 

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .decoder import ROWS
-from .engine import Datum, EngineError
+from ..decoder import ROWS
+from ..engine import Datum, EngineError
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from .engine import AdamParams, NonFinite
+from ..engine import AdamParams, NonFinite
 
 
 @dataclass

@@ -1,0 +1,1 @@
+"""Training passes: micro-batches, losses, gradients and the optimiser."""

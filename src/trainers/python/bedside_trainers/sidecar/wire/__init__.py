@@ -1,0 +1,1 @@
+"""The Tinker wire: requests parsed and checked in either dialect, answers encoded."""
