@@ -10,7 +10,9 @@ from server_harness import (
     datum,
     message_class,
     proto_backward,
-    read_pass,
+    read_data,
+    read_message,
+    read_turn,
     report,
     step,
 )
@@ -24,7 +26,7 @@ GOLDEN = (
 )
 
 
-def _set(body, path, value):
+def put(body, path, value):
     *keys, last = path
     at = body
     for key in keys:
@@ -84,10 +86,11 @@ BAD = [
 
 class Bodies(Refusing):
     def test_the_golden_request_of_the_official_client_decodes(self):
-        request = read_pass(bytes.fromhex(GOLDEN))
-        self.assertEqual((request.turn.model_id, request.turn.seq_id), ("m", 3))
+        request = read_message(bytes.fromhex(GOLDEN))
+        turn = read_turn(request)
+        self.assertEqual((turn.model_id, turn.seq_id), ("m", 3))
         self.assertEqual((request.loss_fn, request.config), ("ppo", {"clip_low_threshold": 0.8}))
-        (only,) = request.data
+        (only,) = read_data(request)
         self.assertEqual(only.tokens.tolist(), [1, 2, 3])
         inputs = {name: values.tolist() for name, values in only.inputs.items()}
         self.assertEqual(inputs, {"target_tokens": [2, 3, 4], "weights": [0, 1, 1]})
@@ -96,7 +99,7 @@ class Bodies(Refusing):
         for place, value, says in BAD:
             with self.subTest(says):
                 body = copy.deepcopy(backward(self.model, 1))
-                _set(body, place, value)
+                put(body, place, value)
                 self.refused("forward_backward", body, says)
 
     def test_numbers_that_are_not_finite(self):

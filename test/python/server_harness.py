@@ -21,7 +21,9 @@ from bedside_trainers.sidecar.serve import bind
 from bedside_trainers.sidecar.service import Service
 from bedside_trainers.sidecar.settings import Limits, Settings
 from bedside_trainers.sidecar.wire.proto import MEDIA_TYPE, message_class
-from bedside_trainers.sidecar.wire.proto import read_pass as read_pass
+from bedside_trainers.sidecar.wire.proto import read_data as read_data
+from bedside_trainers.sidecar.wire.proto import read_message as read_message
+from bedside_trainers.sidecar.wire.proto import read_turn as read_turn
 
 TOKEN = "tml-of-this-test"
 V1, OWN = "/api/v1", "/ext/v1"

@@ -25,6 +25,7 @@ describeWithPython('the server', 'sidecar', (run) => {
     ['results', 5],
     ['bodies', 4],
     ['refusals', 5],
+    ['order', 5],
     ['state', 10],
     ['sampling', 9],
   ])('%s', (name, count) => {
@@ -74,7 +75,10 @@ describeWithPython("the server's process", 'sidecar', () => {
     })
     expect(JSON.stringify(ready)).not.toContain(token)
     const config = await post(String(ready.address), '/api/v1/client/config', {})
-    expect(await config.json()).toEqual({ fwdbwd_max_chunk_len: 1 })
+    expect(await config.json()).toEqual({
+      fwdbwd_max_chunk_len: 1,
+      parallel_fwdbwd_chunks: false,
+    })
     child.kill('SIGTERM')
     await ended
   })

@@ -25,8 +25,8 @@ class Model:
     info: ModelInfo | None = None
     # Reason why it can no longer be used.
     gone: str | None = None
-    # seq_id of a forward_backward that failed since the last step.
-    failed: int | None = None
+    # What went wrong since the last step, so that the next one may not be made.
+    spoilt: str | None = None
 
 
 @dataclass(frozen=True)

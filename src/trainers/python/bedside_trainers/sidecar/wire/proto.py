@@ -99,14 +99,26 @@ def _classes() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class PassRequest:
-    """A parsed request for a pass, with unchecked data."""
+class PassMessage:
+    """A ForwardBackwardRequest, unchecked."""
 
-    turn: Turn
-    data: list[Datum]
-    loss_fn: str
-    config: Mapping[str, float | str]
-    forward_only: bool
+    message: Any
+
+    @property
+    def loss_fn(self) -> str:
+        return self.message.loss_fn
+
+    @property
+    def forward_only(self) -> bool:
+        return self.message.forward_only
+
+    @property
+    def config(self) -> Mapping[str, float | str]:
+        """The loss's config, where the second field for it wins: it has texts too."""
+        config: dict[str, float | str] = dict(self.message.loss_fn_config)
+        for key, value in self.message.loss_fn_config_v2.items():
+            config[key] = value.text if value.WhichOneof("of") == "text" else value.number
+        return config
 
 
 def _array(raw: bytes, dtype: int, path: str) -> np.ndarray:
@@ -144,21 +156,26 @@ def _datum(datum: Any, path: str) -> Datum:
     return Datum(np.concatenate(parts) if parts else np.zeros(0, np.int64), inputs)
 
 
-def read_pass(body: bytes) -> PassRequest:
+def read_message(body: bytes) -> PassMessage:
     """Parses a ForwardBackwardRequest. @raises Refused"""
     request = message_class("ForwardBackwardRequest")()
     try:
         request.ParseFromString(body)
     except message.DecodeError as error:
         raise Refused(422, f"body: expected a ForwardBackwardRequest: {error}") from None
-    if request.seq_id < 1:
-        raise invalid("seq_id", request.seq_id, "an integer of at least 1")
-    config: dict[str, float | str] = dict(request.loss_fn_config)
-    for key, value in request.loss_fn_config_v2.items():
-        config[key] = value.text if value.WhichOneof("of") == "text" else value.number
-    data = [_datum(datum, f"data[{index}]") for index, datum in enumerate(request.data)]
-    turn = Turn(request.model_id, request.seq_id)
-    return PassRequest(turn, data, request.loss_fn, config, request.forward_only)
+    return PassMessage(request)
+
+
+def read_turn(request: PassMessage) -> Turn:
+    """Reads the place of a request in its model's sequence. @raises Refused"""
+    if request.message.seq_id < 1:
+        raise invalid("seq_id", request.message.seq_id, "an integer of at least 1")
+    return Turn(request.message.model_id, request.message.seq_id)
+
+
+def read_data(request: PassMessage) -> list[Datum]:
+    """Reads the data of a request, without checks against loss and model. @raises Refused"""
+    return [_datum(datum, f"data[{index}]") for index, datum in enumerate(request.message.data)]
 
 
 def _encode_pass(answer: PassAnswer) -> bytes:

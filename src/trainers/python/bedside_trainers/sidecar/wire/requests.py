@@ -101,14 +101,19 @@ class Sample:
 
 
 def read_turn(body: Fields) -> Turn:
+    """Parses the place of a request in its model's sequence. @raises Refused"""
     return Turn(body.text("model_id"), body.integer("seq_id", least=1, most=2**31 - 1))
 
 
 def read_step(body: Fields) -> Step:
-    """Parses Adam's settings, with the wire's defaults."""
+    """Parses Adam's settings, with the wire's defaults for those that are absent. @raises Refused also for null, as
+    which a client may send a NaN"""
     if body.has("optimizer_params"):
         raise invalid("optimizer_params", body.values["optimizer_params"], "adam_params")
     adam = body.fields("adam_params", {})
+    for key, value in adam.values.items():
+        if value is None:
+            raise invalid(adam.at(key), value, "a finite number")
     return Step(
         AdamParams(
             learning_rate=adam.number("learning_rate", AdamParams.learning_rate, least=0),
