@@ -59,6 +59,31 @@ class State(Serving):
         self.refused(silent, "optim_step", step(old, 1), 404, "not heard of")
         silent.run("optim_step", step(new, 1))
 
+    def test_a_finished_session_gives_back_its_models_and_snapshots(self):
+        server = self.start(models=1)
+        session = server.session()
+        model = server.model(session)
+        waiting = server.ok("optim_step", step(model, 4))
+        done = server.ok("optim_step", step(model, 1))
+        snapshot = {"model_id": model, "seq_id": 2, "sampling_session_seq_id": 0}
+        server.run("save_weights_for_sampler", snapshot)
+        finish = {"reason": {"type": "success"}, "detail": "done"}
+        path = f"sessions/{session}/finish"
+        self.refused(server, path, {"reason": {"type": "bored"}}, 422, "reason.type: expected one")
+        for _ in range(2):
+            server.ok(path, finish)
+        # Its place is free at once, and the engine's memory soon.
+        server.model()
+        self.assertNotIn(model, server.engine.tables)
+        self.assertEqual(server.engine.snapshots, {})
+        self.assertIn("its session was finished", server.result(waiting)["error"])
+        self.assertEqual(server.result(done)["type"], "optim_step")
+        self.refused(server, "optim_step", step(model, 3), 404, "its session was finished")
+        for route in ("session_heartbeat", "create_model", "create_sampling_session"):
+            body = {"session_id": session, "model_seq_id": 1, "sampling_session_seq_id": 1}
+            self.refused(server, route, {**body, "base_model": "tiny"}, 410, "was finished by its")
+        self.refused(server, "sessions/none/finish", finish, 404, "no session")
+
     def test_what_waits_for_its_turn_fails_when_its_model_goes(self):
         server = self.start()
         model = server.model()

@@ -26,7 +26,7 @@ describeWithPython('the server', 'sidecar', (run) => {
     ['bodies', 4],
     ['refusals', 5],
     ['order', 5],
-    ['state', 10],
+    ['state', 11],
     ['sampling', 9],
   ])('%s', (name, count) => {
     const { passed, failed } = Object(run(`server_${name}.py`, {}))

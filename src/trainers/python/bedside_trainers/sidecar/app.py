@@ -109,6 +109,10 @@ class _Routes:
     async def weights_info(self, request: Request) -> Response:
         return _json(await self._service.weights_info(read_json(await self._body(request))))
 
+    async def finish_session(self, request: Request) -> Response:
+        body = read_json(await self._body(request))
+        return _json(self._service.finish_session(request.path_params["id"], body))
+
     async def delete_checkpoint(self, request: Request) -> Response:
         place = [request.path_params[key] for key in ("model_id", "kind", "name")]
         await run_in_threadpool(self._service.delete_checkpoint, *place)
@@ -204,6 +208,7 @@ def build_app(service: Service) -> Starlette:
             at.passes(f"{v1}/forward", own=False, forward=True),
             at.open(f"{v1}/retrieve_future", "POST", at.retrieve_future),
             at.open(f"{v1}/weights_info", "POST", at.weights_info),
+            at.open(f"{v1}/sessions/{{id}}/finish", "POST", at.finish_session),
             at.open(checkpoint, "DELETE", at.delete_checkpoint),
             at.get(f"{own}/capabilities", lambda _: own_capabilities(parts)),
             at.post(f"{own}/create_model", service.create_own_model),

@@ -76,6 +76,13 @@ class Service:
         self.parts.sessions.get(body.text("session_id"))
         return {"type": "session_heartbeat"}
 
+    def finish_session(self, session_id: str, body: Fields) -> Reply:
+        body.fields("reason", {}).text(
+            "type", "success", among=("success", "errored", "interrupted")
+        )
+        self.models.finish_session(session_id)
+        return {"type": "finish_session", "session_id": session_id}
+
     def create_model(self, body: Fields) -> Reply:
         return self._create(body, read_spec(body), own=False)
 

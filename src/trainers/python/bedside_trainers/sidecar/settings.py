@@ -22,8 +22,8 @@ class Limits:
     missing_seconds: float = 60
     kept_seconds: float = 3600  # how long results can be read again
     kept_bytes: int = 512 * 2**20  # of results; the oldest ones already read are dropped first
-    # Models of a session without a request for this long may be unloaded to make room.
-    silent_seconds: float = 600
+    # Models of a session without a request for this long may be unloaded to make room; clients send heartbeats.
+    silent_seconds: float = 120
 
 
 @dataclass(frozen=True)
