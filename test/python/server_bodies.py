@@ -75,11 +75,14 @@ BAD = [
     ((*WEIGHTS, "dtype"), "float64", "weights.dtype: expected one of int64, float32"),
     ((*WEIGHTS, "dtype"), "int64", "weights.data: expected a list of integers"),
     ((*WEIGHTS, "data"), [0.0, 1.0], "weights.shape: expected [2]"),
-    (WEIGHTS, {"data": [1.0], "dtype": "float32"}, "weights: expected 3 values"),
-    ((*WEIGHTS, "shape"), [3, 1], "weights.shape: expected [3]"),
+    (WEIGHTS, {"data": [1.0], "dtype": "float32"}, "weights: expected the shape [3]"),
+    ((*WEIGHTS, "shape"), [3, 1], "weights: expected the shape [3]"),
+    ((*WEIGHTS, "shape"), [1, 3, 1], "weights.shape: expected [3], or [N, K]"),
     ((*WEIGHTS, "data"), [0, 1, None], "weights.data: expected a list of numbers"),
     ((*WEIGHTS, "data"), "0 1 1", "weights.data: expected a list"),
-    ((*WEIGHTS, "sparse_crow_indices"), [0, 1], "sparse_crow_indices: expected a dense tensor"),
+    ((*WEIGHTS, "sparse_crow_indices"), [0, 1], "sparse_col_indices: expected a list"),
+    ((*INPUTS, "target_tokens", "shape"), [3, 1], "weights: expected the shape [3, 1]"),
+    ((*INPUTS, "target_tokens", "shape"), [1, 3], "target_tokens: expected the shape [3, 3]"),
     ((*INPUTS, "mask"), {"data": [1, 1, 1], "dtype": "float32"}, "mask: expected only the inputs"),
 ]
 

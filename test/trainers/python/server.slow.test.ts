@@ -26,6 +26,7 @@ describeWithPython('the server', 'sidecar', (run) => {
     ['bodies', 4],
     ['refusals', 5],
     ['order', 5],
+    ['targets', 3],
     ['state', 11],
     ['sampling', 9],
   ])('%s', (name, count) => {

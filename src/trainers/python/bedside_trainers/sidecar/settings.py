@@ -23,7 +23,7 @@ class Limits:
     kept_seconds: float = 3600  # how long results can be read again
     kept_bytes: int = 512 * 2**20  # of results; the oldest ones already read are dropped first
     # Models of a session without a request for this long may be unloaded to make room; clients send heartbeats.
-    silent_seconds: float = 120
+    silent_seconds: float = 60
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from .ordering import USED_UP
 from .parts import Parts
 from .sessions import Model
 from .wire.answers import Answer, JsonAnswer, PassAnswer
+from .wire.columns import join_columns
 from .wire.digest import compute_digest
 from .wire.refusal import Refused
 from .wire.requests import Export, Load, Pass, Save, Snapshot, Step, Turn
@@ -77,13 +78,13 @@ class Training:
         return lambda: self._write(model, operation)
 
     def _pass(self, model: Model, seq_id: int, operation: Pass) -> PassAnswer:
-        if not operation.backward:
-            run = self._engine.forward
-            return PassAnswer(_finite(run(model.model_id, operation.data, operation.loss)))
+        run = self._engine.forward_backward if operation.backward else self._engine.forward
         try:
-            run = self._engine.forward_backward
-            return PassAnswer(_finite(run(model.model_id, operation.data, operation.loss)))
+            result = _finite(run(model.model_id, operation.data, operation.loss))
+            return PassAnswer(join_columns(result, operation.widths))
         except Exception:
+            if not operation.backward:
+                raise
             self._spoil(model, f"forward_backward of seq_id {seq_id} failed")
             raise
 

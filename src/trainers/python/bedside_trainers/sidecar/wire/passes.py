@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...engines.engine import EngineInfo
+from .columns import split_columns
 from .data import Bounds, check_data, fill_weights, read_data
 from .fields import Fields
 from .losses import OWN_LOSSES, WIRE_LOSSES, read_loss
@@ -38,8 +39,10 @@ def read_pass(
         turn, data, place = read_turn(body), read_data(fields), fields.at("data")
         name, path = fields.text("loss_fn"), fields.at("loss_fn")
         config, backward = fields.fields("loss_fn_config", {}), not forward
-    loss, shape = read_loss(name, config, OWN_LOSSES if own else WIRE_LOSSES, path)
-    if info.losses and name not in info.losses:
+    known = OWN_LOSSES if own else WIRE_LOSSES
+    if info.losses and name in known and name not in info.losses:
         raise invalid(path, name, f"a loss of this engine: {', '.join(info.losses)}")
+    loss, shape = read_loss(name, config, known, path)
     held = check_data(data, shape, bounds, backward=backward, path=place)
-    return turn, Pass(fill_weights(held, shape), loss, backward)
+    parts, widths = split_columns(fill_weights(held, shape))
+    return turn, Pass(parts, loss, backward, widths)

@@ -23,11 +23,13 @@ class Turn:
 
 @dataclass(frozen=True)
 class Pass:
-    """A forward pass; with `backward`, gradients are accumulated."""
+    """A forward pass; with `backward`, gradients are accumulated. `widths` has the columns of each datum as it was sent,
+    0 for one target per position."""
 
     data: list[Datum]
     loss: LossSpec
     backward: bool
+    widths: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -182,10 +184,15 @@ def read_stop(params: Fields) -> tuple[frozenset[int], tuple[str, ...]]:
 def read_sample(body: Fields) -> Sample:
     """Parses a sampling request. @raises Refused also for features of the wire that this server lacks"""
     for key in ("topk_prompt_logprobs", "topk_sample_logprobs", "prompt_alt_tokens_k"):
-        body.integer(key, 0, least=0, most=0)
+        if body.integer(key, 0) != 0:
+            raise invalid(key, body.values[key], "0: this server does not have it")
     for key in ("target_prompt_logprobs", "prompt_logprobs_last_n"):
         if body.has(key):
-            raise invalid(key, body.values[key], "nothing: not known here")
+            raise invalid(key, body.values[key], "nothing: this server does not have it")
+    if body.flag("record_stability_info", False):
+        raise invalid(
+            "record_stability_info", True, "false: this server does not have stable_reinforce"
+        )
     params = body.fields("sampling_params", {})
     stop_tokens, stop_strings = read_stop(params)
     top_k = params.integer("top_k", -1, least=-1, most=MAX_TOKENS)
