@@ -74,6 +74,7 @@ CASES = {
     "name of a path": lambda: client.save_state("../x"),
     "sampler name": lambda: client.save_weights_for_sampler("a/b"),
     "overwritten": lambda: [client.save_state("x").result(), client.save_state("x")][1],
+    "time to live": lambda: client.save_state("x", ttl_seconds=-1),
     "no such weights": lambda: client.load_state(f"tinker://{client.model_id}/weights/none"),
     "no weights": lambda: client.load_state("tinker://x"),
 }

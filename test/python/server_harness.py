@@ -79,7 +79,13 @@ class Running:
         return reply
 
     def result(self, future):
-        return self.ok("retrieve_future", {"request_id": future["request_id"]})
+        """The answer, asked for until it is there."""
+        status = 408
+        while status == 408:
+            status, reply = self.post("retrieve_future", {"request_id": future["request_id"]})
+        if status != 200:
+            raise AssertionError(f"retrieve_future: {status} {reply}")
+        return reply
 
     def run(self, path, body, **headers):
         """A future and at once its result."""

@@ -63,7 +63,7 @@ interface AfterRefusal {
 }
 
 /** Of the script: a change of their number is meant. */
-const REFUSALS = 26
+const REFUSALS = 27
 
 const mean = (values: readonly number[]) => values.reduce((a, b) => a + b) / values.length
 

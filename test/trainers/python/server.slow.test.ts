@@ -27,7 +27,7 @@ describeWithPython('the server', 'sidecar', (run) => {
     ['refusals', 5],
     ['order', 5],
     ['targets', 3],
-    ['state', 11],
+    ['state', 13],
     ['sampling', 9],
   ])('%s', (name, count) => {
     const { passed, failed } = Object(run(`server_${name}.py`, {}))

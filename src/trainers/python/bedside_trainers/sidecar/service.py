@@ -35,6 +35,7 @@ from .wire.requests import (
     read_source,
     read_spec,
     read_step,
+    read_ttl,
     read_turn,
 )
 
@@ -128,7 +129,7 @@ class Service:
     def save_weights(self, body: Fields) -> Reply:
         turn = read_turn(body)
         name = check_name(body.text("path", f"{turn.seq_id:06d}"))
-        save = Save("weights", name, body.flag("overwrite", False))
+        save = Save("weights", name, body.flag("overwrite", False), read_ttl(body))
         return _future(self.training.submit(turn, save), turn.model_id)
 
     def save_weights_for_sampler(self, body: Fields) -> Reply:
@@ -137,7 +138,8 @@ class Service:
         number = body.integer("sampling_session_seq_id", None, least=0)
         if number is not None and not body.has("path"):
             return _future(self.training.submit(turn, Snapshot(number)), turn.model_id)
-        save = Save("sampler_weights", check_name(body.text("path", f"{turn.seq_id:06d}")))
+        name = check_name(body.text("path", f"{turn.seq_id:06d}"))
+        save = Save("sampler_weights", name, ttl_seconds=read_ttl(body))
         return _future(self.training.submit(turn, save), turn.model_id)
 
     def load_weights(self, body: Fields) -> Reply:

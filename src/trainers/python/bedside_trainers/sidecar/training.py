@@ -140,6 +140,7 @@ class Training:
             place,
             lambda folder: self._engine.save(model.model_id, folder),
             overwrite=operation.overwrite,
+            ttl_seconds=operation.ttl_seconds,
         )
         sampler = operation.kind == "sampler_weights"
         return JsonAnswer(

@@ -39,11 +39,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Save:
-    """Saves weights as a checkpoint of a kind (`weights` or `sampler_weights`)."""
+    """Saves weights as a checkpoint of a kind (`weights` or `sampler_weights`), deleted after `ttl_seconds`."""
 
     kind: str
     name: str
     overwrite: bool = False
+    ttl_seconds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +106,11 @@ class Sample:
 def read_turn(body: Fields) -> Turn:
     """Parses the place of a request in its model's sequence. @raises Refused"""
     return Turn(body.text("model_id"), body.integer("seq_id", least=1, most=2**31 - 1))
+
+
+def read_ttl(body: Fields) -> int | None:
+    """Parses the time to live of a checkpoint, in seconds; None keeps it. @raises Refused"""
+    return body.integer("ttl_seconds", None, least=1, most=10 * 366 * 86400)
 
 
 def read_step(body: Fields) -> Step:
