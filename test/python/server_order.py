@@ -143,6 +143,17 @@ class Order(Serving):
             server.run("optim_step", step(fresh, 2))["metrics"]["grad_norm:mean"], norm
         )
 
+    def test_gradients_are_dropped_on_request(self):
+        server = self.start()
+        model = server.model(seed=6)
+        server.run("forward_backward", backward(model, 1))
+        server.run(f"{OWN}/discard", {"model_id": model, "seq_id": 2})
+        stepped = server.run("optim_step", step(model, 3))
+        self.assertEqual(stepped["metrics"]["grad_norm:mean"], 0)
+        server.post("forward_backward", backward(model, 4, loss="mse"))
+        server.run(f"{OWN}/discard", {"model_id": model, "seq_id": 5})
+        self.assertIn("metrics", server.run("optim_step", step(model, 6)))
+
     def test_a_number_that_never_arrives_fails_what_waits_for_it(self):
         server = self.start(missing_seconds=0.3)
         model = server.model()

@@ -3,20 +3,21 @@
  * any other Tinker server has the losses of the wire, and linearised forms of the rest.
  */
 import type { Agent, Grammar } from '../../agent.js'
-import { assertSteppable, type Backend, type Capabilities } from '../../backend.js'
+import { assertSteppable, type Backend, type Capabilities, type StepReport } from '../../backend.js'
 import { normaliserKinds, objectiveKinds, type TokenSegment, type TrainBatch } from '../../batch.js'
 import { Fault } from '../../error.js'
 import { assertTrainable } from '../batches/segments.js'
 import { assertCriticTargets } from '../losses/critic-targets.js'
 import { stepReport } from '../losses/step-report.js'
 import type { TinkerService } from '../tinker/service.js'
-import type { SamplingSession, TrainingModel } from '../tinker/wire.js'
+import type { TrainingModel } from '../tinker/wire.js'
 import type { ChatTokenizer } from '../tokens/chat-tokenizer.js'
 import { languageDemonstration } from '../tokens/language-demonstration.js'
 import { type LanguageDoctorOptions, languageDoctor } from '../tokens/language-doctor.js'
 import type { DrawnTokens } from '../tokens/token-stream.js'
 import { computeLogprobs, encodeNativeBatch, encodeWireBatch, outputRows } from './encode-batch.js'
-import { predictValues, runTrainStep, stepValueModel } from './train-steps.js'
+import { type HeldSnapshot, holdSnapshot, type Moment, snapshotLogprobs } from './snapshots.js'
+import { predictValues, runGuardedStep, runTrainStep, stepValueModel } from './train-steps.js'
 
 /** Spec of the sidecar's model. */
 export interface SidecarModel {
@@ -56,13 +57,24 @@ function checkSegments(segments: readonly TokenSegment[], contextLength: number)
   })
 }
 
-/** Runs one pass and one optimiser step of the policy, and reports their metrics. */
-async function stepPolicy(batch: TrainBatch, { policy, extended }: ServerModels) {
+/**
+ * Runs one pass and one optimiser step of the policy, and of the critic between the two if the batch has one; reports
+ * their metrics. If the critic fails, the policy has not moved.
+ */
+async function stepModels(
+  batch: TrainBatch,
+  { policy, extended, valueModel }: ServerModels,
+): Promise<StepReport> {
   const { segments, normaliser, loss, policyVersion } = batch
   const { data, loss: sent } = extended
     ? encodeNativeBatch(batch)
     : await encodeWireBatch(batch, () => computeLogprobs(policy, segments, false))
-  const { output, gradNorm } = await runTrainStep(policy, data, sent, batch.adam)
+  const { critic: targets } = batch
+  const { output, gradNorm, first } = targets
+    ? await runGuardedStep(policy, data, sent, batch.adam, async () =>
+        stepValueModel(await valueModel(), batch, targets),
+      )
+    : { ...(await runTrainStep(policy, data, sent, batch.adam)), first: undefined }
   const logprobs = outputRows(segments, output, 'logprobs')
   // The wire has no entropies: -log p of the drawn token is an unbiased estimate.
   const entropies = extended
@@ -73,28 +85,8 @@ async function stepPolicy(batch: TrainBatch, { policy, extended }: ServerModels)
     const read = { segment, logprobs: logprobs[s]!, entropies: Float64Array.from(entropies[s]!) }
     sums.add({ ...read, weight: normaliser.perSegment[s]! })
   })
-  return sums.report(policyVersion + 1, gradNorm)
-}
-
-/** Computes log p of every token after the prompt under a snapshot that can only sample. */
-async function snapshotLogprobs(
-  session: SamplingSession,
-  segments: readonly TokenSegment[],
-): Promise<readonly Float32Array[]> {
-  return Promise.all(
-    segments.map(async ({ tokens, promptLength, mask, temperature }) => {
-      const { promptLogprobs: all } = await session.sample({
-        ...{ prompt: tokens, temperature },
-        ...{ maxTokens: 1, promptLogprobs: true },
-      })
-      if (all?.length !== tokens.length)
-        throw new Fault(
-          'model-unreadable',
-          `expected log-probs of ${tokens.length} tokens of a prompt, got ${all?.length ?? 'none'}`,
-        )
-      return Float32Array.from(mask, (drawn, t) => (drawn === 1 ? all[promptLength + t]! : 0))
-    }),
-  )
+  const report = sums.report(policyVersion + 1, gradNorm)
+  return first === undefined ? report : { ...report, critic: first }
 }
 
 /** Models on the server and the snapshots of them; `current` and `critic` are created at first use. */
@@ -104,9 +96,12 @@ interface ServerModels {
   /** Maximum tokens of a segment. */
   readonly contextLength: number
   readonly policy: TrainingModel
+  /** Whether the reference must be a checkpoint to outlive its model. */
+  readonly lasting: boolean
   policyVersion: number
-  reference: SamplingSession
-  current: SamplingSession | undefined
+  readonly moment: Moment
+  reference: HeldSnapshot
+  current: HeldSnapshot | undefined
   critic: Promise<TrainingModel> | undefined
   /** The critic, created now if it does not exist. */
   readonly valueModel: () => Promise<TrainingModel>
@@ -123,6 +118,9 @@ async function openModels({ service, model = {}, ...options }: SidecarOptions) {
     exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
   }
   const policy = await service.createModel(spec)
+  const moment: Moment = { weights: {} }
+  // Where a checkpoint is loaded into a new model, the old one goes, and with it what the server keeps of it.
+  const lasting = service.profile.load === 'first'
   const models: ServerModels = {
     capabilities,
     extended,
@@ -130,7 +128,9 @@ async function openModels({ service, model = {}, ...options }: SidecarOptions) {
     contextLength: options.contextLength - 1,
     policy,
     policyVersion: 0,
-    reference: policy.snapshot(),
+    moment,
+    lasting,
+    reference: holdSnapshot({ policy, moment }, lasting),
     current: undefined,
     critic: undefined,
     valueModel: () => {
@@ -149,12 +149,12 @@ function sampleDoctor(
 ): Agent {
   if (!(temperature >= 0))
     throw new RangeError(`Expected \`temperature\` to be >= 0, got \`${temperature}\``)
-  models.current ??= models.policy.snapshot()
+  models.current ??= holdSnapshot(models)
   const { current, policyVersion } = models
   return languageDoctor({
     ...options,
     draw: async (prompt, { signal, ...rest }): Promise<DrawnTokens> => {
-      const { sequences } = await current.sample({ prompt, temperature, ...rest, signal })
+      const { sequences } = await current().sample({ prompt, temperature, ...rest, signal })
       const [sequence] = sequences
       if (!sequence) throw new Fault('model-unreadable', 'expected a sequence, got none')
       const { tokens, logprobs, stopReason } = sequence
@@ -171,16 +171,16 @@ function learner(models: ServerModels): Pick<Backend, 'step' | 'logprobs' | 'val
       assertSteppable(models, batch)
       checkSegments(batch.segments, contextLength)
       if (batch.critic) assertCriticTargets(batch.critic, batch.segments)
-      const report = await stepPolicy(batch, models)
+      const report = await stepModels(batch, models)
       models.policyVersion += 1
+      models.moment.weights = {}
       models.current = undefined
-      if (!batch.critic) return report
-      return { ...report, critic: await stepValueModel(await valueModel(), batch, batch.critic) }
+      return report
     },
 
     async logprobs(segments, { reference = false } = {}) {
       checkSegments(segments, contextLength)
-      if (reference) return snapshotLogprobs(models.reference, segments)
+      if (reference) return snapshotLogprobs(models.reference(), segments)
       return computeLogprobs(policy, segments, extended)
     },
 
@@ -220,6 +220,7 @@ function checkpoints(
         models.critic = undefined
       }
       models.policyVersion = manifest.policyVersion
+      models.moment.weights = {}
       models.current = undefined
     },
 
@@ -255,7 +256,7 @@ export async function sidecar(options: SidecarOptions): Promise<Backend> {
       sampleDoctor(models, { ...language, maxTokens }, temperature),
     ...learner(models),
     keepReference() {
-      models.reference = policy.snapshot()
+      models.reference = holdSnapshot(models, models.lasting)
     },
     demonstrate: (episode) =>
       languageDemonstration(episode, { ...language, policyVersion: models.policyVersion }),

@@ -29,6 +29,29 @@ export async function runTrainStep(
   return { output: pass.value, gradNorm: step.value['grad_norm:mean'] ?? Number.NaN }
 }
 
+/**
+ * Runs a forward-backward pass, then `before`, then the optimiser's step: with `before` a failure, the model is as it
+ * was. @throws Fault of the first that failed
+ */
+export async function runGuardedStep<T>(
+  model: TrainingModel,
+  data: readonly Datum[],
+  loss: WireLoss,
+  adam: AdamSettings,
+  before: () => Promise<T>,
+): Promise<{ readonly output: ForwardOutput; readonly gradNorm: number; readonly first: T }> {
+  try {
+    const output = await model.forwardBackward(data, loss)
+    const first = await before()
+    const metrics = await model.optimStep({ ...adamConstants, ...adam })
+    return { output, first, gradNorm: metrics['grad_norm:mean'] ?? Number.NaN }
+  } catch (error) {
+    // A server that is gone has no gradients.
+    await model.discard().catch(() => undefined)
+    throw error
+  }
+}
+
 /** Predicts the value at every drawn token, 0 where masked. */
 export async function predictValues(
   model: TrainingModel,

@@ -137,8 +137,10 @@ async function enqueue<T>(
 }
 
 /** Opens a sampling session on the weights after all earlier calls; returns its id. @throws Fault */
-async function openSnapshot(session: Session, at: CurrentModel): Promise<string> {
-  const fields = { kind: 'snapshot', sampling_session_seq_id: session.nextSampler() }
+async function openSnapshot(session: Session, at: CurrentModel, lasting: boolean): Promise<string> {
+  const number = session.nextSampler()
+  const place = lasting ? { path: `kept-${number}` } : { sampling_session_seq_id: number }
+  const fields = { kind: 'snapshot', ...place }
   const call = wireCall('save_weights_for_sampler', fields)
   const result = z.object({ path: z.string().nullish(), sampling_session_id: z.string().nullish() })
   const saved = await enqueue(session, at, call, result)
@@ -173,6 +175,13 @@ function sequencedOperations(session: Session, spec: WireModelSpec, at: CurrentM
         throw refused ? new Fault('bad-checkpoint', error.message) : error
       }
     },
+    async discard() {
+      if (session.extensions === undefined)
+        throw new RangeError(
+          `Expected a sidecar of ours to drop gradients, got ${session.profile.name}`,
+        )
+      await enqueue(session, at, ['/ext/v1/discard', 'Discard', {}], Nothing)
+    },
     async exportTo(format, path) {
       const { extensions, profile } = session
       const known = extensions?.exports ?? []
@@ -195,7 +204,7 @@ export async function createTrainingModel(
   const { refusalUsesNumber } = session.profile
   const sequence = startSequence(Promise.resolve(modelId), { refusalUsesNumber })
   const at: CurrentModel = { modelId, sequence }
-  const { optimStep, save, load, exportTo } = sequencedOperations(session, spec, at)
+  const { optimStep, save, load, exportTo, discard } = sequencedOperations(session, spec, at)
   return {
     get modelId() {
       return at.modelId
@@ -206,7 +215,9 @@ export async function createTrainingModel(
     forwardBackward: (data, loss, options) =>
       markHandled(runPass(session, at.sequence, { data, loss, forwardOnly: false, ...options })),
     optimStep: (adam) => markHandled(optimStep(adam)),
-    snapshot: () => samplingSession(session, markHandled(openSnapshot(session, at))),
+    discard: () => markHandled(discard()),
+    snapshot: ({ lasting = false } = {}) =>
+      samplingSession(session, markHandled(openSnapshot(session, at, lasting))),
     save: (name) => markHandled(save(name)),
     load: (path, options) => markHandled(load(path, options)),
     exportTo: (format, name) => markHandled(exportTo(format, name)),

@@ -65,6 +65,7 @@ function cancel({ transport }: Session, ticket: Ticket): void {
 export function samplingSession(session: Session, sampler: Promise<string>): SamplingSession {
   const nextSeq = createCounter()
   return {
+    made: sampler,
     sample: async (options) => {
       assertOptions(options)
       const id = await sampler

@@ -84,6 +84,8 @@ export interface SampleResult {
 
 /** A snapshot of weights to sample from. */
 export interface SamplingSession {
+  /** Resolves when the server made it. @throws Fault why it did not */
+  readonly made: Promise<unknown>
   /** Draws sequences. @throws Fault `model-unavailable`, `model-unreadable`, `bad-input` or `aborted` */
   sample(options: SampleOptions): Promise<SampleResult>
 }
@@ -139,8 +141,13 @@ export interface TrainingModel {
   ): Promise<ForwardOutput>
   /** Steps the optimiser on the accumulated gradients, then zeroes them; returns the server's metrics. */
   optimStep(adam: WireAdam): Promise<Readonly<Record<string, number>>>
-  /** Snapshots the weights after all calls made so far; `sample` throws a failure of the snapshot. */
-  snapshot(): SamplingSession
+  /** Drops the accumulated gradients, so that no step is made on them; our sidecar's only. @throws RangeError */
+  discard(): Promise<void>
+  /**
+   * Snapshots the weights after all calls made so far; `sample` throws a failure of the snapshot.
+   * @param lasting kept as a checkpoint, which outlives the model on every server
+   */
+  snapshot(options?: { readonly lasting?: boolean }): SamplingSession
   /** Saves weights, optimiser and generator state under a name; returns the `tinker://` path. */
   save(name: string): Promise<string>
   /** Loads a saved state. @throws Fault `bad-checkpoint` for another base model or shape */

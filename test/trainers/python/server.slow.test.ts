@@ -25,7 +25,7 @@ describeWithPython('the server', 'sidecar', (run) => {
     ['results', 5],
     ['bodies', 4],
     ['refusals', 5],
-    ['order', 5],
+    ['order', 6],
     ['targets', 3],
     ['state', 13],
     ['sampling', 9],

@@ -214,6 +214,7 @@ def build_app(service: Service) -> Starlette:
             at.post(f"{own}/create_model", service.create_own_model),
             at.passes(f"{own}/forward_backward", own=True, forward=False),
             at.passes(f"{own}/forward", own=True, forward=True),
+            at.turn(f"{own}/discard", service.discard),
             at.turn(f"{own}/export", service.export),
             at.open(f"{own}/metrics", "GET", at.metrics),
         ],

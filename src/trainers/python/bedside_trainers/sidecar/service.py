@@ -23,6 +23,7 @@ from .wire.passes import PassBody, find_turn
 from .wire.proto import PassMessage
 from .wire.refusal import Refused
 from .wire.requests import (
+    Discard,
     Export,
     Load,
     Pass,
@@ -148,6 +149,10 @@ class Service:
             return self._create(body, load, own=False)
         turn = read_turn(body)
         return _future(self.training.submit(turn, load), turn.model_id)
+
+    def discard(self, body: Fields) -> Reply:
+        turn = read_turn(body)
+        return _future(self.training.submit(turn, Discard()), turn.model_id)
 
     def export(self, body: Fields) -> Reply:
         turn = read_turn(body)

@@ -18,9 +18,9 @@ from .wire.answers import Answer, JsonAnswer, PassAnswer
 from .wire.columns import join_columns
 from .wire.digest import compute_digest
 from .wire.refusal import Refused
-from .wire.requests import Export, Load, Pass, Save, Snapshot, Step, Turn
+from .wire.requests import Discard, Export, Load, Pass, Save, Snapshot, Step, Turn
 
-Operation = Pass | Step | Save | Snapshot | Load | Export
+Operation = Pass | Step | Save | Snapshot | Load | Export | Discard
 
 
 class Training:
@@ -75,6 +75,8 @@ class Training:
             return lambda: self._load(model, operation)
         if isinstance(operation, Snapshot):
             return lambda: self._snapshot(model, operation)
+        if isinstance(operation, Discard):
+            return lambda: self._discard(model)
         return lambda: self._write(model, operation)
 
     def _pass(self, model: Model, seq_id: int, operation: Pass) -> PassAnswer:
@@ -114,6 +116,11 @@ class Training:
         metrics = self._engine.optim_step(model.model_id, operation.adam)
         finite = {name: value for name, value in metrics.items() if math.isfinite(value)}
         return JsonAnswer({"type": "optim_step", "metrics": finite})
+
+    def _discard(self, model: Model) -> JsonAnswer:
+        model.spoilt = None
+        self._engine.discard(model.model_id)
+        return JsonAnswer({"type": "discard"})
 
     def _load(self, model: Model, operation: Load) -> JsonAnswer:
         folder = self._checkpoints.existing(operation.path)

@@ -63,6 +63,11 @@ class Load:
 
 
 @dataclass(frozen=True)
+class Discard:
+    """Drops the gradients gathered since the last step, and forgets what went wrong with them."""
+
+
+@dataclass(frozen=True)
 class Export:
     format: str
     name: str
