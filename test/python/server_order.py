@@ -79,6 +79,7 @@ def refusals(model, seq_id):
     yield "save for sampler", "save_weights_for_sampler", named, {}
     yield "export", f"{OWN}/export", {**named, "format": "gguf"}, {}
     yield "load", "load_weights", {**named, "path": "x"}, {}
+    yield "no route", "save_weights_external", named, {}
     # Two sampling sessions of one number, the second from another request.
     taken = {"model_id": model, "seq_id": seq_id, "sampling_session_seq_id": 0}
     yield "snapshot", "save_weights_for_sampler", taken, {}

@@ -109,6 +109,18 @@ class _Routes:
     async def weights_info(self, request: Request) -> Response:
         return _json(await self._service.weights_info(read_json(await self._body(request))))
 
+    async def no_route(self, request: Request, error: HTTPException) -> Response:
+        """Refuses a route or a method that is not served; the number of such a request, if it has one, is used up."""
+        message = f"no route {request.method} {request.url.path}: this server does not have it"
+
+        async def handler(request: Request) -> Response:
+            with self._service.using_up(read_json(await self._body(request))):
+                raise Refused(error.status_code, message)
+
+        if request.method != "POST":
+            return _refusal(error.status_code, message)
+        return await self._guard(request, handler, free=False)
+
     async def finish_session(self, request: Request) -> Response:
         body = read_json(await self._body(request))
         return _json(self._service.finish_session(request.path_params["id"], body))
@@ -163,10 +175,6 @@ def _encode(answer: Answer, wants_proto: bool) -> tuple[bytes, str]:
     return encode_json(answer_values(answer)), "application/json"
 
 
-async def _no_route(request: Request, error: HTTPException) -> Response:
-    return _refusal(error.status_code, f"no route {request.method} {request.url.path}")
-
-
 def _posts(service: Service) -> dict[str, Callable[[Fields], Reply]]:
     return {
         "client/config": service.client_config,
@@ -218,5 +226,5 @@ def build_app(service: Service) -> Starlette:
             at.turn(f"{own}/export", service.export),
             at.open(f"{own}/metrics", "GET", at.metrics),
         ],
-        exception_handlers={HTTPException: _no_route},
+        exception_handlers={HTTPException: at.no_route},
     )
