@@ -175,6 +175,12 @@ function sequencedOperations(session: Session, spec: WireModelSpec, at: CurrentM
         throw refused ? new Fault('bad-checkpoint', error.message) : error
       }
     },
+  } satisfies Partial<TrainingModel>
+}
+
+/** Operations in a model's sequence that only our own sidecar has. */
+function ownOperations(session: Session, at: CurrentModel) {
+  return {
     async discard() {
       if (session.extensions === undefined)
         throw new RangeError(
@@ -204,7 +210,8 @@ export async function createTrainingModel(
   const { refusalUsesNumber } = session.profile
   const sequence = startSequence(Promise.resolve(modelId), { refusalUsesNumber })
   const at: CurrentModel = { modelId, sequence }
-  const { optimStep, save, load, exportTo, discard } = sequencedOperations(session, spec, at)
+  const { optimStep, save, load } = sequencedOperations(session, spec, at)
+  const { discard, exportTo } = ownOperations(session, at)
   return {
     get modelId() {
       return at.modelId
