@@ -10,11 +10,12 @@ export function markHandled<T>(promise: Promise<T>): Promise<T> {
 /** Whether the server read a request and refused it. */
 const wasRefused = (error: unknown): boolean => Fault.is(error) && error.code === 'bad-input'
 
-const brokenFault = (error: unknown) =>
+/** The fault of requests after one that was not accepted. */
+const brokenFault = (cause: unknown): Fault =>
   new Fault(
-    Fault.is(error) && error.code === 'aborted' ? 'aborted' : 'backend-lost',
-    `Not sent: the model's sequence ended when an earlier request was not accepted: ${errorMessage(error)}`,
-    { cause: error },
+    Fault.is(cause) && cause.code === 'aborted' ? 'aborted' : 'backend-lost',
+    `Not sent: the model's sequence ended when an earlier request was not accepted: ${errorMessage(cause)}`,
+    { cause },
   )
 
 /** How a model's sequence begins, and what its server does. */

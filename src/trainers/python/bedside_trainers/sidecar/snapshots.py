@@ -55,7 +55,9 @@ class Snapshots:
                 self._drop(name)
 
     def _make_room(self) -> None:
-        for name in self._idle()[: max(0, len(self._kept) + 1 - self._limit)]:
+        for name in self._idle():
+            if len(self._kept) < self._limit:
+                return
             self._drop(name)
 
     def _idle(self) -> list[str]:
