@@ -51,11 +51,13 @@ export function playCases({
   signal,
   onPlayed,
 }: PlayCasesOptions): Promise<PlayedCase[]> {
-  return mapPool(cases, concurrency, async (truth) => {
+  const playOne = async (truth: Case, _: number, poolSignal: AbortSignal): Promise<PlayedCase> => {
     const seeds = evaluationSeeds(runSeed, truth.id)
-    const one = await play(truth, { makeEnv, agent, agentName, seeds, signal, rewards: measures })
+    const by = { makeEnv, agent, agentName, seeds, signal: poolSignal }
+    const one = await play(truth, { ...by, rewards: measures })
     const played = Fault.is(one) ? { truth, fault: one } : { truth, ...one }
     onPlayed?.(played)
     return played
-  })
+  }
+  return mapPool(cases, concurrency, playOne, signal)
 }

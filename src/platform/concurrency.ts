@@ -12,7 +12,8 @@ function checkConcurrency(concurrency: number): void {
 
 /**
  * Runs every job, at most `concurrency` at a time. The first error is thrown when the jobs under way are over; jobs not
- * yet started are skipped, and `signal` tells those under way that their results are no longer wanted.
+ * yet started are skipped, and the signal that a job gets tells it that its result is no longer wanted: another job
+ * failed, or `signal` was aborted.
  * Jobs start in slices of a few milliseconds, so that Ctrl-C, timers and the jobs under way are not held up.
  * @throws RangeError when concurrency is not a positive integer
  */
@@ -20,10 +21,14 @@ export async function mapPool<J, R>(
   jobs: readonly J[],
   concurrency: number,
   run: (job: J, index: number, signal: AbortSignal) => Promise<R>,
+  signal?: AbortSignal,
 ): Promise<R[]> {
   checkConcurrency(concurrency)
   const limit = pLimit(concurrency)
   const failure = new AbortController()
+  const stop = (): void => failure.abort(signal?.reason)
+  signal?.addEventListener('abort', stop)
+  if (signal?.aborted) stop()
   const start = (job: J, index: number): Promise<R> => {
     failure.signal.throwIfAborted()
     return run(job, index, failure.signal)
@@ -49,6 +54,8 @@ export async function mapPool<J, R>(
   } catch {
     await Promise.allSettled(running)
     throw failure.signal.reason
+  } finally {
+    signal?.removeEventListener('abort', stop)
   }
 }
 

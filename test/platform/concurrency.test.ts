@@ -62,6 +62,28 @@ describe('mapPool', () => {
     ])
   })
 
+  test('stops when its signal is aborted, and throws the reason when the jobs under way are over', async () => {
+    const stop = new AbortController()
+    const ended: number[] = []
+    const jobs = [0, 1, 2, 3]
+    const run = mapPool(
+      jobs,
+      2,
+      async (job, _, signal) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        ended.push(job)
+        signal.throwIfAborted()
+      },
+      stop.signal,
+    )
+    setTimeout(() => stop.abort(new Error('Ctrl-C')), 5)
+    await expect(run).rejects.toThrow('Ctrl-C')
+    expect(ended).toEqual([0, 1])
+    const never = mapPool(jobs, 2, async (job) => ended.push(job), stop.signal)
+    await expect(never).rejects.toThrow('Ctrl-C')
+    expect(ended).toEqual([0, 1])
+  })
+
   test('of no jobs gives nothing', async () => {
     expect(await mapPool([], 1, async () => 1)).toEqual([])
   })

@@ -122,9 +122,11 @@ export function playJobs(
   jobs: readonly RolloutJob[],
   temperature = options.temperature,
 ): Promise<(GroupMember | Fault)[]> {
-  const { backend, concurrency } = options
+  const { backend, concurrency, signal } = options
   const by = { agent: backend.sampler({ temperature }), name: backend.name }
-  return mapPool(jobs, concurrency, (job) => playMember(options, by, job))
+  const playJob = (job: RolloutJob, _: number, poolSignal: AbortSignal) =>
+    playMember({ ...options, signal: poolSignal }, by, job)
+  return mapPool(jobs, concurrency, playJob, signal)
 }
 
 /** Completes a step's metrics. @param started when the step began, by `performance.now` */
