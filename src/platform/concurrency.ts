@@ -26,12 +26,10 @@ export async function mapPool<J, R>(
   checkConcurrency(concurrency)
   const limit = pLimit(concurrency)
   const failure = new AbortController()
-  const stop = (): void => failure.abort(signal?.reason)
-  signal?.addEventListener('abort', stop)
-  if (signal?.aborted) stop()
+  const stopped = signal ? AbortSignal.any([signal, failure.signal]) : failure.signal
   const start = (job: J, index: number): Promise<R> => {
-    failure.signal.throwIfAborted()
-    return run(job, index, failure.signal)
+    stopped.throwIfAborted()
+    return run(job, index, stopped)
   }
   const runOne = async (job: J, index: number): Promise<R> => {
     try {
@@ -53,9 +51,7 @@ export async function mapPool<J, R>(
     return await Promise.all(jobs.map((job, index) => limit(() => track(runOne(job, index)))))
   } catch {
     await Promise.allSettled(running)
-    throw failure.signal.reason
-  } finally {
-    signal?.removeEventListener('abort', stop)
+    throw stopped.reason
   }
 }
 

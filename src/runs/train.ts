@@ -147,7 +147,7 @@ async function finishRun(run: TrainingRun, before: readonly PlayedCase[]): Promi
 
 /** Plays held-out cases greedily (temperature 0). */
 const playHeldOut = (
-  { task, backend, recipe }: TrainingRun,
+  { task, backend, recipe, directory }: TrainingRun,
   {
     cases = task.heldOut,
     signal,
@@ -160,6 +160,7 @@ const playHeldOut = (
     agentName: backend.name,
     measures: task.measures,
     seed: recipe.seed,
+    runId: directory.runId,
     signal,
   })
 
@@ -197,6 +198,7 @@ async function runSteps(run: TrainingRun): Promise<void> {
   try {
     await runLoop(recipe.training, {
       ...{ task, curriculum, backend, seed: recipe.seed, events, signal },
+      runId: directory.runId,
       firstStep: directory.done + 1,
       begun: groupsBegun(directory),
       afterStep: async (made) => {

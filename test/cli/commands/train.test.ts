@@ -73,6 +73,7 @@ describe('train', () => {
     })
     expect(JSON.parse(await readFile(join(out, 'report.json'), 'utf8'))).toEqual(report)
     expect((await readdir(out)).sort()).toEqual([
+      'attempts.jsonl',
       'checkpoints',
       'config.yaml',
       'curves.png',
