@@ -1,4 +1,5 @@
 /** Bounded concurrency over a list or a stream of jobs, with results in order. */
+import { setMaxListeners } from 'node:events'
 import pLimit from 'p-limit'
 import { inTurn } from './slices.js'
 
@@ -26,7 +27,9 @@ export async function mapPool<J, R>(
   checkConcurrency(concurrency)
   const limit = pLimit(concurrency)
   const failure = new AbortController()
+  // Every job may listen; the usual warning is for more than ten.
   const stopped = signal ? AbortSignal.any([signal, failure.signal]) : failure.signal
+  setMaxListeners(0, stopped)
   const start = (job: J, index: number): Promise<R> => {
     stopped.throwIfAborted()
     return run(job, index, stopped)

@@ -84,6 +84,25 @@ describe('mapPool', () => {
     expect(ended).toEqual([0, 1])
   })
 
+  test('warns of no leak when many jobs listen to their signal', async () => {
+    const warnings: string[] = []
+    const listen = ({ name }: Error) => warnings.push(name)
+    process.on('warning', listen)
+    for (const signal of [undefined, new AbortController().signal])
+      await mapPool(
+        [...Array(50).keys()],
+        50,
+        async (_, __, own) => {
+          own.addEventListener('abort', () => undefined)
+          await sleep(1)
+        },
+        signal,
+      )
+    await sleep(5)
+    process.off('warning', listen)
+    expect(warnings).toEqual([])
+  })
+
   test('of no jobs gives nothing', async () => {
     expect(await mapPool([], 1, async () => 1)).toEqual([])
   })

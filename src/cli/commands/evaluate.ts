@@ -233,6 +233,7 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
     await out.note(`${cases.length} cases of ${file} (--split ${plan.split}${hint})`)
   const doctor = await stage.openDoctor()
   const archive = await openSessionArchive(flags, { plan, stage, cases })
+  if (archive?.takenOver !== undefined) await out.note(archive.takenOver)
   const session: EvaluationSession = { plan, stage, doctor, cases, archive, flags, played: [] }
   try {
     const evaluation = await evaluateSession(session, terminal)
