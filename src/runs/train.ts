@@ -160,6 +160,7 @@ const playHeldOut = (
     agentName: backend.name,
     measures: task.measures,
     seed: recipe.seed,
+    concurrency: recipe.training.concurrency,
     runId: directory.runId,
     signal,
   })
