@@ -7,7 +7,7 @@ set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-python3}
-names='verl trl slime data sidecar tinker text bench'
+names='verl trl slime data sidecar tinker cookbook text bench'
 # Older official clients of the Tinker wire, each in a folder of the environment for PYTHONPATH.
 clients='0.24.1'
 
@@ -46,7 +46,10 @@ make_env() {
     return
   fi
   "$uv" venv --quiet --clear --python "$python" "$home"
-  "$uv" pip install --quiet --python "$home/bin/python" --requirement "$pins"
+  # Its pins are whole but for a dependency that is left out.
+  local exactly=()
+  [ "$name" != cookbook ] || exactly=(--no-deps)
+  "$uv" pip install --quiet --python "$home/bin/python" ${exactly[@]+"${exactly[@]}"} --requirement "$pins"
   if [ "$name" = tinker ]; then
     for version in $clients; do
       "$uv" pip install --quiet --python "$home/bin/python" --no-deps \

@@ -57,6 +57,19 @@ describe.skipIf(!python)('sidecar setup', () => {
   }, 60_000)
 })
 
+describe('sidecar tiny-model', () => {
+  test('looks for its environment where it is told to', async () => {
+    const argv = ['sidecar', 'tiny-model', '--out', join(home, 'tiny'), '--env', join(home, 'no')]
+    const { code, stderr } = await bedside(argv, { env })
+    expect(code).toBe(2)
+    expect(stderr).toContain(join(home, 'no'))
+    const python = join(home, 'no-python')
+    const other = await bedside([...argv, '--python', python], { env })
+    expect(other.code).toBe(2)
+    expect(other.stderr).toContain(python)
+  })
+})
+
 describe('sidecar serve', () => {
   const serve = (...argv: readonly string[]) => ['sidecar', 'serve', '--model', ...argv]
   const state = () => mkdtempSync(join(home, 'state-'))
@@ -136,6 +149,12 @@ describe('sidecar serve', () => {
         folder,
         '--threads',
         '1',
+        '--max-models',
+        '2',
+        '--max-snapshots',
+        '3',
+        '--missing-seconds',
+        '4.5',
       )
       let text = ''
       const printed = new Promise<void>((resolve) => {
@@ -153,6 +172,9 @@ describe('sidecar serve', () => {
       })
       await printed
       const address = /"address":"([^"]+)"/.exec(text)?.[1] ?? text
+      expect(text).toContain('"maxModels":2')
+      expect(text).toContain('"maxSnapshots":3')
+      expect(text).toContain('"maxMissingSeconds":4.5')
       const token = readFileSync(join(folder, 'token'), 'utf8').trim()
       const asked = async (headers: Record<string, string>) =>
         (await fetch(`${address}/ext/v1/capabilities`, { headers })).status

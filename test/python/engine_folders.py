@@ -16,7 +16,7 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from bedside_trainers.engines import open_engine
-from bedside_trainers.engines.engine import AdamParams, EngineError, LossSpec, ModelSpec, SampleJob
+from bedside_trainers.engines.engine import AdamParams, EngineError, LossSpec, ModelSpec, SampleJob, StorageError
 
 PPO = LossSpec("bedside", {"kind": "ppo-clip", "low": 0.2, "high": 0.2, "entropy": 0.01})
 SPECS = (
@@ -134,7 +134,7 @@ class Checkpoints(unittest.TestCase):
             lambda folder: engine.export("m", "merged", folder),
         ):
             for room in (100, 20_000):
-                with full_disk(room), self.assertRaisesRegex(EngineError, "Could not write"):
+                with full_disk(room), self.assertRaisesRegex(StorageError, "Could not write"):
                     write(state / "c")
                 self.assertEqual(list(state.iterdir()), [])
             write(state / "c")

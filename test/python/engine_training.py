@@ -41,6 +41,14 @@ PENALTIES = ({}, *({"kl_estimator": name, "kl_coefficient": 0.3} for name in ("k
 PPO = LossSpec("bedside", {"kind": "ppo-clip", "low": 0.2, "high": 0.2, "entropy": 0.01})
 
 
+def marked(data: list[Datum]) -> list[Datum]:
+    """The data with the mask of GSPO: tokens of a weight."""
+    return [
+        Datum(one.tokens, {**one.inputs, "sequence_ratio_mask": one.inputs["weights"] != 0})
+        for one in data
+    ]
+
+
 def closed_form(config: dict, datum: Datum, logprobs: np.ndarray):
     """Value and slopes of one datum by test/python/loss_gradients.py, its normaliser apart."""
     loss = {"kind": config["kind"]}
@@ -89,7 +97,7 @@ class Losses(unittest.TestCase):
         self.engine.discard("m")
 
     def test_the_losses_of_the_wire_are_their_formulas(self):
-        data = only(data_for(3, 5), "target_tokens", "weights", "logprobs", "advantages")
+        data = marked(only(data_for(3, 5), "target_tokens", "weights", "logprobs", "advantages"))
         config = {"clip_low_threshold": 0.7, "clip_high_threshold": 1.1, "beta": 0.4}
         for name in WIRE_LOSSES:
             result = self.engine.forward_backward("m", data, LossSpec(name, config))
@@ -100,18 +108,20 @@ class Losses(unittest.TestCase):
                 advantage, ratio = inputs["advantages"], np.exp(lp - inputs["logprobs"])
                 held = np.clip(ratio, 0.7, 1.1)
                 drawn = inputs["weights"] != 0
+                whole = np.exp(np.log(ratio)[drawn].mean()) * np.ones_like(ratio)
                 expected += {
                     "cross_entropy": -inputs["weights"] * lp,
                     "importance_sampling": -ratio * advantage,
                     "ppo": -np.minimum(ratio * advantage, held * advantage),
                     "cispo": -held * advantage * lp,
+                    "gspo": -np.minimum(whole * advantage, np.clip(whole, 0.7, 1.1) * advantage),
                     "dro": -(lp * advantage - 0.2 * (lp - inputs["logprobs"]) ** 2) * drawn,
                 }[name].sum()
             self.assertAlmostEqual(result.metrics["loss:sum"], expected, 9, name)
         self.engine.discard("m")
 
     def test_a_mask_of_the_wire_hides_its_targets(self):
-        data = only(data_for(4, 4), "target_tokens", "weights", "logprobs", "advantages")
+        data = marked(only(data_for(4, 4), "target_tokens", "weights", "logprobs", "advantages"))
         turned = [
             Datum(one.tokens, {**one.inputs, "target_tokens": np.where(
                 one.inputs["weights"] != 0, one.inputs["target_tokens"], 5)})
@@ -122,6 +132,29 @@ class Losses(unittest.TestCase):
             mine, other = (gradients(self.engine, "m", one, loss) for one in (data, turned))
             for weight in mine:
                 np.testing.assert_array_equal(mine[weight], other[weight], name)
+
+    def test_gspo_of_the_wire_has_the_gradient_of_our_own(self):
+        data = marked(only(data_for(8, 4), "target_tokens", "weights", "logprobs", "advantages"))
+        ones = [
+            Datum(one.tokens, {**{k: v for k, v in one.inputs.items() if k != "sequence_ratio_mask"},
+                               "weights": (one.inputs["weights"] != 0).astype(np.float64)})
+            for one in data
+        ]  # fmt: skip
+        wire = LossSpec("gspo", {"clip_low_threshold": 0.1, "clip_high_threshold": 5.0})
+        ours = LossSpec("bedside", {"kind": "gspo", "low": 0.9, "high": 4.0})
+        mine, other = gradients(self.engine, "m", data, wire), gradients(self.engine, "m", ones, ours)
+        for weight in mine:
+            self.assertGreater(np.abs(mine[weight]).max(), 0)
+            np.testing.assert_allclose(mine[weight], other[weight], rtol=1e-9, atol=1e-12)
+        bare = Datum(data[0].tokens, {**data[0].inputs, "sequence_ratio_mask": 0 * data[0].tokens})
+        with self.assertRaisesRegex(EngineError, "a marked token in every datum"):
+            self.engine.forward_backward("m", [*data[1:], bare], wire)
+        self.engine.discard("m")
+
+    def test_tokens_are_counted_without_padding(self):
+        data = only(data_for(8, 4), "target_tokens", "weights")
+        result = self.engine.forward("m", data, LossSpec("cross_entropy"))
+        self.assertEqual(result.metrics["tokens:sum"], sum(len(one.tokens) for one in data))
 
     def test_gradients_are_those_of_finite_differences(self):
         heat = {"temperature": np.array([0.7])}

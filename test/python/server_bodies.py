@@ -10,7 +10,9 @@ from server_harness import (
     datum,
     message_class,
     proto_backward,
-    read_pass,
+    read_data,
+    read_message,
+    read_turn,
     report,
     step,
 )
@@ -24,7 +26,7 @@ GOLDEN = (
 )
 
 
-def _set(body, path, value):
+def put(body, path, value):
     *keys, last = path
     at = body
     for key in keys:
@@ -73,21 +75,25 @@ BAD = [
     ((*WEIGHTS, "dtype"), "float64", "weights.dtype: expected one of int64, float32"),
     ((*WEIGHTS, "dtype"), "int64", "weights.data: expected a list of integers"),
     ((*WEIGHTS, "data"), [0.0, 1.0], "weights.shape: expected [2]"),
-    (WEIGHTS, {"data": [1.0], "dtype": "float32"}, "weights: expected 3 values"),
-    ((*WEIGHTS, "shape"), [3, 1], "weights.shape: expected [3]"),
+    (WEIGHTS, {"data": [1.0], "dtype": "float32"}, "weights: expected the shape [3]"),
+    ((*WEIGHTS, "shape"), [3, 1], "weights: expected the shape [3]"),
+    ((*WEIGHTS, "shape"), [1, 3, 1], "weights.shape: expected [3], or [N, K]"),
     ((*WEIGHTS, "data"), [0, 1, None], "weights.data: expected a list of numbers"),
     ((*WEIGHTS, "data"), "0 1 1", "weights.data: expected a list"),
-    ((*WEIGHTS, "sparse_crow_indices"), [0, 1], "sparse_crow_indices: expected a dense tensor"),
+    ((*WEIGHTS, "sparse_crow_indices"), [0, 1], "sparse_col_indices: expected a list"),
+    ((*INPUTS, "target_tokens", "shape"), [3, 1], "weights: expected the shape [3, 1]"),
+    ((*INPUTS, "target_tokens", "shape"), [1, 3], "target_tokens: expected the shape [3, 3]"),
     ((*INPUTS, "mask"), {"data": [1, 1, 1], "dtype": "float32"}, "mask: expected only the inputs"),
 ]
 
 
 class Bodies(Refusing):
     def test_the_golden_request_of_the_official_client_decodes(self):
-        request = read_pass(bytes.fromhex(GOLDEN))
-        self.assertEqual((request.turn.model_id, request.turn.seq_id), ("m", 3))
+        request = read_message(bytes.fromhex(GOLDEN))
+        turn = read_turn(request)
+        self.assertEqual((turn.model_id, turn.seq_id), ("m", 3))
         self.assertEqual((request.loss_fn, request.config), ("ppo", {"clip_low_threshold": 0.8}))
-        (only,) = request.data
+        (only,) = read_data(request)
         self.assertEqual(only.tokens.tolist(), [1, 2, 3])
         inputs = {name: values.tolist() for name, values in only.inputs.items()}
         self.assertEqual(inputs, {"target_tokens": [2, 3, 4], "weights": [0, 1, 1]})
@@ -96,7 +102,7 @@ class Bodies(Refusing):
         for place, value, says in BAD:
             with self.subTest(says):
                 body = copy.deepcopy(backward(self.model, 1))
-                _set(body, place, value)
+                put(body, place, value)
                 self.refused("forward_backward", body, says)
 
     def test_numbers_that_are_not_finite(self):

@@ -21,7 +21,9 @@ from bedside_trainers.sidecar.serve import bind
 from bedside_trainers.sidecar.service import Service
 from bedside_trainers.sidecar.settings import Limits, Settings
 from bedside_trainers.sidecar.wire.proto import MEDIA_TYPE, message_class
-from bedside_trainers.sidecar.wire.proto import read_pass as read_pass
+from bedside_trainers.sidecar.wire.proto import read_data as read_data
+from bedside_trainers.sidecar.wire.proto import read_message as read_message
+from bedside_trainers.sidecar.wire.proto import read_turn as read_turn
 
 TOKEN = "tml-of-this-test"
 V1, OWN = "/api/v1", "/ext/v1"
@@ -77,7 +79,13 @@ class Running:
         return reply
 
     def result(self, future):
-        return self.ok("retrieve_future", {"request_id": future["request_id"]})
+        """The answer, asked for until it is there."""
+        status = 408
+        while status == 408:
+            status, reply = self.post("retrieve_future", {"request_id": future["request_id"]})
+        if status != 200:
+            raise AssertionError(f"retrieve_future: {status} {reply}")
+        return reply
 
     def run(self, path, body, **headers):
         """A future and at once its result."""

@@ -1,7 +1,13 @@
 """Models and checkpoints: run by test/trainers/python/server.slow.test.ts."""
 
+import tempfile
+import time
+from pathlib import Path
+
 import numpy as np
 from server_harness import OWN, V1, Serving, backward, report, step
+
+from bedside_trainers.sidecar.checkpoints import Checkpoints, Place
 
 
 class State(Serving):
@@ -58,6 +64,31 @@ class State(Serving):
         new = silent.model()
         self.refused(silent, "optim_step", step(old, 1), 404, "not heard of")
         silent.run("optim_step", step(new, 1))
+
+    def test_a_finished_session_gives_back_its_models_and_snapshots(self):
+        server = self.start(models=1)
+        session = server.session()
+        model = server.model(session)
+        waiting = server.ok("optim_step", step(model, 4))
+        done = server.ok("optim_step", step(model, 1))
+        snapshot = {"model_id": model, "seq_id": 2, "sampling_session_seq_id": 0}
+        server.run("save_weights_for_sampler", snapshot)
+        finish = {"reason": {"type": "success"}, "detail": "done"}
+        path = f"sessions/{session}/finish"
+        self.refused(server, path, {"reason": {"type": "bored"}}, 422, "reason.type: expected one")
+        for _ in range(2):
+            server.ok(path, finish)
+        # Its place is free at once, and the engine's memory soon.
+        server.model()
+        self.assertNotIn(model, server.engine.tables)
+        self.assertEqual(server.engine.snapshots, {})
+        self.assertIn("its session was finished", server.result(waiting)["error"])
+        self.assertEqual(server.result(done)["type"], "optim_step")
+        self.refused(server, "optim_step", step(model, 3), 404, "its session was finished")
+        for route in ("session_heartbeat", "create_model", "create_sampling_session"):
+            body = {"session_id": session, "model_seq_id": 1, "sampling_session_seq_id": 1}
+            self.refused(server, route, {**body, "base_model": "tiny"}, 410, "was finished by its")
+        self.refused(server, "sessions/none/finish", finish, 404, "no session")
 
     def test_what_waits_for_its_turn_fails_when_its_model_goes(self):
         server = self.start()
@@ -133,6 +164,47 @@ class State(Serving):
         folder.rename(folder.with_name(".old.x"))
         again = self.start(state=server.state)
         self.assertEqual(again.ok("weights_info", {"tinker_path": path})["lora_rank"], 4)
+
+    def test_what_a_killed_save_left_goes_at_the_next_start_unless_another_server_runs(self):
+        state = Path(tempfile.mkdtemp(prefix="bedside-state-"))
+        servers = [Checkpoints(state)]
+        place = Place("s:train:0", "weights", "x")
+        servers[0].write(place, Path.mkdir)
+        left = servers[0].folder(place).with_name(".y.0123abcd.partial")
+        left.mkdir()
+        servers.append(Checkpoints(state))
+        self.assertTrue(left.exists(), "it may be the other server's")
+        servers[0].release()
+        servers.append(Checkpoints(state))
+        self.assertTrue(left.exists(), "it may be the second server's")
+        for server in servers[1:]:
+            server.release()
+        self.assertTrue(Checkpoints(state).existing(str(place)).is_dir())
+        self.assertFalse(left.exists())
+
+    def test_a_checkpoint_lives_as_long_as_it_was_given(self):
+        server = self.start()
+        model = server.model()
+
+        def save(seq_id, name, **more):
+            body = {"model_id": model, "seq_id": seq_id, "path": name, **more}
+            return server.run("save_weights", body)["path"]
+
+        short, long = save(1, "short", ttl_seconds=1), save(2, "long", ttl_seconds=3600)
+        body = {"model_id": model, "seq_id": 3, "path": "s", "ttl_seconds": 1}
+        sampler = server.run("save_weights_for_sampler", body)["path"]
+        for path in (short, long, sampler):
+            server.ok("weights_info", {"tinker_path": path})
+        time.sleep(1.1)
+        for path in (short, sampler):
+            self.refused(server, "weights_info", {"tinker_path": path}, 404, "no checkpoint")
+        server.ok("weights_info", {"tinker_path": long})
+        # A name is free again, and a save without a time to live ends the old one's.
+        self.assertEqual(save(4, "short"), short)
+        for seq_id, wrong in enumerate((0, -5, 1.5, "1h"), 5):
+            body = {"model_id": model, "seq_id": seq_id, "path": "w", "ttl_seconds": wrong}
+            self.refused(server, "save_weights", body, 422, "ttl_seconds: expected an integer")
+        self.assertEqual(self.leftovers(server), [".ends.long"])
 
     def test_exports(self):
         server = self.start()

@@ -22,6 +22,9 @@ interface ServeFlags extends PrintFlags {
   readonly dtype?: string
   readonly device?: string
   readonly threads?: number
+  readonly maxModels?: number
+  readonly maxSnapshots?: number
+  readonly missingSeconds?: number
   readonly env?: string
   readonly python?: string
 }
@@ -61,11 +64,19 @@ async function resolveToken(
   return { token, place }
 }
 
-function serverFlags({ host, allowRemote, name }: ServeFlags): string[] {
+function serverFlags(flags: ServeFlags): string[] {
+  const given = {
+    host: flags.host,
+    name: flags.name,
+    'max-models': flags.maxModels,
+    'max-snapshots': flags.maxSnapshots,
+    'missing-seconds': flags.missingSeconds,
+  }
   return [
-    ...(host === undefined ? [] : ['--host', host]),
-    ...(allowRemote ? ['--allow-remote'] : []),
-    ...(name === undefined ? [] : ['--name', name]),
+    ...(flags.allowRemote ? ['--allow-remote'] : []),
+    ...Object.entries(given).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}`, String(value)],
+    ),
   ]
 }
 

@@ -4,7 +4,7 @@ import { readRecipe } from '../../runs/directory.js'
 import { parseRecipe } from '../../runs/recipe.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
 import { output, type PrintFlags, type Terminal } from '../print/output.js'
-import { makeTinyModel, type TinyModelShape } from './make-tiny-model.js'
+import { findInterpreter, makeTinyModel, type TinyModelShape } from './make-tiny-model.js'
 
 interface TinyModelFlags extends PrintFlags, TinyModelShape {
   readonly out: string
@@ -14,6 +14,10 @@ interface TinyModelFlags extends PrintFlags, TinyModelShape {
   readonly episodes?: string
   /** Consultations to learn the tokenizer from. */
   readonly consultations?: number
+  /** Folder of the Python environment. */
+  readonly env?: string
+  /** Interpreter in place of an environment. */
+  readonly python?: string
 }
 
 /** Reads the texts of both sides from saved episodes. */
@@ -31,23 +35,18 @@ export async function runTinyModelCommand(
   flags: TinyModelFlags,
   terminal: Terminal,
 ): Promise<number> {
-  const {
-    out: folder,
-    set = [],
-    seed,
-    episodes,
-    consultations,
-    json: _,
-    quiet: __,
-    ...shape
-  } = flags
+  const { out: folder, set = [], seed, episodes, consultations, env, ...rest } = flags
+  const { json: _, quiet: __, python: given, ...shape } = rest
   const out = output(terminal, flags)
   const recipe =
     file === undefined ? parseRecipe('', 'the default recipe', set) : await readRecipe(file, set)
   await out.note(`words from the oracle's consultations of ${recipe.recipe}; then the tokenizer`)
+  const python =
+    given ??
+    (await findInterpreter('peft', { env: terminal.env, ...withoutUndefined({ folder: env }) }))
   const made = await makeTinyModel({
     ...{ recipe, out: folder, shape, signal: terminal.signal },
-    ...withoutUndefined({ cases: consultations, seed }),
+    ...withoutUndefined({ cases: consultations, seed, python }),
     ...(episodes === undefined ? {} : { texts: readTexts(episodes) }),
   })
   const thousands = Math.round(made.parameters / 1000)

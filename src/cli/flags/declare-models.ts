@@ -26,6 +26,8 @@ const engineOption = () =>
 const devices = ['auto', 'cpu', 'cuda']
 const dtypes = ['auto', 'float32', 'float64', 'bfloat16']
 
+const size = parseWhole(1, 1_000_000)
+
 function addServe(sidecar: Command, declare: Declare): void {
   declare(sidecar, 'serve', {
     says: 'Serves a model over the Tinker wire until Ctrl-C: sampling, gradients, checkpoints. `train` starts one by itself.',
@@ -49,12 +51,18 @@ function addServe(sidecar: Command, declare: Declare): void {
     .addOption(choose('--dtype <dtype>', 'of the weights (default: auto, by the device)', dtypes))
     .addOption(choose('--device <device>', '(default: auto, a GPU where there is one)', devices))
     .option('--threads <N>', 'of the CPU', parseWhole(1, 1024))
+    .option('--max-models <N>', 'training models at once (default: 8)', size)
+    .option('--max-snapshots <N>', 'weights kept for sampling (default: 16)', size)
+    .option(
+      '--missing-seconds <X>',
+      'how long requests wait for an earlier one that does not arrive (default: 60)',
+      parseFinite,
+    )
     .option('--env <DIR>', 'folder of the Python environment, if not the default one')
     .option('--python <PATH>', 'interpreter with all packages, in place of an environment')
 }
 
 const pieces = ['words', 'phrases']
-const size = parseWhole(1, 1_000_000)
 
 function addTinyModel(sidecar: Command, declare: Declare): void {
   declare(sidecar, 'tiny-model', {
@@ -78,6 +86,8 @@ function addTinyModel(sidecar: Command, declare: Declare): void {
     .addOption(choose('--pieces <pieces>', 'units that tokens may span (default: words)', pieces))
     .option('--consultations <N>', 'to learn the tokenizer from (default: 400)', size)
     .option('--episodes <FILE>', 'saved episodes to learn the tokenizer from as well')
+    .option('--env <DIR>', 'folder of the Python environment, if not the default one')
+    .option('--python <PATH>', 'interpreter with all packages, in place of an environment')
 }
 
 /** Adds `sidecar` and its subcommands. */

@@ -109,7 +109,8 @@ async function replaceModel(
 ): Promise<void> {
   const { modelId: old, sequence } = at
   const loaded = loadNew(session, spec, state)
-  const fresh = startSequence(loaded, 2)
+  const { refusalUsesNumber } = session.profile
+  const fresh = startSequence(loaded, { from: 2, refusalUsesNumber })
   at.sequence = fresh
   try {
     at.modelId = await loaded
@@ -191,7 +192,9 @@ export async function createTrainingModel(
   spec: WireModelSpec,
 ): Promise<TrainingModel> {
   const { modelId, notes } = await createModel(session, spec)
-  const at: CurrentModel = { modelId, sequence: startSequence(Promise.resolve(modelId)) }
+  const { refusalUsesNumber } = session.profile
+  const sequence = startSequence(Promise.resolve(modelId), { refusalUsesNumber })
+  const at: CurrentModel = { modelId, sequence }
   const { optimStep, save, load, exportTo } = sequencedOperations(session, spec, at)
   return {
     get modelId() {

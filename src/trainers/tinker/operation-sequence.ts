@@ -7,11 +7,22 @@ export function markHandled<T>(promise: Promise<T>): Promise<T> {
   return promise
 }
 
-/** Whether the server read a request and refused it, so that its number is still free. */
+/** Whether the server read a request and refused it. */
 const wasRefused = (error: unknown): boolean => Fault.is(error) && error.code === 'bad-input'
 
-/** Starts the sequence of a model, which may still be under creation, at the first free number. */
-export function startSequence(modelId: Promise<string>, from = 1) {
+/** How a model's sequence begins, and what its server does. */
+export interface SequenceOptions {
+  /** The first free number. @default 1 */
+  readonly from?: number
+  /** Whether a refused request uses up its number, or the number is still free. */
+  readonly refusalUsesNumber: boolean
+}
+
+/** Starts the sequence of a model, which may still be under creation. */
+export function startSequence(
+  modelId: Promise<string>,
+  { from = 1, refusalUsesNumber }: SequenceOptions,
+) {
   let next = from
   let accepted: Promise<unknown> = Promise.resolve()
   let first: { readonly error: unknown } | undefined
@@ -24,9 +35,9 @@ export function startSequence(modelId: Promise<string>, from = 1) {
   markHandled(modelId)
   return {
     /**
-     * Takes `count` numbers now, and runs `submit` with the first of them once all earlier calls were accepted. A
-     * single request that the server refused returns its number, unless a later one was taken. Any other failure
-     * leaves a gap, which breaks the sequence.
+     * Takes `count` numbers now, and runs `submit` with the first of them once all earlier calls were accepted. After
+     * a single request that the server refused, the sequence goes on: its number is used up, or returned unless a later
+     * one was taken. Any other failure leaves a gap, which breaks the sequence.
      * @throws Fault naming the first error, if the sequence is broken
      */
     take<T>(count: number, submit: (first: number, modelId: string) => Promise<T>): Promise<T> {
@@ -39,8 +50,9 @@ export function startSequence(modelId: Promise<string>, from = 1) {
         try {
           return await submit(number, await modelId)
         } catch (error) {
-          if (count === 1 && next === number + 1 && wasRefused(error)) next = number
-          else first ??= { error }
+          const alone = count === 1 && wasRefused(error)
+          if (alone && !refusalUsesNumber && next === number + 1) next = number
+          else if (!(alone && refusalUsesNumber)) first ??= { error }
           throw error
         }
       }

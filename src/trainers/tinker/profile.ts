@@ -32,6 +32,8 @@ export interface WireProfile {
   readonly forward: { readonly json: 'forward'; readonly protobuf: 'forward' | 'forward-only' }
   /** Whether `load_weights` may be any operation, or only a new model's first. */
   readonly load: 'any' | 'first'
+  /** Whether a refused request uses up its number, so that later ones do not wait for it. */
+  readonly refusalUsesNumber: boolean
   /** Most data of one request; a larger batch is split. */
   readonly maxDatums: number
   readonly maxBytes: number
@@ -53,6 +55,7 @@ const reference: WireProfile = {
   failureStatuses: [],
   forward: { json: 'forward', protobuf: 'forward-only' },
   load: 'first',
+  refusalUsesNumber: false,
   maxDatums: 1024,
   maxBytes: 5_000_000,
   sampleMaxConcurrent: 512,
@@ -76,6 +79,7 @@ const profiles: readonly WireProfile[] = [
     name: 'bedside',
     checked: 'run',
     load: 'any',
+    refusalUsesNumber: true,
     sampleMaxConcurrent: 256,
   },
   reference,

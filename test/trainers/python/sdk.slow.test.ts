@@ -35,18 +35,35 @@ interface Outcome {
   readonly failed: string
 }
 
-/** What a client of a version saw of a server. */
-async function drive({ address, token, ready }: SidecarProcess, version: string): Promise<Outcome> {
+/** What a script saw of a server, with a client of a version. */
+async function drive<T>(
+  { address, token, ready }: SidecarProcess,
+  version: string,
+  script: string,
+): Promise<T> {
   const older = join(root, `.venvs/tinker/sdk-${version}`)
-  const running = promisify(execFile)(client, [join(root, 'test/python/sdk_loops.py')], {
+  const running = promisify(execFile)(client, [join(root, 'test/python', script)], {
     env: { ...process.env, PYTHONPATH: version === '0.38.0' ? '' : older, HF_HUB_OFFLINE: '1' },
     maxBuffer: 1e8,
   })
-  const { name, vocabSize } = ready.model
-  const input = { address, token, model: name, vocabulary: vocabSize, steps: [10, 16] }
-  running.child.stdin?.end(JSON.stringify(input))
+  const { name, vocabSize, contextLength } = ready.model
+  const given = { model: name, vocabulary: vocabSize, context: contextLength, steps: [10, 16] }
+  running.child.stdin?.end(JSON.stringify({ address, token, ...given }))
   return JSON.parse((await running).stdout)
 }
+
+/** What the client was told of a refused request, and how the requests after it went. */
+interface AfterRefusal {
+  readonly told: string | null
+  /** Until the next step was answered, and until a batch and a step after that were. */
+  readonly seconds: number
+  readonly whole: number
+  readonly norm: number | null
+  readonly errors: readonly string[]
+}
+
+/** Of the script: a change of their number is meant. */
+const REFUSALS = 27
 
 const mean = (values: readonly number[]) => values.reduce((a, b) => a + b) / values.length
 
@@ -59,7 +76,10 @@ describeWithPython('the official client', sidecarPython ? 'tinker' : 'sidecar', 
       ...{ state: join(home, flags.join('')), python: sidecarPython },
     })
   beforeAll(async () => {
-    ;[whole, split] = await Promise.all([begin(), begin('--max-chunk-len', '1')])
+    ;[whole, split] = await Promise.all([
+      begin('--missing-seconds', '1'),
+      begin('--max-chunk-len', '1'),
+    ])
   }, 120_000)
   afterAll(async () => {
     await Promise.all([whole.stop(), split.stop()])
@@ -67,10 +87,10 @@ describeWithPython('the official client', sidecarPython ? 'tinker' : 'sidecar', 
 
   test('learns by both dialects, and with one datum a request, to the same numbers', async () => {
     const seen = await Promise.all([
-      drive(whole, '0.24.1'),
-      drive(split, '0.24.1'),
-      drive(whole, '0.38.0'),
-      drive(split, '0.38.0'),
+      drive<Outcome>(whole, '0.24.1', 'sdk_loops.py'),
+      drive<Outcome>(split, '0.24.1', 'sdk_loops.py'),
+      drive<Outcome>(whole, '0.38.0', 'sdk_loops.py'),
+      drive<Outcome>(split, '0.38.0', 'sdk_loops.py'),
     ])
     expect(seen.map(({ version }) => version)).toEqual(['0.24.1', '0.24.1', '0.38.0', '0.38.0'])
     for (const { rank, tokenizer, encoded, supervised, rewards, kept, failed } of seen) {
@@ -90,4 +110,29 @@ describeWithPython('the official client', sidecarPython ? 'tinker' : 'sidecar', 
       expect(supervised.norms[0]! / first.supervised.norms[0]!).toBeCloseTo(1, 5)
     }
   }, 240_000)
+
+  test.each([
+    ['0.38.0', 'whole'],
+    ['0.38.0', 'split'],
+    ['0.24.1', 'whole'],
+  ] as const)(
+    '%s goes on after every refusal, with %s batches',
+    async (version, batches) => {
+      const server = { whole, split }[batches]
+      const { seen, ...made } = await drive<{
+        readonly version: string
+        readonly first: number
+        readonly seen: Readonly<Record<string, AfterRefusal>>
+      }>(server, version, 'sdk_refusals.py')
+      expect(made.version).toBe(version)
+      expect(Object.keys(seen)).toHaveLength(REFUSALS)
+      for (const [name, { told, seconds, whole: both, norm, errors }] of Object.entries(seen)) {
+        expect({ name, told, errors }).toEqual({ name, told: expect.any(String), errors: [] })
+        // A part of a batch that was refused leaves nothing of it.
+        expect({ name, norm }).toEqual({ name, norm: made.first })
+        expect({ name, soon: seconds < 2 && both < 4 }).toEqual({ name, soon: true })
+      }
+    },
+    120_000,
+  )
 })

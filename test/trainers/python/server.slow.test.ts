@@ -25,7 +25,9 @@ describeWithPython('the server', 'sidecar', (run) => {
     ['results', 5],
     ['bodies', 4],
     ['refusals', 5],
-    ['state', 10],
+    ['order', 5],
+    ['targets', 3],
+    ['state', 13],
     ['sampling', 9],
   ])('%s', (name, count) => {
     const { passed, failed } = Object(run(`server_${name}.py`, {}))
@@ -74,7 +76,10 @@ describeWithPython("the server's process", 'sidecar', () => {
     })
     expect(JSON.stringify(ready)).not.toContain(token)
     const config = await post(String(ready.address), '/api/v1/client/config', {})
-    expect(await config.json()).toEqual({ fwdbwd_max_chunk_len: 1 })
+    expect(await config.json()).toEqual({
+      fwdbwd_max_chunk_len: 1,
+      parallel_fwdbwd_chunks: false,
+    })
     child.kill('SIGTERM')
     await ended
   })

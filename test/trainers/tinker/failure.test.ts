@@ -24,7 +24,7 @@ describe('a model', () => {
       route.endsWith('forward_backward')
         ? { status: 422, body: { detail: 'no such key' } }
         : undefined
-    const { service, requests } = await client({ trouble })
+    const { service, requests } = await client({ trouble }, { profile: 'tinker' })
     const model = await service.createModel()
     const passed = model.forwardBackward(someData(1), ppo)
     const stepped = model.optimStep(adam)
@@ -46,16 +46,34 @@ describe('a model', () => {
     await (await service.createModel()).optimStep(adam)
   })
 
+  const refusesParent: ServerOptions['trouble'] = ({ route, body }) =>
+    route.endsWith('save_weights') && body.path === '..' ? { status: 422 } : undefined
+
   test('goes on after a request that was refused by itself, its number given back', async () => {
-    const { service, models } = await client({
-      trouble: ({ route, body }) =>
-        route.endsWith('save_weights') && body.path === '..' ? { status: 422 } : undefined,
-    })
+    const { service, models } = await client(
+      { trouble: refusesParent, capabilities: undefined },
+      { profile: 'tinker' },
+    )
     const model = await service.createModel()
     await model.optimStep(adam)
     expect((await faultOf(model.save('..'))).code).toBe('bad-input')
     await model.save('good')
     expect(models.get(model.modelId)?.ran).toEqual(['optim_step 1', 'save_weights 2'])
+  })
+
+  test('goes on after a refusal that used up its number, with what was asked meanwhile', async () => {
+    const { service, models } = await client({ trouble: refusesParent })
+    const model = await service.createModel()
+    const [, refused, good] = [model.optimStep(adam), model.save('..'), model.save('good')]
+    expect((await faultOf(refused)).code).toBe('bad-input')
+    await good
+    await model.optimStep(adam)
+    expect(models.get(model.modelId)?.ran).toEqual([
+      'optim_step 1',
+      'refused 2',
+      'save_weights 3',
+      'optim_step 4',
+    ])
   })
 
   test('refuses what cannot be sent without using up a number', async () => {

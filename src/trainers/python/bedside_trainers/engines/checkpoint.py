@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from .engine import EngineError, ModelSpec
+from .engine import EngineError, ModelSpec, StorageError
 from .training.adamw import Moments
 
 FORMAT = 1
@@ -44,7 +44,8 @@ def _sync(path: Path) -> None:
 
 @contextmanager
 def atomic_folder(folder: Path) -> Iterator[Path]:
-    """Temporary folder that is renamed to `folder` once all of it is on disk. @raises EngineError, keeping nothing"""
+    """Temporary folder that is renamed to `folder` once all of it is on disk. @raises EngineError for a folder that is
+    there, StorageError for a disk that fails, keeping nothing"""
     if folder.exists():
         raise EngineError(f"Expected a new folder, got {folder}, which is there already")
     partial = folder.with_name(f".{folder.name}.{uuid.uuid4().hex[:8]}.partial")
@@ -57,7 +58,7 @@ def atomic_folder(folder: Path) -> Iterator[Path]:
         partial.rename(folder)
         _sync(folder.parent)
     except (OSError, SafetensorError) as error:
-        raise EngineError(f"Could not write {folder}: {error}") from error
+        raise StorageError(f"Could not write {folder}: {error}") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
@@ -83,7 +84,7 @@ def save(
     generator: Tensor,
     also: Callable[[Path], None],
 ) -> None:
-    """Writes a checkpoint atomically; `also` adds further files to it. @raises EngineError"""
+    """Writes a checkpoint atomically; `also` adds further files to it. @raises EngineError, StorageError"""
     with atomic_folder(folder) as partial:
         tensors_to_file(weights, partial / weights_file(spec))
         tensors_to_file(_optimizer_tensors(moments, generator), partial / OPTIMIZER)
@@ -129,8 +130,10 @@ def read_tensors(folder: Path, manifest: Mapping[str, Any], name: str) -> dict[s
         if _hash(path) != manifest["files"].get(name):
             raise EngineError(f"Expected {path} as it was written, got another content")
         return load_file(path)
-    except (OSError, SafetensorError) as error:
+    except (FileNotFoundError, SafetensorError) as error:
         raise EngineError(f"Could not read {path}: {error}") from error
+    except OSError as error:
+        raise StorageError(f"Could not read {path}: {error}") from error
 
 
 def read_moments(folder: Path, manifest: Mapping[str, Any]) -> tuple[Moments, Tensor]:

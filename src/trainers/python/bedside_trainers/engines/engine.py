@@ -18,6 +18,10 @@ class EngineError(Exception):
     """Invalid request: the client's fault. Nothing was changed."""
 
 
+class StorageError(Exception):
+    """A full disk or a file that cannot be read: nobody's fault who asked. Nothing was changed."""
+
+
 class NonFinite(EngineError):
     """A loss or a gradient is NaN or infinite. Accumulated gradients are dropped and no step is made."""
 

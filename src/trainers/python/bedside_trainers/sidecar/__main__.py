@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ipaddress
 import json
+import math
 import os
 import secrets
 import socket
@@ -39,6 +40,13 @@ def _positive(text: str) -> int:
     return value
 
 
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a positive number of seconds, received {text}")
+    return value
+
+
 def _port(text: str) -> int:
     value = int(text)
     if not 0 <= value <= 65535:
@@ -64,6 +72,12 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     add("--max-request-bytes", type=_positive, default=limits.request_bytes)
     add("--max-models", type=_positive, default=limits.models)
     add("--max-snapshots", type=_positive, default=limits.snapshots)
+    add(
+        "--missing-seconds",
+        type=_seconds,
+        default=limits.missing_seconds,
+        help="how long a model's requests wait for an earlier one that does not arrive, before they fail",
+    )
     add("--max-chunk-len", type=_positive, help="datums the official client puts in a request")
     add("--parent-pid", type=_positive, help="stop when this process has ended")
     return parser.parse_args(argv)
@@ -152,6 +166,7 @@ def main(argv: list[str] | None = None) -> None:
         request_bytes=arguments.max_request_bytes,
         models=arguments.max_models,
         snapshots=arguments.max_snapshots,
+        missing_seconds=arguments.missing_seconds,
     )
     settings = Settings(arguments.state, token, limits, arguments.max_chunk_len)
     run(engine, settings, listener, arguments.parent_pid)

@@ -21,10 +21,10 @@ from .about import metrics_text, own_capabilities, wire_capabilities
 from .service import Reply, Service
 from .wire.answers import Answer, answer_values, encode_json
 from .wire.fields import Fields, read_json
-from .wire.passes import read_pass
-from .wire.proto import MEDIA_TYPE, PassRequest, encode_proto
-from .wire.proto import read_pass as read_proto_pass
+from .wire.passes import PassBody, read_pass
+from .wire.proto import MEDIA_TYPE, encode_proto, read_message
 from .wire.refusal import Refused
+from .wire.requests import Pass, Turn
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -60,6 +60,15 @@ class _Routes:
 
         return self.open(path, "POST", handler)
 
+    def turn(self, path: str, reply: Callable[[Fields], Reply]) -> Route:
+        """Creates a route for requests in a model's sequence; a refused one uses up its number."""
+
+        def reply_once(body: Fields) -> Reply:
+            with self._service.using_up(body):
+                return reply(body)
+
+        return self.post(path, reply_once)
+
     def get(self, path: str, reply: Callable[[Request], Reply], *, free: bool = False) -> Route:
         async def handler(request: Request) -> Response:
             return _json(reply(request))
@@ -69,19 +78,21 @@ class _Routes:
     def passes(self, path: str, *, own: bool, forward: bool) -> Route:
         """Creates a route for passes in JSON or protobuf, parsed in a thread pool."""
 
-        def read(body: bytes, is_proto: bool) -> tuple:
-            service = self._service
-            parsed: Fields | PassRequest = read_proto_pass(body) if is_proto else read_json(body)
-            return read_pass(parsed, service.info, service.bounds, own=own, forward=forward)
+        service = self._service
+
+        def read(body: PassBody) -> tuple[Turn, Pass]:
+            return read_pass(body, service.info, service.bounds, own=own, forward=forward)
 
         async def handler(request: Request) -> Response:
             media_type = request.headers.get("content-type", "")
             encoding = request.headers.get("content-encoding", "identity")
             if encoding != "identity":
                 raise Refused(415, f"content-encoding: expected none, received {encoding!r}")
-            body = await self._body(request)
-            turn, operation = await run_in_threadpool(read, body, MEDIA_TYPE in media_type)
-            return _json(self._service.submit_pass(turn, operation))
+            parse = read_message if MEDIA_TYPE in media_type else read_json
+            body = await run_in_threadpool(parse, await self._body(request))
+            with service.using_up(body, backward=not forward):
+                turn, operation = await run_in_threadpool(read, body)
+                return _json(service.submit_pass(turn, operation))
 
         return self.open(path, "POST", handler)
 
@@ -97,6 +108,10 @@ class _Routes:
 
     async def weights_info(self, request: Request) -> Response:
         return _json(await self._service.weights_info(read_json(await self._body(request))))
+
+    async def finish_session(self, request: Request) -> Response:
+        body = read_json(await self._body(request))
+        return _json(self._service.finish_session(request.path_params["id"], body))
 
     async def delete_checkpoint(self, request: Request) -> Response:
         place = [request.path_params[key] for key in ("model_id", "kind", "name")]
@@ -162,13 +177,18 @@ def _posts(service: Service) -> dict[str, Callable[[Fields], Reply]]:
         "create_model": service.create_model,
         "get_info": service.get_info,
         "unload_model": service.unload_model,
+        "create_sampling_session": service.create_sampling_session,
+        "asample": service.asample,
+        "cancel_future": service.cancel_future,
+    }
+
+
+def _turns(service: Service) -> dict[str, Callable[[Fields], Reply]]:
+    return {
         "optim_step": service.optim_step,
         "save_weights": service.save_weights,
         "save_weights_for_sampler": service.save_weights_for_sampler,
         "load_weights": service.load_weights,
-        "create_sampling_session": service.create_sampling_session,
-        "asample": service.asample,
-        "cancel_future": service.cancel_future,
     }
 
 
@@ -183,16 +203,18 @@ def build_app(service: Service) -> Starlette:
             at.get(f"{v1}/get_server_capabilities", lambda _: wire_capabilities(parts)),
             at.get(f"{v1}/samplers/{{id}}", lambda r: service.get_sampler(r.path_params["id"])),
             *(at.post(f"{v1}/{name}", reply) for name, reply in _posts(service).items()),
+            *(at.turn(f"{v1}/{name}", reply) for name, reply in _turns(service).items()),
             at.passes(f"{v1}/forward_backward", own=False, forward=False),
             at.passes(f"{v1}/forward", own=False, forward=True),
             at.open(f"{v1}/retrieve_future", "POST", at.retrieve_future),
             at.open(f"{v1}/weights_info", "POST", at.weights_info),
+            at.open(f"{v1}/sessions/{{id}}/finish", "POST", at.finish_session),
             at.open(checkpoint, "DELETE", at.delete_checkpoint),
             at.get(f"{own}/capabilities", lambda _: own_capabilities(parts)),
             at.post(f"{own}/create_model", service.create_own_model),
             at.passes(f"{own}/forward_backward", own=True, forward=False),
             at.passes(f"{own}/forward", own=True, forward=True),
-            at.post(f"{own}/export", service.export),
+            at.turn(f"{own}/export", service.export),
             at.open(f"{own}/metrics", "GET", at.metrics),
         ],
         exception_handlers={HTTPException: _no_route},

@@ -22,6 +22,7 @@ class Models:
         self._futures = parts.futures
         self._sessions = parts.sessions
         self._checkpoints = parts.checkpoints
+        self._snapshots = parts.snapshots
         self._limits = parts.limits
 
     def create(self, creation: Creation, *, own: bool) -> tuple[str, str]:
@@ -51,11 +52,23 @@ class Models:
         """Queues the unloading of a model; returns the request's id. @raises Refused"""
         return self._queue_unload(self._sessions.model(model_id), "it was unloaded")
 
+    def finish_session(self, session_id: str) -> None:
+        """Finishes a session, with its models and snapshots; what waits in a model's sequence fails. @raises Refused"""
+        reason = "its session was finished"
+        for model in self._sessions.finish(session_id):
+            self._give_back(model, reason)
+        self._scheduler.call(lambda: self._snapshots.drop_session(session_id))
+
     def _queue_unload(self, model: Model, reason: str) -> str:
         if model.unloading is None:
             model.unloading = self._futures.open()
             self._scheduler.control(Job(model.unloading, lambda: self._unload(model, reason)))
         return model.unloading
+
+    def _give_back(self, model: Model, reason: str) -> None:
+        self._queue_unload(model, reason)
+        # Its place is free now: what is made next comes after the unloading.
+        model.gone = reason
 
     def _make_room(self) -> None:
         if len(self._sessions.living()) < self._limits.models:
@@ -64,12 +77,12 @@ class Models:
         if not silent:
             raise Refused(
                 422,
-                f"create_model: this server holds {self._limits.models} models at once; "
-                "unload one, or start the server with a larger --max-models",
+                f"create_model: this server holds {self._limits.models} models at once, and their clients live: "
+                "unload one, finish its session, or start the server with a larger --max-models. "
+                f"A client not heard of for {self._limits.silent_seconds:g} s loses its place",
             )
-        reason = "its session was not heard of for long and its place was needed"
-        self._queue_unload(silent[0], reason)
-        silent[0].gone = reason
+        oldest = min(silent, key=lambda model: self._sessions.last_seen(model))
+        self._give_back(oldest, "its session was not heard of for long and its place was needed")
 
     # The methods below run in the engine's thread.
 

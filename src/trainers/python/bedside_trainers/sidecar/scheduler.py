@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -75,9 +76,17 @@ class Scheduler:
             self._futures.resolve(job.request_id, Failure(reason, "User"))
 
     def submit(
-        self, model_id: str, seq_id: int, digest: bytes, run: Callable[[], Answer], size: int
+        self,
+        model_id: str,
+        seq_id: int,
+        digest: bytes,
+        run: Callable[[], Answer],
+        size: int = 0,
+        give_up: Callable[[int], None] = lambda _: None,
     ) -> str:
-        """Queues work in a model's sequence; returns its request id, the same for a resent request. @raises Refused"""
+        """Queues work in a model's sequence; returns its request id, the same for a resent request.
+        @param give_up called in place of `run` with the number of an earlier request that never arrived
+        @raises Refused"""
         with self._changed:
             queue = self._queues.get(model_id)
             if queue is None:
@@ -85,7 +94,7 @@ class Scheduler:
             repeated = queue.repeated(seq_id, digest)
             if repeated is not None:
                 return repeated
-            job = Job(self._futures.open(), run, size)
+            job = Job(self._futures.open(), run, size, give_up)
             queue.put(seq_id, digest, job)
             self._changed.notify()
             return job.request_id
@@ -136,20 +145,40 @@ class Scheduler:
         while True:
             with self._changed:
                 while not (self._stopping or self._drawing or self._has_job()):
-                    self._changed.wait()
+                    self._changed.wait(self._patience())
                 if self._stopping:
                     return
+                given_up = [queue.give_up() for queue in self._overdue()]
                 # Take all control jobs at once, so that sequences requested together are sampled together.
                 jobs: list[Job | Callable[[], None]] = [*self._control]
                 self._control.clear()
                 jobs += self._next_in_turn()
             started = time.monotonic()
+            for missing, waiting in given_up:
+                self._give_up(missing, waiting)
             for job in jobs:
                 self._run(job)
             self._sample(2 * time.monotonic() - started)
 
     def _has_job(self) -> bool:
-        return bool(self._control) or any(queue.ready for queue in self._queues.values())
+        queues = self._queues.values()
+        return bool(self._control or self._overdue()) or any(queue.ready for queue in queues)
+
+    def _overdue(self) -> list[OrderedQueue]:
+        now = time.monotonic()
+        return [queue for queue in self._queues.values() if queue.overdue_at <= now]
+
+    def _patience(self) -> float | None:
+        """Seconds until a missing number is given up; None if none is missing."""
+        earliest = min((queue.overdue_at for queue in self._queues.values()), default=math.inf)
+        return None if earliest == math.inf else max(0.0, earliest - time.monotonic())
+
+    def _give_up(self, missing: int, waiting: list[Job]) -> None:
+        seconds = self._limits.missing_seconds
+        message = f"not served: seq_id {missing} never arrived, and was waited for {seconds:g} s"
+        for job in waiting:
+            job.give_up(missing)
+            self._futures.resolve(job.request_id, Failure(message, "User"))
 
     def _next_in_turn(self) -> list[Job]:
         for model_id in self._turns:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from ..engines.engine import Engine
+from ..engines.engine import Engine, EngineError
 from .checkpoints import Place, check_name, read_place
 from .models import Models
 from .parts import make_parts
@@ -18,6 +19,9 @@ from .training import Training
 from .wire.answers import Answer
 from .wire.data import Bounds
 from .wire.fields import Fields
+from .wire.passes import PassBody, find_turn
+from .wire.proto import PassMessage
+from .wire.refusal import Refused
 from .wire.requests import (
     Export,
     Load,
@@ -31,6 +35,7 @@ from .wire.requests import (
     read_source,
     read_spec,
     read_step,
+    read_ttl,
     read_turn,
 )
 
@@ -57,8 +62,12 @@ class Service:
     # Sessions and models.
 
     def client_config(self, _: Fields) -> Reply:
-        limit = self.settings.max_chunk_len
-        return {} if limit is None else {"fwdbwd_max_chunk_len": limit}
+        # In parallel, the official client sends a batch's first request last, and never if another one was refused:
+        # it would then wait for that request's turn for ever.
+        config: dict[str, Any] = {"parallel_fwdbwd_chunks": False}
+        if self.settings.max_chunk_len is not None:
+            config["fwdbwd_max_chunk_len"] = self.settings.max_chunk_len
+        return config
 
     def create_session(self, _: Fields) -> Reply:
         session = self.parts.sessions.open()
@@ -67,6 +76,13 @@ class Service:
     def session_heartbeat(self, body: Fields) -> Reply:
         self.parts.sessions.get(body.text("session_id"))
         return {"type": "session_heartbeat"}
+
+    def finish_session(self, session_id: str, body: Fields) -> Reply:
+        body.fields("reason", {}).text(
+            "type", "success", among=("success", "errored", "interrupted")
+        )
+        self.models.finish_session(session_id)
+        return {"type": "finish_session", "session_id": session_id}
 
     def create_model(self, body: Fields) -> Reply:
         return self._create(body, read_spec(body), own=False)
@@ -91,6 +107,18 @@ class Service:
 
     # Operations in a model's sequence.
 
+    @contextmanager
+    def using_up(self, body: PassBody, *, backward: bool = False) -> Iterator[None]:
+        """Uses up the number of a request that is refused, unless the client is asked to come again with it."""
+        try:
+            yield
+        except (Refused, EngineError) as error:
+            turn = find_turn(body)
+            if turn is not None and not (isinstance(error, Refused) and error.status == 429):
+                spoils = backward and not (isinstance(body, PassMessage) and body.forward_only)
+                self.training.use_up(turn, str(error), backward=spoils)
+            raise
+
     def submit_pass(self, turn: Turn, operation: Pass) -> Reply:
         return _future(self.training.submit(turn, operation), turn.model_id)
 
@@ -101,7 +129,7 @@ class Service:
     def save_weights(self, body: Fields) -> Reply:
         turn = read_turn(body)
         name = check_name(body.text("path", f"{turn.seq_id:06d}"))
-        save = Save("weights", name, body.flag("overwrite", False))
+        save = Save("weights", name, body.flag("overwrite", False), read_ttl(body))
         return _future(self.training.submit(turn, save), turn.model_id)
 
     def save_weights_for_sampler(self, body: Fields) -> Reply:
@@ -110,7 +138,8 @@ class Service:
         number = body.integer("sampling_session_seq_id", None, least=0)
         if number is not None and not body.has("path"):
             return _future(self.training.submit(turn, Snapshot(number)), turn.model_id)
-        save = Save("sampler_weights", check_name(body.text("path", f"{turn.seq_id:06d}")))
+        name = check_name(body.text("path", f"{turn.seq_id:06d}"))
+        save = Save("sampler_weights", name, ttl_seconds=read_ttl(body))
         return _future(self.training.submit(turn, save), turn.model_id)
 
     def load_weights(self, body: Fields) -> Reply:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ..engines.engine import ModelInfo
 from .settings import Limits
-from .wire.refusal import Refused, unknown
+from .wire.refusal import Refused, quote, unknown
 
 
 @dataclass
@@ -25,8 +25,8 @@ class Model:
     info: ModelInfo | None = None
     # Reason why it can no longer be used.
     gone: str | None = None
-    # seq_id of a forward_backward that failed since the last step.
-    failed: int | None = None
+    # What went wrong since the last step, so that the next one may not be made.
+    spoilt: str | None = None
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,11 @@ class SamplingSession:
 
 @dataclass
 class Session:
-    """A client session; `seen` is the time of its last request."""
+    """A client session; `seen` is the time of its last request. A finished one has no models."""
 
     session_id: str
     seen: float
+    finished: bool = False
     models: dict[int, Model] = field(default_factory=dict)
     sampling: dict[int, SamplingSession] = field(default_factory=dict)
 
@@ -70,13 +71,19 @@ class Sessions:
         return session
 
     def get(self, session_id: str) -> Session:
-        """Returns a session and marks it as seen now. @raises Refused"""
-        session = self._sessions.get(session_id)
-        if session is None:
-            hint = "make one with create_session; a server that was restarted knows no old ones"
-            raise unknown("session", session_id, hint)
+        """Returns a session and marks it as seen now. @raises Refused also for a finished one"""
+        session = self._known(session_id)
+        if session.finished:
+            # At this status, the official client ends its heartbeats.
+            raise Refused(410, f"session {quote(session_id)} was finished by its client")
         session.seen = time.monotonic()
         return session
+
+    def finish(self, session_id: str) -> list[Model]:
+        """Finishes a session; returns its living models, which are to be unloaded. @raises Refused"""
+        session = self._known(session_id)
+        session.finished = True
+        return [model for model in session.models.values() if model.gone is None]
 
     def model(self, model_id: str) -> Model:
         """Returns a usable model. @raises Refused"""
@@ -98,6 +105,10 @@ class Sessions:
         """Living models of sessions without a request for `silent_seconds`."""
         before = time.monotonic() - self._limits.silent_seconds
         return [model for model in self.living() if self._sessions[model.session_id].seen < before]
+
+    def last_seen(self, model: Model) -> float:
+        """Time of the last request of a model's session."""
+        return self._sessions[model.session_id].seen
 
     def sampling(self, sampling_session_id: str) -> SamplingSession:
         """Returns a sampling session. @raises Refused"""
@@ -123,6 +134,13 @@ class Sessions:
         made = SamplingSession(name, snapshot or name, digest, path)
         session.sampling[seq_id] = self._sampling[name] = made
         return made
+
+    def _known(self, session_id: str) -> Session:
+        session = self._sessions.get(session_id)
+        if session is None:
+            hint = "make one with create_session; a server that was restarted knows no old ones"
+            raise unknown("session", session_id, hint)
+        return session
 
     def _forget_one(self) -> None:
         idle = [s for s in self._sessions.values() if all(m.gone for m in s.models.values())]

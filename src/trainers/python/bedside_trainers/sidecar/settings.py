@@ -18,10 +18,12 @@ class Limits:
     snapshots: int = 16  # weights kept for sampling
     queued: int = 4096  # waiting requests of one model
     queued_bytes: int = 2**30  # the same in bytes; the next request in order is always accepted
+    # How long requests wait for an earlier number that does not arrive, from the last request of the model.
+    missing_seconds: float = 60
     kept_seconds: float = 3600  # how long results can be read again
     kept_bytes: int = 512 * 2**20  # of results; the oldest ones already read are dropped first
-    # Models of a session without a request for this long may be unloaded to make room.
-    silent_seconds: float = 600
+    # Models of a session without a request for this long may be unloaded to make room; clients send heartbeats.
+    silent_seconds: float = 60
 
 
 @dataclass(frozen=True)

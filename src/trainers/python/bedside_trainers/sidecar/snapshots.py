@@ -48,8 +48,19 @@ class Snapshots:
     def release(self, name: str) -> None:
         self._kept[name].users -= 1
 
+    def drop_session(self, session_id: str) -> None:
+        """Drops the snapshots of a session's models; those in use go when room is needed."""
+        for name in self._idle():
+            if name.startswith(f"{session_id}:"):
+                self._drop(name)
+
     def _make_room(self) -> None:
-        idle = [name for name, kept in self._kept.items() if kept.users == 0]
-        for name in idle[: max(0, len(self._kept) + 1 - self._limit)]:
-            self._engine.drop_snapshot(name)
-            del self._kept[name]
+        for name in self._idle()[: max(0, len(self._kept) + 1 - self._limit)]:
+            self._drop(name)
+
+    def _idle(self) -> list[str]:
+        return [name for name, kept in self._kept.items() if kept.users == 0]
+
+    def _drop(self, name: str) -> None:
+        self._engine.drop_snapshot(name)
+        del self._kept[name]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
+from typing import NoReturn
 
 import numpy as np
 
 from ..engines.engine import EngineError, ForwardResult
 from .checkpoints import Place, read_place
+from .ordering import USED_UP
 from .parts import Parts
 from .sessions import Model
 from .wire.answers import Answer, JsonAnswer, PassAnswer
+from .wire.columns import join_columns
 from .wire.digest import compute_digest
+from .wire.refusal import Refused
 from .wire.requests import Export, Load, Pass, Save, Snapshot, Step, Turn
 
 Operation = Pass | Step | Save | Snapshot | Load | Export
@@ -43,7 +48,21 @@ class Training:
         if isinstance(operation, Pass):
             arrays = (array for datum in operation.data for array in datum.inputs.values())
             size = sum(array.nbytes for array in arrays)
-        return self._scheduler.submit(turn.model_id, turn.seq_id, digest, run, size)
+        return self._scheduler.submit(
+            *(turn.model_id, turn.seq_id, digest, run, size),
+            give_up=lambda missing: self._give_up(model, operation, missing),
+        )
+
+    def use_up(self, turn: Turn, message: str, *, backward: bool) -> None:
+        """Uses up the number of a refused request, so that no later one waits for it. A number that has a request, or
+        is of an unknown model, stays as it is. @param backward whether gradients of a batch are now missing"""
+        with contextlib.suppress(Refused):
+            model = self._sessions.model(turn.model_id)
+            self._scheduler.submit(
+                *(turn.model_id, turn.seq_id, USED_UP),
+                lambda: self._fail(model, turn.seq_id, message, backward=backward),
+                give_up=lambda missing: self._give_up(model, None, missing),
+            )
 
     # The methods below run in the engine's thread.
 
@@ -59,25 +78,38 @@ class Training:
         return lambda: self._write(model, operation)
 
     def _pass(self, model: Model, seq_id: int, operation: Pass) -> PassAnswer:
-        if not operation.backward:
-            run = self._engine.forward
-            return PassAnswer(_finite(run(model.model_id, operation.data, operation.loss)))
+        run = self._engine.forward_backward if operation.backward else self._engine.forward
         try:
-            run = self._engine.forward_backward
-            return PassAnswer(_finite(run(model.model_id, operation.data, operation.loss)))
+            result = _finite(run(model.model_id, operation.data, operation.loss))
+            return PassAnswer(join_columns(result, operation.widths))
         except Exception:
-            # No step may be made on half a batch.
-            model.failed = seq_id
-            self._engine.discard(model.model_id)
+            if not operation.backward:
+                raise
+            self._spoil(model, f"forward_backward of seq_id {seq_id} failed")
             raise
 
+    def _spoil(self, model: Model, reason: str) -> None:
+        # No step may be made on a part of a batch.
+        model.spoilt = reason
+        self._engine.discard(model.model_id)
+
+    def _fail(self, model: Model, seq_id: int, message: str, *, backward: bool) -> NoReturn:
+        if backward:
+            self._spoil(model, f"forward_backward of seq_id {seq_id} was refused")
+        raise EngineError(message)
+
+    def _give_up(self, model: Model, operation: Operation | None, missing: int) -> None:
+        self._spoil(model, f"seq_id {missing} never arrived")
+        if isinstance(operation, Step):
+            # The batch ended with this step, which fails.
+            model.spoilt = None
+
     def _step(self, model: Model, operation: Step) -> JsonAnswer:
-        if model.failed is not None:
-            failed, model.failed = model.failed, None
+        if model.spoilt is not None:
+            reason, model.spoilt = model.spoilt, None
             self._engine.discard(model.model_id)
             raise EngineError(
-                f"no step: forward_backward of seq_id {failed} failed, "
-                "and the gradients gathered since the last step were dropped"
+                f"no step: {reason}, and the gradients gathered since the last step were dropped"
             )
         metrics = self._engine.optim_step(model.model_id, operation.adam)
         finite = {name: value for name, value in metrics.items() if math.isfinite(value)}
@@ -86,7 +118,7 @@ class Training:
     def _load(self, model: Model, operation: Load) -> JsonAnswer:
         folder = self._checkpoints.existing(operation.path)
         self._engine.load(model.model_id, folder, optimizer=operation.optimizer)
-        model.failed = None
+        model.spoilt = None
         path = operation.path
         return JsonAnswer({"type": "load_weights", "path": path, "model_id": model.model_id})
 
@@ -108,6 +140,7 @@ class Training:
             place,
             lambda folder: self._engine.save(model.model_id, folder),
             overwrite=operation.overwrite,
+            ttl_seconds=operation.ttl_seconds,
         )
         sampler = operation.kind == "sampler_weights"
         return JsonAnswer(

@@ -37,6 +37,16 @@ def per_datum_sum(values: Tensor, drawn: Drawn) -> Tensor:
     return sums[drawn.datum]
 
 
+def sequence_ratio(drawn: Drawn, logprob: Tensor, old: Tensor, marked: Tensor) -> Tensor:
+    """GSPO's ratio per token (Zheng et al. 2025, the token form): the value of the datum's ratio, the geometric mean
+    over its marked tokens, with the gradient of each token's own. @raises EngineError for a datum without one"""
+    count = per_datum_sum(marked, drawn)
+    if (count == 0).any():
+        raise EngineError("Expected a marked token in every datum, got a datum without one")
+    mean = per_datum_sum(marked * (drawn.logprob - old).detach(), drawn) / count
+    return torch.exp(mean) * torch.exp(logprob - logprob.detach())
+
+
 def clipped_surrogate(ratio: Tensor, advantage: Tensor, low: float, high: float) -> Tensor:
     """PPO's clipped surrogate -min(rA, clip(r, low, high)A), for ratio r and advantage A (Schulman et al. 2017)."""
     outside = torch.where(advantage >= 0, ratio > high, ratio < low)
@@ -66,10 +76,7 @@ def _objective(config: Config, drawn: Drawn, logprob: Tensor, old: Tensor) -> Te
         bounds = 1 - number(config, "low"), 1 + number(config, "high")
         return -ratio.detach().clamp(*bounds) * advantage * logprob
     if kind == "gspo":
-        difference = (drawn.logprob - old).detach()
-        mean = per_datum_sum(difference, drawn) / per_datum_sum(torch.ones_like(old), drawn)
-        # Value of the datum's ratio, gradient of each token's own ratio.
-        whole = torch.exp(mean) * torch.exp(logprob - logprob.detach())
+        whole = sequence_ratio(drawn, logprob, old, torch.ones_like(old))
         return _surrogate(config, whole, advantage)
     if kind == "sapo":
         positive, negative = number(config, "tau_positive"), number(config, "tau_negative")
@@ -136,7 +143,10 @@ def wire(name: str, config: Config, drawn: Drawn) -> Tensor:
         return -ratio * advantage
     low = number(config, "clip_low_threshold", 0.8)
     high = number(config, "clip_high_threshold", 1.2)
-    if name == "ppo":
+    if name == "gspo":
+        marked = (inputs["sequence_ratio_mask"] != 0).to(logprob.dtype)
+        ratio = sequence_ratio(drawn, logprob, sampled, marked)
+    if name in ("ppo", "gspo"):
         return clipped_surrogate(ratio, advantage, low, high)
     return -ratio.detach().clamp(low, high) * advantage * logprob
 

@@ -16,7 +16,7 @@ from ..weights import Body
 from . import losses
 from .batching import MicroBatch, Prepared, collate, micro_batches, prepare
 
-WIRE_LOSSES = ("cross_entropy", "importance_sampling", "ppo", "cispo", "dro")
+WIRE_LOSSES = ("cross_entropy", "importance_sampling", "ppo", "cispo", "dro", "gspo")
 LOSSES = (*WIRE_LOSSES, "bedside", "value")
 _OPTIONAL = ("old_logprobs", "ref_logprobs")
 
@@ -51,7 +51,8 @@ def _required(loss: LossSpec, with_loss: bool) -> tuple[str, ...]:
     if not with_loss:
         return ("target_tokens", "weights") if loss.name == "bedside" else ("target_tokens",)
     drawn = ("target_tokens", "logprobs", "advantages")
-    return (*drawn, "weights") if loss.name == "bedside" else drawn
+    own = {"bedside": ("weights",), "gspo": ("sequence_ratio_mask",)}
+    return (*drawn, *own.get(loss.name, ()))
 
 
 def _needed(loss: LossSpec) -> Callable[[Mapping[str, np.ndarray]], np.ndarray]:
@@ -146,7 +147,7 @@ def run_pass(body: Body, data: Sequence[Datum], loss: LossSpec, limits: Limits, 
             hidden = body.hidden(batch.tokens).flatten(0, 1).index_select(0, batch.rows)
             evaluation = evaluate(body, batch, hidden, loss, with_loss)
         total += evaluation.value
-        read += batch.tokens.numel()
+        read += sum(one.reads for one in part)
         if backward:
             if not np.isfinite(total):
                 raise NonFinite(f"Expected a finite loss, got {total}")

@@ -59,7 +59,7 @@ def estimate_size(answer: Answer) -> int:
 
 def _tensor(array: np.ndarray) -> dict[str, Any]:
     dtype = "int64" if array.dtype.kind == "i" else "float32"
-    return {"data": array.tolist(), "dtype": dtype, "shape": list(array.shape)}
+    return {"data": array.ravel().tolist(), "dtype": dtype, "shape": list(array.shape)}
 
 
 def _sequence(sampled: Sampled) -> dict[str, Any]:

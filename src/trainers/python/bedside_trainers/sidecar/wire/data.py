@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...engines.engine import Datum
+from .columns import densify, shape_values
 from .fields import Fields
 from .losses import LossShape
 from .refusal import invalid
@@ -56,14 +57,14 @@ def prompt_tokens(model_input: Fields) -> np.ndarray:
 
 def _tensor(fields: Fields) -> np.ndarray:
     dtype = fields.text("dtype", among=("int64", "float32"))
-    for key in ("sparse_crow_indices", "sparse_col_indices"):
-        if fields.has(key):
-            raise invalid(fields.at(key), fields.values[key], "a dense tensor")
     read = integers if dtype == "int64" else numbers
     data = read(fields.items("data"), fields.at("data"))
-    if fields.has("shape") and fields.items("shape") != [len(data)]:
-        raise invalid(fields.at("shape"), fields.values["shape"], f"[{len(data)}]")
-    return data
+    if not fields.has("sparse_crow_indices") and not fields.has("sparse_col_indices"):
+        shape = fields.items("shape") if fields.has("shape") else None
+        return shape_values(data, shape, fields.path)
+    keys = ("shape", "sparse_crow_indices", "sparse_col_indices")
+    shape, rows, columns = (integers(fields.items(key), fields.at(key)) for key in keys)
+    return densify(data, rows, columns, shape.tolist(), fields.path)
 
 
 def read_data(parent: Fields) -> list[Datum]:
@@ -81,6 +82,10 @@ def check_tokens(tokens: np.ndarray, bounds: Bounds, path: str) -> None:
     if not 1 <= len(tokens) <= bounds.context_length:
         expected = f"1 to {bounds.context_length} tokens (the context length)"
         raise invalid(path, f"{len(tokens)} tokens", expected)
+    _check_ids(tokens, bounds, path)
+
+
+def _check_ids(tokens: np.ndarray, bounds: Bounds, path: str) -> None:
     outside = (tokens < 0) | (tokens >= bounds.vocab_size)
     if outside.any():
         at = int(outside.argmax())
@@ -89,14 +94,15 @@ def check_tokens(tokens: np.ndarray, bounds: Bounds, path: str) -> None:
 
 
 def _checked_input(
-    name: str, values: np.ndarray, length: int, bounds: Bounds, path: str
+    name: str, values: np.ndarray, shape: tuple[int, ...], bounds: Bounds, path: str
 ) -> np.ndarray:
-    if len(values) != length:
-        raise invalid(path, f"{len(values)} values", f"{length} values, as many as input tokens")
+    if values.shape != shape:
+        expected = f"the shape {list(shape)}, of the input tokens and their targets"
+        raise invalid(path, list(values.shape), expected)
     if name == _TOKENS:
         if values.dtype.kind != "i":
             raise invalid(path, values.dtype.name, "int64")
-        check_tokens(values, bounds, path)
+        _check_ids(values.reshape(-1), bounds, path)
         return values
     if values.dtype.kind != "f":
         raise invalid(path, values.dtype.name, "float32")
@@ -104,7 +110,7 @@ def _checked_input(
         held = values.astype(bounds.number_type)
     if not np.isfinite(held).all():
         at = int((~np.isfinite(held)).argmax())
-        raise invalid(f"{path}[{at}]", float(values[at]), "a finite number")
+        raise invalid(f"{path}[{at}]", float(values.flat[at]), "a finite number")
     return held
 
 
@@ -114,12 +120,15 @@ def _checked(
     check_tokens(datum.tokens, bounds, f"{path}.model_input")
     names = (*shape.required, *shape.optional)
     held: dict[str, np.ndarray] = {}
+    targets = datum.inputs.get(_TOKENS)
+    several = shape.several and targets is not None and targets.ndim > 1 and targets.shape[1] > 0
+    columns = targets.shape[1:] if several else ()
     for name, values in datum.inputs.items():
         at = f"{path}.loss_fn_inputs.{name}"
         if name not in names:
             raise invalid(at, "an input", f"only the inputs {', '.join(names)}")
-        length = 1 if name in shape.scalars else len(datum.tokens)
-        held[name] = _checked_input(name, values, length, bounds, at)
+        size = (1,) if name in shape.scalars else (len(datum.tokens), *columns)
+        held[name] = _checked_input(name, values, size, bounds, at)
     for name in required:
         if name not in held:
             raise invalid(f"{path}.loss_fn_inputs.{name}", None, "an input of this loss")
@@ -150,4 +159,4 @@ def _weighted(datum: Datum) -> Datum:
     if "weights" in datum.inputs:
         return datum
     inputs: Mapping[str, np.ndarray] = datum.inputs
-    return Datum(datum.tokens, {**inputs, "weights": np.ones(len(datum.tokens), np.float32)})
+    return Datum(datum.tokens, {**inputs, "weights": np.ones(inputs[_TOKENS].shape, np.float32)})

@@ -109,14 +109,11 @@ def _finite(value: Any) -> float | None:
     return held if math.isfinite(held) else None
 
 
-def _no_constant(name: str) -> Any:
-    raise Refused(422, f"body: expected finite numbers, received {name}")
-
-
 def read_json(body: bytes) -> Fields:
-    """Parses a body that is one JSON object. @raises Refused"""
+    """Parses a body that is one JSON object. NaN and Infinity become numbers, which the fields refuse at their place,
+    so that the request's number is known. @raises Refused"""
     try:
-        value = json.loads(body or b"{}", parse_constant=_no_constant)
+        value = json.loads(body or b"{}")
     except (ValueError, RecursionError) as error:
         raise Refused(422, f"body: expected JSON, received {len(body)} bytes: {error}") from None
     if not isinstance(value, dict):

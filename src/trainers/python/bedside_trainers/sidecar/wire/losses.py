@@ -21,6 +21,10 @@ class LossShape:
     forward: tuple[str, ...] | None = None
     numbers: tuple[str, ...] = ()
     texts: Mapping[str, tuple[str, ...]] | None = None
+    # Config keys without a default.
+    settings: tuple[str, ...] = ()
+    # Whether a position may have several targets: inputs of shape [tokens, K].
+    several: bool = False
 
 
 _RATIO = ("target_tokens", "logprobs", "advantages")
@@ -36,11 +40,16 @@ _KINDS = (
 )
 
 WIRE_LOSSES: Mapping[str, LossShape] = {
-    "cross_entropy": LossShape(("target_tokens",), ("weights",)),
+    "cross_entropy": LossShape(("target_tokens",), ("weights",), several=True),
     "importance_sampling": LossShape(_RATIO, forward=("target_tokens",)),
     "ppo": LossShape(_RATIO, forward=("target_tokens",), numbers=_CLIP),
     "cispo": LossShape(_RATIO, forward=("target_tokens",), numbers=_CLIP),
-    "dro": LossShape(_RATIO, forward=("target_tokens",), numbers=("beta",)),
+    "dro": LossShape(
+        _RATIO, forward=("target_tokens",), numbers=("beta",), settings=("beta",)
+    ),
+    "gspo": LossShape(
+        (*_RATIO, "sequence_ratio_mask"), forward=("target_tokens",), numbers=_CLIP
+    ),
 }
 
 OWN_LOSSES: Mapping[str, LossShape] = {
@@ -67,11 +76,20 @@ OWN_LOSSES: Mapping[str, LossShape] = {
 }
 
 
+# Losses of the official client that are not served, and why.
+_UNSERVED = {
+    "stable_reinforce": "the formula of stable_reinforce is not public",
+    "custom": "custom losses run in the client, with forward_backward_custom",
+}
+
+
 def read_loss(
     name: str, config: Fields, known: Mapping[str, LossShape], path: str
 ) -> tuple[LossSpec, LossShape]:
     """Parses a loss and its config; returns its shape too. @raises Refused for an unknown loss or setting"""
     shape = known.get(name)
+    if shape is None and name in _UNSERVED:
+        raise invalid(path, name, f"one of {', '.join(known)}: {_UNSERVED[name]}")
     if shape is None:
         raise invalid(path, name, f"one of {', '.join(known)}")
     texts = shape.texts or {}
@@ -86,4 +104,6 @@ def read_loss(
             raise invalid(
                 config.at(key), config.values[key], f"only settings of {name}: {expected}"
             )
+    for key in shape.settings:
+        config.number(key)
     return LossSpec(name, settings), shape

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message, message_fa
 
 from ...engines.engine import Datum
 from .answers import Answer, PassAnswer, SampleAnswer
+from .columns import densify, shape_values
 from .refusal import Refused, invalid
 from .requests import Turn
 
@@ -99,14 +101,26 @@ def _classes() -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class PassRequest:
-    """A parsed request for a pass, with unchecked data."""
+class PassMessage:
+    """A ForwardBackwardRequest, unchecked."""
 
-    turn: Turn
-    data: list[Datum]
-    loss_fn: str
-    config: Mapping[str, float | str]
-    forward_only: bool
+    message: Any
+
+    @property
+    def loss_fn(self) -> str:
+        return self.message.loss_fn
+
+    @property
+    def forward_only(self) -> bool:
+        return self.message.forward_only
+
+    @property
+    def config(self) -> Mapping[str, float | str]:
+        """The loss's config, where the second field for it wins: it has texts too."""
+        config: dict[str, float | str] = dict(self.message.loss_fn_config)
+        for key, value in self.message.loss_fn_config_v2.items():
+            config[key] = value.text if value.WhichOneof("of") == "text" else value.number
+        return config
 
 
 def _array(raw: bytes, dtype: int, path: str) -> np.ndarray:
@@ -122,12 +136,16 @@ def _array(raw: bytes, dtype: int, path: str) -> np.ndarray:
 
 
 def _tensor(tensor: Any, path: str) -> np.ndarray:
-    if tensor.WhichOneof("of") != "dense":
-        raise invalid(path, tensor.WhichOneof("of"), "a dense tensor")
-    values = _array(tensor.dense, tensor.dtype, path)
-    if tensor.shape and list(tensor.shape) != [len(values)]:
-        raise invalid(f"{path}.shape", list(tensor.shape), f"[{len(values)}]")
-    return values
+    shape = list(tensor.shape)
+    if tensor.WhichOneof("of") != "sparse_csr":
+        values = _array(tensor.dense, tensor.dtype, path)
+        return shape_values(values, shape or None, path)
+    sparse = tensor.sparse_csr
+    values = _array(sparse.values, tensor.dtype, path)
+    rows, columns = (
+        _array(raw, _INT64, path) for raw in (sparse.crow_indices, sparse.col_indices)
+    )
+    return densify(values, rows, columns, shape, path)
 
 
 def _datum(datum: Any, path: str) -> Datum:
@@ -144,37 +162,52 @@ def _datum(datum: Any, path: str) -> Datum:
     return Datum(np.concatenate(parts) if parts else np.zeros(0, np.int64), inputs)
 
 
-def read_pass(body: bytes) -> PassRequest:
+def read_message(body: bytes) -> PassMessage:
     """Parses a ForwardBackwardRequest. @raises Refused"""
     request = message_class("ForwardBackwardRequest")()
     try:
         request.ParseFromString(body)
     except message.DecodeError as error:
         raise Refused(422, f"body: expected a ForwardBackwardRequest: {error}") from None
-    if request.seq_id < 1:
-        raise invalid("seq_id", request.seq_id, "an integer of at least 1")
-    config: dict[str, float | str] = dict(request.loss_fn_config)
-    for key, value in request.loss_fn_config_v2.items():
-        config[key] = value.text if value.WhichOneof("of") == "text" else value.number
-    data = [_datum(datum, f"data[{index}]") for index, datum in enumerate(request.data)]
-    turn = Turn(request.model_id, request.seq_id)
-    return PassRequest(turn, data, request.loss_fn, config, request.forward_only)
+    return PassMessage(request)
+
+
+def read_turn(request: PassMessage) -> Turn:
+    """Reads the place of a request in its model's sequence. @raises Refused"""
+    if request.message.seq_id < 1:
+        raise invalid("seq_id", request.message.seq_id, "an integer of at least 1")
+    return Turn(request.message.model_id, request.message.seq_id)
+
+
+def read_data(request: PassMessage) -> list[Datum]:
+    """Reads the data of a request, without checks against loss and model. @raises Refused"""
+    return [_datum(datum, f"data[{index}]") for index, datum in enumerate(request.message.data)]
 
 
 def _encode_pass(answer: PassAnswer) -> bytes:
     output = message_class("ForwardBackwardOutput")(
         loss_fn_output_type="ArrayRecord", metrics=answer.result.metrics
     )
-    outputs = answer.result.outputs
-    record = output.loss_fn_outputs.add(type_tag="ArrayRecord", num_datums=len(outputs))
-    for name in outputs[0] if outputs else ():
+    # All data of a record have as many targets per position.
+    for _, outputs in groupby(answer.result.outputs, _trailing_shapes):
+        _add_record(output.loss_fn_outputs, list(outputs))
+    return output.SerializeToString()
+
+
+def _trailing_shapes(output: Mapping[str, np.ndarray]) -> Mapping[str, tuple[int, ...]]:
+    return {name: array.shape[1:] for name, array in output.items()}
+
+
+def _add_record(records: Any, outputs: Sequence[Mapping[str, np.ndarray]]) -> None:
+    record = records.add(type_tag="ArrayRecord", num_datums=len(outputs))
+    for name, shape in _trailing_shapes(outputs[0]).items():
         arrays = [np.asarray(each[name]) for each in outputs]
         dtype = _INT64 if arrays[0].dtype.kind == "i" else _FLOAT32
         parts = [array.astype(_NUMPY[dtype]).tobytes() for array in arrays]
         offsets = np.cumsum([0, *map(len, parts)]).astype("<i8")
         field = record.fields[name]
         field.data, field.offsets, field.dtype = b"".join(parts), offsets.tobytes(), dtype
-    return output.SerializeToString()
+        field.trailing_shape.extend(shape)
 
 
 def _encode_sample(answer: SampleAnswer) -> bytes:

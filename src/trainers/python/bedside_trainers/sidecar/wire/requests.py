@@ -23,11 +23,13 @@ class Turn:
 
 @dataclass(frozen=True)
 class Pass:
-    """A forward pass; with `backward`, gradients are accumulated."""
+    """A forward pass; with `backward`, gradients are accumulated. `widths` has the columns of each datum as it was sent,
+    0 for one target per position."""
 
     data: list[Datum]
     loss: LossSpec
     backward: bool
+    widths: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Save:
-    """Saves weights as a checkpoint of a kind (`weights` or `sampler_weights`)."""
+    """Saves weights as a checkpoint of a kind (`weights` or `sampler_weights`), deleted after `ttl_seconds`."""
 
     kind: str
     name: str
     overwrite: bool = False
+    ttl_seconds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -101,14 +104,24 @@ class Sample:
 
 
 def read_turn(body: Fields) -> Turn:
+    """Parses the place of a request in its model's sequence. @raises Refused"""
     return Turn(body.text("model_id"), body.integer("seq_id", least=1, most=2**31 - 1))
 
 
+def read_ttl(body: Fields) -> int | None:
+    """Parses the time to live of a checkpoint, in seconds; None keeps it. @raises Refused"""
+    return body.integer("ttl_seconds", None, least=1, most=10 * 366 * 86400)
+
+
 def read_step(body: Fields) -> Step:
-    """Parses Adam's settings, with the wire's defaults."""
+    """Parses Adam's settings, with the wire's defaults for those that are absent. @raises Refused also for null, as
+    which a client may send a NaN"""
     if body.has("optimizer_params"):
         raise invalid("optimizer_params", body.values["optimizer_params"], "adam_params")
     adam = body.fields("adam_params", {})
+    for key, value in adam.values.items():
+        if value is None:
+            raise invalid(adam.at(key), value, "a finite number")
     return Step(
         AdamParams(
             learning_rate=adam.number("learning_rate", AdamParams.learning_rate, least=0),
@@ -177,10 +190,15 @@ def read_stop(params: Fields) -> tuple[frozenset[int], tuple[str, ...]]:
 def read_sample(body: Fields) -> Sample:
     """Parses a sampling request. @raises Refused also for features of the wire that this server lacks"""
     for key in ("topk_prompt_logprobs", "topk_sample_logprobs", "prompt_alt_tokens_k"):
-        body.integer(key, 0, least=0, most=0)
+        if body.integer(key, 0) != 0:
+            raise invalid(key, body.values[key], "0: this server does not have it")
     for key in ("target_prompt_logprobs", "prompt_logprobs_last_n"):
         if body.has(key):
-            raise invalid(key, body.values[key], "nothing: not known here")
+            raise invalid(key, body.values[key], "nothing: this server does not have it")
+    if body.flag("record_stability_info", False):
+        raise invalid(
+            "record_stability_info", True, "false: this server does not have stable_reinforce"
+        )
     params = body.fields("sampling_params", {})
     stop_tokens, stop_strings = read_stop(params)
     top_k = params.integer("top_k", -1, least=-1, most=MAX_TOKENS)
