@@ -222,6 +222,7 @@ class Folders(unittest.TestCase):
             ("dtype", {"dtype": "int4"}),
             ("options", {"options": {"speed": 9}}),
             ("`rows` to be a whole number", {"options": {"rows": 0}}),
+            ("1 to 256, the model's own, got 257", {"options": {"context_length": 257}}),
             ("CUDA", {"device": "cuda:0"}),
         )
         for message, settings in cases:

@@ -7,6 +7,7 @@ describeWithPython('the torch engine', 'sidecar', (run) => {
     ['training', 14],
     ['sampling', 15],
     ['folders', 9],
+    ['architectures', 4],
   ])(
     '%s',
     (name, count) => {

@@ -7,6 +7,8 @@ from torch import Tensor
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
+from .logits import LogitTransform
+
 # Maximum elements of a chunk of logits (32 MiB in float32), and its maximum rows.
 CHUNK_ELEMENTS = 1 << 23
 CHUNK_ROWS = 1024
@@ -47,16 +49,17 @@ class _LinearHead(torch.autograd.Function):
     """Linear head that recomputes logits in the backward pass, so that only one chunk is in memory at a time."""
 
     @staticmethod
-    def forward(ctx, hidden, weight, bias, targets, temperature):
+    def forward(ctx, hidden, weight, bias, targets, temperature, transform):
         rows = chunk_rows(weight.shape[0])
         parts = []
         for start in range(0, hidden.shape[0], rows):
             span = slice(start, start + rows)
-            logits = _logits(hidden[span], weight, bias)
+            logits = transform.apply(_logits(hidden[span], weight, bias))
             temps = None if temperature is None else temperature[span]
             parts.append(_statistics(scaled_logprobs(logits, temps), targets[span]))
         picked, entropy = (torch.cat(column) for column in zip(*parts))
         ctx.save_for_backward(hidden, weight, bias, targets, temperature, entropy)
+        ctx.transform = transform
         return picked, entropy
 
     @staticmethod
@@ -69,7 +72,7 @@ class _LinearHead(torch.autograd.Function):
         bias_grad = torch.zeros_like(bias) if wants_bias else None
         for start in range(0, hidden.shape[0], rows):
             span = slice(start, start + rows)
-            logits = functional.linear(hidden[span], weight, bias)
+            logits = ctx.transform.apply(functional.linear(hidden[span], weight, bias))
             temps = None if temperature is None else temperature[span]
             up = _logit_grad(
                 scaled_logprobs(logits, temps),
@@ -80,13 +83,13 @@ class _LinearHead(torch.autograd.Function):
             )
             if temps is not None:
                 up.div_(temps[:, None].to(up.dtype))
-            up = up.to(weight.dtype)
+            up = ctx.transform.pull_back_(up, logits).to(weight.dtype)
             torch.mm(up, weight, out=hidden_grad[span])
             if wants_weight:
                 weight_grad.addmm_(up.t(), hidden[span])
             if wants_bias:
                 bias_grad.add_(up.sum(0))
-        return hidden_grad, weight_grad, bias_grad, None, None
+        return hidden_grad, weight_grad, bias_grad, None, None, None
 
 
 def _logit_grad(logprobs, targets, entropy, picked_grad, entropy_grad) -> Tensor:
@@ -105,15 +108,20 @@ def _logit_grad(logprobs, targets, entropy, picked_grad, entropy_grad) -> Tensor
 
 
 def token_statistics(
-    head: torch.nn.Module, hidden: Tensor, targets: Tensor, temperature: Tensor | None
+    head: torch.nn.Module,
+    transform: LogitTransform,
+    hidden: Tensor,
+    targets: Tensor,
+    temperature: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
-    """log p of each row's target and the row's entropy, differentiable by hidden states and head."""
+    """log p of each row's target and the row's entropy, differentiable by hidden states and head; `transform` makes
+    logits of the head's output."""
     if type(head) is torch.nn.Linear:
         hidden = hidden.to(head.weight.dtype)
-        return _LinearHead.apply(hidden, head.weight, head.bias, targets, temperature)
+        return _LinearHead.apply(hidden, head.weight, head.bias, targets, temperature, transform)
 
     def chunk_statistics(rows, wanted, temps):
-        return _statistics(scaled_logprobs(head(rows), temps), wanted)
+        return _statistics(scaled_logprobs(transform.apply(head(rows)), temps), wanted)
 
     size = chunk_rows(head.out_features)
     parts = []

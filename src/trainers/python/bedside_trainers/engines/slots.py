@@ -108,12 +108,13 @@ def attend_slots(
     batch: SlotBatch,
     scale: float,
     window: int | None = None,
+    softcap: float | None = None,
 ) -> Tensor:
     """Attention over a batch's rows; (rows, query heads, length, width) to (rows, length, query heads, width)."""
     mask = batch.mask(window)
     real = query[: batch.count]
-    if query.device.type == "cpu":
-        out = attend(real, keys, values, mask, scale)
+    if query.device.type == "cpu" or softcap is not None:
+        out = attend(real, keys, values, mask, scale, softcap)
     else:
         out = functional.scaled_dot_product_attention(
             real, keys, values, attn_mask=mask, scale=scale, enable_gqa=True
@@ -125,4 +126,6 @@ def attend_slots(
 def slot_attention(module, query, key, value, attention_mask, scaling, **kwargs):
     """Attention function for transformers' models that read a `SlotBatch`, passed as `slot_batch`."""
     batch, window = kwargs["slot_batch"], kwargs.get("sliding_window")
-    return attend_slots(query, key, value, batch, scaling, window), None
+    softcap = kwargs.get("softcap")
+    # Some models view the result in another shape.
+    return attend_slots(query, key, value, batch, scaling, window, softcap).contiguous(), None
