@@ -139,6 +139,7 @@ async function finishRun(run: TrainingRun, before: readonly PlayedCase[]): Promi
     heldOut: summariseHeldOut(run, after),
     before: summariseHeldOut(run, before),
     seconds: run.seconds(),
+    notes: backend.capabilities.notes ?? [],
   })
   await directory.writeReport(report)
   await drawRunCurves(run)

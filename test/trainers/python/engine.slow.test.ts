@@ -8,6 +8,7 @@ describeWithPython('the torch engine', 'sidecar', (run) => {
     ['sampling', 15],
     ['folders', 9],
     ['architectures', 4],
+    ['bits', 2],
   ])(
     '%s',
     (name, count) => {

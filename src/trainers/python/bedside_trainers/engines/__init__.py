@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,8 +25,9 @@ def open_engine(
     backward pass; default on CUDA) and `context_length` (most tokens of a sequence; default, and at most, the model's).
     @raises EngineError for an unsuitable folder, device, precision or option
     """
-    # Read when torch is loaded. Threads that spin while waiting starve other processes.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from .environment import prepare_environment
+
+    prepare_environment()
     from .engine import EngineError
     from .options import Options
 

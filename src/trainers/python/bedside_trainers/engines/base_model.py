@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from . import blocks, targets
+from .bits import NOTE, bits_hold
 from .decoder import Decoder
 from .engine import EngineError, EngineInfo, ModelSpec
 from .logits import find_transform
@@ -73,7 +75,8 @@ class BaseModel:
         *,
         checkpointing: bool,
     ) -> None:
-        self.info = info
+        repeatable = bits_hold(causal.parameters())
+        self.info = info if repeatable else replace(info, notes=(*info.notes, NOTE))
         self.identity = identity
         self._library = library
         self._causal = causal.requires_grad_(False)
@@ -97,9 +100,8 @@ class BaseModel:
         )
         if self._has_own_forward():
             hidden = blocks.Blocks(self._causal).train
-        self.same_bits = check_reading(
-            info.arch, lambda: self.decoder("", None, {}), logits, hidden, ids
-        )
+        equal = check_reading(info.arch, lambda: self.decoder("", None, {}), logits, hidden, ids)
+        self.same_bits = repeatable and equal
         self.forget("")
 
     def _has_own_forward(self) -> bool:

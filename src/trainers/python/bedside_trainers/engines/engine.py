@@ -67,6 +67,8 @@ class EngineInfo:
     heads: Sequence[str] = ("language", "value")
     exports: Sequence[str] = ("adapter", "merged")
     losses: Sequence[str] = ()
+    # What is promised elsewhere and does not hold on this machine, in sentences.
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

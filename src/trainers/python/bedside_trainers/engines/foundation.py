@@ -22,7 +22,7 @@ class Foundation(Protocol):
     identity: Mapping[str, Any]
     device: torch.device
     threads: Threads
-    # Whether training and sampling give a token bit-identical results in any batch; tested at open.
+    # Whether training and sampling give a token bit-identical log-probs in any batch; tested at open.
     same_bits: bool
 
     def check(self, spec: ModelSpec) -> Sequence[str]:
