@@ -4,7 +4,7 @@ import { describeWithPython } from '../../fixtures/python.js'
 
 describeWithPython('the torch engine', 'sidecar', (run) => {
   test.each([
-    ['training', 14],
+    ['training', 16],
     ['sampling', 15],
     ['folders', 9],
     ['architectures', 4],

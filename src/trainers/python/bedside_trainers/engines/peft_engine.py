@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import torch
 import transformers
 from safetensors import SafetensorError
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from . import folder as model_folder
 from . import targets
@@ -78,8 +81,10 @@ class PeftLibrary:
         return read
 
     def checkpoint_activations(self, causal: nn.Module) -> None:
-        causal.gradient_checkpointing_enable({"use_reentrant": False})
-        causal.train()
+        # Not the library's switch: it wants modules in training mode, where a configuration's dropout is on.
+        for layer in causal.modules():
+            if isinstance(layer, GradientCheckpointingLayer):
+                layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)
 
     def read_slots(self, causal: nn.Module) -> None:
         transformers.AttentionInterface.register(_SLOTS, slot_attention)
