@@ -327,6 +327,55 @@ class Snapshots(unittest.TestCase):
         with self.assertRaises(EngineError):
             engine.submit(SampleJob(4, "tuned", [5], 1))
 
+    def test_all_snapshots_share_one_budget_of_keys(self):
+        folder, rng = make_model(), np.random.default_rng(6)
+        # Bytes of one token: 2 layers of 2 heads of 16, keys and values, in float32.
+        token, names = 2 * 2 * 2 * 16 * 4, ["base", "tuned", *(f"s{number}" for number in range(4))]
+        jobs = [
+            SampleJob(key, names[key % 6], rng.integers(3, VOCAB, 60).tolist(), 20, seed=key)
+            for key in range(48)
+        ]
+        seen = []
+        for keys, stored in ((1 << 28, 1 << 26), (1500 * token, 400 * token)):
+            engine = ready(folder, key_bytes=keys, stored_bytes=stored)
+            for name in names[2:]:
+                engine.snapshot("m", name)
+            done: dict = {}
+            for part in (jobs[:24], jobs[24:36], jobs[36:]):
+                for job in part:
+                    engine.submit(job)
+                while engine.waiting:
+                    done.update((one.key, whole(one)) for one in engine.advance())
+                    held = engine.metrics()
+                    # One sequence of each snapshot is drawn at any size.
+                    self.assertLessEqual(held["key_bytes"], keys + 6 * 128 * token)
+                    self.assertLessEqual(held["stored_bytes"], stored)
+            seen.append(done)
+        self.assertEqual(seen[0], seen[1])
+        self.assertEqual(held["key_bytes_budget"], 1500 * token)
+
+    def test_a_long_sequence_after_many_short_ones_takes_no_room_for_them(self):
+        token, engine = 2 * 2 * 2 * 16 * 4, ready(make_model(), key_bytes=40 * 128 * 512)
+        for key in range(40):
+            engine.submit(SampleJob(key, "tuned", [5, 6, 7], 4, seed=key))
+        drain(engine)
+        engine.submit(SampleJob(99, "tuned", [5] * 200, 30))
+        drain(engine)
+        self.assertLessEqual(engine.metrics()["key_bytes"], 40 * 128 * token)
+
+    def test_snapshots_say_when_they_are_full(self):
+        engine = ready(make_model(), ModelSpec(mode="full"), snapshot_bytes=1 << 20)
+        each = 4 * sum(one.numel() for one in engine._models["m"].weights.values())
+        self.assertEqual(engine.metrics()["snapshot_bytes"], each)
+        engine.snapshot("m", "second")
+        self.assertFalse(engine.snapshots_full)
+        engine.snapshot("m", "third")
+        self.assertTrue(engine.snapshots_full)
+        self.assertEqual(engine.metrics()["snapshot_bytes"], 3 * each)
+        engine.drop_snapshot("tuned")
+        engine.drop_snapshot("second")
+        self.assertEqual(engine.metrics()["snapshot_bytes"], each)
+
     def test_many_snapshots_take_turns(self):
         engine = ready(make_model())
         for number in range(7):

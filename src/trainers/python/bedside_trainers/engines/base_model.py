@@ -188,6 +188,9 @@ class BaseModel:
     def decoder(self, name: str, spec: ModelSpec | None, weights: Weights) -> Decoder:
         return self._readers.decoder(name, spec, weights)
 
+    def merged_bytes(self) -> int:
+        return self._readers.merged_bytes()
+
     def forget(self, name: str) -> None:
         self._readers.forget(name)
 

@@ -184,6 +184,10 @@ class Engine(Protocol):
 
     def drop_snapshot(self, name: str) -> None: ...
 
+    @property
+    def snapshots_full(self) -> bool:
+        """Whether snapshots take up their budget of memory, so that one should go before the next is made."""
+
     # Sampling: continuous batching. Jobs are admitted between two tokens.
     def submit(self, job: SampleJob) -> None:
         """Queues a job. Thread-safe and cheap. @raises EngineError for a prompt too long or an unknown snapshot"""

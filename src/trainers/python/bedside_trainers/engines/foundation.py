@@ -46,6 +46,9 @@ class Foundation(Protocol):
     def decoder(self, name: str, spec: ModelSpec | None, weights: Weights) -> Decoder:
         """A decoder with these weights, for the snapshot of this name; of the base model without a spec."""
 
+    def merged_bytes(self) -> int:
+        """Bytes of weights that are kept merged for snapshots."""
+
     def forget(self, name: str) -> None:
         """Drops the cache of the snapshot of this name."""
 

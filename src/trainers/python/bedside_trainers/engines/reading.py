@@ -21,7 +21,7 @@ from .weights import Body, Weights
 _UNSUPPORTED = "This architecture is not served here"
 # Rounding between two ways to compute a log-prob, as a share of the largest logit times the square root of the layers.
 _ROUNDING = {torch.float32: 2e-6, torch.bfloat16: 0.02}
-# Bytes for merged weights beside those of the last two snapshots used, each the size of the weights LoRA is on.
+# Bytes for merged weights, of which those of the last two snapshots used are kept at any size.
 _KEPT_BYTES = 1 << 30
 
 
@@ -87,7 +87,7 @@ class Readers:
         self._dtype, self._device = some.dtype, some.device
         self._merges = merges_lora(some)
         self._made: dict[tuple, tuple[Body, Decoder]] = {}
-        self._merged: OrderedDict[str, Weights] = OrderedDict()
+        self._merged: OrderedDict[str, tuple[Weights, int]] = OrderedDict()
 
     def decoder(self, name: str, spec: ModelSpec | None, weights: Weights) -> Decoder:
         """A decoder with these weights, for the snapshot of this name."""
@@ -99,14 +99,20 @@ class Readers:
     def forget(self, name: str) -> None:
         self._merged.pop(name, None)
 
+    def merged_bytes(self) -> int:
+        """Bytes of kept weights that are neither the base's nor a snapshot's own."""
+        return sum(size for _, size in list(self._merged.values()))
+
     def _full_weights(self, name: str, spec: ModelSpec | None, weights: Weights) -> Weights:
         if name not in self._merged:
-            self._merged[name] = merged_weights(self._base, spec, weights)
-            each = sum(one.nbytes for one in self._base.values())
-            while len(self._merged) > max(2, _KEPT_BYTES // each):
+            whole = merged_weights(self._base, spec, weights)
+            held = {id(one) for one in (*self._base.values(), *weights.values())}
+            size = sum(one.nbytes for one in whole.values() if id(one) not in held)
+            self._merged[name] = whole, size
+            while len(self._merged) > 2 and self.merged_bytes() > _KEPT_BYTES:
                 self._merged.popitem(last=False)
         self._merged.move_to_end(name)
-        return self._merged[name]
+        return self._merged[name][0]
 
     def _reader(self, adapter: ModelSpec | None) -> tuple[Body, Decoder]:
         key = () if adapter is None else (adapter.rank, adapter.alpha, *_targets(adapter))

@@ -15,7 +15,7 @@ class _Entry:
 
 
 class Snapshots:
-    """Snapshots by name, at most `limit` of them unless more are in use."""
+    """Snapshots by name, at most `limit` of them, and what the engine has memory for, unless more are in use."""
 
     def __init__(self, engine: Engine, limit: int) -> None:
         self._engine = engine
@@ -50,6 +50,8 @@ class Snapshots:
 
     def _make_room(self) -> None:
         idle = [name for name, kept in self._kept.items() if kept.users == 0]
-        for name in idle[: max(0, len(self._kept) + 1 - self._limit)]:
+        for name in idle:
+            if len(self._kept) < self._limit and not self._engine.snapshots_full:
+                return
             self._engine.drop_snapshot(name)
             del self._kept[name]
