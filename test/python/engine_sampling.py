@@ -6,7 +6,9 @@ from dataclasses import replace
 from engine_harness import CONTEXT, VOCAB, awake, data_for, drain, make_model, make_tokenizer, open_tiny, report  # isort: split
 
 import numpy as np
+import torch
 
+from bedside_trainers.engines import slots
 from bedside_trainers.engines.engine import AdamParams, Datum, EngineError, LossSpec, ModelSpec, SampleJob
 from bedside_trainers.engines.sampling.draw import uniform
 
@@ -213,6 +215,22 @@ class Drawing(unittest.TestCase):
         counts = np.histogram(drawn, 20, (0, 1))[0]
         self.assertLess(((counts - 500) ** 2 / 500).sum(), 45)
         self.assertEqual(uniform(-1, 3), uniform((1 << 64) - 1, 3))
+
+
+class Attention(unittest.TestCase):
+    def test_fused_attention_is_ours_with_and_without_a_mask(self):
+        torch.manual_seed(0)
+        for start, length, window in ((0, 40, None), (0, 40, 64), (0, 40, 16), (7, 33, None)):
+            held = slots.Slots(slots.KeyShape(1, 2, 16), torch.float32, torch.device("cpu"))
+            held.reserve(3, start + length)
+            held.data[0].normal_()
+            positions = torch.arange(start, start + length).expand(3, -1)
+            batch = slots.SlotBatch(held, 0, positions, start + length, from_start=start == 0)
+            query, key, value = (torch.randn(3, heads, length, 16) for heads in (4, 2, 2))
+            keys, values = batch.update(key, value, 0)
+            ours = slots.attend_slots(query, keys, values, batch, 0.25, window)
+            fused = slots.attend_fused(query, keys, values, batch, 0.25, window)
+            torch.testing.assert_close(fused, ours, rtol=1e-5, atol=1e-5)
 
 
 class Ending(unittest.TestCase):

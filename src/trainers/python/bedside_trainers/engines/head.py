@@ -9,14 +9,16 @@ from torch.utils.checkpoint import checkpoint
 
 from .logits import LogitTransform
 
-# Maximum elements of a chunk of logits (32 MiB in float32), and its maximum rows.
-CHUNK_ELEMENTS = 1 << 23
-CHUNK_ROWS = 1024
+# Maximum elements of a chunk of logits, and its maximum rows, by type of device: 32 MiB in float32 for a CPU's cache,
+# 512 MiB for a GPU, whose small products are slow.
+CHUNK_ELEMENTS = {"cpu": 1 << 23, "cuda": 1 << 27}
+CHUNK_ROWS = {"cpu": 1024, "cuda": 16384}
 
 
-def chunk_rows(vocabulary: int) -> int:
+def chunk_rows(vocabulary: int, device: torch.device) -> int:
     """Rows of one chunk of logits for a vocabulary of this size."""
-    return max(16, min(CHUNK_ROWS, CHUNK_ELEMENTS // vocabulary // 16 * 16))
+    rows = CHUNK_ELEMENTS.get(device.type, CHUNK_ELEMENTS["cpu"]) // vocabulary // 16 * 16
+    return max(16, min(CHUNK_ROWS.get(device.type, CHUNK_ROWS["cpu"]), rows))
 
 
 def at_least_float32(logits: Tensor) -> Tensor:
@@ -50,7 +52,7 @@ class _LinearHead(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, hidden, weight, bias, targets, temperature, transform):
-        rows = chunk_rows(weight.shape[0])
+        rows = chunk_rows(weight.shape[0], weight.device)
         parts = []
         for start in range(0, hidden.shape[0], rows):
             span = slice(start, start + rows)
@@ -65,7 +67,7 @@ class _LinearHead(torch.autograd.Function):
     @staticmethod
     def backward(ctx, picked_grad, entropy_grad):
         hidden, weight, bias, targets, temperature, entropy = ctx.saved_tensors
-        rows = chunk_rows(weight.shape[0])
+        rows = chunk_rows(weight.shape[0], weight.device)
         wants_weight, wants_bias = ctx.needs_input_grad[1:3]
         hidden_grad = torch.empty_like(hidden)
         weight_grad = torch.zeros_like(weight) if wants_weight else None
@@ -123,7 +125,7 @@ def token_statistics(
     def chunk_statistics(rows, wanted, temps):
         return _statistics(scaled_logprobs(transform.apply(head(rows)), temps), wanted)
 
-    size = chunk_rows(head.out_features)
+    size = chunk_rows(head.out_features, hidden.device)
     parts = []
     for start in range(0, max(1, len(hidden)), size):
         span = slice(start, start + size)

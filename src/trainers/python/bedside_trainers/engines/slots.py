@@ -75,7 +75,11 @@ class SlotBatch:
     computes beyond `count` are padding, neither stored nor attended to.
     """
 
-    def __init__(self, slots: Slots, start: int, positions: Tensor, span: int) -> None:
+    def __init__(
+        self, slots: Slots, start: int, positions: Tensor, span: int, *, from_start: bool = False
+    ) -> None:
+        # Whether every row begins at position 0, so that plain causal attention sees all there is.
+        self.from_start = from_start
         self.slots = slots
         self.start = start
         self.positions = positions
@@ -122,16 +126,26 @@ def attend_slots(
     softcap: float | None = None,
 ) -> Tensor:
     """Attention over a batch's rows; (rows, query heads, length, width) to (rows, length, query heads, width)."""
-    mask = batch.mask(window)
     real = query[: batch.count]
     if query.device.type == "cpu" or softcap is not None:
-        out = attend(real, keys, values, mask, scale, softcap)
+        out = attend(real, keys, values, batch.mask(window), scale, softcap)
     else:
-        out = functional.scaled_dot_product_attention(
-            real, keys, values, attn_mask=mask, scale=scale, enable_gqa=True
-        ).transpose(1, 2)
+        out = attend_fused(real, keys, values, batch, scale, window)
     spare = len(query) - batch.count
     return functional.pad(out, (0, 0, 0, 0, 0, 0, 0, spare)) if spare else out
+
+
+def attend_fused(
+    query: Tensor, keys: Tensor, values: Tensor, batch: SlotBatch, scale: float, window: int | None
+) -> Tensor:
+    """Attention by torch's fused kernels, for a GPU; without a dense mask where prompts are read from their start."""
+    length = query.shape[2]
+    if batch.from_start and (window is None or length <= window):
+        seen = {"key": keys[:, :, :length], "value": values[:, :, :length], "is_causal": True}
+    else:
+        seen = {"key": keys, "value": values, "attn_mask": batch.mask(window)}
+    attended = functional.scaled_dot_product_attention(query, scale=scale, enable_gqa=True, **seen)
+    return attended.transpose(1, 2)
 
 
 def slot_attention(module, query, key, value, attention_mask, scaling, **kwargs):
