@@ -126,7 +126,8 @@ async function trainOnce(
   // The run may have been killed before it had saved its best checkpoint.
   if (isBest(directory, directory.done)) await directory.saveBest(backend)
   await runSteps(run)
-  return finishRun(run, before)
+  // Awaited here: what this function uses is closed when it returns.
+  return await finishRun(run, before)
 }
 
 /** Evaluates a trained policy, and writes report and curves. */
@@ -139,6 +140,7 @@ async function finishRun(run: TrainingRun, before: readonly PlayedCase[]): Promi
     heldOut: summariseHeldOut(run, after),
     before: summariseHeldOut(run, before),
     seconds: run.seconds(),
+    notes: backend.capabilities.notes ?? [],
   })
   await directory.writeReport(report)
   await drawRunCurves(run)

@@ -186,3 +186,17 @@ test('the best checkpoint is the last one where no evaluation could be scored', 
   const scored = { ...line, step: 1, accuracy: 0.5 }
   expect(of([scored, line])).toEqual({ step: 1, accuracy: 0.5, checkpoint: 'best' })
 })
+
+test('a report says what did not hold on the machine', () => {
+  const directory = { metrics: [], best: 'best', checkpoint: (step: number) => `step-${step}` }
+  type Given = Parameters<typeof trainingReport>
+  const of = (notes: readonly string[]) =>
+    trainingReport(
+      recipeOf(small),
+      { name: 'embedded', policyVersion: 2 } as Given[1],
+      directory as unknown as Given[2],
+      { heldOut: {}, before: {}, seconds: 1, notes } as Given[3],
+    )
+  expect(of(['two runs may differ']).notes).toEqual(['two runs may differ'])
+  expect(of([])).not.toHaveProperty('notes')
+})

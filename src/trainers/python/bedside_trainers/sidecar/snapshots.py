@@ -15,7 +15,7 @@ class _Entry:
 
 
 class Snapshots:
-    """Snapshots by name, at most `limit` of them unless more are in use."""
+    """Snapshots by name, at most `limit` of them, and what the engine has memory for, unless more are in use."""
 
     def __init__(self, engine: Engine, limit: int) -> None:
         self._engine = engine
@@ -55,7 +55,9 @@ class Snapshots:
                 self._drop(name)
 
     def _make_room(self) -> None:
-        for name in self._idle()[: max(0, len(self._kept) + 1 - self._limit)]:
+        for name in self._idle():
+            if len(self._kept) < self._limit and not self._engine.snapshots_full:
+                return
             self._drop(name)
 
     def _idle(self) -> list[str]:
