@@ -54,8 +54,7 @@ export function openGroupSource(options: GroupSourceOptions): RolloutSource<Play
   const make = async (n: number, stopped: AbortSignal): Promise<PlayedGroup> => {
     const signal = play.signal ? AbortSignal.any([play.signal, stopped]) : stopped
     setMaxListeners(0, signal) // every member may listen
-    const step = Math.floor(n / groupsPerStep) + 1
-    const place = n % groupsPerStep
+    const [step, place] = [Math.floor(n / groupsPerStep) + 1, n % groupsPerStep]
     const jobs = rolloutJobs(play, { step, places: [place] }, options)
     const played = await Promise.all(
       jobs.map((job) =>

@@ -10,6 +10,14 @@ export function markHandled<T>(promise: Promise<T>): Promise<T> {
 /** Whether the server read a request and refused it. */
 const wasRefused = (error: unknown): boolean => Fault.is(error) && error.code === 'bad-input'
 
+/** The fault of requests after one that was not accepted. */
+const brokenFault = (cause: unknown): Fault =>
+  new Fault(
+    Fault.is(cause) && cause.code === 'aborted' ? 'aborted' : 'backend-lost',
+    `Not sent: the model's sequence ended when an earlier request was not accepted: ${errorMessage(cause)}`,
+    { cause },
+  )
+
 /** How a model's sequence begins, and what its server does. */
 export interface SequenceOptions {
   /** The first free number. @default 1 */
@@ -26,12 +34,6 @@ export function startSequence(
   let next = from
   let accepted: Promise<unknown> = Promise.resolve()
   let first: { readonly error: unknown } | undefined
-  const broken = () =>
-    new Fault(
-      Fault.is(first?.error) && first.error.code === 'aborted' ? 'aborted' : 'backend-lost',
-      `Not sent: the model's sequence ended when an earlier request was not accepted: ${errorMessage(first?.error)}`,
-      { cause: first?.error },
-    )
   markHandled(modelId)
   return {
     /**
@@ -46,7 +48,7 @@ export function startSequence(
       const before = accepted
       const run = async () => {
         await before
-        if (first) throw broken()
+        if (first) throw brokenFault(first.error)
         try {
           return await submit(number, await modelId)
         } catch (error) {
