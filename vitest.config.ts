@@ -19,6 +19,6 @@ export default defineConfig(({ mode }) => ({
     // Loading every module anew for each test file takes a third of the time; the full run does it.
     isolate: mode === 'all',
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: 60_000,
   },
 }))

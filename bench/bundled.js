@@ -14,6 +14,7 @@ export async function importSource(path) {
     const bundle = await rolldown({
       input: join(root, 'src', path),
       platform: 'node',
+      transform: { target: 'node20' },
       logLevel: 'silent',
     })
     const file = join(folder, 'source.js')

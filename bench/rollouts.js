@@ -1,14 +1,17 @@
 /**
  * How much of the ideal many consultations at once reach, and how long the event loop is held up. Ten questions a
  * consultation; the doctor thinks for a lognormal time (median 400 ms, sigma 0.8, keyed by seed), and in the first
- * setting the patient does too. Ideal is the longest sum of these times. Each line is a process of its own, so that the
+ * setting the patient does too. In the last the doctor is a chat model behind HTTP, whose server (another process)
+ * waits as long, and the consultations are those of an evaluation. Ideal is the longest sum of these times. Each line is a process of its own, so that the
  * rule patient is cold. Run after `npm run build`: `node bench/rollouts.js [512 2048]`.
  */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import { rollout, task } from '../dist/index.js'
+import { openaiChat, rollout, task } from '../dist/index.js'
 import { importSource } from './bundled.js'
 
 const turns = 10
@@ -18,6 +21,7 @@ const settings = {
   'async patient': { target: 0.99, language: 'en' },
   'rule patient, cold': { target: 0.97, language: 'en' },
   'rule patient, cold, zh': { target: 0.97, language: 'zh' },
+  'evaluation of a chat model over HTTP': { target: 0.95, language: 'en' },
 }
 
 const { uniform } = await importSource('seed.ts')
@@ -29,6 +33,42 @@ const latency = (...key) => {
   return median * Math.exp(sigma * normal)
 }
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Serves a chat model whose prompt says how long it thinks. */
+async function serveChat() {
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => {
+      body += chunk
+    })
+    request.on('end', async () => {
+      await pause(Number(JSON.parse(body).messages.at(-1).content))
+      const choice = {
+        index: 0,
+        finish_reason: 'stop',
+        message: { role: 'assistant', content: '.' },
+      }
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ choices: [choice], usage: {} }))
+    })
+  })
+  server.listen(0, '127.0.0.1', 4096, () => process.send(server.address().port))
+}
+
+/** Starts the server; returns a function that asks it to think for some time. */
+async function openThinker(count) {
+  const child = fork(fileURLToPath(import.meta.url), ['serve'])
+  const [port] = await once(child, 'message')
+  const chat = openaiChat({
+    model: 'stub',
+    baseURL: `http://127.0.0.1:${port}/v1`,
+    concurrency: count,
+  })
+  return {
+    think: (ms) => chat([{ role: 'user', content: String(ms) }]),
+    close: () => child.kill(),
+  }
+}
 
 /** Questions that were written apart from the lexicon: most need similarity. */
 const questionsIn = (language) =>
@@ -43,6 +83,7 @@ const questionsIn = (language) =>
 async function measure(setting, count) {
   const { language } = settings[setting]
   const asyncPatient = setting === 'async patient'
+  const overHttp = setting.includes('HTTP')
   const thinks = Array.from({ length: count }, (_, n) =>
     Array.from({ length: turns }, (_, t) => [
       latency(n, 'doctor', t),
@@ -58,7 +99,7 @@ async function measure(setting, count) {
   const doctorOf =
     (n) =>
     async ({ turns: { length } }) => {
-      await pause(thinks[n][length][0])
+      await think(thinks[n][length][0])
       const at = Math.floor(uniform(n, length, 'question') * questions.length)
       return { action: { kind: 'ask', text: questions[at] } }
     }
@@ -70,16 +111,30 @@ async function measure(setting, count) {
     heldOut: 200,
     language,
   }
-  const { heldOut, makeEnv } = await task({ ...limits, ...(asyncPatient && { patient }) })
+  const { heldOut, makeEnv } = await task({
+    ...limits,
+    ...(asyncPatient && { patient }),
+    ...(overHttp && { heldOut: count }),
+  })
+  const { think, close } = overHttp ? await openThinker(count) : { think: pause, close() {} }
+  const { playCases } = overHttp ? await importSource('evaluation/play-cases.ts') : {}
+  const place = new Map(heldOut.map(({ id }, n) => [id, n]))
   await pause(200)
   const lag = monitorEventLoopDelay({ resolution: 1 })
   lag.enable()
   const cpu = process.cpuUsage()
   const started = performance.now()
-  await mapPool(thinks, count, (_, n) =>
-    rollout(makeEnv(), doctorOf(n), { seed: n, options: { case: heldOut[n % heldOut.length] } }),
-  )
+  if (overHttp)
+    await playCases({
+      ...{ cases: heldOut, makeEnv, agentName: 'chat', measures: {}, concurrency: count },
+      agent: { forCase: ({ id }) => doctorOf(place.get(id)) },
+    })
+  else
+    await mapPool(thinks, count, (_, n) =>
+      rollout(makeEnv(), doctorOf(n), { seed: n, options: { case: heldOut[n % heldOut.length] } }),
+    )
   const took = performance.now() - started
+  close()
   lag.disable()
   const { user, system } = process.cpuUsage(cpu)
   const ms = (nanoseconds) => nanoseconds / 1e6
@@ -95,7 +150,8 @@ async function measure(setting, count) {
 }
 
 const [setting, ...counts] = process.argv.slice(2)
-if (setting in settings) await measure(setting, Number(counts[0]))
+if (setting === 'serve') await serveChat()
+else if (setting in settings) await measure(setting, Number(counts[0]))
 else
   for (const count of process.argv.length > 2 ? process.argv.slice(2) : ['512', '2048'])
     for (const [name, { target }] of Object.entries(settings)) {

@@ -30,6 +30,8 @@ export interface Capabilities {
   }
   /** The most tokens of one move, for the dr-grpo normaliser of a loop that is not told a bound. @default 1 */
   readonly maxMoveTokens?: number
+  /** What does not hold on the backend's machine, in sentences. @default none */
+  readonly notes?: readonly string[]
 }
 
 /** Metrics of one gradient step. */

@@ -9,6 +9,7 @@ import { Fault } from '../error.js'
 import type { ExamReport } from '../exam.js'
 import type { Reply } from '../patient.js'
 import { deepFreeze } from '../platform/freeze.js'
+import { preview } from '../platform/preview.js'
 import {
   type Action,
   type DifferentialEntry,
@@ -19,21 +20,8 @@ import {
 /** What is wrong with a value: where, what was expected there, and what stood there. */
 class Malformed extends Error {}
 
-/** A value as a message shows it: at most 80 characters. */
-function preview(value: unknown): string {
-  if (typeof value === 'string') return preview({ text: value }).slice(8, -1)
-  let text: string | undefined
-  try {
-    text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  } catch {
-    // A cycle, a bigint or a `toJSON` of the sender's that throws.
-  }
-  text ??= `a ${typeof value}`
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
-}
-
 const malformed = (name: string, expected: string, got: unknown): Malformed =>
-  new Malformed(`Expected \`${name}\` to be ${expected}, got ${preview(got)}`)
+  new Malformed(`Expected \`${name}\` to be ${expected}, got \`${preview(got)}\``)
 
 type Fields = Readonly<Record<string, unknown>>
 

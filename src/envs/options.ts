@@ -3,6 +3,7 @@
  * everything else up to the first step.
  */
 import { suggestNames } from '../platform/did-you-mean.js'
+import { preview } from '../platform/preview.js'
 import { maxSeed } from '../seed.js'
 
 /** What an option may be. */
@@ -19,13 +20,6 @@ export interface OptionRule {
 
 /** A rule for every option of `T`. */
 export type OptionRules<T> = { readonly [name in keyof Required<T>]: OptionRule }
-
-/** A value as an error shows it. */
-function shown(value: unknown): string {
-  if (typeof value === 'function') return 'a function'
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text
-}
 
 const isNumber = (value: unknown): boolean => typeof value === 'number'
 const isText = (value: unknown): boolean => typeof value === 'string'
@@ -137,14 +131,16 @@ export function checkOptions(
   rules: Readonly<Record<string, OptionRule>>,
 ): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new TypeError(`Expected the options of ${of} to be an object, got \`${shown(options)}\``)
+    throw new TypeError(
+      `Expected the options of ${of} to be an object, got \`${preview(options)}\``,
+    )
   const known = Object.keys(rules)
   for (const name of Object.keys(options))
     if (!Object.hasOwn(rules, name)) refuseUnknown(of, name, known)
   for (const [name, rule] of Object.entries(rules)) {
     const value: unknown = Reflect.get(options, name)
     if (value === undefined && !rule.required) continue
-    const message = () => `Expected \`${name}\` to be ${rule.expected}, got \`${shown(value)}\``
+    const message = () => `Expected \`${name}\` to be ${rule.expected}, got \`${preview(value)}\``
     if (!rule.fits(value)) throw new TypeError(message())
     if (rule.allows?.(value) === false) throw new RangeError(message())
   }

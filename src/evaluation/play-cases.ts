@@ -29,6 +29,8 @@ export interface PlayCasesOptions {
   readonly measures: Measures
   /** @default 0 */
   readonly seed?: number
+  /** Begins the ids of the episodes, which end in case and seed. @default the agent's name */
+  readonly runId?: string
   /** @default 8 */
   readonly concurrency?: number
   readonly signal?: AbortSignal | undefined
@@ -47,15 +49,19 @@ export function playCases({
   agentName,
   measures,
   seed: runSeed = 0,
+  runId = agentName,
   concurrency = 8,
   signal,
   onPlayed,
 }: PlayCasesOptions): Promise<PlayedCase[]> {
-  return mapPool(cases, concurrency, async (truth) => {
+  const playOne = async (truth: Case, _: number, poolSignal: AbortSignal): Promise<PlayedCase> => {
     const seeds = evaluationSeeds(runSeed, truth.id)
-    const one = await play(truth, { makeEnv, agent, agentName, seeds, signal, rewards: measures })
+    const by = { makeEnv, agent, agentName, seeds, signal: poolSignal }
+    const id = `${runId}/${truth.id}/${runSeed}`
+    const one = await play(truth, { ...by, rewards: measures, id })
     const played = Fault.is(one) ? { truth, fault: one } : { truth, ...one }
     onPlayed?.(played)
     return played
-  })
+  }
+  return mapPool(cases, concurrency, playOne, signal)
 }

@@ -1,4 +1,5 @@
 /** Bounded concurrency over a list or a stream of jobs, with results in order. */
+import { setMaxListeners } from 'node:events'
 import pLimit from 'p-limit'
 import { inTurn } from './slices.js'
 
@@ -12,7 +13,8 @@ function checkConcurrency(concurrency: number): void {
 
 /**
  * Runs every job, at most `concurrency` at a time. The first error is thrown when the jobs under way are over; jobs not
- * yet started are skipped, and `signal` tells those under way that their results are no longer wanted.
+ * yet started are skipped, and the signal that a job gets tells it that its result is no longer wanted: another job
+ * failed, or `signal` was aborted.
  * Jobs start in slices of a few milliseconds, so that Ctrl-C, timers and the jobs under way are not held up.
  * @throws RangeError when concurrency is not a positive integer
  */
@@ -20,13 +22,17 @@ export async function mapPool<J, R>(
   jobs: readonly J[],
   concurrency: number,
   run: (job: J, index: number, signal: AbortSignal) => Promise<R>,
+  signal?: AbortSignal,
 ): Promise<R[]> {
   checkConcurrency(concurrency)
   const limit = pLimit(concurrency)
   const failure = new AbortController()
+  // Every job may listen; the usual warning is for more than ten.
+  const stopped = signal ? AbortSignal.any([signal, failure.signal]) : failure.signal
+  setMaxListeners(0, stopped)
   const start = (job: J, index: number): Promise<R> => {
-    failure.signal.throwIfAborted()
-    return run(job, index, failure.signal)
+    stopped.throwIfAborted()
+    return run(job, index, stopped)
   }
   const runOne = async (job: J, index: number): Promise<R> => {
     try {
@@ -48,7 +54,7 @@ export async function mapPool<J, R>(
     return await Promise.all(jobs.map((job, index) => limit(() => track(runOne(job, index)))))
   } catch {
     await Promise.allSettled(running)
-    throw failure.signal.reason
+    throw stopped.reason
   }
 }
 

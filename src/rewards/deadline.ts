@@ -1,5 +1,6 @@
 /** Timeout for a reward that may never answer. */
 import { Fault } from '../error.js'
+import { untilAborted } from '../platform/abort.js'
 
 /** The longest delay of a Node timer, in ms. */
 const maxTimerMs = 2 ** 31 - 1
@@ -29,21 +30,12 @@ export function raceDeadline<T>(
     readonly signal?: AbortSignal | undefined
   },
 ): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const late = () =>
-      settle(reject, new Fault('component-failed', `${what} did not answer within ${timeoutMs} ms`))
-    const stopped = () => settle(reject, signal?.reason)
-    const timer = timeoutMs > maxTimerMs ? undefined : setTimeout(late, timeoutMs)
-    const settle = <R>(how: (with_: R) => void, value: R): void => {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', stopped)
-      how(value)
-    }
-    signal?.addEventListener('abort', stopped, { once: true })
-    if (signal?.aborted) stopped()
-    pending.then(
-      (value) => settle(resolve, value),
-      (error) => settle(reject, error),
-    )
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const fail = () =>
+      reject(new Fault('component-failed', `${what} did not answer within ${timeoutMs} ms`))
+    if (timeoutMs <= maxTimerMs) timer = setTimeout(fail, timeoutMs)
   })
+  const settled = untilAborted(Promise.race([pending, late]), signal)
+  return settled.finally(() => clearTimeout(timer))
 }

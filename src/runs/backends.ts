@@ -139,6 +139,7 @@ const openSidecar = (recipe: Recipe, options: OpenBackendOptions): Promise<Backe
       ? { baseUrl: server.address, token: server.token, profile: 'bedside', signal: server.lost }
       : { baseUrl: url ?? '', profile }
     const service = own(await connectTinker(at))
+    for (const note of service.extensions?.notes ?? []) options.onStatus?.(note)
     const contextLength = policy.contextLength ?? servedContextLength(service)
     const model = { mode, rank, alpha, seed }
     return sidecar({

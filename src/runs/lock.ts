@@ -69,7 +69,7 @@ const ownerText = ({ pid, host, since }: Owner): string =>
 const heldFault = (folder: string, path: string, owner: Owner | undefined): Fault =>
   new Fault(
     'bad-input',
-    `${folder}: expected a run directory that nobody writes into, got one in use (${owner ? ownerText(owner) : 'by an unknown process'}); wait for it, train into another --out, or, if that process is surely gone, remove ${path}`,
+    `${folder}: expected a folder that nobody else writes into, got one in use (${owner ? ownerText(owner) : 'by an unknown process'}); wait for it, choose another --out, or, if that process is surely gone, remove ${path}`,
   )
 
 /** Creates a lock whole, or not at all where there is one. @returns whether it was created */

@@ -34,6 +34,8 @@ export interface LoopParts {
   readonly curriculum: Curriculum
   readonly backend: Backend
   readonly seed: number
+  /** Begins the ids of episodes and groups. */
+  readonly runId: string
   readonly firstStep: number
   readonly events: TrainingEmitter
   readonly signal: AbortSignal | undefined
@@ -69,6 +71,7 @@ const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => 
   ...loopOptions(parts, training),
   caseAt: parts.curriculum.caseAt,
   makeEnv: parts.curriculum.makeEnv,
+  runId: parts.runId,
   reward: parts.task.reward,
   accuracy: parts.task.measures.accuracy,
   loss: training.loss,

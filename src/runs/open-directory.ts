@@ -1,5 +1,5 @@
 /**
- * Run directory: `config.yaml`, `metrics.jsonl`, `episodes/`, `checkpoints/`, `report.json`.
+ * Run directory: `config.yaml`, `attempts.jsonl`, `metrics.jsonl`, `episodes/`, `checkpoints/`, `report.json`.
  * Files are written atomically; metrics are appended. A run that was killed resumes from the newest checkpoint, and
  * what it wrote after that checkpoint is dropped.
  */
@@ -12,6 +12,7 @@ import { Fault } from '../error.js'
 import { isLeftover, readableFolder, writeFileAtomically } from '../storage/atomic-write.js'
 import { episodeWriter, type SavedEpisode } from '../storage/episode-files.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
+import { beginAttempt } from './attempts.js'
 import { checkpointName, lastCheckpoint, readStoredRecipe } from './directory.js'
 import { changedInputs } from './inputs.js'
 import { lockName } from './lock.js'
@@ -106,6 +107,8 @@ export async function openRunDirectory(path: string, recipe: Recipe) {
   return {
     path,
     done,
+    /** Begins the ids of this attempt's episodes and groups. */
+    runId: await beginAttempt(path, done),
     /** Folder of the best checkpoint, which is never removed. */
     best,
     /** Metrics lines up to step `done`, and those logged since. */

@@ -51,9 +51,17 @@ function withPaths<R extends object>(recipe: R, replace: (file: string) => strin
 export const pathFrom = (folder: string, file: string): string =>
   isAbsolute(file) ? file : join(folder, file)
 
+/** A path that is relative to the shell's folder, as one that is relative to a folder. */
+export const pathIn = (folder: string, file: string): string =>
+  isAbsolute(file) ? file : relative(resolve(folder), resolve(file))
+
 /** A recipe as it is stored in a folder, which its relative paths are then relative to. */
 export const storedIn = <R extends object>(folder: string, recipe: R): R =>
-  withPaths(recipe, (file) => (isAbsolute(file) ? file : relative(resolve(folder), resolve(file))))
+  withPaths(recipe, (file) => pathIn(folder, file))
+
+/** A recipe read from a folder that its relative paths are relative to, with paths relative to the shell's folder. */
+export const readFrom = <R extends object>(folder: string, recipe: R): R =>
+  withPaths(recipe, (file) => pathFrom(folder, file))
 
 /** A recipe whose paths are all absolute, to compare it with another. */
 export const withAbsolutePaths = <R extends object>(recipe: R): R =>

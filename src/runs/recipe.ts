@@ -16,7 +16,7 @@ import {
   removeIdleKeys,
   valueAt,
 } from './recipe-problems.js'
-import { Count, isRecord, Probability, Training, type TrainingInput } from './recipe-training.js'
+import { Count, isRecord, Training, type TrainingInput } from './recipe-training.js'
 
 /** Schema of `policy`: the language model that a sidecar trains. */
 const Policy = z.strictObject({
@@ -69,7 +69,7 @@ const Fields = z
         /** Disease groups to keep; all by default. */
         clinic: z.array(z.string()).optional(),
         /** Share of a file's cases that training never sees. */
-        heldOutShare: Probability.default(0.2),
+        heldOutShare: z.number().gt(0).lt(1).default(0.2),
         /** Seed of a file's split; `seed` changes who plays, not who is held out. */
         splitSeed: Seed.default(0),
         /** Whether the share is met exactly; `false` in runs of earlier versions, which held out each case by chance. */

@@ -25,6 +25,8 @@ export interface TrainingReport {
     readonly checkpoint: string
   }
   readonly timing: { readonly seconds: number }
+  /** What did not hold on the backend's machine, in sentences; absent where all did. */
+  readonly notes?: readonly string[]
 }
 
 const heldOutLines = ({ metrics }: RunDirectory): readonly HeldOutMetrics[] =>
@@ -80,7 +82,12 @@ export function trainingReport(
   { recipe: name, seed, training }: Recipe,
   { name: backend, policyVersion }: Backend,
   directory: RunDirectory,
-  { heldOut, before, seconds }: Pick<TrainingReport, 'heldOut' | 'before'> & { seconds: number },
+  {
+    heldOut,
+    before,
+    seconds,
+    notes = [],
+  }: Pick<TrainingReport, 'heldOut' | 'before' | 'notes'> & { seconds: number },
 ): TrainingReport {
   const steps = lastStep(directory, training.steps)
   const checkpoint = directory.checkpoint(steps)
@@ -96,5 +103,6 @@ export function trainingReport(
       ? { ...best, checkpoint: directory.best }
       : { step: steps, accuracy: null, checkpoint },
     timing: { seconds },
+    ...(notes.length > 0 && { notes }),
   }
 }

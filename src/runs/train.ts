@@ -126,7 +126,8 @@ async function trainOnce(
   // The run may have been killed before it had saved its best checkpoint.
   if (isBest(directory, directory.done)) await directory.saveBest(backend)
   await runSteps(run)
-  return finishRun(run, before)
+  // Awaited here: what this function uses is closed when it returns.
+  return await finishRun(run, before)
 }
 
 /** Evaluates a trained policy, and writes report and curves. */
@@ -139,6 +140,7 @@ async function finishRun(run: TrainingRun, before: readonly PlayedCase[]): Promi
     heldOut: summariseHeldOut(run, after),
     before: summariseHeldOut(run, before),
     seconds: run.seconds(),
+    notes: backend.capabilities.notes ?? [],
   })
   await directory.writeReport(report)
   await drawRunCurves(run)
@@ -147,7 +149,7 @@ async function finishRun(run: TrainingRun, before: readonly PlayedCase[]): Promi
 
 /** Plays held-out cases greedily (temperature 0). */
 const playHeldOut = (
-  { task, backend, recipe }: TrainingRun,
+  { task, backend, recipe, directory }: TrainingRun,
   {
     cases = task.heldOut,
     signal,
@@ -160,6 +162,8 @@ const playHeldOut = (
     agentName: backend.name,
     measures: task.measures,
     seed: recipe.seed,
+    concurrency: recipe.training.concurrency,
+    runId: directory.runId,
     signal,
   })
 
@@ -197,6 +201,7 @@ async function runSteps(run: TrainingRun): Promise<void> {
   try {
     await runLoop(recipe.training, {
       ...{ task, curriculum, backend, seed: recipe.seed, events, signal },
+      runId: directory.runId,
       firstStep: directory.done + 1,
       begun: groupsBegun(directory),
       afterStep: async (made) => {

@@ -1,13 +1,5 @@
 /** Plain data: JSON safety, differences, deep freezing, and the strings inside. */
-
-const show = (value: unknown): string => {
-  if (typeof value === 'string') return JSON.stringify(value)
-  if (typeof value === 'object' && value !== null) {
-    const text = JSON.stringify(value) ?? String(value)
-    return text.length > 120 ? `${text.slice(0, 120)}…` : text
-  }
-  return String(value)
-}
+import { preview } from '../platform/preview.js'
 
 const isPlainObject = (value: object): value is Record<string, unknown> => {
   const prototype: unknown = Object.getPrototypeOf(value)
@@ -49,7 +41,7 @@ export function describeDifference(
   if (Object.is(got, expected)) return undefined
   const nested = (value: unknown): value is object => typeof value === 'object' && value !== null
   if (!nested(got) || !nested(expected) || Array.isArray(got) !== Array.isArray(expected))
-    return `${path}: expected ${show(expected)}, got ${show(got)}`
+    return `${path}: expected ${preview(expected)}, got ${preview(got)}`
   const before = new Map(Object.entries(expected))
   const after = new Map(Object.entries(got))
   for (const key of new Set([...before.keys(), ...after.keys()])) {

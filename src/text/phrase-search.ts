@@ -34,6 +34,7 @@ const folded = new Map([
   ['您', '你'],
   ['痛', '疼'],
 ])
+const foldable = new RegExp(`[${[...folded.keys()].join('')}]`, 'g')
 
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
@@ -54,14 +55,25 @@ const inNumber = (text: string, i: number): boolean =>
 /** Words of plain ASCII with one space between them. */
 const plainWords = /^[a-z0-9]+(?: [a-z0-9]+)*$/i
 
+/** Han characters with at most one mark, at their end. */
+const plainHan = /^([\u4e00-\u9fff]+)([?？!！。]?)$/
+
+/** Normalises a text of one clause without much work; undefined for others. */
+function normalisePlain(raw: string): NormalisedText | undefined {
+  if (plainWords.test(raw))
+    return { text: raw.toLowerCase(), clauses: [{ start: 0, end: raw.length, mark: 'stop' }] }
+  const [, han, mark] = plainHan.exec(raw) ?? []
+  if (han === undefined) return undefined
+  const text = han.replace(foldable, (character) => folded.get(character) ?? character)
+  const ending = mark === '?' || mark === '？' ? 'question' : 'stop'
+  return { text, clauses: [{ start: 0, end: text.length, mark: ending }] }
+}
+
 /** Normalises the first `limit` characters of a text. */
 export function normaliseText(raw: string, limit = 2000): NormalisedText {
   // Most phrases of a lexicon are of this kind, and there are tens of thousands.
-  if (raw.length <= limit && plainWords.test(raw))
-    return {
-      text: raw.toLowerCase(),
-      clauses: [{ start: 0, end: raw.length, mark: 'stop' }],
-    }
+  const plain = raw.length <= limit ? normalisePlain(raw) : undefined
+  if (plain) return plain
   const text = raw.slice(0, limit).normalize('NFKC').slice(0, limit).toLowerCase()
   const clauses: TextClause[] = []
   let out = ''

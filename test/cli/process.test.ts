@@ -133,7 +133,7 @@ describe('the bedside binary', () => {
     for (const said of [
       ...['log at import', 'info at import', 'at import', 'log of a worker', 'log of a timer'],
       ...['log of ', 'debug of ', 'written of ', 'imported for '].map(
-        (what) => `${what}easy-heldout-0-1/`,
+        (what) => `${what}random/easy-heldout-0-1/`,
       ),
     ])
       expect(stderr).toContain(said)

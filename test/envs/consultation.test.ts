@@ -341,13 +341,13 @@ describe('a step is a transaction', () => {
 
 describe('what comes from outside is parsed', () => {
   test.each([
-    [{ kind: 'ask' }, 'Expected `text` to be text, got undefined'],
-    [{ kind: 'ask', text: 5 }, 'Expected `text` to be text, got 5'],
+    [{ kind: 'ask' }, 'Expected `text` to be text, got `undefined`'],
+    [{ kind: 'ask', text: 5 }, 'Expected `text` to be text, got `5`'],
     [{ kind: 'nonsense' }, 'Expected `kind` to be one of ask, order, diagnose, give-up, invalid'],
-    [null, 'Expected `action` to be an object, got null'],
+    [null, 'Expected `action` to be an object, got `null`'],
     [
       { kind: 'diagnose', diagnosis: 'x', confidence: 99 },
-      'Expected `confidence` to be a finite number from 0 to 1, got 99',
+      'Expected `confidence` to be a finite number from 0 to 1, got `99`',
     ],
     [{ kind: 'diagnose', diagnosis: 'x', triage: 2.5 }, 'Expected `triage` to be an integer'],
   ])('the action %j is the fault of the policy', async (action, why) => {
@@ -380,15 +380,15 @@ describe('what comes from outside is parsed', () => {
   })
 
   test.each([
-    ['Yes.', 'patient: Expected `reply` to be an object, got "Yes."'],
+    ['Yes.', 'patient: Expected `reply` to be an object, got `Yes.`'],
     [{ text: 'Yes.' }, 'patient: Expected `understood` to be one of answered,'],
     [
       { text: 'Yes.', understood: 'answered', questions: -1, asked: [], told: [] },
-      'patient: Expected `questions` to be a finite number of at least 0, got -1',
+      'patient: Expected `questions` to be a finite number of at least 0, got `-1`',
     ],
     [
       { text: 'Yes.', understood: 'answered', questions: 1, asked: [], told: [{ finding: 'f' }] },
-      'patient: Expected `state` to be text, got undefined',
+      'patient: Expected `state` to be text, got `undefined`',
     ],
   ])('the reply %j is the fault of the patient', async (reply, message) => {
     const env = clinic({ patient: () => reply as never })
@@ -400,14 +400,17 @@ describe('what comes from outside is parsed', () => {
   })
 
   test.each([
-    [{ money: undefined }, 'Expected `money` to be a finite number of at least 0, got undefined'],
-    [{ money: Number.NaN }, 'Expected `money` to be a finite number of at least 0, got NaN'],
-    [{ money: -5 }, 'Expected `money` to be a finite number of at least 0, got -5'],
-    [{ minutes: Infinity }, 'Expected `minutes` to be a finite number of at least 0, got Infinity'],
-    [{ exams: 'blood-count' }, 'Expected `exams` to be a list, got "blood-count"'],
+    [{ money: undefined }, 'Expected `money` to be a finite number of at least 0, got `undefined`'],
+    [{ money: Number.NaN }, 'Expected `money` to be a finite number of at least 0, got `NaN`'],
+    [{ money: -5 }, 'Expected `money` to be a finite number of at least 0, got `-5`'],
+    [
+      { minutes: Infinity },
+      'Expected `minutes` to be a finite number of at least 0, got `Infinity`',
+    ],
+    [{ exams: 'blood-count' }, 'Expected `exams` to be a list, got `blood-count`'],
     [
       { status: 'done' },
-      'Expected `status` to be one of resulted, repeat, unavailable, got "done"',
+      'Expected `status` to be one of resulted, repeat, unavailable, got `done`',
     ],
   ])('a report with %j is the fault of the exam simulator', async (wrong, message) => {
     const exams: ExamSimulator = (order, context) =>

@@ -62,6 +62,47 @@ describe('mapPool', () => {
     ])
   })
 
+  test('stops when its signal is aborted, and throws the reason when the jobs under way are over', async () => {
+    const stop = new AbortController()
+    const ended: number[] = []
+    const jobs = [0, 1, 2, 3]
+    const run = mapPool(
+      jobs,
+      2,
+      async (job, _, signal) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        ended.push(job)
+        signal.throwIfAborted()
+      },
+      stop.signal,
+    )
+    setTimeout(() => stop.abort(new Error('Ctrl-C')), 5)
+    await expect(run).rejects.toThrow('Ctrl-C')
+    expect(ended).toEqual([0, 1])
+    const never = mapPool(jobs, 2, async (job) => ended.push(job), stop.signal)
+    await expect(never).rejects.toThrow('Ctrl-C')
+    expect(ended).toEqual([0, 1])
+  })
+
+  test('warns of no leak when many jobs listen to their signal', async () => {
+    const warnings: string[] = []
+    const listen = ({ name }: Error) => warnings.push(name)
+    process.on('warning', listen)
+    for (const signal of [undefined, new AbortController().signal])
+      await mapPool(
+        [...Array(50).keys()],
+        50,
+        async (_, __, own) => {
+          own.addEventListener('abort', () => undefined)
+          await sleep(1)
+        },
+        signal,
+      )
+    await sleep(5)
+    process.off('warning', listen)
+    expect(warnings).toEqual([])
+  })
+
   test('of no jobs gives nothing', async () => {
     expect(await mapPool([], 1, async () => 1)).toEqual([])
   })

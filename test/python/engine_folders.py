@@ -200,7 +200,6 @@ class Folders(unittest.TestCase):
             "config.json": without("config.json"),
             "weights": without("model.safetensors"),
             "tokenizer": without("tokenizer.json"),
-            "chat template": without("chat_template.jinja"),
         }
         for message, folder in cases.items():
             with self.assertRaisesRegex(EngineError, message):
@@ -209,6 +208,8 @@ class Folders(unittest.TestCase):
         (odd / "config.json").write_text(json.dumps({"model_type": "bert", "vocab_size": 9}))
         with self.assertRaisesRegex(EngineError, "every weight of a causal"):
             open_tiny(odd)
+        # Whoever sends token ids needs no template: base models have none.
+        open_tiny(without("chat_template.jinja"))
         torn = make_model()
         weights = (torn / "model.safetensors").read_bytes()
         (torn / "model.safetensors").write_bytes(weights[: len(weights) // 2])
@@ -222,6 +223,7 @@ class Folders(unittest.TestCase):
             ("dtype", {"dtype": "int4"}),
             ("options", {"options": {"speed": 9}}),
             ("`rows` to be a whole number", {"options": {"rows": 0}}),
+            ("1 to 256, the model's own, got 257", {"options": {"context_length": 257}}),
             ("CUDA", {"device": "cuda:0"}),
         )
         for message, settings in cases:

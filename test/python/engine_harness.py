@@ -6,13 +6,18 @@ import tempfile
 import unittest
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "src/trainers/python"))
+
+from bedside_trainers.engines.environment import prepare_environment
+
+# Before torch.
+prepare_environment()
+
 import numpy as np
 import torch
 import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "src/trainers/python"))
 
 from bedside_trainers.engines import open_engine
 from bedside_trainers.engines.engine import Datum, LossSpec, ModelSpec

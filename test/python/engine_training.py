@@ -222,9 +222,9 @@ class Passes(unittest.TestCase):
         engine = open_tiny(folder, dtype="float64")
         awake(engine, "m", ModelSpec(mode="full"))
         whole = gradients(engine, "m", data, PPO)
-        kept, head.CHUNK_ELEMENTS = head.CHUNK_ELEMENTS, VOCAB * 16
+        kept, head.CHUNK_ELEMENTS = head.CHUNK_ELEMENTS, {"cpu": VOCAB * 16}
         try:
-            self.assertEqual(head.chunk_rows(VOCAB), 16)
+            self.assertEqual(head.chunk_rows(VOCAB, torch.device("cpu")), 16)
             for name, value in gradients(engine, "m", data, PPO).items():
                 np.testing.assert_allclose(value, whole[name], 1e-11, 1e-12)
         finally:
@@ -268,6 +268,44 @@ class Passes(unittest.TestCase):
             seen.append(gradients(engine, "m", data, PPO))
         for name, value in seen[0].items():
             np.testing.assert_array_equal(value, seen[1][name])
+
+    def test_dropout_of_a_configuration_is_off_in_training(self):
+        gpt2 = {"model_type": "gpt2", "vocab_size": VOCAB, "n_positions": 256, "n_embd": 64, "n_layer": 2,
+                "n_head": 4, "bos_token_id": 0, "eos_token_id": 0, "resid_pdrop": 0.3, "embd_pdrop": 0.3}  # fmt: skip
+        opt = {"model_type": "opt", "dropout": 0.4, "ffn_dim": 96, "word_embed_proj_dim": 64,
+               "num_key_value_heads": 4}  # fmt: skip
+        data = data_for(8, 4, 50)
+        for settings in ({"model_type": "llama", "attention_dropout": 0.4}, gpt2, opt):
+            folder, seen = make_model(**settings), []
+            for checkpointing in (False, True, True):
+                engine = open_tiny(folder, checkpointing=checkpointing)
+                awake(engine, "m", ModelSpec(mode="full"))
+                first, second = (
+                    engine.forward_backward("m", data, LossSpec("cross_entropy")) for _ in range(2)
+                )
+                for one, other in zip(first.outputs, second.outputs):
+                    np.testing.assert_array_equal(one["logprobs"], other["logprobs"])
+                seen.append(gradients(engine, "m", data, PPO))
+            for name, value in seen[0].items():
+                np.testing.assert_array_equal(value, seen[1][name], name)
+
+    def test_layers_of_other_architectures_are_computed_again(self):
+        folder, data = make_model(model_type="olmo2"), data_for(8, 1, 30)
+        saved = []
+        for checkpointing in (False, True):
+            engine = open_tiny(folder, checkpointing=checkpointing)
+            awake(engine, "m", ModelSpec(mode="full"))
+            count = 0
+
+            def keep(tensor):
+                nonlocal count
+                count += tensor.numel()
+                return tensor
+
+            with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+                engine._models["m"].activate().hidden(torch.from_numpy(data[0].tokens)[None])
+            saved.append(count)
+        self.assertLess(saved[1], saved[0] / 3)
 
     def test_models_share_nothing_that_is_trained(self):
         engine = open_tiny(make_model())

@@ -129,6 +129,8 @@ class BigramEngine:
     def load_snapshot(self, folder, name):
         self.snapshots[name] = np.load(folder / "table.npy")
 
+    snapshots_full = False
+
     def drop_snapshot(self, name):
         del self.snapshots[name]
 

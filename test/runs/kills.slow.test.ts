@@ -30,7 +30,10 @@ beforeAll(async () => {
 }, 60_000)
 afterAll(() => rm(folder, { recursive: true }))
 
-const [steps, kills] = [60, 8]
+/** Most kills a loop; more of them with `BEDSIDE_KILLS=34`, in runs that are longer. */
+const kills = Number(process.env.BEDSIDE_KILLS ?? 8)
+const steps = Math.max(60, 10 * kills)
+const timeout = 180_000 + 20_000 * kills
 const often = { steps, evaluateCases: 8, evaluateEvery: 3, checkpointEvery: 5, episodesEvery: 1 }
 const groups = { groupsPerStep: 4, groupSize: 4 }
 const loops: readonly (readonly [string, object, number])[] = [
@@ -90,33 +93,38 @@ async function runFor(recipe: string, out: string, ms: number): Promise<boolean>
 }
 
 describe.each(loops)('%s, killed at random moments,', (name, training, count) => {
-  test('loses and repeats no episode that was acknowledged, and its best checkpoint is always whole', async () => {
-    const [recipe, out] = [join(folder, `${name}.yaml`), join(folder, name)]
-    const cases = { clinic: ['upper-airway'], heldOut: 8 }
-    await writeFile(recipe, stringify({ cases, training }))
-    let kept: ReadonlyMap<string, string> = new Map()
-    let [over, killed] = [false, 0]
-    for (; !over && killed < kills; killed++) {
-      over = await runFor(recipe, out, 700 * uniform(0, 'kill', name, killed))
-      const now = await acknowledged(out)
-      for (const [file, hash] of kept) expect(now.get(file), file).toBe(hash)
-      kept = now
-      if (kept.size > 0) expect(await bestVersion(out)).toBeDefined()
-    }
-    expect(killed).toBeGreaterThan(2)
-    if (!over) expect(await runFor(recipe, out, 100_000)).toBe(true)
+  test(
+    'loses and repeats no acknowledged episode, and its best checkpoint is always whole',
+    async () => {
+      const [recipe, out] = [join(folder, `${name}.yaml`), join(folder, name)]
+      const cases = { clinic: ['upper-airway'], heldOut: 8 }
+      await writeFile(recipe, stringify({ cases, training }))
+      let kept: ReadonlyMap<string, string> = new Map()
+      let [over, killed] = [false, 0]
+      for (; !over && killed < kills; killed++) {
+        over = await runFor(recipe, out, 700 * uniform(0, 'kill', name, killed))
+        const now = await acknowledged(out)
+        for (const [file, hash] of kept) expect(now.get(file), file).toBe(hash)
+        kept = now
+        if (kept.size > 0) expect(await bestVersion(out)).toBeDefined()
+      }
+      console.info(`${name}: killed ${killed} times`)
+      expect(killed).toBeGreaterThan(2)
+      if (!over) expect(await runFor(recipe, out, 100_000)).toBe(true)
 
-    const lines = (await readFile(join(out, 'metrics.jsonl'), 'utf8')).trimEnd().split('\n')
-    const made = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === 'step')
-    expect(made.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, i) => i + 1))
-    const ids: string[] = []
-    // Those of the held-out cases are named by case.
-    for await (const { episode } of readSavedEpisodes(join(out, 'episodes')))
-      if (/^\d+\/\d+\/\d+$/.test(episode.id)) ids.push(episode.id)
-    expect([ids.length, new Set(ids).size]).toEqual([steps * count, steps * count])
-    const { best } = JSON.parse(await readFile(join(out, 'report.json'), 'utf8'))
-    const at = made.find(({ step }) => step === best.step)
-    expect(await bestVersion(out)).toBe(at?.policyVersion ?? 0)
-    expect((await readdir(out)).filter((file) => /lock|partial|tmp/.test(file))).toEqual([])
-  }, 180_000)
+      const lines = (await readFile(join(out, 'metrics.jsonl'), 'utf8')).trimEnd().split('\n')
+      const made = lines.map((line) => JSON.parse(line)).filter(({ type }) => type === 'step')
+      expect(made.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, i) => i + 1))
+      const ids: string[] = []
+      // Those of the held-out cases are named by case.
+      for await (const { episode } of readSavedEpisodes(join(out, 'episodes')))
+        if (/^[^/]+\/\d+\/\d+\/\d+$/.test(episode.id)) ids.push(episode.id)
+      expect([ids.length, new Set(ids).size]).toEqual([steps * count, steps * count])
+      const { best } = JSON.parse(await readFile(join(out, 'report.json'), 'utf8'))
+      const at = made.find(({ step }) => step === best.step)
+      expect(await bestVersion(out)).toBe(at?.policyVersion ?? 0)
+      expect((await readdir(out)).filter((file) => /lock|partial|tmp/.test(file))).toEqual([])
+    },
+    timeout,
+  )
 })

@@ -166,6 +166,11 @@ describe('is refused with file, line, path and value:', () => {
       /^r\.yaml:2: training\.steps: .*expected number.*got `"many"`/,
     ],
     [
+      'a held-out share that leaves nobody to train on',
+      'cases:\n  heldOutShare: 1\n',
+      /^r\.yaml:2: cases\.heldOutShare: .*, got `1`$/,
+    ],
+    [
       'a seed beyond 32 bits',
       'seed: 4294967296\n',
       /^r\.yaml:1: seed: .*4294967295.*, got `4294967296`$/,

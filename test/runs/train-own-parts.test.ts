@@ -302,3 +302,35 @@ describe('train refuses', () => {
     await expect(train(path as object, { out: 'never-made' })).rejects.toThrow('readRecipe')
   })
 })
+
+test('a backend is not closed before the run is over, its last evaluation included', async () => {
+  let closed = false
+  let late = 0
+  const result = await train(small({ ...groups, steps: 2 }), {
+    out: join(folder, 'open'),
+    backend: ({ actionSpace }) => {
+      const own = embedded({ actionSpace })
+      return {
+        ...own,
+        get policyVersion() {
+          return own.policyVersion
+        },
+        sampler: (options) => {
+          const agent = own.sampler(options)
+          return async (observation, context) => {
+            // What a server takes its time for.
+            await new Promise((resolve) => setImmediate(resolve))
+            if (closed) late++
+            return agent(observation, context)
+          }
+        },
+        async [Symbol.asyncDispose]() {
+          closed = true
+          await own[Symbol.asyncDispose]()
+        },
+      }
+    },
+  })
+  expect(result.report.steps).toBe(2)
+  expect([closed, late]).toEqual([true, 0])
+})

@@ -61,6 +61,34 @@ test('keeps the same metrics, episodes and trajectories when nobody can hear its
     for (const run of [loud, silent]) expect((await readdir(join(run, part))).sort()).toEqual(files)
 })
 
+test('names its episodes and groups as no other run and no other attempt does', async () => {
+  const recipe = recipeOf({ ...small, steps: 4, checkpointEvery: 2, evaluateEvery: 4 })
+  const names: string[] = []
+  const attempt = (out: string, last?: number) =>
+    train(recipe, {
+      out: join(folder, out),
+      onStep: ({ step, groups = [] }) => {
+        names.push(...groups.flatMap(({ id, episodes }) => [id, ...episodes.map((one) => one.id)]))
+        if (step === last) throw new Error('killed')
+        return undefined
+      },
+    })
+  await expect(attempt('named', 3)).rejects.toThrow('killed')
+  await attempt('named')
+  await attempt('named-too', 4).catch(() => undefined)
+  // Three steps, two more of which the first was lost, four of the other run.
+  expect(names.length).toBe((3 + 2 + 4) * 3 * (1 + 4))
+  expect(new Set(names).size).toBe(names.length)
+  const runs = new Set(names.map((name) => name.split('.')[0]))
+  expect(runs.size).toBe(2)
+  const text = await readFile(join(folder, 'named', 'attempts.jsonl'), 'utf8')
+  const attempts = text.trimEnd().split('\n')
+  expect(attempts.map((line) => JSON.parse(line))).toMatchObject([
+    { attempt: 1, done: 0 },
+    { attempt: 2, done: 2 },
+  ])
+})
+
 test('goes on with a run that an earlier version began, whose recipe holds keys without effect', async () => {
   const [old, fresh] = [join(folder, 'old'), join(folder, 'fresh')]
   const recipe = recipeOf({ algorithm: 'sft', steps: 4, checkpointEvery: 2, sft: { cases: 20 } })
@@ -157,4 +185,18 @@ test('the best checkpoint is the last one where no evaluation could be scored', 
   expect(of([line])).toEqual({ step: 2, accuracy: null, checkpoint: 'step-2' })
   const scored = { ...line, step: 1, accuracy: 0.5 }
   expect(of([scored, line])).toEqual({ step: 1, accuracy: 0.5, checkpoint: 'best' })
+})
+
+test('a report says what did not hold on the machine', () => {
+  const directory = { metrics: [], best: 'best', checkpoint: (step: number) => `step-${step}` }
+  type Given = Parameters<typeof trainingReport>
+  const of = (notes: readonly string[]) =>
+    trainingReport(
+      recipeOf(small),
+      { name: 'embedded', policyVersion: 2 } as Given[1],
+      directory as unknown as Given[2],
+      { heldOut: {}, before: {}, seconds: 1, notes } as Given[3],
+    )
+  expect(of(['two runs may differ']).notes).toEqual(['two runs may differ'])
+  expect(of([])).not.toHaveProperty('notes')
 })

@@ -224,8 +224,9 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
   const started = performance.now()
   const out = output(terminal, flags)
   const plan = await readOrCreatePlan(flags)
-  const { baseUrl } = flags
-  await using stage = await openPlaySession(baseUrl === undefined ? plan : { ...plan, baseUrl })
+  const { baseUrl, concurrency } = flags
+  const played = baseUrl === undefined ? plan : { ...plan, baseUrl }
+  await using stage = await openPlaySession(played, { concurrency })
   const cases = planCases(plan, stage.task)
   const { file } = plan.recipe.cases
   const hint = plan.split === 'all' ? '' : '; --split all plays every case of the file'
@@ -233,6 +234,7 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
     await out.note(`${cases.length} cases of ${file} (--split ${plan.split}${hint})`)
   const doctor = await stage.openDoctor()
   const archive = await openSessionArchive(flags, { plan, stage, cases })
+  if (archive?.takenOver !== undefined) await out.note(archive.takenOver)
   const session: EvaluationSession = { plan, stage, doctor, cases, archive, flags, played: [] }
   try {
     const evaluation = await evaluateSession(session, terminal)

@@ -1,6 +1,6 @@
 /** Folder of an evaluation: plan, finished episodes, token usage and report. A stopped evaluation can resume. */
 import { mkdir, open, readFile, rm, rmdir, truncate } from 'node:fs/promises'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
@@ -9,13 +9,16 @@ import { Fault, rethrowAsFault } from '../../error.js'
 import type { RoleUsage } from '../../evaluation/evaluate.js'
 import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
 import { scoreEpisode } from '../../reward.js'
+import { lockRun, type RunLock } from '../../runs/lock.js'
 import { assertTrustedModules, recipeModules } from '../../runs/own-parts.js'
 import { StoredRecipe } from '../../runs/recipe.js'
+import { pathFrom, pathIn, readFrom, storedIn } from '../../runs/recipe-paths.js'
 import { writeFileAtomically } from '../../storage/atomic-write.js'
 import { readSavedEpisodes } from '../../storage/episode-files.js'
 import { schemaName } from '../../storage/episode-row.js'
 import { isModule } from '../../tasks/modules.js'
 import type { PlayPlan } from './play-plan.js'
+import { isRunFolder } from './run-folder.js'
 
 const PlanFile = z.strictObject({
   agent: z.string(),
@@ -79,12 +82,43 @@ const addUsage = (before: StoredUsage, now: StoredUsage): StoredUsage =>
     }),
   )
 
+/** A plan with each path of its flags replaced; an agent that is a run begins with a dot or is absolute. */
+function withFlagPaths(plan: PlayPlan, replace: (file: string) => string): PlayPlan {
+  const { agent, patient, exams } = plan
+  const replaced = (part: string): string => (isModule(part) ? replace(part) : part)
+  const isRun = isAbsolute(agent) || agent.startsWith('.')
+  return {
+    ...plan,
+    agent: isRun ? replace(agent) : replaced(agent),
+    ...(patient === undefined ? {} : { patient: replaced(patient) }),
+    ...(exams === undefined ? {} : { exams: exams.map(replaced) }),
+  }
+}
+
+/** A plan as it is stored in a folder, which its relative paths are then relative to. */
+function storedPlan(folder: string, plan: PlayPlan): PlayPlan {
+  const inFolder = (file: string): string => {
+    const path = pathIn(folder, file)
+    return isAbsolute(path) || path.startsWith('.') ? path : `./${path}`
+  }
+  const stored = withFlagPaths(plan, inFolder)
+  return {
+    ...stored,
+    agent: isRunFolder(plan.agent) ? inFolder(plan.agent) : stored.agent,
+    recipe: storedIn(folder, plan.recipe),
+  }
+}
+
 /** Reads the plan of a folder, if it has one. @throws Fault `bad-input` when it cannot be parsed */
 async function readPlanIfAny(folder: string): Promise<PlayPlan | undefined> {
   const path = join(folder, planName)
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
-  return rethrowAsFault('bad-input', path, () => PlanFile.parse(parse(text)))
+  const plan = await rethrowAsFault('bad-input', path, () => PlanFile.parse(parse(text)))
+  return {
+    ...withFlagPaths(plan, (file) => pathFrom(folder, file)),
+    recipe: readFrom(folder, plan.recipe),
+  }
 }
 
 /** The modules that an evaluation loads, each with its flag or recipe key. */
@@ -150,7 +184,7 @@ async function removeUnused(folder: string): Promise<void> {
 /** Whether a folder holds this plan already. @throws Fault `bad-input` when it holds another */
 async function holdsPlan(folder: string, plan: PlayPlan): Promise<boolean> {
   const there = await readPlanIfAny(folder)
-  if (there && !isDeepStrictEqual(there, plan))
+  if (there && !isDeepStrictEqual(storedPlan(folder, there), storedPlan(folder, plan)))
     throw new Fault(
       'bad-input',
       `--out ${folder}: the folder holds an evaluation of other cases or another agent; choose another, or go on with --resume ${folder}`,
@@ -158,24 +192,29 @@ async function holdsPlan(folder: string, plan: PlayPlan): Promise<boolean> {
   return there !== undefined
 }
 
-/**
- * Opens the folder of a new or resumed evaluation. `close` removes it again if no episode was kept.
- * @throws Fault `bad-input` when it holds an evaluation with another plan
- */
-export async function openArchive(
+/** What an archive reads of its task. */
+interface ArchiveParts {
+  readonly cases: readonly Case[]
+  readonly measures: Measures
+}
+
+async function openLocked(
   folder: string,
   plan: PlayPlan,
-  { cases, measures }: { readonly cases: readonly Case[]; readonly measures: Measures },
+  { cases, measures }: ArchiveParts,
+  lock: RunLock,
 ) {
   let kept = await holdsPlan(folder, plan)
   const usagePath = join(folder, 'usage.json')
   const done = await readDone(join(folder, episodesName), cases, measures)
   const usage = await readUsage(usagePath)
   await mkdir(folder, { recursive: true })
-  if (!kept) await writeFileAtomically(join(folder, planName), stringify(plan))
+  if (!kept) await writeFileAtomically(join(folder, planName), stringify(storedPlan(folder, plan)))
   const episodes = await openAppender(join(folder, episodesName))
   return {
     folder,
+    /** Says whose lock was taken over, if that was so. */
+    takenOver: lock.takenOver,
     /** Played cases of earlier sittings, by case id. */
     done: done as ReadonlyMap<string, PlayedCase>,
     /** Appends one episode; a case that ended in a fault is left for the next sitting. */
@@ -192,10 +231,26 @@ export async function openArchive(
       if (!kept) await removeUnused(folder)
       else if (Object.keys(all).length > 0)
         await writeFileAtomically(usagePath, `${JSON.stringify(all)}\n`)
+      await lock[Symbol.asyncDispose]()
       return all
     },
     writeReport: (report: unknown): Promise<void> =>
       writeFileAtomically(join(folder, 'report.json'), `${JSON.stringify(report, null, 2)}\n`),
+  }
+}
+
+/**
+ * Opens the folder of a new or resumed evaluation, for this process alone. `close` releases it, and removes it again if
+ * no episode was kept.
+ * @throws Fault `bad-input` when another process writes into it, or it holds an evaluation with another plan
+ */
+export async function openArchive(folder: string, plan: PlayPlan, parts: ArchiveParts) {
+  const lock = await lockRun(folder)
+  try {
+    return await openLocked(folder, plan, parts, lock)
+  } catch (error) {
+    await lock[Symbol.asyncDispose]()
+    throw error
   }
 }
 

@@ -91,11 +91,11 @@ export const clinicKnowledge = async (
 ): Promise<Knowledge> =>
   groups ? rethrowRangeError(place, () => clinic(loadKnowledge(), groups)) : loadKnowledge()
 
-/** Opens the chat model of a role, with usage metering. */
-function openChat({ baseUrl, model }: PlayPlan, flag: string) {
+/** Opens the chat model of a role, with usage metering; `concurrency` requests at most are under way. */
+function openChat({ baseUrl, model }: PlayPlan, flag: string, concurrency: number | undefined) {
   if (model === undefined)
     throw new Fault('bad-input', `--model: expected the name of a chat model for ${flag}, got none`)
-  return meterChat(openaiChat({ model, ...withoutUndefined({ baseURL: baseUrl }) }))
+  return meterChat(openaiChat({ model, ...withoutUndefined({ baseURL: baseUrl, concurrency }) }))
 }
 
 /** Opens the plan's agent: one of the task's, a module's, a chat model, or a trained policy. */
@@ -170,14 +170,24 @@ function planPersona({ persona, patient, recipe }: PlayPlan): Persona | undefine
  * Opens a plan.
  * Long because every flag of a role lays one part over the task.
  * @param whole use every case of a file, whatever its split @default true where all cases are marked as of that split
+ * @param concurrency consultations at once, each with a request of each chat model under way at most
  */
 export async function openPlaySession(
   plan: PlayPlan,
-  { whole, human }: { readonly whole?: boolean; readonly human?: Agent } = {},
+  {
+    whole,
+    human,
+    concurrency,
+  }: {
+    readonly whole?: boolean
+    readonly human?: Agent
+    readonly concurrency?: number | undefined
+  } = {},
 ) {
   const { recipe } = plan
-  const patient = plan.patient === 'chat' ? openChat(plan, '--patient chat') : undefined
-  const chat = plan.agent === 'chat' ? openChat(plan, '--agent chat') : undefined
+  const patient =
+    plan.patient === 'chat' ? openChat(plan, '--patient chat', concurrency) : undefined
+  const chat = plan.agent === 'chat' ? openChat(plan, '--agent chat', concurrency) : undefined
   const knowledge = await clinicKnowledge(recipe.cases.clinic)
   const persona = planPersona(plan)
   const own = await readPlanCases(plan)

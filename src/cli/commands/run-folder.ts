@@ -31,9 +31,13 @@ export function isSamePlace(one: string, other: string): boolean {
 export const isFolder = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 
+/** True when a path names a run directory. */
+export const isRunFolder = (path: string): boolean =>
+  isFolder(path) && existsSync(join(path, 'config.yaml'))
+
 /** Reads the recipe of a run directory, loading nothing that it names; undefined for any other path. */
 export const readRunRecipe = async (path: string): Promise<Recipe | undefined> =>
-  isFolder(path) && existsSync(join(path, 'config.yaml')) ? readStoredRecipe(path) : undefined
+  isRunFolder(path) ? readStoredRecipe(path) : undefined
 
 /** Accuracy of a recipe's episodes: the verified answer for a `question` env, else the diagnosis. */
 export const accuracyReward = (recipe: Recipe | undefined): Reward =>

@@ -69,11 +69,14 @@ async function scoreByRewards(
 export function playPolicy(policy: AuditPolicy, options: AuditOptions): Promise<AuditedEpisode[]> {
   const { cases, makeEnv, seed: runSeed = 0, concurrency = 8, signal, onPlayed } = options
   const { agent, name: agentName } = policy
-  return mapPool(cases, concurrency, async (truth) => {
+  const playOne = async (truth: Case, _: number, poolSignal: AbortSignal) => {
     const seeds = evaluationSeeds(runSeed, truth.id)
+    const by = { makeEnv, agent, agentName, seeds, signal: poolSignal }
     // Scored separately: a reward that fails ends the audit, a world that fails is left out.
-    const one = await play(truth, { makeEnv, agent, agentName, seeds, rewards: {}, signal })
+    const one = await play(truth, { ...by, rewards: {} })
     onPlayed?.(agentName)
-    return Fault.is(one) ? undefined : scoreByRewards(policy, one.episode, truth, options)
-  })
+    if (Fault.is(one)) return undefined
+    return scoreByRewards(policy, one.episode, truth, { ...options, signal: poolSignal })
+  }
+  return mapPool(cases, concurrency, playOne, signal)
 }

@@ -117,9 +117,11 @@ const isCount = (value: unknown): value is number =>
 
 /** Reads a JSON object of just `extra`, `missing` and `opposite`, fenced or not; undefined for any other reply. */
 export function readCounts(reply: string): ConductCounts | undefined {
-  const fenced = /^```(?:json)?\s*([\s\S]*?)\s*```$/.exec(stripHiddenReasoning(reply))
+  const text = stripHiddenReasoning(reply)
+  const fence = /^```(?:json)?/.exec(text)?.[0]
+  const body = fence && text.endsWith('```') ? text.slice(fence.length, -3).trim() : text
   try {
-    const given: unknown = JSON.parse(fenced?.[1] ?? stripHiddenReasoning(reply))
+    const given: unknown = JSON.parse(body)
     if (typeof given !== 'object' || given === null || Object.keys(given).length !== 3)
       return undefined
     // An object's own entries; each is checked before it is used.

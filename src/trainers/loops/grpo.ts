@@ -17,7 +17,12 @@ import { grpoDefaults } from '../defaults.js'
 import { openGroupSource, type PlayedGroup } from '../rollouts/async-rollouts.js'
 import { planResampling } from '../rollouts/dynamic-sampling.js'
 import type { GroupMember, RolloutJob } from '../rollouts/group-rollouts.js'
-import { formMemberGroup, noRolloutFault, rolloutJobs } from '../rollouts/group-rollouts.js'
+import {
+  formMemberGroup,
+  groupIdAt,
+  noRolloutFault,
+  rolloutJobs,
+} from '../rollouts/group-rollouts.js'
 import type { Lease, RolloutSource } from '../rollouts/rollout-source.js'
 import type { LoopSummary, PlayedStep, PlayingOptions, StepResult } from './loop.js'
 import {
@@ -90,7 +95,7 @@ async function playGreedy(options: GrpoSettings, jobs: readonly RolloutJob[]) {
 
 /** Plays and forms the groups at some places of a step. */
 async function playPlaces(options: GrpoSettings, step: number, places: readonly number[]) {
-  const { advantages, policy } = options
+  const { advantages, policy, runId } = options
   const jobs = rolloutJobs(options, { step, places }, options)
   const played = await playJobs(options, jobs)
   const baselines = advantages.per === 'greedy' ? await playGreedy(options, jobs) : undefined
@@ -100,7 +105,7 @@ async function playPlaces(options: GrpoSettings, step: number, places: readonly 
     const greedy = baselines?.get(place)
     if (baselines && greedy === undefined) return []
     const estimator = greedy === undefined ? groupEstimator(advantages) : remaxAdvantages(greedy)
-    return formMemberGroup(`${step}/${place}`, own, estimator, policy) ?? []
+    return formMemberGroup(groupIdAt(runId, step, place), own, estimator, policy) ?? []
   })
   return { members, groups, faults: played.filter((one) => Fault.is(one)) }
 }
@@ -134,12 +139,13 @@ async function playStep(options: GrpoSettings, step: number): Promise<PlayedStep
 
 /** Forms the groups of a lease. */
 function formLeased(
-  { advantages, policy }: GrpoSettings,
+  { advantages, policy, runId }: GrpoSettings,
   { rollouts: taken, empty, stale, begun }: Lease<PlayedGroup>,
 ): PlayedStep {
   const groups = taken.flatMap(
     ({ step, place, members }) =>
-      formMemberGroup(`${step}/${place}`, members, groupEstimator(advantages), policy) ?? [],
+      formMemberGroup(groupIdAt(runId, step, place), members, groupEstimator(advantages), policy) ??
+      [],
   )
   return {
     members: taken.flatMap(({ members }) => members),

@@ -38,9 +38,12 @@ export interface LoopOptions<Made extends StepResult> {
 }
 
 /** World options of a loop: cases, env, reward and seed. */
-export interface WorldOptions extends Omit<PlayOptions, 'accuracy' | 'events' | 'signal'> {
+export interface WorldOptions
+  extends Omit<PlayOptions, 'accuracy' | 'runId' | 'events' | 'signal'> {
   /** Accuracy measure, for the learning curves. @default not measured */
   readonly accuracy?: Reward
+  /** Begins the ids of episodes and groups. @default a random one, for ids that no other run has */
+  readonly runId?: string
 }
 
 /** Accuracy measure of a run without one: every total is null. */
@@ -79,11 +82,12 @@ export const resolvePlaying = <Options extends PlayingOptions<never>>({
   normaliser = loopDefaults.normaliser,
   adam = adamDefaults,
   accuracy = unmeasured,
+  runId = crypto.randomUUID().slice(-12),
   events = trainingEmitter(),
   ...rest
 }: Options) => ({
   ...rest,
-  ...{ epochs, temperature, concurrency, loss, normaliser, adam, accuracy, events },
+  ...{ epochs, temperature, concurrency, loss, normaliser, adam, accuracy, runId, events },
   assertScored: scoreGuard(maxUnscored),
 })
 
@@ -122,9 +126,11 @@ export function playJobs(
   jobs: readonly RolloutJob[],
   temperature = options.temperature,
 ): Promise<(GroupMember | Fault)[]> {
-  const { backend, concurrency } = options
+  const { backend, concurrency, signal } = options
   const by = { agent: backend.sampler({ temperature }), name: backend.name }
-  return mapPool(jobs, concurrency, (job) => playMember(options, by, job))
+  const playJob = (job: RolloutJob, _: number, poolSignal: AbortSignal) =>
+    playMember({ ...options, signal: poolSignal }, by, job)
+  return mapPool(jobs, concurrency, playJob, signal)
 }
 
 /** Completes a step's metrics. @param started when the step began, by `performance.now` */

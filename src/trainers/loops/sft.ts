@@ -141,7 +141,7 @@ async function trainStep(
   const started = performance.now()
   const { demonstrate } = settings
   const segments = episodes.map((episode, i) =>
-    // Saved runs reuse episode ids; a mean over rollouts would count two of one id as one.
+    // A file may hold an episode twice; a mean over rollouts would count two of one id as one.
     demonstrate(episode).map((segment) => ({ ...segment, rolloutId: `${i}/${segment.rolloutId}` })),
   )
   const update = await learn(settings, step, segments.flat())

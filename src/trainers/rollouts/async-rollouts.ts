@@ -2,6 +2,7 @@
  * Asynchronous rollouts: groups played ahead of the steps that lease them, so a slow consultation does not hold up a
  * step. Results depend on timing: a run that plays ahead is not reproducible.
  */
+import { setMaxListeners } from 'node:events'
 import pLimit from 'p-limit'
 import type { Agent } from '../../agent.js'
 import { drawVersions } from '../../episode.js'
@@ -52,8 +53,8 @@ export function openGroupSource(options: GroupSourceOptions): RolloutSource<Play
   /** Plays the members of the n-th group of the run, each when `limit` lets it. */
   const make = async (n: number, stopped: AbortSignal): Promise<PlayedGroup> => {
     const signal = play.signal ? AbortSignal.any([play.signal, stopped]) : stopped
-    const step = Math.floor(n / groupsPerStep) + 1
-    const place = n % groupsPerStep
+    setMaxListeners(0, signal) // every member may listen
+    const [step, place] = [Math.floor(n / groupsPerStep) + 1, n % groupsPerStep]
     const jobs = rolloutJobs(play, { step, places: [place] }, options)
     const played = await Promise.all(
       jobs.map((job) =>

@@ -137,12 +137,17 @@ async function playOne(
 export async function playDemonstrations(
   options: PlayDemonstrationsOptions,
 ): Promise<Demonstrations> {
-  const { cases, times = 1, concurrency = 16, agentName } = options
+  const { cases, times = 1, concurrency = 16, agentName, signal } = options
   assertCounts({ times })
   const jobs = cases.flatMap((truth, place) =>
     Array.from({ length: times }, (_, time) => ({ place, time, truth })),
   )
-  const played = await mapPool(jobs, concurrency, (job) => playOne(options, job))
+  const played = await mapPool(
+    jobs,
+    concurrency,
+    (job, _, poolSignal) => playOne({ ...options, signal: poolSignal }, job),
+    signal,
+  )
   const kept = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const [first] = played
   if (kept.length === 0 && Fault.is(first))

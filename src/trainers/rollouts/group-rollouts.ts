@@ -23,6 +23,8 @@ export interface PlayOptions {
   readonly accuracy: Reward
   /** @default 0 */
   readonly seed?: number
+  /** Begins the ids of episodes and groups: unique across runs and attempts where this is. */
+  readonly runId: string
   readonly events: TrainingEmitter
   readonly signal?: AbortSignal | undefined
 }
@@ -46,12 +48,16 @@ export interface RolloutJob {
   readonly truth: Case
 }
 
+/** Id of the group at a place of a step. */
+export const groupIdAt = (runId: string, step: number, place: number): string =>
+  `${runId}/${step}/${place}`
+
 /**
  * Plays and scores one member; returns the fault if its world failed. Emits `fault-met` for that, and for a score that
  * the world made unavailable.
  */
 export async function playMember(
-  { makeEnv, reward, accuracy, seed: runSeed = 0, signal, events }: PlayOptions,
+  { makeEnv, reward, accuracy, seed: runSeed = 0, runId, signal, events }: PlayOptions,
   { agent, name }: { readonly agent: Agent; readonly name: string },
   { step, place, member, truth }: RolloutJob,
 ): Promise<GroupMember | Fault> {
@@ -61,7 +67,7 @@ export async function playMember(
     makeEnv: () => makeEnv(step),
     seeds: groupSeeds(runSeed, step, place, member),
     rewards: { reward, accuracy },
-    id: `${step}/${place}/${member}`,
+    id: `${groupIdAt(runId, step, place)}/${member}`,
   })
   if (Fault.is(played)) {
     events.emit('fault-met', played, at)

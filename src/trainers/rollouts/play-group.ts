@@ -61,14 +61,15 @@ export async function playGroup<Roles extends Role>(
     concurrency = size,
   } = options
   assertCounts({ size, concurrency })
-  const played = await mapPool([...Array(size).keys()], concurrency, (index) => {
+  const playOne = (_: unknown, index: number, poolSignal: AbortSignal) => {
     const agentSeed = fork(seed, 'member', index)
     return play(truth, {
-      ...{ agent, agentName, rewards, signal, id: `${id}/${index}` },
+      ...{ agent, agentName, rewards, signal: poolSignal, id: `${id}/${index}` },
       makeEnv: () => makeEnv({ index, seed: agentSeed }),
       seeds: { envSeed: seed, agentSeed },
     })
-  })
+  }
+  const played = await mapPool(Array(size).fill(undefined), concurrency, playOne, signal)
   const members = played.flatMap((one) => (Fault.is(one) ? [] : [one]))
   const episodes = members.map(({ episode }) => episode)
   const groups: { [role in Roles]?: Group } = {}

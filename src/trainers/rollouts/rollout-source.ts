@@ -146,18 +146,19 @@ export function openRolloutSource<T>(options: RolloutSourceOptions<T>): RolloutS
   return {
     async lease(count, { policyVersion, holder = '', signal }) {
       const all: NumberedRollout<T>[] = []
-      const [stale, empty]: T[][] = [[], []]
+      const stale: T[] = []
+      const empty: T[] = []
       try {
         expire()
         made.launch()
         while (all.length < count) {
           const one = await made.take(signal)
           if (isEmpty(one.rollout)) {
-            empty?.push(one.rollout)
-            checkEmpty?.(empty ?? [])
+            empty.push(one.rollout)
+            checkEmpty?.(empty)
             made.launch()
           } else if (policyVersion - oldestVersion(one.rollout) > maxStaleness) {
-            stale?.push(one.rollout)
+            stale.push(one.rollout)
             made.launch()
           } else all.push(one)
         }
@@ -171,7 +172,7 @@ export function openRolloutSource<T>(options: RolloutSourceOptions<T>): RolloutS
         holder,
         rollouts: all.map(({ rollout }) => rollout),
         expires: performance.now() + leaseMs,
-        ...{ stale: stale ?? [], empty: empty ?? [], begun: made.begun() },
+        ...{ stale, empty, begun: made.begun() },
       }
       leases.set(lease.id, { lease, all })
       return lease

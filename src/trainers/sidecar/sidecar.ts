@@ -116,6 +116,7 @@ async function openModels({ service, model = {}, ...options }: SidecarOptions) {
     ...{ losses: objectiveKinds, normalisers: normaliserKinds, entropy: extended },
     ...{ kl: true, correction: true, critic: extended, maxMoveTokens: options.maxTokens },
     exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
+    notes: service.extensions?.notes ?? [],
   }
   const policy = await service.createModel(spec)
   const moment: Moment = { weights: {} }

@@ -63,6 +63,8 @@ const capabilitiesSchema = z.object({
   heads: z.array(z.string()),
   exports: z.array(z.string()),
   losses: z.array(z.string()),
+  /** What does not hold on the server's machine, in sentences. */
+  notes: z.array(z.string()).optional(),
   /** Folder that `tinker://` paths are relative to. */
   state: z.string(),
   limits: z.record(z.string(), z.number()),

@@ -6,11 +6,16 @@ import type { Grammar } from '../../agent.js'
 import { type Env, ended, type Observation, type Step } from '../../env.js'
 import { type Draw, type Episode, encodeDraw, type Sample } from '../../episode.js'
 import type { Score } from '../../reward.js'
-import type { Action } from '../../turn.js'
 import { assertCounts } from '../counts.js'
 import type { ChatTokenizer } from './chat-tokenizer.js'
 import { type DoctorMemory, recallReply } from './language-doctor.js'
-import { appendDrawn, nextStream, openedThinkTag, storeReply } from './token-stream.js'
+import {
+  appendDrawn,
+  firstDivergence,
+  nextStream,
+  openedThinkTag,
+  storeReply,
+} from './token-stream.js'
 
 /** Options of a token session; those of a restored one must be the same. */
 export interface TokenSessionOptions {
@@ -69,10 +74,14 @@ export interface TokenSession extends AsyncDisposable {
   /**
    * Takes a draw and plays the turn. The same draw at the same index is answered as before.
    * @throws RangeError for a malformed draw; TypeError for another index or another draw at the last one, a fork where
-   *   forks are refused, and a call while one is under way; a Fault where the world fails: nothing has happened then
+   *   forks are refused, and a call while one is under way; a Fault where the world fails: nothing has happened then, or
+   *   the turn stands and only the doctor's giving up after it failed, so the same draw is to be given again
    */
   drawn(draw: DrawnIds, options?: { readonly signal?: AbortSignal }): Promise<ToRead | SessionEnd>
-  /** The session as plain data, for {@link restoreTokenSession}. It holds the case. @throws TypeError after the end */
+  /**
+   * The session as plain data, for {@link restoreTokenSession}. It holds the case.
+   * @throws TypeError after the end, during a call, or where the env cannot save
+   */
   save(): unknown
 }
 
@@ -108,32 +117,37 @@ function assertDrawn({ tokens, logprobs }: DrawnIds, maxTokens: number): void {
     )
 }
 
+/** What the policy reads at a turn: the messages and their tokens. */
+interface Prompt {
+  readonly messages: ReturnType<Grammar['render']>
+  readonly stream: ReturnType<typeof nextStream>
+}
+
 /** Makes a session of an episode that has begun, from what it knows so far. */
 // Long because its methods share the state of the session.
-function session(
+async function openSession(
   options: TokenSessionOptions,
   begun: Observation,
   from: SessionState,
-): TokenSession {
+): Promise<TokenSession> {
   const { env, tokenizer, grammar, contextLength, history = 'keep' } = options
   const { policy = 'policy', forks = 'count' } = options
   let state = from
-  let observation = begun
   let busy = false
 
-  const streamNow = () => {
+  const promptOf = (observation: Observation): Prompt => {
     const messages = grammar.render(observation)
     const before = recallReply(tokenizer, state.memory, observation.turns.at(-1))
     return { messages, stream: nextStream(tokenizer, messages, before, { history }) }
   }
-  let now = streamNow()
+  let now = promptOf(begun)
   const toRead = (): ToRead => {
     const { prompt } = now.stream
-    const room = contextLength - prompt.length
     const read = encodeDraw(state.draws, 'doctor', { prompt, ...noTokens }, policy)
     return {
       ...{ done: false, index: state.index, prompt, heard: read.heard.length },
-      ...{ maxTokens: Math.min(options.maxTokens, room), stop: tokenizer.ends },
+      maxTokens: Math.min(options.maxTokens, contextLength - prompt.length),
+      stop: tokenizer.ends,
     }
   }
   const finish = ({ info }: Step): SessionEnd => {
@@ -150,29 +164,22 @@ function session(
       forks: Math.max(0, streams - 1),
     }
   }
-  const play = async (
-    action: Action,
-    next: SessionState,
-    signal: AbortSignal | undefined,
-  ): Promise<ToRead | SessionEnd> => {
-    const step = await env.step(action, { signal, index: state.index })
-    state = next
-    observation = step.observation
-    if (ended(step)) return finish(step)
-    now = streamNow()
-    // Without room for one token the doctor cannot speak.
-    return now.stream.prompt.length < contextLength
+  /** What comes after the turns so far. Without room for one token the doctor cannot speak, and gives up. */
+  const advance = async (signal?: AbortSignal): Promise<ToRead | SessionEnd> =>
+    now.stream.prompt.length < contextLength
       ? toRead()
-      : play({ kind: 'give-up' }, { ...state, index: state.index + 1 }, signal)
-  }
-  const take = (draw: DrawnIds, signal: AbortSignal | undefined) => {
+      : finish(await env.step({ kind: 'give-up' }, { signal, index: state.index }))
+  const take = async (draw: DrawnIds, signal: AbortSignal | undefined) => {
     const { index, tokens, logprobs: given, policyVersion, prompt, ...rest } = draw
     const logprobs = given.map((p) => p + 0) // JSON has one zero
-    const read = prompt ?? now.stream.prompt
-    const { maxTokens } = toRead()
-    assertDrawn(draw, maxTokens)
-    if (forks === 'refuse' && !same(read, now.stream.prompt))
-      throw new TypeError('Expected a draw that read the ids it was to, got one that read others')
+    const expected = now.stream.prompt
+    const read = prompt ?? expected
+    assertDrawn(draw, toRead().maxTokens)
+    const fork = firstDivergence(expected, read) ?? firstDivergence(read, expected)
+    if (forks === 'refuse' && fork !== undefined)
+      throw new TypeError(
+        `Expected a draw that read \`next.prompt\`, got one whose \`prompt[${fork}]\` is \`${read[fork]}\`, not \`${expected[fork]}\``,
+      )
     const cut = !tokenizer.ends.includes(tokens.at(-1) as number)
     const how = {
       temperature: 1,
@@ -184,19 +191,19 @@ function session(
     const action = grammar.parse(openedThinkTag(now.stream.marked) + reply.text)
     const made = encodeDraw(state.draws, 'doctor', { ...reply.sample, prompt: read }, policy)
     const { messages } = now
-    return play(
-      action,
-      {
-        index: index + 1,
-        memory: { kind: 'language-doctor', action, messages, reply: storeReply(reply) },
-        draws: [...state.draws, made],
-        texts: [...state.texts, reply.text],
-        last: draw,
-      },
-      signal,
-    )
+    const step = await env.step(action, { signal, index })
+    state = {
+      index: index + 1,
+      memory: { kind: 'language-doctor', action, messages, reply: storeReply(reply) },
+      draws: [...state.draws, made],
+      texts: [...state.texts, reply.text],
+      last: draw,
+    }
+    if (ended(step)) return finish(step)
+    now = promptOf(step.observation)
+    return undefined
   }
-  let next: ToRead | SessionEnd = toRead()
+  let next = await advance()
   return {
     get next() {
       return next
@@ -204,22 +211,29 @@ function session(
     async drawn(draw, { signal } = {}) {
       if (busy)
         throw new TypeError('Expected one call at a time, got drawn() while one is under way')
-      if (state.last && draw.index === state.last.index && same(draw, state.last)) return next
-      if (next.done || draw.index !== state.index)
+      const again = state.last !== undefined && same(draw, state.last)
+      if (again && (next.done || next.index === state.index)) return next
+      if (!again && (next.done || draw.index !== state.index))
         throw new TypeError(
           `Expected the draw of turn ${state.index}${next.done ? ', which is over' : ''}, got that of turn ${draw.index}`,
         )
       busy = true
       try {
-        next = await take(draw, signal)
+        const end = again ? undefined : await take(draw, signal)
+        next = end ?? (await advance(signal))
         return next
       } finally {
         busy = false
       }
     },
     save() {
+      const trouble = next.done
+        ? 'after the end'
+        : busy
+          ? 'during a call of drawn()'
+          : 'of an env that cannot save'
       if (next.done || busy || !env.save)
-        throw new TypeError('Expected save() between two turns of an env that can save, got it not')
+        throw new TypeError(`Expected save() between two turns, got it ${trouble}`)
       return { schema, env: env.save(), state: structuredClone(state) }
     },
     [Symbol.asyncDispose]: () => env.close(),
@@ -236,7 +250,10 @@ const noTokens = {
   stopReason: 'stop',
 } as const
 
-/** Resets the env and opens a session on its episode. @throws RangeError for counts that are none */
+/**
+ * Resets the env and opens a session on its episode. A first prompt that fills the context ends it at once.
+ * @throws RangeError for counts that are none
+ */
 export async function openTokenSession(
   options: TokenSessionOptions,
   start: Parameters<Env['reset']>[0] = {},
@@ -244,7 +261,7 @@ export async function openTokenSession(
   const { maxTokens, contextLength } = options
   assertCounts({ maxTokens, contextLength })
   const { observation } = await options.env.reset(start)
-  return session(options, observation, { index: 0, draws: [], texts: [] })
+  return openSession(options, observation, { index: 0, draws: [], texts: [] })
 }
 
 /** Goes on with a saved session. @throws TypeError for what is none, or an env that cannot restore */
@@ -256,5 +273,5 @@ export async function restoreTokenSession(
   if (own.schema !== schema || !options.env.restore)
     throw new TypeError(`Expected a saved session (${schema}), got \`${own.schema}\``)
   const { observation } = await options.env.restore(own.env)
-  return session(options, observation, own.state)
+  return openSession(options, observation, own.state)
 }

@@ -8,7 +8,6 @@ import { huatuo } from '../../../src/agents/grammars/huatuo.js'
 import { graderView } from '../../../src/case.js'
 import { questionCase } from '../../../src/cases/importers/huatuo.js'
 import { importers } from '../../../src/cases/importers/import.js'
-import { splitCases } from '../../../src/cases/split.js'
 import { question } from '../../../src/envs/question.js'
 import { rollout } from '../../../src/rollout.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
@@ -137,19 +136,6 @@ describe('huatuo-rl', () => {
       code: 'bad-input',
       message: expect.stringContaining('none.json'),
     })
-  })
-
-  test('40,644 rows are imported and split whole', async () => {
-    const rows = Array.from({ length: 40_644 }, (_, n) =>
-      problem(
-        `A patient has ${'a finding, '.repeat(20)}and marker ${n}. What is it?`,
-        `Disease ${n}`,
-      ),
-    )
-    const { cases, report } = await imported('huatuo-rl', rows)
-    expect([report.ok, report.leaks.length]).toEqual([40_644, 0])
-    const { train, heldout } = splitCases(cases, { heldout: 0.1 })
-    expect(train.length + heldout.length).toBe(40_644)
   })
 })
 

@@ -1,9 +1,10 @@
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { generateCase } from '../../../src/cases/generator/generate.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
+import { lockRun } from '../../../src/runs/lock.js'
 import { parseRecipe } from '../../../src/runs/recipe.js'
 import { train } from '../../../src/runs/train.js'
 import { writeCases } from '../../../src/storage/case-files.js'
@@ -326,6 +327,36 @@ describe('an evaluation that stopped', () => {
     expect([other.code, other.stderr]).toEqual([2, expect.stringContaining(`--out ${out}`)])
     const same = await bedside(['evaluate', '--agent', 'random', '--cases', '3', '--out', out])
     expect(same.code).toBe(0)
+  })
+
+  test('keeps its paths relative to its folder, which has one writer', async () => {
+    const shell = process.cwd()
+    const [here, there] = [join(folder, 'here'), join(folder, 'there')]
+    for (const place of [here, there]) await mkdir(place)
+    await writeFile(
+      join(here, 'quits.mjs'),
+      "export const agent = () => ({ action: { kind: 'give-up' } })\n",
+    )
+    try {
+      process.chdir(here)
+      const begun = ['evaluate', '--agent', './quits.mjs', '--cases', '3', '--out', 'run']
+      expect((await bedside(begun)).code).toBe(0)
+      expect(await readFile(join('run', 'evaluation.yaml'), 'utf8')).toContain(
+        'agent: ../quits.mjs\n',
+      )
+      expect((await bedside(begun.with(2, 'quits.mjs'))).code).toBe(0)
+      process.chdir(there)
+      const again = ['evaluate', '--resume', join('..', 'here', 'run'), '--trust']
+      expect((await bedside(again)).code).toBe(0)
+      await using lock = await lockRun(join(here, 'run'))
+      expect(lock.takenOver).toBeUndefined()
+      expect(await bedside(again)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining(`in use (process ${process.pid} on`),
+      })
+    } finally {
+      process.chdir(shell)
+    }
   })
 })
 

@@ -266,7 +266,7 @@ describe('a reward of the user’s own', () => {
     const path = await module(code)
     const { code: exit, stderr } = await bedside(score(run, '--reward', path))
     expect(exit).toBe(1)
-    expect(stderr).toContain(`error: --reward ${path}: episode easy-heldout-0-`)
+    expect(stderr).toContain(`error: --reward ${path}: episode checklist/easy-heldout-0-`)
     expect(stderr).toContain(message)
     expect(stderr).toMatch(/`mine-\d+`/)
     expect(stderr).not.toContain('internal error')

@@ -172,6 +172,7 @@ test('training tells its rewards the step', async () => {
       caseAt: () => tinyLung,
       makeEnv: () => tinyEnv(),
       reward,
+      runId: 'r',
       accuracy: tinyReward,
       events: trainingEmitter(),
     },

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Episode, Sample } from '../../../src/episode.js'
+import type { Sample } from '../../../src/episode.js'
 import { episodeSegments } from '../../../src/trainers/batches/segments.js'
-import { noFacts } from '../../../src/turn.js'
-import { withSamples } from '../../fixtures/draws.js'
+import { sampledEpisode as episode } from '../../fixtures/draws.js'
 import { fc } from '../../fixtures/property.js'
 
 const sample = (prompt: readonly number[], tokens: readonly number[]): Sample => ({
@@ -13,28 +12,6 @@ const sample = (prompt: readonly number[], tokens: readonly number[]): Sample =>
   temperature: 1,
   logprobMode: 'scaled',
   stopReason: 'stop',
-})
-
-const episode = (samples: readonly (Sample | undefined)[]): Episode => ({
-  id: 'e',
-  caseId: 'c',
-  seed: 0,
-  agent: 'a',
-  language: 'en',
-  intake: { view: 'doctor', demographics: { speaker: 'self' }, complaint: { en: 'x' } },
-  turns: withSamples(
-    samples.map(() => ({
-      action: { kind: 'ask', text: 'q' },
-      outcome: { kind: 'answered', text: 'a' },
-      facts: noFacts,
-    })),
-    samples,
-  ),
-  end: 'terminated',
-  stop: 'diagnosed',
-  maxTurns: 9,
-  spent: { money: 0, minutes: 0 },
-  budget: { money: 1, minutes: 1 },
 })
 
 test('masks what the world wrote and carries what the policy drew', () => {

@@ -349,7 +349,7 @@ describe('what a run is told and gives back', () => {
     events.on('group-formed', ({ id }) => formed.push(id))
     events.on('step-end', (metrics) => told.push(metrics))
     const { steps, metrics } = await least(embedded({ actionSpace: words }), {
-      ...{ groupsPerStep: 3, groupSize: 4, steps: 5, events },
+      ...{ groupsPerStep: 3, groupSize: 4, steps: 5, events, runId: 'r' },
       afterStep: (one) => {
         made.push(one)
         return one.step === 2 ? 'stop' : undefined
@@ -358,7 +358,7 @@ describe('what a run is told and gives back', () => {
     expect(steps).toBe(2)
     expect(made.map(({ step }) => step)).toEqual([1, 2])
     expect(metrics).toEqual(made.map((one) => one.metrics))
-    expect(made[1]?.groups.map(({ id }) => id)).toEqual(['2/0', '2/1', '2/2'])
+    expect(made[1]?.groups.map(({ id }) => id)).toEqual(['r/2/0', 'r/2/1', 'r/2/2'])
     expect(made[1]?.groups.every(({ episodes }) => episodes.length === 4)).toBe(true)
     // Onlookers see the same.
     expect(told).toEqual(metrics)
@@ -376,7 +376,7 @@ describe('advantages', () => {
   const groupsBy = async (advantages: NonNullable<GrpoOptions['advantages']>) => {
     const groups: Group[] = []
     await run(embedded({ actionSpace: words }), {
-      ...{ advantages, steps: 1 },
+      ...{ advantages, steps: 1, runId: 'r' },
       afterStep: (made) => {
         groups.push(...made.groups)
         return undefined

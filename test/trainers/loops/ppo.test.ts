@@ -214,7 +214,7 @@ describe('what a run is told and gives back', () => {
   test('hands the episodes and scores of a step to afterStep', async () => {
     const made: PpoStep[] = []
     const { metrics } = await least(open(), {
-      ...{ episodesPerStep: 5, steps: 3 },
+      ...{ episodesPerStep: 5, steps: 3, runId: 'r' },
       afterStep: (one) => {
         made.push(one)
         return one.step === 2 ? 'stop' : undefined
@@ -226,7 +226,7 @@ describe('what a run is told and gives back', () => {
       [2, 5],
     ])
     const [first] = made
-    expect(first?.episodes.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4].map((n) => `1/${n}/0`))
+    expect(first?.episodes.map(({ id }) => id)).toEqual([0, 1, 2, 3, 4].map((n) => `r/1/${n}/0`))
     expect(average(first?.scores.map(({ total }) => total) ?? [])).toBe(metrics[0]?.reward)
   })
 })

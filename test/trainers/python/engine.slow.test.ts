@@ -4,9 +4,11 @@ import { describeWithPython } from '../../fixtures/python.js'
 
 describeWithPython('the torch engine', 'sidecar', (run) => {
   test.each([
-    ['training', 16],
-    ['sampling', 15],
+    ['training', 18],
+    ['sampling', 19],
     ['folders', 9],
+    ['architectures', 4],
+    ['bits', 2],
   ])(
     '%s',
     (name, count) => {

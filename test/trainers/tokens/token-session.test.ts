@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Env } from '../../../src/env.js'
 import { consultation } from '../../../src/envs/consultation.js'
+import { Fault } from '../../../src/error.js'
 import type { Patient } from '../../../src/patient.js'
 import type { Reward } from '../../../src/reward.js'
 import { episodeSegments } from '../../../src/trainers/batches/segments.js'
@@ -41,7 +42,7 @@ function world() {
   }
   const env: Env = consultation({ cases: [tinyCase()], patient, maxTurns: 5, reward: half })
   return {
-    env,
+    ...{ env, patient },
     fail(now: boolean) {
       down = now
     },
@@ -169,6 +170,55 @@ describe('a token session', () => {
   })
 })
 
+describe('a context that is full', () => {
+  /** A session whose second prompt has no room, with a reward that fails once. */
+  async function overflowing() {
+    const tokenizer = await open('chatml')
+    const { next: wide } = await begun(tokenizer)
+    let failures = 1
+    const reward: Reward = Object.assign(
+      async () => {
+        if (failures-- > 0) throw new Fault('component-failed', 'the judge: 503')
+        return { total: 0.25, parts: {} }
+      },
+      { rewardName: 'quarter', bounds: [0, 1] as const, source: 'test' },
+    )
+    const env = consultation({ cases: [tinyCase()], patient: world().patient, maxTurns: 5, reward })
+    const contextLength = (wide as ToRead).prompt.length + 40
+    const options = optionsOf(tokenizer, env, { contextLength, maxTokens: 40 })
+    const session = await openTokenSession(options, { seed: 3 })
+    const read = session.next as ToRead
+    const draw = { ...(await drawOf(tokenizer, 5, read)), index: 0 }
+    return { session, draw, options }
+  }
+
+  test('ends the episode; if that fails, the same draw ends it when given again', async () => {
+    const { session, draw } = await overflowing()
+    await expect(session.drawn(draw)).rejects.toThrow('503')
+    const end = await session.drawn(draw)
+    expect(end).toMatchObject({ done: true, score: { total: 0.25 } })
+    expect((end as SessionEnd).episode.turns.map(({ action }) => action.kind)).toEqual([
+      'ask',
+      'give-up',
+    ])
+    expect(await session.drawn(draw)).toBe(end)
+  })
+
+  test('ends it in another process too', async () => {
+    const { session, draw, options } = await overflowing()
+    await expect(session.drawn(draw)).rejects.toThrow('503')
+    const saved = JSON.parse(JSON.stringify(session.save()))
+    const { next } = await restoreTokenSession({ ...options, env: world().env }, saved)
+    expect(next).toMatchObject({ done: true, score: { total: 0.5 } })
+  })
+
+  test('at the first prompt ends it before anything is drawn', async () => {
+    const tokenizer = await open('chatml')
+    const { next } = await begun(tokenizer, { contextLength: 20 })
+    expect(next).toMatchObject({ done: true, forks: 0, episode: { stop: 'gave-up' } })
+  })
+})
+
 describe('what is wrong is refused, and nothing has happened', () => {
   const refused = async (change: object, error: string | RegExp) => {
     const tokenizer = await open('chatml')
@@ -201,7 +251,9 @@ describe('what is wrong is refused, and nothing has happened', () => {
     const tokenizer = await open('chatml')
     const strict = await begun(tokenizer, { forks: 'refuse' })
     const first = await drawOf(tokenizer, 4, strict.next as ToRead)
-    await expect(strict.drawn({ ...first, prompt: [1, 2, 3] })).rejects.toThrow('read others')
+    await expect(strict.drawn({ ...first, prompt: [1, 2, 3] })).rejects.toThrow(
+      `got one whose \`prompt[0]\` is \`1\`, not \`${(strict.next as ToRead).prompt[0]}\``,
+    )
     const lax = await begun(tokenizer)
     await lax.drawn(first)
     const { next } = lax

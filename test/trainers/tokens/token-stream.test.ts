@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/chat.js'
-import type { Episode, Sample } from '../../../src/episode.js'
+import type { Sample } from '../../../src/episode.js'
 import { episodeSegments } from '../../../src/trainers/batches/segments.js'
 import type { ChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
 import { openChatTokenizer } from '../../../src/trainers/tokens/chat-tokenizer.js'
@@ -14,8 +14,7 @@ import {
   encodeRendering,
   startStream,
 } from '../../../src/trainers/tokens/token-stream.js'
-import { noFacts } from '../../../src/turn.js'
-import { withSamples } from '../../fixtures/draws.js'
+import { sampledEpisode as episode } from '../../fixtures/draws.js'
 import { fc } from '../../fixtures/property.js'
 import { asUtf8, draw, families, folderOf, open, text } from './conversation.js'
 
@@ -51,28 +50,6 @@ function play(
   }
   return { streams, samples, texts, last: streams.at(-1) as TokenStream }
 }
-
-const episode = (samples: readonly Sample[]): Episode => ({
-  id: 'e',
-  caseId: 'c',
-  seed: 0,
-  agent: 'a',
-  language: 'en',
-  intake: { view: 'doctor', demographics: { speaker: 'self' }, complaint: { en: 'x' } },
-  turns: withSamples(
-    samples.map(() => ({
-      action: { kind: 'ask', text: 'q' },
-      outcome: { kind: 'answered', text: 'a' },
-      facts: noFacts,
-    })),
-    samples,
-  ),
-  end: 'terminated',
-  stop: 'diagnosed',
-  maxTurns: 9,
-  spent: { money: 0, minutes: 0 },
-  budget: { money: 1, minutes: 1 },
-})
 
 const extendsIds = (prefix: readonly number[], longer: readonly number[]) =>
   prefix.every((id, i) => id === longer[i])

@@ -192,8 +192,8 @@ function makeParts(knowledge: Knowledge) {
   }
 }
 
-/** How a part of the lexicon is got. */
-type Take = <T>(part: SlowValue<T>) => T
+/** How a part of the lexicon is got; where it must be made first, `next` is made with it. */
+type Take = <T>(part: SlowValue<T>, next?: SlowValue<unknown>) => T
 
 const lexiconOf = (
   knowledge: Knowledge,
@@ -209,18 +209,26 @@ const lexiconOf = (
     return take(parts.family)
   },
   tree: (text) => take(fitting(parts.tree, text)),
-  findSimilar: (text) => take(parts.similar[han.test(text) ? 'zh' : 'en'])(text),
+  // What similarity leaves unclear is corrected next.
+  findSimilar: (text) =>
+    (han.test(text)
+      ? take(parts.similar.zh, parts.homophones)
+      : take(parts.similar.en, parts.spelling))(text),
 })
 
 /** Thrown by a lexicon whose part is not made yet. */
 export class NotReady extends Error {
   override readonly name = 'NotReady'
-  /** The part that is needed. */
-  readonly part: SlowValue<unknown>
+  readonly #parts: readonly SlowValue<unknown>[]
 
-  constructor(part: SlowValue<unknown>) {
+  constructor(parts: readonly SlowValue<unknown>[]) {
     super('Expected a part of the lexicon to be made before its use')
-    this.part = part
+    this.#parts = parts
+  }
+
+  /** Makes the part in slices, and the one that is likely to be needed after it: each means another try for all who wait. */
+  async prepare(): Promise<void> {
+    for (const part of this.#parts) await part.prepare()
   }
 }
 
@@ -237,8 +245,8 @@ export const getLexicons = perKnowledge((knowledge): Lexicons => {
   const parts = makeParts(knowledge)
   return {
     atOnce: lexiconOf(knowledge, parts, (part) => part.get()),
-    whenReady: lexiconOf(knowledge, parts, (part) => {
-      if (!part.ready) throw new NotReady(part)
+    whenReady: lexiconOf(knowledge, parts, (part, next) => {
+      if (!part.ready) throw new NotReady(next ? [part, next] : [part])
       return part.get()
     }),
   }

@@ -329,7 +329,7 @@ export const understandInSlices = <T>(
       parsed = interpreters(knowledge).whenReady(utterance)
     } catch (error) {
       if (!(error instanceof NotReady)) throw error
-      return error.part.prepare().then(() => understandInSlices(knowledge, utterance, use))
+      return error.prepare().then(() => understandInSlices(knowledge, utterance, use))
     }
     return use(parsed)
   })

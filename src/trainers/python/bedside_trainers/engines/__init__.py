@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +21,13 @@ def open_engine(
     """Opens the engine `peft` or `unsloth` on a model folder, without falling back to the other.
 
     `dtype` auto is float32 on a CPU and bfloat16 on CUDA. Options: the fields of `options.Options`, `model_name`
-    (the model's name for clients; default the folder's name) and `checkpointing` (recomputes activations in the
-    backward pass; default on CUDA).
+    (the model's name for clients; default the folder's name), `checkpointing` (recomputes activations in the
+    backward pass; default on CUDA) and `context_length` (most tokens of a sequence; default, and at most, the model's).
     @raises EngineError for an unsuitable folder, device, precision or option
     """
-    # Read when torch is loaded. Threads that spin while waiting starve other processes.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from .environment import prepare_environment
+
+    prepare_environment()
     from .engine import EngineError
     from .options import Options
 
@@ -44,6 +44,7 @@ def open_engine(
     given = dict(options or {})
     label = given.pop("model_name", path.name)
     checkpointing = given.pop("checkpointing", None)
+    context_length = given.pop("context_length", None)
     unknown = set(given) - set(Options.__dataclass_fields__)
     if unknown:
         raise EngineError(
@@ -55,5 +56,6 @@ def open_engine(
         dtype=dtype,
         device=device,
         checkpointing=checkpointing,
+        context_length=context_length,
         options=Options(**given),
     )

@@ -27,9 +27,17 @@ def _weighted_sum(weights: Tensor, values: Tensor) -> Tensor:
     return total
 
 
-def attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor, scale: float) -> Tensor:
+def attend(
+    query: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor,
+    scale: float,
+    softcap: float | None = None,
+) -> Tensor:
     """Attention of queries (rows, query heads, length, width) over keys and values (rows, heads, span, width), with an
-    additive mask (rows, 1, length, span); returns (rows, length, query heads, width)."""
+    additive mask (rows, 1, length, span); returns (rows, length, query heads, width). `softcap` bounds scores s to
+    softcap · tanh(s / softcap)."""
     rows, query_heads, length, width = query.shape
     heads = keys.shape[1]
     group = query_heads // heads * length
@@ -38,6 +46,8 @@ def attend(query: Tensor, keys: Tensor, values: Tensor, mask: Tensor, scale: flo
     if spare:
         queries = functional.pad(queries, (0, 0, 0, spare))
     scores = torch.bmm(queries, keys.flatten(0, 1).transpose(1, 2))
+    if softcap is not None:
+        scores.div_(softcap).tanh_().mul_(softcap)
     real = scores[:, :group].view(rows, heads, -1, length, keys.shape[2])
     real.add_(mask[:, :, None])
     total = _weighted_sum(torch.softmax(scores, dim=-1), values.flatten(0, 1))

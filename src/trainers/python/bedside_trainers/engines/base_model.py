@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,9 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from . import blocks, targets
+from .bits import NOTE, bits_hold
 from .decoder import Decoder
 from .engine import EngineError, EngineInfo, ModelSpec
-from .reading import Readers, check_reading, merged_weights
+from .logits import find_transform
+from .reading import Readers, check_reading, merged_weights, probe_tokens
 from .threads import Threads
 from .weights import Body, Weights, structural_copy
 
@@ -42,6 +45,9 @@ class Library(Protocol):
     def hidden(self, causal: nn.Module) -> Callable[[Tensor], Tensor]:
         """The library's forward pass, from token ids to the last hidden states of whole sequences."""
 
+    def logits(self, causal: nn.Module) -> Callable[[Tensor], Tensor]:
+        """The library's forward pass, from token ids to the model's own logits."""
+
     def write_adapter_config(
         self, spec: ModelSpec, names: Sequence[str], base: str, folder: Path
     ) -> None: ...
@@ -69,7 +75,8 @@ class BaseModel:
         *,
         checkpointing: bool,
     ) -> None:
-        self.info = info
+        repeatable = bits_hold(causal.parameters())
+        self.info = info if repeatable else replace(info, notes=(*info.notes, NOTE))
         self.identity = identity
         self._library = library
         self._causal = causal.requires_grad_(False)
@@ -81,13 +88,20 @@ class BaseModel:
         # Trained weights are in full precision even if the base is not.
         self._trained = torch.float64 if self.dtype == torch.float64 else torch.float32
         self.threads = Threads(info.parameters, self.device)
+        ids, logits = probe_tokens(info.vocab_size, self.device), library.logits(self._causal)
+        hidden = library.hidden(self._causal)
+        self.transform = find_transform(self._causal, hidden, logits, ids)
         self._readers = Readers(
-            self._base_weights(), self.threads, self._plain_reader, self._adapted_reader
+            self._base_weights(),
+            self.threads,
+            self.transform,
+            self._plain_reader,
+            self._adapted_reader,
         )
-        own = blocks.Blocks(self._causal).train if self._has_own_forward() else None
-        decoder = self.decoder("", None, {})
-        whole = library.hidden(self._causal)
-        self.same_bits = check_reading(decoder, whole, own, info.vocab_size)
+        if self._has_own_forward():
+            hidden = blocks.Blocks(self._causal).train
+        equal = check_reading(info.arch, lambda: self.decoder("", None, {}), logits, hidden, ids)
+        self.same_bits = repeatable and equal
         self.forget("")
 
     def _has_own_forward(self) -> bool:
@@ -121,10 +135,10 @@ class BaseModel:
         if self._has_own_forward():
             scale = spec.alpha / spec.rank if spec.mode == "lora" else 0.0
             own = blocks.Blocks(causal, scale, checkpointing=self._checkpointing)
-            return Body(causal, own.train, head, parameters)
+            return Body(causal, own.train, head, parameters, self.transform)
         if self._checkpointing:
             self._library.checkpoint_activations(causal)
-        return Body(causal, self._library.hidden(causal), head, parameters)
+        return Body(causal, self._library.hidden(causal), head, parameters, self.transform)
 
     def initial(self, body: Body, generator: torch.Generator) -> Weights:
         weights: Weights = {}
@@ -173,6 +187,9 @@ class BaseModel:
 
     def decoder(self, name: str, spec: ModelSpec | None, weights: Weights) -> Decoder:
         return self._readers.decoder(name, spec, weights)
+
+    def merged_bytes(self) -> int:
+        return self._readers.merged_bytes()
 
     def forget(self, name: str) -> None:
         self._readers.forget(name)

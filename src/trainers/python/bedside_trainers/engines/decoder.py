@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
+from .logits import LogitTransform
 from .slots import KeyShape, SlotBatch
 from .threads import Threads
 
@@ -26,6 +27,7 @@ class Decoder:
 
     trunk: Trunk
     head: nn.Module
+    transform: LogitTransform
     keys: KeyShape
     dtype: torch.dtype
     device: torch.device
@@ -45,4 +47,4 @@ class Decoder:
         """Logits of hidden states: (rows, width) to (rows, vocabulary)."""
         spare = -len(hidden) % ROWS
         padded = pad(hidden, (0, 0, 0, spare)) if spare else hidden
-        return self.head(padded)[: len(hidden)]
+        return self.transform.apply(self.head(padded)[: len(hidden)])

@@ -71,6 +71,8 @@ class EngineInfo:
     heads: Sequence[str] = ("language", "value")
     exports: Sequence[str] = ("adapter", "merged")
     losses: Sequence[str] = ()
+    # What is promised elsewhere and does not hold on this machine, in sentences.
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,10 @@ class Engine(Protocol):
         """Loads a checkpoint's weights as a snapshot for sampling."""
 
     def drop_snapshot(self, name: str) -> None: ...
+
+    @property
+    def snapshots_full(self) -> bool:
+        """Whether snapshots take up their budget of memory, so that one should go before the next is made."""
 
     # Sampling: continuous batching. Jobs are admitted between two tokens.
     def submit(self, job: SampleJob) -> None:

@@ -35,12 +35,6 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise EngineError(
             f"Expected a tokenizer (tokenizer.json) in {folder}: save it beside the weights"
         )
-    settings = folder / "tokenizer_config.json"
-    inline = settings.is_file() and json.loads(settings.read_text("utf8")).get("chat_template")
-    if not inline and not (folder / "chat_template.jinja").is_file():
-        raise EngineError(
-            f"Expected a chat template in {folder}: add chat_template.jinja to the tokenizer"
-        )
     return json.loads(config.read_text("utf8"))
 
 

@@ -22,7 +22,7 @@ class Foundation(Protocol):
     identity: Mapping[str, Any]
     device: torch.device
     threads: Threads
-    # Whether training and sampling give a token bit-identical results in any batch; tested at open.
+    # Whether training and sampling give a token bit-identical log-probs in any batch; tested at open.
     same_bits: bool
 
     def check(self, spec: ModelSpec) -> Sequence[str]:
@@ -45,6 +45,9 @@ class Foundation(Protocol):
 
     def decoder(self, name: str, spec: ModelSpec | None, weights: Weights) -> Decoder:
         """A decoder with these weights, for the snapshot of this name; of the base model without a spec."""
+
+    def merged_bytes(self) -> int:
+        """Bytes of weights that are kept merged for snapshots."""
 
     def forget(self, name: str) -> None:
         """Drops the cache of the snapshot of this name."""

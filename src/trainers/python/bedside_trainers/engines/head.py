@@ -7,14 +7,18 @@ from torch import Tensor
 from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
-# Maximum elements of a chunk of logits (32 MiB in float32), and its maximum rows.
-CHUNK_ELEMENTS = 1 << 23
-CHUNK_ROWS = 1024
+from .logits import LogitTransform
+
+# Maximum elements of a chunk of logits, and its maximum rows, by type of device: 32 MiB in float32 for a CPU's cache,
+# 512 MiB for a GPU, whose small products are slow.
+CHUNK_ELEMENTS = {"cpu": 1 << 23, "cuda": 1 << 27}
+CHUNK_ROWS = {"cpu": 1024, "cuda": 16384}
 
 
-def chunk_rows(vocabulary: int) -> int:
+def chunk_rows(vocabulary: int, device: torch.device) -> int:
     """Rows of one chunk of logits for a vocabulary of this size."""
-    return max(16, min(CHUNK_ROWS, CHUNK_ELEMENTS // vocabulary // 16 * 16))
+    rows = CHUNK_ELEMENTS.get(device.type, CHUNK_ELEMENTS["cpu"]) // vocabulary // 16 * 16
+    return max(16, min(CHUNK_ROWS.get(device.type, CHUNK_ROWS["cpu"]), rows))
 
 
 def at_least_float32(logits: Tensor) -> Tensor:
@@ -47,29 +51,30 @@ class _LinearHead(torch.autograd.Function):
     """Linear head that recomputes logits in the backward pass, so that only one chunk is in memory at a time."""
 
     @staticmethod
-    def forward(ctx, hidden, weight, bias, targets, temperature):
-        rows = chunk_rows(weight.shape[0])
+    def forward(ctx, hidden, weight, bias, targets, temperature, transform):
+        rows = chunk_rows(weight.shape[0], weight.device)
         parts = []
         for start in range(0, hidden.shape[0], rows):
             span = slice(start, start + rows)
-            logits = _logits(hidden[span], weight, bias)
+            logits = transform.apply(_logits(hidden[span], weight, bias))
             temps = None if temperature is None else temperature[span]
             parts.append(_statistics(scaled_logprobs(logits, temps), targets[span]))
         picked, entropy = (torch.cat(column) for column in zip(*parts))
         ctx.save_for_backward(hidden, weight, bias, targets, temperature, entropy)
+        ctx.transform = transform
         return picked, entropy
 
     @staticmethod
     def backward(ctx, picked_grad, entropy_grad):
         hidden, weight, bias, targets, temperature, entropy = ctx.saved_tensors
-        rows = chunk_rows(weight.shape[0])
+        rows = chunk_rows(weight.shape[0], weight.device)
         wants_weight, wants_bias = ctx.needs_input_grad[1:3]
         hidden_grad = torch.empty_like(hidden)
         weight_grad = torch.zeros_like(weight) if wants_weight else None
         bias_grad = torch.zeros_like(bias) if wants_bias else None
         for start in range(0, hidden.shape[0], rows):
             span = slice(start, start + rows)
-            logits = functional.linear(hidden[span], weight, bias)
+            logits = ctx.transform.apply(functional.linear(hidden[span], weight, bias))
             temps = None if temperature is None else temperature[span]
             up = _logit_grad(
                 scaled_logprobs(logits, temps),
@@ -80,13 +85,13 @@ class _LinearHead(torch.autograd.Function):
             )
             if temps is not None:
                 up.div_(temps[:, None].to(up.dtype))
-            up = up.to(weight.dtype)
+            up = ctx.transform.pull_back_(up, logits).to(weight.dtype)
             torch.mm(up, weight, out=hidden_grad[span])
             if wants_weight:
                 weight_grad.addmm_(up.t(), hidden[span])
             if wants_bias:
                 bias_grad.add_(up.sum(0))
-        return hidden_grad, weight_grad, bias_grad, None, None
+        return hidden_grad, weight_grad, bias_grad, None, None, None
 
 
 def _logit_grad(logprobs, targets, entropy, picked_grad, entropy_grad) -> Tensor:
@@ -105,17 +110,22 @@ def _logit_grad(logprobs, targets, entropy, picked_grad, entropy_grad) -> Tensor
 
 
 def token_statistics(
-    head: torch.nn.Module, hidden: Tensor, targets: Tensor, temperature: Tensor | None
+    head: torch.nn.Module,
+    transform: LogitTransform,
+    hidden: Tensor,
+    targets: Tensor,
+    temperature: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
-    """log p of each row's target and the row's entropy, differentiable by hidden states and head."""
+    """log p of each row's target and the row's entropy, differentiable by hidden states and head; `transform` makes
+    logits of the head's output."""
     if type(head) is torch.nn.Linear:
         hidden = hidden.to(head.weight.dtype)
-        return _LinearHead.apply(hidden, head.weight, head.bias, targets, temperature)
+        return _LinearHead.apply(hidden, head.weight, head.bias, targets, temperature, transform)
 
     def chunk_statistics(rows, wanted, temps):
-        return _statistics(scaled_logprobs(head(rows), temps), wanted)
+        return _statistics(scaled_logprobs(transform.apply(head(rows)), temps), wanted)
 
-    size = chunk_rows(head.out_features)
+    size = chunk_rows(head.out_features, hidden.device)
     parts = []
     for start in range(0, max(1, len(hidden)), size):
         span = slice(start, start + size)

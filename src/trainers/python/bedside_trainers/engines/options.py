@@ -19,10 +19,13 @@ class Options:
     rows: int | None = None
     # Prompt tokens read in one pass. Default 1024, on CUDA 8192.
     prompt_tokens: int | None = None
-    # Keys and values of sequences being sampled, per snapshot. Default 1 GiB, on CUDA a quarter of the memory.
+    # Keys and values of sequences being sampled, of all snapshots. Default 1 GiB, on CUDA a quarter of the memory.
     key_bytes: int | None = None
-    # Keys and values of past sequences, per snapshot. Default a quarter of `key_bytes`.
+    # Keys and values of past sequences, of all snapshots. Default a quarter of `key_bytes`.
     stored_bytes: int | None = None
+    # Weights of snapshots, beyond which those unused longest are to go; two are kept at any size. Default 2 GiB, on
+    # CUDA an eighth of the memory.
+    snapshot_bytes: int | None = None
 
     def for_device(self, device: torch.device) -> Options:
         """Completes the sizes for a device. @raises EngineError for an invalid size"""
@@ -33,12 +36,13 @@ class Options:
             "rows": 256 if on_cuda else 64,
             "prompt_tokens": 8192 if on_cuda else 1024,
             "key_bytes": memory // 4,
+            "snapshot_bytes": memory // 8 if on_cuda else 2 << 30,
         }
         given = {name: size for name, size in asdict(self).items() if size is not None}
         sizes = usual | given
         sizes.setdefault("stored_bytes", sizes["key_bytes"] // 4)
         for name, size in sizes.items():
-            least = 0 if name == "stored_bytes" else 1
+            least = 0 if name in ("stored_bytes", "snapshot_bytes") else 1
             if type(size) is not int or size < least:
                 raise EngineError(
                     f"Expected `{name}` to be a whole number >= {least}, got {size!r}"

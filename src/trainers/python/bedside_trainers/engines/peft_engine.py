@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import torch
 import transformers
 from safetensors import SafetensorError
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.modeling_layers import GradientCheckpointingLayer
 
 from . import folder as model_folder
 from . import targets
@@ -57,12 +60,31 @@ class PeftLibrary:
         causal.save_pretrained(folder)
 
     def hidden(self, causal: nn.Module) -> Callable[[Tensor], Tensor]:
-        trunk = getattr(causal, causal.base_model_prefix)
+        trunk = getattr(causal, causal.base_model_prefix, None)
+        if trunk is None:
+            raise EngineError(
+                f"This architecture is not served here ({causal.config.model_type}): it has no trunk "
+                f"{causal.base_model_prefix!r} apart from its head"
+            )
         return lambda ids: trunk(input_ids=ids, use_cache=False)[0]
 
+    def logits(self, causal: nn.Module) -> Callable[[Tensor], Tensor]:
+        def read(ids: Tensor) -> Tensor:
+            # The plain implementation is the reference: others leave out what they cannot do, such as capped scores.
+            kept = causal.config._attn_implementation
+            causal.set_attn_implementation("eager")
+            try:
+                return causal(input_ids=ids, use_cache=False).logits
+            finally:
+                causal.set_attn_implementation(kept)
+
+        return read
+
     def checkpoint_activations(self, causal: nn.Module) -> None:
-        causal.gradient_checkpointing_enable({"use_reentrant": False})
-        causal.train()
+        # Not the library's switch: it wants modules in training mode, where a configuration's dropout is on.
+        for layer in causal.modules():
+            if isinstance(layer, GradientCheckpointingLayer):
+                layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)
 
     def read_slots(self, causal: nn.Module) -> None:
         transformers.AttentionInterface.register(_SLOTS, slot_attention)
@@ -85,10 +107,28 @@ def _dtype(dtype: str, device: torch.device) -> torch.dtype:
     return _DTYPES[dtype]
 
 
+def _context_length(config: Any, asked: int | None) -> int:
+    """The model's context length, or the shorter one asked for. @raises EngineError if there is neither"""
+    most = getattr(config, "max_position_embeddings", None)
+    if asked is None and most is None:
+        raise EngineError(
+            f"Expected the option `context_length`: the configuration of {config.model_type} names none"
+        )
+    if asked is not None and (type(asked) is not int or not 1 <= asked <= (most or asked)):
+        limit = "or more" if most is None else f"to {most}, the model's own"
+        raise EngineError(f"Expected `context_length` to be 1 {limit}, got {asked!r}")
+    return asked or most
+
+
 def describe(
-    causal: nn.Module, name: str, path: Path, engine: str, versions: Mapping[str, str]
+    causal: nn.Module,
+    name: str,
+    path: Path,
+    engine: str,
+    versions: Mapping[str, str],
+    context_length: int | None = None,
 ) -> EngineInfo:
-    """Engine information of a loaded model."""
+    """Engine information of a loaded model. @raises EngineError for a context length it does not have"""
     config, some = causal.config.get_text_config(), next(causal.parameters())
     libraries = (torch, transformers, peft)
     return EngineInfo(
@@ -99,7 +139,7 @@ def describe(
         model_name=name,
         model_path=str(path),
         arch=config.model_type,
-        context_length=config.max_position_embeddings,
+        context_length=_context_length(config, context_length),
         vocab_size=config.vocab_size,
         parameters=sum(one.numel() for one in causal.parameters()),
         tied_embeddings=targets.tied(causal),
@@ -107,13 +147,13 @@ def describe(
     )
 
 
-def _load(path: Path, dtype: torch.dtype) -> tuple[nn.Module, Any]:
+def _load(path: Path, dtype: torch.dtype, attention: str) -> tuple[nn.Module, Any]:
     transformers.utils.logging.disable_progress_bar()
     try:
         causal, loading = AutoModelForCausalLM.from_pretrained(
             path,
             dtype=dtype,
-            attn_implementation="sdpa",
+            attn_implementation=attention,
             local_files_only=True,
             output_loading_info=True,
         )
@@ -130,14 +170,24 @@ def _load(path: Path, dtype: torch.dtype) -> tuple[nn.Module, Any]:
 
 
 def open_peft(
-    path: Path, *, name: str, dtype: str, device: str, checkpointing: bool | None, options: Options
+    path: Path,
+    *,
+    name: str,
+    dtype: str,
+    device: str,
+    checkpointing: bool | None,
+    context_length: int | None,
+    options: Options,
 ) -> TorchEngine:
-    """Opens the engine. @raises EngineError for a folder without a model, or an unavailable device or dtype"""
-    model_folder.read_config(path)
+    """Opens the engine. @raises EngineError for a folder without a model it can serve, or an unavailable device or dtype"""
+    config = model_folder.read_config(path)
     where = _device(device)
-    causal, tokenizer = _load(path, _dtype(dtype, where))
+    # Torch's fused attention has no cap of scores.
+    attention = "eager" if config.get("attn_logit_softcapping") else "sdpa"
+    causal, tokenizer = _load(path, _dtype(dtype, where), attention)
     causal = causal.to(where)
-    info, identity = describe(causal, name, path, "peft", {}), model_folder.identity(path)
+    info = describe(causal, name, path, "peft", {}, context_length)
+    identity = model_folder.identity(path)
     again = where.type == "cuda" if checkpointing is None else checkpointing
     library = PeftLibrary()
     base = BaseModel(library, causal, tokenizer, path, info, identity, checkpointing=again)

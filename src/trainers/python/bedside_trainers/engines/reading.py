@@ -12,12 +12,16 @@ from .blocks import Blocks, is_supported, merges_lora
 from .decoder import Decoder, Trunk
 from .engine import EngineError, ModelSpec
 from .fused import merge_lora
+from .head import scaled_logprobs
+from .logits import LogitTransform
 from .slots import KeyShape, SlotBatch, Slots
 from .threads import Threads
 from .weights import Body, Weights
 
-_UNSUPPORTED = "This architecture has an attention that sampling here does not know"
-# Bytes for merged weights beside those of the last two snapshots used, each the size of the weights LoRA is on.
+_UNSUPPORTED = "This architecture is not served here"
+# Rounding between two ways to compute a log-prob, as a share of the largest logit times the square root of the layers.
+_ROUNDING = {torch.float32: 2e-6, torch.bfloat16: 0.02}
+# Bytes for merged weights, of which those of the last two snapshots used are kept at any size.
 _KEPT_BYTES = 1 << 30
 
 
@@ -70,18 +74,20 @@ class Readers:
         self,
         base: Weights,
         threads: Threads,
+        transform: LogitTransform,
         plain: Callable[[], nn.Module],
         adapted: Callable[[ModelSpec], tuple[nn.Module, Mapping[str, nn.Parameter]]],
     ) -> None:
         self._base = base
         self._threads = threads
+        self._transform = transform
         self._plain = plain
         self._adapted = adapted
         some = next(iter(base.values()))
         self._dtype, self._device = some.dtype, some.device
         self._merges = merges_lora(some)
         self._made: dict[tuple, tuple[Body, Decoder]] = {}
-        self._merged: OrderedDict[str, Weights] = OrderedDict()
+        self._merged: OrderedDict[str, tuple[Weights, int]] = OrderedDict()
 
     def decoder(self, name: str, spec: ModelSpec | None, weights: Weights) -> Decoder:
         """A decoder with these weights, for the snapshot of this name."""
@@ -93,14 +99,20 @@ class Readers:
     def forget(self, name: str) -> None:
         self._merged.pop(name, None)
 
+    def merged_bytes(self) -> int:
+        """Bytes of kept weights that are neither the base's nor a snapshot's own."""
+        return sum(size for _, size in list(self._merged.values()))
+
     def _full_weights(self, name: str, spec: ModelSpec | None, weights: Weights) -> Weights:
         if name not in self._merged:
-            self._merged[name] = merged_weights(self._base, spec, weights)
-            each = sum(one.nbytes for one in self._base.values())
-            while len(self._merged) > max(2, _KEPT_BYTES // each):
+            whole = merged_weights(self._base, spec, weights)
+            held = {id(one) for one in (*self._base.values(), *weights.values())}
+            size = sum(one.nbytes for one in whole.values() if id(one) not in held)
+            self._merged[name] = whole, size
+            while len(self._merged) > 2 and self.merged_bytes() > _KEPT_BYTES:
                 self._merged.popitem(last=False)
         self._merged.move_to_end(name)
-        return self._merged[name]
+        return self._merged[name][0]
 
     def _reader(self, adapter: ModelSpec | None) -> tuple[Body, Decoder]:
         key = () if adapter is None else (adapter.rank, adapter.alpha, *_targets(adapter))
@@ -113,7 +125,13 @@ class Readers:
             head = causal.get_output_embeddings()
             trunk = Blocks(causal).read if is_supported(causal) else library_trunk(causal)
             decoder = Decoder(
-                trunk, head, key_shape(causal), self._dtype, self._device, self._threads
+                trunk,
+                head,
+                self._transform,
+                key_shape(causal),
+                self._dtype,
+                self._device,
+                self._threads,
             )
             self._made[key] = Body(causal, _refuse_training, head, parameters), decoder
         return self._made[key]
@@ -129,35 +147,46 @@ def _refuse_training(_: Tensor) -> Tensor:
 
 @torch.inference_mode()
 def read_in_parts(decoder: Decoder, ids: Tensor) -> Tensor:
-    """Hidden states of sequences read through slots in three parts: a prompt, one token, the rest.
-    @raises EngineError if the model cannot read slots"""
+    """Hidden states of sequences read through slots in three parts: a prompt, one token, the rest."""
     slots = Slots(decoder.keys, decoder.dtype, decoder.device)
     slots.reserve(*ids.shape)
     parts = []
-    try:
-        for start, stop in ((0, 9), (9, 10), (10, ids.shape[1])):
-            positions = torch.arange(start, stop, device=decoder.device).expand(len(ids), -1)
-            batch = SlotBatch(slots, 0, positions, stop)
-            parts.append(decoder.hidden(ids[:, start:stop], batch))
-    except (RuntimeError, TypeError, ValueError, LookupError, AttributeError) as error:
-        raise EngineError(f"{_UNSUPPORTED}: {error}") from error
+    for start, stop in ((0, 9), (9, 10), (10, ids.shape[1])):
+        positions = torch.arange(start, stop, device=decoder.device).expand(len(ids), -1)
+        batch = SlotBatch(slots, 0, positions, stop)
+        parts.append(decoder.hidden(ids[:, start:stop], batch))
     return torch.cat(parts, 1)
 
 
-HiddenStates = Callable[[Tensor], Tensor]
+TokenMap = Callable[[Tensor], Tensor]
+
+
+def probe_tokens(vocabulary: int, device: torch.device) -> Tensor:
+    """Token ids (3, 48) that a model is tried with when it is opened."""
+    return (torch.arange(1, 145, device=device) * 7 % vocabulary).view(3, 48)
 
 
 @torch.inference_mode()
 def check_reading(
-    decoder: Decoder, library: HiddenStates, own: HiddenStates | None, vocabulary: int
+    kind: str, make: Callable[[], Decoder], logits: TokenMap, hidden: TokenMap, ids: Tensor
 ) -> bool:
-    """Whether hidden states read through slots in a batch are bit-identical to those of training, `own`, alone.
-    @raises EngineError if they are not even close to the library's"""
-    ids = (torch.arange(1, 61, device=decoder.device) * 7 % vocabulary).view(3, 20)
-    parts = read_in_parts(decoder, ids)
-    whole = library(ids)
-    gap = (parts - whole).abs().max().item()
-    bound = (0.2 if decoder.dtype == torch.bfloat16 else 1e-3) * whole.abs().max().item()
-    if not gap <= bound:
-        raise EngineError(f"{_UNSUPPORTED}: hidden states are {gap} apart")
-    return own is not None and torch.equal(parts[1:2], own(ids[1:2]))
+    """Whether hidden states read through slots in a batch are bit-identical to those of training, `hidden`, alone.
+    @raises EngineError, with the gap, if log-probs of training or of sampling are not those of the model's `logits`"""
+    own = logits(ids)
+    expected = scaled_logprobs(own, None)
+    try:
+        decoder = make()
+        ways = {"training": hidden(ids), "sampling": read_in_parts(decoder, ids)}
+        alone = hidden(ids[1:2])
+    except Exception as error:  # Code of any model: whatever it raises, the model is not served.
+        raise EngineError(f"{_UNSUPPORTED} ({kind}): {error!r}") from error
+    bound = _ROUNDING.get(own.dtype, 2e-6) * decoder.keys.layers**0.5
+    bound *= max(1.0, own.abs().max().item())
+    for way, states in ways.items():
+        logprobs = scaled_logprobs(decoder.logits(states.flatten(0, 1)), None)
+        gap = (logprobs.view_as(expected) - expected).abs().max().item()
+        if not gap <= bound:
+            raise EngineError(
+                f"{_UNSUPPORTED} ({kind}): log-probs of {way} are {gap:.2g} nats from the model's own"
+            )
+    return torch.equal(ways["sampling"][1:2], alone)

@@ -24,37 +24,48 @@ class KeyShape:
 
 
 class Slots:
-    """Key-value tensor (layers, 2, rows, heads, positions, width) that grows as needed."""
+    """Key-value tensors (2, rows, heads, positions, width), one for each layer, that grow as needed."""
 
     def __init__(self, shape: KeyShape, dtype: torch.dtype, device: torch.device) -> None:
         self.shape = shape
-        self.data = torch.zeros(
-            (shape.layers, 2, 0, shape.heads, 0, shape.width), dtype=dtype, device=device
-        )
+        empty = torch.zeros((2, 0, shape.heads, 0, shape.width), dtype=dtype, device=device)
+        self.data = [empty] * shape.layers
 
-    def reserve(self, rows: int, length: int) -> None:
-        """Grows the tensor to at least this many rows and positions."""
-        _, _, had_rows, _, had_length, _ = self.data.shape
+    @property
+    def bytes(self) -> int:
+        return sum(one.nbytes for one in self.data)
+
+    def reserve(self, rows: int, length: int, cells: int | None = None) -> None:
+        """Grows to at least this many rows and positions. Keeps all rows held, or only these if they would be more
+        than `cells` positions."""
+        _, had_rows, _, had_length, _ = self.data[0].shape
         if rows <= had_rows and length <= had_length:
             return
-        rows = max(rows, had_rows)
+        kept = max(rows, had_rows)
         if length > had_length:
             length = -(-max(length, had_length * 5 // 4) // BLOCK) * BLOCK
         length = max(length, had_length)
-        shape = self.shape
-        # Zeros, not uninitialised memory: masked positions are multiplied by 0, and 0 times infinity is NaN.
-        grown = self.data.new_zeros((shape.layers, 2, rows, shape.heads, length, shape.width))
-        grown[:, :, :had_rows, :, :had_length] = self.data
-        self.data = grown
+        if cells is not None and kept * length > cells:
+            kept = rows
+        had_rows, shape = min(had_rows, kept), self.shape
+        # A layer at a time, so that only one of them is held twice.
+        for layer, had in enumerate(self.data):
+            # Zeros, not uninitialised memory: masked positions are multiplied by 0, and 0 times infinity is NaN.
+            grown = had.new_zeros((2, kept, shape.heads, length, shape.width))
+            grown[:, :had_rows, :, :had_length] = had[:, :had_rows]
+            self.data[layer] = grown
 
     def move(self, source: int, target: int, length: int) -> None:
-        self.data[:, :, target, :, :length] = self.data[:, :, source, :, :length]
+        for one in self.data:
+            one[:, target, :, :length] = one[:, source, :, :length]
 
     def put(self, row: int, stored: Tensor, length: int) -> None:
-        self.data[:, :, row, :, :length] = stored[:, :, :, :length]
+        for one, layer in zip(self.data, stored):
+            one[:, row, :, :length] = layer[:, :, :length]
 
     def take(self, row: int, length: int) -> Tensor:
-        return self.data[:, :, row, :, :length].clone()
+        """A copy of a row's keys and values, (layers, 2, heads, length, width)."""
+        return torch.stack([one[:, row, :, :length] for one in self.data])
 
 
 class SlotBatch:
@@ -64,7 +75,11 @@ class SlotBatch:
     computes beyond `count` are padding, neither stored nor attended to.
     """
 
-    def __init__(self, slots: Slots, start: int, positions: Tensor, span: int) -> None:
+    def __init__(
+        self, slots: Slots, start: int, positions: Tensor, span: int, *, from_start: bool = False
+    ) -> None:
+        # Whether every row begins at position 0, so that plain causal attention sees all there is.
+        self.from_start = from_start
         self.slots = slots
         self.start = start
         self.positions = positions
@@ -96,7 +111,7 @@ class SlotBatch:
             hidden = at > here
             if window is not None:
                 hidden = hidden | (at <= here - window)
-            mask = torch.zeros(hidden.shape, dtype=self.slots.data.dtype, device=hidden.device)
+            mask = torch.zeros(hidden.shape, dtype=self.slots.data[0].dtype, device=hidden.device)
             self._masks[window] = mask.masked_fill_(hidden, float("-inf"))
         return self._masks[window]
 
@@ -108,21 +123,34 @@ def attend_slots(
     batch: SlotBatch,
     scale: float,
     window: int | None = None,
+    softcap: float | None = None,
 ) -> Tensor:
     """Attention over a batch's rows; (rows, query heads, length, width) to (rows, length, query heads, width)."""
-    mask = batch.mask(window)
     real = query[: batch.count]
-    if query.device.type == "cpu":
-        out = attend(real, keys, values, mask, scale)
+    if query.device.type == "cpu" or softcap is not None:
+        out = attend(real, keys, values, batch.mask(window), scale, softcap)
     else:
-        out = functional.scaled_dot_product_attention(
-            real, keys, values, attn_mask=mask, scale=scale, enable_gqa=True
-        ).transpose(1, 2)
+        out = attend_fused(real, keys, values, batch, scale, window)
     spare = len(query) - batch.count
     return functional.pad(out, (0, 0, 0, 0, 0, 0, 0, spare)) if spare else out
+
+
+def attend_fused(
+    query: Tensor, keys: Tensor, values: Tensor, batch: SlotBatch, scale: float, window: int | None
+) -> Tensor:
+    """Attention by torch's fused kernels, for a GPU; without a dense mask where prompts are read from their start."""
+    length = query.shape[2]
+    if batch.from_start and (window is None or length <= window):
+        seen = {"key": keys[:, :, :length], "value": values[:, :, :length], "is_causal": True}
+    else:
+        seen = {"key": keys, "value": values, "attn_mask": batch.mask(window)}
+    attended = functional.scaled_dot_product_attention(query, scale=scale, enable_gqa=True, **seen)
+    return attended.transpose(1, 2)
 
 
 def slot_attention(module, query, key, value, attention_mask, scaling, **kwargs):
     """Attention function for transformers' models that read a `SlotBatch`, passed as `slot_batch`."""
     batch, window = kwargs["slot_batch"], kwargs.get("sliding_window")
-    return attend_slots(query, key, value, batch, scaling, window), None
+    softcap = kwargs.get("softcap")
+    # Some models view the result in another shape.
+    return attend_slots(query, key, value, batch, scaling, window, softcap).contiguous(), None

@@ -28,6 +28,13 @@ class Snapshots:
     def __len__(self) -> int:
         return len(self._kept)
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of the snapshots' own weights, and of those merged from them."""
+        kept = list(self._kept.values())
+        own = sum(tensor.nbytes for one in kept for tensor in one.weights.values())
+        return own + self._foundation.merged_bytes()
+
     def keep(self, name: str, snapshot: Snapshot) -> None:
         self.drop(name)
         self._kept[name] = snapshot

@@ -48,6 +48,11 @@ class TorchEngine:
             foundation.threads,
         )
         self._snapshots = Snapshots(foundation)
+        self._snapshot_budget = options.snapshot_bytes
+        self._budgets = {
+            f"{name}_budget": getattr(options, name)
+            for name in ("key_bytes", "stored_bytes", "snapshot_bytes")
+        }
         self._sampler = Sampler(
             self._snapshots.decoder,
             foundation.decode,
@@ -189,6 +194,12 @@ class TorchEngine:
         self._sampler.close(name)
         self._snapshots.drop(name)
 
+    @property
+    def snapshots_full(self) -> bool:
+        held, count = self._snapshots.bytes, len(self._snapshots)
+        # With one more of the usual size.
+        return count > 1 and held + held // count > self._snapshot_budget
+
     def submit(self, job: SampleJob) -> None:
         self._sampler.submit(job)
 
@@ -206,6 +217,8 @@ class TorchEngine:
         kept = {
             "models": len(self._models),
             "snapshots": len(self._snapshots),
+            "snapshot_bytes": self._snapshots.bytes,
             "same_bits": float(self._foundation.same_bits),
+            **self._budgets,
         }
         return {**self._counts, **kept, **self._sampler.metrics()}

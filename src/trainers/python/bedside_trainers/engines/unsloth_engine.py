@@ -53,6 +53,16 @@ class UnslothLibrary(PeftLibrary):
     def hidden(self, causal: nn.Module) -> Callable[[Tensor], Tensor]:
         return lambda ids: causal(input_ids=ids, use_cache=False).logits
 
+    def logits(self, causal: nn.Module) -> Callable[[Tensor], Tensor]:
+        def read(ids: Tensor) -> Tensor:
+            os.environ["UNSLOTH_RETURN_HIDDEN_STATES"] = "0"
+            try:
+                return causal(input_ids=ids, use_cache=False).logits
+            finally:
+                os.environ["UNSLOTH_RETURN_HIDDEN_STATES"] = "1"
+
+        return read
+
     def checkpoint_activations(self, causal: nn.Module) -> None:
         """Does nothing: Unsloth's adapters recompute activations already."""
 
@@ -78,7 +88,14 @@ def _load(path: Path, dtype: str, context: int) -> tuple[nn.Module, Any]:
 
 
 def open_unsloth(
-    path: Path, *, name: str, dtype: str, device: str, checkpointing: bool | None, options: Options
+    path: Path,
+    *,
+    name: str,
+    dtype: str,
+    device: str,
+    checkpointing: bool | None,
+    context_length: int | None,
+    options: Options,
 ) -> TorchEngine:
     """Opens the engine. `dtype` 4bit quantises the base model; activations are always recomputed.
     @raises EngineError without CUDA, or for a folder without a model"""
@@ -89,8 +106,11 @@ def open_unsloth(
         )
     if dtype not in _DTYPES:
         raise EngineError(f"Expected a dtype of {', '.join(_DTYPES)} for unsloth, got {dtype!r}")
-    causal, tokenizer = _load(path, dtype, config.get("max_position_embeddings", 4096))
-    info = describe(causal, name, path, "unsloth", {"unsloth": unsloth.__version__})
+    causal, tokenizer = _load(
+        path, dtype, context_length or config.get("max_position_embeddings", 4096)
+    )
+    versions = {"unsloth": unsloth.__version__}
+    info = describe(causal, name, path, "unsloth", versions, context_length)
     info = replace(info, modes=("lora",))
     if dtype == "4bit":
         info = replace(info, dtype=dtype, exports=("adapter",))

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from .engine import ModelInfo, ModelSpec
+from .logits import LogitTransform
 from .training.adamw import Moments
 
 Weights = dict[str, Tensor]
@@ -22,9 +23,10 @@ class Body:
     module: nn.Module
     # From token ids (batch, length) to the last hidden states (batch, length, width).
     hidden: Callable[[Tensor], Tensor]
-    # From hidden states to logits, or to one value.
+    # From hidden states to what `transform` makes logits of, or to one value.
     head: nn.Module
     parameters: Mapping[str, nn.Parameter]
+    transform: LogitTransform = LogitTransform()
 
     def use(self, weights: Mapping[str, Tensor]) -> None:
         """Points every named parameter at its tensor, and clears gradients."""

@@ -162,6 +162,8 @@ def main(argv: list[str] | None = None) -> None:
         _fail(f"--state: cannot make {arguments.state}: {error.strerror}")
     listener = _listen(arguments.host, arguments.port)
     engine = _engine(arguments)
+    for note in engine.info.notes:
+        print(f"bedside sidecar: {note}", file=sys.stderr, flush=True)
     limits = Limits(
         request_bytes=arguments.max_request_bytes,
         models=arguments.max_models,

@@ -41,6 +41,7 @@ def own_capabilities(parts: Parts) -> Mapping[str, Any]:
         "heads": list(info.heads),
         "exports": list(info.exports),
         "losses": list(info.losses),
+        "notes": list(info.notes),
         "state": str(parts.checkpoints.state),
         "limits": {_camel(f"max_{key}"): value for key, value in limits.items()},
     }

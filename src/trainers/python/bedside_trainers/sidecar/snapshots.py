@@ -15,7 +15,7 @@ class _Entry:
 
 
 class Snapshots:
-    """Snapshots by name, at most `limit` of them unless more are in use."""
+    """Snapshots by name, at most `limit` of them, and what the engine has memory for, unless more are in use."""
 
     def __init__(self, engine: Engine, limit: int) -> None:
         self._engine = engine
@@ -56,7 +56,7 @@ class Snapshots:
 
     def _make_room(self) -> None:
         for name in self._idle():
-            if len(self._kept) < self._limit:
+            if len(self._kept) < self._limit and not self._engine.snapshots_full:
                 return
             self._drop(name)
 

@@ -29,6 +29,7 @@ class Pool:
         self.prefixes = PrefixStore(0)
         self.slots: Slots | None = None
         self.cells = 0
+        self.each = 0
         self.counts = {"sampled_tokens": 0, "prompt_tokens": 0, "reused_tokens": 0}
 
     def __len__(self) -> int:
@@ -46,11 +47,22 @@ class Pool:
                 return True
         return False
 
+    @property
+    def key_bytes(self) -> int:
+        """Bytes of keys and values of running sequences."""
+        return 0 if self.slots is None else self.slots.bytes
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of keys and values of past sequences."""
+        return self.prefixes.tokens * self.each
+
     @torch.inference_mode()
-    def advance(self, decoder: Decoder) -> list[Sampled]:
-        """Draws one token for every sequence, the first for those admitted now."""
+    def advance(self, decoder: Decoder, key_bytes: int) -> list[Sampled]:
+        """Draws one token for every sequence, the first for those admitted now; admits what fits into `key_bytes`."""
         if self.slots is None:
             self._allocate(decoder)
+        self.cells = key_bytes // self.each
         states: list[tuple[ActiveSequence, Tensor]] = []
         if self.running:
             states.extend(zip(list(self.running), self._decode(decoder)))
@@ -64,14 +76,14 @@ class Pool:
         return self._draw(decoder, states)
 
     def _allocate(self, decoder: Decoder) -> None:
-        each = decoder.keys.bytes(decoder.dtype)
+        self.each = decoder.keys.bytes(decoder.dtype)
         self.slots = Slots(decoder.keys, decoder.dtype, decoder.device)
-        self.cells = self.options.key_bytes // each
-        self.prefixes = PrefixStore(self.options.stored_bytes // each)
+        if not self.prefixes.budget:
+            self.prefixes = PrefixStore(self.options.stored_bytes // self.each)
 
     def _decode(self, decoder: Decoder) -> Tensor:
         places = [one.length for one in self.running]
-        self.slots.reserve(len(places), max(places) + 1)
+        self.slots.reserve(len(places), max(places) + 1, self.cells)
         positions = torch.tensor(places, device=decoder.device)[:, None]
         ids = torch.tensor([one.drawn[-1] for one in self.running], device=decoder.device)[:, None]
         batch = SlotBatch(self.slots, 0, positions, max(places) + 1)
@@ -90,6 +102,15 @@ class Pool:
         self.running = []
         self.slots = None
         self.prefixes = PrefixStore(0)
+
+    def give_back(self) -> None:
+        """Drops the slots of an idle pool; stored sequences stay."""
+        self.slots = None
+
+    def shrink_stored(self, most: int) -> None:
+        """Drops stored sequences beyond so many bytes."""
+        if self.each:
+            self.prefixes.shrink(most // self.each)
 
     def _admit(self) -> list[Prefill]:
         """Takes waiting jobs in order; a job that shares a prefix with one being read waits until that is stored."""
@@ -122,7 +143,7 @@ class Pool:
             prefill.sequence.row = len(self.running)
             self.running.append(prefill.sequence)
         longest = max((len(one.sequence.job.prompt) for one in prefills), default=0)
-        self.slots.reserve(len(self.running), longest + 1)
+        self.slots.reserve(len(self.running), longest + 1, self.cells)
         for prefill in prefills:
             self.counts["reused_tokens"] += prefill.done
             if prefill.stored is not None and prefill.done > 0:

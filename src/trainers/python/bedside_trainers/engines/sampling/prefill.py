@@ -58,7 +58,11 @@ def _read_chunk(decoder: Decoder, slots: Slots, active: Sequence[Prefill], lengt
         positions[row] += one.done
     slots.reserve(start + rows, int(positions.max()) + 1)
     batch = SlotBatch(
-        slots, start, torch.from_numpy(positions).to(decoder.device), int(positions.max()) + 1
+        slots,
+        start,
+        torch.from_numpy(positions).to(decoder.device),
+        int(positions.max()) + 1,
+        from_start=all(one.done == 0 for one in active),
     )
     hidden = decoder.hidden(torch.from_numpy(tokens).to(decoder.device), batch)
     for row, one in enumerate(active):
@@ -77,7 +81,7 @@ def _store_logprobs(decoder: Decoder, one: Prefill, hidden: Tensor) -> None:
         sequence.prompt_logprobs = np.full(len(prompt), np.nan)
     targets = torch.tensor(prompt[one.done + 1 : one.done + 1 + len(hidden)], device=hidden.device)
     temp = sequence.job.temperature or 1.0
-    rows = chunk_rows(decoder.head.out_features)
+    rows = chunk_rows(decoder.head.out_features, decoder.device)
     for start in range(0, len(targets), rows):
         part = targets[start : start + rows]
         logits = decoder.logits(hidden[start : start + len(part)])

@@ -55,6 +55,11 @@ class PrefixStore:
         self._entries.move_to_end(best)
         return entry.stored, length
 
+    def shrink(self, budget: int) -> None:
+        """Drops the sequences unused longest until at most `budget` tokens are stored."""
+        while self.tokens > budget:
+            self._evict()
+
     def put(self, tokens: Sequence[int], stored: Tensor) -> None:
         """Stores a sequence's keys and values, (layers, 2, heads, length, width)."""
         if not BLOCK <= len(tokens) <= self.budget:
@@ -65,8 +70,7 @@ class PrefixStore:
         self.tokens += len(tokens)
         for hashed in block_hashes(tokens):
             self._blocks.setdefault(hashed, []).append(number)
-        while self.tokens > self.budget:
-            self._evict()
+        self.shrink(self.budget)
 
     def _evict(self) -> None:
         number, entry = self._entries.popitem(last=False)

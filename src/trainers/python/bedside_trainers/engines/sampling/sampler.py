@@ -13,9 +13,6 @@ from ..options import Options
 from .pool import Pool
 from .sequences import ActiveSequence, Decode
 
-# Maximum number of snapshots that keep their keys while idle.
-_MAX_IDLE = 4
-
 
 class Sampler:
     """One pool of sequences per snapshot; pools take turns."""
@@ -116,28 +113,35 @@ class Sampler:
             return failed
         name = self._turns[0]
         self._turns.rotate(-1)
-        self._touch(name)
-        pool = self._pools[name]
+        pool, room = self._pools[name], self._make_room(name)
         try:
-            return failed + pool.advance(self._decoder(name))
+            done = pool.advance(self._decoder(name), room)
+            self._forget_old()
+            return failed + done
         except RuntimeError as error:
             # For example out of memory: running sequences are lost, waiting ones may still fit.
             lost = [one.result("length", f"could not be drawn: {error}") for one in pool.running]
             pool.clear()
             return failed + lost
 
-    def _touch(self, name: str) -> None:
-        """Marks a snapshot as used; the ones idle longest drop their keys."""
+    def _make_room(self, name: str) -> int:
+        """Bytes of keys that the pool of a snapshot may take: idle pools give theirs back."""
         if name in self._recent:
             self._recent.remove(name)
+        self._recent = deque(one for one in self._recent if one in self._pools)
+        for other in self._recent:
+            if not self._pools[other]:
+                self._pools[other].give_back()
+        taken = sum(self._pools[other].key_bytes for other in self._recent)
         self._recent.append(name)
-        while len(self._recent) > _MAX_IDLE:
-            idle = self._pools.get(self._recent[0])
-            if idle:
-                return
-            if idle is not None:
-                idle.clear()
-            self._recent.popleft()
+        return max(0, self._options.key_bytes - taken)
+
+    def _forget_old(self) -> None:
+        """Drops stored keys beyond the budget, of the snapshots used least recently first."""
+        left = self._options.stored_bytes
+        for name in reversed(self._recent):
+            self._pools[name].shrink_stored(left)
+            left -= self._pools[name].stored_bytes
 
     def metrics(self) -> Mapping[str, float]:
         """Counters and gauges; only reads, so it is safe to call from another thread."""
@@ -148,4 +152,8 @@ class Sampler:
         }
         running = sum(len(pool.running) for pool in pools)
         waiting = len(self._incoming) + sum(len(pool.waiting) for pool in pools)
-        return {**counts, "running_sequences": running, "waiting_sequences": waiting}
+        held = {
+            "key_bytes": sum(pool.key_bytes for pool in pools),
+            "stored_bytes": sum(pool.stored_bytes for pool in pools),
+        }
+        return {**counts, **held, "running_sequences": running, "waiting_sequences": waiting}

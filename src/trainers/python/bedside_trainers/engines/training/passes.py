@@ -87,7 +87,9 @@ def _evaluate_values(
 def _evaluate_tokens(
     body: Body, batch: MicroBatch, hidden: Tensor, loss: LossSpec, with_loss: bool
 ):
-    picked, entropy = token_statistics(body.head, hidden, batch.targets, batch.temperature)
+    picked, entropy = token_statistics(
+        body.head, body.transform, hidden, batch.targets, batch.temperature
+    )
     outputs = {"logprobs": picked.detach()}
     ours = loss.name == "bedside"
     if ours:
