@@ -9,6 +9,7 @@ describeWithPython('the torch engine', 'sidecar', (run) => {
     ['folders', 9],
     ['architectures', 4],
     ['bits', 2],
+    ['measures', 2],
   ])(
     '%s',
     (name, count) => {

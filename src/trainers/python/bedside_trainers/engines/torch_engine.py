@@ -219,6 +219,7 @@ class TorchEngine:
             "snapshots": len(self._snapshots),
             "snapshot_bytes": self._snapshots.bytes,
             "same_bits": float(self._foundation.same_bits),
+            "logit_gap": self._foundation.logit_gap,
             **self._budgets,
         }
         return {**self._counts, **kept, **self._sampler.metrics()}
