@@ -6,7 +6,7 @@ describeWithPython('the torch engine', 'sidecar', (run) => {
   test.each([
     ['training', 16],
     ['sampling', 19],
-    ['folders', 9],
+    ['folders', 10],
     ['architectures', 4],
     ['bits', 2],
     ['measures', 2],
