@@ -4,7 +4,7 @@ import { describeWithPython } from '../../fixtures/python.js'
 
 describeWithPython('the torch engine', 'sidecar', (run) => {
   test.each([
-    ['training', 16],
+    ['training', 17],
     ['sampling', 19],
     ['folders', 10],
     ['architectures', 4],
