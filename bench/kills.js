@@ -111,7 +111,11 @@ async function disturbed(whom, out, left) {
   let [done, starts] = [0, 0]
   let [step, delay] = [Math.floor(6 * draw()), 1500 * draw()]
   for (;;) {
-    const args = existsSync(join(out, 'config.yaml')) ? ['--resume', out] : [recipe, '--out', out]
+    const begun = existsSync(join(out, 'config.yaml'))
+    // The recipe names our own reward, a module.
+    const args = begun ? ['--resume', out, '--trust'] : [recipe, '--out', out]
+    // A killed server ends the run at most once, a killed trainer just once.
+    if (starts > kills + 1) throw new Error(`the run ended ${starts} times, by ${done} kills`)
     const trainer = spawn(process.execPath, [cli, 'train', ...args], { stdio: 'ignore' })
     starts++
     let over = false

@@ -30,6 +30,8 @@ export interface Capabilities {
   }
   /** The most tokens of one move, for the dr-grpo normaliser of a loop that is not told a bound. @default 1 */
   readonly maxMoveTokens?: number
+  /** Whether the sampler's log-probs are the trainer's only up to the rounding of 16 bits. @default false */
+  readonly coarse?: boolean
   /** What does not hold on the backend's machine, in sentences. @default none */
   readonly notes?: readonly string[]
 }

@@ -1,7 +1,7 @@
 /** Runs the training loop of a recipe: GRPO, PPO or supervised fine-tuning. */
 import { existsSync } from 'node:fs'
 import type { Backend } from '../backend.js'
-import type { AdamSettings } from '../batch.js'
+import type { AdamSettings, Loss } from '../batch.js'
 import { Fault } from '../error.js'
 import { withoutUndefined } from '../platform/without-undefined.js'
 import { readSavedEpisodes, type SavedEpisode } from '../storage/episode-files.js'
@@ -66,6 +66,18 @@ const loopOptions = (
   maxTokens: curriculum.maxTurns * (backend.capabilities.maxMoveTokens ?? 1),
 })
 
+/**
+ * The loss of a run. Where sampler and trainer differ by the rounding of 16 bits and the recipe names no importance
+ * correction, the ratio of their probabilities, truncated at 2, weighs each token (truncated importance sampling).
+ */
+export function lossOn(
+  loss: Loss,
+  { capabilities: { coarse, correction } }: Pick<Backend, 'capabilities'>,
+): Loss {
+  if (!coarse || !correction || loss.correction) return loss
+  return { ...loss, correction: { level: 'token', mode: 'truncate', min: 0, max: 2 } }
+}
+
 /** Options of the loops that roll out the policy (GRPO, PPO). */
 const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => ({
   ...loopOptions(parts, training),
@@ -74,7 +86,7 @@ const playOptions = (parts: LoopParts, training: GrpoTraining | PpoTraining) => 
   runId: parts.runId,
   reward: parts.task.reward,
   accuracy: parts.task.measures.accuracy,
-  loss: training.loss,
+  loss: lossOn(training.loss, parts.backend),
   epochs: training.epochs,
   temperature: training.temperature,
   concurrency: training.concurrency,

@@ -188,9 +188,9 @@ def described(found: Judged) -> str:
     """A row of the table."""
     gap = "" if found.gap is None else f"{found.gap:.0e}"
     reason = re.sub(r"\S*/(\S+)", "FOLDER", found.refused or found.not_made or "")
-    reason = re.split(r" yet. Please request|. Model type should|: configuration_", reason)[0]
+    reason = re.split(r" yet. Please request|\.\s+Model type should|: configuration_", reason)[0]
     reason = reason.removeprefix("Could not load FOLDER as a causal language model: ")
-    return f"| `{found.kind}` | {gap} | {reason[:160].replace('|', '/').strip()} |"
+    return f"| `{found.kind}` | {gap} | {' '.join(reason[:160].split()).replace('|', '/')} |"
 
 
 def main() -> None:

@@ -88,6 +88,21 @@ class Checkpoints(unittest.TestCase):
                 live, read = done["live", key], done["read", key]
                 self.assertEqual((live.tokens, live.logprobs), (read.tokens, read.logprobs))
 
+    def test_a_checkpoint_to_sample_from_has_no_optimiser(self):
+        engine, state = open_tiny(make_model()), fresh_folder()
+        engine.create("m", ModelSpec(rank=4))
+        stepped(engine, "m", PPO, (1, 2))
+        engine.save("m", state / "c", optimizer=False)
+        self.assertFalse((state / "c" / "optimizer.safetensors").exists())
+        engine.load_snapshot(state / "c", "s")
+        kept = {name: one.clone() for name, one in engine._models["m"].weights.items()}
+        stepped(engine, "m", PPO, (3,))
+        with self.assertRaisesRegex(EngineError, "saved to sample from"):
+            engine.load("m", state / "c", optimizer=True)
+        engine.load("m", state / "c", optimizer=False)
+        for name, weight in engine._models["m"].weights.items():
+            self.assertTrue(torch.equal(weight, kept[name]))
+
     def test_what_is_no_checkpoint_of_this_model_is_refused(self):
         base, state = make_model(), fresh_folder()
         engine = open_tiny(base)

@@ -377,6 +377,24 @@ class Steps(unittest.TestCase):
             for parameter, name in zip(theirs, "ab"):
                 torch.testing.assert_close(ours[name], parameter.data, rtol=1e-6, atol=1e-8)
 
+    def test_steps_in_groups_are_the_same_to_the_bit(self):
+        draw = torch.Generator().manual_seed(0)
+        seen, kept = [], adamw._GROUP_BYTES
+        weights = {name: torch.randn(7, 11, generator=draw) for name in "abcde"}
+        grads = {name: torch.randn(7, 11, generator=draw) for name in "abde"}
+        try:
+            for adamw._GROUP_BYTES in (1 << 28, 2 * 7 * 11 * 4, 1):
+                ours, moments = {name: one.clone() for name, one in weights.items()}, adamw.Moments()
+                for _ in range(3):
+                    adamw.step(ours, grads, moments, AdamParams(1e-2, 0.8, 0.95, 1e-6, 0.1, 2.0))
+                seen.append((ours, moments.first, moments.second))
+        finally:
+            adamw._GROUP_BYTES = kept
+        for other in seen[1:]:
+            for mine, theirs in zip(seen[0], other):
+                for name in "abcde":
+                    self.assertTrue(torch.equal(mine[name], theirs[name]), name)
+
     def test_what_is_not_finite_makes_no_step(self):
         engine = open_tiny(make_model())
         engine.create("m", ModelSpec(rank=4))

@@ -103,7 +103,7 @@ class BigramEngine:
         self.discard(model_id)
         return {"grad_norm:mean": norm}
 
-    def save(self, model_id, folder):
+    def save(self, model_id, folder, *, optimizer=True):
         if self.full:
             raise OSError(28, "No space left on device")
         folder.mkdir()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { advantageNames } from '../../src/group.js'
-import { adamSchedule } from '../../src/runs/loops.js'
+import { adamSchedule, lossOn } from '../../src/runs/loops.js'
 import { Recipe } from '../../src/runs/recipe.js'
 import { openTask } from '../../src/runs/task-of-recipe.js'
 import { namedAdvantages } from '../../src/trainers/advantages/method.js'
@@ -26,6 +26,20 @@ test('estimators that compare with no sibling teach groups of equal totals', () 
     return advantages.per !== 'greedy' && advantages.baseline === 'elsewhere'
   })
   expect(elsewhere).toEqual(['reinforce-plus-plus', 'gdpo'])
+})
+
+test('a sampler of 16 bits is corrected for, unless the recipe says how', () => {
+  const { loss } = Object(recipeOf({ training: {} }).training)
+  const on = (coarse: boolean, correction: boolean, given = loss) =>
+    lossOn(given, {
+      capabilities: { losses: [], normalisers: [], entropy: true, exports: [], coarse, correction },
+    })
+  const truncated = { level: 'token', mode: 'truncate', min: 0, max: 2 }
+  expect(on(true, true)).toEqual({ ...loss, correction: truncated })
+  expect(on(false, true)).toBe(loss)
+  expect(on(true, false)).toBe(loss)
+  const own = { ...loss, correction: { ...truncated, max: 5 } }
+  expect(on(true, true, own)).toBe(own)
 })
 
 test('the optimiser has the settings of a recipe and the rate of a step', () => {

@@ -117,6 +117,7 @@ async function openModels({ service, model = {}, ...options }: SidecarOptions) {
     ...{ kl: true, correction: true, critic: extended, maxMoveTokens: options.maxTokens },
     exports: formats.filter((format) => mode === 'lora' || format !== 'adapter'),
     notes: service.extensions?.notes ?? [],
+    coarse: extended && !['float32', 'float64'].includes(service.extensions.dtype),
   }
   const policy = await service.createModel(spec)
   const moment: Moment = { weights: {} }

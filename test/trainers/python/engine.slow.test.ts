@@ -4,11 +4,12 @@ import { describeWithPython } from '../../fixtures/python.js'
 
 describeWithPython('the torch engine', 'sidecar', (run) => {
   test.each([
-    ['training', 18],
+    ['training', 19],
     ['sampling', 19],
-    ['folders', 9],
+    ['folders', 10],
     ['architectures', 4],
     ['bits', 2],
+    ['measures', 2],
   ])(
     '%s',
     (name, count) => {

@@ -100,7 +100,9 @@ class BaseModel:
         )
         if self._has_own_forward():
             hidden = blocks.Blocks(self._causal).train
-        equal = check_reading(info.arch, lambda: self.decoder("", None, {}), logits, hidden, ids)
+        equal, self.logit_gap = check_reading(
+            info.arch, lambda: self.decoder("", None, {}), logits, hidden, ids
+        )
         self.same_bits = repeatable and equal
         self.forget("")
 

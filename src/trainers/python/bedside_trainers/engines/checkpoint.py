@@ -80,20 +80,21 @@ def save(
     spec: ModelSpec,
     base: Mapping[str, Any],
     weights: Mapping[str, Tensor],
-    moments: Moments,
-    generator: Tensor,
+    state: tuple[Moments, Tensor] | None,
     also: Callable[[Path], None],
 ) -> None:
-    """Writes a checkpoint atomically; `also` adds further files to it. @raises EngineError, StorageError"""
+    """Writes a checkpoint atomically; `also` adds further files to it. `state` is the optimiser's and the generator's;
+    a checkpoint to sample from has none. @raises EngineError, StorageError"""
     with atomic_folder(folder) as partial:
         tensors_to_file(weights, partial / weights_file(spec))
-        tensors_to_file(_optimizer_tensors(moments, generator), partial / OPTIMIZER)
+        if state is not None:
+            tensors_to_file(_optimizer_tensors(*state), partial / OPTIMIZER)
         also(partial)
         manifest = {
             "format": FORMAT,
             "base": dict(base),
             "spec": asdict(spec),
-            "steps": moments.steps,
+            "steps": 0 if state is None else state[0].steps,
             "files": {path.name: _hash(path) for path in sorted(partial.iterdir())},
         }
         (partial / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", "utf8")
@@ -137,7 +138,11 @@ def read_tensors(folder: Path, manifest: Mapping[str, Any], name: str) -> dict[s
 
 
 def read_moments(folder: Path, manifest: Mapping[str, Any]) -> tuple[Moments, Tensor]:
-    """Reads the optimiser's and the generator's state."""
+    """Reads the optimiser's and the generator's state. @raises EngineError for a checkpoint that has none"""
+    if OPTIMIZER not in manifest["files"]:
+        raise EngineError(
+            f"Expected a checkpoint with the optimiser's state, got {folder}, which was saved to sample from"
+        )
     tensors = read_tensors(folder, manifest, OPTIMIZER)
     generator = tensors.pop("generator")
     moments = Moments(steps=manifest["steps"])

@@ -168,8 +168,9 @@ class Engine(Protocol):
         """Runs one AdamW step on the accumulated gradients, then zeroes them. Metrics: `grad_norm:mean`.
         @raises NonFinite"""
 
-    def save(self, model_id: str, folder: Path) -> None:
-        """Saves weights, optimiser, generator state and `checkpoint.json` into a new folder, atomically."""
+    def save(self, model_id: str, folder: Path, *, optimizer: bool = True) -> None:
+        """Saves weights and `checkpoint.json`, by default optimiser and generator state too, into a new folder,
+        atomically."""
 
     def load(self, model_id: str, folder: Path, *, optimizer: bool) -> None:
         """Loads a checkpoint. @raises EngineError for another base model or shape; the model is then unchanged"""

@@ -24,6 +24,8 @@ class Foundation(Protocol):
     threads: Threads
     # Whether training and sampling give a token bit-identical log-probs in any batch; tested at open.
     same_bits: bool
+    # Largest gap found at open between log-probs and those of the library's own model, in nats.
+    logit_gap: float
 
     def check(self, spec: ModelSpec) -> Sequence[str]:
         """Notes on changes to a spec. @raises EngineError for an unsupported one"""

@@ -169,9 +169,10 @@ def probe_tokens(vocabulary: int, device: torch.device) -> Tensor:
 @torch.inference_mode()
 def check_reading(
     kind: str, make: Callable[[], Decoder], logits: TokenMap, hidden: TokenMap, ids: Tensor
-) -> bool:
-    """Whether hidden states read through slots in a batch are bit-identical to those of training, `hidden`, alone.
-    @raises EngineError, with the gap, if log-probs of training or of sampling are not those of the model's `logits`"""
+) -> tuple[bool, float]:
+    """Whether hidden states read through slots in a batch are bit-identical to those of training, `hidden`, alone; and
+    the largest gap, in nats, between log-probs of either and those of the model's `logits`.
+    @raises EngineError, with the gap, if that is more than rounding"""
     own = logits(ids)
     expected = scaled_logprobs(own, None)
     try:
@@ -182,6 +183,7 @@ def check_reading(
         raise EngineError(f"{_UNSUPPORTED} ({kind}): {error!r}") from error
     bound = _ROUNDING.get(own.dtype, 2e-6) * decoder.keys.layers**0.5
     bound *= max(1.0, own.abs().max().item())
+    worst = 0.0
     for way, states in ways.items():
         logprobs = scaled_logprobs(decoder.logits(states.flatten(0, 1)), None)
         gap = (logprobs.view_as(expected) - expected).abs().max().item()
@@ -189,4 +191,5 @@ def check_reading(
             raise EngineError(
                 f"{_UNSUPPORTED} ({kind}): log-probs of {way} are {gap:.2g} nats from the model's own"
             )
-    return torch.equal(ways["sampling"][1:2], alone)
+        worst = max(worst, gap)
+    return torch.equal(ways["sampling"][1:2], alone), worst

@@ -122,15 +122,14 @@ class TorchEngine:
         self._counts["optim_steps"] += 1
         return {"grad_norm:mean": norm}
 
-    def save(self, model_id: str, folder: Path) -> None:
+    def save(self, model_id: str, folder: Path, *, optimizer: bool = True) -> None:
         model = self._model(model_id)
         checkpoint.save(
             folder,
             model.spec,
             self._foundation.identity,
             model.weights,
-            model.moments,
-            model.generator.get_state(),
+            (model.moments, model.generator.get_state()) if optimizer else None,
             lambda into: self._foundation.describe(model.spec, into),
         )
 
@@ -219,6 +218,7 @@ class TorchEngine:
             "snapshots": len(self._snapshots),
             "snapshot_bytes": self._snapshots.bytes,
             "same_bits": float(self._foundation.same_bits),
+            "logit_gap": self._foundation.logit_gap,
             **self._budgets,
         }
         return {**self._counts, **kept, **self._sampler.metrics()}

@@ -143,13 +143,13 @@ class Training:
             path = write(place, lambda folder: run(model.model_id, operation.format, folder))
             return JsonAnswer({"type": "export", "path": path})
         place = Place(model.model_id, operation.kind, operation.name)
+        sampler = operation.kind == "sampler_weights"
         path = self._checkpoints.write(
             place,
-            lambda folder: self._engine.save(model.model_id, folder),
+            lambda folder: self._engine.save(model.model_id, folder, optimizer=not sampler),
             overwrite=operation.overwrite,
             ttl_seconds=operation.ttl_seconds,
         )
-        sampler = operation.kind == "sampler_weights"
         return JsonAnswer(
             {"type": "save_weights_for_sampler" if sampler else "save_weights", "path": path}
         )

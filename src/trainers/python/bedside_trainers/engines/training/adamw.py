@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from ..engine import AdamParams, NonFinite
+
+# Bytes of weights that are stepped at once: each of a step's three temporary copies is as large.
+_GROUP_BYTES = 1 << 28
 
 
 @dataclass
@@ -40,21 +43,48 @@ def step(
     norm = gradient_norm(grads)
     if not norm < float("inf"):
         raise NonFinite(f"Expected finite gradients, got a gradient norm of {norm}")
-    names = sorted(weights)
+    scale = adam.grad_clip_norm / norm if 0 < adam.grad_clip_norm < norm else None
+    moments.steps += 1
+    for names in _groups(weights):
+        _step_group(names, weights, grads, moments, adam, scale)
+    return norm
+
+
+def _groups(weights: Mapping[str, Tensor]) -> Iterator[list[str]]:
+    """Names of weights, as many at once as `_GROUP_BYTES` hold, but at least one."""
+    group: list[str] = []
+    size = 0
+    for name in sorted(weights):
+        if group and size + weights[name].nbytes > _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+        group.append(name)
+        size += weights[name].nbytes
+    if group:
+        yield group
+
+
+def _step_group(
+    names: Sequence[str],
+    weights: Mapping[str, Tensor],
+    grads: Mapping[str, Tensor],
+    moments: Moments,
+    adam: AdamParams,
+    scale: float | None,
+) -> None:
     values = [weights[name] for name in names]
     gradients = [
         grads[name].to(weights[name].dtype) if name in grads else torch.zeros_like(weights[name])
         for name in names
     ]
-    if 0 < adam.grad_clip_norm < norm:
-        gradients = torch._foreach_mul(gradients, adam.grad_clip_norm / norm)
+    if scale is not None:
+        gradients = torch._foreach_mul(gradients, scale)
     for name in names:
         if name not in moments.first:
             moments.first[name] = torch.zeros_like(weights[name])
             moments.second[name] = torch.zeros_like(weights[name])
     first = [moments.first[name] for name in names]
     second = [moments.second[name] for name in names]
-    moments.steps += 1
     torch._foreach_lerp_(first, gradients, 1 - adam.beta1)
     torch._foreach_mul_(second, adam.beta2)
     torch._foreach_addcmul_(second, gradients, gradients, 1 - adam.beta2)
@@ -66,4 +96,3 @@ def step(
     torch._foreach_addcdiv_(
         values, first, denominator, -adam.learning_rate / (1 - adam.beta1**moments.steps)
     )
-    return norm
