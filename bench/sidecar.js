@@ -2,7 +2,7 @@
  * The sidecar's engine beside TRL's GRPOTrainer on the same weights, tokens and machine, and beside itself one
  * sequence at a time: `scripts/python-env.sh bench`, then `node bench/sidecar.js [train] [memory] [sample]`.
  *
- * TRL is given what suits it best in each: layers recomputed only where memory is asked for.
+ * Every line says what is compared: parameters, sequences, tokens and padding, what is recomputed, and whose loss.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -31,25 +31,32 @@ function ask(question, settings) {
 
 const mebibytes = (bytes) => `${(bytes / 2 ** 20).toFixed(0)} MiB`
 const times = (a, b) => `${(a / b).toFixed(2)}x`
-const tiny = { vocab: 2048, layers: 2, width: 128 }
+const tiny = { vocab: 2048, layers: 3, width: 128, rows: 16 }
+const large = { vocab: 32_768, layers: 6, width: 384, rows: 4 }
+const million = (count) => `${(count / 1e6).toFixed(2)} M parameters`
 
 function train() {
   console.log('training, tokens per second (real ones, prompts too; target 1.2x)')
-  for (const lora of [true, false])
-    for (const shape of ['consultations', 'replies'])
-      for (const checkpointing of [true, false]) {
-        const settings = { ...tiny, rows: 16, steps: 12, warm: 2, shape, lora, checkpointing }
-        const { tokens_per_second: rate, first_norms: norms } = ask('train', settings)
-        const trl = checkpointing ? 'TRL as it comes' : 'TRL without recomputation'
-        const [wall, cpu] = rate.ours.map((ours, i) => times(ours, rate.trl[i]))
-        // Adapters begin elsewhere; whole weights do not, and then the gradient is the same.
-        const same = lora
-          ? ''
-          : `; first gradients ${norms.ours.toFixed(6)}, ${norms.trl.toFixed(6)}`
-        console.log(
-          `  ${lora ? 'LoRA' : 'full'}, ${shape}: ours ${rate.ours[0].toFixed(0)}, ${trl} ${rate.trl[0].toFixed(0)}: ${wall} (by CPU time ${cpu})${same}`,
-        )
-      }
+  const kinds = [
+    ['layers recomputed on both sides', { checkpointing: true, ours_checkpointing: true }],
+    ['nothing recomputed', { checkpointing: false }],
+    ['nothing recomputed, TRL with Liger’s loss', { checkpointing: false, liger: true }],
+  ]
+  for (const size of [tiny, large])
+    for (const lora of [true, false])
+      for (const shape of ['consultations', 'replies'])
+        for (const [name, kind] of kinds) {
+          const found = ask('train', { ...size, steps: 8, warm: 2, shape, lora, ...kind })
+          const { tokens_per_second: rate, first_norms: norms } = found
+          const [wall, cpu] = rate.ours.map((ours, i) => times(ours, rate.trl[i]))
+          // Adapters begin elsewhere; whole weights do not, and then the gradient is the same.
+          const same = lora
+            ? ''
+            : `; first gradients ${norms.ours.toFixed(6)}, ${norms.trl.toFixed(6)}`
+          console.log(
+            `  ${million(found.parameters)}, vocabulary ${size.vocab}, ${lora ? 'LoRA' : 'full'}; ${found.sequences} ${shape} of ${found.tokens} tokens, ${found.drawn} drawn, padded to ${found.ours_padded} by us, ${found.padded} by TRL; ${name}: ours ${rate.ours[0].toFixed(0)}, TRL ${rate.trl[0].toFixed(0)}: ${wall} (by CPU time ${cpu})${same}`,
+          )
+        }
 }
 
 function memory() {
@@ -61,11 +68,12 @@ function memory() {
       ['TRL as it comes', { at_once: 8 }],
       ['TRL one sequence at once', { at_once: 1 }],
       ['TRL one at once, without recomputation', { at_once: 1, checkpointing: false }],
+      ['TRL one sequence at once, Liger’s loss', { at_once: 1, liger: true }],
     ]
     for (const [name, settings] of kinds) {
       const trl = ask('memory', { ...wide, lora, who: 'trl', ...settings })
       console.log(
-        `  ${lora ? 'LoRA' : 'full'}: ours ${mebibytes(ours.peak)}, ${name} ${mebibytes(trl.peak)}: ${times(ours.peak, trl.peak)}`,
+        `  ${million(ours.parameters)}, ${lora ? 'LoRA' : 'full'}: ours ${mebibytes(ours.peak)}, ${name} ${mebibytes(trl.peak)}: ${times(ours.peak, trl.peak)}`,
       )
     }
   }

@@ -39,11 +39,13 @@ def train(settings: dict, home: Path) -> dict:
     """Tokens a second of both, who step one after the other, and the norms of their first gradients."""
     from sidecar_trl import Clock, trl_batch, trl_trainer
 
-    folder = model_folder(home, settings["vocab"], settings["layers"], settings["width"])
+    folder, parameters = model_folder(
+        home, settings["vocab"], settings["layers"], settings["width"]
+    )
     rows = consultations(settings["rows"], settings["vocab"])
     if settings["shape"] == "replies":
         rows = replies(settings["rows"], settings["vocab"], 64, 192)
-    ours = Ours(folder, settings["lora"])
+    ours = Ours(folder, settings["lora"], settings.get("ours_checkpointing", False))
     seconds: dict[str, list[tuple[float, float]]] = {"ours": [], "trl": []}
     norms: dict[str, list[float]] = {"ours": [], "trl": []}
     started = (0.0, 0.0)
@@ -70,7 +72,11 @@ def train(settings: dict, home: Path) -> dict:
     trainer.train()
     batch, tokens = trl_batch(rows), real_tokens(rows)
     return {
+        "parameters": parameters,
+        "sequences": len(rows),
         "tokens": tokens,
+        "drawn": sum(sum(row["drawn"]) for row in rows),
+        "ours_padded": int(ours.padded),
         "padded": batch["prompt_mask"].numel() + batch["completion_mask"].numel(),
         "tokens_per_second": {
             who: [tokens / median(column) for column in zip(*all[settings["warm"] :])]
@@ -89,7 +95,9 @@ def resident(key: str) -> int:
 
 def memory(settings: dict, home: Path) -> dict:
     """Bytes that a step takes at its peak above the process at rest, after two short steps to warm up."""
-    folder = model_folder(home, settings["vocab"], settings["layers"], settings["width"])
+    folder, parameters = model_folder(
+        home, settings["vocab"], settings["layers"], settings["width"]
+    )
     rows = replies(settings["rows"], settings["vocab"], 512, settings["length"] - 512)
     short = replies(settings["rows"], settings["vocab"], 8, 8)
     idle = 0
@@ -117,14 +125,16 @@ def memory(settings: dict, home: Path) -> dict:
         given = steps()
         clock = Clock(lambda: None, lambda: None)
         trl_trainer(folder, home, lambda: next(given), {**settings, "steps": 3}, clock).train()
-    return {"idle": idle, "peak": resident("VmHWM") - idle}
+    return {"parameters": parameters, "idle": idle, "peak": resident("VmHWM") - idle}
 
 
 def sample(settings: dict, home: Path) -> dict:
     """Tokens a second of so many sequences at once, and of one at a time, in turn."""
     from bedside_trainers.engines.engine import SampleJob
 
-    folder = model_folder(home, settings["vocab"], settings["layers"], settings["width"])
+    folder, parameters = model_folder(
+        home, settings["vocab"], settings["layers"], settings["width"]
+    )
     engine = Ours(folder, lora=True).engine
     engine.snapshot("m", "s")
     prompts = [row["ids"] for row in replies(settings["together"], settings["vocab"], 64, 64)]
@@ -147,7 +157,7 @@ def sample(settings: dict, home: Path) -> dict:
         if turn > 0:  # the first warms up
             rates["together"].append(together)
             rates["alone"].append(alone)
-    return {who: median(all) for who, all in rates.items()}
+    return {"parameters": parameters, **{who: median(all) for who, all in rates.items()}}
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from trl import GRPOConfig, GRPOTrainer
 
 from sidecar_work import ALPHA, HIGH, LEARNING_RATE, LOW, RANK
 
+LIGER_KERNELS = ("rope", "rms_norm", "swiglu", "cross_entropy", "fused_linear_cross_entropy")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
 
 
@@ -68,6 +69,9 @@ def trl_trainer(
         gradient_accumulation_steps=count // at_once,
         num_generations=min(4, count),
         gradient_checkpointing=settings.get("checkpointing", True),
+        use_liger_kernel=settings.get("liger", False),
+        # Only Liger's loss, which torch computes: its other kernels are Triton's and need a GPU.
+        liger_kernel_config=dict.fromkeys(LIGER_KERNELS, False),
         max_completion_length=4096,
         max_steps=settings["steps"],
         learning_rate=LEARNING_RATE,

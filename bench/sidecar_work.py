@@ -20,16 +20,17 @@ RANK, ALPHA, LEARNING_RATE, LOW, HIGH = 8, 32, 1e-5, 0.2, 0.28
 BYTES, CONTROLS = 256, 6
 
 
-def model_folder(home: Path, vocab: int, layers: int, width: int) -> Path:
-    """A tiny model of exactly so many tokens: words of random letters give as many merges as are wanted."""
+def model_folder(home: Path, vocab: int, layers: int, width: int) -> tuple[Path, int]:
+    """A tiny model of exactly so many tokens, and its parameters: words of random letters give as many merges as are
+    wanted."""
     draw = np.random.default_rng(0)
     letters = draw.integers(97, 123, (4 * vocab, 6))
     words = [bytes(row.tolist()).decode() for row in letters]
     shape = Shape(vocab=vocab, layers=layers, width=width, hidden=3 * width, context=4096)
-    make_tiny_model([" ".join(words)] * 2, home / "model", shape)
+    parameters = make_tiny_model([" ".join(words)] * 2, home / "model", shape)
     config = json.loads((home / "model" / "config.json").read_text())
     assert config["vocab_size"] == vocab, config["vocab_size"]
-    return home / "model"
+    return home / "model", parameters
 
 
 def consultations(count: int, vocab: int) -> list[dict]:
@@ -68,15 +69,19 @@ def real_tokens(rows: list[dict]) -> int:
 class Ours:
     """The sidecar's engine with one model."""
 
-    def __init__(self, folder: Path, lora: bool) -> None:
-        self.engine = open_engine("peft", folder, device="cpu")
+    def __init__(self, folder: Path, lora: bool, checkpointing: bool = False) -> None:
+        options = {"checkpointing": checkpointing}
+        self.engine = open_engine("peft", folder, device="cpu", options=options)
         mode = "lora" if lora else "full"
         self.engine.create("m", ModelSpec(mode=mode, rank=RANK, alpha=ALPHA))
 
     def step(self, rows: list[dict]) -> float:
         """One step on all rows; gives the gradient's norm."""
         loss = LossSpec("bedside", {"kind": "ppo-clip", "low": LOW, "high": HIGH, "entropy": 0.0})
-        self.engine.forward_backward("m", [self._datum(row, rows) for row in rows], loss)
+        data = [self._datum(row, rows) for row in rows]
+        result = self.engine.forward_backward("m", data, loss)
+        # Tokens read, padding included.
+        self.padded = result.metrics["tokens:sum"]
         adam = AdamParams(LEARNING_RATE, beta2=0.999, eps=1e-8, grad_clip_norm=1.0)
         return self.engine.optim_step("m", adam)["grad_norm:mean"]
 

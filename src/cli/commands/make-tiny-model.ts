@@ -134,7 +134,7 @@ export async function findInterpreter(...place: Parameters<typeof findPython>): 
 
 /**
  * Makes a model folder: a tokenizer, a chat template that renders append-only, and random weights of a Qwen3 with at
- * most 5 million parameters. The same recipe, sizes and seed give the same bytes.
+ * most 50 million parameters. The same recipe, sizes and seed give the same bytes.
  * @throws Fault `bad-input` when there is no Python, the folder is not empty, or the sizes do not fit
  */
 export async function makeTinyModel(options: TinyModelOptions): Promise<TinyModel> {

@@ -120,9 +120,9 @@ describeWithPython('a tiny model', 'sidecar', () => {
   })
 
   test('is refused where the sizes do not fit, and nothing is left', async () => {
-    await expect(made('refused', { width: 512, layers: 8 })).rejects.toMatchObject({
+    await expect(made('refused', { width: 1024, layers: 8 })).rejects.toMatchObject({
       code: 'bad-input',
-      message: expect.stringMatching(/at most 5,000,000 parameters, got [\d,]{10}/),
+      message: expect.stringMatching(/at most 50,000,000 parameters, got [\d,]{10}/),
     })
     expect(existsSync(join(folder, 'refused'))).toBe(false)
   })

@@ -27,7 +27,7 @@ from .tiny_tokenizer import (
 )
 from .tiny_weights import Shape, model_config, weights
 
-MAX_PARAMETERS = 5_000_000
+MAX_PARAMETERS = 50_000_000
 
 
 def _settings(shape: Shape, ids: Mapping[str, int]) -> dict[str, dict[str, object]]:
@@ -57,7 +57,7 @@ def make_tiny_model(
     texts: Sequence[str], out: Path, shape: Shape, *, seed: int = 0, pieces: str = "words"
 ) -> int:
     """Writes a model folder and returns the number of parameters.
-    @raises TinyModelError for more than 5 million parameters, sizes that do not fit, or a non-empty folder"""
+    @raises TinyModelError for more than 50 million parameters, sizes that do not fit, or a non-empty folder"""
     shape.check()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise TinyModelError(f"{out}: expected no folder, or an empty one, to write the model to")
