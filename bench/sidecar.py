@@ -21,7 +21,6 @@ from statistics import median
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 import torch
-
 from sidecar_work import Ours, consultations, model_folder, real_tokens, replies
 
 

@@ -16,11 +16,10 @@ prepare_environment()
 import numpy as np
 import torch
 import transformers
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
-
 from bedside_trainers.engines import open_engine
 from bedside_trainers.engines.engine import Datum, LossSpec, ModelSpec
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
 
 torch.set_num_threads(1)
 transformers.utils.logging.disable_progress_bar()

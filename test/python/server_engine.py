@@ -4,7 +4,6 @@ import json
 import math
 
 import numpy as np
-
 from bedside_trainers.engines.engine import (
     EngineError,
     EngineInfo,

@@ -5,9 +5,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from server_harness import OWN, V1, Serving, backward, report, step
-
 from bedside_trainers.sidecar.checkpoints import Checkpoints, Place
+from server_harness import OWN, V1, Serving, backward, report, step
 
 
 class State(Serving):

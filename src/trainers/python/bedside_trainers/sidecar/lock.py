@@ -16,7 +16,7 @@ def hold(state: Path) -> tuple[IO[bytes] | None, bool]:
         return None, False
     import fcntl
 
-    file = open(state / NAME, "wb")  # noqa: SIM115: held open for as long as the server runs
+    file = open(state / NAME, "wb")  # held open for as long as the server runs
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         alone = True
