@@ -30,8 +30,8 @@ export async function runTrainStep(
 }
 
 /**
- * Runs a forward-backward pass, then `before`, then the optimiser's step: with `before` a failure, the model is as it
- * was. @throws Fault of the first that failed
+ * Runs a forward-backward pass, then `before`, then the optimiser's step. If `before` fails, the model is as it was.
+ * @throws Fault of the first that failed
  */
 export async function runGuardedStep<T>(
   model: TrainingModel,
