@@ -21,6 +21,7 @@ from statistics import median
 os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 import torch
+
 from sidecar_work import Ours, consultations, model_folder, real_tokens, replies
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import torch
 from datasets import Dataset
 from peft import LoraConfig
-from sidecar_work import ALPHA, HIGH, LEARNING_RATE, LOW, RANK
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
+
+from sidecar_work import ALPHA, HIGH, LEARNING_RATE, LOW, RANK
 
 LIGER_KERNELS = ("rope", "rms_norm", "swiglu", "cross_entropy", "fused_linear_cross_entropy")
 TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]

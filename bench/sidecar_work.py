@@ -9,6 +9,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "src" / "trainers" / "python"))
 
 import numpy as np
+
 from bedside_trainers.engines import open_engine
 from bedside_trainers.engines.engine import AdamParams, Datum, LossSpec, ModelSpec
 from bedside_trainers.tiny_model import make_tiny_model

@@ -16,9 +16,10 @@ from engine_harness import drain, fresh_folder, make_tokenizer, open_tiny  # iso
 import numpy as np
 import torch
 import transformers
-from bedside_trainers.engines.engine import Datum, EngineError, LossSpec, ModelSpec, SampleJob
 from transformers import AutoConfig, AutoModelForCausalLM
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+
+from bedside_trainers.engines.engine import Datum, EngineError, LossSpec, ModelSpec, SampleJob
 
 # Sizes by the name of a config's number; the first pattern that matches the whole name decides.
 SIZES = tuple(

@@ -8,8 +8,9 @@ from engine_harness import awake, data_for, fresh_folder, gradients, make_tokeni
 
 import numpy as np
 import torch
-from bedside_trainers.engines.engine import EngineError, LossSpec, ModelSpec
 from transformers import AutoModelForCausalLM
+
+from bedside_trainers.engines.engine import EngineError, LossSpec, ModelSpec
 
 # One of every kind of head, cap, window and expert; `architectures.py` itself goes through all.
 SERVED = (

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from engine_harness import awake, data_for, drain, make_model, open_tiny, report  # isort: split
 
 import torch
+
 from bedside_trainers.engines.engine import AdamParams, LossSpec, ModelSpec, SampleJob
 
 MODEL = {"hidden_size": 128, "intermediate_size": 384}

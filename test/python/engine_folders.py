@@ -12,10 +12,11 @@ from pathlib import Path
 from engine_harness import awake, data_for, drain, fresh_folder, make_model, only, open_tiny, report  # isort: split
 
 import torch
-from bedside_trainers.engines import open_engine
-from bedside_trainers.engines.engine import AdamParams, EngineError, LossSpec, ModelSpec, SampleJob, StorageError
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from bedside_trainers.engines import open_engine
+from bedside_trainers.engines.engine import AdamParams, EngineError, LossSpec, ModelSpec, SampleJob, StorageError
 
 PPO = LossSpec("bedside", {"kind": "ppo-clip", "low": 0.2, "high": 0.2, "entropy": 0.01})
 SPECS = (

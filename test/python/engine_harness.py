@@ -16,10 +16,11 @@ prepare_environment()
 import numpy as np
 import torch
 import transformers
-from bedside_trainers.engines import open_engine
-from bedside_trainers.engines.engine import Datum, LossSpec, ModelSpec
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedTokenizerFast
+
+from bedside_trainers.engines import open_engine
+from bedside_trainers.engines.engine import Datum, LossSpec, ModelSpec
 
 torch.set_num_threads(1)
 transformers.utils.logging.disable_progress_bar()

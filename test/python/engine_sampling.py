@@ -7,6 +7,7 @@ from engine_harness import CONTEXT, VOCAB, awake, data_for, drain, make_model, m
 
 import numpy as np
 import torch
+
 from bedside_trainers.engines import slots
 from bedside_trainers.engines.engine import AdamParams, Datum, EngineError, LossSpec, ModelSpec, SampleJob
 from bedside_trainers.engines.sampling.draw import uniform

@@ -8,11 +8,12 @@ from engine_harness import VOCAB, awake, data_for, drain, gradients, make_model,
 import loss_gradients
 import numpy as np
 import torch
+from transformers import AutoModelForCausalLM
+
 from bedside_trainers.engines import head
 from bedside_trainers.engines.engine import AdamParams, Datum, EngineError, LossSpec, ModelSpec, NonFinite, SampleJob
 from bedside_trainers.engines.training import adamw
 from bedside_trainers.engines.training.passes import WIRE_LOSSES
-from transformers import AutoModelForCausalLM
 
 OBJECTIVES = (
     {"kind": "policy-gradient"},

@@ -4,6 +4,7 @@ import json
 import math
 
 import numpy as np
+
 from bedside_trainers.engines.engine import (
     EngineError,
     EngineInfo,

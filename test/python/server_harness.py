@@ -14,6 +14,8 @@ import uvicorn
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src/trainers/python"))
 
+from server_engine import BigramEngine
+
 from bedside_trainers.sidecar.app import build_app
 from bedside_trainers.sidecar.serve import bind
 from bedside_trainers.sidecar.service import Service
@@ -22,7 +24,6 @@ from bedside_trainers.sidecar.wire.proto import MEDIA_TYPE, message_class
 from bedside_trainers.sidecar.wire.proto import read_data as read_data
 from bedside_trainers.sidecar.wire.proto import read_message as read_message
 from bedside_trainers.sidecar.wire.proto import read_turn as read_turn
-from server_engine import BigramEngine
 
 TOKEN = "tml-of-this-test"
 V1, OWN = "/api/v1", "/ext/v1"

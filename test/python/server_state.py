@@ -5,8 +5,9 @@ import time
 from pathlib import Path
 
 import numpy as np
-from bedside_trainers.sidecar.checkpoints import Checkpoints, Place
 from server_harness import OWN, V1, Serving, backward, report, step
+
+from bedside_trainers.sidecar.checkpoints import Checkpoints, Place
 
 
 class State(Serving):

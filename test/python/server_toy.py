@@ -7,10 +7,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "src/trainers/python"))
 
+from server_engine import BigramEngine
+
 from bedside_trainers.sidecar.__main__ import run
 from bedside_trainers.sidecar.serve import bind
 from bedside_trainers.sidecar.settings import Settings
-from server_engine import BigramEngine
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--state", type=Path, required=True)
