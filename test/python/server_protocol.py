@@ -36,6 +36,7 @@ class Protocol(Serving):
     def test_unknown_routes_and_methods(self):
         server = self.start()
         self.assertEqual(server.post("no_such_thing", {})[0], 404)
+        self.assertEqual(server.post("no_such_thing", b"no JSON")[0], 404)
         self.assertEqual(server.request("PUT", f"{V1}/create_session")[0], 405)
 
     def test_seq_ids_decide_the_order_whatever_arrives_first(self):

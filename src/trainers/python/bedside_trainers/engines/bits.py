@@ -10,8 +10,8 @@ from torch import Tensor
 from .decoder import ROWS
 
 NOTE = (
-    "matrix products on this machine have other bits beside other rows, by another number of threads or elsewhere in "
-    "memory: two runs of the same recipe may differ in the last digits, and so may a run that was resumed"
+    "the last bits of a matrix product on this machine depend on the rows computed with it, the number of threads or the "
+    "place in memory: two runs of the same recipe may differ in the last digits, and so may a run that was resumed"
 )
 # Matrices are tried up to this many rows and columns; larger ones take the same paths.
 _WIDEST = 512

@@ -19,7 +19,7 @@ class EngineError(Exception):
 
 
 class StorageError(Exception):
-    """A full disk or a file that cannot be read: nobody's fault who asked. Nothing was changed."""
+    """A full disk or a file that cannot be read: not the client's fault. Nothing was changed."""
 
 
 class NonFinite(EngineError):

@@ -114,7 +114,11 @@ class _Routes:
         message = f"no route {request.method} {request.url.path}: this server does not have it"
 
         async def handler(request: Request) -> Response:
-            with self._service.using_up(read_json(await self._body(request))):
+            try:
+                body = read_json(await self._body(request))
+            except Refused:
+                body = Fields({})  # the route is what is wrong first
+            with self._service.using_up(body):
                 raise Refused(error.status_code, message)
 
         if request.method != "POST":

@@ -11,7 +11,7 @@ NAME = ".lock"
 
 def hold(state: Path) -> tuple[IO[bytes] | None, bool]:
     """Marks a state directory as in use while the returned file is open, however this process ends; also returns whether
-    no other server uses it. On Windows nothing is marked, and nobody is known to be alone."""
+    no other server uses it. On Windows nothing is marked, and other servers cannot be ruled out."""
     if sys.platform == "win32":
         return None, False
     import fcntl

@@ -82,7 +82,8 @@ class Scheduler:
         digest: bytes,
         run: Callable[[], Answer],
         size: int = 0,
-        give_up: Callable[[int], None] = lambda _: None,
+        *,
+        give_up: Callable[[int], None],
     ) -> str:
         """Queues work in a model's sequence; returns its request id, the same for a resent request.
         @param give_up called in place of `run` with the number of an earlier request that never arrived
