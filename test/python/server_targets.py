@@ -110,6 +110,9 @@ class Targets(Serving):
                 ("sparse_col_indices", [0, 1, 2, 0], "column indices from 0 to 1"),
                 ("shape", [6], "shape: expected [N, K]"),
                 ("shape", [2, 3], "compressed rows of the shape [2, 3]"),
+                ("shape", [3, 10**12], "K at most 256"),
+                ("shape", [3, -1], "shape: expected [N, K]"),
+                ("shape", [-1, 2], "shape: expected [N, K]"),
             ),
             1,
         ):
@@ -119,7 +122,7 @@ class Targets(Serving):
             self.refused(server, "forward_backward", body, 422, says)
         ratio = datum(logprobs=[0.0] * 3, advantages=[0.0] * 3)
         ratio["loss_fn_inputs"]["target_tokens"] = dense(TARGETS, "int64")
-        body = backward(model, 6, [ratio], "importance_sampling")
+        body = backward(model, 9, [ratio], "importance_sampling")
         self.refused(server, "forward_backward", body, 422, "target_tokens: expected the shape [3]")
 
 

@@ -13,6 +13,8 @@ from .refusal import invalid
 
 # No tensor of the wire has more dimensions.
 _DIMENSIONS = 2
+# Most columns of a sparse tensor: a body of a few bytes may declare any number, and all of them would take memory.
+_SPARSE_COLUMNS = 256
 
 
 def shape_values(values: np.ndarray, shape: Sequence[Any] | None, path: str) -> np.ndarray:
@@ -30,8 +32,9 @@ def densify(
     values: np.ndarray, rows: np.ndarray, columns: np.ndarray, shape: Sequence[int], path: str
 ) -> np.ndarray:
     """Builds a dense matrix from compressed sparse rows; what is not listed is 0. @raises Refused"""
-    if len(shape) != _DIMENSIONS:
-        raise invalid(f"{path}.shape", list(shape), "[N, K] of a sparse tensor")
+    if len(shape) != _DIMENSIONS or shape[0] < 0 or not 0 <= shape[1] <= _SPARSE_COLUMNS:
+        expected = f"[N, K] of a sparse tensor, K at most {_SPARSE_COLUMNS}"
+        raise invalid(f"{path}.shape", list(shape), expected)
     height, width = shape
     counts = np.diff(rows)
     fits = len(rows) == height + 1 and rows[0] == 0 and rows[-1] == len(values) == len(columns)
