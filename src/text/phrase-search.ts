@@ -36,6 +36,10 @@ const folded = new Map([
 ])
 const foldable = new RegExp(`[${[...folded.keys()].join('')}]`, 'g')
 
+/** Replaces the Han characters that are treated as others. */
+export const foldHan = (text: string): string =>
+  text.replace(foldable, (character) => folded.get(character) ?? character)
+
 const isDigit = (code: number): boolean => code >= 48 && code <= 57
 
 /** A letter or digit of a script that puts spaces between words. */
@@ -64,7 +68,7 @@ function normalisePlain(raw: string): NormalisedText | undefined {
     return { text: raw.toLowerCase(), clauses: [{ start: 0, end: raw.length, mark: 'stop' }] }
   const [, han, mark] = plainHan.exec(raw) ?? []
   if (han === undefined) return undefined
-  const text = han.replace(foldable, (character) => folded.get(character) ?? character)
+  const text = foldHan(han)
   const ending = mark === '?' || mark === '？' ? 'question' : 'stop'
   return { text, clauses: [{ start: 0, end: text.length, mark: ending }] }
 }

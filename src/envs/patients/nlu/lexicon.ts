@@ -3,12 +3,12 @@ import type { Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
 import { memoizeText } from '../../../platform/memoize.js'
 import { inRanges, type SlicedWork, type SlowValue, slowValue } from '../../../platform/slices.js'
-import { growPhraseTree, type PhraseTree } from '../../../text/phrase-search.js'
+import { foldHan, growPhraseTree, type PhraseTree } from '../../../text/phrase-search.js'
 import type { Language } from '../../../turn.js'
 import { family } from './acts.js'
 import { findAncestors } from './focus.js'
 import { makeHomophoneCorrector } from './homophones.js'
-import { labelledPhrases, normalText, plainAscii } from './labelled-phrases.js'
+import { labelledPhrases, normalText } from './labelled-phrases.js'
 import { buildSimilarityIndex, type Phrases, type SimilarityMatch } from './similarity.js'
 import { makeSpellingCorrector } from './spelling.js'
 import { readUpdates, scriptOf, updatesFile } from './updates-file.js'
@@ -77,20 +77,24 @@ const ancestorSets = (knowledge: Knowledge): ReadonlyMap<string, ReadonlySet<str
 const han = /\p{Script=Han}/u
 const latin = /\p{Script=Latin}/u
 
-/** A part of the lexicon for texts with Han characters, and one for texts without. */
+/** A part of the lexicon for texts in both scripts, in Latin script only, and without Latin letters. */
 interface ByScript<T> {
-  readonly whole: SlowValue<T>
+  readonly both: SlowValue<T>
   readonly latin: SlowValue<T>
+  readonly han: SlowValue<T>
 }
 
-/** Texts without Han characters need only the phrases in Latin script: half the work, and the same result. */
+/** A text in one script needs only the phrases in that script: half the work, and the same result. */
 const byScript = <T>(make: (fits: (phrase: string) => boolean) => SlicedWork<T>): ByScript<T> => ({
-  whole: slowValue(() => make(() => true)),
+  both: slowValue(() => make(() => true)),
   latin: slowValue(() => make((phrase) => /^[a-z]/i.test(phrase) || latin.test(phrase))),
+  han: slowValue(() => make((phrase) => !/^[a-z]/i.test(phrase) && !latin.test(phrase))),
 })
 
-const fitting = <T>({ whole, latin }: ByScript<T>, text: string): SlowValue<T> =>
-  han.test(text) ? whole : latin
+const fitting = <T>(part: ByScript<T>, text: string): SlowValue<T> => {
+  if (!han.test(text)) return part.latin
+  return latin.test(text) ? part.both : part.han
+}
 
 /** Word frequencies. */
 function* countWords(phrases: Phrases): SlicedWork<ReadonlyMap<string, number>> {
@@ -102,12 +106,16 @@ function* countWords(phrases: Phrases): SlicedWork<ReadonlyMap<string, number>> 
   return counts
 }
 
-/** The first and the last letter or digit of a plain ASCII phrase; its normal form begins and ends with the same. */
-function firstAndLast(phrase: string): string {
-  let [from, to] = [0, phrase.length - 1]
-  while (from < to && !/[a-z0-9]/i.test(phrase[from]!)) from++
-  while (to > from && !/[a-z0-9]/i.test(phrase[to]!)) to--
-  return `${phrase[from] ?? ''}${phrase[to] ?? ''}`.toLowerCase()
+/** Characters whose normal form is their own letter, in lower case, or nothing. */
+const plainCharacters = /^[ !"#$%&()*,\-/0-9:;?A-Z[\]_a-z{|}~'`\u4e00-\u9fff，。？！、]*$/
+const firstLetter = /[a-z0-9\u4e00-\u9fff]/i
+const lastLetter = /[a-z0-9\u4e00-\u9fff](?=[^a-z0-9\u4e00-\u9fff]*$)/i
+
+/** The first and the last letter or digit of a text's normal form. */
+function firstAndLast(text: string): string {
+  const normal = plainCharacters.test(text) ? text : normalText(text)
+  const ends = [firstLetter, lastLetter].map((letter) => letter.exec(normal)?.[0] ?? '')
+  return foldHan(ends.join('').toLowerCase())
 }
 
 /**
@@ -124,7 +132,7 @@ function* questionLookup(
     yield
     for (const question of [...ask.zh, ...ask.en]) {
       if (!fits(question)) continue
-      const key = firstAndLast(plainAscii.test(question) ? question : normalText(question))
+      const key = firstAndLast(question)
       const group = groups.get(key)
       if (group) group.push([question, id])
       else groups.set(key, [[question, id]])
