@@ -155,6 +155,8 @@ describe('sidecar serve', () => {
         '3',
         '--missing-seconds',
         '4.5',
+        '--context-length',
+        '64',
       )
       let text = ''
       const printed = new Promise<void>((resolve) => {
@@ -175,6 +177,7 @@ describe('sidecar serve', () => {
       expect(text).toContain('"maxModels":2')
       expect(text).toContain('"maxSnapshots":3')
       expect(text).toContain('"maxMissingSeconds":4.5')
+      expect(text).toContain('"contextLength":64')
       const token = readFileSync(join(folder, 'token'), 'utf8').trim()
       const asked = async (headers: Record<string, string>) =>
         (await fetch(`${address}/ext/v1/capabilities`, { headers })).status
@@ -185,6 +188,27 @@ describe('sidecar serve', () => {
     120_000,
   )
 })
+
+test.skipIf(!sidecarPython)(
+  'says why tokens cannot be drawn elsewhere',
+  async () => {
+    const refused = async (...flags: string[]) => {
+      const argv = ['sidecar', 'serve', '--model', tinyModel(), '--state', join(home, 'elsewhere')]
+      const { code, stderr } = await bedside(
+        [...argv, '--python', String(sidecarPython), '--threads', '1', ...flags],
+        { env },
+      )
+      expect(code).toBe(2)
+      return stderr
+    }
+    expect(await refused('--sampler', 'vllm')).toContain('expected both or neither')
+    expect(await refused('--sampler', 'sglang', '--sampler-url', 'http://127.0.0.1:9')).toMatch(
+      /sglang at http:\/\/127\.0\.0\.1:9\/health: .*refused/,
+    )
+    expect(await refused('--context-length', '1000000')).toContain("the model's own")
+  },
+  120_000,
+)
 
 test('every sidecar command ends its help with examples', async () => {
   for (const command of ['setup', 'serve']) {

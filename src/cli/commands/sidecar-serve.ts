@@ -22,6 +22,10 @@ interface ServeFlags extends PrintFlags {
   readonly dtype?: string
   readonly device?: string
   readonly threads?: number
+  readonly contextLength?: number
+  readonly sampler?: string
+  readonly samplerUrl?: string
+  readonly samplerFolder?: string
   readonly maxModels?: number
   readonly maxSnapshots?: number
   readonly missingSeconds?: number
@@ -68,6 +72,10 @@ function serverFlags(flags: ServeFlags): string[] {
   const given = {
     host: flags.host,
     name: flags.name,
+    'context-length': flags.contextLength,
+    sampler: flags.sampler,
+    'sampler-url': flags.samplerUrl,
+    'sampler-folder': flags.samplerFolder,
     'max-models': flags.maxModels,
     'max-snapshots': flags.maxSnapshots,
     'missing-seconds': flags.missingSeconds,

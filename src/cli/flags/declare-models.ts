@@ -25,6 +25,7 @@ const engineOption = () =>
 
 const devices = ['auto', 'cpu', 'cuda']
 const dtypes = ['auto', 'float32', 'float64', 'bfloat16']
+const samplers = ['vllm', 'sglang']
 
 const size = parseWhole(1, 1_000_000)
 
@@ -51,6 +52,10 @@ function addServe(sidecar: Command, declare: Declare): void {
     .addOption(choose('--dtype <dtype>', 'of the weights (default: auto, by the device)', dtypes))
     .addOption(choose('--device <device>', '(default: auto, a GPU where there is one)', devices))
     .option('--threads <N>', 'of the CPU', parseWhole(1, 1024))
+    .option('--context-length <N>', "most tokens of a sequence (default: the model's)", size)
+    .addOption(choose('--sampler <server>', 'a server that draws the tokens', samplers))
+    .option('--sampler-url <URL>', 'its address')
+    .option('--sampler-folder <DIR>', 'where it reads adapters (default: adapters in --state)')
     .option('--max-models <N>', 'training models at once (default: 8)', size)
     .option('--max-snapshots <N>', 'weights kept for sampling (default: 16)', size)
     .option(

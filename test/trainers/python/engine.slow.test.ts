@@ -6,6 +6,7 @@ describeWithPython('the torch engine', 'sidecar', (run) => {
   test.each([
     ['training', 19],
     ['sampling', 19],
+    ['remote', 8],
     ['folders', 10],
     ['architectures', 4],
     ['bits', 2],

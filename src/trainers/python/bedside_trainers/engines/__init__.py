@@ -22,7 +22,8 @@ def open_engine(
 
     `dtype` auto is float32 on a CPU and bfloat16 on CUDA. Options: the fields of `options.Options`, `model_name`
     (the model's name for clients; default the folder's name), `checkpointing` (recomputes activations in the
-    backward pass; default on CUDA) and `context_length` (most tokens of a sequence; default, and at most, the model's).
+    backward pass; default on CUDA), `context_length` (most tokens of a sequence; default, and at most, the model's) and
+    `sampling` (an `engine.SamplingPlace`: another server draws the tokens).
     @raises EngineError for an unsuitable folder, device, precision or option
     """
     from .environment import prepare_environment
@@ -45,12 +46,13 @@ def open_engine(
     label = given.pop("model_name", path.name)
     checkpointing = given.pop("checkpointing", None)
     context_length = given.pop("context_length", None)
+    place = given.pop("sampling", None)
     unknown = set(given) - set(Options.__dataclass_fields__)
     if unknown:
         raise EngineError(
             f"Expected options of {list(Options.__dataclass_fields__)}, got {sorted(unknown)}"
         )
-    return opening(
+    engine = opening(
         path,
         name=label,
         dtype=dtype,
@@ -59,3 +61,8 @@ def open_engine(
         context_length=context_length,
         options=Options(**given),
     )
+    if place is not None:
+        from .sampling.handover import hand_over
+
+        hand_over(engine, place)
+    return engine

@@ -143,6 +143,15 @@ class Sampled:
     error: str | None = None
 
 
+@dataclass(frozen=True)
+class SamplingPlace:
+    """A server that draws the tokens in the engine's stead, and the folder that it reads adapters from."""
+
+    kind: Literal["vllm", "sglang"]
+    url: str
+    folder: Path
+
+
 class Engine(Protocol):
     """Trains models on one base model, and samples from snapshots of them."""
 

@@ -43,9 +43,13 @@ class Snapshots:
         if self._kept.pop(name, None) is not None:
             self._foundation.forget(name)
 
-    def decoder(self, name: str) -> Decoder:
-        """Decoder of a snapshot. @raises EngineError for an unknown name"""
+    def get(self, name: str) -> Snapshot:
+        """@raises EngineError for an unknown name"""
         if name not in self._kept:
             raise EngineError(f"Expected a snapshot, got {name!r}: there is none of this name")
-        kept = self._kept[name]
+        return self._kept[name]
+
+    def decoder(self, name: str) -> Decoder:
+        """Decoder of a snapshot. @raises EngineError for an unknown name"""
+        kept = self.get(name)
         return self._foundation.decoder(name, kept.spec, kept.weights)

@@ -24,7 +24,9 @@ from .engine import (
 )
 from .foundation import Foundation
 from .options import Options
+from .sampling.remote import RemoteSampler
 from .sampling.sampler import Sampler
+from .sampling.servers import SamplingServer
 from .snapshots import Snapshot, Snapshots
 from .training import adamw
 from .training.passes import Limits, run_pass
@@ -53,7 +55,7 @@ class TorchEngine:
             f"{name}_budget": getattr(options, name)
             for name in ("key_bytes", "stored_bytes", "snapshot_bytes")
         }
-        self._sampler = Sampler(
+        self._sampler: Sampler | RemoteSampler = Sampler(
             self._snapshots.decoder,
             foundation.decode,
             self.info.context_length,
@@ -187,7 +189,33 @@ class TorchEngine:
         if snapshot.spec is not None and snapshot.spec.head == "value":
             raise EngineError("Expected a language model to sample from, got one with a value head")
         self._snapshots.keep(name, snapshot)
-        self._sampler.open(name)
+        try:
+            self._sampler.open(name)
+        except Exception:
+            self._snapshots.drop(name)
+            raise
+
+    def sample_through(self, server: SamplingServer, folder: Path) -> None:
+        """Draws through a sampling server from now on; the adapters of snapshots are handed over in `folder`."""
+        own = self._sampler
+        assert isinstance(own, Sampler)
+        self._sampler = RemoteSampler(
+            server, own, self._foundation.decode, folder, self._write_adapter
+        )
+
+    def _write_adapter(self, name: str, folder: Path) -> bool:
+        snapshot = self._snapshots.get(name)
+        if snapshot.spec is None:
+            return False
+        if snapshot.spec.mode != "lora":
+            raise EngineError(
+                "Expected a LoRA model: a sampling server gets weights as adapters, not whole models"
+            )
+        with checkpoint.atomic_folder(folder) as partial:
+            name = checkpoint.weights_file(snapshot.spec)
+            checkpoint.tensors_to_file(snapshot.weights, partial / name)
+            self._foundation.describe(snapshot.spec, partial)
+        return True
 
     def drop_snapshot(self, name: str) -> None:
         self._sampler.close(name)

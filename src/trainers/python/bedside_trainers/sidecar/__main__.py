@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..engines import open_engine
-from ..engines.engine import Engine, EngineError
+from ..engines.engine import Engine, EngineError, SamplingPlace
 from .settings import Limits, Settings
 
 TOKEN_VARIABLE = "BEDSIDE_SIDECAR_TOKEN"
@@ -65,6 +65,10 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     add("--device", choices=("auto", "cpu", "cuda"), default="auto")
     add("--threads", type=_positive, help="of the CPU")
     add("--token-budget", type=_positive, help="tokens of a micro-batch")
+    add("--context-length", type=_positive, help="most tokens of a sequence; default: the model's")
+    add("--sampler", choices=("vllm", "sglang"), help="another server draws the tokens")
+    add("--sampler-url", help="its address")
+    add("--sampler-folder", type=Path, help="where it reads adapters; default: STATE/adapters")
     add("--host", default="127.0.0.1")
     add("--port", type=_port, default=0, help="0 is any free one")
     add("--allow-remote", action="store_true", help="lets --host be reached from other machines")
@@ -128,13 +132,27 @@ def _missing_package(error: ImportError, engine: str) -> str:
     return f"the Python package '{name}' is missing: make the environment with `{setup}`"
 
 
+def _sampling_place(arguments: argparse.Namespace) -> SamplingPlace | None:
+    kind, url = arguments.sampler, arguments.sampler_url
+    if (kind is None) != (url is None):
+        _fail("--sampler and --sampler-url: expected both or neither")
+    if kind is None:
+        return None
+    return SamplingPlace(kind, url, arguments.sampler_folder or arguments.state / "adapters")
+
+
 def _engine(arguments: argparse.Namespace) -> Engine:
     # Read when the libraries are loaded: the model is a local folder, and logs should have no progress bars.
     for variable in ("HF_HUB_OFFLINE", "TQDM_DISABLE"):
         os.environ.setdefault(variable, "1")
     if arguments.threads is not None:
         os.environ.update(dict.fromkeys(_THREAD_VARIABLES, str(arguments.threads)))
-    options = {"model_name": arguments.name, "training_tokens": arguments.token_budget}
+    options = {
+        "model_name": arguments.name,
+        "training_tokens": arguments.token_budget,
+        "context_length": arguments.context_length,
+        "sampling": _sampling_place(arguments),
+    }
     try:
         return open_engine(
             arguments.engine,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..decoder import Decoder
@@ -60,24 +60,32 @@ class Sampler:
 
     def submit(self, job: SampleJob) -> None:
         """Queues a job. @raises EngineError for a prompt too long, an invalid setting, or an unknown snapshot"""
+        one = self.sequence(job)
+        with self._lock:
+            self._incoming.append(one)
+
+    def sequence(self, job: SampleJob) -> ActiveSequence:
+        """The sequence of a job, before its first token. @raises EngineError as `submit` does"""
         problem = self._problem(job)
         if problem is not None:
             raise EngineError(problem)
-        room = self._context - len(job.prompt)
-        with self._lock:
-            self._incoming.append(ActiveSequence(job, min(job.max_tokens, room)))
+        return ActiveSequence(job, min(job.max_tokens, self._context - len(job.prompt)))
 
     def _problem(self, job: SampleJob) -> str | None:
         if job.snapshot not in self._pools:
             return f"Expected a snapshot, got {job.snapshot!r}"
         if not 1 <= len(job.prompt) <= self._context:
             return f"Expected a prompt of 1 to {self._context} tokens, got {len(job.prompt)}"
-        if min(job.prompt) < 0 or max(job.prompt) >= self._vocabulary:
+        if not self.has_tokens(job.prompt):
             return f"Expected tokens from 0 to {self._vocabulary - 1}, got {min(job.prompt)} to {max(job.prompt)}"
         if job.max_tokens < 0 or job.temperature < 0 or not 0 < job.top_p <= 1:
             asked = f"max_tokens {job.max_tokens}, temperature {job.temperature}, top_p {job.top_p}"
             return f"Expected max_tokens and temperature >= 0 and top_p in (0, 1], got {asked}"
         return None
+
+    def has_tokens(self, tokens: Sequence[int]) -> bool:
+        """Whether all of them are of the vocabulary."""
+        return not tokens or (min(tokens) >= 0 and max(tokens) < self._vocabulary)
 
     def cancel(self, key: Any) -> None:
         self._receive()
