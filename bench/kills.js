@@ -1,6 +1,7 @@
 /**
- * Kills a training run on the sidecar at random moments, first the server and then the trainer, resumes it, and holds the final
- * weights to those of a run that nobody disturbed. Needs `bedside sidecar setup`.
+ * Disturbs a training run on the sidecar and resumes it: kills the server and then the trainer at random moments, and stops the
+ * trainer with Ctrl-C after every step of the first. Holds the final weights to those of two runs that nobody disturbed.
+ * Needs `bedside sidecar setup`. To imitate a CPU without AVX-512: `MKL_ENABLE_INSTRUCTIONS=AVX2 ATEN_CPU_CAPABILITY=avx2`.
  *
  *     node bench/kills.js [--kills 20] [--seed 0]
  */
@@ -101,15 +102,19 @@ function stepsOf(out) {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0
 }
 
-/**
- * Runs to the end, killing `whom` once in every six steps, at a random moment of a random one of them; every other
- * start is a resumption.
- */
-async function disturbed(whom, out, left) {
+/** When the next disturbance comes: after this many steps, and this many milliseconds. */
+function* plan(whom) {
   const when = moments(`${values.seed}/${whom}`)
   const draw = () => when.next().value
+  for (let done = 0; ; done++)
+    yield whom === 'Ctrl-C' ? [done + 1, 0] : [6 * done + Math.floor(6 * draw()), 1500 * draw()]
+}
+
+/** Runs to the end, disturbed `left` times as planned; every other start is a resumption. */
+async function disturbed(whom, out, left) {
+  const plans = plan(whom)
   let [done, starts] = [0, 0]
-  let [step, delay] = [Math.floor(6 * draw()), 1500 * draw()]
+  let [step, delay] = plans.next().value
   for (;;) {
     const begun = existsSync(join(out, 'config.yaml'))
     // The recipe names our own reward, a module.
@@ -127,31 +132,36 @@ async function disturbed(whom, out, left) {
       await Promise.race([ended, wait(20)])
       if (over || stepsOf(out) < step) continue
       await Promise.race([ended, wait(delay)])
-      const pid = whom === 'trainer' ? trainer.pid : serverOf(trainer.pid)
+      const pid = whom === 'server' ? serverOf(trainer.pid) : trainer.pid
       if (over || pid === undefined) continue
-      process.kill(pid, 'SIGKILL')
+      process.kill(pid, whom === 'Ctrl-C' ? 'SIGINT' : 'SIGKILL')
       done++
-      step = 6 * done + Math.floor(6 * draw())
-      delay = 1500 * draw()
-      process.stderr.write(`${whom} killed ${done} times\r`)
-      if (whom === 'trainer') await ended
+      ;[step, delay] = plans.next().value
+      process.stderr.write(`${whom}: ${done} times\r`)
+      if (whom !== 'server') await ended
     }
     if ((await ended) === 0) return { ...outcome(out), done, starts }
   }
 }
 
-const calm = bedside('train', recipe, '--out', join(folder, 'calm'))
-if (calm.status !== 0) throw new Error(calm.stderr)
-const expected = outcome(join(folder, 'calm'))
+function undisturbed(out) {
+  const { status, stderr } = bedside('train', recipe, '--out', out)
+  if (status !== 0) throw new Error(stderr)
+  return outcome(out)
+}
+
+const expected = undisturbed(join(folder, 'calm'))
 console.log(`undisturbed: ${expected.last}, weights ${expected.weights}`)
-let same = true
-for (const whom of ['server', 'trainer']) {
+const again = undisturbed(join(folder, 'again'))
+let same = again.weights === expected.weights && again.metrics === expected.metrics
+console.log(`again: ${again.last}, weights ${again.weights}, ${same ? 'equal' : 'DIFFERENT'}`)
+for (const whom of ['server', 'trainer', 'Ctrl-C']) {
   const got = await disturbed(whom, join(folder, whom), kills)
   const equal =
     got.done === kills && got.weights === expected.weights && got.metrics === expected.metrics
   same &&= equal
   console.log(
-    `${whom} killed ${got.done} times, started ${got.starts} times: ${got.last}, weights ${got.weights}, ${equal ? 'weights and metrics equal' : 'DIFFERENT'}`,
+    `${whom}, ${got.done} times, started ${got.starts} times: ${got.last}, weights ${got.weights}, ${equal ? 'weights and metrics equal' : 'DIFFERENT'}`,
   )
 }
 rmSync(folder, { recursive: true, force: true })
