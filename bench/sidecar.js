@@ -41,6 +41,7 @@ function train() {
     ['layers recomputed on both sides', { checkpointing: true, ours_checkpointing: true }],
     ['nothing recomputed', { checkpointing: false }],
     ['nothing recomputed, TRL with Liger’s loss', { checkpointing: false, liger: true }],
+    ['nothing recomputed, ours over HTTP', { checkpointing: false, http: true }],
   ]
   for (const size of [tiny, large])
     for (const lora of [true, false])
@@ -49,12 +50,14 @@ function train() {
           const found = ask('train', { ...size, steps: 8, warm: 2, shape, lora, ...kind })
           const { tokens_per_second: rate, first_norms: norms } = found
           const [wall, cpu] = rate.ours.map((ours, i) => times(ours, rate.trl[i]))
+          // Over HTTP our work is done by another process.
+          const byCpu = kind.http ? '' : ` (by CPU time ${cpu})`
           // Adapters begin elsewhere; whole weights do not, and then the gradient is the same.
           const same = lora
             ? ''
             : `; first gradients ${norms.ours.toFixed(6)}, ${norms.trl.toFixed(6)}`
           console.log(
-            `  ${million(found.parameters)}, vocabulary ${size.vocab}, ${lora ? 'LoRA' : 'full'}; ${found.sequences} ${shape} of ${found.tokens} tokens, ${found.drawn} drawn, padded to ${found.ours_padded} by us, ${found.padded} by TRL; ${name}: ours ${rate.ours[0].toFixed(0)}, TRL ${rate.trl[0].toFixed(0)}: ${wall} (by CPU time ${cpu})${same}`,
+            `  ${million(found.parameters)}, vocabulary ${size.vocab}, ${lora ? 'LoRA' : 'full'}; ${found.sequences} ${shape} of ${found.tokens} tokens, ${found.drawn} drawn, padded to ${found.ours_padded} by us, ${found.padded} by TRL; ${name}: ours ${rate.ours[0].toFixed(0)}, TRL ${rate.trl[0].toFixed(0)}: ${wall}${byCpu}${same}`,
           )
         }
 }

@@ -22,6 +22,7 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 
 import torch
 
+from sidecar_http import OursOverHttp
 from sidecar_work import Ours, consultations, model_folder, real_tokens, replies
 
 
@@ -45,7 +46,10 @@ def train(settings: dict, home: Path) -> dict:
     rows = consultations(settings["rows"], settings["vocab"])
     if settings["shape"] == "replies":
         rows = replies(settings["rows"], settings["vocab"], 64, 192)
-    ours = Ours(folder, settings["lora"], settings.get("ours_checkpointing", False))
+    if settings.get("http"):
+        ours = OursOverHttp(folder, home, settings["lora"])
+    else:
+        ours = Ours(folder, settings["lora"], settings.get("ours_checkpointing", False))
     seconds: dict[str, list[tuple[float, float]]] = {"ours": [], "trl": []}
     norms: dict[str, list[float]] = {"ours": [], "trl": []}
     started = (0.0, 0.0)

@@ -78,7 +78,7 @@ class Ours:
     def step(self, rows: list[dict]) -> float:
         """One step on all rows; gives the gradient's norm."""
         loss = LossSpec("bedside", {"kind": "ppo-clip", "low": LOW, "high": HIGH, "entropy": 0.0})
-        data = [self._datum(row, rows) for row in rows]
+        data = [self.datum(row, rows) for row in rows]
         result = self.engine.forward_backward("m", data, loss)
         # Tokens read, padding included.
         self.padded = result.metrics["tokens:sum"]
@@ -86,7 +86,7 @@ class Ours:
         return self.engine.optim_step("m", adam)["grad_norm:mean"]
 
     @staticmethod
-    def _datum(row: dict, rows: list[dict]):
+    def datum(row: dict, rows: list[dict]):
         ids = np.array(row["ids"], dtype=np.int64)
         before = np.zeros(row["prompt"] - 1, dtype=np.float32)
         mask = np.concatenate([before, np.array(row["drawn"], dtype=np.float32)])
