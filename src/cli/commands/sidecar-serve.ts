@@ -109,6 +109,7 @@ function serverText(
       ['exports', can.exports.join(', ')],
       ['losses', can.losses.join(', ')],
       ['state', state],
+      ...(can.notes ?? []).map((note) => ['note', note] as const),
     ],
     { words: 2 },
   )

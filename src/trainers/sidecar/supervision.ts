@@ -22,6 +22,7 @@ const readyLine = z.looseObject({
   heads: z.array(z.string()),
   exports: z.array(z.string()),
   losses: z.array(z.string()),
+  notes: z.array(z.string()).optional(),
 })
 
 /** The JSON line that the server prints when it listens: address, engine, model and capabilities. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import math
 import queue
 import shutil
@@ -60,6 +61,13 @@ class RemoteSampler:
             queue.SimpleQueue()
         )
         self._counts = {"sampled_tokens": 0.0, "prompt_tokens": 0.0}
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        """Leaves nothing behind, there or on the disk."""
+        for name in list(self._adapters):
+            self.close(name)
+        self._server.close()
 
     def open(self, name: str) -> None:
         self.close(name)

@@ -15,7 +15,8 @@ from ..engine import EngineError, SampleJob
 
 KEY_VARIABLE = "BEDSIDE_SAMPLER_KEY"
 # Longer than any reply takes; a server that is gone is found out by its connection.
-_TIMEOUT = httpx.Timeout(600.0, connect=10.0)
+_DRAWING = httpx.Timeout(600.0, connect=10.0)
+_OTHERS = httpx.Timeout(60.0, connect=10.0)
 _MOST_SEED = 1 << 31
 
 
@@ -55,7 +56,7 @@ def _client(url: str) -> httpx.Client:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     # No proxy of the environment: the server is a neighbour, and prompts should not travel.
     return httpx.Client(
-        base_url=url, headers=headers, timeout=_TIMEOUT, limits=limits, trust_env=False
+        base_url=url, headers=headers, timeout=_OTHERS, limits=limits, trust_env=False
     )
 
 
@@ -67,9 +68,15 @@ class _Http:
         self._url = url
         self._client = _client(url)
 
-    def _send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def _send(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        timeout: httpx.Timeout = _OTHERS,
+    ) -> Any:
         try:
-            answer = self._client.request(method, path, json=body)
+            answer = self._client.request(method, path, json=body, timeout=timeout)
         except httpx.HTTPError as error:
             raise ServerError(f"{self.name} at {self._url}{path}: {error}") from error
         if answer.is_error:
@@ -130,7 +137,7 @@ class VllmServer(_Http):
             "include_stop_str_in_output": True,
             **_settings(job, limit, "max_tokens"),
         }
-        answer = self._send("POST", "/v1/completions", body)
+        answer = self._send("POST", "/v1/completions", body, _DRAWING)
         try:
             choice = answer["choices"][0]
             return Drawn(choice["token_ids"], choice["logprobs"]["token_logprobs"])
@@ -171,7 +178,7 @@ class SglangServer(_Http):
             "return_logprob": True,
             **({"lora_path": adapter} if adapter else {}),
         }
-        answer = self._send("POST", "/generate", body)
+        answer = self._send("POST", "/generate", body, _DRAWING)
         try:
             drawn = answer["meta_info"]["output_token_logprobs"]
             return Drawn([one[1] for one in drawn], [one[0] for one in drawn])
