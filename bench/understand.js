@@ -1,7 +1,9 @@
 /**
  * How the rule patient takes questions that were written apart from its lexicon (`test/fixtures/questions-*.jsonl`):
- * F1 over finding ids, the share of questions with a wrong finding, and that of small talk taken for a question; then
- * how long the first question and the next ones take. Run after `npm run build`: `node bench/understand.js [set...]`.
+ * F1 over finding ids, the share of questions with a wrong finding, that of small talk taken for a question, and, of
+ * questions about topics beyond findings (`topics`), how many are followed: neither "unclear" nor taken for a finding.
+ * Sets f and g also by kind. Then how long the first question and the next ones take.
+ * Run after `npm run build`: `node bench/understand.js [set...]`.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
@@ -23,14 +25,21 @@ const read = (set) =>
 const knowledge = loadKnowledge()
 
 function scored(questions) {
-  const sum = { right: 0, said: 0, meant: 0, wrong: 0, chatter: 0, taken: 0 }
-  for (const { text, kind, findings } of questions) {
-    const got = understand(knowledge, text).topics.map(({ finding }) => finding)
+  const sum = { right: 0, said: 0, meant: 0, wrong: 0, chatter: 0, taken: 0, topics: 0, met: 0 }
+  for (const { text, kind, findings, topics = [], also = [] } of questions) {
+    const parsed = understand(knowledge, text)
+    // Neither right nor wrong: what may be answered too, and a topic that has become a finding of the same name.
+    const allowed = [...also, ...topics].filter((id) => !findings.includes(id))
+    const got = parsed.topics.map(({ finding }) => finding).filter((id) => !allowed.includes(id))
     const hits = got.filter((id) => findings.includes(id)).length
     sum.right += hits
     sum.said += got.length
     sum.meant += findings.length
     if (hits < got.length) sum.wrong++
+    if (topics.length > 0 && findings.length === 0) {
+      sum.topics++
+      if (got.length === 0 && parsed.kind !== 'unclear') sum.met++
+    }
     if (kind !== 'chatter') continue
     sum.chatter++
     if (got.length > 0) sum.taken++
@@ -39,11 +48,11 @@ function scored(questions) {
 }
 
 function line(name, questions) {
-  const { right, said, meant, wrong, chatter, taken } = scored(questions)
-  const f1 = (2 * right) / (said + meant)
+  const { right, said, meant, wrong, chatter, taken, topics, met } = scored(questions)
+  const f1 = meant === 0 ? '  –  ' : ((2 * right) / (said + meant)).toFixed(3)
   const share = ((100 * wrong) / questions.length).toFixed(1)
   console.log(
-    `${name.padEnd(8)} ${String(questions.length).padStart(5)}   ${f1.toFixed(3)}   ${share.padStart(4)} %   ${taken} of ${chatter}`,
+    `${name.padEnd(16)} ${String(questions.length).padStart(5)}   ${f1}   ${share.padStart(4)} %   ${`${taken} of ${chatter}`.padStart(10)}   ${topics === 0 ? '' : `${met} of ${topics}`}`,
   )
 }
 
@@ -58,7 +67,7 @@ for (const [language, text] of [
   )
 }
 
-console.log('\nset          n      F1    wrong   small talk')
+console.log('\nset                  n      F1    wrong   small talk   topics followed')
 const all = sets.map((set) => [set, read(set)])
 const begun = performance.now()
 for (const [set, questions] of all)
@@ -67,6 +76,13 @@ for (const [set, questions] of all)
       `${set} ${language}`,
       questions.filter(({ lang }) => lang === language),
     )
+for (const [set, questions] of all.filter(([name]) => name === 'f' || name === 'g'))
+  for (const language of ['en', 'zh'])
+    for (const kind of new Set(questions.map((question) => question.kind)))
+      line(
+        `${set} ${language} ${kind}`,
+        questions.filter((question) => question.lang === language && question.kind === kind),
+      )
 const spent = performance.now() - begun
 line(
   'all',
