@@ -9,7 +9,8 @@
  * `useful`    answered, or honestly "I don't know"
  *
  * A reply is followed when `bound` or `useful`. What a topic's answer says cannot be judged by rule: any answer that
- * is neither unclear nor a courtesy nor about a finding counts. A recap may be met with a plain yes.
+ * is neither unclear nor a courtesy nor about a finding counts, but for "no" to a name, an age or a job. A recap may
+ * be met with a plain yes.
  */
 
 const openTopics = new Set([
@@ -21,6 +22,17 @@ const openTopics = new Set([
 ])
 /** Topics of the complaint itself: "I can't say" about the complaint leaves them open, but is no misreading. */
 const illnessTopics = new Set(['course', 'treatment-tried', 'cause', 'impact', 'tell-more'])
+/** Topics that "no" cannot answer. */
+const namedTopics = new Set([
+  'name',
+  'age',
+  'age-birthday',
+  'address',
+  'job',
+  'occupation',
+  'hometown-dialect',
+])
+const denial = /^(no\b|none\b|nothing\b|not that\b|没有|没|不)/i
 /** Topics to which "yes, that's fine" is the whole answer. */
 const courtesyTopics = new Set(['technical', 'privacy', 'repeat-please'])
 
@@ -34,7 +46,7 @@ export function relatives(knowledge, ids) {
   return near
 }
 
-function topicVerdict(knowledge, { topics, complaint }, { understood, asked, told }) {
+function topicVerdict(knowledge, { topics, complaint }, { understood, asked, told, text }) {
   const open = topics.some((topic) => openTopics.has(topic))
   if (open && (understood === 'open' || told.length > 0)) return 'useful'
   const near = relatives(knowledge, complaint ? [complaint] : [])
@@ -42,6 +54,7 @@ function topicVerdict(knowledge, { topics, complaint }, { understood, asked, tol
   if (ofComplaint && told.length === 0 && topics.some((topic) => illnessTopics.has(topic)))
     return 'bound'
   if (asked.some((id) => !topics.includes(id))) return 'misread'
+  if (topics.every((topic) => namedTopics.has(topic)) && denial.test(text)) return 'empty'
   if (understood === 'courtesy')
     return topics.some((topic) => courtesyTopics.has(topic)) ? 'useful' : 'empty'
   return understood === 'open' ? 'empty' : 'useful'
@@ -54,7 +67,8 @@ function describes(knowledge, { findings, attribute }, { understood, asked, told
   return understood === 'answered' && !told.some(({ finding }) => findings.includes(finding))
 }
 
-function findingVerdict(knowledge, label, { understood, asked, told }) {
+function findingVerdict(knowledge, label, reply) {
+  const { understood, asked, told } = reply
   const { findings, topics = [], attribute } = label
   const near = relatives(knowledge, findings)
   const hit = asked.some((id) => findings.includes(id))
@@ -62,7 +76,7 @@ function findingVerdict(knowledge, label, { understood, asked, told }) {
     const other = asked.filter((id) => !near.has(id) && !topics.includes(id))
     if (other.length > 0) return 'misread'
     if (asked.length > 0) return 'bound'
-    return topics.length > 0 ? topicVerdict(knowledge, label, { understood, asked, told }) : 'empty'
+    return topics.length > 0 ? topicVerdict(knowledge, label, reply) : 'empty'
   }
   if (understood === 'withheld') return 'bound'
   return attribute && !describes(knowledge, label, { understood, asked, told }) ? 'bound' : 'useful'
