@@ -52,6 +52,14 @@ const { values: flags, positionals: files } = parseArgs({
   },
 })
 
+function parsed(line, where) {
+  try {
+    return JSON.parse(line)
+  } catch {
+    throw new Error(`${where}: expected JSON, got \`${line.slice(0, 60)}\``)
+  }
+}
+
 /** Lines of a JSONL file, each an object with `keys`. */
 function jsonl(path, keys) {
   if (!existsSync(path)) throw new Error(`${path}: expected a JSONL file, found none`)
@@ -59,9 +67,10 @@ function jsonl(path, keys) {
     .trim()
     .split('\n')
     .map((line, index) => {
-      const row = JSON.parse(line)
+      const where = `${path}:${index + 1}`
+      const row = parsed(line, where)
       for (const key of keys)
-        if (row[key] === undefined) throw new Error(`${path}:${index + 1}: expected \`${key}\``)
+        if (row[key] === undefined) throw new Error(`${where}: expected \`${key}\`, found none`)
       return row
     })
 }
@@ -78,6 +87,20 @@ const patient = rulePatient({ knowledge, persona: {} })
 const labels = new Map()
 for (const label of jsonl(flags.labels, ['id', 'turn', 'lang', 'kind', 'findings']))
   labels.set(`${label.lang}/${label.id}/${label.turn}`, label)
+
+/** A consultation's turns, each with a speaker and a text; a label must be of one of its doctor's turns. */
+function checkConsultation({ id, turns }, language, file) {
+  for (const [turn, { speaker, text }] of turns.entries())
+    if ((speaker !== 'doctor' && speaker !== 'patient') || typeof text !== 'string')
+      throw new Error(
+        `${file}: ${id}: turns[${turn}]: expected a speaker (doctor or patient) and a text, got \`${JSON.stringify(turns[turn]).slice(0, 60)}\``,
+      )
+  for (const label of labels.values())
+    if (label.lang === language && label.id === id && turns[label.turn]?.speaker !== 'doctor')
+      throw new Error(
+        `${flags.labels}: ${id}: turn ${label.turn} is no doctor's turn of ${file}: labels and file differ`,
+      )
+}
 
 const languageOf = ({ turns }) =>
   turns.filter(({ text }) => /\p{Script=Han}/u.test(text)).length * 2 > turns.length ? 'zh' : 'en'
@@ -111,6 +134,7 @@ let profiles = 0
 for (const file of files)
   for (const consultation of jsonl(file, ['id', 'turns'])) {
     const language = languageOf(consultation)
+    checkConsultation(consultation, language, file)
     if (consultation.profile) profiles++
     const people = clinic(complaintOf(consultation, language)).slice(0, perConsultation)
     for (const [seed, { truth }] of people.entries())
