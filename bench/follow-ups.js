@@ -1,0 +1,99 @@
+/**
+ * Follow-up questions in context (`test/fixtures/follow-ups.jsonl`): the written turns are the dialogue so far, with
+ * a generated patient who has the complaint and what was told, and the last question is put to the rule patient.
+ *
+ * Right: the reply is about one of the gold findings or topics (`bound` or `useful` in judging/verdict.js). F1 counts
+ * findings asked for: one gold finding a question, every other one that the reply answers about is one too many.
+ * Run after `npm run build`: `node bench/follow-ups.js [--show]` (prints what went wrong).
+ */
+import { readFileSync } from 'node:fs'
+import { rulePatient } from '../dist/exports/envs.js'
+import { loadKnowledge } from '../dist/exports/knowledge.js'
+import { changed, clinicOf } from './judging/cases.js'
+import { answersBeside, relatives, verdictOn } from './judging/verdict.js'
+
+const show = process.argv.includes('--show')
+const knowledge = loadKnowledge()
+const clinic = clinicOf(knowledge)
+const patient = rulePatient({ knowledge, persona: {} })
+const snippets = readFileSync(new URL('../test/fixtures/follow-ups.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line))
+
+/** The written turns as exchanges; a categorical finding was told in the patient's own state. */
+const exchanges = (before, view) =>
+  before.map(({ doctor, patient: text, told }, turn) => ({
+    utterance: doctor,
+    reply: {
+      text,
+      understood: told.length === 0 ? 'courtesy' : turn === 0 ? 'open' : 'answered',
+      questions: told.length === 0 ? 0 : 1,
+      asked: turn === 0 ? [] : told.map(({ finding }) => finding),
+      told: told.map(({ finding, state }) => ({
+        finding,
+        state: view.findings.get(finding)?.state ?? state,
+      })),
+    },
+  }))
+
+async function answered(snippet) {
+  const { complaint, before, text, findings, lang } = snippet
+  const told = before.flatMap(({ told: all }) => all)
+  const present = { finding: complaint, state: 'present' }
+  const [person] = clinic(complaint)
+  if (!person) return undefined
+  const parents = findings.flatMap((id) => knowledge.finding.get(id)?.parent ?? [])
+  const wanted = [
+    present,
+    ...parents.map(({ finding, when }) => ({ finding, state: when })),
+    ...told,
+  ]
+  const view = changed(knowledge, person, wanted)
+  return patient(text, { view, dialogue: exchanges(before, view), seed: 3, language: lang })
+}
+
+const tally = { en: {}, zh: {} }
+for (const language of ['en', 'zh']) {
+  const sum = {
+    n: 0,
+    useful: 0,
+    bound: 0,
+    empty: 0,
+    misread: 0,
+    unclear: 0,
+    said: 0,
+    meant: 0,
+    right: 0,
+  }
+  for (const snippet of snippets.filter(({ lang }) => lang === language)) {
+    const reply = await answered(snippet)
+    if (!reply) continue
+    const verdict = verdictOn(knowledge, snippet, reply)
+    const hit = verdict === 'useful' || verdict === 'bound' ? 1 : 0
+    const near = relatives(knowledge, snippet.findings)
+    sum.n++
+    sum[verdict]++
+    sum.right += hit
+    sum.meant++
+    sum.said +=
+      hit +
+      (answersBeside(knowledge, snippet, reply)
+        ? reply.asked.filter((id) => !near.has(id)).length
+        : 0)
+    if (show && verdict !== 'useful')
+      console.log(
+        `${verdict}\t${snippet.before.map(({ doctor, patient: said }) => `${doctor} / ${said}`).join(' / ')} / ${snippet.text}\n\t→ ${reply.text} [${reply.asked}] for [${snippet.findings} ${snippet.topics ?? ''}]`,
+      )
+  }
+  tally[language] = sum
+}
+
+console.log('follow-ups   n   right     F1   useful  bound  empty  misread  unclear')
+for (const [language, sum] of Object.entries(tally)) {
+  const share = (count) => `${((100 * count) / sum.n).toFixed(1)} %`.padStart(7)
+  const f1 = ((2 * sum.right) / (sum.said + sum.meant)).toFixed(3)
+  console.log(
+    `${language.padEnd(9)} ${sum.n} ${share(sum.right)}  ${f1}  ${share(sum.useful)} ${share(sum.bound)} ${share(sum.empty)}  ${share(sum.misread)}  ${share(sum.unclear)}`,
+  )
+}
