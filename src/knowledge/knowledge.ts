@@ -14,13 +14,16 @@ type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
 type FileDisease = NonNullable<KnowledgeFile['diseases']>[number]
 
 /** A disease, with the group of diseases it is easily confused with. */
-export type Disease = Omit<Filled<FileDisease>, 'findings' | 'prior' | 'comorbid'> & {
+export type Disease = Omit<Filled<FileDisease>, 'findings' | 'prior' | 'comorbid' | 'workup'> & {
   readonly group: string
   /** Relative weight as a comorbidity of another disease; 0 is never one. */
   readonly comorbid: number
   readonly prior: FileDisease['prior']
   /** P(present | disease) of a boolean finding, or a distribution over a categorical one's values. */
   readonly findings: Readonly<Record<string, number | Readonly<Record<string, number>>>>
+  /** How eagerly a patient comes with each finding; where the file leaves it out, by salience. The highest is 1. */
+  readonly complaints: Readonly<Record<string, number>>
+  readonly workup?: FileDisease['workup']
 }
 /** A finding with its states in a fixed order: `absent, present`, or the values of a categorical finding. */
 export type FindingDefinition = NonNullable<KnowledgeFile['findings']>[number] & {
@@ -79,11 +82,16 @@ export function stateProbabilities(
 export const expandPanel = (exam: ExamDefinition): readonly string[] =>
   exam.panelOf.length > 0 ? exam.panelOf : [exam.id]
 
+/** Id of the finding whose state its own probabilities depend on: its gate, or the condition of `given`. */
+export const parentOf = ({ parent, given }: FindingDefinition): string | undefined =>
+  parent?.finding ?? given?.finding
+
 const sortParentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition[] => {
   const definitions = indexById(findings)
   const depth = (finding: FindingDefinition, hops = 0): number => {
     if (hops > 8) throw new Fault('bad-input', `finding ${finding.id} is its own ancestor`)
-    const parent = finding.parent && definitions.get(finding.parent.finding)
+    const above = parentOf(finding)
+    const parent = above === undefined ? undefined : definitions.get(above)
     return parent ? 1 + depth(parent, hops + 1) : 0
   }
   return findings
@@ -92,8 +100,30 @@ const sortParentsFirst = (findings: readonly FindingDefinition[]): FindingDefini
     .map(({ finding }) => finding)
 }
 
+/** Whether a patient can come with a finding: a boolean root that the patient knows. */
+export const canComeWith = (finding: FindingDefinition): boolean =>
+  finding.type === 'bool' && finding.knownBy === 'patient' && !finding.parent && !finding.given
+
+/** How eagerly a patient with the disease comes with each finding, scaled so that the highest is 1. */
+function complaintRates(
+  { complaints, findings }: FileDisease,
+  finding: Knowledge['finding'],
+): Readonly<Record<string, number>> {
+  const bySalience = Object.keys(findings).flatMap((id): [string, number][] => {
+    const f = finding.get(id)
+    return f && f.salience > 0 && canComeWith(f) ? [[id, f.salience]] : []
+  })
+  const rates = complaints ? Object.entries(complaints) : bySalience
+  const most = Math.max(...rates.map(([, rate]) => rate))
+  return Object.fromEntries(rates.map(([id, rate]) => [id, rate / most]))
+}
+
 /** Replaces ordinal words by probabilities and fills in defaults. */
-const fillDisease = (disease: FileDisease, group: string): Disease => ({
+const fillDisease = (
+  disease: FileDisease,
+  group: string,
+  finding: Knowledge['finding'],
+): Disease => ({
   ...disease,
   novel: disease.novel ?? false,
   comorbid: disease.comorbid ?? 0,
@@ -103,6 +133,8 @@ const fillDisease = (disease: FileDisease, group: string): Disease => ({
   harmful: disease.harmful ?? [],
   redFlags: disease.redFlags ?? [],
   reviewed: disease.reviewed ?? null,
+  complaints: complaintRates(disease, finding),
+  sources: disease.sources ?? [],
   group,
   findings: Object.fromEntries(
     Object.entries(disease.findings).map(([id, p]) => [
@@ -123,8 +155,9 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
       .flatMap((file) => file.findings ?? [])
       .map((f) => ({ ...f, states: f.type === 'bool' ? ['absent', 'present'] : (f.values ?? []) })),
   )
+  const finding = indexById(findings)
   const diseases = files.flatMap(({ diseases: own = [], group }) =>
-    own.map((disease) => fillDisease(disease, group?.id ?? 'other')),
+    own.map((disease) => fillDisease(disease, group?.id ?? 'other', finding)),
   )
   const exams = files.flatMap(({ exams: own = [] }) =>
     own.map((exam) => ({
@@ -144,7 +177,7 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
     actions: new Map(actions.map(({ id, text }) => [id, text] as const)),
     asides: files.flatMap((file) => file.asides ?? []),
     disease: indexById(diseases),
-    finding: indexById(findings),
+    finding,
     exam: indexById(exams),
     groups: new Map(
       files.flatMap((file) => (file.group ? [[file.group.id, file.group.name] as const] : [])),
@@ -165,8 +198,10 @@ export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowled
       )
   const diseases = knowledge.diseases.filter((d) => groups.includes(d.group))
   const keep = new Set(diseases.flatMap((d) => Object.keys(d.findings)))
-  for (const f of [...knowledge.findings].reverse())
-    if (keep.has(f.id) && f.parent) keep.add(f.parent.finding)
+  for (const f of [...knowledge.findings].reverse()) {
+    const above = parentOf(f)
+    if (keep.has(f.id) && above !== undefined) keep.add(above)
+  }
   const findings = knowledge.findings.filter((f) => keep.has(f.id))
   const others = knowledge.findings.filter((f) => !keep.has(f.id) && f.knownBy === 'patient')
   const singles = knowledge.exams

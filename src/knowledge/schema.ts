@@ -34,6 +34,7 @@ export type FindingAttribute = (typeof findingAttributes)[number]
 function sharedSchemas(z: typeof Zod) {
   const text = z.string().min(1)
   return {
+    text,
     Code: z.strictObject({ system: z.enum(codeSystems), code: text }),
     Both: z.strictObject({ zh: text, en: text }),
     Lists: z.strictObject({ zh: z.array(text).min(1), en: z.array(text).min(1) }),
@@ -48,6 +49,9 @@ function sharedSchemas(z: typeof Zod) {
       ),
       z.number().gt(0).lt(1),
     ]),
+    Interval: z
+      .tuple([z.number(), z.number()])
+      .refine(([low, high]) => low <= high, 'expected the lower end first'),
     Distribution: z
       .record(z.string(), z.number().min(0).max(1))
       .refine(
@@ -60,7 +64,7 @@ type SharedSchemas = ReturnType<typeof sharedSchemas>
 
 const diseaseSchema = (
   z: typeof Zod,
-  { Code, Both, MaybeEmptyLists, Id, Probability, Distribution }: SharedSchemas,
+  { text, Code, Both, MaybeEmptyLists, Id, Probability, Distribution }: SharedSchemas,
 ) =>
   z.strictObject({
     id: Id,
@@ -92,13 +96,38 @@ const diseaseSchema = (
     reviewed: z.string().nullable().optional(),
     /** P(present | disease) of a boolean finding, or a distribution over a categorical one's values. */
     findings: z.record(Id, z.union([Probability, Distribution])),
+    /** What patients come with, and how eagerly relative to one another; left out: what it lists, by salience. */
+    complaints: z.record(Id, z.number().positive()).optional(),
+    /** Examinations that medicine asks for; `source` says who says so. */
+    workup: z.strictObject({ required: z.array(Id), useful: z.array(Id), source: text }).optional(),
+    /** Where the numbers come from: guideline or review, author, year. */
+    sources: z.array(text).optional(),
   })
 
-const findingDefinitionSchema = (
-  z: typeof Zod,
-  { Both, Lists, MaybeEmptyLists, Id, Distribution }: SharedSchemas,
-) =>
-  z.strictObject({
+/** Whom an age- and sex-specific entry fits: ages in years, both ends included; left out: everybody. */
+const bandSchema = (z: typeof Zod) => ({
+  ages: z.tuple([z.number().min(0), z.number().max(130)]).optional(),
+  sex: z.enum(['F', 'M']).optional(),
+})
+
+const measureSchema = (z: typeof Zod, { Interval }: SharedSchemas) => {
+  const ranges = z.record(z.string(), Interval)
+  return z.strictObject({
+    unit: z.string(),
+    ranges,
+    /** Interval that a report calls normal. */
+    reference: Interval.optional(),
+    /** Ranges by age and sex: the first that fits, else `ranges`. */
+    bands: z
+      .array(z.strictObject({ ...bandSchema(z), reference: Interval.optional(), ranges }))
+      .optional(),
+  })
+}
+
+const findingDefinitionSchema = (z: typeof Zod, shared: SharedSchemas) => {
+  const { Both, Lists, MaybeEmptyLists, Id, Distribution } = shared
+  const background = z.union([z.number().min(0).lt(1), Distribution])
+  return z.strictObject({
     id: Id,
     type: z.enum(['bool', 'cat']),
     values: z.array(Id).min(2).optional(),
@@ -115,14 +144,13 @@ const findingDefinitionSchema = (
     salience: z.number().min(0).max(1),
     stigma: z.number().int().min(0).max(3),
     /** Background P(present) or distribution, for diseases that do not list the finding. */
-    leak: z.union([z.number().min(0).lt(1), Distribution]),
+    leak: background,
+    /** Background by age and sex: the first that fits, else `leak`. */
+    leakBands: z.array(z.strictObject({ ...bandSchema(z), leak: background })).optional(),
+    /** Background while another finding has some state: raised sugar with known diabetes. */
+    given: z.strictObject({ finding: Id, leaks: z.record(z.string(), background) }).optional(),
     /** Number range of each value, drawn uniformly; the number is no more informative than the value. */
-    measure: z
-      .strictObject({
-        unit: z.string(),
-        ranges: z.record(z.string(), z.tuple([z.number(), z.number()])),
-      })
-      .optional(),
+    measure: measureSchema(z, shared).optional(),
     name: Both,
     aliases: Lists,
     /** Technical words for it, unknown to a patient of low literacy. */
@@ -130,6 +158,7 @@ const findingDefinitionSchema = (
     ask: Lists,
     say: z.record(z.string(), Lists),
   })
+}
 
 const examDefinitionSchema = (z: typeof Zod, { Code, Both, MaybeEmptyLists, Id }: SharedSchemas) =>
   z.strictObject({
