@@ -151,11 +151,24 @@ function* workupReasons(d: Disease, { exam, finding }: Knowledge): Reasons {
   }
 }
 
+/** A letter, two characters, and at most four after the point: `J45`, `J45.9`, `J45.901`. */
+const icd10Shape = /^[A-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?$/
+
+/** ICD-10 codes of another shape, or outside the titles that the knowledge base lists. */
+function* codeReasons({ codes }: Disease, { icd10 }: Knowledge): Reasons {
+  for (const { system, code } of codes) {
+    if (system !== 'icd10') continue
+    if (!icd10Shape.test(code)) yield `expected an ICD-10 code such as J45.9, got ${code}`
+    else if (icd10.size > 0 && !icd10.has(code)) yield `unknown ICD-10 code ${code}`
+  }
+}
+
 function* diseaseReasons(d: Disease, knowledge: Knowledge): Reasons {
   const { finding, exam, disease, actions } = knowledge
   yield* edgeReasons(d, finding)
   yield* complaintReasons(d, finding)
   yield* workupReasons(d, knowledge)
+  yield* codeReasons(d, knowledge)
   for (const id of d.incompatible) if (!disease.has(id)) yield `unknown disease ${id}`
   for (const id of d.harmful) if (!exam.has(id)) yield `unknown exam ${id}`
   for (const flag of d.redFlags) {

@@ -47,6 +47,8 @@ export interface Knowledge {
   readonly exams: readonly ExamDefinition[]
   readonly actions: ReadonlyMap<string, BilingualName>
   readonly asides: readonly Aside[]
+  /** Titles of the ICD-10 codes in use; empty where the files list none. */
+  readonly icd10: ReadonlyMap<string, string>
   readonly disease: ReadonlyMap<string, Disease>
   readonly finding: ReadonlyMap<string, FindingDefinition>
   readonly exam: ReadonlyMap<string, ExamDefinition>
@@ -208,6 +210,7 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
     exams,
     actions: new Map(actions.map(({ id, text }) => [id, text] as const)),
     asides: files.flatMap((file) => file.asides ?? []),
+    icd10: new Map(files.flatMap((file) => Object.entries(file.icd10 ?? {}))),
     disease: indexById(diseases),
     finding,
     exam: indexById(exams),

@@ -191,6 +191,8 @@ export function knowledgeFileSchema(z: typeof Zod) {
     exams: z.array(examDefinitionSchema(z, shared)).optional(),
     actions: z.array(z.strictObject({ id: Id, text: Both })).optional(),
     asides: z.array(z.strictObject({ id: Id, text: MaybeEmptyLists })).optional(),
+    /** Titles of the ICD-10 codes that diseases may have; where there are any, every code is one of them. */
+    icd10: z.record(z.string(), z.string().min(1)).optional(),
   })
 }
 
