@@ -76,6 +76,8 @@ function* bandReasons(f: FindingDefinition): Reasons {
   for (const [n, { leak }] of (f.leakBands ?? []).entries())
     yield* leakReasons(f, `leakBands.${n}.leak`, leak)
   if (f.leakBands && f.given) yield 'expected either leakBands or given'
+  // Who opens with what is weighed by one background.
+  if (f.leakBands && f.salience > 0) yield 'expected salience 0 beside leakBands'
 }
 
 function* findingReasons(f: FindingDefinition, { finding }: Knowledge): Reasons {
@@ -119,6 +121,7 @@ function* complaintReasons(d: Disease, finding: Knowledge['finding']): Reasons {
     else if (f.knownBy !== 'patient') yield `complaint ${id} is known by examination only`
     else if (f.type !== 'bool') yield `complaint ${id} is not a boolean finding`
     else if (!canComeWith(f)) yield `complaint ${id} depends on ${parentOf(f)}`
+    else if (f.leakBands) yield `complaint ${id} has leakBands`
     else if (d.findings[id] === undefined) yield `complaint ${id} is not among its findings`
   }
   if (ids.length === 0)

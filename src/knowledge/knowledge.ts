@@ -57,6 +57,37 @@ export interface Knowledge {
   readonly clinic?: readonly string[]
 }
 
+/** P(present | no cause) of a boolean finding, or a categorical one's distribution. */
+export type Background = FindingDefinition['leak']
+
+/** An age- and sex-specific entry: ages in years, both ends included; left out: everybody. */
+interface Band {
+  readonly ages?: readonly [number, number] | undefined
+  readonly sex?: 'F' | 'M' | undefined
+}
+
+/** First age in years that is past an upper end: whole years are lived to their last day. */
+export const ageAfter = (high: number): number => (Number.isInteger(high) ? high + 1 : high + 1e-9)
+
+/** Whether a band is of a patient's age and sex; an unknown one fits no band that asks for it. */
+export const fitsBand = (
+  { ages, sex }: Band,
+  who: { readonly age?: number | undefined; readonly sex?: string | undefined },
+): boolean =>
+  (sex === undefined || sex === who.sex) &&
+  (ages === undefined ||
+    (who.age !== undefined && who.age >= ages[0] && who.age < ageAfter(ages[1])))
+
+/** Background of a finding: by what `given` says of the other finding's state, by age and sex, or else its leak. */
+export const backgroundFor = (
+  { leak, leakBands, given }: FindingDefinition,
+  who: { readonly age?: number | undefined; readonly sex?: string | undefined },
+  above?: string,
+): Background =>
+  (above === undefined ? undefined : given?.leaks[above]) ??
+  leakBands?.find((band) => fitsBand(band, who))?.leak ??
+  leak
+
 /**
  * P(state | diseases, gate open) of a finding, in the order of its states; gate: parent, sex and ages.
  * A boolean finding is a noisy-OR of its background and every disease that lists it. A categorical finding has the
@@ -65,15 +96,16 @@ export interface Knowledge {
 export function stateProbabilities(
   diseases: readonly Disease[],
   finding: FindingDefinition,
+  background: Background = finding.leak,
 ): readonly number[] {
   const edges = diseases.map((disease) => disease.findings[finding.id])
   if (finding.type === 'bool') {
-    const leak = finding.leak as number // checked by `check.ts`
+    const leak = background as number // checked by `check.ts`
     let absent = 1 - leak
     for (const edge of edges) if (typeof edge === 'number') absent *= 1 - edge
     return [absent, 1 - absent]
   }
-  const dist = (edges.find((edge) => typeof edge === 'object') ?? finding.leak) as Record<
+  const dist = (edges.find((edge) => typeof edge === 'object') ?? background) as Record<
     string,
     number
   >

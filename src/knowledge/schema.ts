@@ -62,11 +62,19 @@ function sharedSchemas(z: typeof Zod) {
 }
 type SharedSchemas = ReturnType<typeof sharedSchemas>
 
-const diseaseSchema = (
-  z: typeof Zod,
-  { text, Code, Both, MaybeEmptyLists, Id, Probability, Distribution }: SharedSchemas,
-) =>
-  z.strictObject({
+/** What an author may add to a disease. */
+const authoredSchema = (z: typeof Zod, { text, Id }: SharedSchemas) => ({
+  /** What patients come with, and how eagerly relative to one another; left out: what it lists, by salience. */
+  complaints: z.record(Id, z.number().positive()).optional(),
+  /** Examinations that medicine asks for; `source` says who says so. */
+  workup: z.strictObject({ required: z.array(Id), useful: z.array(Id), source: text }).optional(),
+  /** Where the numbers come from: guideline or review, author, year. */
+  sources: z.array(text).optional(),
+})
+
+const diseaseSchema = (z: typeof Zod, shared: SharedSchemas) => {
+  const { Code, Both, MaybeEmptyLists, Id, Probability, Distribution } = shared
+  return z.strictObject({
     id: Id,
     name: Both,
     aliases: MaybeEmptyLists,
@@ -96,13 +104,9 @@ const diseaseSchema = (
     reviewed: z.string().nullable().optional(),
     /** P(present | disease) of a boolean finding, or a distribution over a categorical one's values. */
     findings: z.record(Id, z.union([Probability, Distribution])),
-    /** What patients come with, and how eagerly relative to one another; left out: what it lists, by salience. */
-    complaints: z.record(Id, z.number().positive()).optional(),
-    /** Examinations that medicine asks for; `source` says who says so. */
-    workup: z.strictObject({ required: z.array(Id), useful: z.array(Id), source: text }).optional(),
-    /** Where the numbers come from: guideline or review, author, year. */
-    sources: z.array(text).optional(),
+    ...authoredSchema(z, shared),
   })
+}
 
 /** Whom an age- and sex-specific entry fits: ages in years, both ends included; left out: everybody. */
 const bandSchema = (z: typeof Zod) => ({

@@ -158,11 +158,7 @@ export function generateCase(knowledge: Knowledge, options: GenerateOptions = {}
   const { atypicality, noise, personas } = tiers[tier]
   const model = generativeModel(knowledge, atypicality)
   const patient = drawPatient(knowledge, model, tiers[tier], root, change)
-  const findings = listFindings(
-    model,
-    patient,
-    findingWeightTables(knowledge, model, patient.disease),
-  )
+  const findings = listFindings(model, patient, findingWeightTables(knowledge, model, patient))
   const byId = new Map(findings.map((finding) => [finding.id, finding] as const))
   const exams = knowledge.exams
     .filter((exam) => exam.panelOf.length === 0)

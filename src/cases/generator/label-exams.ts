@@ -1,6 +1,6 @@
 /** Labels the examinations of a case required, neutral or harmful, by the information in their true findings. */
 import type { ExamResult, Gold } from '../../case.js'
-import type { Model } from '../../inference/generative-model.js'
+import { chanceOf, type Model, type Node } from '../../inference/generative-model.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
 import type { DrawnPatient } from './draw.js'
@@ -17,22 +17,24 @@ export interface ExamLabelInputs {
   readonly money: number
 }
 
-const logTables = memoizeByIdentity((model: Model): readonly Float64Array[] =>
-  model.nodes.map(({ chance }) => chance.map(Math.log)),
-)
+const logTable = memoizeByIdentity((table: Float64Array): Float64Array => table.map(Math.log))
+
+/** P(state | column) of a node for one patient: by age, sex and the true state of the node's parent. */
+export const patientChances = ({ states, band }: DrawnPatient, node: Node): Float64Array =>
+  chanceOf(node, band, node.parent < 0 ? -1 : states[node.parent]!)
 
 /** Adds log P(states of `nodes` | column) to `logs`; a node behind a closed gate adds nothing. */
 export function addLogLikelihood(
   logs: Float64Array,
   model: Model,
   nodes: readonly number[],
-  states: Int8Array,
+  patient: DrawnPatient,
 ): void {
-  const tables = logTables(model)
   for (const f of nodes) {
-    const log = tables[f]!
-    const state = states[f]!
-    if (state === model.nodes[f]!.closed) continue
+    const node = model.nodes[f]!
+    const state = patient.states[f]!
+    if (state === node.closed) continue
+    const log = logTable(patientChances(patient, node))
     const row = state * model.columns
     for (let d = 0; d < logs.length; d++) logs[d]! += log[row + d]!
   }
@@ -60,14 +62,16 @@ function conditionOn(
   p: Float64Array,
   model: Model,
   nodes: readonly number[],
-  { states, disease }: DrawnPatient,
+  patient: DrawnPatient,
   next: Float64Array,
 ): number {
+  const { states, disease } = patient
   next.set(p)
   for (const f of nodes) {
-    const { closed, chance } = model.nodes[f]!
+    const node = model.nodes[f]!
     const state = states[f]!
-    if (state === closed) continue
+    if (state === node.closed) continue
+    const chance = patientChances(patient, node)
     const row = state * model.columns
     for (let d = 0; d < next.length; d++) next[d]! *= chance[row + d]!
   }
@@ -129,6 +133,9 @@ export function labelExams(
   const needed = chooseRequired(known, available)
   const intake = patient.prior.slice()
   conditionOn(patient.prior, model, [patient.complaint], patient, intake)
+  const { rates } = model.nodes[patient.complaint]!
+  // Up to what else each patient might have said, which the posterior counts in.
+  for (let d = 0; d < intake.length; d++) intake[d]! *= rates?.[d] ?? 1
   const next = new Float64Array(intake.length)
   const neutral: string[] = []
   for (const { exam } of safe) {
