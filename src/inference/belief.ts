@@ -148,7 +148,7 @@ function recordEvidence(
   if (f === undefined) return -1
   const node = nodes[f]!
   const named = node.finding.states.indexOf(state)
-  const s = named >= 0 || state !== 'absent' || node.when < 0 ? named : node.closed
+  const s = named >= 0 || state !== 'absent' || node.when.length === 0 ? named : node.closed
   const old = evidence[f]!
   const moot = node.restricted && old === 1 + node.closed
   if (s < 0 || old < 0 || moot || (old > 0 && !certain)) return -1

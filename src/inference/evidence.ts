@@ -3,7 +3,7 @@
  * over, from the leaves up, since an answer may be wrong and a finding may depend on its parent's state.
  */
 import type { Demographics, Model, Node } from './generative-model.js'
-import { chanceOf, isInapplicable } from './generative-model.js'
+import { chanceOf, isInapplicable, isOpen } from './generative-model.js'
 
 /** Noise of a patient's answer about a boolean finding, given that the patient remembers. */
 export interface AnswerNoise {
@@ -51,11 +51,11 @@ function stateLikelihood(
 }
 
 /** Number of true states of a node, a closed gate included. */
-const trueStateCount = ({ closed, when }: Node): number => (when < 0 ? closed : closed + 1)
+const trueStateCount = ({ closed, when }: Node): number => (when.length === 0 ? closed : closed + 1)
 
 /** Number of states a node can be reported in: an absent boolean child sounds the same with its gate closed. */
 export const reportedStateCount = ({ finding, closed, when }: Node): number =>
-  when >= 0 && finding.type === 'cat' ? closed + 1 : closed
+  when.length > 0 && finding.type === 'cat' ? closed + 1 : closed
 
 /** The part of a model that a message needs. */
 type Tree = Pick<Model, 'nodes' | 'columns'>
@@ -106,7 +106,7 @@ function passUp(
   row: Float64Array,
   { columns, band }: { readonly columns: number; readonly band: number },
 ): void {
-  if (child.when >= 0 && above !== child.when) {
+  if (!isOpen(child, above)) {
     for (let d = 0; d < columns; d++) row[d]! *= below[child.closed * columns + d]!
     return
   }

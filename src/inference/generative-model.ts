@@ -19,8 +19,8 @@ export interface Node {
   readonly finding: FindingDefinition
   /** Index of the node that its probabilities depend on: a gate, or a condition of `given`; -1 for a root. */
   readonly parent: number
-  /** The parent's state that opens the gate; -1 where nothing is gated. */
-  readonly when: number
+  /** The parent's states that open the gate; empty where nothing is gated. */
+  readonly when: readonly number[]
   readonly children: readonly number[]
   /** Node index of the family's root. */
   readonly root: number
@@ -64,6 +64,10 @@ export interface Demographics {
   readonly sex?: string | undefined
 }
 
+/** Whether a node's gate is open at its parent's true state; one without a gate always is. */
+export const isOpen = ({ when }: Node, above: number): boolean =>
+  when.length === 0 || when.includes(above)
+
 /** P(state | column) of a node for a patient's band and the true state of its parent, gate open. */
 export const chanceOf = ({ chance, variants }: Node, band: number, above: number): Float64Array =>
   variants ? variants.tables[variants.by === 'band' ? band : above]! : chance
@@ -80,7 +84,7 @@ export function mapTables(
     return known
   }
   const { variants } = node
-  const chance = once(node.chance, node.finding.leak)
+  const chance = once(node.chance, { leak: node.finding.leak })
   if (!variants) return { ...node, chance }
   const tables = variants.tables.map((table, v) => once(table, variants.backgrounds[v]!))
   return { ...node, chance, variants: { ...variants, tables } }
@@ -91,7 +95,7 @@ export function mixWithBackground(
   diseases: readonly Disease[],
   finding: FindingDefinition,
   atypicality: number,
-  background: Background = finding.leak,
+  background: Background = finding,
 ): readonly number[] {
   const without = stateProbabilities([], finding, background)
   return stateProbabilities(diseases, finding, background).map(
@@ -146,13 +150,15 @@ function findingTables(
   atypicality: number,
   people: readonly Demographics[],
 ): Pick<Node, 'chance' | 'variants'> {
-  const known = new Map<Background, Float64Array>()
+  const known = new Map<unknown, Float64Array>()
   const tableFor = (background: Background): Float64Array => {
-    const table = known.get(background) ?? stateTable(knowledge, finding, atypicality, background)
-    known.set(background, table)
+    // Backgrounds that rule something out are few, and never shared.
+    const key = background.excluded ?? background.leak
+    const table = known.get(key) ?? stateTable(knowledge, finding, atypicality, background)
+    known.set(key, table)
     return table
   }
-  const chance = tableFor(finding.leak)
+  const chance = tableFor({ leak: finding.leak })
   const vary = (by: 'band' | 'parent', backgrounds: readonly Background[]) => ({
     chance,
     variants: { by, backgrounds, tables: backgrounds.map(tableFor) },
@@ -212,7 +218,9 @@ function buildNodes(
     return {
       finding,
       parent,
-      when: finding.parent ? findings[parent]!.states.indexOf(finding.parent.when) : -1,
+      when: [finding.parent?.when ?? []]
+        .flat()
+        .map((state) => findings[parent]!.states.indexOf(state)),
       children: children[f]!,
       root,
       restricted: finding.sex !== undefined || finding.ages !== undefined,

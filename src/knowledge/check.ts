@@ -33,8 +33,9 @@ function* parentReasons(f: FindingDefinition, finding: Knowledge['finding']): Re
   if (!f.parent) return
   const parent = finding.get(f.parent.finding)
   if (!parent) yield `unknown parent ${f.parent.finding}`
-  else if (!parent.states.includes(f.parent.when))
-    yield `parent ${parent.id} has no state ${f.parent.when}`
+  else
+    for (const state of [f.parent.when].flat())
+      if (!parent.states.includes(state)) yield `parent ${parent.id} has no state ${state}`
   for (const gate of ['sex', 'ages'] as const)
     if (f[gate] !== undefined || parent?.[gate] !== undefined)
       yield `a finding of some ${gate} has neither parent nor children`
@@ -55,13 +56,22 @@ function* leakReasons(
 /** What another finding's state makes of the background. */
 function* givenReasons(f: FindingDefinition, finding: Knowledge['finding']): Reasons {
   if (!f.given) return
-  const { finding: id, leaks } = f.given
+  const { finding: id, leaks = {}, excludes = {} } = f.given
   const above = finding.get(id)
   if (f.parent) yield 'expected either parent or given'
   if (!above) yield `given names unknown finding ${id}`
   for (const [state, leak] of Object.entries(leaks)) {
     if (above && !above.states.includes(state)) yield `given: ${id} has no state ${state}`
     yield* leakReasons(f, `given.leaks.${state}`, leak)
+  }
+  for (const [state, values] of Object.entries(excludes)) {
+    if (above && !above.states.includes(state)) yield `given: ${id} has no state ${state}`
+    for (const value of values)
+      if (!f.states.includes(value)) yield `given.excludes.${state} names unknown value ${value}`
+    const leak = leaks[state] ?? f.leak
+    const possible = (value: string): boolean =>
+      !values.includes(value) && (typeof leak === 'number' || (leak[value] ?? 0) > 0)
+    if (!f.states.some(possible)) yield `given.excludes.${state} leaves no state that can occur`
   }
 }
 

@@ -57,8 +57,12 @@ export interface Knowledge {
   readonly clinic?: readonly string[]
 }
 
-/** P(present | no cause) of a boolean finding, or a categorical one's distribution. */
-export type Background = FindingDefinition['leak']
+/** What a finding is without a cause, and which states are ruled out even with one. */
+export interface Background {
+  /** P(present | no cause) of a boolean finding, or a categorical one's distribution. */
+  readonly leak: FindingDefinition['leak']
+  readonly excluded?: readonly string[] | undefined
+}
 
 /** An age- and sex-specific entry: ages in years, both ends included; left out: everybody. */
 interface Band {
@@ -83,10 +87,35 @@ export const backgroundFor = (
   { leak, leakBands, given }: FindingDefinition,
   who: { readonly age?: number | undefined; readonly sex?: string | undefined },
   above?: string,
-): Background =>
-  (above === undefined ? undefined : given?.leaks[above]) ??
-  leakBands?.find((band) => fitsBand(band, who))?.leak ??
-  leak
+): Background => ({
+  leak:
+    (above === undefined ? undefined : given?.leaks?.[above]) ??
+    leakBands?.find((band) => fitsBand(band, who))?.leak ??
+    leak,
+  excluded: above === undefined ? undefined : given?.excludes?.[above],
+})
+
+/** Number ranges of a finding's values and their normal interval, for a patient's age and sex. */
+export const measureFor = (
+  { measure }: FindingDefinition,
+  who: { readonly age?: number | undefined; readonly sex?: string | undefined },
+) => measure?.bands?.find((band) => fitsBand(band, who)) ?? measure
+
+/** Whether a finding's gate is open at a state of its parent. */
+export const opensGate = ({ when }: NonNullable<FindingDefinition['parent']>, state: string) =>
+  typeof when === 'string' ? when === state : when.includes(state)
+
+/** Probabilities without the excluded states, scaled to sum to 1; those of the background where none is left. */
+function withoutExcluded(
+  { states }: FindingDefinition,
+  chances: readonly number[],
+  excluded: readonly string[],
+  otherwise: () => readonly number[],
+): readonly number[] {
+  const left = chances.map((p, s) => (excluded.includes(states[s] ?? '') ? 0 : p))
+  const sum = left.reduce((total, p) => total + p, 0)
+  return sum > 0 ? left.map((p) => p / sum) : otherwise()
+}
 
 /**
  * P(state | diseases, gate open) of a finding, in the order of its states; gate: parent, sex and ages.
@@ -96,16 +125,29 @@ export const backgroundFor = (
 export function stateProbabilities(
   diseases: readonly Disease[],
   finding: FindingDefinition,
-  background: Background = finding.leak,
+  background: Background = finding,
+): readonly number[] {
+  const { excluded } = background
+  const chances = causedProbabilities(diseases, finding, background)
+  return excluded
+    ? withoutExcluded(finding, chances, excluded, () => stateProbabilities([], finding, background))
+    : chances
+}
+
+/** {@link stateProbabilities} before anything is ruled out. */
+function causedProbabilities(
+  diseases: readonly Disease[],
+  finding: FindingDefinition,
+  background: Background,
 ): readonly number[] {
   const edges = diseases.map((disease) => disease.findings[finding.id])
   if (finding.type === 'bool') {
-    const leak = background as number // checked by `check.ts`
+    const leak = background.leak as number // checked by `check.ts`
     let absent = 1 - leak
     for (const edge of edges) if (typeof edge === 'number') absent *= 1 - edge
     return [absent, 1 - absent]
   }
-  const dist = (edges.find((edge) => typeof edge === 'object') ?? background) as Record<
+  const dist = (edges.find((edge) => typeof edge === 'object') ?? background.leak) as Record<
     string,
     number
   >

@@ -129,7 +129,7 @@ const measureSchema = (z: typeof Zod, { Interval }: SharedSchemas) => {
 }
 
 const findingDefinitionSchema = (z: typeof Zod, shared: SharedSchemas) => {
-  const { Both, Lists, MaybeEmptyLists, Id, Distribution } = shared
+  const { text, Both, Lists, MaybeEmptyLists, Id, Distribution } = shared
   const background = z.union([z.number().min(0).lt(1), Distribution])
   return z.strictObject({
     id: Id,
@@ -137,8 +137,8 @@ const findingDefinitionSchema = (z: typeof Zod, shared: SharedSchemas) => {
     values: z.array(Id).min(2).optional(),
     kind: z.enum(findingKinds),
     knownBy: z.enum(['patient', 'exam']),
-    /** The finding exists only where its parent's state is `when` (no site of pain without pain). */
-    parent: z.strictObject({ finding: Id, when: z.string().min(1) }).optional(),
+    /** The finding exists only where its parent's state is (one of) `when`: no site of pain without pain. */
+    parent: z.strictObject({ finding: Id, when: z.union([text, z.array(text).min(2)]) }).optional(),
     /** The finding exists only in patients of this sex. */
     sex: z.enum(['F', 'M']).optional(),
     /** The finding exists only in patients of these ages in years, both ends included. */
@@ -151,8 +151,17 @@ const findingDefinitionSchema = (z: typeof Zod, shared: SharedSchemas) => {
     leak: background,
     /** Background by age and sex: the first that fits, else `leak`. */
     leakBands: z.array(z.strictObject({ ...bandSchema(z), leak: background })).optional(),
-    /** Background while another finding has some state: raised sugar with known diabetes. */
-    given: z.strictObject({ finding: Id, leaks: z.record(z.string(), background) }).optional(),
+    /**
+     * By the state of another finding: its background then (raised sugar with known diabetes), and the states that
+     * it rules out whatever the disease (a normal thyroid hormone beside a suppressed pituitary one).
+     */
+    given: z
+      .strictObject({
+        finding: Id,
+        leaks: z.record(z.string(), background).optional(),
+        excludes: z.record(z.string(), z.array(z.string()).min(1)).optional(),
+      })
+      .optional(),
     /** Number range of each value, drawn uniformly; the number is no more informative than the value. */
     measure: measureSchema(z, shared).optional(),
     name: Both,

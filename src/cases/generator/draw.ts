@@ -5,6 +5,7 @@ import {
   chanceOf,
   companionWeights,
   isInapplicable,
+  isOpen,
   mixWithBackground,
   priorWeights,
   stayHomeRate,
@@ -136,7 +137,7 @@ function drawStates(
   const drawing: PatientSoFar = { illness, who, band: model.bandOf(who), states }
   model.nodes.forEach((node, f) => {
     const { id, states: all } = node.finding
-    const open = !isInapplicable(node, who) && (node.when < 0 || states[node.parent] === node.when)
+    const open = !isInapplicable(node, who) && isOpen(node, states[node.parent] ?? -1)
     const set = Object.hasOwn(fixed, id) ? all.indexOf(fixed[id] ?? '') : -1
     states[f] = !open
       ? node.closed
