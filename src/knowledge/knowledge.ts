@@ -4,14 +4,12 @@
  * The case generator samples from it, the rule patient speaks its sentences, and the oracle inverts it, so all agree.
  * Its numbers are an author's ordinal judgement, reviewed by no clinician; see `data/knowledge/README.md`.
  */
-import { Fault } from '../error.js'
-import { type KnowledgeFile, ordinalProbabilities } from './schema.js'
+import type { FileDisease, KnowledgeFile } from './schema.js'
 
 export type { FindingAttribute } from './schema.js'
 
 /** A file's entry with its optional fields filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
-type FileDisease = NonNullable<KnowledgeFile['diseases']>[number]
 
 /** A disease, with the group of diseases it is easily confused with. */
 export type Disease = Omit<Filled<FileDisease>, 'findings' | 'prior' | 'comorbid' | 'workup'> & {
@@ -162,105 +160,9 @@ export const expandPanel = (exam: ExamDefinition): readonly string[] =>
 export const parentOf = ({ parent, given }: FindingDefinition): string | undefined =>
   parent?.finding ?? given?.finding
 
-const sortParentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition[] => {
-  const definitions = indexById(findings)
-  const depth = (finding: FindingDefinition, hops = 0): number => {
-    if (hops > 8) throw new Fault('bad-input', `finding ${finding.id} is its own ancestor`)
-    const above = parentOf(finding)
-    const parent = above === undefined ? undefined : definitions.get(above)
-    return parent ? 1 + depth(parent, hops + 1) : 0
-  }
-  return findings
-    .map((finding, order) => ({ finding, order, depth: depth(finding) }))
-    .sort((a, b) => a.depth - b.depth || a.order - b.order)
-    .map(({ finding }) => finding)
-}
-
 /** Whether a patient can come with a finding: a boolean root that the patient knows. */
 export const canComeWith = (finding: FindingDefinition): boolean =>
   finding.type === 'bool' && finding.knownBy === 'patient' && !finding.parent && !finding.given
-
-/** How eagerly a patient with the disease comes with each finding, scaled so that the highest is 1. */
-function complaintRates(
-  { complaints, findings }: FileDisease,
-  finding: Knowledge['finding'],
-): Readonly<Record<string, number>> {
-  const bySalience = Object.keys(findings).flatMap((id): [string, number][] => {
-    const f = finding.get(id)
-    return f && f.salience > 0 && canComeWith(f) ? [[id, f.salience]] : []
-  })
-  const rates = complaints ? Object.entries(complaints) : bySalience
-  const most = Math.max(...rates.map(([, rate]) => rate))
-  return Object.fromEntries(rates.map(([id, rate]) => [id, rate / most]))
-}
-
-/** Replaces ordinal words by probabilities and fills in defaults. */
-const fillDisease = (
-  disease: FileDisease,
-  group: string,
-  finding: Knowledge['finding'],
-): Disease => ({
-  ...disease,
-  novel: disease.novel ?? false,
-  comorbid: disease.comorbid ?? 0,
-  incompatible: disease.incompatible ?? [],
-  recommend: disease.recommend ?? [],
-  contraindicated: disease.contraindicated ?? [],
-  harmful: disease.harmful ?? [],
-  redFlags: disease.redFlags ?? [],
-  reviewed: disease.reviewed ?? null,
-  complaints: complaintRates(disease, finding),
-  sources: disease.sources ?? [],
-  group,
-  findings: Object.fromEntries(
-    Object.entries(disease.findings).map(([id, p]) => [
-      id,
-      typeof p === 'string' ? ordinalProbabilities[p] : p,
-    ]),
-  ),
-})
-
-const indexById = <T extends { readonly id: string }>(
-  things: readonly T[],
-): ReadonlyMap<string, T> => new Map(things.map((thing) => [thing.id, thing] as const))
-
-/** Indexes the files of a knowledge base unchecked; `check.ts` checks references. */
-export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
-  const findings = sortParentsFirst(
-    files
-      .flatMap((file) => file.findings ?? [])
-      .map((f) => ({ ...f, states: f.type === 'bool' ? ['absent', 'present'] : (f.values ?? []) })),
-  )
-  const finding = indexById(findings)
-  const diseases = files.flatMap(({ diseases: own = [], group }) =>
-    own.map((disease) => fillDisease(disease, group?.id ?? 'other', finding)),
-  )
-  const exams = files.flatMap(({ exams: own = [] }) =>
-    own.map((exam) => ({
-      ...exam,
-      codes: exam.codes ?? [],
-      panelOf: exam.panelOf ?? [],
-      yields: exam.yields ?? [],
-      unavailableP: exam.unavailableP ?? 0,
-      validHours: exam.validHours ?? 24,
-    })),
-  )
-  const actions = files.flatMap((file) => file.actions ?? [])
-  return {
-    diseases,
-    findings,
-    exams,
-    actions: new Map(actions.map(({ id, text }) => [id, text] as const)),
-    asides: files.flatMap((file) => file.asides ?? []),
-    icd10: new Map(files.flatMap((file) => Object.entries(file.icd10 ?? {}))),
-    disease: indexById(diseases),
-    finding,
-    exam: indexById(exams),
-    groups: new Map(
-      files.flatMap((file) => (file.group ? [[file.group.id, file.group.name] as const] : [])),
-    ),
-  }
-}
 
 /**
  * Restricts a knowledge base to some disease groups: their diseases, all findings these mention (with parents), and

@@ -128,9 +128,30 @@ const measureSchema = (z: typeof Zod, { Interval }: SharedSchemas) => {
   })
 }
 
-const findingDefinitionSchema = (z: typeof Zod, shared: SharedSchemas) => {
-  const { text, Both, Lists, MaybeEmptyLists, Id, Distribution } = shared
+/** What a finding is in patients without a cause for it. */
+const backgroundSchema = (z: typeof Zod, { Id, Distribution }: SharedSchemas) => {
   const background = z.union([z.number().min(0).lt(1), Distribution])
+  return {
+    /** Background P(present) or distribution, for diseases that do not list the finding. */
+    leak: background,
+    /** Background by age and sex: the first that fits, else `leak`. */
+    leakBands: z.array(z.strictObject({ ...bandSchema(z), leak: background })).optional(),
+    /**
+     * By the state of another finding: its background then (raised sugar with known diabetes), and the states that
+     * it rules out whatever the disease (a normal thyroid hormone beside a suppressed pituitary one).
+     */
+    given: z
+      .strictObject({
+        finding: Id,
+        leaks: z.record(z.string(), background).optional(),
+        excludes: z.record(z.string(), z.array(z.string()).min(1)).optional(),
+      })
+      .optional(),
+  }
+}
+
+const findingDefinitionSchema = (z: typeof Zod, shared: SharedSchemas) => {
+  const { text, Both, Lists, MaybeEmptyLists, Id } = shared
   return z.strictObject({
     id: Id,
     type: z.enum(['bool', 'cat']),
@@ -147,21 +168,7 @@ const findingDefinitionSchema = (z: typeof Zod, shared: SharedSchemas) => {
     attribute: z.enum(findingAttributes).optional(),
     salience: z.number().min(0).max(1),
     stigma: z.number().int().min(0).max(3),
-    /** Background P(present) or distribution, for diseases that do not list the finding. */
-    leak: background,
-    /** Background by age and sex: the first that fits, else `leak`. */
-    leakBands: z.array(z.strictObject({ ...bandSchema(z), leak: background })).optional(),
-    /**
-     * By the state of another finding: its background then (raised sugar with known diabetes), and the states that
-     * it rules out whatever the disease (a normal thyroid hormone beside a suppressed pituitary one).
-     */
-    given: z
-      .strictObject({
-        finding: Id,
-        leaks: z.record(z.string(), background).optional(),
-        excludes: z.record(z.string(), z.array(z.string()).min(1)).optional(),
-      })
-      .optional(),
+    ...backgroundSchema(z, shared),
     /** Number range of each value, drawn uniformly; the number is no more informative than the value. */
     measure: measureSchema(z, shared).optional(),
     name: Both,
@@ -207,3 +214,5 @@ export function knowledgeFileSchema(z: typeof Zod) {
 
 /** A parsed knowledge file, before defaults are filled in. */
 export type KnowledgeFile = Zod.infer<ReturnType<typeof knowledgeFileSchema>>
+/** A disease as a file writes it. */
+export type FileDisease = NonNullable<KnowledgeFile['diseases']>[number]
