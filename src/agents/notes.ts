@@ -3,7 +3,12 @@ import { textInLanguage } from '../case.js'
 import type { Observation } from '../env.js'
 import type { Belief } from '../inference/belief.js'
 import { ageInYears, type Posterior } from '../inference/posterior.js'
-import { type ExamDefinition, expandPanel, type Knowledge } from '../knowledge/knowledge.js'
+import {
+  type ExamDefinition,
+  expandPanel,
+  type Knowledge,
+  opensGate,
+} from '../knowledge/knowledge.js'
 import type { Language, RevealedFinding, Turn } from '../turn.js'
 import { phrasebook } from './phrasebook.js'
 
@@ -28,8 +33,11 @@ function certainStates(
   const certain: RevealedFinding[] = []
   let gate = knowledge.finding.get(asked)?.parent
   while (gate) {
-    const { finding: id, when } = gate
-    certain.push(...revealed.filter(({ finding, state }) => finding === id && state !== when))
+    const { finding: id } = gate
+    const open = gate
+    certain.push(
+      ...revealed.filter(({ finding, state }) => finding === id && !opensGate(open, state)),
+    )
     gate = knowledge.finding.get(id)?.parent
   }
   return certain.filter(({ state }) => state !== 'unknown')

@@ -4,6 +4,7 @@
  */
 import type { FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { perKnowledge } from '../knowledge/per-knowledge.js'
+import { splitReference } from '../text/reference-interval.js'
 import { toThirdPerson } from '../text/third-person.js'
 import type { Language, RevealedFinding } from '../turn.js'
 
@@ -35,6 +36,8 @@ interface MeasuredSentence {
   readonly prefix: string
   readonly suffix: string
   readonly range: readonly [number, number] | undefined
+  /** Normal interval of patients to whom the range applies. */
+  readonly reference: readonly [number, number] | undefined
 }
 
 interface Book {
@@ -52,7 +55,13 @@ function addEntry(book: Book, finding: FindingDefinition, state: string, text: s
   book.longest = Math.max(book.longest, parts.length)
   const [prefix, suffix] = key.split('{value}')
   if (prefix !== undefined && suffix !== undefined) {
-    book.measured.push({ revealed, prefix, suffix, range: finding.measure?.ranges[state] })
+    const tables = finding.measure
+      ? [finding.measure, ...(finding.measure.bands ?? [])]
+      : [undefined]
+    for (const table of tables) {
+      const { reference } = table ?? {}
+      book.measured.push({ revealed, prefix, suffix, range: table?.ranges[state], reference })
+    }
     return
   }
   const other = book.exact.get(key)
@@ -61,15 +70,23 @@ function addEntry(book: Book, finding: FindingDefinition, state: string, text: s
   book.exact.set(key, clash ? null : revealed)
 }
 
-function readMeasured(book: Book, text: string): RevealedFinding | undefined {
+const sameInterval = (
+  a: readonly [number, number] | undefined,
+  b: readonly [number, number] | undefined,
+): boolean => a?.[0] === b?.[0] && a?.[1] === b?.[1]
+
+function readMeasured(book: Book, sentence: string): RevealedFinding | undefined {
+  const { text, reference: stated } = splitReference(sentence)
   let found: RevealedFinding | undefined
-  for (const { revealed, prefix, suffix, range } of book.measured) {
+  for (const { revealed, prefix, suffix, range, reference } of book.measured) {
     if (!text.startsWith(prefix) || !text.endsWith(suffix)) continue
+    if (stated && !sameInterval(reference, stated)) continue
     const written = text.slice(prefix.length, text.length - suffix.length)
     const value = Number(written)
     if (written.trim() === '' || !Number.isFinite(value)) continue
     if (range && (value < range[0] || value > range[1])) continue
-    if (found) return undefined
+    if (found && (found.finding !== revealed.finding || found.state !== revealed.state))
+      return undefined
     found = revealed
   }
   return found

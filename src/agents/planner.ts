@@ -1,7 +1,7 @@
 /** The exact planner: dynamic programming to maximise P(right diagnosis), for small clinics or few turns only. */
 import type { Agent } from '../agent.js'
 import type { Observation } from '../env.js'
-import { expandPanel, type Knowledge } from '../knowledge/knowledge.js'
+import { expandPanel, type Knowledge, parentOf } from '../knowledge/knowledge.js'
 import type { BayesianOptions, Budget, DoctorState, Offer } from './bayesian.js'
 import {
   conclude,
@@ -47,8 +47,9 @@ function shownFindings({ exam, findings }: Knowledge, { kind, id }: Offer): read
 }
 
 function findRoot(finding: Knowledge['finding'], id: string): string {
-  const parent = finding.get(id)?.parent
-  return parent ? findRoot(finding, parent.finding) : id
+  const known = finding.get(id)
+  const above = known && parentOf(known)
+  return above === undefined ? id : findRoot(finding, above)
 }
 
 /** Open offers that may become informative: in a family, one may tell nothing until another is known. */

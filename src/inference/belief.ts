@@ -2,11 +2,12 @@
 
 import type { Knowledge } from '../knowledge/knowledge.js'
 import type { RevealedFinding } from '../turn.js'
+import { initialEvidence } from './evidence.js'
 import type { DiseaseBelief } from './expected-value.js'
 import type { Likelihood } from './finding-families.js'
 import type { Demographics, Model } from './generative-model.js'
-import { initialEvidence, isInapplicable } from './generative-model.js'
-import { canBeComplaint, type Hypotheses } from './hypotheses.js'
+import { canBeComplaint, isInapplicable } from './generative-model.js'
+import type { Hypotheses } from './hypotheses.js'
 
 /** Evidence about a patient and the posterior given it; an immutable value. */
 export interface Belief extends DiseaseBelief {
@@ -101,14 +102,23 @@ export function conditionBelief(
   return normaliseColumns(context, { columns, at, evidence })
 }
 
+/** The one finding that the patient opened with, where it can be a complaint at that age and sex. */
+function openedWith(
+  { model: { index, nodes } }: BeliefContext,
+  { complaint = [], ...who }: Intake,
+): number | undefined {
+  const f = complaint.length === 1 ? index.get(complaint[0]!) : undefined
+  return f !== undefined && canBeComplaint(nodes[f]!) && !isInapplicable(nodes[f]!, who)
+    ? f
+    : undefined
+}
+
 /** The belief before the first question. */
 export function initialBelief(context: BeliefContext, { complaint = [], ...who }: Intake): Belief {
   const { model, hypotheses } = context
   const stated = complaint.flatMap((id) => model.index.get(id) ?? [])
   const evidence = initialEvidence(model, who)
-  const first = stated.length === 1 ? model.nodes[stated[0]!] : undefined
-  const opened =
-    first && canBeComplaint(first) && !isInapplicable(first, who) ? stated[0] : undefined
+  const opened = openedWith(context, { complaint, ...who })
   const at = hypotheses.allColumns
   const certain = evidence.slice()
   if (opened !== undefined) certain[opened] = -2 // present, for certain
@@ -138,7 +148,7 @@ function recordEvidence(
   if (f === undefined) return -1
   const node = nodes[f]!
   const named = node.finding.states.indexOf(state)
-  const s = named >= 0 || state !== 'absent' || node.parent < 0 ? named : node.closed
+  const s = named >= 0 || state !== 'absent' || node.when.length === 0 ? named : node.closed
   const old = evidence[f]!
   const moot = node.restricted && old === 1 + node.closed
   if (s < 0 || old < 0 || moot || (old > 0 && !certain)) return -1
@@ -165,9 +175,18 @@ export function observe(
   return revealed.reduce((before, one) => observe(context, before, [one], certain), belief)
 }
 
+/** The belief weighted by how eagerly patients come with the complaint, where all they could come with is known. */
+function weighComplaint(context: BeliefContext, belief: Belief, complaint: number): Belief {
+  const { evidence, at } = belief
+  const present = context.model.nodes.flatMap((_, f) => (evidence[f] === -2 ? [f] : []))
+  const choice = context.hypotheses.complaintChoice(complaint, present)
+  const columns = belief.columns.map((weight, c) => weight * choice[at[c]!]!)
+  return normaliseColumns(context, { columns, at, evidence })?.belief ?? belief
+}
+
 /**
  * The belief given states known for certain, as from `initialBelief` and `observe`. Where the states settle every
- * finding that could have been the complaint, the choice of the complaint adds nothing and is left out: faster.
+ * finding that could have been the complaint, its choice has a closed form: faster, and exact.
  */
 export function beliefGivenStates(
   context: BeliefContext,
@@ -180,10 +199,9 @@ export function beliefGivenStates(
   const all = context.model.nodes.every(
     (node) => !canBeComplaint(node) || settled.has(node.finding.id) || isInapplicable(node, intake),
   )
-  return observe(
-    context,
-    initialBelief(context, all ? { ...intake, complaint: [] } : intake),
-    states,
-    true,
-  )
+  if (!all) return observe(context, initialBelief(context, intake), states, true)
+  const start = initialBelief(context, { ...intake, complaint: [] })
+  const belief = observe(context, start, states, true)
+  const opened = openedWith(context, intake)
+  return opened === undefined ? belief : weighComplaint(context, belief, opened)
 }

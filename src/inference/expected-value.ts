@@ -8,10 +8,11 @@
 import type { Case } from '../case.js'
 import type { Disease, Knowledge } from '../knowledge/knowledge.js'
 import { memoizeByIdentity } from '../platform/memoize.js'
+import type { Evidence } from './evidence.js'
 import type { DoneExams, ExamOutcomes } from './exam-outcomes.js'
 import { expectOverAvailability, indexExamOutcomes } from './exam-outcomes.js'
 import { diseaseFamilies, likelihoodFunction } from './finding-families.js'
-import type { Evidence, Model } from './generative-model.js'
+import type { Model } from './generative-model.js'
 import { informationBatch } from './information-batch.js'
 import type { OutcomeTables } from './outcome-tables.js'
 import {

@@ -5,8 +5,8 @@
  * a family is computed once per class of columns, of which there are a handful, however many columns there are.
  */
 import type { Knowledge } from '../knowledge/knowledge.js'
-import type { AnswerNoise, Evidence, Model, Node } from './generative-model.js'
-import { familyLikelihood } from './generative-model.js'
+import { type AnswerNoise, type Evidence, familyLikelihood } from './evidence.js'
+import { type Model, mapTables, type Node } from './generative-model.js'
 
 /** A root finding, its descendants, and the classes of columns with equal likelihoods in the family. */
 export interface Family {
@@ -17,6 +17,8 @@ export interface Family {
   readonly classOf: Int32Array
   /** One representative column of each class. */
   readonly column: Int32Array
+  /** Whether some background in it varies by the patient's band. */
+  readonly banded: boolean
 }
 
 /** A model with equal columns merged into classes, family by family. */
@@ -37,6 +39,10 @@ export function membersByRoot({ nodes }: Model): ReadonlyMap<number, readonly nu
   })
   return families
 }
+
+/** Whether some background among the nodes `members` varies by the patient's band. */
+export const isBanded = ({ nodes }: Model, members: readonly number[]): boolean =>
+  members.some((f) => nodes[f]!.variants?.by === 'band')
 
 /** Indices of the diseases that list one of the findings `members`, ascending. */
 export const diseasesWithFindings = (
@@ -63,16 +69,19 @@ export function diseaseFamilies(knowledge: Knowledge, model: Model): Families {
       classOf[d] = i + 1
     })
     const column = Int32Array.of(Math.max(0, classOf.indexOf(0)), ...listed)
-    const family: Family = { members, classes: listed.length + 1, classOf, column }
+    const banded = isBanded(model, members)
+    const family: Family = { members, classes: listed.length + 1, classOf, column, banded }
     for (const f of members) of[f] = family
   }
   const nodes = model.nodes.map((node, f) => {
     const { classes, column } = of[f]!
-    const chance = new Float64Array(node.finding.states.length * classes)
-    for (let s = 0; s < node.finding.states.length; s++)
-      for (let g = 0; g < classes; g++)
-        chance[s * classes + g] = node.chance[s * model.columns + column[g]!]!
-    return { ...node, chance }
+    return mapTables(node, (table) => {
+      const chance = new Float64Array(node.finding.states.length * classes)
+      for (let s = 0; s < node.finding.states.length; s++)
+        for (let g = 0; g < classes; g++)
+          chance[s * classes + g] = table[s * model.columns + column[g]!]!
+      return chance
+    })
   })
   return { of, nodes }
 }
@@ -82,7 +91,7 @@ const maxNumbers = 2 ** 24
 
 /**
  * Memoises a function of a finding by the evidence on its family. The cache is cleared when full.
- * @param make pure; may read only the evidence on the family of `f`
+ * @param make pure; may read only the evidence on the family of `f`, and the patient's band where that is banded
  */
 export function memoizeByEvidence<T>(
   { of, nodes }: Families,
@@ -102,14 +111,14 @@ export function memoizeByEvidence<T>(
     return value
   }
   return (f, evidence) => {
-    const { members } = of[f]!
-    let touched = false
+    const { members, banded } = of[f]!
+    let touched = banded
     for (let m = 0; m < members.length; m++) if (evidence[members[m]!] !== 0) touched = true
     if (!touched) {
       fresh[f] ??= make(f, evidence)
       return fresh[f]
     }
-    let key = 0
+    let key = banded ? evidence[nodes.length]! : 0
     for (let m = 0; m < members.length; m++) {
       const member = members[m]!
       const { closed } = nodes[member]!

@@ -4,17 +4,23 @@
  * is in one state. The generator draws from the model; the posterior inverts it, with more than one column per
  * disease (`hypotheses.ts`). Long because drawing and likelihood must use the same nodes and gates.
  */
-import type { Disease, FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
-import { stateProbabilities } from '../knowledge/knowledge.js'
+import type { Background, Disease, FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
+import {
+  ageAfter,
+  backgroundFor,
+  canComeWith,
+  parentOf,
+  stateProbabilities,
+} from '../knowledge/knowledge.js'
 import { perKnowledge } from '../knowledge/per-knowledge.js'
 
 /** One finding of the model; its index in `nodes` is its index in `knowledge.findings`. */
 export interface Node {
   readonly finding: FindingDefinition
-  /** Index of the parent's node; -1 for a root. */
+  /** Index of the node that its probabilities depend on: a gate, or a condition of `given`; -1 for a root. */
   readonly parent: number
-  /** The parent's state that opens the gate. */
-  readonly when: number
+  /** The parent's states that open the gate; empty where nothing is gated. */
+  readonly when: readonly number[]
   readonly children: readonly number[]
   /** Node index of the family's root. */
   readonly root: number
@@ -26,6 +32,15 @@ export interface Node {
   readonly normal: number
   /** P(state | column, gate open) at `[state * columns + column]`. */
   readonly chance: Float64Array
+  /** Tables in place of `chance` where the background varies: by the patient's band, or by the parent's true state. */
+  readonly variants?: {
+    readonly by: 'band' | 'parent'
+    readonly tables: readonly Float64Array[]
+    /** Background of each table. */
+    readonly backgrounds: readonly Background[]
+  }
+  /** How eagerly a patient of each column comes with it; only where it can be the chief complaint. */
+  readonly rates?: Float64Array
 }
 
 /** A knowledge base as tables over nodes (findings) and columns (diseases or hypotheses). */
@@ -39,6 +54,8 @@ export interface Model {
   readonly knownBy: Readonly<Record<'patient' | 'exam', readonly number[]>>
   /** Exam id to the nodes it shows; a panel shows those of its members. */
   readonly yields: ReadonlyMap<string, readonly number[]>
+  /** Index of a patient's band: patients of one band have one background. 0 is nothing known. */
+  bandOf(who: Demographics): number
 }
 
 /** A patient's age in years and sex, where known. */
@@ -47,74 +64,179 @@ export interface Demographics {
   readonly sex?: string | undefined
 }
 
+/** Whether a node's gate is open at its parent's true state; one without a gate always is. */
+export const isOpen = ({ when }: Node, above: number): boolean =>
+  when.length === 0 || when.includes(above)
+
+/** P(state | column) of a node for a patient's band and the true state of its parent, gate open. */
+export const chanceOf = ({ chance, variants }: Node, band: number, above: number): Float64Array =>
+  variants ? variants.tables[variants.by === 'band' ? band : above]! : chance
+
+/** The node with every table of probabilities changed; tables that were one object stay one. */
+export function mapTables(
+  node: Node,
+  change: (table: Float64Array, background: Background) => Float64Array,
+): Node {
+  const changed = new Map<Float64Array, Float64Array>()
+  const once = (table: Float64Array, background: Background): Float64Array => {
+    const known = changed.get(table) ?? change(table, background)
+    changed.set(table, known)
+    return known
+  }
+  const { variants } = node
+  const chance = once(node.chance, { leak: node.finding.leak })
+  if (!variants) return { ...node, chance }
+  const tables = variants.tables.map((table, v) => once(table, variants.backgrounds[v]!))
+  return { ...node, chance, variants: { ...variants, tables } }
+}
+
 /** P(state | diseases, gate open) mixed with the background: p' = (1 - a) p + a · leak, with a the atypicality. */
 export function mixWithBackground(
   diseases: readonly Disease[],
   finding: FindingDefinition,
   atypicality: number,
-  background: readonly number[] = stateProbabilities([], finding),
+  background: Background = finding,
 ): readonly number[] {
-  return stateProbabilities(diseases, finding).map(
-    (p, state) => (1 - atypicality) * p + atypicality * background[state]!,
+  const without = stateProbabilities([], finding, background)
+  return stateProbabilities(diseases, finding, background).map(
+    (p, state) => (1 - atypicality) * p + atypicality * without[state]!,
   )
 }
 
-/** P(state | disease, gate open) of every finding, at `[state * diseases + disease]`. */
-function stateTables(
-  { diseases, findings }: Knowledge,
-  index: ReadonlyMap<string, number>,
+/** P(state | disease, gate open) of a finding, at `[state * diseases + disease]`. */
+function stateTable(
+  { diseases }: Knowledge,
+  finding: FindingDefinition,
   atypicality: number,
-): readonly Float64Array[] {
+  background: Background,
+): Float64Array {
   const columns = diseases.length
-  const backgrounds = findings.map((finding) => stateProbabilities([], finding))
+  const table = new Float64Array(finding.states.length * columns)
   // Most diseases do not list a finding: their probabilities are the background's.
-  const tables = backgrounds.map((background) => {
-    const table = new Float64Array(background.length * columns)
-    background.forEach((p, state) => {
-      table.fill(p, state * columns, (state + 1) * columns)
-    })
-    return table
+  stateProbabilities([], finding, background).forEach((p, state) => {
+    table.fill(p, state * columns, (state + 1) * columns)
   })
   diseases.forEach((disease, d) => {
-    for (const id of Object.keys(disease.findings)) {
-      const f = index.get(id)
-      if (f === undefined) continue
-      const own = mixWithBackground([disease], findings[f]!, atypicality, backgrounds[f])
-      own.forEach((p, state) => {
-        tables[f]![state * columns + d] = p
-      })
-    }
+    if (disease.findings[finding.id] === undefined) return
+    mixWithBackground([disease], finding, atypicality, background).forEach((p, state) => {
+      table[state * columns + d] = p
+    })
   })
-  return tables
+  return table
+}
+
+/** Bands of patients: the cells between all ages at which some background changes, by sex; an unknown one apart. */
+function patientBands({ findings }: Knowledge) {
+  const limits = findings.flatMap(({ leakBands = [] }) =>
+    leakBands.flatMap(({ ages }) => (ages ? [ages[0], ageAfter(ages[1])] : [])),
+  )
+  const cuts = [0, ...new Set(limits.filter((age) => age > 0))].sort((a, b) => a - b)
+  const sexes = [undefined, 'F', 'M']
+  const people = [undefined, ...cuts].flatMap((age) => sexes.map((sex) => ({ age, sex })))
+  // Evidence holds the band in one byte.
+  if (people.length > 127)
+    throw new RangeError(`Expected at most 41 ages in \`leakBands\`, got ${cuts.length}`)
+  const bandOf = ({ age, sex }: Demographics): number => {
+    const cell = age === undefined ? 0 : cuts.filter((cut) => cut <= age).length
+    return cell * sexes.length + Math.max(0, sexes.indexOf(sex))
+  }
+  return { people, bandOf }
+}
+
+/** All tables of a finding: one, or one for each band or state of the parent; equal backgrounds share a table. */
+function findingTables(
+  knowledge: Knowledge,
+  finding: FindingDefinition,
+  atypicality: number,
+  people: readonly Demographics[],
+): Pick<Node, 'chance' | 'variants'> {
+  const known = new Map<unknown, Float64Array>()
+  const tableFor = (background: Background): Float64Array => {
+    // Backgrounds that rule something out are few, and never shared.
+    const key = background.excluded ?? background.leak
+    const table = known.get(key) ?? stateTable(knowledge, finding, atypicality, background)
+    known.set(key, table)
+    return table
+  }
+  const chance = tableFor({ leak: finding.leak })
+  const vary = (by: 'band' | 'parent', backgrounds: readonly Background[]) => ({
+    chance,
+    variants: { by, backgrounds, tables: backgrounds.map(tableFor) },
+  })
+  const above = finding.given && knowledge.finding.get(finding.given.finding)
+  if (above) {
+    // One more than its states: behind a closed gate, or of another sex or age.
+    const states = [...above.states, undefined]
+    return vary(
+      'parent',
+      states.map((state) => backgroundFor(finding, {}, state)),
+    )
+  }
+  if (!finding.leakBands) return { chance }
+  return vary(
+    'band',
+    people.map((who) => backgroundFor(finding, who)),
+  )
+}
+
+/** Share of its salience at which a finding that no disease of the patient comes with is still complained of. */
+const backgroundEagerness = 0.004
+
+/** Rate at which a patient stays at home: one with nothing but background findings mostly does. */
+export const stayHomeRate = 0.05
+
+/** How eagerly patients of each disease come with a finding; undefined where nobody does. */
+function complaintRates({ diseases }: Knowledge, finding: FindingDefinition) {
+  const { id, salience } = finding
+  if (!canComeWith(finding)) return undefined
+  const rates = Float64Array.from(
+    diseases,
+    ({ complaints }) => complaints[id] ?? backgroundEagerness * salience,
+  )
+  return rates.some((rate) => rate > 0) ? { rates } : undefined
 }
 
 const mostCommon = (probabilities: readonly number[]): number =>
   probabilities.indexOf(Math.max(...probabilities))
 
-function buildModel(knowledge: Knowledge, atypicality: number): Model {
+/** Tables of all findings, and how they hang together. */
+function buildNodes(
+  knowledge: Knowledge,
+  index: ReadonlyMap<string, number>,
+  atypicality: number,
+  people: readonly Demographics[],
+): readonly Node[] {
   const { findings } = knowledge
-  const index = new Map(findings.map((finding, f) => [finding.id, f] as const))
-  const parents = findings.map((f) => (f.parent ? (index.get(f.parent.finding) ?? -1) : -1))
+  const parents = findings.map((f) => index.get(parentOf(f) ?? '') ?? -1)
   const children: number[][] = findings.map(() => [])
   for (let f = 0; f < parents.length; f++) children[parents[f]!]?.push(f)
-  const tables = stateTables(knowledge, index, atypicality)
   const roots: number[] = []
-  const nodes = findings.map((finding, f): Node => {
+  return findings.map((finding, f): Node => {
     const parent = parents[f]!
     const root = parent < 0 ? f : roots[parent]!
     roots.push(root)
     return {
       finding,
       parent,
-      when: finding.parent ? findings[parent]!.states.indexOf(finding.parent.when) : -1,
+      when: [finding.parent?.when ?? []]
+        .flat()
+        .map((state) => findings[parent]!.states.indexOf(state)),
       children: children[f]!,
       root,
       restricted: finding.sex !== undefined || finding.ages !== undefined,
       closed: finding.states.length,
       normal: finding.type === 'bool' ? 0 : mostCommon(stateProbabilities([], finding)),
-      chance: tables[f]!,
+      ...findingTables(knowledge, finding, atypicality, people),
+      ...complaintRates(knowledge, finding),
     }
   })
+}
+
+function buildModel(knowledge: Knowledge, atypicality: number): Model {
+  const { findings } = knowledge
+  const index = new Map(findings.map((finding, f) => [finding.id, f] as const))
+  const { people, bandOf } = patientBands(knowledge)
+  const nodes = buildNodes(knowledge, index, atypicality, people)
   const nodesOf = (ids: readonly string[]) => ids.flatMap((id) => index.get(id) ?? [])
   const yields = new Map(
     knowledge.exams.map((exam) => {
@@ -125,7 +247,7 @@ function buildModel(knowledge: Knowledge, atypicality: number): Model {
   const of = (knownBy: 'patient' | 'exam') =>
     findings.flatMap((finding, f) => (finding.knownBy === knownBy ? [f] : []))
   const knownBy = { patient: of('patient'), exam: of('exam') }
-  return { columns: knowledge.diseases.length, nodes, index, knownBy, yields }
+  return { columns: knowledge.diseases.length, nodes, index, knownBy, yields, bandOf }
 }
 
 const models = perKnowledge(() => new Map<number, Model>())
@@ -185,20 +307,6 @@ export function companionWeights(
   )
 }
 
-/** Noise of a patient's answer about a boolean finding, given that the patient remembers. */
-export interface AnswerNoise {
-  /** P(reported absent | present). */
-  readonly deny: number
-  /** P(reported present | absent). */
-  readonly overReport: number
-}
-
-/**
- * Evidence on each node: 0 none, `1 + state` reported, `-1 - state` certain. A finding of another sex or age is
- * reported as `closed`, which favours no disease.
- */
-export type Evidence = Int8Array
-
 /** Whether the patient's sex or age, where known, rules a finding out. */
 export const isInapplicable = (
   { finding: { sex, ages } }: Pick<Node, 'finding'>,
@@ -209,100 +317,20 @@ export const isInapplicable = (
     who.age !== undefined &&
     (who.age < ages[0] || Math.floor(who.age) > ages[1]))
 
-/** Evidence before anything is asked: findings that sex or age rules out are marked `closed`. */
-export function initialEvidence({ nodes }: Model, who: Demographics): Evidence {
-  const evidence = new Int8Array(nodes.length)
-  for (let f = 0; f < nodes.length; f++) {
-    const node = nodes[f]!
-    if (node.restricted && isInapplicable(node, who)) evidence[f] = 1 + node.closed
-  }
-  return evidence
-}
+/** Whether a finding can be the chief complaint: a boolean root that the patient knows and somebody comes with. */
+export const canBeComplaint = ({ rates }: Node): boolean => rates !== undefined
 
-/**
- * P(evidence on one node | its true state). Categorical answers and examinations are never wrong. A boolean
- * finding behind a closed gate is reported absent.
- */
-function stateLikelihood(
-  { finding, closed, restricted: gated }: Node,
-  state: number,
-  evidence: number,
-  channel: AnswerNoise,
-): number {
-  if (evidence === 0) return 1
-  const named = evidence < 0 ? -1 - evidence : evidence - 1
-  if (gated && named === closed) return 1
-  if (state === closed) return named === closed || (finding.type === 'bool' && named === 0) ? 1 : 0
-  const exact = evidence < 0 || finding.type === 'cat' || finding.knownBy === 'exam'
-  if (exact) return named === state ? 1 : 0
-  const wrong = state === 1 ? channel.deny : channel.overReport
-  return named === state ? 1 - wrong : wrong
-}
-
-/** Number of true states of a node, a child's closed gate included. */
-const trueStateCount = ({ closed, parent }: Node): number => (parent < 0 ? closed : closed + 1)
-
-/** Number of states a node can be reported in: an absent boolean child sounds the same with its gate closed. */
-export const reportedStateCount = ({ finding, closed, parent }: Node): number =>
-  parent >= 0 && finding.type === 'cat' ? closed + 1 : closed
-
-/**
- * Upward message of belief propagation: P(evidence at and below node `f` | its true state, column), at
- * `[state * columns + column]`. Undefined where there is no evidence, when all are 1.
- */
-function upwardMessage(
-  model: Pick<Model, 'nodes' | 'columns'>,
-  f: number,
-  evidence: Evidence,
-  channel: AnswerNoise,
-): Float64Array | undefined {
-  const { columns } = model
-  const node = model.nodes[f]!
-  const states = trueStateCount(node)
-  let message: Float64Array | undefined
-  if (evidence[f] !== 0) {
-    message = new Float64Array(states * columns)
-    for (let s = 0; s < states; s++)
-      message.fill(stateLikelihood(node, s, evidence[f]!, channel), s * columns, (s + 1) * columns)
-  }
-  for (const c of node.children) {
-    const below = upwardMessage(model, c, evidence, channel)
-    if (!below) continue
-    message ??= new Float64Array(states * columns).fill(1)
-    const child = model.nodes[c]!
-    for (let d = 0; d < columns; d++) {
-      const open = sumOutStates(child, below, d, columns)
-      const shut = below[child.closed * columns + d]!
-      for (let s = 0; s < states; s++) message[s * columns + d]! *= s === child.when ? open : shut
-    }
-  }
-  return message
-}
-
-/** Sum over a node's states s of P(s | column d, gate open) · P(evidence at and below | s, d). */
-function sumOutStates(
-  { finding, chance }: Node,
-  below: Float64Array,
-  d: number,
-  columns: number,
-): number {
-  let sum = 0
-  for (let s = 0; s < finding.states.length; s++)
-    sum += chance[s * columns + d]! * below[s * columns + d]!
-  return sum
-}
-
-/** P(evidence on the family of `root` | column) for every column, summed over true states. */
-export function familyLikelihood(
-  model: Pick<Model, 'nodes' | 'columns'>,
-  root: number,
-  evidence: Evidence,
-  channel: AnswerNoise,
+/** P(a patient comes with this complaint | all findings present), by column: its rate over that of all clocks. */
+export function complaintChoice(
+  { nodes, columns }: Pick<Model, 'nodes' | 'columns'>,
+  complaint: number,
+  present: readonly number[],
 ): Float64Array {
-  const out = new Float64Array(model.columns).fill(1)
-  const message = upwardMessage(model, root, evidence, channel)
-  if (!message) return out
-  for (let d = 0; d < out.length; d++)
-    out[d] = sumOutStates(model.nodes[root]!, message, d, model.columns)
-  return out
+  const all = new Float64Array(columns).fill(stayHomeRate)
+  for (const f of present) {
+    const { rates } = nodes[f]!
+    if (rates) for (let h = 0; h < columns; h++) all[h]! += rates[h]!
+  }
+  const own = nodes[complaint]!.rates
+  return all.map((sum, h) => (own?.[h] ?? 0) / sum)
 }

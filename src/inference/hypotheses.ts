@@ -1,31 +1,36 @@
 /**
  * Hypotheses of the posterior: a disease, perhaps a second one beside it, and the time at which the patient spoke.
  *
- * The chief complaint is the winner of a race: each present finding has an exponential clock whose rate is its
- * salience s. Given the winner's time t, the other findings are independent again: absent with 1 - p, or present
- * and not yet voiced with p · exp(-s · t), where p = P(present | diseases). So a few columns, one per time, make
- * the choice of the complaint exact up to a quadrature over t (trapezoidal in log t; within 2 % of any weight);
- * without it, findings never asked about would count as if they had been as likely to be the complaint.
+ * The chief complaint is the winner of a race: each present finding has an exponential clock whose rate s is how
+ * eagerly patients of that disease come with it, and so has staying at home (rate h), after which another patient is
+ * drawn. P(complaint) is its rate over the sum of all rates and h. Given the winner's time t, the other findings are
+ * independent again: absent with 1 - p, or present and not yet voiced with p · exp(-s · t), where p = P(present |
+ * diseases). So a few columns, one per time, make the choice of the complaint exact up to a quadrature over t
+ * (trapezoidal in log t; within 2 % of any weight); without it, findings never asked about would count as if they
+ * had been as likely to be the complaint.
  *
- * Example: diseases A and B with P = 1/2 each; cough is certain in both, fever occurs in half of A and never in B,
- * salience 1 each. P(opens with cough | A) = 1/2 + 1/2 · 1/2 = 3/4, as cough wins half the races against fever, and
- * P(opens with cough | B) = 1. So P(A | opens with cough) = .375 / (.375 + .5) = .4286, not .5; the 14 columns
- * here (2 diseases x 7 times) give .4282.
+ * Example, without staying at home: diseases A and B with P = 1/2 each; cough is certain in both, fever occurs in
+ * half of A and never in B, rate 1 each. P(opens with cough | A) = 1/2 + 1/2 · 1/2 = 3/4, as cough wins half the
+ * races against fever, and P(opens with cough | B) = 1. So P(A | opens with cough) = .375 / (.375 + .5) = .4286.
  *
  * Long because pairs of diseases and complaint times share one table of columns.
  */
 
-import type { Disease, Knowledge } from '../knowledge/knowledge.js'
+import type { Disease, FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { perKnowledge } from '../knowledge/per-knowledge.js'
 import type { Families, Family } from './finding-families.js'
-import { diseasesWithFindings, membersByRoot } from './finding-families.js'
+import { diseasesWithFindings, isBanded, membersByRoot } from './finding-families.js'
 import type { Demographics, DiseasePool, Model, Node } from './generative-model.js'
 import {
+  canBeComplaint,
   companionWeights,
+  complaintChoice,
   generativeModel,
   isInapplicable,
+  mapTables,
   mixWithBackground,
   priorWeights,
+  stayHomeRate,
 } from './generative-model.js'
 
 /** Settings of a tier that the hypotheses depend on. */
@@ -46,6 +51,8 @@ export interface Hypotheses {
   readonly allColumns: Int32Array
   /** Unnormalised P(column, complaint node | age, sex), or P(column | age, sex) without a possible complaint. */
   columnWeights(who: Demographics, complaint: number | undefined): Float64Array
+  /** P(complaint | all findings present), by column; no race over times is needed where everything is known. */
+  complaintChoice(complaint: number, present: readonly number[]): Float64Array
 }
 
 const step = 1.3 // spacing of the quadrature points in log t
@@ -54,18 +61,25 @@ const times = [0, ...Array.from({ length: 6 }, (_, k) => Math.exp(step * k - 3))
 /** Lower edge of the quadrature cell of the first time after 0. */
 const firstEdge = Math.exp(-3 - step / 2)
 
-/** Quadrature weights: P(the race is won at each time | won at rate `salience`). */
-function timeShares(salience: number): readonly number[] {
+/** P(the race is won at each time by a finding of this rate, before the patient settles for home | present). */
+function timeShares(rate: number): readonly number[] {
+  const leaving = rate + stayHomeRate
   const weights = times.map((t) =>
-    t === 0 ? 1 - Math.exp(-salience * firstEdge) : step * t * salience * Math.exp(-salience * t),
+    t === 0 ? 1 - Math.exp(-leaving * firstEdge) : step * t * leaving * Math.exp(-leaving * t),
   )
   const sum = weights.reduce((total, weight) => total + weight, 0)
-  return weights.map((weight) => weight / sum)
+  return weights.map((weight) => ((weight / sum) * rate) / leaving)
 }
 
-/** Whether a finding can be the chief complaint: a boolean root that the patient knows, with salience. */
-export const canBeComplaint = ({ finding, parent }: Node): boolean =>
-  finding.type === 'bool' && finding.knownBy === 'patient' && parent < 0 && finding.salience > 0
+/** {@link timeShares}, each rate's computed once. */
+function sharesByRate(): (rate: number) => readonly number[] {
+  const known = new Map<number, readonly number[]>()
+  return (rate) => {
+    const shares = known.get(rate) ?? timeShares(rate)
+    known.set(rate, shares)
+    return shares
+  }
+}
 
 interface DiseasePair {
   readonly disease: number
@@ -87,23 +101,43 @@ function listPairs(knowledge: Knowledge, comorbidity: number): readonly DiseaseP
 
 /** P(state | pair) at `[state * pairs + pair]`; a companion changes only the findings it lists. */
 function pairStateTable(
-  { finding, chance }: Node,
+  finding: FindingDefinition,
+  pairs: readonly DiseasePair[],
+  chance: Float64Array,
+  together: (pair: DiseasePair) => readonly number[] | undefined,
+): Float64Array {
+  const out = new Float64Array(finding.states.length * pairs.length)
+  const diseases = chance.length / finding.states.length
+  pairs.forEach((pair, h) => {
+    const both = together(pair)
+    for (let s = 0; s < finding.states.length; s++)
+      out[s * pairs.length + h] = both?.[s] ?? chance[s * diseases + pair.disease]!
+  })
+  return out
+}
+
+/** A node with one column per pair. Patients come with a finding as eagerly as the more eager disease makes them. */
+function pairNode(
+  node: Node,
   { diseases }: Knowledge,
   pairs: readonly DiseasePair[],
   atypicality: number,
-): Float64Array {
-  const out = new Float64Array(finding.states.length * pairs.length)
-  pairs.forEach(({ disease, companion }, h) => {
-    const second = diseases[companion]
-    const first = diseases[disease] as Disease // a pair's own index
-    const together =
-      second?.findings[finding.id] === undefined
+): Node {
+  const { finding, rates } = node
+  const mapped = mapTables(node, (chance, background) =>
+    pairStateTable(finding, pairs, chance, ({ disease, companion }) => {
+      const second = diseases[companion]
+      const first = diseases[disease] as Disease // a pair's own index
+      return second?.findings[finding.id] === undefined
         ? undefined
-        : mixWithBackground([first, second], finding, atypicality)
-    for (let s = 0; s < finding.states.length; s++)
-      out[s * pairs.length + h] = together?.[s] ?? chance[s * diseases.length + disease]!
-  })
-  return out
+        : mixWithBackground([first, second], finding, atypicality, background)
+    }),
+  )
+  if (!rates) return mapped
+  const eager = pairs.map(({ disease, companion }) =>
+    Math.max(rates[disease]!, companion < 0 ? 0 : rates[companion]!),
+  )
+  return { ...mapped, rates: Float64Array.from(eager) }
 }
 
 /** P(pair | age, sex), unnormalised. */
@@ -153,10 +187,7 @@ export function diseasePairs(knowledge: Knowledge, options: HypothesisOptions): 
   const nodes =
     list.length === base.columns
       ? base.nodes
-      : base.nodes.map((node) => ({
-          ...node,
-          chance: pairStateTable(node, knowledge, list, atypicality),
-        }))
+      : base.nodes.map((node) => pairNode(node, knowledge, list, atypicality))
   const weights = new Map<string, Float64Array>()
   const pairs: DiseasePairs = {
     model: { ...base, columns: list.length, nodes },
@@ -200,22 +231,25 @@ function familyOfColumns(
       classOf[c] = classes[key]!
     }
   }
-  return { members, classes: column.length, classOf, column: Int32Array.from(column) }
+  const banded = isBanded(model, members)
+  return { members, classes: column.length, classOf, column: Int32Array.from(column), banded }
 }
 
 /**
  * P(state | class) of a node, given that it was not voiced before the class's time t: a finding that can be the
  * complaint is present with p · exp(-s · t) / (1 - p + p · exp(-s · t)). `width` is the number of pairs.
  */
-function classStateTable(node: Node, { classes, column }: Family, width: number): Float64Array {
-  const { finding, chance } = node
+function classStateTable(
+  { finding, rates }: Node,
+  chance: Float64Array,
+  { classes, column }: Family,
+  width: number,
+): Float64Array {
   const out = new Float64Array(finding.states.length * classes)
   for (let g = 0; g < classes; g++) {
     const h = Math.floor(column[g]! / times.length)
-    const silent = canBeComplaint(node)
-      ? Math.exp(-finding.salience * times[column[g]! % times.length]!)
-      : 1
-    const heard = canBeComplaint(node) ? chance[width + h]! * (1 - silent) : 0
+    const silent = rates ? Math.exp(-rates[h]! * times[column[g]! % times.length]!) : 1
+    const heard = rates ? chance[width + h]! * (1 - silent) : 0
     for (let s = 0; s < finding.states.length; s++) {
       const p = chance[s * width + h]!
       out[s * classes + g] = (s === 1 ? p * silent : p) / (1 - heard)
@@ -225,10 +259,16 @@ function classStateTable(node: Node, { classes, column }: Family, width: number)
 }
 
 /** log P(a finding that can be the complaint is not voiced before the class's time), for every class. */
-function logSilence({ finding, chance }: Node, { column }: Family, width: number): Float64Array {
+function logSilence(
+  { chance }: Node,
+  rates: Float64Array,
+  { column }: Family,
+  width: number,
+): Float64Array {
   return Float64Array.from(column, (c) => {
-    const p = chance[width + Math.floor(c / times.length)]!
-    return Math.log(1 - p + p * Math.exp(-finding.salience * times[c % times.length]!))
+    const h = Math.floor(c / times.length)
+    const p = chance[width + h]!
+    return Math.log(1 - p + p * Math.exp(-rates[h]! * times[c % times.length]!))
   })
 }
 
@@ -239,9 +279,21 @@ function hypothesisFamilies(knowledge: Knowledge, pairs: DiseasePairs): Families
     for (const f of members) of[f] = family
   }
   const { nodes, columns } = pairs.model
-  const table = (node: Node, f: number) => classStateTable(node, of[f]!, columns)
-  return { of, nodes: nodes.map((node, f) => ({ ...node, chance: table(node, f) })) }
+  const classNode = (node: Node, f: number): Node =>
+    mapTables(node, (chance) => classStateTable(node, chance, of[f]!, columns))
+  return { of, nodes: nodes.map(classNode) }
 }
+
+/** {@link logSilence} of every finding that can be the complaint. */
+const silencesOf = (
+  { nodes, columns }: Model,
+  of: readonly Family[],
+): ReadonlyMap<number, Float64Array> =>
+  new Map(
+    nodes.flatMap((node, f) =>
+      node.rates ? [[f, logSilence(node, node.rates, of[f]!, columns)] as const] : [],
+    ),
+  )
 
 /** Makes the function P(complaint wins the race at the column's time | column), cached by complaint and patient. */
 function complaintRace(
@@ -250,10 +302,8 @@ function complaintRace(
 ): (who: Demographics, complaint: number) => Float64Array {
   const width = pairs.model.columns
   const columns = width * times.length
-  const openers = nodes.flatMap((node, f) => (canBeComplaint(node) ? [f] : []))
-  const silences = new Map(
-    openers.map((f) => [f, logSilence(pairs.model.nodes[f]!, of[f]!, width)] as const),
-  )
+  const silences = silencesOf(pairs.model, of)
+  const openers = [...silences.keys()]
   /** Adds log P(not voiced) of finding `f` to every column, or subtracts it. */
   const addSilence = (logs: Float64Array, f: number, sign: 1 | -1): void => {
     const { classOf } = of[f]!
@@ -269,13 +319,15 @@ function complaintRace(
     const key = [complaint, ...out].join()
     const known = factors.get(key)
     if (known) return known
-    const { finding, chance } = pairs.model.nodes[complaint]!
-    const share = timeShares(finding.salience)
+    const { rates, chance } = pairs.model.nodes[complaint]!
+    const shareOf = sharesByRate()
     const factor = allSilent.slice()
     for (const f of out) addSilence(factor, f, -1)
-    for (let h = 0, c = 0; h < width; h++)
+    for (let h = 0, c = 0; h < width; h++) {
+      const share = shareOf(rates?.[h] ?? 0)
       for (let k = 0; k < times.length; k++, c++)
         factor[c] = share[k]! * chance[width + h]! * Math.exp(factor[c]!)
+    }
     if (factors.size >= maxFactors) factors.clear()
     factors.set(key, factor)
     return factor
@@ -295,6 +347,10 @@ export function buildHypotheses(knowledge: Knowledge, options: HypothesisOptions
       { length: columns },
       (_, c) => pairs.disease[Math.floor(c / times.length)]!,
     ),
+    complaintChoice(complaint, present) {
+      const choice = complaintChoice(pairs.model, complaint, present)
+      return Float64Array.from({ length: columns }, (_, c) => choice[Math.floor(c / times.length)]!)
+    },
     columnWeights(who, complaint) {
       const ofPairs = pairs.weights(who)
       const weights = new Float64Array(columns)

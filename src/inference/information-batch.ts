@@ -1,9 +1,10 @@
 /** Mutual information of the disease and every finding in one pass. Runs every turn, so it is written for speed. */
 
-import type { Evidence, Model } from './generative-model.js'
+import type { Evidence } from './evidence.js'
+import type { Model } from './generative-model.js'
 import { mutualInformation, type OutcomeTable, type OutcomeTables } from './outcome-tables.js'
 
-/** Outcome tables of all findings, for families without evidence, packed into two arrays. */
+/** Outcome tables of all findings for one band of patients, for families without evidence, packed into two arrays. */
 interface PackedTables {
   /** Four numbers a finding: its offset in `numbers`, its offset in `listed`, its classes, its outcomes. */
   readonly places: Int32Array
@@ -68,17 +69,22 @@ export function informationBatch(
   { nodes }: Model,
   tables: OutcomeTables,
 ): (p: Float64Array, evidence: Evidence) => Float64Array {
-  const nothing: Evidence = new Int8Array(nodes.length)
   const roots = Int32Array.from(nodes, ({ root }) => root)
   const touched = new Uint8Array(nodes.length)
   const out = new Float64Array(nodes.length)
-  let packed: PackedTables | undefined
+  const packs = new Map<number, PackedTables>()
   let weight = new Float64Array(0)
+  const packFor = (band: number): PackedTables => {
+    const nothing: Evidence = new Int8Array(nodes.length + 1)
+    nothing[nodes.length] = band
+    const packed = packTables(nodes.map((_, f) => tables.single(f, nothing)))
+    packs.set(band, packed)
+    if (weight.length < packed.maxClasses) weight = new Float64Array(packed.maxClasses)
+    return packed
+  }
   return (p, evidence) => {
-    if (!packed) {
-      packed = packTables(nodes.map((_, f) => tables.single(f, nothing)))
-      weight = new Float64Array(packed.maxClasses)
-    }
+    const band = evidence[nodes.length] ?? 0
+    const packed = packs.get(band) ?? packFor(band)
     touched.fill(0)
     for (let f = 0; f < roots.length; f++) if (evidence[f] !== 0) touched[roots[f]!] = 1
     for (let f = 0; f < roots.length; f++)

@@ -2,7 +2,7 @@
 
 import { expandPanel } from '../knowledge/knowledge.js'
 import { type Belief, type BeliefContext, conditionBelief } from './belief.js'
-import { reportedStateCount } from './generative-model.js'
+import { reportedStateCount } from './evidence.js'
 
 /** One possible outcome of a question or an examination. */
 export interface PredictedOutcome {

@@ -3,8 +3,8 @@
  * and the expected utility of the best diagnosis afterwards.
  */
 import { memoizeByIdentity } from '../platform/memoize.js'
+import { type Evidence, reportedStateCount } from './evidence.js'
 import { type Families, type Likelihood, memoizeByEvidence } from './finding-families.js'
-import { type Evidence, reportedStateCount } from './generative-model.js'
 import type { DiagnosisRanking, Utility } from './utility.js'
 
 /** P(outcome | class of diseases) of one question or examination. Class 0 holds all diseases not listed. */

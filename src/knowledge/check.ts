@@ -1,6 +1,14 @@
 /** Validation of a knowledge base: references, states, distributions, ambiguous phrases, and leaked disease names. */
 import { containsPhrase, normaliseText } from '../text/phrase-search.js'
-import type { Disease, ExamDefinition, FindingDefinition, Knowledge } from './knowledge.js'
+import {
+  canComeWith,
+  type Disease,
+  type ExamDefinition,
+  expandPanel,
+  type FindingDefinition,
+  type Knowledge,
+  parentOf,
+} from './knowledge.js'
 
 /** A problem: the id of the definition that has it, the reason, and the id of a second definition involved. */
 export interface KnowledgeProblem {
@@ -25,23 +33,71 @@ function* parentReasons(f: FindingDefinition, finding: Knowledge['finding']): Re
   if (!f.parent) return
   const parent = finding.get(f.parent.finding)
   if (!parent) yield `unknown parent ${f.parent.finding}`
-  else if (!parent.states.includes(f.parent.when))
-    yield `parent ${parent.id} has no state ${f.parent.when}`
+  else
+    for (const state of [f.parent.when].flat())
+      if (!parent.states.includes(state)) yield `parent ${parent.id} has no state ${state}`
   for (const gate of ['sex', 'ages'] as const)
     if (f[gate] !== undefined || parent?.[gate] !== undefined)
       yield `a finding of some ${gate} has neither parent nor children`
 }
 
+function* leakReasons(
+  f: FindingDefinition,
+  where: string,
+  leak: FindingDefinition['leak'],
+): Reasons {
+  if ((f.type === 'bool') !== (typeof leak === 'number'))
+    yield `expected ${where} to be ${f.type === 'bool' ? 'a number' : 'a distribution'}`
+  else if (typeof leak === 'object')
+    for (const value of Object.keys(leak))
+      if (!f.states.includes(value)) yield `${where} names unknown value ${value}`
+}
+
+/** What another finding's state makes of the background. */
+function* givenReasons(f: FindingDefinition, finding: Knowledge['finding']): Reasons {
+  if (!f.given) return
+  const { finding: id, leaks = {}, excludes = {} } = f.given
+  const above = finding.get(id)
+  if (f.parent) yield 'expected either parent or given'
+  if (!above) yield `given names unknown finding ${id}`
+  for (const [state, leak] of Object.entries(leaks)) {
+    if (above && !above.states.includes(state)) yield `given: ${id} has no state ${state}`
+    yield* leakReasons(f, `given.leaks.${state}`, leak)
+  }
+  for (const [state, values] of Object.entries(excludes)) {
+    if (above && !above.states.includes(state)) yield `given: ${id} has no state ${state}`
+    for (const value of values)
+      if (!f.states.includes(value)) yield `given.excludes.${state} names unknown value ${value}`
+    const leak = leaks[state] ?? f.leak
+    const possible = (value: string): boolean =>
+      !values.includes(value) && (typeof leak === 'number' || (leak[value] ?? 0) > 0)
+    if (!f.states.some(possible)) yield `given.excludes.${state} leaves no state that can occur`
+  }
+}
+
+/** Backgrounds and number ranges by age and sex. */
+function* bandReasons(f: FindingDefinition): Reasons {
+  const tables = [f.measure, ...(f.measure?.bands ?? [])]
+  for (const table of tables)
+    for (const state of Object.keys(table?.ranges ?? {}))
+      if (!f.states.includes(state)) yield `measure has a range for unknown state ${state}`
+  for (const { ages } of [...(f.measure?.bands ?? []), ...(f.leakBands ?? [])])
+    if (ages && ages[0] > ages[1]) yield `expected the lower age first, got ${ages.join()}`
+  for (const [n, { leak }] of (f.leakBands ?? []).entries())
+    yield* leakReasons(f, `leakBands.${n}.leak`, leak)
+  if (f.leakBands && f.given) yield 'expected either leakBands or given'
+  // Who opens with what is weighed by one background.
+  if (f.leakBands && f.salience > 0) yield 'expected salience 0 beside leakBands'
+}
+
 function* findingReasons(f: FindingDefinition, { finding }: Knowledge): Reasons {
   if ((f.type === 'cat') !== (f.values !== undefined))
     yield 'values belong to type cat, and only there'
-  if ((f.type === 'bool') !== (typeof f.leak === 'number'))
-    yield `expected leak to be ${f.type === 'bool' ? 'a number' : 'a distribution'}`
+  yield* leakReasons(f, 'leak', f.leak)
   for (const state of f.states) if (!f.say[state]) yield `say has no sentences for state ${state}`
-  if (typeof f.leak === 'object')
-    for (const value of Object.keys(f.leak))
-      if (!f.states.includes(value)) yield `leak names unknown value ${value}`
+  yield* bandReasons(f)
   yield* parentReasons(f, finding)
+  yield* givenReasons(f, finding)
 }
 
 function* examReasons(e: ExamDefinition, { exam, finding }: Knowledge): Reasons {
@@ -66,8 +122,63 @@ function* edgeReasons(d: Disease, finding: Knowledge['finding']): Reasons {
   }
 }
 
-function* diseaseReasons(d: Disease, { finding, exam, disease, actions }: Knowledge): Reasons {
+/** A complaint that no patient could voice, and a disease that nobody can come with. */
+function* complaintReasons(d: Disease, finding: Knowledge['finding']): Reasons {
+  const ids = Object.keys(d.complaints)
+  for (const id of ids) {
+    const f = finding.get(id)
+    if (!f) yield `complaint ${id} is an unknown finding`
+    else if (f.knownBy !== 'patient') yield `complaint ${id} is known by examination only`
+    else if (f.type !== 'bool') yield `complaint ${id} is not a boolean finding`
+    else if (!canComeWith(f)) yield `complaint ${id} depends on ${parentOf(f)}`
+    else if (f.leakBands) yield `complaint ${id} has leakBands`
+    else if (d.findings[id] === undefined) yield `complaint ${id} is not among its findings`
+  }
+  if (ids.length === 0)
+    yield 'nobody can come with it: expected complaints, or a boolean finding with salience that the patient knows'
+}
+
+/** Findings that the disease lists, and those whose background depends on one of them. */
+const isLinked = (d: Disease, id: string, finding: Knowledge['finding']): boolean => {
+  const f = finding.get(id)
+  const above = f && parentOf(f)
+  return d.findings[id] !== undefined || (above !== undefined && isLinked(d, above, finding))
+}
+
+/** Examinations of the work-up: known, not harmful, and the required ones show something of the disease. */
+function* workupReasons(d: Disease, { exam, finding }: Knowledge): Reasons {
+  const { required = [], useful = [] } = d.workup ?? {}
+  for (const id of [...required, ...useful]) {
+    if (!exam.has(id)) yield `unknown exam ${id}`
+    if (d.harmful.includes(id)) yield `exam ${id} is in the workup and harmful`
+  }
+  for (const id of required) {
+    const ordered = exam.get(id)
+    const shown = ordered ? expandPanel(ordered).flatMap((one) => exam.get(one)?.yields ?? []) : []
+    if (useful.includes(id)) yield `exam ${id} is both required and useful`
+    if (ordered && !shown.some((one) => isLinked(d, one, finding)))
+      yield `required exam ${id} shows nothing that the disease changes`
+  }
+}
+
+/** A letter, two characters, and at most four after the point: `J45`, `J45.9`, `J45.901`. */
+const icd10Shape = /^[A-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?$/
+
+/** ICD-10 codes of another shape, or outside the titles that the knowledge base lists. */
+function* codeReasons({ codes }: Disease, { icd10 }: Knowledge): Reasons {
+  for (const { system, code } of codes) {
+    if (system !== 'icd10') continue
+    if (!icd10Shape.test(code)) yield `expected an ICD-10 code such as J45.9, got ${code}`
+    else if (icd10.size > 0 && !icd10.has(code)) yield `unknown ICD-10 code ${code}`
+  }
+}
+
+function* diseaseReasons(d: Disease, knowledge: Knowledge): Reasons {
+  const { finding, exam, disease, actions } = knowledge
   yield* edgeReasons(d, finding)
+  yield* complaintReasons(d, finding)
+  yield* workupReasons(d, knowledge)
+  yield* codeReasons(d, knowledge)
   for (const id of d.incompatible) if (!disease.has(id)) yield `unknown disease ${id}`
   for (const id of d.harmful) if (!exam.has(id)) yield `unknown exam ${id}`
   for (const flag of d.redFlags) {

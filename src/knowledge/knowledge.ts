@@ -4,23 +4,24 @@
  * The case generator samples from it, the rule patient speaks its sentences, and the oracle inverts it, so all agree.
  * Its numbers are an author's ordinal judgement, reviewed by no clinician; see `data/knowledge/README.md`.
  */
-import { Fault } from '../error.js'
-import { type KnowledgeFile, ordinalProbabilities } from './schema.js'
+import type { FileDisease, KnowledgeFile } from './schema.js'
 
 export type { FindingAttribute } from './schema.js'
 
 /** A file's entry with its optional fields filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
-type FileDisease = NonNullable<KnowledgeFile['diseases']>[number]
 
 /** A disease, with the group of diseases it is easily confused with. */
-export type Disease = Omit<Filled<FileDisease>, 'findings' | 'prior' | 'comorbid'> & {
+export type Disease = Omit<Filled<FileDisease>, 'findings' | 'prior' | 'comorbid' | 'workup'> & {
   readonly group: string
   /** Relative weight as a comorbidity of another disease; 0 is never one. */
   readonly comorbid: number
   readonly prior: FileDisease['prior']
   /** P(present | disease) of a boolean finding, or a distribution over a categorical one's values. */
   readonly findings: Readonly<Record<string, number | Readonly<Record<string, number>>>>
+  /** How eagerly a patient comes with each finding; where the file leaves it out, by salience. The highest is 1. */
+  readonly complaints: Readonly<Record<string, number>>
+  readonly workup?: FileDisease['workup']
 }
 /** A finding with its states in a fixed order: `absent, present`, or the values of a categorical finding. */
 export type FindingDefinition = NonNullable<KnowledgeFile['findings']>[number] & {
@@ -44,12 +45,74 @@ export interface Knowledge {
   readonly exams: readonly ExamDefinition[]
   readonly actions: ReadonlyMap<string, BilingualName>
   readonly asides: readonly Aside[]
+  /** Titles of the ICD-10 codes in use; empty where the files list none. */
+  readonly icd10: ReadonlyMap<string, string>
   readonly disease: ReadonlyMap<string, Disease>
   readonly finding: ReadonlyMap<string, FindingDefinition>
   readonly exam: ReadonlyMap<string, ExamDefinition>
   readonly groups: ReadonlyMap<string, BilingualName>
   /** The groups it was reduced to by {@link clinic}, sorted; absent from a whole knowledge base. */
   readonly clinic?: readonly string[]
+}
+
+/** What a finding is without a cause, and which states are ruled out even with one. */
+export interface Background {
+  /** P(present | no cause) of a boolean finding, or a categorical one's distribution. */
+  readonly leak: FindingDefinition['leak']
+  readonly excluded?: readonly string[] | undefined
+}
+
+/** An age- and sex-specific entry: ages in years, both ends included; left out: everybody. */
+interface Band {
+  readonly ages?: readonly [number, number] | undefined
+  readonly sex?: 'F' | 'M' | undefined
+}
+
+/** First age in years that is past an upper end: whole years are lived to their last day. */
+export const ageAfter = (high: number): number => (Number.isInteger(high) ? high + 1 : high + 1e-9)
+
+/** Whether a band is of a patient's age and sex; an unknown one fits no band that asks for it. */
+export const fitsBand = (
+  { ages, sex }: Band,
+  who: { readonly age?: number | undefined; readonly sex?: string | undefined },
+): boolean =>
+  (sex === undefined || sex === who.sex) &&
+  (ages === undefined ||
+    (who.age !== undefined && who.age >= ages[0] && who.age < ageAfter(ages[1])))
+
+/** Background of a finding: by what `given` says of the other finding's state, by age and sex, or else its leak. */
+export const backgroundFor = (
+  { leak, leakBands, given }: FindingDefinition,
+  who: { readonly age?: number | undefined; readonly sex?: string | undefined },
+  above?: string,
+): Background => ({
+  leak:
+    (above === undefined ? undefined : given?.leaks?.[above]) ??
+    leakBands?.find((band) => fitsBand(band, who))?.leak ??
+    leak,
+  excluded: above === undefined ? undefined : given?.excludes?.[above],
+})
+
+/** Number ranges of a finding's values and their normal interval, for a patient's age and sex. */
+export const measureFor = (
+  { measure }: FindingDefinition,
+  who: { readonly age?: number | undefined; readonly sex?: string | undefined },
+) => measure?.bands?.find((band) => fitsBand(band, who)) ?? measure
+
+/** Whether a finding's gate is open at a state of its parent. */
+export const opensGate = ({ when }: NonNullable<FindingDefinition['parent']>, state: string) =>
+  typeof when === 'string' ? when === state : when.includes(state)
+
+/** Probabilities without the excluded states, scaled to sum to 1; those of the background where none is left. */
+function withoutExcluded(
+  { states }: FindingDefinition,
+  chances: readonly number[],
+  excluded: readonly string[],
+  otherwise: () => readonly number[],
+): readonly number[] {
+  const left = chances.map((p, s) => (excluded.includes(states[s] ?? '') ? 0 : p))
+  const sum = left.reduce((total, p) => total + p, 0)
+  return sum > 0 ? left.map((p) => p / sum) : otherwise()
 }
 
 /**
@@ -60,15 +123,29 @@ export interface Knowledge {
 export function stateProbabilities(
   diseases: readonly Disease[],
   finding: FindingDefinition,
+  background: Background = finding,
+): readonly number[] {
+  const { excluded } = background
+  const chances = causedProbabilities(diseases, finding, background)
+  return excluded
+    ? withoutExcluded(finding, chances, excluded, () => stateProbabilities([], finding, background))
+    : chances
+}
+
+/** {@link stateProbabilities} before anything is ruled out. */
+function causedProbabilities(
+  diseases: readonly Disease[],
+  finding: FindingDefinition,
+  background: Background,
 ): readonly number[] {
   const edges = diseases.map((disease) => disease.findings[finding.id])
   if (finding.type === 'bool') {
-    const leak = finding.leak as number // checked by `check.ts`
+    const leak = background.leak as number // checked by `check.ts`
     let absent = 1 - leak
     for (const edge of edges) if (typeof edge === 'number') absent *= 1 - edge
     return [absent, 1 - absent]
   }
-  const dist = (edges.find((edge) => typeof edge === 'object') ?? finding.leak) as Record<
+  const dist = (edges.find((edge) => typeof edge === 'object') ?? background.leak) as Record<
     string,
     number
   >
@@ -79,78 +156,13 @@ export function stateProbabilities(
 export const expandPanel = (exam: ExamDefinition): readonly string[] =>
   exam.panelOf.length > 0 ? exam.panelOf : [exam.id]
 
-const sortParentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition[] => {
-  const definitions = indexById(findings)
-  const depth = (finding: FindingDefinition, hops = 0): number => {
-    if (hops > 8) throw new Fault('bad-input', `finding ${finding.id} is its own ancestor`)
-    const parent = finding.parent && definitions.get(finding.parent.finding)
-    return parent ? 1 + depth(parent, hops + 1) : 0
-  }
-  return findings
-    .map((finding, order) => ({ finding, order, depth: depth(finding) }))
-    .sort((a, b) => a.depth - b.depth || a.order - b.order)
-    .map(({ finding }) => finding)
-}
+/** Id of the finding whose state its own probabilities depend on: its gate, or the condition of `given`. */
+export const parentOf = ({ parent, given }: FindingDefinition): string | undefined =>
+  parent?.finding ?? given?.finding
 
-/** Replaces ordinal words by probabilities and fills in defaults. */
-const fillDisease = (disease: FileDisease, group: string): Disease => ({
-  ...disease,
-  novel: disease.novel ?? false,
-  comorbid: disease.comorbid ?? 0,
-  incompatible: disease.incompatible ?? [],
-  recommend: disease.recommend ?? [],
-  contraindicated: disease.contraindicated ?? [],
-  harmful: disease.harmful ?? [],
-  redFlags: disease.redFlags ?? [],
-  reviewed: disease.reviewed ?? null,
-  group,
-  findings: Object.fromEntries(
-    Object.entries(disease.findings).map(([id, p]) => [
-      id,
-      typeof p === 'string' ? ordinalProbabilities[p] : p,
-    ]),
-  ),
-})
-
-const indexById = <T extends { readonly id: string }>(
-  things: readonly T[],
-): ReadonlyMap<string, T> => new Map(things.map((thing) => [thing.id, thing] as const))
-
-/** Indexes the files of a knowledge base unchecked; `check.ts` checks references. */
-export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
-  const findings = sortParentsFirst(
-    files
-      .flatMap((file) => file.findings ?? [])
-      .map((f) => ({ ...f, states: f.type === 'bool' ? ['absent', 'present'] : (f.values ?? []) })),
-  )
-  const diseases = files.flatMap(({ diseases: own = [], group }) =>
-    own.map((disease) => fillDisease(disease, group?.id ?? 'other')),
-  )
-  const exams = files.flatMap(({ exams: own = [] }) =>
-    own.map((exam) => ({
-      ...exam,
-      codes: exam.codes ?? [],
-      panelOf: exam.panelOf ?? [],
-      yields: exam.yields ?? [],
-      unavailableP: exam.unavailableP ?? 0,
-      validHours: exam.validHours ?? 24,
-    })),
-  )
-  const actions = files.flatMap((file) => file.actions ?? [])
-  return {
-    diseases,
-    findings,
-    exams,
-    actions: new Map(actions.map(({ id, text }) => [id, text] as const)),
-    asides: files.flatMap((file) => file.asides ?? []),
-    disease: indexById(diseases),
-    finding: indexById(findings),
-    exam: indexById(exams),
-    groups: new Map(
-      files.flatMap((file) => (file.group ? [[file.group.id, file.group.name] as const] : [])),
-    ),
-  }
-}
+/** Whether a patient can come with a finding: a boolean root that the patient knows. */
+export const canComeWith = (finding: FindingDefinition): boolean =>
+  finding.type === 'bool' && finding.knownBy === 'patient' && !finding.parent && !finding.given
 
 /**
  * Restricts a knowledge base to some disease groups: their diseases, all findings these mention (with parents), and
@@ -165,8 +177,10 @@ export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowled
       )
   const diseases = knowledge.diseases.filter((d) => groups.includes(d.group))
   const keep = new Set(diseases.flatMap((d) => Object.keys(d.findings)))
-  for (const f of [...knowledge.findings].reverse())
-    if (keep.has(f.id) && f.parent) keep.add(f.parent.finding)
+  for (const f of [...knowledge.findings].reverse()) {
+    const above = parentOf(f)
+    if (keep.has(f.id) && above !== undefined) keep.add(above)
+  }
   const findings = knowledge.findings.filter((f) => keep.has(f.id))
   const others = knowledge.findings.filter((f) => !keep.has(f.id) && f.knownBy === 'patient')
   const singles = knowledge.exams

@@ -8,7 +8,8 @@ import { errorMessage, Fault } from '../error.js'
 import { firstLines } from '../platform/bounded-list.js'
 import { packageRoot } from '../platform/package-root.js'
 import { findKnowledgeProblems } from './check.js'
-import { indexKnowledge, type Knowledge } from './knowledge.js'
+import { indexKnowledge } from './index-knowledge.js'
+import type { Knowledge } from './knowledge.js'
 import { type KnowledgeFile, knowledgeFileSchema } from './schema.js'
 
 const require = createRequire(import.meta.url)

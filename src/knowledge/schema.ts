@@ -34,6 +34,7 @@ export type FindingAttribute = (typeof findingAttributes)[number]
 function sharedSchemas(z: typeof Zod) {
   const text = z.string().min(1)
   return {
+    text,
     Code: z.strictObject({ system: z.enum(codeSystems), code: text }),
     Both: z.strictObject({ zh: text, en: text }),
     Lists: z.strictObject({ zh: z.array(text).min(1), en: z.array(text).min(1) }),
@@ -48,6 +49,9 @@ function sharedSchemas(z: typeof Zod) {
       ),
       z.number().gt(0).lt(1),
     ]),
+    Interval: z
+      .tuple([z.number(), z.number()])
+      .refine(([low, high]) => low <= high, 'expected the lower end first'),
     Distribution: z
       .record(z.string(), z.number().min(0).max(1))
       .refine(
@@ -58,11 +62,19 @@ function sharedSchemas(z: typeof Zod) {
 }
 type SharedSchemas = ReturnType<typeof sharedSchemas>
 
-const diseaseSchema = (
-  z: typeof Zod,
-  { Code, Both, MaybeEmptyLists, Id, Probability, Distribution }: SharedSchemas,
-) =>
-  z.strictObject({
+/** What an author may add to a disease. */
+const authoredSchema = (z: typeof Zod, { text, Id }: SharedSchemas) => ({
+  /** What patients come with, and how eagerly relative to one another; left out: what it lists, by salience. */
+  complaints: z.record(Id, z.number().positive()).optional(),
+  /** Examinations that medicine asks for; `source` says who says so. */
+  workup: z.strictObject({ required: z.array(Id), useful: z.array(Id), source: text }).optional(),
+  /** Where the numbers come from: guideline or review, author, year. */
+  sources: z.array(text).optional(),
+})
+
+const diseaseSchema = (z: typeof Zod, shared: SharedSchemas) => {
+  const { Code, Both, MaybeEmptyLists, Id, Probability, Distribution } = shared
+  return z.strictObject({
     id: Id,
     name: Both,
     aliases: MaybeEmptyLists,
@@ -92,20 +104,62 @@ const diseaseSchema = (
     reviewed: z.string().nullable().optional(),
     /** P(present | disease) of a boolean finding, or a distribution over a categorical one's values. */
     findings: z.record(Id, z.union([Probability, Distribution])),
+    ...authoredSchema(z, shared),
   })
+}
 
-const findingDefinitionSchema = (
-  z: typeof Zod,
-  { Both, Lists, MaybeEmptyLists, Id, Distribution }: SharedSchemas,
-) =>
-  z.strictObject({
+/** Whom an age- and sex-specific entry fits: ages in years, both ends included; left out: everybody. */
+const bandSchema = (z: typeof Zod) => ({
+  ages: z.tuple([z.number().min(0), z.number().max(130)]).optional(),
+  sex: z.enum(['F', 'M']).optional(),
+})
+
+const measureSchema = (z: typeof Zod, { Interval }: SharedSchemas) => {
+  const ranges = z.record(z.string(), Interval)
+  return z.strictObject({
+    unit: z.string(),
+    ranges,
+    /** Interval that a report calls normal. */
+    reference: Interval.optional(),
+    /** Ranges by age and sex: the first that fits, else `ranges`. */
+    bands: z
+      .array(z.strictObject({ ...bandSchema(z), reference: Interval.optional(), ranges }))
+      .optional(),
+  })
+}
+
+/** What a finding is in patients without a cause for it. */
+const backgroundSchema = (z: typeof Zod, { Id, Distribution }: SharedSchemas) => {
+  const background = z.union([z.number().min(0).lt(1), Distribution])
+  return {
+    /** Background P(present) or distribution, for diseases that do not list the finding. */
+    leak: background,
+    /** Background by age and sex: the first that fits, else `leak`. */
+    leakBands: z.array(z.strictObject({ ...bandSchema(z), leak: background })).optional(),
+    /**
+     * By the state of another finding: its background then (raised sugar with known diabetes), and the states that
+     * it rules out whatever the disease (a normal thyroid hormone beside a suppressed pituitary one).
+     */
+    given: z
+      .strictObject({
+        finding: Id,
+        leaks: z.record(z.string(), background).optional(),
+        excludes: z.record(z.string(), z.array(z.string()).min(1)).optional(),
+      })
+      .optional(),
+  }
+}
+
+const findingDefinitionSchema = (z: typeof Zod, shared: SharedSchemas) => {
+  const { text, Both, Lists, MaybeEmptyLists, Id } = shared
+  return z.strictObject({
     id: Id,
     type: z.enum(['bool', 'cat']),
     values: z.array(Id).min(2).optional(),
     kind: z.enum(findingKinds),
     knownBy: z.enum(['patient', 'exam']),
-    /** The finding exists only where its parent's state is `when` (no site of pain without pain). */
-    parent: z.strictObject({ finding: Id, when: z.string().min(1) }).optional(),
+    /** The finding exists only where its parent's state is (one of) `when`: no site of pain without pain. */
+    parent: z.strictObject({ finding: Id, when: z.union([text, z.array(text).min(2)]) }).optional(),
     /** The finding exists only in patients of this sex. */
     sex: z.enum(['F', 'M']).optional(),
     /** The finding exists only in patients of these ages in years, both ends included. */
@@ -114,15 +168,9 @@ const findingDefinitionSchema = (
     attribute: z.enum(findingAttributes).optional(),
     salience: z.number().min(0).max(1),
     stigma: z.number().int().min(0).max(3),
-    /** Background P(present) or distribution, for diseases that do not list the finding. */
-    leak: z.union([z.number().min(0).lt(1), Distribution]),
+    ...backgroundSchema(z, shared),
     /** Number range of each value, drawn uniformly; the number is no more informative than the value. */
-    measure: z
-      .strictObject({
-        unit: z.string(),
-        ranges: z.record(z.string(), z.tuple([z.number(), z.number()])),
-      })
-      .optional(),
+    measure: measureSchema(z, shared).optional(),
     name: Both,
     aliases: Lists,
     /** Technical words for it, unknown to a patient of low literacy. */
@@ -130,6 +178,7 @@ const findingDefinitionSchema = (
     ask: Lists,
     say: z.record(z.string(), Lists),
   })
+}
 
 const examDefinitionSchema = (z: typeof Zod, { Code, Both, MaybeEmptyLists, Id }: SharedSchemas) =>
   z.strictObject({
@@ -158,8 +207,12 @@ export function knowledgeFileSchema(z: typeof Zod) {
     exams: z.array(examDefinitionSchema(z, shared)).optional(),
     actions: z.array(z.strictObject({ id: Id, text: Both })).optional(),
     asides: z.array(z.strictObject({ id: Id, text: MaybeEmptyLists })).optional(),
+    /** Titles of the ICD-10 codes that diseases may have; where there are any, every code is one of them. */
+    icd10: z.record(z.string(), z.string().min(1)).optional(),
   })
 }
 
 /** A parsed knowledge file, before defaults are filled in. */
 export type KnowledgeFile = Zod.infer<ReturnType<typeof knowledgeFileSchema>>
+/** A disease as a file writes it. */
+export type FileDisease = NonNullable<KnowledgeFile['diseases']>[number]

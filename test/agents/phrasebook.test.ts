@@ -125,7 +125,7 @@ describe('the shipped knowledge base', () => {
       for (const { id, kind, knownBy, salience, stigma, states, ask, parent } of shipped.findings) {
         if (knownBy !== 'patient') continue
         for (const state of states) {
-          const open = parent ? [{ id: parent.finding, state: parent.when }] : []
+          const open = parent ? [{ id: parent.finding, state: [parent.when].flat()[0]! }] : []
           const findings = [...open, { id, state }].map((one) => ({
             ...{ kind, knownBy, salience, stigma },
             ...one,

@@ -6,7 +6,12 @@ import { companionWeights, priorWeights } from '../../src/inference/generative-m
 import { diseasePairs } from '../../src/inference/hypotheses.js'
 import { buildPosterior, fullInformationBelief } from '../../src/inference/posterior.js'
 import type { Disease, FindingDefinition } from '../../src/knowledge/knowledge.js'
-import { stateProbabilities } from '../../src/knowledge/knowledge.js'
+import {
+  backgroundFor,
+  canComeWith,
+  parentOf,
+  stateProbabilities,
+} from '../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../src/knowledge/load.js'
 import type { RevealedFinding } from '../../src/turn.js'
 import { pairedKnowledge } from '../fixtures/family-knowledge.js'
@@ -47,9 +52,11 @@ function chance(
   both: readonly Disease[],
   finding: FindingDefinition,
   s: number,
+  above?: string,
 ): number {
-  const background = stateProbabilities([], finding)[s] ?? 0
-  return (1 - a) * (stateProbabilities(both, finding)[s] ?? 0) + a * background
+  const leak = backgroundFor(finding, intake, above)
+  const background = stateProbabilities([], finding, leak)[s] ?? 0
+  return (1 - a) * (stateProbabilities(both, finding, leak)[s] ?? 0) + a * background
 }
 
 /** Every assignment of states to some findings, parents first. */
@@ -60,7 +67,7 @@ function worlds(a: number, both: readonly Disease[], findings: readonly FindingD
       f.parent && truth.get(f.parent.finding) !== f.parent.when
         ? [{ p, truth: new Map([...truth, [f.id, shut]]) }]
         : f.states.map((state, s) => ({
-            p: p * chance(a, both, f, s),
+            p: p * chance(a, both, f, s, truth.get(f.given?.finding ?? '')),
             truth: new Map([...truth, [f.id, state]]),
           })),
     )
@@ -74,7 +81,11 @@ function tells(f: FindingDefinition, truth: string, told: string): number {
   return truth === told ? 1 - wrong : wrong
 }
 
-const salient = knowledge.findings.filter(({ salience, parent }) => salience > 0 && !parent)
+const salient = knowledge.findings.filter((f) => f.salience > 0 && canComeWith(f))
+
+/** How eagerly a patient with some diseases comes with a finding; by hand, not by the code under test. */
+const eagerness = (both: readonly Disease[], f: FindingDefinition): number =>
+  Math.max(...both.map(({ complaints }) => complaints[f.id] ?? 0.004 * f.salience))
 
 /** P(disease | told, and that the patient opened with it), summed over all pairs and all states. */
 function brute(
@@ -89,18 +100,19 @@ function brute(
     ...(opened ? salient.map(({ id }) => id) : []),
   ])
   for (const f of [...knowledge.findings].reverse())
-    if (keep.has(f.id) && f.parent) keep.add(f.parent.finding)
+    if (keep.has(f.id)) keep.add(parentOf(f) ?? f.id)
   const findings = knowledge.findings.filter(({ id }) => keep.has(id))
   const joint = knowledge.diseases.map(() => 0)
   for (const { d, both, p: prior } of illnesses(comorbidity, drawn))
     for (const { p, truth } of worlds(a, both, findings)) {
       if (opened !== undefined && truth.get(opened) !== 'present') continue
+      // Staying at home has a clock too.
       const race = salient.reduce(
-        (sum, f) => sum + (truth.get(f.id) === 'present' ? f.salience : 0),
-        0,
+        (sum, f) => sum + (truth.get(f.id) === 'present' ? eagerness(both, f) : 0),
+        0.05,
       )
-      let weight =
-        prior * p * (opened === undefined ? 1 : knowledge.finding.get(opened)!.salience / race)
+      const wins = opened === undefined ? 1 : eagerness(both, knowledge.finding.get(opened)!) / race
+      let weight = prior * p * wins
       for (const { finding, state } of told)
         weight *= tells(knowledge.finding.get(finding)!, truth.get(finding)!, state)
       joint[d]! += weight

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { reportedStateCount } from '../../src/inference/evidence.js'
 import { diseaseFamilies, likelihoodFunction } from '../../src/inference/finding-families.js'
-import { generativeModel, reportedStateCount } from '../../src/inference/generative-model.js'
+import { generativeModel } from '../../src/inference/generative-model.js'
 import { informationBatch } from '../../src/inference/information-batch.js'
 import { mutualInformation, outcomeTables } from '../../src/inference/outcome-tables.js'
 import { familyKnowledge } from '../fixtures/family-knowledge.js'
@@ -23,6 +24,8 @@ const evidences = fc
         { weight: 1, arbitrary: fc.integer({ min: -node.closed, max: reportedStateCount(node) }) },
       ),
     ),
+    // The patient's band.
+    fc.integer({ min: 0, max: model.bandOf({ age: 99, sex: 'M' }) }),
   )
   .map((codes) => Int8Array.from(codes))
 const beliefs = fc

@@ -1,13 +1,16 @@
 /** Draws a patient from the generative model: age, sex, diseases, the state of every finding, chief complaint. */
 import type { Demographics, DiseasePool, Model, Node } from '../../inference/generative-model.js'
 import {
+  canBeComplaint,
+  chanceOf,
   companionWeights,
   isInapplicable,
+  isOpen,
   mixWithBackground,
   priorWeights,
+  stayHomeRate,
 } from '../../inference/generative-model.js'
-import { canBeComplaint } from '../../inference/hypotheses.js'
-import type { Disease, Knowledge } from '../../knowledge/knowledge.js'
+import { backgroundFor, type Disease, type Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import type { Tier } from '../../knowledge/tiers.js'
 import { fork, pickWeighted, uniform, uniformInt } from '../../seed.js'
@@ -52,6 +55,8 @@ export interface DrawnPatient {
   readonly companion: number
   /** True state of each node; one past its states where its gate is closed or sex or age rules it out. */
   readonly states: Int8Array
+  /** Band of age and sex, by the model's `bandOf`. */
+  readonly band: number
   /** Node index of the chief complaint. */
   readonly complaint: number
 }
@@ -92,18 +97,31 @@ interface Illness {
   readonly atypicality: number
 }
 
-/** P(state | both diseases, gate open) of a finding. */
+/** The patient as far as drawn: how a finding depends on age, sex and other findings. */
+interface PatientSoFar {
+  readonly illness: Illness
+  readonly who: Demographics
+  readonly band: number
+  readonly states: Int8Array
+}
+
+/** P(state | both diseases, gate open, state of the parent) of a finding. */
 function stateChances(
   knowledge: Knowledge,
-  { columns }: Model,
-  { finding, chance }: Node,
-  { disease, companion, atypicality }: Illness,
+  { columns, nodes }: Model,
+  node: Node,
+  { illness: { disease, companion, atypicality }, who, band, states }: PatientSoFar,
 ): (state: number) => number {
+  const above = node.parent < 0 ? -1 : states[node.parent]!
   const second = knowledge.diseases[companion]
-  if (second?.findings[finding.id] === undefined)
+  if (second?.findings[node.finding.id] === undefined) {
+    const chance = chanceOf(node, band, above)
     return (state) => chance[state * columns + disease]!
+  }
   const first = knowledge.diseases[disease] as Disease // drawn from them
-  const together = mixWithBackground([first, second], finding, atypicality)
+  const aboveName = nodes[node.parent]?.finding.states[above]
+  const background = backgroundFor(node.finding, who, aboveName)
+  const together = mixWithBackground([first, second], node.finding, atypicality, background)
   return (state) => together[state]!
 }
 
@@ -116,17 +134,17 @@ function drawStates(
   fixed: CaseChange['findings'] = {},
 ): Int8Array {
   const states = new Int8Array(model.nodes.length)
+  const drawing: PatientSoFar = { illness, who, band: model.bandOf(who), states }
   model.nodes.forEach((node, f) => {
     const { id, states: all } = node.finding
-    const open =
-      !isInapplicable(node, who) && (node.parent < 0 || states[node.parent] === node.when)
+    const open = !isInapplicable(node, who) && isOpen(node, states[node.parent] ?? -1)
     const set = Object.hasOwn(fixed, id) ? all.indexOf(fixed[id] ?? '') : -1
     states[f] = !open
       ? node.closed
       : set >= 0
         ? set
         : pickState(
-            stateChances(knowledge, model, node, illness),
+            stateChances(knowledge, model, node, drawing),
             all.length,
             uniform(seed, 'finding', id),
           )
@@ -134,17 +152,29 @@ function drawStates(
   return states
 }
 
+/** First ring of an exponential clock of a rate, keyed by name. */
+const ring = (seed: number, name: string, rate: number): number =>
+  -Math.log1p(-uniform(seed, 'complaint', name)) / rate
+
 /**
- * Draws the chief complaint among present root findings, in proportion to salience; -1 where there is none.
- * Each finding has its own keyed exponential clock, so that a new finding can win but changes no other draw.
+ * Draws the chief complaint among present root findings, as eagerly as patients of either disease come with it; -1
+ * for a patient who stays at home. Each finding has its own keyed exponential clock, so that a new finding can win
+ * but changes no other draw.
+ * @param brought the patient comes whatever happens, if there is anything to complain of
  */
-function drawComplaint(model: Model, states: Int8Array, seed: number): number {
+function drawComplaint(
+  model: Model,
+  { disease, companion }: Illness,
+  states: Int8Array,
+  seed: number,
+  brought: boolean,
+): number {
   let chosen = -1
-  let soonest = Number.POSITIVE_INFINITY
+  let soonest = brought ? Number.POSITIVE_INFINITY : ring(seed, 'stay-home', stayHomeRate)
   model.nodes.forEach((node, f) => {
     if (!canBeComplaint(node) || states[f] !== 1) return
-    const { id, salience } = node.finding
-    const arrival = -Math.log1p(-uniform(seed, 'complaint', id)) / salience
+    const rate = Math.max(node.rates?.[disease] ?? 0, node.rates?.[companion] ?? 0)
+    const arrival = ring(seed, node.finding.id, rate)
     if (arrival < soonest) {
       soonest = arrival
       chosen = f
@@ -169,13 +199,14 @@ function drawCompanion(
 const diseaseIndex = ({ diseases }: Knowledge, id: string): number =>
   diseases.findIndex((disease) => disease.id === id)
 
-/** One attempt; undefined where no drawn disease occurs at the age and sex, or nothing can be complained of. */
+/** One attempt; undefined where no drawn disease occurs at the age and sex, or the patient stays at home. */
 function attemptDraw(
   knowledge: Knowledge,
   model: Model,
   { atypicality, comorbidity, novel }: Tier,
   seed: number,
-  change: CaseChange,
+  change: CaseChange = {},
+  brought = false,
 ): DrawnPatient | undefined {
   const drawn: DiseasePool = novel ? 'novel' : 'common'
   const age = change.age ?? drawAge(knowledge, drawn, seed)
@@ -195,11 +226,11 @@ function attemptDraw(
         : diseaseIndex(knowledge, change.companion)
   const illness = { disease, companion, atypicality }
   const states = drawStates(knowledge, model, illness, who, seed, change.findings)
-  const complaint = drawComplaint(model, states, seed)
+  const complaint = drawComplaint(model, illness, states, seed, brought)
   const prior = novel ? priorWeights(knowledge, who, 'all') : weights
   return complaint < 0
     ? undefined
-    : { seed, age, sex, prior, disease, companion, states, complaint }
+    : { seed, ...who, band: model.bandOf(who), prior, disease, companion, states, complaint }
 }
 
 /** Whether a twin is possible: its diseases at that age and sex and together, and every changed finding in effect. */
@@ -234,16 +265,16 @@ export function drawPatient(
 ): DrawnPatient {
   for (let n = 0; n < maxAttempts; n++) {
     const seed = n === 0 ? root : fork(root, 'attempt', n)
-    const patient = attemptDraw(knowledge, model, tier, seed, {})
+    const patient = attemptDraw(knowledge, model, tier, seed)
     if (!patient) continue
     if (!change) return patient
-    const twin = attemptDraw(knowledge, model, tier, seed, change)
+    const twin = attemptDraw(knowledge, model, tier, seed, change, true)
     if (twin && isPossible(knowledge, model, twin, change)) return twin
     throw new RangeError(
       `Expected a twin who complains of something and can have all that is changed at ${change.age ?? patient.age} years and sex ${change.sex ?? patient.sex}, got none for ${JSON.stringify(change)}`,
     )
   }
   throw new RangeError(
-    `Expected a patient with a complaint within ${maxAttempts} draws, got none for seed ${root}: does every disease show a finding with salience, and does the tier draw any of them?`,
+    `Expected a patient with a complaint within ${maxAttempts} draws, got none for seed ${root}: does every disease list something to come with, and does the tier draw any of them?`,
   )
 }

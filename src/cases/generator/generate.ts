@@ -4,54 +4,22 @@
  * Every draw is keyed by the case's seed and the name of the thing drawn. So adding a finding to the knowledge base
  * moves no other draw, and the same n of another tier has the same draws under other probabilities.
  */
-import type { Case, ExamResult, Finding } from '../../case.js'
-import { generativeModel, isInapplicable, type Model } from '../../inference/generative-model.js'
-import type { ExamDefinition, FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
+import type { Case, Finding } from '../../case.js'
+import { generativeModel, type Model } from '../../inference/generative-model.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
 import { clinic } from '../../knowledge/knowledge.js'
 import { tiers } from '../../knowledge/tiers.js'
 import { drawPersona } from '../../persona.js'
-import { memoizeByIdentity } from '../../platform/memoize.js'
-import { assertSeed, generatedCaseSeed, uniform } from '../../seed.js'
+import { assertSeed, generatedCaseSeed } from '../../seed.js'
 import type { CaseIdParts, CaseSourceOptions, SplitName } from './case-id.js'
 import { caseId, parseCaseId } from './case-id.js'
 import { type CaseChange, type DrawnPatient, drawPatient } from './draw.js'
 import { buildGold, findingWeight, findingWeightTables } from './gold.js'
-import { type BilingualText, drawSpeaker, openingStatement } from './opening.js'
+import { drawSpeaker, openingStatement } from './opening.js'
+import { drawExamResult, drawValue } from './report.js'
 
 /** Marker in every generated case, to test whether a model has seen them in training. */
 const canary = 'bedside-canary-6d0f1f0e-6a7b-4c55-9b0a-1e6c8f0d2b47'
-
-type Range = readonly [low: number, high: number]
-const countDecimals = (n: number): number => String(n).split('.')[1]?.length ?? 0
-
-/** Decimals of a drawn value: as many as the author wrote, at least one where the upper end is below 10. */
-const decimalsOf = memoizeByIdentity(([low, high]: Range): number =>
-  Math.max(countDecimals(low), countDecimals(high), high < 10 ? 1 : 0),
-)
-
-function drawValue(finding: FindingDefinition, state: string, seed: number): number | undefined {
-  const range = finding.measure?.ranges[state]
-  if (!range) return undefined
-  const drawn = range[0] + uniform(seed, 'value', finding.id) * (range[1] - range[0])
-  return Number(drawn.toFixed(decimalsOf(range)))
-}
-
-/** Draws a sentence for a finding's state; the same keyed position of the list in both languages. */
-function drawSentence(
-  finding: FindingDefinition,
-  state: string,
-  value: number | undefined,
-  seed: number,
-): BilingualText {
-  const said = finding.say[state]
-  if (!said) throw new TypeError(`Expected sentences for ${finding.id} ${state}, got none`)
-  const u = uniform(seed, 'say', finding.id)
-  const at = (list: readonly string[]): string => {
-    const text = list[Math.floor(u * list.length)] ?? ''
-    return value === undefined ? text : text.replaceAll('{value}', String(value))
-  }
-  return { zh: at(said.zh), en: at(said.en) }
-}
 
 /** Findings of the case. A child behind a closed gate is absent if boolean and not listed if categorical. */
 function listFindings(
@@ -65,7 +33,7 @@ function listFindings(
     const state = finding.states[s] ?? (finding.type === 'bool' ? 'absent' : undefined)
     if (state === undefined) return
     const { id, kind, knownBy, salience, stigma } = finding
-    const value = drawValue(finding, state, patient.seed)
+    const value = drawValue(finding, state, patient)
     const weight = s !== closed ? findingWeight(weights[f]!, s, s !== normal) : undefined
     listed.push({
       ...{ id, kind, state, knownBy, salience, stigma },
@@ -74,36 +42,6 @@ function listFindings(
     })
   })
   return listed
-}
-
-const notDone = { zh: '此处无法进行该项检查。', en: 'This examination cannot be done here.' }
-const nothing = { zh: '未见异常。', en: 'Nothing abnormal was found.' }
-
-function drawExamResult(
-  exam: ExamDefinition,
-  model: Model,
-  patient: DrawnPatient,
-  findings: ReadonlyMap<string, Finding>,
-): ExamResult {
-  const yields = model.yields.get(exam.id) ?? []
-  const moot = yields.every((f) => isInapplicable(model.nodes[f]!, patient))
-  if (moot || uniform(patient.seed, 'exam', exam.id) < exam.unavailableP)
-    return { exam: exam.id, findings: [], report: notDone, abnormal: false, unavailable: true }
-  const shown: string[] = []
-  const report = { zh: [] as string[], en: [] as string[] }
-  let abnormal = false
-  for (const f of yields) {
-    const { finding, normal } = model.nodes[f]!
-    const entry = findings.get(finding.id)
-    if (!entry) continue
-    const text = drawSentence(finding, entry.state, entry.value, patient.seed)
-    shown.push(finding.id)
-    report.zh.push(text.zh)
-    report.en.push(text.en)
-    abnormal ||= entry.state !== finding.states[normal]
-  }
-  const text = shown.length > 0 ? { zh: report.zh.join(''), en: report.en.join(' ') } : nothing
-  return { exam: exam.id, findings: shown, report: text, abnormal, unavailable: false }
 }
 
 const generatedProvenance = (id: string, split: SplitName): Case['provenance'] => ({
@@ -158,11 +96,7 @@ export function generateCase(knowledge: Knowledge, options: GenerateOptions = {}
   const { atypicality, noise, personas } = tiers[tier]
   const model = generativeModel(knowledge, atypicality)
   const patient = drawPatient(knowledge, model, tiers[tier], root, change)
-  const findings = listFindings(
-    model,
-    patient,
-    findingWeightTables(knowledge, model, patient.disease),
-  )
+  const findings = listFindings(model, patient, findingWeightTables(knowledge, model, patient))
   const byId = new Map(findings.map((finding) => [finding.id, finding] as const))
   const exams = knowledge.exams
     .filter((exam) => exam.panelOf.length === 0)

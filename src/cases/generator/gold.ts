@@ -1,51 +1,55 @@
 /** Gold labels of a generated case: differential, partial credit, useful examinations, weights of findings. */
 import type { ExamResult, Gold } from '../../case.js'
-import type { Model } from '../../inference/generative-model.js'
+import { complaintChoice, type Model } from '../../inference/generative-model.js'
 import { type DiseasePairs, diseasePairs } from '../../inference/hypotheses.js'
 import type { Disease, Knowledge } from '../../knowledge/knowledge.js'
+import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import type { Tier } from '../../knowledge/tiers.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
 import type { DrawnPatient } from './draw.js'
-import { addLogLikelihood, labelExams, normaliseLogWeights } from './label-exams.js'
+import { addLogLikelihood, labelExams, normaliseLogWeights, patientChances } from './label-exams.js'
 
 const maxWeight = 3
 const informative = Math.log(2)
 const round = (n: number): number => Math.round(n * 1e4) / 1e4
 
-const weightTables = memoizeByIdentity((_model: Model): (readonly Float64Array[])[] => [])
+/** By table of probabilities and disease: a table belongs to one knowledge base. */
+const weightRows = memoizeByIdentity((_chance: Float64Array): Float64Array[] => [])
 
-function weightTable(base: Float64Array, { nodes, columns }: Model, disease: number) {
+function weightRow(base: Float64Array, chance: Float64Array, disease: number): Float64Array {
+  const columns = base.length
+  const weights = new Float64Array(chance.length / columns)
   let mass = 0
   for (let d = 0; d < columns; d++) if (d !== disease) mass += base[d]!
-  return nodes.map(({ finding, chance }) => {
-    const weights = new Float64Array(finding.states.length)
-    for (let state = 0; state < weights.length; state++) {
-      let others = 0
-      const row = state * columns
-      for (let d = 0; d < columns; d++) if (d !== disease) others += base[d]! * chance[row + d]!
-      const ratio = (chance[row + disease]! * mass) / others
-      weights[state] = mass === 0 ? 0 : Math.min(maxWeight, Math.abs(Math.log(ratio)))
-    }
-    return weights
-  })
+  for (let state = 0; state < weights.length; state++) {
+    let others = 0
+    const row = state * columns
+    for (let d = 0; d < columns; d++) if (d !== disease) others += base[d]! * chance[row + d]!
+    const ratio = (chance[row + disease]! * mass) / others
+    weights[state] = mass === 0 ? 0 : Math.min(maxWeight, Math.abs(Math.log(ratio)))
+  }
+  return weights
 }
+
+const baseRates = perKnowledge((knowledge) =>
+  Float64Array.from(knowledge.diseases, ({ prior }) => prior.base),
+)
 
 /**
  * Absolute log likelihood ratio of each node's states, gate open, at most 3 nats:
- * |log P(state | disease) / P(state | other diseases, by base rate)|.
+ * |log P(state | disease) / P(state | other diseases, by base rate)|, for patients of this age and sex.
  */
 export function findingWeightTables(
   knowledge: Knowledge,
   model: Model,
-  disease: number,
+  patient: DrawnPatient,
 ): readonly Float64Array[] {
-  const tables = weightTables(model)
-  tables[disease] ??= weightTable(
-    Float64Array.from(knowledge.diseases, ({ prior }) => prior.base),
-    model,
-    disease,
-  )
-  return tables[disease]
+  return model.nodes.map((node) => {
+    const chance = patientChances(patient, node)
+    const rows = weightRows(chance)
+    rows[patient.disease] ??= weightRow(baseRates(knowledge), chance, patient.disease)
+    return rows[patient.disease]!
+  })
 }
 
 /**
@@ -96,7 +100,7 @@ function sumByDisease(
   return sums
 }
 
-/** P(first disease) given the true states of all findings the patient knows, and given all findings. */
+/** P(first disease) given the complaint and the true states of all findings the patient knows, and of all findings. */
 function fullPosteriors(
   knowledge: Knowledge,
   { knownBy }: Model,
@@ -109,9 +113,14 @@ function fullPosteriors(
     drawn: novel ? 'all' : 'common',
   })
   const logs = pairs.weights(patient).map(Math.log)
-  addLogLikelihood(logs, pairs.model, knownBy.patient, patient.states)
+  addLogLikelihood(logs, pairs.model, knownBy.patient, patient)
+  const { nodes } = pairs.model
+  const present = nodes.flatMap((node, f) => (node.rates && patient.states[f] === 1 ? [f] : []))
+  complaintChoice(pairs.model, patient.complaint, present).forEach((p, h) => {
+    logs[h]! += Math.log(p)
+  })
   const historyPosterior = sumByDisease(normaliseLogWeights(logs), pairs, knowledge)
-  addLogLikelihood(logs, pairs.model, knownBy.exam, patient.states)
+  addLogLikelihood(logs, pairs.model, knownBy.exam, patient)
   return {
     historyPosterior,
     fullPosterior: sumByDisease(normaliseLogWeights(logs), pairs, knowledge),

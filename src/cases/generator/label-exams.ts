@@ -1,7 +1,7 @@
 /** Labels the examinations of a case required, neutral or harmful, by the information in their true findings. */
 import type { ExamResult, Gold } from '../../case.js'
-import type { Model } from '../../inference/generative-model.js'
-import type { Knowledge } from '../../knowledge/knowledge.js'
+import { chanceOf, type Model, type Node } from '../../inference/generative-model.js'
+import { type Disease, expandPanel, type Knowledge } from '../../knowledge/knowledge.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
 import type { DrawnPatient } from './draw.js'
 
@@ -17,22 +17,24 @@ export interface ExamLabelInputs {
   readonly money: number
 }
 
-const logTables = memoizeByIdentity((model: Model): readonly Float64Array[] =>
-  model.nodes.map(({ chance }) => chance.map(Math.log)),
-)
+const logTable = memoizeByIdentity((table: Float64Array): Float64Array => table.map(Math.log))
+
+/** P(state | column) of a node for one patient: by age, sex and the true state of the node's parent. */
+export const patientChances = ({ states, band }: DrawnPatient, node: Node): Float64Array =>
+  chanceOf(node, band, node.parent < 0 ? -1 : states[node.parent]!)
 
 /** Adds log P(states of `nodes` | column) to `logs`; a node behind a closed gate adds nothing. */
 export function addLogLikelihood(
   logs: Float64Array,
   model: Model,
   nodes: readonly number[],
-  states: Int8Array,
+  patient: DrawnPatient,
 ): void {
-  const tables = logTables(model)
   for (const f of nodes) {
-    const log = tables[f]!
-    const state = states[f]!
-    if (state === model.nodes[f]!.closed) continue
+    const node = model.nodes[f]!
+    const state = patient.states[f]!
+    if (state === node.closed) continue
+    const log = logTable(patientChances(patient, node))
     const row = state * model.columns
     for (let d = 0; d < logs.length; d++) logs[d]! += log[row + d]!
   }
@@ -60,14 +62,16 @@ function conditionOn(
   p: Float64Array,
   model: Model,
   nodes: readonly number[],
-  { states, disease }: DrawnPatient,
+  patient: DrawnPatient,
   next: Float64Array,
 ): number {
+  const { states, disease } = patient
   next.set(p)
   for (const f of nodes) {
-    const { closed, chance } = model.nodes[f]!
+    const node = model.nodes[f]!
     const state = states[f]!
-    if (state === closed) continue
+    if (state === node.closed) continue
+    const chance = patientChances(patient, node)
     const row = state * model.columns
     for (let d = 0; d < next.length; d++) next[d]! *= chance[row + d]!
   }
@@ -114,27 +118,96 @@ function chooseRequired(
   return chosen
 }
 
-/**
- * Labels the examinations of a case. Required: chosen greedily given all answers; never a harmful or unavailable one.
- * Neutral: reasonable to order although the answers alone would do, that is, raising log P(diagnosis) by more than
- * 0.1 nat from what is known before the first turn. Every examination not listed is superfluous.
- */
-export function labelExams(
-  known: ExamLabelInputs,
-  exams: readonly ExamResult[],
-): NonNullable<Gold['exams']> {
-  const { model, patient, harmful } = known
-  const safe = exams.filter(({ exam }) => !harmful.includes(exam))
-  const available = safe.filter((result) => !result.unavailable).map(({ exam }) => exam)
-  const needed = chooseRequired(known, available)
+type ExamLabels = NonNullable<Gold['exams']>
+
+/** P(disease | age, sex and complaint), up to what else each patient might have said, which the posterior counts in. */
+function intakeProbabilities({ model, patient }: ExamLabelInputs): Float64Array {
   const intake = patient.prior.slice()
   conditionOn(patient.prior, model, [patient.complaint], patient, intake)
+  const { rates } = model.nodes[patient.complaint]!
+  for (let d = 0; d < intake.length; d++) intake[d]! *= rates?.[d] ?? 1
+  return intake
+}
+
+/** Gain in log P(diagnosis) of each examination from what is known before the first turn, in nats. */
+function intakeGains(
+  known: ExamLabelInputs,
+  exams: readonly string[],
+): readonly (readonly [exam: string, gain: number])[] {
+  const { model, patient } = known
+  const intake = intakeProbabilities(known)
   const next = new Float64Array(intake.length)
-  const neutral: string[] = []
-  for (const { exam } of safe) {
-    if (needed.includes(exam)) continue
-    const gain = conditionOn(intake, model, model.yields.get(exam) ?? [], patient, next)
-    if (gain > minGain) neutral.push(exam)
-  }
+  return exams.map(
+    (exam) =>
+      [exam, conditionOn(intake, model, model.yields.get(exam) ?? [], patient, next)] as const,
+  )
+}
+
+/** The part of a list, in its order, that the tier's money pays for. */
+function affordable(
+  { knowledge, money }: ExamLabelInputs,
+  exams: readonly string[],
+): readonly string[] {
+  let left = money
+  return exams.filter((id) => {
+    const cost = knowledge.exam.get(id)?.cost ?? 0
+    if (cost > left) return false
+    left -= cost
+    return true
+  })
+}
+
+/**
+ * Labels by the authored work-up: required what it requires, if it can be done and paid for; neutral what it calls
+ * useful or what a second disease asks for, the most informative first.
+ */
+function labelByWorkup(
+  known: ExamLabelInputs,
+  workup: NonNullable<Disease['workup']>,
+  { safe, available }: { readonly safe: readonly string[]; readonly available: readonly string[] },
+): ExamLabels {
+  const { knowledge, patient, harmful } = known
+  const members = (ids: readonly string[]): readonly string[] => [
+    ...new Set(
+      ids.flatMap((id) => {
+        const exam = knowledge.exam.get(id)
+        return exam ? expandPanel(exam) : []
+      }),
+    ),
+  ]
+  const asked = members(workup.required)
+  const required = affordable(
+    known,
+    asked.filter((id) => available.includes(id)),
+  )
+  const beside = knowledge.diseases[patient.companion]?.workup
+  const useful = members([
+    ...workup.required,
+    ...workup.useful,
+    ...(beside?.required ?? []),
+    ...(beside?.useful ?? []),
+  ]).filter((id) => safe.includes(id) && !required.includes(id))
+  const ranked = [...intakeGains(known, useful)].sort(([, a], [, b]) => b - a)
+  return { required, neutral: ranked.map(([exam]) => exam), harmful }
+}
+
+/**
+ * Labels the examinations of a case, by the work-up of its disease where there is one, and else by information.
+ * Required: chosen greedily given all answers; never a harmful or unavailable one. Neutral: reasonable to order
+ * although the answers alone would do, that is, raising log P(diagnosis) by more than 0.1 nat from what is known
+ * before the first turn. Every examination not listed is superfluous.
+ */
+export function labelExams(known: ExamLabelInputs, exams: readonly ExamResult[]): ExamLabels {
+  const { knowledge, patient, harmful } = known
+  const safe = exams.filter(({ exam }) => !harmful.includes(exam))
+  const safeIds = safe.map(({ exam }) => exam)
+  const available = safe.filter((result) => !result.unavailable).map(({ exam }) => exam)
+  const { workup } = knowledge.diseases[patient.disease]!
+  if (workup) return labelByWorkup(known, workup, { safe: safeIds, available })
+  const needed = chooseRequired(known, available)
+  const neutral = intakeGains(
+    known,
+    safeIds.filter((exam) => !needed.includes(exam)),
+  ).flatMap(([exam, gain]) => (gain > minGain ? [exam] : []))
   return { required: needed, neutral, harmful }
 }

@@ -1,5 +1,6 @@
 /** `bedside cases generate`, `check`, `schema` and `show`. */
 import type { Case } from '../../case.js'
+import { type CoherenceReport, coherenceScan } from '../../cases/coherence/coherence.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
 import { type Leak, leaks } from '../../cases/leaks/leak.js'
@@ -85,6 +86,7 @@ interface CaseCheckReport {
   readonly cases: number
   readonly leaks: readonly (Leak & { readonly case: string })[]
   readonly invalid: readonly BrokenLine[]
+  readonly coherence: CoherenceReport
 }
 
 async function check(flags: CaseFlags, terminal: Terminal): Promise<CaseCheckReport> {
@@ -102,6 +104,8 @@ async function check(flags: CaseFlags, terminal: Terminal): Promise<CaseCheckRep
     total: file === undefined ? count : 0,
   })
   const [patient, examine] = [rulePatientAtOnce({ knowledge }), recordExams({ knowledge })]
+  const scan = coherenceScan(knowledge)
+  let { tier } = flags
   let cases = 0
   for await (const truth of source) {
     if (++cases % 50 === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -109,26 +113,50 @@ async function check(flags: CaseFlags, terminal: Terminal): Promise<CaseCheckRep
     const said = parseCaseId(truth.id)
       ? dialogueLeaks(truth, { knowledge, patient, examine }, cases)
       : []
+    // Recorded cases are as their patients were.
+    const generated = parseCaseId(truth.id)
+    if (generated) scan.add(truth)
+    tier ??= generated?.tier
     for (const leak of [...leaks(truth, knowledge), ...said])
       found.push({ case: truth.id, ...leak })
     bar.update(cases)
   }
   bar.stop()
-  return { cases, leaks: found, invalid }
+  return { cases, leaks: found, invalid, coherence: scan.report(tier ?? 'easy') }
 }
 
-/** Checks cases against the schema and for leaks of the diagnosis; exit code 1 when any is found. */
+/** The coherence of the generated cases in words: counts, then the bounds that are broken, with examples. */
+function coherenceLines(report: CoherenceReport): readonly string[] {
+  if (report.cases === 0) return []
+  const share = (p: number): string => `${(100 * p).toFixed(1)} %`
+  const counts = [
+    `complaint of the disease ${share(report.complaintFromDisease)}`,
+    `${report.contradictions} contradictions`,
+    `${report.strays.toFixed(2)} stray findings a patient`,
+    `${report.outOfRange} values out of range`,
+    `${share(report.withoutRequiredExam)} without a required examination`,
+  ]
+  const examples = report.examples.map((one) => `  ${one.rule}: ${one.case}: ${one.what}`)
+  const broken = report.broken.map((why) => `broken: ${why}`)
+  return [counts.join(', '), ...broken, ...(broken.length > 0 ? examples : [])]
+}
+
+/** Checks cases against the schema, for leaks of the diagnosis and for coherence; exit code 1 when any bound is broken. */
 export async function checkCases(flags: CaseFlags, terminal: Terminal): Promise<number> {
   const out = output(terminal, flags)
   const report = await check(flags, terminal)
-  const { cases, leaks: found, invalid } = report
+  const { cases, leaks: found, invalid, coherence } = report
   const { file } = flags.cases ?? {}
   const broken = invalid.map(({ line, message }) => `${file}:${line}: ${message}`)
   const leaked = found.map((leak) => `${leak.case}: ${leak.where}: names ${leak.phrase}`)
   for (const lines of [broken, leaked])
     for (const line of firstLines(lines, 'all of them with --json')) await out.say(line)
-  const counts = `${cases} cases, ${found.length} leaks, ${invalid.length} broken lines`
-  return out.show(counts, report, found.length + invalid.length > 0 ? 1 : 0)
+  const lines = [
+    `${cases} cases, ${found.length} leaks, ${invalid.length} broken lines`,
+    ...coherenceLines(coherence),
+  ]
+  const failed = found.length + invalid.length + coherence.broken.length > 0
+  return out.show(lines.join('\n'), report, failed ? 1 : 0)
 }
 
 /** Prints the JSON Schema of a case, indented unless `--json` is given. */

@@ -3,8 +3,9 @@ import { type Case, primaryDiagnosis } from '../../../src/case.js'
 import type { CaseSourceOptions } from '../../../src/cases/generator/case-id.js'
 import { parseCaseId } from '../../../src/cases/generator/case-id.js'
 import { caseSource, generateCase } from '../../../src/cases/generator/generate.js'
+import { ageInYears } from '../../../src/inference/posterior.js'
 import type { Knowledge } from '../../../src/knowledge/knowledge.js'
-import { clinic, stateProbabilities } from '../../../src/knowledge/knowledge.js'
+import { backgroundFor, clinic, stateProbabilities } from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { tiers } from '../../../src/knowledge/tiers.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
@@ -170,8 +171,12 @@ describe('over many cases', () => {
       // A finding without salience cannot be why a patient was drawn again, so its rate is the model's.
       for (const id of ['smoker', 'opacity', 'crp-raised', 'gallstones']) {
         const finding = small.finding.get(id)!
-        const leak = stateProbabilities([], finding)[1]!
-        const p = (1 - a) * stateProbabilities([disease], finding)[1]! + a * leak
+        const chances = own.map(({ demographics: { age, sex } }) => {
+          const leak = backgroundFor(finding, { age: ageInYears(age), sex })
+          const background = stateProbabilities([], finding, leak)[1]!
+          return (1 - a) * stateProbabilities([disease], finding, leak)[1]! + a * background
+        })
+        const p = chances.reduce((sum, chance) => sum + chance, 0) / own.length
         const seen = own.filter((truth) => stateOf(truth, id) === 'present').length / own.length
         expect(Math.abs(seen - p), `${disease.id} ${id}`).toBeLessThan(
           4 * Math.sqrt((p * (1 - p)) / own.length) + 1e-9,
@@ -268,6 +273,7 @@ describe('a wrong request', () => {
     const mute: Knowledge = {
       ...small,
       findings: small.findings.map((finding) => ({ ...finding, salience: 0 })),
+      diseases: small.diseases.map((disease) => ({ ...disease, complaints: {} })),
     }
     expect(() => generateCase(mute)).toThrow('Expected a patient with a complaint within 50 draws')
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Case } from '../../../src/case.js'
 import { primaryDiagnosis } from '../../../src/case.js'
 import { caseSource, generateCase, twin } from '../../../src/cases/generator/generate.js'
-import { clinic } from '../../../src/knowledge/knowledge.js'
+import { clinic, parentOf } from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { familyKnowledge, pairedKnowledge } from '../../fixtures/family-knowledge.js'
 
@@ -80,8 +80,8 @@ test('another disease changes only what either lists', () => {
       Object.keys(small.disease.get(id)!.findings),
     )
     const under = (id: string): boolean => {
-      const parent = small.finding.get(id)?.parent
-      return listed.includes(id) || (parent !== undefined && under(parent.finding))
+      const above = parentOf(small.finding.get(id)!)
+      return listed.includes(id) || (above !== undefined && under(above))
     }
     for (const { id, state } of truth.findings)
       if (!under(id)) expect(stateOf(other, id), id).toBe(state)

@@ -121,7 +121,20 @@ describe('cases check', () => {
       cases: 20,
       leaks: [],
       invalid: [],
+      coherence: {
+        cases: 20,
+        complaintFromDisease: expect.any(Number),
+        contradictions: 0,
+        strays: expect.any(Number),
+        outOfRange: 0,
+        withoutRequiredExam: expect.any(Number),
+        examples: expect.any(Array),
+        broken: [],
+      },
     })
+    const { code, stdout } = await bedside(['cases', 'check', '--cases', '20', '--tier', 'hard'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/complaint of the disease \d+\.\d %, 0 contradictions, /)
   })
 
   test('finds a planted leak and a broken line, and ends with 1', async () => {
@@ -140,6 +153,7 @@ describe('cases check', () => {
         { case: leaky.id, where: 'doctor.complaint.en', phrase: name.toLowerCase() },
       ]),
       invalid: [{ line: 3, message: expect.stringContaining('schema') }],
+      coherence: expect.objectContaining({ cases: 2 }),
     })
   })
 })

@@ -2,7 +2,7 @@
  * Recall: the state of a finding that a patient reports. Noise is drawn once per patient and finding, so that asking
  * again, earlier or in other words gives the same state.
  */
-import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
+import { type FindingDefinition, type Knowledge, opensGate } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
 import { pickWeighted, uniform } from '../../../seed.js'
@@ -28,7 +28,10 @@ export function closedGate(
   const above = closedGate(knowledge, parent, view)
   if (above) return above
   const state = view.findings.get(parent.id)?.state
-  const open = state === undefined || state === 'unknown' || state === finding.parent?.when
+  const open =
+    state === undefined ||
+    state === 'unknown' ||
+    (finding.parent !== undefined && opensGate(finding.parent, state))
   return open ? undefined : parent
 }
 
