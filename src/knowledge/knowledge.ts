@@ -7,7 +7,7 @@
 import { Fault } from '../error.js'
 import { type KnowledgeFile, ordinalProbabilities } from './schema.js'
 
-export type { FindingAttribute } from './schema.js'
+export type { ConversationAct, FindingAttribute } from './schema.js'
 
 /** A file's entry with its optional fields filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
@@ -30,6 +30,8 @@ export type FindingDefinition = NonNullable<KnowledgeFile['findings']>[number] &
 export type ExamDefinition = Filled<NonNullable<KnowledgeFile['exams']>[number]>
 /** Phrases about one topic that no finding answers: the patient's job, the weather, hair loss. */
 export type Aside = NonNullable<KnowledgeFile['asides']>[number]
+/** A question about the patient's life, with the answers it may have. */
+export type BiographySlot = NonNullable<KnowledgeFile['biography']>[number]
 /** A name in both languages. */
 interface BilingualName {
   readonly zh: string
@@ -44,6 +46,8 @@ export interface Knowledge {
   readonly exams: readonly ExamDefinition[]
   readonly actions: ReadonlyMap<string, BilingualName>
   readonly asides: readonly Aside[]
+  readonly aside: ReadonlyMap<string, Aside>
+  readonly biography: readonly BiographySlot[]
   readonly disease: ReadonlyMap<string, Disease>
   readonly finding: ReadonlyMap<string, FindingDefinition>
   readonly exam: ReadonlyMap<string, ExamDefinition>
@@ -137,12 +141,15 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
     })),
   )
   const actions = files.flatMap((file) => file.actions ?? [])
+  const asides = files.flatMap((file) => file.asides ?? [])
   return {
     diseases,
     findings,
     exams,
     actions: new Map(actions.map(({ id, text }) => [id, text] as const)),
-    asides: files.flatMap((file) => file.asides ?? []),
+    asides,
+    aside: indexById(asides),
+    biography: files.flatMap((file) => file.biography ?? []),
     disease: indexById(diseases),
     finding: indexById(findings),
     exam: indexById(exams),
@@ -177,13 +184,15 @@ export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowled
     (e) => e.panelOf.length > 0 && e.panelOf.every((id) => names.has(id)),
   )
   const exams = [...singles, ...panels]
+  const asides = [...knowledge.asides, ...others.map(({ id, ask }) => ({ id, text: ask }))]
   return {
     ...knowledge,
     clinic: [...new Set(groups)].sort(),
     diseases,
     findings,
     exams,
-    asides: [...knowledge.asides, ...others.map(({ id, ask }) => ({ id, text: ask }))],
+    asides,
+    aside: indexById(asides),
     disease: new Map(diseases.map((d) => [d.id, d] as const)),
     finding: new Map(findings.map((f) => [f.id, f] as const)),
     exam: new Map(exams.map((e) => [e.id, e] as const)),

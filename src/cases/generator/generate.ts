@@ -12,6 +12,7 @@ import { tiers } from '../../knowledge/tiers.js'
 import { drawPersona } from '../../persona.js'
 import { memoizeByIdentity } from '../../platform/memoize.js'
 import { assertSeed, generatedCaseSeed, uniform } from '../../seed.js'
+import { drawBiography } from './biography.js'
 import type { CaseIdParts, CaseSourceOptions, SplitName } from './case-id.js'
 import { caseId, parseCaseId } from './case-id.js'
 import { type CaseChange, type DrawnPatient, drawPatient } from './draw.js'
@@ -142,7 +143,7 @@ interface GenerateOptions extends CaseSourceOptions {
 }
 
 /**
- * Generates one case.
+ * Generates one case. Long because a case has many parts.
  * @throws RangeError for a seed or n that is not an integer from 0 to 2^32 - 1, or a change that names no disease,
  * finding or state of the knowledge base
  */
@@ -178,6 +179,7 @@ export function generateCase(knowledge: Knowledge, options: GenerateOptions = {}
     demographics: { age: recordAge(patient.age), sex: patient.sex, ...speaker },
     chiefComplaint: { text: openingStatement(finding, patient, speaker), findings: [finding.id] },
     findings,
+    ...drawBiography(knowledge, patient, byId),
     exams,
     examDefault: 'normal',
     noise: { ...noise },
