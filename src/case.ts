@@ -117,6 +117,9 @@ export interface Noise {
   readonly overReport: number
 }
 
+/** What a patient can tell of their life, by question (`job`, `home`, `course`); `{age}` stands for the age. */
+export type Biography = Readonly<Record<string, Text>>
+
 /** One patient's ground truth. Case files hold one per line (JSONL); `storage/case-schema.ts` checks them. */
 export interface Case {
   readonly schema: 'bedside-case/1'
@@ -142,6 +145,7 @@ export interface Case {
   }
   readonly chiefComplaint: { readonly text: Text; readonly findings: readonly string[] }
   readonly findings: readonly Finding[]
+  readonly biography?: Biography | undefined
   readonly exams: readonly ExamResult[]
   /** Result of an examination not listed here. */
   readonly examDefault: 'normal' | 'unavailable' | 'simulate'
@@ -177,6 +181,7 @@ export interface PatientView {
   readonly demographics: Case['demographics']
   readonly complaint: Case['chiefComplaint']
   readonly findings: ReadonlyMap<string, Finding>
+  readonly biography?: Biography | undefined
   readonly noise: Noise
   readonly persona: Persona
 }
@@ -215,6 +220,7 @@ export const patientView = (truth: Case): PatientView => ({
   findings: new Map(
     truth.findings.filter((f) => f.knownBy === 'patient').map((f) => [f.id, f] as const),
   ),
+  ...(truth.biography ? { biography: truth.biography } : {}),
   noise: truth.noise,
   persona: truth.persona,
 })

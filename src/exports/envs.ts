@@ -10,7 +10,8 @@ export type {
 export { consultation } from '../envs/consultation.js'
 export { recordExams } from '../envs/exams/record.js'
 export { chatPatient } from '../envs/patients/chat.js'
-export { type ParsedUtterance, understand } from '../envs/patients/nlu/understand.js'
+export type { ParsedUtterance } from '../envs/patients/nlu/parsed-utterance.js'
+export { understand } from '../envs/patients/nlu/understand.js'
 export {
   type PolicyPatientOptions,
   policyPatient,

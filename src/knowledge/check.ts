@@ -189,6 +189,33 @@ function* diseaseReasons(d: Disease, knowledge: Knowledge): Reasons {
     if (!actions.has(id)) yield `unknown action ${id}`
 }
 
+function* asideReasons(
+  { slot, also = [] }: Knowledge['asides'][number],
+  knowledge: Knowledge,
+): Reasons {
+  const { finding, biography } = knowledge
+  if (slot !== undefined && !biography.some((one) => one.slot === slot))
+    yield `slot ${slot} is not in any biography`
+  for (const id of also) if (!finding.has(id)) yield `also names unknown finding ${id}`
+}
+
+/** Options of a biography that name a finding, a state or an earlier option that does not exist. */
+function* biographyProblems({ biography, finding }: Knowledge): Problems {
+  const known = new Set<string>()
+  for (const { slot, of } of biography) {
+    for (const { when = {}, needs = [] } of of) {
+      for (const [id, states] of Object.entries(when))
+        for (const state of states)
+          if (!finding.get(id)?.states.includes(state))
+            yield { id: slot, why: `biography ${slot}: when names unknown ${id} ${state}` }
+      for (const need of needs)
+        if (!known.has(need))
+          yield { id: slot, why: `biography ${slot}: needs ${need}, which no earlier slot has` }
+    }
+    for (const { id } of of) if (id !== undefined) known.add(`${slot}/${id}`)
+  }
+}
+
 /** Unresolved references, wrong states and malformed distributions. */
 function* definitionProblems(knowledge: Knowledge): Problems {
   yield* duplicateIds(knowledge)
@@ -200,6 +227,12 @@ function* definitionProblems(knowledge: Knowledge): Problems {
   for (const d of knowledge.diseases)
     for (const why of diseaseReasons(d, knowledge))
       yield { id: d.id, why: `disease ${d.id}: ${why}` }
+  // A part of a knowledge base keeps the asides and the biography of the whole.
+  if (!knowledge.clinic) {
+    for (const a of knowledge.asides)
+      for (const why of asideReasons(a, knowledge)) yield { id: a.id, why: `aside ${a.id}: ${why}` }
+    yield* biographyProblems(knowledge)
+  }
   if (knowledge.disease.size === 0) yield { id: '', why: 'no diseases' }
 }
 
@@ -223,10 +256,11 @@ function* doctorPhrases({ findings, diseases, exams, asides }: Knowledge) {
     for (const language of ['zh', 'en'] as const)
       for (const text of [name[language], ...aliases[language]])
         yield { id, kind, field: `aliases.${language}`, text }
-  for (const { id, text: both } of asides)
-    for (const language of ['zh', 'en'] as const)
-      for (const text of both[language])
-        yield { id, kind: 'aside' as const, field: `text.${language}`, text }
+  for (const { id, text: said, aliases } of asides)
+    for (const [field, both] of Object.entries({ text: said, aliases }))
+      for (const language of ['zh', 'en'] as const)
+        for (const text of both?.[language] ?? [])
+          yield { id, kind: 'aside' as const, field: `${field}.${language}`, text }
 }
 
 /**
@@ -259,24 +293,38 @@ function* patientSentences({ say }: FindingDefinition) {
       for (const text of both[language]) yield { at: `say.${state}.${language}`, text }
 }
 
+/** What the patient says that no finding holds: denials and the answers of the biography. */
+function* otherSentences({ asides, biography }: Knowledge) {
+  for (const { id, denied } of asides)
+    for (const text of denied ? [denied.zh, denied.en] : [])
+      yield { id, at: `aside ${id}: denied`, text }
+  for (const { slot, of } of biography)
+    for (const { text: both } of of)
+      for (const text of [both.zh, both.en]) yield { id: slot, at: `biography ${slot}: text`, text }
+}
+
+/** Sentences of a patient or a report, each with its place. */
+function* allSentences(knowledge: Knowledge) {
+  for (const finding of knowledge.findings)
+    for (const { at, text } of patientSentences(finding))
+      yield { id: finding.id, at: `finding ${finding.id}: ${at}`, text }
+  yield* otherSentences(knowledge)
+}
+
 /** Leaks: sentences of a patient or a report that name a disease. */
-function* leakedNames({ findings, diseases }: Knowledge): Problems {
+function* leakedNames(knowledge: Knowledge): Problems {
+  const { diseases } = knowledge
   const names = diseases.flatMap(({ id, name, aliases }) =>
     [name.zh, name.en, ...aliases.zh, ...aliases.en]
       .filter(isTelling)
       .map((phrase) => [phrase.toLowerCase(), id] as const),
   )
-  for (const finding of findings)
-    for (const { at, text } of patientSentences(finding)) {
-      const said = text.toLowerCase()
-      for (const [phrase, other] of names)
-        if (containsPhrase(said, phrase))
-          yield {
-            id: finding.id,
-            why: `finding ${finding.id}: ${at} "${text}" names disease ${other} ("${phrase}")`,
-            other,
-          }
-    }
+  for (const { id, at, text } of allSentences(knowledge)) {
+    const said = text.toLowerCase()
+    for (const [phrase, other] of names)
+      if (containsPhrase(said, phrase))
+        yield { id, why: `${at} "${text}" names disease ${other} ("${phrase}")`, other }
+  }
 }
 
 /** All problems of a knowledge base, in the order of its definitions within each kind of problem. */

@@ -4,14 +4,11 @@ import {
   canComeWith,
   type Disease,
   type FindingDefinition,
+  indexById,
   type Knowledge,
   parentOf,
 } from './knowledge.js'
 import { type FileDisease, type KnowledgeFile, ordinalProbabilities } from './schema.js'
-
-const indexById = <T extends { readonly id: string }>(
-  things: readonly T[],
-): ReadonlyMap<string, T> => new Map(things.map((thing) => [thing.id, thing] as const))
 
 const sortParentsFirst = (findings: readonly FindingDefinition[]): FindingDefinition[] => {
   const definitions = indexById(findings)
@@ -89,12 +86,15 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
     })),
   )
   const actions = files.flatMap((file) => file.actions ?? [])
+  const asides = files.flatMap((file) => file.asides ?? [])
   return {
     diseases,
     findings,
     exams,
     actions: new Map(actions.map(({ id, text }) => [id, text] as const)),
-    asides: files.flatMap((file) => file.asides ?? []),
+    asides,
+    aside: indexById(asides),
+    biography: files.flatMap((file) => file.biography ?? []),
     icd10: new Map(files.flatMap((file) => Object.entries(file.icd10 ?? {}))),
     disease: indexById(diseases),
     finding,

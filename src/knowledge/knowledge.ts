@@ -6,7 +6,7 @@
  */
 import type { FileDisease, KnowledgeFile } from './schema.js'
 
-export type { FindingAttribute } from './schema.js'
+export type { ConversationAct, FindingAttribute } from './schema.js'
 
 /** A file's entry with its optional fields filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
@@ -31,6 +31,8 @@ export type FindingDefinition = NonNullable<KnowledgeFile['findings']>[number] &
 export type ExamDefinition = Filled<NonNullable<KnowledgeFile['exams']>[number]>
 /** Phrases about one topic that no finding answers: the patient's job, the weather, hair loss. */
 export type Aside = NonNullable<KnowledgeFile['asides']>[number]
+/** A question about the patient's life, with the answers it may have. */
+export type BiographySlot = NonNullable<KnowledgeFile['biography']>[number]
 /** A name in both languages. */
 interface BilingualName {
   readonly zh: string
@@ -47,6 +49,8 @@ export interface Knowledge {
   readonly asides: readonly Aside[]
   /** Titles of the ICD-10 codes in use; empty where the files list none. */
   readonly icd10: ReadonlyMap<string, string>
+  readonly aside: ReadonlyMap<string, Aside>
+  readonly biography: readonly BiographySlot[]
   readonly disease: ReadonlyMap<string, Disease>
   readonly finding: ReadonlyMap<string, FindingDefinition>
   readonly exam: ReadonlyMap<string, ExamDefinition>
@@ -156,6 +160,11 @@ function causedProbabilities(
 export const expandPanel = (exam: ExamDefinition): readonly string[] =>
   exam.panelOf.length > 0 ? exam.panelOf : [exam.id]
 
+/** A map of things by their id. */
+export const indexById = <T extends { readonly id: string }>(
+  things: readonly T[],
+): ReadonlyMap<string, T> => new Map(things.map((thing) => [thing.id, thing] as const))
+
 /** Id of the finding whose state its own probabilities depend on: its gate, or the condition of `given`. */
 export const parentOf = ({ parent, given }: FindingDefinition): string | undefined =>
   parent?.finding ?? given?.finding
@@ -191,13 +200,15 @@ export function clinic(knowledge: Knowledge, groups: readonly string[]): Knowled
     (e) => e.panelOf.length > 0 && e.panelOf.every((id) => names.has(id)),
   )
   const exams = [...singles, ...panels]
+  const asides = [...knowledge.asides, ...others.map(({ id, ask }) => ({ id, text: ask }))]
   return {
     ...knowledge,
     clinic: [...new Set(groups)].sort(),
     diseases,
     findings,
     exams,
-    asides: [...knowledge.asides, ...others.map(({ id, ask }) => ({ id, text: ask }))],
+    asides,
+    aside: indexById(asides),
     disease: new Map(diseases.map((d) => [d.id, d] as const)),
     finding: new Map(findings.map((f) => [f.id, f] as const)),
     exam: new Map(exams.map((e) => [e.id, e] as const)),

@@ -15,6 +15,30 @@ export const ordinalProbabilities = {
   'very-rare': 0.02,
 } as const
 
+/** Acts of conversation that need another answer than information. */
+export const conversationActs = [
+  'greeting',
+  'thanks',
+  'apology',
+  'sympathy',
+  'reassurance',
+  'agreement',
+  'consent',
+  'confirm',
+  'any-questions',
+  'clear',
+  'hearing',
+  'readiness',
+  'patience',
+  'repeat',
+  'backchannel',
+  'parting',
+  'praise',
+  'small-talk',
+] as const
+/** Name of an act of conversation. */
+export type ConversationAct = (typeof conversationActs)[number]
+
 /** Attributes of a complaint that a finding can describe. */
 export const findingAttributes = [
   'onset',
@@ -195,10 +219,49 @@ const examDefinitionSchema = (z: typeof Zod, { Code, Both, MaybeEmptyLists, Id }
     validHours: z.number().positive().optional(),
   })
 
+/** A topic of doctors' utterances that no finding answers, and what the patient answers. */
+const asideSchema = (z: typeof Zod, { Both, MaybeEmptyLists, Id }: SharedSchemas) =>
+  z.strictObject({
+    id: Id,
+    text: MaybeEmptyLists,
+    /** Phrases inside an utterance that name the topic, as those of a finding. */
+    aliases: MaybeEmptyLists.optional(),
+    /** It asks about a symptom or an illness that nobody in the base has: its name after "no" and after 没有. */
+    denied: Both.optional(),
+    /** It is answered from this slot of the patient's biography. */
+    slot: Id.optional(),
+    /** It is an act of conversation, answered as people do. */
+    act: z.enum(conversationActs).optional(),
+    /** Findings it asks about too: those that are present are told first. */
+    also: z.array(Id).optional(),
+  })
+
+/** A question about the patient's life, and the answers a patient is drawn one of. */
+const biographySlotSchema = (z: typeof Zod, { Both, Id }: SharedSchemas) =>
+  z.strictObject({
+    slot: Id,
+    of: z.array(
+      z.strictObject({
+        /** Names the option for `needs`. */
+        id: Id.optional(),
+        /** In years, both ends included. @default any */
+        ages: z.tuple([z.number().min(0), z.number().max(130)]).optional(),
+        sex: z.enum(['F', 'M']).optional(),
+        /** States that findings must have. */
+        when: z.record(Id, z.array(z.string().min(1)).min(1)).optional(),
+        /** Options of earlier slots, as `slot/id`, one of which was drawn. */
+        needs: z.array(z.string().min(3)).min(1).optional(),
+        /** Relative frequency. @default 1 */
+        weight: z.number().positive().optional(),
+        text: Both,
+      }),
+    ),
+  })
+
 /** Makes the schema of one `*.json` file of a knowledge folder. */
 export function knowledgeFileSchema(z: typeof Zod) {
   const shared = sharedSchemas(z)
-  const { Both, MaybeEmptyLists, Id } = shared
+  const { Both, Id } = shared
   return z.strictObject({
     knowledge: z.literal('bedside-knowledge/1'),
     group: z.strictObject({ id: Id, name: Both }).optional(),
@@ -206,7 +269,8 @@ export function knowledgeFileSchema(z: typeof Zod) {
     findings: z.array(findingDefinitionSchema(z, shared)).optional(),
     exams: z.array(examDefinitionSchema(z, shared)).optional(),
     actions: z.array(z.strictObject({ id: Id, text: Both })).optional(),
-    asides: z.array(z.strictObject({ id: Id, text: MaybeEmptyLists })).optional(),
+    asides: z.array(asideSchema(z, shared)).optional(),
+    biography: z.array(biographySlotSchema(z, shared)).optional(),
     /** Titles of the ICD-10 codes that diseases may have; where there are any, every code is one of them. */
     icd10: z.record(z.string(), z.string().min(1)).optional(),
   })

@@ -207,6 +207,12 @@ export const caseSchema = z.object({
   findings: z
     .array(findingSchema)
     .describe('Recorded facts; one that is not listed was not recorded, which is not absence.'),
+  biography: z
+    .record(z.string(), textSchema)
+    .optional()
+    .describe(
+      'What the patient can tell of their life, by question, as the knowledge base names it (`job`, `home`); `{age}` stands for the age.',
+    ),
   exams: z.array(examResultSchema).describe('Results of examinations, fixed with the case.'),
   examDefault: z
     .enum(['normal', 'unavailable', 'simulate'])

@@ -11,6 +11,7 @@ import { clinic } from '../../knowledge/knowledge.js'
 import { tiers } from '../../knowledge/tiers.js'
 import { drawPersona } from '../../persona.js'
 import { assertSeed, generatedCaseSeed } from '../../seed.js'
+import { drawBiography } from './biography.js'
 import type { CaseIdParts, CaseSourceOptions, SplitName } from './case-id.js'
 import { caseId, parseCaseId } from './case-id.js'
 import { type CaseChange, type DrawnPatient, drawPatient } from './draw.js'
@@ -80,7 +81,7 @@ interface GenerateOptions extends CaseSourceOptions {
 }
 
 /**
- * Generates one case.
+ * Generates one case. Long because a case has many parts.
  * @throws RangeError for a seed or n that is not an integer from 0 to 2^32 - 1, or a change that names no disease,
  * finding or state of the knowledge base
  */
@@ -112,6 +113,7 @@ export function generateCase(knowledge: Knowledge, options: GenerateOptions = {}
     demographics: { age: recordAge(patient.age), sex: patient.sex, ...speaker },
     chiefComplaint: { text: openingStatement(finding, patient, speaker), findings: [finding.id] },
     findings,
+    ...drawBiography(knowledge, patient, byId),
     exams,
     examDefault: 'normal',
     noise: { ...noise },

@@ -1,6 +1,7 @@
 /** `bedside patient understand`: shows how the rule patient understands what a doctor says. */
 import type { Topic } from '../../envs/patients/nlu/focus.js'
-import { type ParsedUtterance, understand } from '../../envs/patients/nlu/understand.js'
+import type { ParsedUtterance } from '../../envs/patients/nlu/parsed-utterance.js'
+import { understand } from '../../envs/patients/nlu/understand.js'
 import { Fault } from '../../error.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
@@ -18,6 +19,7 @@ type UtteranceAct =
   | 'open-question'
   | 'request-exam'
   | 'advice'
+  | 'aside'
   | 'courtesy'
   | 'diagnosis-request'
   | 'injection'
@@ -31,6 +33,8 @@ const kinds: {
   ]
 } = {
   attribute: ['ask-attribute', 'answered'],
+  aside: ['aside', 'answered'],
+  unmodelled: ['other', 'unknown'],
   open: ['open-question', 'open'],
   'exam-request': ['request-exam', 'exam-only'],
   advice: ['advice', 'courtesy'],

@@ -8,14 +8,17 @@
 import type { FindingDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import type { PatientContext, Reply } from '../../patient.js'
 import { dialLevel, type Persona } from '../../persona.js'
-import type { Understanding } from '../../turn.js'
-import type { AnswerDraft, AnswerInput } from './nlg/answer.js'
+import type { RevealedFinding, Understanding } from '../../turn.js'
 import { answerTopics, volunteerFindings } from './nlg/answer.js'
+import type { AnswerDraft, AnswerInput } from './nlg/answer-input.js'
+import { isPain } from './nlg/attribute-defaults.js'
+import { answerConversation } from './nlg/conversation.js'
 import { applyManner, losesThread, type Mood } from './nlg/manner.js'
 import type { AbsentPolicy } from './nlg/recall.js'
 import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
 import { attributeTopic, dialogueFocus, type Topic } from './nlu/focus.js'
-import { type ParsedUtterance, understand, understandInSlices } from './nlu/understand.js'
+import type { ParsedUtterance } from './nlu/parsed-utterance.js'
+import { understand, understandInSlices } from './nlu/understand.js'
 
 /** Options of `rulePatient`. */
 export interface RulePatientOptions {
@@ -30,22 +33,17 @@ export interface RulePatientOptions {
 
 /** The stock sentence and the understanding of each dialogue act that asks about no finding. */
 const occasions: {
-  readonly [kind in Exclude<ParsedUtterance['kind'], 'finding' | 'attribute' | 'open'>]: readonly [
-    Occasion,
-    Understanding,
-  ]
+  readonly [kind in Exclude<
+    ParsedUtterance['kind'],
+    'finding' | 'attribute' | 'aside' | 'unmodelled' | 'open' | 'advice' | 'courtesy'
+  >]: readonly [Occasion, Understanding]
 } = {
   'diagnosis-request': ['refused', 'refused'],
   injection: ['refused', 'refused'],
   'exam-request': ['exam-request', 'exam-only'],
-  advice: ['courtesy', 'courtesy'],
-  courtesy: ['courtesy', 'courtesy'],
   ambiguous: ['ambiguous', 'ambiguous'],
   unclear: ['unclear', 'unclear'],
 }
-
-const greeting =
-  /^[\s\p{P}]*(?:(?:hello|hi|good (?:morning|afternoon|evening|day))\b|[您你]好|早上好|下午好|晚上好)/iu
 
 const interpreted = {
   en: { F: 'She says:', M: 'He says:' },
@@ -72,6 +70,9 @@ function deliver(part: AnswerDraft, topic: string, context: PatientContext): str
   )
 }
 
+/** "The pain" is one of the patient's pains, whatever the last topic was. */
+const painWord = /\b(?:pains?|painful|aches?|aching|hurts?|hurting|sore)\b|疼|痛/i
+
 /** The topics of an utterance. An attribute without a complaint is resolved to the dialogue focus. */
 function resolveTopics(
   knowledge: Knowledge,
@@ -79,7 +80,8 @@ function resolveTopics(
   context: PatientContext,
 ): readonly Topic[] {
   if (parsed.loose.length === 0) return parsed.topics
-  const focus = dialogueFocus(knowledge, context)
+  const pain = painWord.test(parsed.about ?? '')
+  const focus = dialogueFocus(knowledge, context, (id) => !pain || isPain(knowledge, id))
   return [
     ...parsed.topics,
     ...parsed.loose.map((attribute) => attributeTopic(knowledge, focus, attribute)),
@@ -92,6 +94,31 @@ const complaintsOf = ({ findings }: Knowledge): readonly FindingDefinition[] =>
     ({ knownBy, type, parent, attribute }) =>
       knownBy === 'patient' && type === 'bool' && !parent && attribute === undefined,
   )
+
+const toId = ({ finding }: RevealedFinding): string => finding
+
+/** The answer to an utterance that has been understood. */
+function draftAnswer(
+  parsed: ParsedUtterance,
+  topics: readonly Topic[],
+  most: number,
+  complaints: readonly FindingDefinition[],
+  input: AnswerInput,
+): AnswerDraft {
+  const { kind } = parsed
+  if (kind === 'finding' || kind === 'attribute')
+    return answerTopics(topics, most, input, parsed.recap, parsed.asides)
+  if (kind === 'open') return volunteerFindings(complaints, input)
+  const part = answerConversation(parsed, input)
+  if (part) return part
+  const [occasion, understood] = occasions[kind as keyof typeof occasions] // what `answerConversation` leaves
+  const text = pickStockSentence(occasion, input.context, input.utterance)
+  return { text, understood, told: [] }
+}
+
+/** Topics answered at once, where the persona or an interpreter leaves time for one only. */
+const isHurried = ({ view: { persona, demographics } }: PatientContext): boolean =>
+  dialLevel(persona, 'impatient') >= 2 || demographics.speaker === 'interpreter'
 
 /** Makes the reply to an utterance that has been understood. */
 function ruleReplies({
@@ -116,20 +143,15 @@ function ruleReplies({
       ...part,
       text: deliver(part, theme, context),
       questions,
-      asked,
+      // What the patient tells beside the question was asked for with it.
+      asked: kind === 'open' ? asked : [...new Set([...asked, ...part.told.map(toId)])],
     })
-    const on = (occasion: Occasion, understood: Understanding): Reply =>
-      reply({ text: pickStockSentence(occasion, context, utterance), understood, told: [] })
-    if (kind === 'finding' || kind === 'attribute') {
-      if (losesThread(theme, asked, context)) return on('again-please', 'unclear')
-      const hurried =
-        dialLevel(context.view.persona, 'impatient') >= 2 ||
-        context.view.demographics.speaker === 'interpreter'
-      return reply(answerTopics(topics, hurried ? 1 : maxFindings, input))
+    if (asked.length > 0 && losesThread(theme, asked, context)) {
+      const text = pickStockSentence('again-please', context, utterance)
+      return reply({ text, understood: 'unclear', told: [] })
     }
-    if (kind === 'open') return reply(volunteerFindings(complaints, input))
-    if (kind === 'courtesy' && greeting.test(utterance)) return on('greeting', 'courtesy')
-    return on(...occasions[kind])
+    const most = isHurried(context) ? 1 : maxFindings
+    return reply(draftAnswer(parsed, topics, most, complaints, input))
   }
 }
 

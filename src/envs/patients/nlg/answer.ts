@@ -2,20 +2,26 @@
 
 import { isInapplicable } from '../../../inference/generative-model.js'
 import { ageInYears } from '../../../inference/posterior.js'
-import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
-import type { PatientContext, Reply } from '../../../patient.js'
+import type { FindingDefinition } from '../../../knowledge/knowledge.js'
+import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
 import { pronounForSex, toThirdPerson } from '../../../text/third-person.js'
 import type { RevealedFinding, Understanding } from '../../../turn.js'
 import type { Topic } from '../nlu/focus.js'
+import type { AnswerDraft, AnswerInput } from './answer-input.js'
+import { answerAsides } from './aside-answers.js'
+import { defaultAttribute } from './attribute-defaults.js'
 import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
+import { pickFresh } from './fresh.js'
 import { knowsJargon } from './manner.js'
-import type { AbsentPolicy } from './recall.js'
 import { closedGate, closedGateSentence, findingSentence, reportedState } from './recall.js'
-import { joinSentences, type Occasion, pickStockSentence } from './stock-sentences.js'
-
-/** An answer before the persona's manner and the speaker are applied. */
-export type AnswerDraft = Pick<Reply, 'text' | 'understood' | 'told'>
+import { recapSentences } from './speech-sentences.js'
+import {
+  joinSentences,
+  type Occasion,
+  pickStockSentence,
+  stockSentences,
+} from './stock-sentences.js'
 
 interface Answer {
   readonly how: Extract<
@@ -26,14 +32,6 @@ interface Answer {
   readonly told?: RevealedFinding
   /** Introduced as given before ("As I said: …"). */
   readonly again?: boolean
-}
-
-/** An utterance, and everything its answer depends on. */
-export interface AnswerInput {
-  readonly knowledge: Knowledge
-  readonly utterance: string
-  readonly absentPolicy: AbsentPolicy
-  readonly context: PatientContext
 }
 
 /** Whether the patient points out a repeated answer. An interpreter does not: "She says:" already ends in a colon. */
@@ -73,6 +71,16 @@ const isRuledOut = (
 ): boolean =>
   isInapplicable({ finding }, { sex: demographics.sex, age: ageInYears(demographics.age) })
 
+/** Answers an attribute that no finding records, where the patient has the complaint. */
+function answerDefault(topic: Topic, finding: FindingDefinition, input: AnswerInput): Answer {
+  const { knowledge, context, absentPolicy } = input
+  const closed = closedGate(knowledge, finding, context.view) !== undefined
+  const has = reportedState(finding, closed, context, absentPolicy) === 'present'
+  if (!has || topic.attribute === undefined) return answerFinding(finding, input)
+  const sentence = defaultAttribute(knowledge, finding.id, topic.attribute, context)
+  return { how: 'answered', sentence: adaptToSpeaker(sentence, context) }
+}
+
 /** Answers one topic, or declines to. */
 function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
   const { knowledge, utterance, context } = input
@@ -80,9 +88,9 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
     how,
     sentence: pickStockSentence(occasion, context, utterance),
   })
-  if (topic.missing) return because('unknown', 'no-detail')
   const finding = knowledge.finding.get(topic.finding)
-  if (!finding) return undefined
+  if (!finding) return topic.missing ? because('unknown', 'no-detail') : undefined
+  if (topic.missing) return answerDefault(topic, finding, input)
   if (finding.knownBy === 'exam' && !context.view.findings.has(finding.id))
     return because('exam-only', 'exam-only')
   if (isRuledOut(finding, context)) return because('unknown', 'moot')
@@ -94,23 +102,53 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
 /** How an answer of several parts counts as understood: as the first of these that one part is. */
 const precedence = ['answered', 'unknown', 'withheld', 'repeated', 'exam-only', 'unclear'] as const
 
-/** Answers the first `most` topics, and asks the doctor to put the others one at a time. */
+/** The answer to a recap: a yes, or what was wrong in it. */
+function answerRecap(answers: readonly Answer[], denied: ReadonlySet<string>, input: AnswerInput) {
+  const wrong = answers.filter(({ told }) => {
+    if (!told || (told.state !== 'present' && told.state !== 'absent')) return false
+    return (told.state === 'absent') !== denied.has(told.finding)
+  })
+  const bank = recapSentences[wrong.length > 0 ? 'wrong' : 'right'][input.context.language]
+  const opening = pickFresh(bank, input.context, ['recap', input.utterance.length])
+  return [opening, ...wrong.map(({ sentence }) => sentence)]
+}
+
+/** The sentences of several answers, with a few words before the first that was given before. */
+function joinAnswers(answers: readonly Answer[], { context }: AnswerInput): readonly string[] {
+  const first = answers.findIndex(({ again }) => again)
+  return answers.flatMap(({ sentence }, i) => {
+    if (i !== first) return [sentence]
+    const words = pickFresh(stockSentences.again[context.language], context, [
+      'again',
+      context.dialogue.length,
+    ])
+    return [words, sentence]
+  })
+}
+
+/**
+ * Answers the first `most` topics, and asks the doctor to put the others one at a time.
+ * @param recap the findings that the doctor has said the patient does not have, where the utterance is a recap
+ * @param asides topics that no finding answers, answered after the others
+ */
 export function answerTopics(
   topics: readonly Topic[],
   most: number,
   input: AnswerInput,
+  recap?: ReadonlySet<string>,
+  asides: readonly string[] = [],
 ): AnswerDraft {
   const { context, utterance } = input
   const answers = topics.slice(0, most).flatMap((topic) => answerTopic(topic, input) ?? [])
-  const first = answers.findIndex(({ again }) => again)
-  const parts = answers.flatMap(({ sentence }, i) =>
-    i === first ? [pickStockSentence('again', context, utterance), sentence] : [sentence],
-  )
-  if (topics.length > most) parts.push(pickStockSentence('one-at-a-time', context, utterance))
+  const others = answerAsides(asides, input)
+  const parts = recap
+    ? answerRecap(answers, recap, input)
+    : [...joinAnswers(answers, input), ...others.sentences]
+  const more = topics.length > most ? [pickStockSentence('one-at-a-time', context, utterance)] : []
   return {
-    text: joinSentences(parts.length > 1 ? [...new Set(parts)] : parts, context.language),
+    text: joinSentences([...new Set(parts), ...more], context.language),
     understood: precedence.find((rank) => answers.some(({ how }) => how === rank)) ?? 'unknown',
-    told: answers.flatMap(({ told }) => told ?? []),
+    told: [...answers.flatMap(({ told }) => told ?? []), ...others.told],
   }
 }
 

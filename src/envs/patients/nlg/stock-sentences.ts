@@ -1,7 +1,7 @@
 /** Stock sentences, for replies that no finding has a sentence for. None names a disease or a finding. */
 import type { PatientContext } from '../../../patient.js'
-import { pick } from '../../../seed.js'
 import type { Language } from '../../../turn.js'
+import { pickFresh } from './fresh.js'
 
 /** An occasion for a stock sentence. */
 export type Occasion =
@@ -11,8 +11,6 @@ export type Occasion =
   | 'one-at-a-time'
   | 'nothing-more'
   | 'refused'
-  | 'greeting'
-  | 'courtesy'
   | 'unclear'
   | 'ambiguous'
   | 'jargon'
@@ -85,24 +83,26 @@ export const stockSentences: { readonly [occasion in Occasion]: SentenceBank } =
       '我不懂这些，只能告诉您我身体怎么样。',
     ],
   },
-  greeting: {
-    en: ['Hello, doctor.', 'Good day, doctor.', 'Hello.'],
-    zh: ['医生您好。', '您好，大夫。', '您好。'],
-  },
-  courtesy: {
-    en: ['All right, doctor.', 'Thank you, doctor.', 'Okay, I am listening.'],
-    zh: ['好的，医生。', '谢谢医生。', '嗯，您请说。'],
-  },
   unclear: {
     en: [
       "Sorry, I didn't follow that, please put it another way.",
       "I'm not sure what you mean, please ask it differently.",
       'I did not quite understand, please say it more simply.',
+      "Sorry, I don't quite get what you're asking.",
+      "You've lost me there, doctor.",
+      'I beg your pardon, how do you mean?',
+      'Sorry, could you put that in other words?',
+      "I can't make out what you mean, sorry.",
     ],
     zh: [
       '不好意思，我没听明白，您换个说法吧。',
       '您的话我没太懂，请再说一遍。',
       '我没听懂您在问什么，麻烦说得简单点。',
+      '您这话是什么意思？',
+      '抱歉，我没反应过来您问的什么。',
+      '这句我没听懂，您再讲讲？',
+      '您是想问哪方面的事？',
+      '不好意思，没太听清楚您的意思。',
     ],
   },
   ambiguous: {
@@ -110,11 +110,17 @@ export const stockSentences: { readonly [occasion in Occasion]: SentenceBank } =
       'What exactly do you mean by that?',
       'I am not sure what you are after, could you be more specific?',
       'Do you mean something in particular?',
+      'In what way, doctor?',
+      'How do you mean that?',
+      "Which thing do you mean, I'm not sure?",
     ],
     zh: [
       '您具体是指哪方面？',
       '您问的是哪一样？说具体点。',
       '您这话我不太确定是问什么，能说细一点吗？',
+      '您指的是什么样的？',
+      '您是说哪一种？',
+      '怎么讲？您说具体些。',
     ],
   },
   jargon: {
@@ -158,8 +164,24 @@ export const stockSentences: { readonly [occasion in Occasion]: SentenceBank } =
     zh: ['不好意思，我走神了，您刚问什么？', '您再说一遍好吗？', '我一时没跟上，您问的是什么？'],
   },
   again: {
-    en: ['As I said:', 'Like I told you:', 'I mentioned it before:'],
-    zh: ['刚才说过：', '我前面讲过：', '还是那句话：'],
+    en: [
+      'As I said:',
+      'Like I told you:',
+      'I mentioned it before:',
+      'Same as before:',
+      'As before:',
+      'Well, again:',
+      'Once more:',
+    ],
+    zh: [
+      '刚才说过：',
+      '我前面讲过：',
+      '还是那句话：',
+      '跟刚才说的一样：',
+      '这个提过了：',
+      '再说一遍：',
+      '就是前面说的：',
+    ],
   },
 }
 
@@ -179,17 +201,22 @@ export const caregiverSentences: { readonly [occasion in 'exam-only' | 'refused'
     },
   }
 
-/** Picks a stock sentence for an occasion, keyed by the seed and the length of the utterance. */
+/** Occasions whose words are not said twice in a consultation, as long as there are others. */
+const onceOnly: ReadonlySet<Occasion> = new Set<Occasion>(['unclear', 'ambiguous', 'again-please'])
+
+/** Picks a stock sentence for an occasion that was not said lately, keyed by the seed and the length of the utterance. */
 export function pickStockSentence(
   occasion: Occasion,
-  { language, seed, view }: Pick<PatientContext, 'language' | 'seed' | 'view'>,
+  context: Pick<PatientContext, 'language' | 'seed' | 'view' | 'dialogue'>,
   utterance: string,
 ): string {
+  const { language, view } = context
   const instead =
     view.demographics.speaker === 'caregiver' &&
     (occasion === 'exam-only' || occasion === 'refused')
   const bank = instead ? caregiverSentences[occasion] : stockSentences[occasion]
-  return pick(bank[language], seed, occasion, utterance.length)
+  const turns = onceOnly.has(occasion) ? context.dialogue.length : undefined
+  return pickFresh(bank[language], context, [occasion, utterance.length], turns)
 }
 
 /** Joins sentences into one text. */

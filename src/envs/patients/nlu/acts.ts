@@ -58,9 +58,28 @@ export const openQuestion = new RegExp(
   ].join('|'),
 )
 
+/** Asks when it began or what set it off, of "your symptoms" as a whole. */
+export const wholeIllness =
+  /\bwhen (?:did|was|were|do|have)\b.{0,40}\b(?:start\w*|begin|began|begun|come on|first)\b|\bhow long\b|\bsince when\b|\bset (?:\w+ ){1,3}off\b|\b(?:controlling|relationship|related)\b/
+
+/** Asks whether the patient has a named illness. */
+export const hasIllness =
+  /\b(?:do|did|have|has|had|are|is|were|any|history of|suffer\w*|diagnosed)\b|有(?:没有)?|得|患/
+
+/** A sentence that goes on about the person of the one before: "and any …?", "has anyone …?". */
+export const continues =
+  /^(?:(?:and|or|so|ok|okay) )?(?:any\b|anyone|anybody|is there|has any|do they|are they|have they)|^(?:有没有|还有|有|有人|他们|都)/
+
+const commonWord =
+  /\b(?:the|a|an|i|you|your|he|she|they|it|we|is|are|was|were|do|does|did|have|has|had|to|of|in|on|at|for|with|and|or|what|when|where|how|why|who|which|any|been|can|could|would|will|this|that|there)\b/g
+
+/** Whether a text is made of words: at least two common ones, or three Han characters. */
+export const isWorded = (text: string): boolean =>
+  (text.match(commonWord)?.length ?? 0) >= 2 || /(?:\p{Script=Han}.*){3}/u.test(text)
+
 /** Excludes one thing and asks for the rest: "apart from the fever, …". */
 export const exclusion =
-  /\b(?:apart from|aside from|other than|besides|except)\b|除了|除此|之外|以外/
+  /\b(?:apart from|aside from|other than|besides|except(?: for)?)\b|除了|除此|之外|以外/
 
 /** Mentions examinations in general. */
 export const examTalk =
@@ -73,6 +92,10 @@ export const courtesy =
 /** Advice: tells the patient what to do, or what will be done. */
 export const advice =
   /\b(?:you (?:should|need to|must|can|could|ought)|i (?:recommend|suggest|advise|would like you to|want you to|am going to|will|ll)|lets|try to|make sure|take (?:this|these|two|one)|prescri\w+|come back|follow up)\b|建议|应该|需要(?:注意|休息|住院)|注意(?:休息|饮食|保暖)|多(?:喝水|休息)|给[你您](?:开|安排)|按时|回去(?:后|以后)?|复诊|我们(?:先|来|会)|我会/
+
+/** Where what is excluded ends. */
+export const excludedEnd =
+  / (?:any|anything|have|has|do|does|did|are|is|what|which|anyone|how)\b|(?:还有|有没有|有什么|还|有)/
 
 /** Requests information without the form of a question: "tell me …". */
 const request =
@@ -120,7 +143,7 @@ export const isRequest = (sentence: string): boolean =>
 /** An offer, or an instruction to the patient, in the form of a question. */
 export const offer = new RegExp(
   [
-    String.raw`^(?:(?:so|well|now|ok|okay|and) ){0,2}(?:can|could|may|shall|should|would it be (?:ok|okay|all right) if|is it (?:ok|okay|all right) if|do you mind if) (?:i|we)\b(?! (?:just |also |please )?(?:ask|know|check (?:if|whether)|confirm))`,
+    String.raw`^(?:(?:so|well|now|ok|okay|and) ){0,2}(?:can|could|may|shall|should|would it be (?:ok|okay|all right) if|is it (?:ok|okay|all right) if|do you mind if) (?:i|we)\b(?! (?:just |also |please |quickly )*(?:ask|know|(?:double )?check|clarify|confirm|find out))`,
     String.raw`^(?:can|could|would|will) you (?:just |please ){0,2}(?:mind|sit|lie|stand|turn|roll|lift|take off|hold|come|wait|sign|pass|spell|fill)\b|\bfor me$|\bwould you like\b|\bshall i\b`,
     '^(?:那|那么|现在|要不要|需不需要|需要|要|接下来)?我(?:们)?(?:来|先|再|能|可以|可不可以|能不能)?(?:给|帮|看|听|摸|按|量|检查|做|抽|开)|^(?:麻烦|请(?!问)|劳驾)',
   ].join('|'),
@@ -140,3 +163,12 @@ export const isQuestionClause = (clause: string): boolean =>
 /** Whether a sentence asks with an interrogative word; needs no question mark. */
 export const hasQuestionWord = (sentence: string): boolean =>
   whWord.test(sentence) && !statement.test(sentence)
+
+const expectsYes =
+  /\b(?:ok|okay|fine|well|normal|normally|all right|alright|good|properly|regular|regularly|clear|healthy|coping|managing|independent|up to date)$|\b(?:hows|how is|how are|how has|how have|how was|hows about|what about)\b|\b(?:fit and well|passing urine|opening your bowels|eating and drinking|drinking (?:plenty|enough|fluids))\b|(?:正常|还好|好|顺利|规律|健康|清楚|可以|齐全|按时|成形|通畅)(?:吗|不|吧|么)$|怎么样|怎样|如何$|咋样|好不好$|正不正常|情况呢$/
+
+const whenWords =
+  /(?: (?:at the moment|right now|now|today|these days|at all|generally|otherwise|lately|recently|for you|overall))+$/
+
+/** Whether a question asks if something is in order, so that a healthy patient says yes. */
+export const asksIfInOrder = (text: string): boolean => expectsYes.test(text.replace(whenWords, ''))

@@ -6,9 +6,9 @@ const cues: { readonly [attribute in FindingAttribute]: RegExp } = {
   radiation:
     /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|move(?:s|d)? (?:anywhere|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着/,
   aggravating:
-    /\b(?:makes? .{0,30}\b(?:worse|it come on)|worsens?|worsened|aggravat\w+|brings? .{0,25}\bon|sets? .{0,25}\boff|triggers?|triggered|provoke\w*|get(?:s)? worse (?:when|with|if|after)|worse (?:when|with|if|after|on)|flares? up (?:when|after|with))\b|加重|更厉害|更严重|诱因|诱发|引起|引发|什么(?:时候|情况)下?(?:会)?(?:发作|出现|厉害)|[会就](?:更|变)(?:疼|难受|重)/,
+    /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:worse|it come on)|worsens?|worsened|aggravat\w+|brings? .{0,25}\bon|sets? .{0,25}\boff|triggers?|triggered|provoke\w*|get(?:s)? worse (?:when|with|if|after)|worse (?:when|with|if|after|on)|flares? up (?:when|after|with))\b|加重|更厉害|更严重|诱因|诱发|引起|引发|什么(?:时候|情况)下?(?:会)?(?:发作|出现|厉害)|[会就](?:更|变)(?:疼|难受|重)/,
   relieving:
-    /\b(?:makes? .{0,30}\b(?:better|go away|easier|ease)|reliev\w+|eases?|easing|ease|helps?|improves?|better (?:when|with|if|after)|settles?|goes away|calms?)\b|缓解|减轻|好转|好一[点些]|会好|能好|舒服一[点些]|消失/,
+    /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:better|go away|easier|ease)|reliev\w+|eases?|easing|ease|helps?|improves?|better (?:when|with|if|after)|settles?|goes away|calms?)\b|缓解|减轻|好转|好一[点些]|会好|能好|舒服一[点些]|消失/,
   timing:
     /\b(?:what time|time of (?:day|the day|year)|when (?:is|does|do|are) .{0,25}\b(?:worst|worse|happen|come)|at night|in the (?:morning|evening|night|daytime)|mornings?|evenings?|nights?|night ?time|daytime|all day|constant\w*|come and go|comes and goes|on and off|all the time|continuous\w*|intermittent\w*|how often|how many times)\b|什么时候(?:最|比较|更|会|容易)|早上|早晨|晨起|晚上|夜里|夜间|半夜|白天|一直|持续性|一阵一阵|阵发|断断续续|间断|多久一次|几次|时有时无|频率/,
   onset:

@@ -99,14 +99,47 @@ export function isWholeIllness({ finding }: Knowledge, id: string): boolean {
 
 const isComplaint = (finding: FindingDefinition | undefined): boolean => finding?.kind === 'symptom'
 
-/** The complaint that the patient last reported and did not deny; before any, the chief complaint. */
-export function dialogueFocus(knowledge: Knowledge, { dialogue, view }: PatientContext): string {
-  for (let turn = dialogue.length - 1; turn >= 0; turn--)
-    for (const { finding, state } of [...(dialogue[turn]?.reply.told ?? [])].reverse()) {
-      if (state === 'absent' || state === 'unknown') continue
-      const root = findAncestors(knowledge, finding).at(-1) ?? finding
-      const definition = knowledge.finding.get(root)
-      if (isComplaint(definition) && definition?.attribute === undefined) return root
-    }
-  return view.complaint.findings[0] ?? ''
+/** Exchanges back that the doctor's last topic is remembered. */
+const topicMemory = 6
+
+/** The complaint that a finding belongs to: its topmost ancestor, where that is a symptom. */
+function complaintOf(knowledge: Knowledge, id: string): string | undefined {
+  const root = findAncestors(knowledge, id).at(-1) ?? id
+  const definition = knowledge.finding.get(root)
+  return isComplaint(definition) && definition?.attribute === undefined ? root : undefined
+}
+
+/** Complaints that the doctor asked about and the patient has, the last one first. */
+function askedComplaints(knowledge: Knowledge, { dialogue }: PatientContext): string[] {
+  return dialogue
+    .slice(-topicMemory)
+    .reverse()
+    .flatMap(({ reply: { asked, told } }) =>
+      told.filter(
+        ({ finding, state }) =>
+          state !== 'absent' && state !== 'unknown' && asked.includes(finding),
+      ),
+    )
+    .flatMap(({ finding }) => complaintOf(knowledge, finding) ?? [])
+}
+
+/**
+ * The complaint that doctor and patient are talking about: the last one the doctor asked about that the patient has,
+ * else the chief complaint, never one that was merely volunteered, unless only it fits.
+ * @param fits whether the question can be about a complaint @default all fit
+ */
+export function dialogueFocus(
+  knowledge: Knowledge,
+  context: PatientContext,
+  fits: (id: string) => boolean = () => true,
+): string {
+  const { dialogue, view } = context
+  const chief = view.complaint.findings.map((id) => complaintOf(knowledge, id) ?? id)
+  const volunteered = [...dialogue]
+    .reverse()
+    .flatMap(({ reply }) => reply.told)
+    .filter(({ state }) => state === 'present')
+    .flatMap(({ finding }) => complaintOf(knowledge, finding) ?? [])
+  const all = [...askedComplaints(knowledge, context), ...chief, ...volunteered]
+  return all.find(fits) ?? all[0] ?? ''
 }

@@ -18,6 +18,7 @@ export type LexiconEntry =
   | { readonly kind: 'finding'; readonly id: string; readonly jargon: boolean }
   | { readonly kind: 'disease' }
   | { readonly kind: 'exam' }
+  | { readonly kind: 'aside'; readonly id: string }
 
 /** The indexes of a knowledge base that utterances are interpreted with; built when first needed. */
 export interface Lexicon {
@@ -48,6 +49,7 @@ function* phrases({
   findings,
   diseases,
   exams,
+  asides,
 }: Knowledge): Generator<readonly [string, LexiconEntry]> {
   for (const { id, name } of findings)
     for (const text of [name.zh, name.en]) yield [text, plain(id)]
@@ -60,6 +62,9 @@ function* phrases({
     for (const text of [name.zh, name.en, ...aliases.zh, ...aliases.en]) yield [text, disease]
   for (const { name, aliases } of exams)
     for (const text of [name.zh, name.en, ...aliases.zh, ...aliases.en]) yield [text, exam]
+  for (const { id, aliases } of asides)
+    for (const text of aliases ? [...aliases.zh, ...aliases.en] : [])
+      yield [text, { kind: 'aside', id }]
 }
 
 /** The phrases that fit. */

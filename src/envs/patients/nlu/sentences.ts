@@ -109,3 +109,15 @@ export function splitSentences({ text, clauses }: NormalisedText): Sentence[] {
   })
   return sentences
 }
+
+const confirms =
+  /^(?:(?:or|and|so) )?(?:is|was) (?:that|this|it) (?:all )?(?:right|correct|so|true)$|^(?:right|correct|is it|isnt it|did you say|is that it)$|^(?:对吗|对吧|对不对|是吗|是吧|是不是|是这样吗|没错吧)$/
+
+/** "You have a cough. Is that right?" asks about the cough: the sentence before such a tag inquires. */
+export function joinTags(sentences: readonly Sentence[]): readonly Sentence[] {
+  return sentences.flatMap((sentence, s) => {
+    const after = sentences[s + 1]
+    if (after && confirms.test(after.text)) return [{ ...sentence, questions: 1, inquires: true }]
+    return s > 0 && confirms.test(sentence.text) ? [] : [sentence]
+  })
+}

@@ -11,7 +11,10 @@ import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js
 import { findPhrases, normaliseText } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
+import { findAsides, isAsideMatch } from './asides.js'
 import { findAttributes, isGeneric, isPersonal, looseAttribute } from './attributes.js'
+import { classifyAct, expectation } from './classify.js'
+import { removeDisfluencies } from './disfluency.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, SentenceContext } from './finding-match.js'
 import {
@@ -23,41 +26,25 @@ import {
 } from './finding-match.js'
 import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
-import { type Sentence, splitSentences } from './sentences.js'
+import type { ParsedUtterance } from './parsed-utterance.js'
+import { findRecap } from './recap.js'
+import { joinTags, type Sentence, splitSentences } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
-
-/** An utterance as the patient understands it: its dialogue act and topics. */
-export interface ParsedUtterance {
-  /** Number of questions in it. */
-  readonly questions: number
-  /** What it asks about, in the order of the utterance. */
-  readonly topics: readonly Topic[]
-  /** Attributes it asks for without naming a complaint. */
-  readonly loose: readonly FindingAttribute[]
-  /** The dialogue act. */
-  readonly kind:
-    | 'finding'
-    | 'attribute'
-    | 'open'
-    | 'diagnosis-request'
-    | 'injection'
-    | 'exam-request'
-    | 'advice'
-    | 'courtesy'
-    | 'ambiguous'
-    | 'unclear'
-}
 
 /** What one sentence asks. */
 interface SentenceMeaning {
   readonly topics: readonly Topic[]
   readonly loose: readonly FindingAttribute[]
-  /** It was similar enough to a finding to ask what was meant. */
-  readonly nearly: boolean
+  /** What it asks that no finding answers. */
+  readonly asides: readonly string[]
+  /** A finding it was similar enough to, to ask what was meant. */
+  readonly near?: string
 }
 
 /** Added to the thresholds of similarity where the sentence is likely to be about something else. */
 const doubtPenalty = 0.3
+/** Added to them where the sentence names something that no finding answers. */
+const asidePenalty = 0.15
 /** How far a topic's score in the whole utterance may be below the best score. */
 const maxLag = 0.45
 /** Least score of an aside, which no finding answers. */
@@ -70,12 +57,11 @@ const maxFuzzyLength = 160
 const cacheBounds = { most: 4096, longest: 512 } as const
 
 /** Whether a finding can be asked for: one about relatives in a sentence about relatives, any in another. */
-const fitsPerson = (lexicon: Lexicon, { text }: Sentence) => {
-  const relatives = act.family.test(text) && !act.witness.test(text)
+const fitsPerson = (lexicon: Lexicon, relatives: boolean) => {
   return (id: string): boolean => !relatives || lexicon.familyFindings.has(id)
 }
 
-const nothing: SentenceMeaning = { topics: [], loose: [], nearly: false }
+const nothing: SentenceMeaning = { topics: [], loose: [], asides: [] }
 
 /** A similarity match computed on first use: building its index takes a while. */
 function lazyMatch(alike: () => SimilarityMatch): SimilarityMatch {
@@ -100,6 +86,18 @@ function lazyMatch(alike: () => SimilarityMatch): SimilarityMatch {
 
 const noMatch: SimilarityMatch = { value: undefined, score: 0, next: 0, scoreOf: () => 0 }
 
+/**
+ * Which sentences are about relatives. "And any diabetes?" after a question about the family is about the family, too.
+ */
+function aboutRelatives(sentences: readonly Sentence[]): readonly boolean[] {
+  let before = false
+  return sentences.map(({ text }) => {
+    const named = act.family.test(text) && !act.witness.test(text)
+    before = named || (before && act.continues.test(text))
+    return before
+  })
+}
+
 const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如/
 
 /** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
@@ -122,6 +120,8 @@ interface PhrasedSentence extends SentenceContext {
   readonly here: readonly PhraseMatch<LexiconEntry>[]
   /** Those that name a finding it can be about. */
   readonly found: readonly FindingMatch[]
+  /** It is about the patient's relatives. */
+  readonly relatives: boolean
 }
 
 /** Selects the phrase matches of one sentence. */
@@ -130,10 +130,11 @@ function matchPhrases(
   read: NormalisedText,
   sentence: Sentence,
   all: readonly PhraseMatch<LexiconEntry>[],
+  relatives: boolean,
 ): PhrasedSentence {
   const { start, end, text } = sentence
   const here = all.filter((match) => match.start >= start && match.start < end)
-  const fitsSentence = fitsPerson(lexicon, sentence)
+  const fitsSentence = fitsPerson(lexicon, relatives)
   const fits = (id: string): boolean => lexicon.knowledge.finding.has(id) && fitsSentence(id)
   const found = here
     .filter(isFindingMatch)
@@ -145,11 +146,48 @@ function matchPhrases(
     .filter(({ start: from }, m) => m === 0 || !example.test(text.slice(0, from - start)))
   const similarity =
     text.length > maxFuzzyLength ? noMatch : lazyMatch(() => lexicon.findSimilar(text))
-  return { lexicon, read, sentence, similarity, fits, here, found }
+  return { lexicon, read, sentence, similarity, fits, here, found, relatives }
+}
+
+/** The part of a sentence that excludes something: "apart from the cough, …". */
+function excludedPart(text: string): { readonly from: number; readonly to: number } | undefined {
+  const word = act.exclusion.exec(text)
+  if (!word) return undefined
+  const before = /之外|以外/.test(word[0])
+  if (before) return { from: 0, to: word.index }
+  const length = act.excludedEnd.exec(text.slice(word.index + word[0].length))?.index
+  return {
+    from: word.index,
+    to: length === undefined ? text.length : word.index + word[0].length + length,
+  }
+}
+
+/** The topic that a question about relatives is about, where none of its words is known. */
+const relativesAside = 'family-health'
+
+/** Interprets one sentence: its findings, then what no finding answers. */
+function interpretSentence(given: PhrasedSentence): SentenceMeaning {
+  const { lexicon, sentence, here, relatives } = given
+  const { text, inquires, fragment } = sentence
+  const meaning = interpretFindings(given)
+  const known = lexicon.knowledge.aside
+  const silent = !inquires && !(fragment && here.some(isAsideMatch))
+  const says = here.some(isAsideMatch)
+  if (act.diagnosisRequest.test(text) && !act.history.test(text)) return meaning
+  if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
+  const named = meaning.topics.length > 0
+  if (!named && !says && act.openQuestion.test(text)) return meaning
+  const asides = findAsides(given, here, named, (id) => {
+    const aside = known.get(id)
+    return aside?.denied !== undefined && !aside.also
+  })
+  if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
+  const family = !named && relatives && inquires && known.has(relativesAside)
+  return family ? { ...nothing, asides: [relativesAside] } : meaning
 }
 
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
-function interpretSentence(given: PhrasedSentence): SentenceMeaning {
+function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, similarity, found } = given
   const { start, end, text, inquires, fragment } = sentence
   const whole = found.find((match) => match.start === start && match.end >= end)
@@ -174,11 +212,26 @@ function interpretSentence(given: PhrasedSentence): SentenceMeaning {
       return jargon && !known ? { ...topic, jargon } : topic
     }),
   })
-  if (whole) return topics([whole.value.id])
-  const open = act.openQuestion.test(text)
-  // "What has been going on?" is about the whole illness too.
-  if (open && (found.length === details.length || act.exclusion.test(text))) return nothing
-  const about = found.filter((match) => !details.includes(match))
+  return whole ? topics([whole.value.id]) : interpretNamed(given, details, topics)
+}
+
+/** Interprets a sentence by the findings it names, where it is not about something else. */
+function interpretNamed(
+  given: PhrasedSentence,
+  details: readonly FindingMatch[],
+  topics: (ids: readonly string[]) => SentenceMeaning,
+): SentenceMeaning {
+  const { sentence, found } = given
+  const { start, text } = sentence
+  const open = act.openQuestion.test(text) && !act.wholeIllness.test(text)
+  const excludes = excludedPart(text)
+  const about = found.filter(
+    (match) =>
+      !details.includes(match) &&
+      !(excludes && match.start - start >= excludes.from && match.end - start <= excludes.to),
+  )
+  // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
+  if (open && about.length === 0) return nothing
   const list = matchFindingList(given, about)
   if (list.length > 0) return topics(list)
   const named =
@@ -193,28 +246,22 @@ function interpretUnnamed(
 ): SentenceMeaning {
   const { read, sentence, here } = given
   const { text, inquires } = sentence
-  const other = here.some((match) => !isFindingMatch(match)) || act.diagnosisRequest.test(text)
+  const other =
+    here.some((match) => !isFindingMatch(match) && !isAsideMatch(match)) ||
+    act.diagnosisRequest.test(text)
   if (other && !act.history.test(text)) return nothing
   const loose = sentenceAttributes(read, sentence)
   if (loose.length > 0) return { ...nothing, loose }
   if (isGeneric(text) || isPersonal(text)) return nothing
   const unsure = !inquires || (other && !act.family.test(text))
-  const { id, near } = guessFinding(given, unsure ? doubtPenalty : 0)
-  return id === undefined ? { ...nothing, nearly: near } : topics([id])
-}
-
-/** The dialogue act of an utterance that asks about no finding. */
-function classifyAct(
-  text: string,
-  matches: readonly PhraseMatch<LexiconEntry>[],
-): ParsedUtterance['kind'] {
-  const named = (kind: LexiconEntry['kind']) => matches.some(({ value }) => value.kind === kind)
-  if ((named('disease') || act.diagnosisRequest.test(text)) && !act.history.test(text))
-    return 'diagnosis-request'
-  if (act.openQuestion.test(text)) return 'open'
-  if (named('exam') || act.examTalk.test(text)) return 'exam-request'
-  if (act.advice.test(text)) return 'advice'
-  return act.courtesy.test(text) ? 'courtesy' : 'unclear'
+  const broad = (id: string) => given.lexicon.knowledge.aside.get(id)?.also !== undefined
+  const doubt = here.some((match) => isAsideMatch(match) && !broad(match.value.id))
+    ? asidePenalty
+    : 0
+  const { id, near } = guessFinding(given, unsure ? doubtPenalty : doubt)
+  if (id !== undefined) return topics([id])
+  const nearest = near ? given.similarity.value : undefined
+  return nearest === undefined ? nothing : { ...nothing, near: nearest }
 }
 
 const sameTopic = (a: Topic, b: Topic): boolean => a.finding === b.finding
@@ -246,7 +293,8 @@ function dropUnlikely(
   return kept.length > 0 ? kept : topics
 }
 
-const isVague = ({ kind }: ParsedUtterance): boolean => kind === 'unclear' || kind === 'ambiguous'
+const isVague = ({ kind }: ParsedUtterance): boolean =>
+  kind === 'unclear' || kind === 'ambiguous' || kind === 'unmodelled'
 
 /** Whether a text is surely about something that no finding answers, so that it needs no spelling correction. */
 function isAside(lexicon: Lexicon, text: string): boolean {
@@ -256,50 +304,86 @@ function isAside(lexicon: Lexicon, text: string): boolean {
 
 /** Interprets an utterance as written; if that fails, with its spelling and then its homophones corrected. */
 function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
-  const text = utterance.slice(0, maxLength)
+  const text = removeDisfluencies(utterance.slice(0, maxLength))
+  if (!/[\p{L}\p{N}]/u.test(text) && /[\p{L}\p{N}]/u.test(utterance))
+    return {
+      questions: 0,
+      topics: [],
+      loose: [],
+      asides: [],
+      kind: 'courtesy',
+      speech: 'backchannel',
+    }
   const written = interpretText(lexicon, text)
-  if (!isVague(written) || text.length > maxFuzzyLength || isAside(lexicon, text)) return written
+  const aside = written.kind === 'aside'
+  if (!(aside || isVague(written)) || text.length > maxFuzzyLength) return written
+  if (!aside && isAside(lexicon, text)) return written
   for (const correct of [lexicon.correctSpelling, lexicon.correctHomophones]) {
     const corrected = correct(text)
     const understood = corrected === text ? written : interpretText(lexicon, corrected)
-    if (!isVague(understood)) return understood
+    if (aside ? understood.kind === 'finding' : !isVague(understood)) return understood
   }
   return written
 }
 
-/** Interprets a text as it is written. */
-function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
-  const read = normaliseText(text)
-  const asked = lexicon.exactQuestion(read.text)
-  if (asked !== undefined)
-    return {
-      questions: 1,
-      topics: [findingTopic(lexicon.knowledge, asked, [], true, noMatch)],
-      loose: [],
-      kind: 'finding',
-    }
-  const sentences = splitSentences(read)
-  const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
-  if (act.injection.test(read.text)) return { questions, topics: [], loose: [], kind: 'injection' }
+/** What the sentences of a text ask, and the phrases in it. */
+function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readonly Sentence[]) {
   const matches = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
   const inquiring = sentences.filter(({ inquires }) => inquires)
-  const meanings = (inquiring.length > 0 ? inquiring : sentences).map((s) =>
-    interpretSentence(matchPhrases(lexicon, read, s, matches)),
+  const heard = inquiring.length > 0 ? inquiring : sentences
+  const relatives = aboutRelatives(heard)
+  const meanings = heard.map((s, h) =>
+    interpretSentence(matchPhrases(lexicon, read, s, matches, relatives[h] === true)),
   )
+  return { matches, meanings }
+}
+
+/** The topics of several sentences, without those that the whole text makes unlikely. */
+function collectTopics(
+  lexicon: Lexicon,
+  read: NormalisedText,
+  matches: readonly PhraseMatch<LexiconEntry>[],
+  meanings: readonly SentenceMeaning[],
+): readonly Topic[] {
   const named = meanings
     .flatMap((one, h) => [
       ...one.topics,
       ...resolveAttributes(lexicon, one.loose, meanings.slice(0, h)),
     ])
     .filter((topic, i, all) => all.findIndex((other) => sameTopic(other, topic)) === i)
-  const topics = dropUnlikely(lexicon, read, matches, named)
-  if (topics.length > 0) return { questions, topics, loose: [], kind: 'finding' }
-  const kind = classifyAct(read.text, matches)
+  return dropUnlikely(lexicon, read, matches, named)
+}
+
+/** Interprets a text as it is written. */
+function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
+  const read = normaliseText(text)
+  const asked = lexicon.exactQuestion(read.text)
+  const empty = { topics: [], loose: [], asides: [] } as const
+  if (asked !== undefined) {
+    const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
+    return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
+  }
+  const sentences = joinTags(splitSentences(read))
+  const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
+  const none = { ...empty, questions }
+  if (act.injection.test(read.text)) return { ...none, kind: 'injection' }
+  const { matches, meanings } = readSentences(lexicon, read, sentences)
+  const topics = collectTopics(lexicon, read, matches, meanings)
+  const asides = [...new Set(meanings.flatMap((one) => one.asides))]
+  if (topics.length > 0) {
+    const recap = findRecap(read, matches.filter(isFindingMatch))
+    return { ...none, topics, asides, ...(recap ? { recap } : {}), kind: 'finding' }
+  }
+  if (asides.length > 0) return { ...none, asides, kind: 'aside' }
+  const found = classifyAct(read.text, sentences, matches)
   const loose = [...new Set(meanings.flatMap((one) => one.loose))]
-  const vague = kind === 'unclear' || kind === 'courtesy'
-  if (vague && loose.length > 0) return { questions, topics, loose, kind: 'attribute' }
-  const near = kind === 'unclear' && meanings.some((one) => one.nearly)
-  return { questions, topics, loose: [], kind: near ? 'ambiguous' : kind }
+  const vague = ['unclear', 'courtesy', 'unmodelled'].includes(found.kind)
+  if (vague && loose.length > 0) return { ...none, loose, about: read.text, kind: 'attribute' }
+  const near = meanings.find((one) => one.near !== undefined)?.near
+  const expects = expectation(sentences)
+  if (near !== undefined && (found.kind === 'unclear' || found.kind === 'unmodelled'))
+    return { ...none, near, expects, kind: 'ambiguous' }
+  return { ...none, ...found, ...(found.kind === 'unmodelled' ? { expects } : {}) }
 }
 
 const interpreters = perKnowledge((knowledge) => {

@@ -1,0 +1,15 @@
+/** What an answer is made from: the utterance, the knowledge base, and what the patient knows and has said. */
+import type { Knowledge } from '../../../knowledge/knowledge.js'
+import type { PatientContext, Reply } from '../../../patient.js'
+import type { AbsentPolicy } from './recall.js'
+
+/** An answer before the persona's manner and the speaker are applied. */
+export type AnswerDraft = Pick<Reply, 'text' | 'understood' | 'told'>
+
+/** An utterance, and everything its answer depends on. */
+export interface AnswerInput {
+  readonly knowledge: Knowledge
+  readonly utterance: string
+  readonly absentPolicy: AbsentPolicy
+  readonly context: PatientContext
+}

@@ -1,0 +1,132 @@
+/**
+ * Attributes of a complaint that the base does not model: where, how bad, what brings it on. Each patient has one
+ * answer, drawn by the seed without regard to the disease, so that it says nothing of it and never changes.
+ */
+import type { FindingAttribute, Knowledge } from '../../../knowledge/knowledge.js'
+import type { PatientContext } from '../../../patient.js'
+import { pick, uniformInt } from '../../../seed.js'
+import type { SentenceBank } from './stock-sentences.js'
+
+/** Each inner list is one fact in several words. */
+type Facts = readonly SentenceBank[]
+
+const fact = (en: readonly string[], zh: readonly string[]): SentenceBank => ({ en, zh })
+
+const general: { readonly [attribute in FindingAttribute]: Facts } = {
+  onset: [
+    fact(['It came on bit by bit.', 'It crept up slowly.'], ['慢慢起来的。', '一点一点来的。']),
+    fact(
+      ['It came on fairly quickly.', 'It started rather quickly.'],
+      ['来得比较快。', '起得挺快的。'],
+    ),
+  ],
+  duration: [
+    fact(
+      ['About as long as all the rest.', 'Since all this began.'],
+      ['跟这次不舒服一块儿开始的。', '就是从这次不舒服起。'],
+    ),
+  ],
+  severity: [
+    fact(
+      ['Moderate, I can put up with it.', 'Bearable, but annoying.'],
+      ['还能忍，就是挺烦人。', '中等吧，受得了。'],
+    ),
+    fact(
+      ['Bad enough to bother me all day.', 'It does get in the way of things.'],
+      ['挺影响我做事的。', '挺厉害，老惦记着它。'],
+    ),
+  ],
+  site: [
+    fact(
+      ['Just the one spot, always the same.', 'Always in the same place.'],
+      ['就这一块，没换过地方。', '老是这个地方。'],
+    ),
+  ],
+  character: [
+    fact(
+      [
+        'Hard to describe, it is just unpleasant.',
+        'I lack the words for it, it is just not right.',
+      ],
+      ['说不好，反正就是难受。', '形容不上来，就是不得劲。'],
+    ),
+    fact(
+      ['Nothing special about it, just as you would imagine.', 'Just the ordinary kind.'],
+      ['也没什么特别的，就那样。', '就一般的那种感觉。'],
+    ),
+  ],
+  radiation: [
+    fact(
+      ['No, it stays where it is.', 'No, it does not go anywhere else.'],
+      ['不往别处去。', '就这儿，别的地方没有。'],
+    ),
+  ],
+  aggravating: [
+    fact(
+      ['Nothing in particular makes it worse.', 'I have found nothing that sets it off.'],
+      ['没发现什么会让它加重。', '说不上跟什么有关系。'],
+    ),
+    fact(
+      ['It is worse when I am tired.', 'When I overdo things, it gets worse.'],
+      ['累着了就重一些。', '一劳累就明显点。'],
+    ),
+  ],
+  relieving: [
+    fact(
+      ['Nothing really helps.', 'I have found nothing that eases it.'],
+      ['没什么能缓解的。', '怎么着都差不多。'],
+    ),
+    fact(
+      ['A rest helps a little.', 'It eases a bit when I lie down and rest.'],
+      ['歇一歇能好一点。', '躺下休息会轻一些。'],
+    ),
+  ],
+  timing: [
+    fact(
+      ['It comes and goes.', 'On and off, not all the time.'],
+      ['一阵一阵的，不是一直有。', '时有时无。'],
+    ),
+    fact(
+      ['It is there most of the time.', 'More or less all the time.'],
+      ['差不多一直都有。', '基本上没断过。'],
+    ),
+  ],
+}
+
+/** For pain, instead of the general facts. */
+const ofPain: Partial<{ readonly [attribute in FindingAttribute]: Facts }> = {
+  severity: [4, 5, 6, 7].map((n) =>
+    fact(
+      [`About ${n} out of 10.`, `I would say a ${n} out of 10.`],
+      [`十分的话，大概${n}分。`, `有${n}分吧，满分十分。`],
+    ),
+  ),
+  character: [
+    fact(['A dull kind of ache.', 'It is a dull ache.'], ['隐隐的疼。', '就是那种闷闷的疼。']),
+    fact(
+      ['More of a sharp pain.', 'It is rather sharp.'],
+      ['有点像针扎似的疼。', '是那种尖尖的疼。'],
+    ),
+  ],
+}
+
+const painful = /\b(?:pain|ache|aches|headache|sore)\b|疼|痛/
+
+/** Whether a finding is a kind of pain, by its name. */
+export const isPain = ({ finding }: Knowledge, id: string): boolean => {
+  const name = finding.get(id)?.name
+  return name !== undefined && (painful.test(name.en.toLowerCase()) || painful.test(name.zh))
+}
+
+/** The patient's answer about an attribute of a complaint that is not modelled. */
+export function defaultAttribute(
+  knowledge: Knowledge,
+  complaint: string,
+  attribute: FindingAttribute,
+  { seed, language, dialogue }: PatientContext,
+): string {
+  const facts = (isPain(knowledge, complaint) ? ofPain[attribute] : undefined) ?? general[attribute]
+  const drawn = facts[uniformInt(facts.length, seed, 'default', complaint, attribute)]
+  const texts = drawn?.[language] ?? []
+  return pick(texts, seed, 'default-words', complaint, attribute, dialogue.length)
+}

@@ -1,0 +1,52 @@
+/** Replies to utterances that ask about no finding: topics the base does not model, and acts of conversation. */
+import { dialLevel } from '../../../persona.js'
+import type { ParsedUtterance } from '../nlu/parsed-utterance.js'
+import type { AnswerDraft, AnswerInput } from './answer-input.js'
+import { answerAsides, speechSentence } from './aside-answers.js'
+import { pickFresh } from './fresh.js'
+import { closedGate, reportedState } from './recall.js'
+import { hasIllnessSentences, unknownTopicSentences } from './speech-sentences.js'
+import { joinSentences } from './stock-sentences.js'
+
+/** Whether a vague question can be denied: what it may have meant is no secret, and the patient does not have it. */
+function isSafelyDenied(id: string, { knowledge, context, absentPolicy }: AnswerInput): boolean {
+  const finding = knowledge.finding.get(id)
+  if (!finding || finding.stigma > 0 || finding.knownBy === 'exam') return false
+  const closed = closedGate(knowledge, finding, context.view) !== undefined
+  return reportedState(finding, closed, context, absentPolicy) === 'absent'
+}
+
+/** Answers a question whose topic is unknown. */
+function answerUnknownTopic({ expects = 'content' }: ParsedUtterance, input: AnswerInput) {
+  const { context } = input
+  const bank = unknownTopicSentences[expects][context.language]
+  const brief = dialLevel(context.view.persona, 'terse') >= 2 ? bank.slice(0, 3) : bank
+  const text = pickFresh(brief, context, ['unmodelled', context.dialogue.length])
+  return { text, understood: 'unknown', told: [] } as const
+}
+
+/** The reply to an utterance without a finding; undefined for one that only a stock sentence answers. */
+export function answerConversation(
+  parsed: ParsedUtterance,
+  input: AnswerInput,
+): AnswerDraft | undefined {
+  const { kind, asides, speech, near } = parsed
+  const { context } = input
+  if (kind === 'aside') {
+    const { sentences, told, how } = answerAsides(asides, input)
+    return { text: joinSentences(sentences, context.language), understood: how, told }
+  }
+  if (speech === 'has-illness') {
+    const bank = hasIllnessSentences[context.language]
+    const text = pickFresh(bank, context, ['illness', context.dialogue.length])
+    return { text, understood: 'refused', told: [] }
+  }
+  if (kind === 'advice' || kind === 'courtesy')
+    return {
+      text: speechSentence(speech ?? 'agreement', context),
+      understood: 'courtesy',
+      told: [],
+    }
+  const denied = kind === 'ambiguous' && near !== undefined && isSafelyDenied(near, input)
+  return kind === 'unmodelled' || denied ? answerUnknownTopic(parsed, input) : undefined
+}

@@ -1,0 +1,39 @@
+/** The dialogue act of an utterance that asks about no finding, and what kind of answer it expects. */
+import type { PhraseMatch } from '../../../text/phrase-search.js'
+import * as act from './acts.js'
+import { classifySpeech } from './conversation.js'
+import type { LexiconEntry } from './lexicon.js'
+import type { Expectation, ParsedUtterance } from './parsed-utterance.js'
+import type { Sentence } from './sentences.js'
+
+/** The dialogue act of an utterance that asks about no finding. */
+export function classifyAct(
+  text: string,
+  sentences: readonly Sentence[],
+  matches: readonly PhraseMatch<LexiconEntry>[],
+): Pick<ParsedUtterance, 'kind' | 'speech'> {
+  const named = (kind: LexiconEntry['kind']) => matches.some(({ value }) => value.kind === kind)
+  const asked = sentences.filter(({ inquires, fragment }) => inquires || fragment)
+  const asks = sentences.some(({ inquires }) => inquires)
+  const past = act.history.test(text)
+  if (act.diagnosisRequest.test(text) && !past) return { kind: 'diagnosis-request' }
+  if (asked.some((one) => act.openQuestion.test(one.text) && !act.wholeIllness.test(one.text)))
+    return { kind: 'open' }
+  if (named('disease') && asks && !past)
+    return act.hasIllness.test(text)
+      ? { kind: 'diagnosis-request', speech: 'has-illness' }
+      : { kind: 'diagnosis-request' }
+  const speech = classifySpeech(text, sentences)
+  if (speech !== undefined && speech !== 'agreement') return { kind: 'courtesy', speech }
+  if (named('exam') || act.examTalk.test(text)) return { kind: 'exam-request' }
+  if (act.advice.test(text)) return { kind: 'advice', speech: 'agreement' }
+  if (speech !== undefined) return { kind: 'courtesy', speech }
+  return { kind: asks && act.isWorded(text) ? 'unmodelled' : 'unclear' }
+}
+
+/** What an utterance whose topic is unknown expects for an answer, by its last question. */
+export function expectation(sentences: readonly Sentence[]): Expectation {
+  const last = sentences.findLast(({ inquires }) => inquires)?.text ?? ''
+  if (act.asksIfInOrder(last)) return 'yes'
+  return act.isQuestionClause(last) ? 'no' : 'content'
+}

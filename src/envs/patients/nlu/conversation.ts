@@ -1,0 +1,99 @@
+/** Acts of conversation: what a doctor says that asks about no finding, by patterns over the normal form, zh and en. */
+import type { ConversationAct } from '../../../knowledge/knowledge.js'
+import { isWorded } from './acts.js'
+import type { Sentence } from './sentences.js'
+
+/** How an utterance without a topic is answered. */
+export type SpeechAct = ConversationAct | 'has-illness'
+
+/** Patterns by act, the most telling first. */
+const acts: readonly (readonly [ConversationAct, RegExp])[] = [
+  [
+    'confirm',
+    /\b(?:is|was) (?:that|this|it) (?:all )?(?:right|correct|so|true|possible)\b|^(?:correct|isnt it|arent you|dont you|havent you|has it|have you|do you|are you|did you say|is it)$|是否一致|一致吗|说得对吗|^(?:你好)?请问你?是.{2,6}吗$|是这样吗|对(?:吗|吧|不对)$|没错吧/,
+  ],
+  [
+    'hearing',
+    /\b(?:can|could|do) you (?:still )?(?:hear|see) me\b|\bam i (?:audible|coming through)\b|听(?:得)?(?:见|到|清)(?:我)?(?:说话)?吗|能听(?:见|到|清)/,
+  ],
+  [
+    'any-questions',
+    /\b(?:any|other|more|further|no) (?:other |more |further )?(?:questions?|queries)\b|\b(?:do|did) you have (?:any )?(?:questions?|queries)\b|\b(?:want|like) to ask me\b|\banything (?:else )?you(?:d| would)? (?:like|want) to ask\b|(?:还)?有(?:没有)?(?:什么|其他|别的)?(?:疑问|要问|想问|问题(?:要|想)问|不明白|不清楚)/,
+  ],
+  [
+    'clear',
+    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this|you feel about (?:that|this))(?: \w+)?(?: sound| seem)?\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|\bthat (?:ok|okay|alright)$|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?:这样|可以|行|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)/,
+  ],
+  [
+    'readiness',
+    /\b(?:private|quiet|safe|secure|comfortable|confidential|suitable) (?:and \w+ )?(?:place|space|room|location|conversation)\b|\b(?:place|space|room|location) thats\b|\b(?:ok|okay|able|free|happy|alright|good time) to (?:talk|speak|chat|start|begin|carry on|go ahead)\b|\bshall we (?:start|begin)\b|\bshould we (?:start|begin)\b|(?:方便|可以|能)(?:说话|聊|开始|谈)/,
+  ],
+  [
+    'repeat',
+    /\b(?:repeat|say) (?:that|it)(?: again)?\b|\b(?:catch|hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再说一(?:遍|次)|没听(?:清|见|到)/,
+  ],
+  [
+    'consent',
+    /\b(?:id|i would|id just|i) (?:like|want|need) to (?:just )?(?:examine|have a (?:look|listen|feel)|listen|check|feel|take a look|look at|press|measure)\b|\b(?:can|could|may|shall|let) (?:i|me|us|we)(?: \w+)? (?:examine|have a (?:look|listen|feel)|listen|check your|feel your|take a look|take your|look (?:at|in|inside)|press)\b|^(?:please |just |now |and |can you |could you |would you )*(?:take a deep|breathe|roll up|lie (?:down|back)|sit up|open (?:your|wide)|stick out|turn (?:over|round|your)|lift|hold (?:still|out)|push|squeeze|follow my|look (?:up|down|at))\b|我(?:来|先|再|要|得)?(?:给你|帮你)?(?:听|摸|按|看看|检查一下|查一下|量|测)|(?:张|深)(?:开|大)?(?:嘴|吸)|躺(?:下|好|平)|把(?:袖子|衣服|裤子)/,
+  ],
+  [
+    'parting',
+    /\b(?:bye|goodbye|see you|all the best|take care(?: now)?|have a (?:good|nice|lovely)|wish you|good luck|catch up (?:soon|then)|nice (?:to|talking|speaking)|speak (?:soon|then))\b|再见|慢走|回头见|早日康复|保重/,
+  ],
+  [
+    'thanks',
+    /\b(?:thank you|thanks|much appreciated|youre welcome|my pleasure|glad i could help)\b|谢谢|感谢|多谢|辛苦/,
+  ],
+  [
+    'sympathy',
+    /\b(?:sorry to (?:hear|)|sorry (?:about|for) (?:that|your)|that must be|must have been|sounds (?:awful|horrible|difficult|hard|nasty|unpleasant|like youve)|oh dear|poor (?:you|thing)|i (?:can )?(?:understand|imagine|appreciate|see) (?:how|that|why|your|its)|frustrating|i feel for you|bless you)\b|(?:能|特别|很|确实)?理解(?:你)?|(?:真|挺|很|够)(?:难受|不容易|辛苦|受罪|遭罪)|不好受|心疼/,
+  ],
+  ['apology', /\b(?:apologi[sz]e|apologies|sorry)\b|不好意思|抱歉|对不起|让你(?:久等|等)/],
+  [
+    'reassurance',
+    /\b(?:dont (?:worry|panic)|no need to (?:worry|panic)|nothing to worry|try not to worry|youre in good hands|rest assured|well (?:sort|get|look after|take care)|well get you|reassur\w+|youll be (?:fine|ok|okay)|its (?:ok|okay|alright|all right))\b|别(?:担心|紧张|着急|急|怕|害怕)|不(?:用|要|必)(?:太)?(?:担心|紧张|着急|怕|害怕)|放心|放松|没(?:关系|事)/,
+  ],
+  [
+    'patience',
+    /\b(?:(?:just )?(?:a|one) (?:moment|second|minute|sec)|bear with me|hold on|take your time|give me a (?:moment|second|minute)|let me (?:just )?(?:write|note|see|think|look|check))\b|稍等|等一下|等我|慢慢(?:说|讲|来|想)|不(?:着)?急|我(?:先)?记(?:一下|下来)/,
+  ],
+  [
+    'greeting',
+    /\b(?:hello|hi|hiya|hey|good (?:morning|afternoon|evening|day)|nice to meet you|come (?:on )?in|take a seat|have a seat|im (?:dr|doctor)|my names|this is (?:dr|doctor)|its (?:dr|doctor))\b|[您你]好|早上好|下午好|晚上好|请(?:坐|进)|我(?:是|姓).{0,12}(?:医生|大夫|医师)|接诊医生|欢迎/,
+  ],
+  [
+    'praise',
+    /\b(?:well done|good (?:job|for you|to (?:hear|know))|glad to hear|thats (?:good|great|fantastic|excellent|brilliant|helpful|perfect|reassuring)|excellent|fantastic|brilliant|perfect|you did the right thing|congratulations)\b|真棒|做得(?:很)?(?:好|对)|不错|很好|太好了|那就好|继续保持/,
+  ],
+]
+
+const backchannel =
+  /^(?:(?:yeah|yes|yep|yup|no|ok|okay|right|sure|fine|good|great|of course|i see|got it|gotcha|mhm|oh|ohh|ah|aha|wow|really|exactly|absolutely|definitely|alright|all right|and|so|but|fair enough|thats fine|thats correct|correct|go on|no problem|indeed|then|well|now|very|lovely|cool|not a problem|that is|it is|it does|is it|like i said|at all) ?)+$|^(?:嗯|哦|噢|啊|好|好的|是|是的|对|对的|行|可以|明白|明白了|知道了|了解|了解了|这样|这样啊|原来如此|没错|然后|那|呢|我知道|清楚了|收到)+$/
+
+/** A word of listening or agreeing in a short statement: "It's Wednesday, OK." */
+const heardWord =
+  /\b(?:ok|okay|yeah|yes|right|alright|sure|fine|great|good|oh|cool|lovely|marvell?ous|no)\b|^(?:嗯|好|哦|行|对)/
+
+/** Characters of the longest backchannel. */
+const maxBackchannel = 60
+
+/** Statements say, ask or want something of a listener; a shorter text without a known word is none. */
+const isStatement = (text: string, sentences: readonly Sentence[]): boolean =>
+  isWorded(text) && sentences.every(({ inquires }) => !inquires)
+
+/** The act of an utterance that asks about no finding; undefined for a question, and for what is no language. */
+export function classifySpeech(
+  text: string,
+  sentences: readonly Sentence[],
+): ConversationAct | undefined {
+  if (text.length <= maxBackchannel && backchannel.test(text)) return 'backchannel'
+  const asks = sentences.filter(({ inquires }) => inquires).map((one) => one.text)
+  // What an utterance ends with counts: "Hello. Can you hear me?"
+  const read = asks.length > 0 ? asks.join(' ') : text
+  const found = acts.find(([, pattern]) => pattern.test(read))
+  if (found) return found[0]
+  // "I will send it today, OK?"
+  if (asks.length > 0 && asks.every((one) => backchannel.test(one))) return 'agreement'
+  if (asks.length === 0 && heardWord.test(text)) return 'backchannel'
+  return isStatement(text, sentences) ? 'agreement' : undefined
+}

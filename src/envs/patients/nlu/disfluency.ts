@@ -1,0 +1,21 @@
+/** Spoken language: removes hesitations, false starts and immediate repetitions before an utterance is interpreted. */
+
+const hesitation =
+  /(?<![\w'’])(?:u+h*m+|u+h+|e+r+m*|a+h+|h+m+|m+h+m+|mm+(?:[- ]?hmm+)?)(?![\w'’])[,.]*|(?<![\w'’])(?:you know|i mean|sort of|kind of like|y'know),/giu
+const hanHesitation = /(?:呃|额|唔)+[，,…]*|(?<=^|[，。！？,])(?:嗯|那个|这个|就是)+[，,…]+/gu
+/** One to four words said twice: "have you, have you had", "it's it's". */
+const repetition = /(?<![\w'’])((?:[\w'’]+ ){0,3}[\w'’]+)(?:[,.…]* \1(?![\w'’]))+/giu
+/** Marks left over with nothing between them, as in transcripts of poor sound. */
+const leftovers = /(?<=^|[.,?!])\s*[.,]+(?=\s|$)/g
+
+/** The utterance as it was meant; unchanged where nothing in it is spoken language. */
+export function removeDisfluencies(text: string): string {
+  const latin = /[a-z]/i.test(text)
+  const plain = latin
+    ? text
+        .replace(hesitation, '')
+        .replace(/\s{2,}/g, ' ')
+        .replace(repetition, '$1')
+    : text.replace(hanHesitation, '')
+  return plain.replace(leftovers, '').trim()
+}

@@ -1,0 +1,43 @@
+/** What the patient makes of an utterance. */
+import type { FindingAttribute } from '../../../knowledge/knowledge.js'
+import type { SpeechAct } from './conversation.js'
+import type { Topic } from './focus.js'
+
+/** What a question whose topic is unknown expects: a denial, that all is in order, or some information. */
+export type Expectation = 'no' | 'yes' | 'content'
+
+/** An utterance as the patient understands it: its dialogue act and topics. */
+export interface ParsedUtterance {
+  /** The part of the utterance that asks without naming a complaint, in normal form. */
+  readonly about?: string
+  /** Number of questions in it. */
+  readonly questions: number
+  /** What it asks about, in the order of the utterance. */
+  readonly topics: readonly Topic[]
+  /** Attributes it asks for without naming a complaint. */
+  readonly loose: readonly FindingAttribute[]
+  /** Topics that no finding answers, by the ids of the knowledge base. */
+  readonly asides: readonly string[]
+  /** What it may have meant, where it was similar to a finding but not enough. */
+  readonly near?: string
+  /** Findings that it says the patient does not have, where it is a recap. */
+  readonly recap?: ReadonlySet<string>
+  /** What an utterance that asks for something unknown expects. */
+  readonly expects?: Expectation
+  /** What kind of conversation it is, where it asks about no finding. */
+  readonly speech?: SpeechAct
+  /** The dialogue act. */
+  readonly kind:
+    | 'finding'
+    | 'attribute'
+    | 'aside'
+    | 'unmodelled'
+    | 'open'
+    | 'diagnosis-request'
+    | 'injection'
+    | 'exam-request'
+    | 'advice'
+    | 'courtesy'
+    | 'ambiguous'
+    | 'unclear'
+}

@@ -1,0 +1,26 @@
+/** Recaps: a doctor says what they understood and asks whether it is right: "So no fever, but a cough, right?". */
+import type { NormalisedText } from '../../../text/phrase-search.js'
+import type { FindingMatch } from './finding-match.js'
+
+const closing =
+  /\b(?:right|correct|yeah|yes|is that (?:right|correct|so|it|true)|is that correct|have i got that right|did i get that right|isnt it|dont you|havent you|arent you)$|(?:对吗|对吧|对不对|是吧|是吗|没错吧|是这样吗)$/
+const beginning =
+  /^(?:(?:ok|okay|right|so|well|and|just|good|alright) )*(?:so |to (?:recap|summari[sz]e|confirm)|let me (?:recap|summari[sz]e|check)|you (?:said|say|mentioned|told|have|ve|are|re|had|dont|havent|cant)|youve|youre|no |not |theres no)|^(?:好的?|嗯|那|那么)*(?:所以|也就是说|总结|我(?:再)?(?:确认|总结|重复)|刚才|你(?:刚才|刚刚|说|是|没|这次|现在)|除了|没有|不)/
+const negation =
+  /(?:\b(?:no|not|without|dont|havent|hasnt|doesnt|didnt|arent|isnt|never|nor|or any)(?: \w+){0,3} |(?:没有?|无|不|未)[^，]{0,4})$/
+
+/**
+ * The findings that a recap says the patient does not have; undefined for an utterance that is no recap.
+ * @param found the phrases in the text that name findings
+ */
+export function findRecap(
+  { text, clauses }: NormalisedText,
+  found: readonly FindingMatch[],
+): ReadonlySet<string> | undefined {
+  if (!closing.test(text) || !beginning.test(text)) return undefined
+  const denied = found.filter(({ start }) => {
+    const clause = clauses.find((one) => start >= one.start && start < one.end)
+    return negation.test(text.slice(clause?.start ?? 0, start))
+  })
+  return new Set(denied.map(({ value }) => value.id))
+}
