@@ -10,7 +10,7 @@ import type { SavedEpisode } from '../../storage/episode-schema.js'
 import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
 import { detectLanguage } from '../../text/word-stems.js'
 import { noFacts } from '../../turn.js'
-import { leaks } from '../leaks/leak.js'
+import { reportLeaks } from '../leaks/leak.js'
 import type { ImportReport, ImportResult } from './import-report.js'
 
 type JsonRow = { readonly value: unknown } | { readonly broken: string }
@@ -169,7 +169,7 @@ export async function importHuatuoRl(path: string): Promise<ImportResult> {
     cases,
     report: {
       ...{ format: 'huatuo-rl', ok: cases.length, ...read, warnings: [] },
-      leaks: cases.flatMap((truth) => leaks(truth).map((leak) => ({ case: truth.id, ...leak }))),
+      leaks: reportLeaks(cases),
       ...{ licence: questionLicence, redistributable: false },
     },
   }

@@ -11,7 +11,7 @@ import type { Case } from '../../case.js'
 import { caseSchema } from '../../storage/case-schema.js'
 import { detectLanguage } from '../../text/word-stems.js'
 import type { Language } from '../../turn.js'
-import { leaks } from '../leaks/leak.js'
+import { reportLeaks } from '../leaks/leak.js'
 import type { ImportReport, ImportResult } from './import-report.js'
 import { readParquet } from './parquet.js'
 import { parseRecordedGold } from './recorded-gold.js'
@@ -190,12 +190,6 @@ function groupConsultations(
   return [...found.values()]
 }
 
-/** Leaks of a case, except in recorded questions: those are the doctor's own words and no patient says them. */
-const reportLeaks = (truth: Case): ImportReport['leaks'] =>
-  leaks(truth)
-    .filter(({ where }) => !/\.question\.(?:zh|en)$/.test(where))
-    .map((leak) => ({ case: truth.id, ...leak }))
-
 /**
  * Imports an MTMedDialog Parquet file. Cases come in the order of their first rows; a consultation has the same id in
  * every file that contains it.
@@ -216,7 +210,7 @@ export async function importMtmeddialog(path: string): Promise<ImportResult> {
     cases,
     report: {
       ...{ format: 'mtmeddialog', ok: cases.length, rows: rows.length, skipped, warnings },
-      ...{ leaks: cases.flatMap(reportLeaks), licence, redistributable: false },
+      ...{ leaks: reportLeaks(cases), licence, redistributable: false },
     },
   }
 }
