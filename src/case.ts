@@ -25,6 +25,17 @@ export const findingKinds = [
   'pathology',
 ] as const
 
+/** What a passage of a written record is about, for questions by kind ("any allergies?"). */
+export const recordTopics = [
+  ...(['complaint', 'course', 'system', 'past', 'surgery', 'transfusion', 'infection'] as const),
+  ...(['allergy', 'medicine', 'smoking', 'alcohol', 'habits', 'menstrual', 'births'] as const),
+  ...(['family', 'job', 'marriage', 'home', 'age', 'sex', 'name'] as const),
+  ...(['idea', 'concern', 'expectation', 'other'] as const),
+] as const
+
+/** One of {@link recordTopics}. */
+export type RecordTopic = (typeof recordTopics)[number]
+
 /** A text in one language or both. */
 export interface Text {
   readonly zh?: string | undefined
@@ -55,6 +66,8 @@ export interface Finding {
   /** A recorded dialogue's own words: the doctor's question and the patient's answer. */
   readonly question?: Text | undefined
   readonly utterance?: Text | undefined
+  /** What a passage of a written profile is about; a recorded exchange has its question instead. */
+  readonly topic?: RecordTopic | undefined
 }
 
 /** Result of an examination, fixed when the case was made. */
@@ -245,6 +258,9 @@ export const graderView = (truth: Case): GraderView => ({
   gold: truth.gold,
   provenance: truth.provenance,
 })
+
+/** Id of the diagnosis of a recorded case whose diagnosis nobody wrote down: nothing a doctor names is right or wrong. */
+export const unrecordedDiagnosis = 'not-recorded'
 
 /** The primary diagnosis: the one with that role, or else the first. */
 export function primaryDiagnosis(gold: Gold): Gold['dx'][number] {

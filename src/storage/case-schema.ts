@@ -3,7 +3,7 @@
  * than all other work up to the first step. The descriptions go into the JSON Schema and `docs/case-format.md`.
  */
 import { z } from 'zod'
-import { type Case, codeSystems, findingKinds } from '../case.js'
+import { type Case, codeSystems, findingKinds, recordTopics } from '../case.js'
 import { type Dial, dials } from '../persona.js'
 
 const name = z.string().min(1)
@@ -53,6 +53,12 @@ export const findingSchema = z.object({
       "The doctor's question in a recorded dialogue; with it the recorded patient answers.",
     ),
   utterance: textSchema.optional().describe("The patient's own words for it."),
+  topic: z
+    .enum(recordTopics)
+    .optional()
+    .describe(
+      'What a passage of a written profile is about; with it the recorded patient answers.',
+    ),
 })
 
 const examResultSchema = z.object({

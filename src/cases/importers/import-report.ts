@@ -14,6 +14,8 @@ export interface ImportReport {
   /** Skipped rows, counted from 0, with the path inside the row and the reason. */
   readonly skipped: readonly {
     readonly row: number
+    /** Line in the file, from 1, in formats of one row a line. */
+    readonly line?: number
     readonly path: string
     readonly reason: string
   }[]

@@ -1,5 +1,5 @@
 /** Mines an action space from recorded dialogues: the questions and diagnoses of their doctors. */
-import { type Case, primaryDiagnosis } from '../../case.js'
+import { type Case, primaryDiagnosis, unrecordedDiagnosis } from '../../case.js'
 import { Fault } from '../../error.js'
 import { type ActionSpace, actionSpace } from '../../knowledge/action-space.js'
 import { wordStems } from '../../text/word-stems.js'
@@ -113,7 +113,9 @@ function commonQuestions(wordings: readonly Wording[], most: number): string[] {
 function commonDiagnoses(cases: readonly Case[], language: Language, most: number): Action[] {
   const names = new Map<string, number>()
   const advice = new Map<string, Map<string, number>>()
-  for (const { gold } of cases) {
+  const graded = cases.filter(({ gold }) => primaryDiagnosis(gold).id !== unrecordedDiagnosis)
+  // Without any, a doctor still needs a way to end.
+  for (const { gold } of graded.length > 0 ? graded : cases) {
     const name = primaryDiagnosis(gold).name[language]
     if (name === undefined) continue
     increment(names, name)

@@ -1,5 +1,12 @@
 /** Leak check: finds names of the gold diagnosis in the texts that the doctor, patient and examiner views hold. */
-import { type Case, doctorView, examinerView, patientView, type Text } from '../../case.js'
+import {
+  type Case,
+  doctorView,
+  examinerView,
+  patientView,
+  type Text,
+  unrecordedDiagnosis,
+} from '../../case.js'
 import type { Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { containsPhrase } from '../../text/phrase-search.js'
@@ -28,7 +35,7 @@ function diagnosisPhrases({ name, aliases, codes }: NamedDiagnosis): readonly st
 
 /** Phrases that give away a gold diagnosis of a case, in lower case. */
 export const secretPhrases = ({ gold }: Case): readonly string[] => [
-  ...new Set(gold.dx.flatMap(diagnosisPhrases)),
+  ...new Set(gold.dx.filter(({ id }) => id !== unrecordedDiagnosis).flatMap(diagnosisPhrases)),
 ]
 
 type LocatedTexts = Generator<readonly [where: string, text: string]>
@@ -45,12 +52,11 @@ function* doctorTexts(truth: Case): LocatedTexts {
   yield* locateText('doctor.demographics.relation', demographics.relation)
 }
 
+/** What the patient and the examiner say in a record; its questions are the doctor's own words. */
 function* recordedTexts(truth: Case): LocatedTexts {
   for (const { view, findings } of [patientView(truth), examinerView(truth)])
-    for (const { id, question, utterance } of findings.values()) {
-      yield* locateText(`${view}.findings.${id}.question`, question)
+    for (const { id, utterance } of findings.values())
       yield* locateText(`${view}.findings.${id}.utterance`, utterance)
-    }
   for (const result of examinerView(truth).results.values())
     yield* locateText(`examiner.results.${result.exam}.report`, result.report)
 }
@@ -131,3 +137,9 @@ export function leaks(truth: Case, knowledge?: Knowledge): readonly Leak[] {
     ...(knowledge ? sentenceLeaks(truth, knowledge) : []),
   ]
 }
+
+/** The leaks of several cases, each with its case's id: the count that every importer reports. */
+export const reportLeaks = (
+  cases: readonly Case[],
+): readonly (Leak & { readonly case: string })[] =>
+  cases.flatMap((truth) => leaks(truth).map((leak) => ({ case: truth.id, ...leak })))

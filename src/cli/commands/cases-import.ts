@@ -14,7 +14,7 @@ interface ImportFlags extends CaseFlags {
   readonly out: string
 }
 
-function importText(what: string, report: ImportReport): string {
+function importText(file: string, what: string, report: ImportReport): string {
   const { ok, rows, skipped, warnings, leaks: found, licence, redistributable } = report
   const listed = <T>(list: readonly T[], text: (item: T) => string): string[] =>
     firstLines(list.map(text), 'all of them with --json').map((line) => `  ${line}`)
@@ -24,11 +24,13 @@ function importText(what: string, report: ImportReport): string {
       [what, `${ok}`],
       ['rows skipped', `${skipped.length}`],
       ['warnings', `${warnings.length}`],
-      ['leaks', `${found.length}`],
+      ['leaks', `${found.length} in ${new Set(found.map((leak) => leak.case)).size} cases`],
       ['redistributable', redistributable ? 'yes' : 'no'],
     ]),
     ...(skipped.length > 0 ? ['', 'Skipped'] : []),
-    ...listed(skipped, ({ row, path, reason }) => `row ${row}: ${path}: ${reason}`),
+    ...listed(skipped, ({ row, line, path, reason }) =>
+      line === undefined ? `row ${row}: ${path}: ${reason}` : `${file}:${line}: ${path}: ${reason}`,
+    ),
     ...(warnings.length > 0 ? ['', 'Warnings'] : []),
     ...listed(warnings, ({ row, message }) =>
       row === undefined ? message : `row ${row}: ${message}`,
@@ -74,7 +76,7 @@ export async function importCases(
     )
   await writeImported(flags.out, imported)
   const what = episodes ? 'episodes' : 'cases'
-  await out.say(importText(what, report))
+  await out.say(importText(file, what, report))
   await out.note(`\n${report.ok} ${what} in ${flags.out}`)
   if (flags.json) await out.document(report)
   return 0

@@ -28,12 +28,13 @@ export function addCases(program: Command, declare: Declare): void {
     says: 'Imports a published data set as a case file, or as episodes to imitate (huatuo-sft), and reports what was left out and why.',
     load: async () => (await import('../commands/cases-import.js')).importCases,
     examples: [
+      'cases import --format dialogues consultations.jsonl --out cases.jsonl',
       'cases import --format mtmeddialog sft_val.parquet --out cases.jsonl',
       'cases import --format huatuo-sft sft.json --out demonstrations.jsonl',
     ],
   })
     .argument('<file>', 'the file to read')
-    .requiredOption('--format <NAME>', 'mtmeddialog, huatuo-rl or huatuo-sft')
+    .requiredOption('--format <NAME>', 'dialogues, mtmeddialog, huatuo-rl or huatuo-sft')
     .requiredOption('--out <FILE>', 'the file to write, whole or not at all')
   addCheckAndShow(cases, declare)
 }

@@ -1,22 +1,25 @@
 /** Credit for the diagnosis: accuracy, and partial credit by acceptable alternatives, then by nearness in ICD-10. */
-import type { Gold } from '../../case.js'
+import { type Gold, primaryDiagnosis, unrecordedDiagnosis } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
-import { ok, type Part, type Reward } from '../../reward.js'
+import { notApplicable, ok, type Part, type Reward } from '../../reward.js'
 import { unitReward } from '../define.js'
 import { findInGold, goldIndex } from './diagnosis-list.js'
 import { readMention } from './disease-names.js'
 import { type Formulary, type FormularyOptions, findInFormulary } from './formulary.js'
 import { type Icd10Nearness, icd10Codes, icd10Nearness } from './icd10.js'
 
+const isUnrecorded = (gold: Gold): boolean => primaryDiagnosis(gold).id === unrecordedDiagnosis
+
 /**
  * 1 where the diagnosis is a name, alias, id or ICD-10 code of the primary gold diagnosis, compared whole
- * (`disease-names.ts`); 0 for any other, a list, a denial or none.
+ * (`disease-names.ts`); 0 for any other, a list, a denial or none. Not applicable where none was recorded.
  */
 export const diagnosisAccuracy = (): Reward =>
   unitReward(
     'diagnosis-accuracy',
     'whole-entity match against an alias table, after MIMIC-CDM (Hager et al. 2024)',
     (episode, { gold }) => {
+      if (isUnrecorded(gold)) return notApplicable
       const given = diagnosisOf(episode)
       if (!given) return ok(0, 'no diagnosis')
       const mention = readMention(given.diagnosis)
@@ -65,7 +68,7 @@ function credit(
  * Partial credit for the diagnosis: 1 for the primary gold diagnosis; else the credit from the case's list of acceptable
  * ones; else the ICD-10 tier between the disease named (through the formulary, or written as a code) and the gold one:
  * same code 1, category .8, block .4, chapter .15. A disease milder by two severity classes or more earns nothing,
- * listed or not: calling a heart attack indigestion is not nearly right.
+ * listed or not: calling a heart attack indigestion is not nearly right. Not applicable where none was recorded.
  * @throws RangeError for a tier that is not within [0, 1]
  */
 export function partialCredit({
@@ -80,6 +83,7 @@ export function partialCredit({
     'partial-credit',
     'acceptable list, then ICD-10 tiers, with a guard against dangerous under-calls',
     (episode, { gold }) => {
+      if (isUnrecorded(gold)) return notApplicable
       const said = diagnosisOf(episode)
       return said ? credit(said.diagnosis, gold, { formulary, tiers }) : ok(0, 'no diagnosis')
     },

@@ -1,133 +1,132 @@
-/** Retrieval of the recorded exchanges that are most similar to a question, by the words they share. */
-import type { Finding, PatientView } from '../../../case.js'
-import { wordStems } from '../../../text/word-stems.js'
+/** The recorded passages of a case, indexed by their words and by what they are about. */
+import type { Finding, PatientView, Text } from '../../../case.js'
+import {
+  type Concepts,
+  contentWords,
+  ownFrames,
+  questionConcepts,
+  statementConcepts,
+} from './concepts.js'
 
-/** Added to the score, times the share of the question's words that the recorded answer has. */
-const answerWeight = 0.35
-/** Document frequency, in exchanges, of a word that no exchange of the record has. */
+/** Document frequency, in passages, of a word that no passage of the record has. */
 const unseenFrequency = 0.7
-const tie = 1e-9
 
-type WordSet = ReadonlySet<string>
+/** Words or concepts. */
+export type WordSet = ReadonlySet<string>
+/** Inverse document frequency of a word. */
+export type Weight = (word: string) => number
 
-interface RecordedExchange {
-  readonly finding: Finding
+/** Something recorded: an exchange, a passage of a profile, or a sentence of the complaint (which is no finding). */
+export interface Passage {
+  readonly finding?: Finding
+  readonly text: Text
   readonly question: WordSet
-  readonly sentences: readonly WordSet[]
-  readonly answer: WordSet
+  /** Words and concepts of each question of the exchange. */
+  readonly asked: readonly { readonly words: WordSet; readonly concepts: WordSet }[]
+  readonly words: WordSet
+  /** Concepts of what is said, with the topic. */
+  readonly said: WordSet
+  /** Those, and for an exchange those of what was asked. */
+  readonly concepts: WordSet
 }
 
-/** The recorded exchanges that match a question best. */
-export interface ExchangeMatch {
-  /** Similarity from 0 to 1. */
-  readonly score: number
-  /** Findings of all exchanges with that score, the most similar whole question first. */
-  readonly findings: readonly Finding[]
-}
-
-/** The recorded exchanges of a case, indexed for retrieval. */
+/** The recorded passages of a case, indexed for retrieval. */
 export interface DialogueRecord {
-  readonly findings: readonly Finding[]
-  readonly exchanges: readonly RecordedExchange[]
+  readonly view: Pick<PatientView, 'findings' | 'complaint'>
+  readonly passages: readonly Passage[]
   /** Inverse document frequency of a word. */
-  readonly weight: (word: string) => number
+  readonly weight: Weight
 }
 
-const wordSet = (text: string): WordSet => new Set(wordStems(text))
-const splitSentences = (text: string): string[] =>
-  text.split(/(?<=[.?!;。？！；])\s*|\n/).filter((sentence) => sentence.trim() !== '')
-const wordSets = (texts: readonly string[]): WordSet[] =>
-  texts.map(wordSet).filter(({ size }) => size > 0)
-const bothLanguages = (text: {
-  readonly zh?: string | undefined
-  readonly en?: string | undefined
-}) => [text.zh, text.en].filter((part) => part !== undefined).join('\n')
+/** The words of a text that tell it from others. */
+export const wordSet = (text: string): WordSet => new Set(contentWords(text))
 
-function indexRecord(findings: readonly Finding[]): DialogueRecord {
-  const exchanges = findings.flatMap((finding): RecordedExchange[] => {
-    if (!finding.utterance) return []
-    const question = bothLanguages(finding.question ?? {})
-    return [
-      {
-        finding,
-        question: wordSet(question),
-        sentences: wordSets(splitSentences(question)),
-        answer: wordSet(bothLanguages(finding.utterance)),
-      },
-    ]
-  })
+/** The sentences of a text. */
+export const splitSentences = (text: string): string[] =>
+  text.split(/(?<=[.?!;。？！；])\s*|\n/).filter((sentence) => sentence.trim() !== '')
+
+const bothLanguages = (text: Text): string =>
+  [text.zh, text.en].filter((part) => part !== undefined).join('\n')
+
+/** All concepts of a question, in one set. */
+export const conceptSet = ({ aspects, symptoms, frames }: Concepts): WordSet =>
+  new Set([...aspects, ...symptoms, ...frames])
+
+/** Whether a concept is a part of a history that answers only for itself. */
+export const isOwnFrame = (concept: string): boolean =>
+  concept.startsWith('@') && ownFrames.has(concept.slice(1))
+
+/** Topics whose passages may be about any part of a history. */
+const mixedTopics: ReadonlySet<string> = new Set(['other', 'habits', 'course'])
+
+function indexExchange(finding: Finding, utterance: Text): Passage {
+  const question = bothLanguages(finding.question ?? {})
+  const words = bothLanguages(utterance)
+  const sentences = splitSentences(question)
+  const questions = sentences.filter((sentence) => /[?？]/.test(sentence))
+  const asked = (questions.length > 0 ? questions : sentences)
+    .map((sentence) => ({
+      words: wordSet(sentence),
+      concepts: conceptSet(questionConcepts(sentence)),
+    }))
+    .filter(({ words, concepts }) => words.size + concepts.size > 0)
+  const { topic } = finding
+  // The words of a passage of one topic do not make it one of another.
+  const own = statementConcepts(words).filter(
+    (concept) => topic === undefined || mixedTopics.has(topic) || !isOwnFrame(concept),
+  )
+  const said = new Set([...own, ...(topic === undefined ? [] : [`@${topic}`])])
+  return {
+    ...{ finding, text: utterance, question: wordSet(question), asked, words: wordSet(words) },
+    said,
+    concepts: new Set([...asked.flatMap(({ concepts }) => [...concepts]), ...said]),
+  }
+}
+
+/** The sentences of the complaint: they answer what the doctor could have read. */
+const indexComplaint = (complaint: Text): Passage[] =>
+  (['zh', 'en'] as const).flatMap((language) =>
+    splitSentences(complaint[language] ?? '')
+      .filter((sentence) => !/[?？]\s*$/.test(sentence))
+      .map((sentence) => {
+        const concepts = new Set(statementConcepts(sentence))
+        return {
+          text: { [language]: sentence.trim() },
+          ...{ question: new Set<string>(), asked: [], words: wordSet(sentence) },
+          ...{ said: concepts, concepts },
+        }
+      }),
+  )
+
+function indexRecord(view: DialogueRecord['view']): DialogueRecord {
+  const exchanges = [...view.findings.values()].flatMap((finding) =>
+    finding.utterance ? [indexExchange(finding, finding.utterance)] : [],
+  )
+  const passages = [...exchanges, ...indexComplaint(view.complaint.text)]
   const holding = new Map<string, number>()
-  for (const { question, answer } of exchanges)
-    for (const word of new Set([...question, ...answer]))
+  for (const { question, words } of passages)
+    for (const word of new Set([...question, ...words]))
       holding.set(word, (holding.get(word) ?? 0) + 1)
   return {
-    findings,
-    exchanges,
-    weight: (word) => Math.log(1 + exchanges.length / (holding.get(word) ?? unseenFrequency)),
+    view,
+    passages,
+    weight: (word) => Math.log(1 + passages.length / (holding.get(word) ?? unseenFrequency)),
   }
 }
 
-const records = new WeakMap<Finding, DialogueRecord>()
+const records = new WeakMap<PatientView['complaint'], DialogueRecord>()
 
-/** The indexed record of a case. Views of one case share their findings and therefore their record. */
-export function dialogueRecord({ findings }: PatientView): DialogueRecord {
-  const list = [...findings.values()]
-  const key = list[0]
-  if (!key) return indexRecord([])
-  const known = records.get(key)
-  if (known?.findings.length === list.length && known.findings.every((f, i) => f === list[i]))
-    return known
-  const record = indexRecord(list)
-  records.set(key, record)
+/** The indexed record of a case. Views of one case share their complaint and findings and therefore their record. */
+export function dialogueRecord({ findings, complaint }: PatientView): DialogueRecord {
+  const known = records.get(complaint)
+  const before = known && [...known.view.findings.values()]
+  if (known && before?.length === findings.size) {
+    let at = 0
+    let same = true
+    for (const finding of findings.values()) same &&= finding === before[at++]
+    if (same) return known
+  }
+  const record = indexRecord({ findings, complaint })
+  records.set(complaint, record)
   return record
-}
-
-/** Cosine of two sets of words, weighted by idf. */
-function cosine(a: WordSet, b: WordSet, weight: DialogueRecord['weight']): number {
-  let dot = 0
-  let squareA = 0
-  let squareB = 0
-  for (const word of a) {
-    const square = weight(word) ** 2
-    squareA += square
-    if (b.has(word)) dot += square
-  }
-  if (dot === 0) return 0
-  for (const word of b) squareB += weight(word) ** 2
-  return dot / Math.sqrt(squareA * squareB)
-}
-
-/** Share of the words of `a` that `b` has too, weighted by idf. */
-function coverage(a: WordSet, b: WordSet, weight: DialogueRecord['weight']): number {
-  let all = 0
-  let shared = 0
-  for (const word of a) {
-    all += weight(word)
-    if (b.has(word)) shared += weight(word)
-  }
-  return all > 0 ? shared / all : 0
-}
-
-/** Finds the exchanges most similar to an utterance: the best of the whole and of each question in it counts. */
-export function findExchanges(
-  utterance: string,
-  { exchanges, weight }: DialogueRecord,
-): ExchangeMatch {
-  const whole = wordSet(utterance)
-  const asked = wordSets(splitSentences(utterance).filter((sentence) => /[?？]/.test(sentence)))
-  const scored = exchanges.map(({ finding, question, sentences, answer }) => {
-    const similarity = (query: WordSet): number => {
-      let best = cosine(query, question, weight)
-      for (const sentence of sentences) best = Math.max(best, cosine(query, sentence, weight))
-      return Math.min(1, best + answerWeight * coverage(query, answer, weight))
-    }
-    const score = asked.reduce(
-      (best, query) => Math.max(best, similarity(query)),
-      similarity(whole),
-    )
-    return { finding, score, exact: cosine(whole, question, weight) }
-  })
-  const score = scored.reduce((best, one) => Math.max(best, one.score), 0)
-  const best = scored.filter((one) => one.score > score - tie).sort((a, b) => b.exact - a.exact)
-  return { score, findings: best.map(({ finding }) => finding) }
 }

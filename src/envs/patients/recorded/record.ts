@@ -1,18 +1,29 @@
 /**
- * The record patient: answers from a recorded dialogue, with the recorded words only. A question gets the answer of the
- * most similar recorded exchange; where none is similar enough, the patient says that nothing was recorded.
+ * The record patient: answers from what was written down, a dialogue, a profile or both, with those words only. A question
+ * gets the recorded passage that is most similar to it; what nothing recorded answers, the patient cannot say.
  */
-import { type Finding, textInLanguage } from '../../../case.js'
-import type { Patient, Reply } from '../../../patient.js'
+import { textInLanguage } from '../../../case.js'
+import type { Patient, PatientContext, Reply } from '../../../patient.js'
 import { memoizeByIdentity, memoizeText } from '../../../platform/memoize.js'
 import { pick } from '../../../seed.js'
 import { normaliseText } from '../../../text/phrase-search.js'
 import { wordStems } from '../../../text/word-stems.js'
-import type { Understanding } from '../../../turn.js'
 import type { SentenceBank } from '../nlg/stock-sentences.js'
 import { courtesy, diagnosisRequest, history, injection } from '../nlu/acts.js'
-import type { DialogueRecord, ExchangeMatch } from './record-index.js'
-import { dialogueRecord, findExchanges } from './record-index.js'
+import { type Concepts, questionConcepts } from './concepts.js'
+import { everydayAnswer } from './everyday.js'
+import { type DialogueRecord, dialogueRecord } from './record-index.js'
+import { findPassages, type PassageMatch } from './retrieve.js'
+
+/** Least similarity at which a recorded passage goes before an everyday answer. */
+const certain = 0.9
+/** Least similarity at which a recorded exchange goes before what else there is to tell. */
+const wellKnown = 0.6
+
+const confirmations: SentenceBank = {
+  en: ["Yes, that's right.", 'Yes, doctor.', "That's it, yes."],
+  zh: ['对。', '是的。', '嗯，是这样。'],
+}
 
 /** Options of `recordPatient`. */
 export interface RecordPatientOptions {
@@ -25,22 +36,32 @@ export interface RecordPatientOptions {
 }
 
 /** Why an utterance gets a stock sentence instead of a recorded answer. */
-type FallbackKind = 'unknown' | 'refused' | 'courtesy' | 'unclear'
+type FallbackKind = 'unknown' | 'nothing-more' | 'refused' | 'courtesy' | 'unclear'
 
 const fallbacks: { readonly [kind in FallbackKind]: SentenceBank } = {
   unknown: {
     en: [
-      'Nothing was recorded about that.',
-      'There is nothing about that in my record, so I cannot say.',
-      'That was not written down, I have no answer to it.',
-      'My record says nothing on that point.',
+      "I couldn't tell you, doctor.",
+      "I'm not sure about that one.",
+      "I really can't say.",
+      "That I don't know, I'm afraid.",
+      "I'd have to think about that, I don't know.",
     ],
     zh: [
-      '这个没有记录。',
-      '我的记录里没有提到这个，说不上来。',
-      '这一点当时没有记下来，我没法回答。',
-      '关于这个，记录里什么都没有。',
+      '这个我说不好。',
+      '这我也不太清楚。',
+      '这个我还真说不上来。',
+      '这我不知道怎么说。',
+      '不太清楚，大夫。',
     ],
+  },
+  'nothing-more': {
+    en: [
+      "I think that's everything I have to say.",
+      'Nothing more that I can think of.',
+      "That's all that comes to mind.",
+    ],
+    zh: ['别的我想不起来了。', '就这些了。', '能想到的都说了。'],
   },
   refused: {
     en: [
@@ -69,55 +90,147 @@ function fallbackKind(utterance: string): FallbackKind | undefined {
   const { text } = normaliseText(utterance)
   if (injection.test(text)) return 'refused'
   if (diagnosisRequest.test(text) && !history.test(text)) return 'refused'
+  const { aspects, symptoms, frames, more } = questionConcepts(utterance)
+  if (more || aspects.length + symptoms.length + frames.length > 0) return undefined
   if (wordStems(utterance).length > 0) return undefined
   return courtesy.test(text) ? 'courtesy' : 'unclear'
 }
 
-/** Looks up an utterance in a record: a fallback, or the most similar exchanges. Cached per record. */
-const lookUp = memoizeByIdentity((record: DialogueRecord) =>
-  memoizeText(
-    (utterance): { readonly fallback: FallbackKind } | ExchangeMatch => {
-      const fallback = fallbackKind(utterance)
-      return fallback ? { fallback } : findExchanges(utterance, record)
-    },
-    { most: 2000, longest: Number.POSITIVE_INFINITY },
-  ),
-)
+/** An utterance as looked up in a record: a fallback, or its concepts and the passages most similar to it. */
+type Found = { readonly fallback: FallbackKind } | (PassageMatch & { readonly concepts: Concepts })
+
+const conceptsOf = memoizeText(questionConcepts, { most: 2000, longest: 500 })
+const fallbackOf = memoizeText(fallbackKind, { most: 2000, longest: 500 })
+
+/** Makes a function that looks up an utterance in a record. Cached per record. */
+const lookUpWith = (threshold: number) =>
+  memoizeByIdentity((record: DialogueRecord) =>
+    memoizeText(
+      (utterance): Found => {
+        const fallback = fallbackOf(utterance)
+        return fallback
+          ? { fallback }
+          : { concepts: conceptsOf(utterance), ...findPassages(utterance, record, threshold) }
+      },
+      { most: 2000, longest: Number.POSITIVE_INFINITY },
+    ),
+  )
 
 const questionsIn = (utterance: string): number => utterance.match(/[?？]+/g)?.length ?? 0
 
+interface Asked {
+  readonly utterance: string
+  readonly context: PatientContext
+  readonly told: ReadonlySet<string>
+}
+
+/** A stock reply; not in the words of the reply before. */
+function stockReply({ utterance, context }: Asked, understood: FallbackKind): Reply {
+  const { dialogue, seed, language } = context
+  const last = dialogue.at(-1)?.reply.text
+  const texts = fallbacks[understood][language].filter((text) => text !== last)
+  return {
+    text: pick(texts, seed, 'record', understood, utterance),
+    understood: understood === 'nothing-more' ? 'open' : understood,
+    questions: understood === 'courtesy' ? 0 : Math.max(1, questionsIn(utterance)),
+    asked: [],
+    told: [],
+  }
+}
+
+/** A reply that reveals no finding: what the intake says. */
+function intakeReply(text: string, { utterance, context }: Asked, open: boolean): Reply {
+  const before = context.dialogue.some(({ reply }) => reply.text === text)
+  return {
+    ...{ text, questions: Math.max(1, questionsIn(utterance)), asked: [], told: [] },
+    understood: before ? 'repeated' : open ? 'open' : 'answered',
+  }
+}
+
+/** The reply of one passage for each thing asked, those not yet told first. */
+function passageReply(parts: PassageMatch['parts'], asked: Asked): Reply {
+  const { utterance, context, told } = asked
+  const chosen = parts.flatMap((passages) => {
+    const fresh = passages.find(({ finding }) => finding && !told.has(finding.id))
+    return fresh ?? passages[0] ?? []
+  })
+  const text = [...new Set(chosen.map((one) => textInLanguage(one.text, context.language)))].join(
+    context.language === 'zh' ? '' : ' ',
+  )
+  const findings = chosen.flatMap(({ finding }) => finding ?? [])
+  if (findings.length === 0) return intakeReply(text, asked, false)
+  const fresh = findings.filter(({ id }) => !told.has(id))
+  return {
+    text,
+    understood: fresh.length > 0 ? 'answered' : 'repeated',
+    questions: Math.max(1, questionsIn(utterance)),
+    asked: findings.map(({ id }) => id),
+    told: fresh.map(({ id, state }) => ({ finding: id, state })),
+  }
+}
+
+/** What the patient adds when asked for more: the next symptom of the profile that was not told. */
+function moreReply(asked: Asked, { passages }: DialogueRecord): Reply {
+  const next = passages.find(
+    ({ finding }) =>
+      finding !== undefined &&
+      (finding.topic === 'course' || finding.topic === 'system') &&
+      finding.state === 'present' &&
+      !asked.told.has(finding.id),
+  )
+  if (!next) return stockReply(asked, 'nothing-more')
+  return { ...passageReply([[next]], asked), understood: 'open' }
+}
+
+/** "…, is that right?": the doctor sums up. */
+const recap =
+  /(?:对吗|对吧|对不对|是吗|是吧|是这样吗|没错吧)[?？。]?\s*$|\b(?:is that (?:right|correct)|right|correct|am i right)\?\s*$/i
+const isRecap = (utterance: string): boolean => recap.test(utterance)
+
+/** Whether the record has every symptom that a recap names. */
+const holdsAll = ({ symptoms }: Concepts, { passages }: DialogueRecord): boolean =>
+  symptoms.length > 0 &&
+  symptoms.every((symptom) =>
+    passages.some(({ concepts, finding }) => concepts.has(symptom) && finding?.state !== 'absent'),
+  )
+
+/** A yes to a recap: nothing new is told. */
+const confirmation = ({ utterance, context: { language, seed } }: Asked): Reply => ({
+  text: pick(confirmations[language], seed, 'record', 'recap', utterance),
+  understood: 'repeated',
+  questions: 1,
+  asked: [],
+  told: [],
+})
+
 /**
- * Makes a patient for cases with recorded exchanges: findings with an `utterance` and the `question` it answered.
- * Pure and offline; the seed decides only the wording of fallback replies.
+ * Makes a patient for cases with a record: findings with an `utterance`, and the `question` it answered or the `topic`
+ * it is about. What the record does not hold is not known. Pure and offline; the seed decides only the wording of
+ * stock replies.
  * @throws RangeError when the threshold is not between 0 and 1
  */
 export function recordPatient({ threshold = 0.35 }: RecordPatientOptions = {}): Patient {
   if (!(threshold >= 0 && threshold <= 1))
     throw new RangeError(`Expected \`threshold\` to be from 0 to 1, got \`${threshold}\``)
+  const lookUp = lookUpWith(threshold)
 
-  return (utterance, { view, dialogue, seed, language }): Reply => {
-    const fallBack = (understood: FallbackKind): Reply => ({
-      text: pick(fallbacks[understood][language], seed, 'record', understood, utterance),
-      understood,
-      questions: understood === 'courtesy' ? 0 : Math.max(1, questionsIn(utterance)),
-      asked: [],
-      told: [],
-    })
-    const found = lookUp(dialogueRecord(view))(utterance)
-    if ('fallback' in found) return fallBack(found.fallback)
-    const { score, findings } = found
-    if (score < threshold || findings.length === 0) return fallBack('unknown')
+  return (utterance, context): Reply => {
+    const { view, dialogue, language } = context
     const told = new Set(dialogue.flatMap(({ reply }) => reply.told.map(({ finding }) => finding)))
-    const fresh = findings.find(({ id }) => !told.has(id))
-    // `findings` is not empty here, and every one of them has an utterance.
-    const finding = (fresh ?? findings[0]) as Finding
-    const understood: Understanding = fresh ? 'answered' : 'repeated'
-    return {
-      text: textInLanguage(finding.utterance ?? {}, language),
-      understood,
-      questions: Math.max(1, questionsIn(utterance)),
-      asked: [finding.id],
-      told: fresh ? [{ finding: finding.id, state: finding.state }] : [],
-    }
+    const asked: Asked = { utterance, context, told }
+    const record = dialogueRecord(view)
+    const found = lookUp(record)(utterance)
+    if ('fallback' in found) return stockReply(asked, found.fallback)
+    const { score, parts, concepts } = found
+    const known = parts.length > 0
+    // A recorded exchange goes before the intake: it was asked in nearly these words.
+    if (known && score >= certain) return passageReply(parts, asked)
+    if (isRecap(utterance) && holdsAll(concepts, record)) return confirmation(asked)
+    const everyday = everydayAnswer(concepts, view, language)
+    if (everyday) return intakeReply(everyday, asked, concepts.frames.includes('@complaint'))
+    const exchange = parts.some((passages) => passages.some((one) => one.asked.length > 0))
+    const anything = concepts.more && concepts.symptoms.length === 0
+    if (anything && !(exchange && score > wellKnown)) return moreReply(asked, record)
+    return known ? passageReply(parts, asked) : stockReply(asked, 'unknown')
   }
 }

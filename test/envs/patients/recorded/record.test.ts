@@ -113,10 +113,10 @@ describe('a record patient', () => {
   })
 
   test.each([
-    ['en', 'Do you own a cat?', /record|written/],
-    ['zh', '家里养猫吗？', /记/],
+    ['en', 'Do you own a cat?', /tell|sure|say|know/],
+    ['zh', '养猫吗？', /说|清楚|知道/],
   ] as const)(
-    'says plainly in %s that nothing was recorded, in several wordings',
+    "says in a person's words in %s what was not recorded, in several wordings",
     async (language, question, plain) => {
       const truth = language === 'en' ? english : chinese
       const texts = new Set<string>()
