@@ -159,3 +159,27 @@ describe('the shipped knowledge base', () => {
     }
   })
 })
+
+test.each(['en', 'zh'] as const)(
+  'a measured report reads back whatever the age: %s',
+  (language) => {
+    const knowledge = loadKnowledge()
+    const book = phrasebook(knowledge, language)
+    let young = 0
+    for (let n = 0; n < 60; n++) {
+      const truth = generateCase(knowledge, { tier: 'standard', n })
+      const stateOf = new Map(truth.findings.map(({ id, state }) => [id, state] as const))
+      for (const { report, findings } of truth.exams)
+        for (const { finding, state } of book.read(report[language] ?? '')) {
+          expect(findings).toContain(finding)
+          expect(state, finding).toBe(stateOf.get(finding))
+          if (finding === 'heart-rate' && (truth.demographics.age?.v ?? 99) < 12) young++
+        }
+      const pulse = truth.exams.find(({ findings }) => findings.includes('heart-rate'))
+      const read = book.read(pulse?.report[language] ?? '').map(({ finding }) => finding)
+      if (pulse) expect(read).toContain('heart-rate')
+      expect(pulse?.report.en ?? 'reference').toMatch(/reference/)
+    }
+    expect(young).toBeGreaterThan(0)
+  },
+)

@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Fault } from '../../src/error.js'
 import type { Disease, FindingDefinition } from '../../src/knowledge/knowledge.js'
-import { clinic, expandPanel, stateProbabilities } from '../../src/knowledge/knowledge.js'
+import {
+  backgroundFor,
+  clinic,
+  expandPanel,
+  fitsBand,
+  measureFor,
+  stateProbabilities,
+} from '../../src/knowledge/knowledge.js'
 import { loadCheckedKnowledge, loadKnowledge } from '../../src/knowledge/load.js'
 import { findingAttributes, ordinalProbabilities } from '../../src/knowledge/schema.js'
 import { smallKnowledge, smallKnowledgeFolder } from '../fixtures/small-knowledge.js'
@@ -435,6 +442,17 @@ describe('stateProbabilities', () => {
     ])
   })
 
+  test('leaves out what another finding rules out, and takes the background where nothing else is left', () => {
+    const site = finding('belly-pain-site')
+    const [right = 0, upper = 0, all = 0] = stateProbabilities([], site)
+    const excluded = ['all']
+    const left = stateProbabilities([], site, { leak: site.leak, excluded })
+    expect(left).toEqual([right / (right + upper), upper / (right + upper), 0])
+    const sure = { ...disease('gastritis'), findings: { [site.id]: { all: 1 } } }
+    expect(all).toBeGreaterThan(0)
+    expect(stateProbabilities([sure], site, { leak: site.leak, excluded })).toEqual(left)
+  })
+
   test('sums to 1 for every disease and finding of the shipped base', () => {
     const { diseases, findings } = loadKnowledge()
     for (const d of diseases)
@@ -442,6 +460,37 @@ describe('stateProbabilities', () => {
         const sum = stateProbabilities([d], f).reduce((total, p) => total + p, 0)
         expect(Math.abs(sum - 1), `${d.id} ${f.id}`).toBeLessThan(1e-6)
       }
+  })
+})
+
+describe('by age and sex', () => {
+  const bands = [{ ages: [0, 0.49] }, { ages: [1, 17] }, { ages: [18, 64], sex: 'F' }] as const
+  const fits = (who: { age?: number; sex?: string }) => bands.map((band) => fitsBand(band, who))
+
+  test('a whole year lasts to its last day, a part of one to itself; an unknown age fits none', () => {
+    expect(fits({ age: 0.4 })).toEqual([true, false, false])
+    expect(fits({ age: 0.5 })).toEqual([false, false, false])
+    expect(fits({ age: 17.9 })).toEqual([false, true, false])
+    expect(fits({ age: 64.9, sex: 'F' })).toEqual([false, false, true])
+    expect(fits({ age: 30, sex: 'M' })).toEqual([false, false, false])
+    expect(fits({})).toEqual([false, false, false])
+  })
+
+  test('the first background and range that fit are taken, else the general ones', () => {
+    const pulse = {
+      ...finding('fever'),
+      leak: 0.1,
+      leakBands: [{ ages: [0, 9] as [number, number], leak: 0.3 }],
+      measure: {
+        unit: '/min',
+        ranges: { present: [100, 120] as [number, number] },
+        bands: [{ ages: [0, 9] as [number, number], ranges: {} }],
+      },
+    }
+    expect(backgroundFor(pulse, { age: 9.5 }).leak).toBe(0.3)
+    expect(backgroundFor(pulse, { age: 10 }).leak).toBe(0.1)
+    expect(measureFor(pulse, { age: 3 })?.ranges).toEqual({})
+    expect(measureFor(pulse, {})?.ranges).toEqual({ present: [100, 120] })
   })
 })
 

@@ -5,7 +5,12 @@ import { parseCaseId } from '../../../src/cases/generator/case-id.js'
 import { caseSource, generateCase } from '../../../src/cases/generator/generate.js'
 import { ageInYears } from '../../../src/inference/posterior.js'
 import type { Knowledge } from '../../../src/knowledge/knowledge.js'
-import { backgroundFor, clinic, stateProbabilities } from '../../../src/knowledge/knowledge.js'
+import {
+  backgroundFor,
+  clinic,
+  expandPanel,
+  stateProbabilities,
+} from '../../../src/knowledge/knowledge.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
 import { tiers } from '../../../src/knowledge/tiers.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
@@ -237,6 +242,24 @@ describe('the gold', () => {
       const costs = gold.exams!.required.map((id) => shipped.exam.get(id)?.cost ?? 0)
       expect(costs.reduce((sum, cost) => sum + cost, 0)).toBeLessThanOrEqual(tiers.hard.money)
     }
+  })
+
+  test('requires what the authored work-up requires, where it can be done and paid for', () => {
+    let required = 0
+    for (const { gold, exams } of take(shipped, 300, { tier: 'hard' })) {
+      const { workup, harmful } = shipped.disease.get(primaryDiagnosis(gold).id)!
+      const singles = (ids: readonly string[]) =>
+        ids.flatMap((id) => expandPanel(shipped.exam.get(id)!))
+      const missing = exams.filter((result) => result.unavailable).map(({ exam }) => exam)
+      for (const exam of gold.exams!.required) {
+        expect(singles(workup!.required)).toContain(exam)
+        expect([...missing, ...harmful]).not.toContain(exam)
+        required++
+      }
+      const listed = [...gold.exams!.required, ...gold.exams!.neutral, ...gold.exams!.harmful]
+      for (const exam of singles(workup!.useful)) expect(listed).toContain(exam)
+    }
+    expect(required).toBeGreaterThan(300)
   })
 
   test('calls the film of a stomach patient harmful and never asks for it', () => {
