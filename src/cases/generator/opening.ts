@@ -14,12 +14,19 @@ export interface BilingualText {
 
 type Speaker = Pick<Case['demographics'], 'speaker' | 'relation'>
 
-const parentsUpTo = 12
+/** A relative speaks for a child younger than this. */
+const childUpTo = 14
 const elderlyFrom = 75
 const parents: readonly BilingualText[] = [
   { zh: '母亲', en: 'mother' },
   { zh: '父亲', en: 'father' },
 ]
+const grandparents: readonly BilingualText[] = [
+  { zh: '奶奶', en: 'grandmother' },
+  { zh: '爷爷', en: 'grandfather' },
+]
+/** P(a grandparent has come with a child). */
+const grandparentShare = 0.15
 const offspring: readonly BilingualText[] = [
   { zh: '女儿', en: 'daughter' },
   { zh: '儿子', en: 'son' },
@@ -31,25 +38,32 @@ const interpreterShares: { readonly [spread in PersonaSpread]: number } = {
   varied: 0.06,
 }
 
-/** Draws who speaks: a parent for a child; else the patient, less often the wider the persona spread. */
+/** Draws who speaks: a parent or a grandparent for a child; else the patient, less often the wider the persona spread. */
 export function drawSpeaker({ age, seed }: DrawnPatient, spread: PersonaSpread): Speaker {
   const u = uniform(seed, 'speaker')
   const relative = (of: readonly BilingualText[], first: number): Speaker => ({
     speaker: 'caregiver',
     relation: { ...(of[uniform(seed, 'relation') < first ? 0 : 1] as BilingualText) }, // two of each
   })
-  if (age < parentsUpTo) return relative(parents, 0.7)
+  if (age < childUpTo) {
+    const grand = uniform(seed, 'grandparent') < grandparentShare
+    return relative(grand ? grandparents : parents, 0.7)
+  }
   if (u < interpreterShares[spread]) return { speaker: 'interpreter' }
   if (age >= elderlyFrom && u < 3 * interpreterShares[spread]) return relative(offspring, 0.5)
   return { speaker: 'self' }
 }
 
 const introductions: {
-  readonly [whom in 'child' | 'parent']: Readonly<Record<'F' | 'M', BilingualText>>
+  readonly [whom in 'child' | 'grandchild' | 'parent']: Readonly<Record<'F' | 'M', BilingualText>>
 } = {
   child: {
     F: { zh: '医生，我带女儿来看病。', en: 'I have brought my daughter, doctor.' },
     M: { zh: '医生，我带儿子来看病。', en: 'I have brought my son, doctor.' },
+  },
+  grandchild: {
+    F: { zh: '医生，我带孙女来看病。', en: 'I have brought my granddaughter, doctor.' },
+    M: { zh: '医生，我带孙子来看病。', en: 'I have brought my grandson, doctor.' },
   },
   parent: {
     F: { zh: '医生，我陪我妈来的。', en: 'I am here with my mother, doctor.' },
@@ -71,11 +85,13 @@ function drawStatement({ id, say }: FindingDefinition, seed: number): BilingualT
 export function openingStatement(
   finding: FindingDefinition,
   { seed, sex, age }: DrawnPatient,
-  { speaker }: Speaker,
+  { speaker, relation }: Speaker,
 ): BilingualText {
   const own = drawStatement(finding, seed)
   if (speaker !== 'caregiver') return own
-  const introduction = introductions[age < parentsUpTo ? 'child' : 'parent'][sex]
+  const grand = relation?.en?.startsWith('grand') === true
+  const child = grand ? 'grandchild' : 'child'
+  const introduction = introductions[age < childUpTo ? child : 'parent'][sex]
   const pronoun = pronounForSex(sex)
   return {
     zh: `${introduction.zh}${toThirdPerson(own.zh, 'zh', pronoun)}`,

@@ -12,7 +12,7 @@ import type { RevealedFinding, Understanding } from '../../turn.js'
 import { answerTopics, volunteerFindings } from './nlg/answer.js'
 import type { AnswerDraft, AnswerInput } from './nlg/answer-input.js'
 import { isPain } from './nlg/attribute-defaults.js'
-import { answerConversation } from './nlg/conversation.js'
+import { answerConversation, denyPain } from './nlg/conversation.js'
 import { applyManner, losesThread, type Mood } from './nlg/manner.js'
 import type { AbsentPolicy } from './nlg/recall.js'
 import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
@@ -23,7 +23,7 @@ import { understand, understandInSlices } from './nlu/understand.js'
 /** Options of `rulePatient`. */
 export interface RulePatientOptions {
   readonly knowledge: Knowledge
-  /** Findings answered per utterance; the patient asks the doctor to repeat the others. @default 2 */
+  /** Findings answered per utterance; the patient asks the doctor to repeat the others. @default 4 */
   readonly maxFindings?: number
   /** Replaces the persona of every case. @default the case's own */
   readonly persona?: Persona
@@ -82,6 +82,7 @@ function resolveTopics(
   if (parsed.loose.length === 0) return parsed.topics
   const pain = painWord.test(parsed.about ?? '')
   const focus = dialogueFocus(knowledge, context, (id) => !pain || isPain(knowledge, id))
+  if (focus === undefined) return parsed.topics
   return [
     ...parsed.topics,
     ...parsed.loose.map((attribute) => attributeTopic(knowledge, focus, attribute)),
@@ -106,6 +107,7 @@ function draftAnswer(
   input: AnswerInput,
 ): AnswerDraft {
   const { kind } = parsed
+  if (kind === 'attribute' && topics.length === 0) return denyPain(input)
   if (kind === 'finding' || kind === 'attribute')
     return answerTopics(topics, most, input, parsed.recap, parsed.asides)
   if (kind === 'open') return volunteerFindings(complaints, input)
@@ -123,7 +125,7 @@ const isHurried = ({ view: { persona, demographics } }: PatientContext): boolean
 /** Makes the reply to an utterance that has been understood. */
 function ruleReplies({
   knowledge,
-  maxFindings = 2,
+  maxFindings = 4,
   persona,
   absentPolicy = 'unknown',
 }: RulePatientOptions) {

@@ -57,15 +57,16 @@ describe('who comes', () => {
     expect(kept).toBeGreaterThan(1000)
   })
 
-  test('is brought by a parent below 12, and speaks for themselves or is spoken for above', () => {
+  test('is brought by a parent or grandparent below 14, and speaks for themselves or is spoken for above', () => {
     for (const truth of cases) {
       const { speaker, relation } = truth.demographics
-      if (years(truth) < 12) expect(['mother', 'father']).toContain(relation?.en)
+      if (years(truth) < 14)
+        expect(['mother', 'father', 'grandmother', 'grandfather']).toContain(relation?.en)
       else if (speaker === 'caregiver') {
         expect(['daughter', 'son']).toContain(relation?.en)
         expect(years(truth)).toBeGreaterThanOrEqual(75)
       } else expect(relation).toBeUndefined()
-      if (years(truth) < 12) expect(speaker).toBe('caregiver')
+      if (years(truth) < 14) expect(speaker).toBe('caregiver')
     }
     const seen = new Set(cases.map(({ demographics }) => demographics.speaker))
     expect(seen).toEqual(new Set(['self', 'caregiver', 'interpreter']))

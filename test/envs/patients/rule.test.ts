@@ -120,8 +120,12 @@ describe('a finding that its parent rules out', () => {
 describe('several questions at once', () => {
   const all = 'Any fever, cough, vomiting or chest pain?'
 
-  test('get the first two answered, and a plea for one at a time', () => {
-    const reply = patient(all, asking(spokenView()))
+  test('get all answered', () => {
+    expect(patient(all, asking(spokenView())).told).toHaveLength(4)
+  })
+
+  test('beyond what the patient can take get the first answered, and a plea for one at a time', () => {
+    const reply = rulePatientAtOnce({ knowledge, maxFindings: 2 })(all, asking(spokenView()))
     expect(reply.asked).toEqual(['fever', 'cough', 'vomiting', 'chest-pain'])
     expect(reply.told.map(({ finding }) => finding)).toEqual(['fever', 'cough'])
     expect(stockSentences['one-at-a-time'].en.some((plea) => reply.text.endsWith(` ${plea}`))).toBe(

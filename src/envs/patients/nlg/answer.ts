@@ -93,7 +93,7 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
   if (topic.missing) return answerDefault(topic, finding, input)
   if (finding.knownBy === 'exam' && !context.view.findings.has(finding.id))
     return because('exam-only', 'exam-only')
-  if (isRuledOut(finding, context)) return because('unknown', 'moot')
+  if (isRuledOut(finding, context)) return because('unknown', topic.guessed ? 'no-detail' : 'moot')
   if (topic.jargon && !knowsJargon(finding.id, context)) return because('unclear', 'jargon')
   if (withholds(finding, utterance, context)) return because('withheld', 'withheld')
   return answerFinding(finding, input)

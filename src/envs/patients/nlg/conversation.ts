@@ -5,7 +5,7 @@ import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, speechSentence } from './aside-answers.js'
 import { pickFresh } from './fresh.js'
 import { closedGate, reportedState } from './recall.js'
-import { hasIllnessSentences, unknownTopicSentences } from './speech-sentences.js'
+import { hasIllnessSentences, noPainSentences, unknownTopicSentences } from './speech-sentences.js'
 import { joinSentences } from './stock-sentences.js'
 
 /** Whether a vague question can be denied: what it may have meant is no secret, and the patient does not have it. */
@@ -23,6 +23,13 @@ function answerUnknownTopic({ expects = 'content' }: ParsedUtterance, input: Ans
   const brief = dialLevel(context.view.persona, 'terse') >= 2 ? bank.slice(0, 3) : bank
   const text = pickFresh(brief, context, ['unmodelled', context.dialogue.length])
   return { text, understood: 'unknown', told: [] } as const
+}
+
+/** The reply to "Describe the pain" of a patient who has none. */
+export function denyPain({ context }: AnswerInput): AnswerDraft {
+  const bank = noPainSentences[context.language]
+  const text = pickFresh(bank, context, ['no-pain', context.dialogue.length])
+  return { text, understood: 'answered', told: [] }
 }
 
 /** The reply to an utterance without a finding; undefined for one that only a stock sentence answers. */

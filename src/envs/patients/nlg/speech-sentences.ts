@@ -167,3 +167,9 @@ export const recapSentences: { readonly [right in 'right' | 'wrong']: SentenceBa
     zh: ['不全对。', '也不完全是。', '有点出入。'],
   },
 }
+
+/** Answers about "the pain" of somebody who has none. */
+export const noPainSentences: SentenceBank = {
+  en: ["It isn't really a pain.", "I wouldn't call it pain.", "There's no pain, as such."],
+  zh: ['倒不是疼。', '也不算疼。', '没觉得疼。'],
+}

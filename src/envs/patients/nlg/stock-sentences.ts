@@ -50,10 +50,10 @@ export const stockSentences: { readonly [occasion in Occasion]: SentenceBank } =
   'exam-request': {
     en: [
       'If you think it is needed, please go ahead and arrange it.',
-      'I have no results with me, you would have to order that.',
+      "All right, let's have it done then.",
       'Fine by me, please have it done.',
     ],
-    zh: ['需要的话您就安排吧。', '我手上没有结果，要查的话您开单子吧。', '可以，您看着安排就行。'],
+    zh: ['需要的话您就安排吧。', '行，该查的就查吧。', '可以，您看着安排就行。'],
   },
   'one-at-a-time': {
     en: [

@@ -30,11 +30,15 @@ export const diagnosisRequest = new RegExp(
 
 /** Asks about earlier illnesses, which is not a request for today's diagnosis. */
 export const history =
-  /\b(?:ever|before|previous|past|history|family|relatives)\b|以前|既往|过去|曾经|家里|家族|父母|亲戚|[得患有]过/
+  /\b(?:ever|before|previous|past|history|family|relatives)\b|以前|既往|过去|曾经|家里|家族|父母|亲戚|[得患有]过|当时|那时|上次|医院|医生诊断|大夫(?:说|诊断)/
 
 /** Mentions relatives. */
 export const family =
-  /\b(?:family|relatives?|parents?|mother|father|siblings?|brothers?|sisters?|mum|mom|dad|grandparents?|grandmother|grandfather|aunts?|uncles?|cousins?|household|hereditary)\b|家里|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲|爷爷|奶奶|外公|外婆|姥姥|姥爷|遗传/
+  /\b(?:family|relatives?|parents?|mother|father|siblings?|brothers?|sisters?|mum|mom|dad|grandparents?|grandmother|grandfather|aunts?|uncles?|cousins?|household|hereditary)\b|家里|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲|亲属|姊妹|爷爷|奶奶|外公|外婆|姥姥|姥爷|遗传/
+
+/** Whether a text asks for the diagnosis of today: not for an earlier one, nor for a relative's. */
+export const asksDiagnosis = (text: string): boolean =>
+  diagnosisRequest.test(text) && !history.test(text) && !family.test(text)
 
 /** A relative as observer: followed by a verb of saying or noticing, or by a mention of the patient. */
 export const witness =
@@ -60,7 +64,7 @@ export const openQuestion = new RegExp(
 
 /** Asks when it began or what set it off, of "your symptoms" as a whole. */
 export const wholeIllness =
-  /\bwhen (?:did|was|were|do|have)\b.{0,40}\b(?:start\w*|begin|began|begun|come on|first)\b|\bhow long\b|\bsince when\b|\bset (?:\w+ ){1,3}off\b|\b(?:controlling|relationship|related)\b/
+  /什么(?:情况|时候|姿势|体位).{0,6}(?:加重|缓解|减轻|轻|重|厉害|好[一些点])|\bwhen (?:did|was|were|do|have)\b.{0,40}\b(?:start\w*|begin|began|begun|come on|first)\b|\bhow long\b|\bsince when\b|\bset (?:\w+ ){1,3}off\b|\b(?:controlling|relationship|related)\b/
 
 /** Asks whether the patient has a named illness. */
 export const hasIllness =

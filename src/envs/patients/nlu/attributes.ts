@@ -8,7 +8,7 @@ const cues: { readonly [attribute in FindingAttribute]: RegExp } = {
   aggravating:
     /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:worse|it come on)|worsens?|worsened|aggravat\w+|brings? .{0,25}\bon|sets? .{0,25}\boff|triggers?|triggered|provoke\w*|get(?:s)? worse (?:when|with|if|after)|worse (?:when|with|if|after|on)|flares? up (?:when|after|with))\b|加重|更厉害|更严重|诱因|诱发|引起|引发|什么(?:时候|情况)下?(?:会)?(?:发作|出现|厉害)|[会就](?:更|变)(?:疼|难受|重)/,
   relieving:
-    /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:better|go away|easier|ease)|reliev\w+|eases?|easing|ease|helps?|improves?|better (?:when|with|if|after)|settles?|goes away|calms?)\b|缓解|减轻|好转|好一[点些]|会好|能好|舒服一[点些]|消失/,
+    /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:better|go away|easier|ease)|reliev\w+|eases?|easing|ease|helps?|improves?|better (?:when|with|if|after)|settles?|goes away|calms?)\b|缓解|减轻|好转|[好轻]一[点些]|得轻|会好|能好|舒服一[点些]|消失/,
   timing:
     /\b(?:what time|time of (?:day|the day|year)|when (?:is|does|do|are) .{0,25}\b(?:worst|worse|happen|come)|at night|in the (?:morning|evening|night|daytime)|mornings?|evenings?|nights?|night ?time|daytime|all day|constant\w*|come and go|comes and goes|on and off|all the time|continuous\w*|intermittent\w*|how often|how many times)\b|什么时候(?:最|比较|更|会|容易)|早上|早晨|晨起|晚上|夜里|夜间|半夜|白天|一直|持续性|一阵一阵|阵发|断断续续|间断|多久一次|几次|时有时无|频率/,
   onset:
@@ -19,7 +19,7 @@ const cues: { readonly [attribute in FindingAttribute]: RegExp } = {
     /\b(?:how (?:bad|severe|strong|intense|painful|high|serious|heavy|much)|out of (?:10|ten)|scale|1 to 10|one to ten|worst|severity|mild|moderate|rate (?:the|your|it))\b|多(?:疼|痛|厉害|严重|重|高|大)|有多|几级|几分|打分|严重(?:吗|程度|不严重)|厉害(?:吗|不厉害)|剧烈|程度|最高/,
   site: /\b(?:where|whereabouts|which (?:part|side|area|spot|place|leg|arm|eye|ear)|one side|both sides|either side|left or right|left side|right side|point to|location|located|localised|localized|exact spot)\b|哪里|哪儿|哪边|哪一边|哪侧|哪一侧|部位|位置|哪个地方|什么地方|哪块|哪一块|一侧|单侧|双侧|两侧|两边|左边|右边|左侧|右侧|具体在/,
   character:
-    /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|sharp|dull|burning|crushing|stabbing|throbbing|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|形状|样子|什么形/,
+    /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|sharp|dull|burning|crushing|stabbing|throbbing|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|形状|样子|什么形/,
 }
 
 const cueEntries = Object.entries(cues) as [FindingAttribute, RegExp][] // the keys of the literal above
@@ -33,7 +33,7 @@ const generic = new RegExp(
   [
     String.raw`\b(?:a|an|the|havent|hasnt|hadnt|dont|doesnt|didnt|isnt|arent|wasnt|werent|cant|couldnt|wouldnt|wont|ive|youve|youre|thats|theres|no|never|nor|either|lately|recently|today|these days|own|self|experience|experienced|experiencing|suffer|suffered|suffering|suffers|i|you|he|she|it|they|me|your|his|her|its|their|this|that|these|those|is|are|was|were|be|been|being|do|does|did|have|has|had|having|of|to|in|on|at|for|from|with|and|or|but|if|so|as|by|any|some|anything|something|all|just|very|really|quite|can|could|would|will|please|what|whats|which|when|where|how|whose|who|than|then|there|here|not|get|gets|getting|got|go|goes|going|come|comes|coming|came|on|off|up|down|over|out|into|now|currently|usually|normally|ever|still|first|exactly|precisely|roughly|about|approximately|actually|pain|pains|painful|ache|aches|aching|hurt|hurts|hurting|sore|problem|problems|trouble|troubles|symptom|symptoms|complaint|thing|things|issue|attack|attacks|episode|episodes|feeling|feel|feels|felt|sensation|discomfort|start|starts|started|starting|begin|begins|began|beginning|last|lasts|lasting|lasted|happen|happens|happening|happened|notice|noticed|tell|say|show|describe|point|think|know|like|much|many|long|day|days|week|weeks|month|months|year|years|hour|hours|time|times|more|most|worse|worst|better|bad|anywhere|else|somewhere|one|two|other|place|part|ok|okay|well|also|right|doctor|body|since|ago|constant|same|change|changes|changed|seem|seems|kind|sort|type|rate|scale|zero|ten|give|number|would|say|does|bit|lot|particular|during|through|throughout|while|after|before|until|always|often|every)\b`,
     String.raw`\d+`,
-    '请问|不舒服|难受|感觉|觉得|症状|问题|情况|毛病|时候|地方|具体|大概|大约|现在|开始|出现|发生|发作|这次|疼痛|疼|痛|有没有|是不是|会不会|能不能|告诉我|说说|描述|一下|自己|一般|通常|平时|到底|究竟|主要|起来|来|去|了|的|得|地|是|有|会|能|在|这|那|它|个|种|你|我|他|她|吗|呢|吧|啊|呀|到|从|已经|都|也|就|还|又|再|最|很|更|比较|过|着|没|不|和|或|还是|指|用|给|哪|什么|怎么|怎样|样|多|几|天|年|月|周|小时|分|次|点|里|上|下|面|边|让|把|被|要|想|说|看|第一|某|身体|身上|当时|之前|以来|期间|请|嗯|好|那么|然后',
+    '请问|不舒服|难受|感觉|觉得|症状|问题|情况下|情况|毛病|时候|地方|具体|大概|大约|现在|开始|出现|发生|发作|这次|疼痛|刀割|烧灼|针扎|绞|疼法|姿势|体位|疼|痛|有没有|是不是|会不会|能不能|告诉我|说说|描述|一下|自己|一般|通常|平时|到底|究竟|主要|起来|来|去|了|的|得|地|是|有|会|能|在|这|那|它|个|种|你|我|他|她|吗|呢|吧|啊|呀|到|从|已经|都|也|就|还|又|再|最|很|更|比较|过|着|没|不|和|或|还是|指|用|给|哪|什么|怎么|怎样|样|多|几|天|年|月|周|小时|分|次|点|里|上|下|面|边|让|把|被|要|想|说|看|第一|某|身体|身上|当时|之前|以来|期间|请|嗯|好|那么|然后',
   ].join('|'),
   'g',
 )

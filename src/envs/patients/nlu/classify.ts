@@ -15,8 +15,8 @@ export function classifyAct(
   const named = (kind: LexiconEntry['kind']) => matches.some(({ value }) => value.kind === kind)
   const asked = sentences.filter(({ inquires, fragment }) => inquires || fragment)
   const asks = sentences.some(({ inquires }) => inquires)
-  const past = act.history.test(text)
-  if (act.diagnosisRequest.test(text) && !past) return { kind: 'diagnosis-request' }
+  const past = act.history.test(text) || act.family.test(text)
+  if (act.asksDiagnosis(text)) return { kind: 'diagnosis-request' }
   if (asked.some((one) => act.openQuestion.test(one.text) && !act.wholeIllness.test(one.text)))
     return { kind: 'open' }
   if (named('disease') && asks && !past)

@@ -15,6 +15,8 @@ export interface Topic {
   /** The complaint, where an attribute of one was asked for. */
   readonly of?: string
   readonly attribute?: FindingAttribute
+  /** Not named: taken for it by similarity. */
+  readonly guessed?: boolean
   /** Named by technical words alone. */
   readonly jargon?: boolean
   /** No finding records this attribute of the complaint; `finding` is the complaint itself. */
@@ -125,14 +127,15 @@ function askedComplaints(knowledge: Knowledge, { dialogue }: PatientContext): st
 
 /**
  * The complaint that doctor and patient are talking about: the last one the doctor asked about that the patient has,
- * else the chief complaint, never one that was merely volunteered, unless only it fits.
+ * else the chief complaint, never one that was merely volunteered, unless only it fits. Undefined where the patient has
+ * none that fits.
  * @param fits whether the question can be about a complaint @default all fit
  */
 export function dialogueFocus(
   knowledge: Knowledge,
   context: PatientContext,
   fits: (id: string) => boolean = () => true,
-): string {
+): string | undefined {
   const { dialogue, view } = context
   const chief = view.complaint.findings.map((id) => complaintOf(knowledge, id) ?? id)
   const volunteered = [...dialogue]
@@ -140,6 +143,9 @@ export function dialogueFocus(
     .flatMap(({ reply }) => reply.told)
     .filter(({ state }) => state === 'present')
     .flatMap(({ finding }) => complaintOf(knowledge, finding) ?? [])
-  const all = [...askedComplaints(knowledge, context), ...chief, ...volunteered]
-  return all.find(fits) ?? all[0] ?? ''
+  const present = [...view.findings.values()]
+    .filter(({ state, stigma }) => state === 'present' && stigma === 0)
+    .sort((a, b) => b.salience - a.salience)
+    .flatMap(({ id }) => complaintOf(knowledge, id) ?? [])
+  return [...askedComplaints(knowledge, context), ...chief, ...volunteered, ...present].find(fits)
 }

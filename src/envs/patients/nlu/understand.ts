@@ -173,7 +173,7 @@ function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const known = lexicon.knowledge.aside
   const silent = !inquires && !(fragment && here.some(isAsideMatch))
   const says = here.some(isAsideMatch)
-  if (act.diagnosisRequest.test(text) && !act.history.test(text)) return meaning
+  if (act.asksDiagnosis(text)) return meaning
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
   if (!named && !says && act.openQuestion.test(text)) return meaning
@@ -259,7 +259,10 @@ function interpretUnnamed(
     ? asidePenalty
     : 0
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : doubt)
-  if (id !== undefined) return topics([id])
+  if (id !== undefined) {
+    const meaning = topics([id])
+    return { ...meaning, topics: meaning.topics.map((topic) => ({ ...topic, guessed: true })) }
+  }
   const nearest = near ? given.similarity.value : undefined
   return nearest === undefined ? nothing : { ...nothing, near: nearest }
 }
