@@ -1,41 +1,15 @@
 /** Importers of the two JSON formats of HuatuoGPT-o1: verifiable questions as cases, written answers as episodes. */
 import { createHash } from 'node:crypto'
-import { stat } from 'node:fs/promises'
 import { type Case, doctorView, graderView } from '../../case.js'
 import type { Episode } from '../../episode.js'
-import { errorMessage, rethrowAsFault } from '../../error.js'
 import { ok, type Score } from '../../reward.js'
-import { readLines } from '../../storage/compressed-lines.js'
 import type { SavedEpisode } from '../../storage/episode-schema.js'
 import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
 import { detectLanguage } from '../../text/word-stems.js'
 import { noFacts } from '../../turn.js'
 import { reportLeaks } from '../leaks/leak.js'
 import type { ImportReport, ImportResult } from './import-report.js'
-
-type JsonRow = { readonly value: unknown } | { readonly broken: string }
-
-function parseRow(line: string): JsonRow {
-  try {
-    return { value: JSON.parse(line) }
-  } catch (error) {
-    return { broken: `not JSON: ${errorMessage(error)}` }
-  }
-}
-
-/**
- * Reads every row. Blank lines are skipped; a line that is not JSON becomes a broken row.
- * @throws Fault `bad-input` for a file that is missing, not in UTF-8, not compressed as its name says, or a truncated array
- */
-export const readJsonRows = (path: string): Promise<readonly JsonRow[]> =>
-  rethrowAsFault('bad-input', path, async () => {
-    if (!(await stat(path)).isFile()) throw new Error('expected a file, got a folder')
-    const lines: string[] = []
-    for await (const line of readLines(path)) if (line.trim() !== '') lines.push(line)
-    if (!lines[0]?.trimStart().startsWith('[')) return lines.map(parseRow)
-    const rows: unknown[] = JSON.parse(lines.join('\n'))
-    return rows.map((value) => ({ value }))
-  })
+import { type JsonRow, readJsonRows } from './json-rows.js'
 
 const excerpt = (value: unknown): string => {
   const text = value === undefined ? 'nothing' : JSON.stringify(value)

@@ -7,7 +7,7 @@ import type { Case } from '../../../src/case.js'
 import { doctorView, primaryDiagnosis } from '../../../src/case.js'
 import { importers } from '../../../src/cases/importers/import.js'
 import type { ImportResult } from '../../../src/cases/importers/import-report.js'
-import { importMtmeddialog, parseDemographics } from '../../../src/cases/importers/mtmeddialog.js'
+import { importMtmeddialog } from '../../../src/cases/importers/mtmeddialog.js'
 import { diagnosisTerms, headTerm } from '../../../src/cases/importers/recorded-gold.js'
 import { Fault } from '../../../src/error.js'
 import { caseSchema } from '../../../src/storage/case-schema.js'
@@ -21,6 +21,8 @@ import {
 
 const realFile = join(import.meta.dirname, '../../../shared/data/MTMedDialog_sft_val.parquet')
 
+/** All but the one whose diagnosis names no disease. */
+const made = consultations.length - 1
 let folder: string
 let imported: ImportResult
 beforeAll(async () => {
@@ -53,13 +55,12 @@ describe('an MTMedDialog file', () => {
   test('becomes one case per consultation, however its rows are mixed', async () => {
     const sorted = await importRows('sorted', consultations.flatMap(rowsOf))
     const ids = (list: readonly Case[]) => list.map(({ id }) => id).sort()
-    expect(imported.cases).toHaveLength(consultations.length)
+    expect(imported.cases).toHaveLength(made)
     expect(ids(sorted.cases)).toEqual(ids(imported.cases))
     expect(imported.report).toMatchObject({
       format: 'mtmeddialog',
-      ok: consultations.length,
+      ok: made,
       rows: shuffledRows().length,
-      skipped: [],
       redistributable: false,
     })
   })
@@ -144,12 +145,15 @@ describe('an MTMedDialog file', () => {
     expect(about('Hard stools').gold.acceptable).toMatchObject([{ name: { en: 'hemorrhoids' } }])
   })
 
-  test('lets the whole sentence stand where no disease can be made out, and warns', () => {
-    const truth = about('I feel sick')
+  test('refuses a diagnosis that names no disease, and counts those cut out of a sentence', () => {
     const sentence = consultations.find(({ description }) => description.startsWith('I feel sick'))
-    expect(primaryDiagnosis(truth.gold).name.en).toBe(sentence?.diagnosis)
-    expect(imported.report.warnings.map(({ message }) => message)).toContainEqual(
-      expect.stringContaining(`${truth.id}: no disease could be made out`),
+    const reason = `expected a diagnosis that names a disease, got ${JSON.stringify(sentence?.diagnosis)}`
+    expect(imported.report.skipped).toEqual([
+      { row: expect.any(Number), path: 'reward_model.ground_truth.diagnosis', reason },
+    ])
+    // Of those made, one is the bare name.
+    expect(imported.report.warnings.map(({ message }) => message)).toContain(
+      `${made - 1} diagnoses were sentences and were cut to the diseases they name`,
     )
   })
 
@@ -298,50 +302,103 @@ describe('the disease in a recorded diagnosis', () => {
   })
 })
 
-describe('sex and age in a description', () => {
-  test.each([
-    ['It hurts (male, 34 years old)', 'It hurts', 'M', 34, 'year'],
-    ['It hurts (Female, 27).', 'It hurts.', 'F', 27, 'year'],
-    ['It hurts (female, 7 months old)', 'It hurts', 'F', 7, 'month'],
-    ['It hurts (male, 3 weeks old)', 'It hurts', 'M', 21, 'day'],
-    ['(Male, 5 day) it hurts', 'it hurts', 'M', 5, 'day'],
-    ['肚子疼（男，6个月）', '肚子疼', 'M', 6, 'month'],
-    ['肚子疼 (女性，40岁)', '肚子疼', 'F', 40, 'year'],
-  ])('are read and taken out of "%s"', (description, text, sex, v, unit) => {
-    expect(parseDemographics(description)).toEqual({
-      text,
-      tags: 1,
-      demographics: { sex, age: { v, unit } },
-    })
-  })
-
-  test('are not made up from other brackets, and a description of nothing else is kept', () => {
-    expect(parseDemographics('It hurts (below the ribs, 3 cm)')).toEqual({
-      text: 'It hurts (below the ribs, 3 cm)',
-      tags: 0,
-      demographics: {},
-    })
-    expect(parseDemographics('(male, 30 years old)').text).toBe('(male, 30 years old)')
-  })
-})
-
 describe('counts hold on the fixture, and on the published file where it is present', () => {
   test('every row is read, every case has a question, and nearly all have a disease', async () => {
     const files = [join(folder, 'all.parquet'), ...(existsSync(realFile) ? [realFile] : [])]
     for (const path of files) {
       const { cases, report } = await importMtmeddialog(path)
-      const [ok, rows] =
-        path === realFile ? [100, 549] : [consultations.length, shuffledRows().length]
+      const [ok, rows] = path === realFile ? [99, 549] : [made, shuffledRows().length]
       expect([report.ok, cases.length, report.rows]).toEqual([ok, ok, rows])
-      expect(report.skipped).toEqual([])
+      expect(report.skipped).toHaveLength(1)
       expect(new Set(cases.map(({ id }) => id)).size).toBe(ok)
-      for (const truth of cases) expect(truth.findings.length).toBeGreaterThan(0)
-      const unnamed = report.warnings.filter(({ message }) => message.includes('no disease'))
-      expect(unnamed).toHaveLength(1)
-      const terms = cases.map(
-        (truth) => Object.values(primaryDiagnosis(truth.gold).name).join().length,
-      )
-      expect(terms.filter((length) => length <= 40)).toHaveLength(ok - 1)
+      for (const truth of cases) {
+        expect(truth.findings.length).toBeGreaterThan(0)
+        expect(Object.values(primaryDiagnosis(truth.gold).name).join().length).toBeLessThan(60)
+      }
     }
+  })
+})
+
+describe('the JSON formats', () => {
+  const asJson = consultations.map(({ description, exchanges, diagnosis, recommendation }) => ({
+    self_report: description,
+    dialogue: exchanges.map(({ doctor, patient }) => ({
+      doctor_question: doctor,
+      patient_response: patient,
+    })),
+    ...{ diagnosis, recommendation, enhanced_description: 'SECRET', category: 'Digestive' },
+  }))
+  const importJson = async (name: string, text: string): Promise<ImportResult> => {
+    const path = join(folder, name)
+    await writeFile(path, text)
+    return importMtmeddialog(path)
+  }
+  const oneALine = asJson.map((row) => JSON.stringify(row)).join('\n')
+
+  test('an array and lines give the cases of the Parquet file, with its ids and its report', async () => {
+    const byId = (cases: readonly Case[]) => [...cases].sort((a, b) => (a.id < b.id ? -1 : 1))
+    const files = [
+      await importJson('test.json', JSON.stringify(asJson, null, 2)),
+      await importJson('rows.jsonl', oneALine),
+    ]
+    for (const { cases, report } of files) {
+      expect(byId(cases)).toEqual(byId(imported.cases))
+      expect(report.rows).toBe(consultations.length)
+      expect(report.skipped.map(({ path }) => path)).toEqual(['diagnosis'])
+      expect(report.leaks).toEqual(imported.report.leaks)
+      expect(JSON.stringify(cases)).not.toContain('SECRET')
+    }
+  })
+
+  test('a broken line is skipped with its number and reason', async () => {
+    const bad = JSON.stringify({ ...asJson[0], dialogue: [] })
+    const { cases, report } = await importJson('bad.jsonl', `${oneALine}\n{"self\n${bad}`)
+    expect(cases).toHaveLength(made)
+    const last = report.skipped.slice(-2)
+    expect(last.map(({ row, path }) => [row, path])).toEqual([
+      [consultations.length, ''],
+      [consultations.length + 1, 'dialogue'],
+    ])
+    expect(last[0]?.reason).toContain('not JSON')
+  })
+
+  test('rows of another format are refused with the keys found, and what to do', async () => {
+    const converted = { messages: [], extra_info: { chief_complaint: 'x' } }
+    const { code, message } = await faultOf(importJson('mrlx.jsonl', JSON.stringify(converted)))
+    expect(code).toBe('bad-input')
+    expect(message).toContain('found messages, extra_info')
+    expect(message).toContain('import the Parquet file it was made from')
+    const other = await faultOf(importJson('other.json', '[{"question": 1}]'))
+    expect(other.message).toContain('expected rows with self_report, dialogue')
+  })
+})
+
+describe('what is mended', () => {
+  const importOne = async (
+    name: string,
+    self_report: string,
+    ...dialogue: readonly (readonly [string, string])[]
+  ) => {
+    const path = join(folder, `${name}.jsonl`)
+    const exchanges = dialogue.map(([doctor, patient]) => ({
+      ...{ doctor_question: [doctor], patient_response: [patient] },
+    }))
+    const row = { self_report, dialogue: exchanges, diagnosis: 'The diagnosis is a cold.' }
+    await writeFile(path, JSON.stringify(row))
+    return importMtmeddialog(path)
+  }
+
+  test('an exchange in which the translation swapped doctor and patient is left out', async () => {
+    const { cases, report } = await importOne(
+      'swapped',
+      'My baby has a runny nose',
+      ['How old is the child?', '10 months old'],
+      ['What should we do if the child refuses medicine?', 'You should give it slowly.'],
+    )
+    expect(cases[0]?.findings.map(({ id }) => id)).toEqual(['exchange-1'])
+    expect(report.warnings.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('exchange-2 has its speakers swapped'),
+    )
+    expect(cases[0]?.demographics).toEqual({ age: { v: 10, unit: 'month' }, speaker: 'caregiver' })
   })
 })
