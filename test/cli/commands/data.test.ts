@@ -102,15 +102,18 @@ describe('cases import', () => {
     const argv = ['cases', 'import', '--format', 'mtmeddialog', parquet, '--out', path]
     const report = await document(argv)
     expect(report).toMatchObject({
-      ok: 16,
+      ok: 15,
       rows: rows.length + 1,
-      skipped: [{ row: rows.length, path: expect.any(String), reason: expect.any(String) }],
+      skipped: [
+        { row: 7, path: expect.any(String), reason: expect.stringContaining('names a disease') },
+        { row: rows.length, path: expect.any(String), reason: expect.any(String) },
+      ],
       licence: expect.stringContaining('Apache-2.0'),
       redistributable: false,
     })
-    expect((await readFile(path, 'utf8')).trimEnd().split('\n')).toHaveLength(16)
+    expect((await readFile(path, 'utf8')).trimEnd().split('\n')).toHaveLength(15)
     const { stdout } = await bedside(argv)
-    expect(stdout).toMatch(/cases +16\nrows skipped +1\n/)
+    expect(stdout).toMatch(/cases +15\nrows skipped +2\n/)
     expect(stdout).toContain('Licence: ')
   })
 })

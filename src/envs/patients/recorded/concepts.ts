@@ -130,7 +130,7 @@ const frames: Readonly<Record<RecordTopic, RegExp>> = {
   habits: /\b(?:lifestyle|habits?|hobbies)\b|嗜好|爱好|生活习惯|作息/,
   menstrual: /\b(?:periods?|menstru\w*|menses)\b|月经|例假|经期|绝经/,
   births:
-    /\b(?:children|kids|pregnan\w*|births?|deliver\w*|miscarr\w*)\b|孩子|小孩|儿女|子女|生育|怀孕|流产|几胎/,
+    /\b(?:(?:how many|any|have) (?:children|kids)|pregnan\w*|births|deliver(?:y|ies)|miscarr\w*)\b|(?:几个|有没有|有)(?:孩子|小孩)|[0-9一二两三]个?[子女儿]|儿女|子女|生育|怀过?孕|流产|几胎/,
   family:
     /\b(?:famil(?:y|ies)|parents?|mother|father|mum|dad|mom|siblings?|brothers?|sisters?|relatives?|hereditary|genetic|run in)\b|家里|家人|家族|父母|父亲|母亲|爸|妈|兄弟|姐妹|遗传|亲戚/,
   idea: /\b(?:what do you (?:think|reckon|feel) (?:is|it|might|may|could|caus|the|about)|your (?:own )?(?:idea|thoughts?|view)|any (?:ideas?|thoughts)|do you (?:have any idea|think it))\b|(?:自己|您|你)(?:自己)?(?:觉得|认为|估计)?.{0,2}(?:觉得|认为|估计).{0,6}(?:是(?:什么|因为|怎么)|有什么原因|可能)|怎么看|想法|了解(?:这|多少)/,

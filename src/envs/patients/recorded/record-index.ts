@@ -57,7 +57,13 @@ export const isOwnFrame = (concept: string): boolean =>
   concept.startsWith('@') && ownFrames.has(concept.slice(1))
 
 /** Topics whose passages may be about any part of a history. */
-const mixedTopics: ReadonlySet<string> = new Set(['other', 'habits', 'course'])
+const mixedTopics: ReadonlySet<string> = new Set([
+  'other',
+  'habits',
+  'course',
+  'smoking',
+  'alcohol',
+])
 
 function indexExchange(finding: Finding, utterance: Text): Passage {
   const question = bothLanguages(finding.question ?? {})

@@ -96,10 +96,9 @@ function fallbackKind(utterance: string): FallbackKind | undefined {
   return courtesy.test(text) ? 'courtesy' : 'unclear'
 }
 
-/** An utterance as looked up in a record: a fallback, or its concepts and the passages most similar to it. */
-type Found = { readonly fallback: FallbackKind } | (PassageMatch & { readonly concepts: Concepts })
+/** An utterance as looked up in a record: a fallback, or the passages most similar to it. */
+type Found = { readonly fallback: FallbackKind } | PassageMatch
 
-const conceptsOf = memoizeText(questionConcepts, { most: 2000, longest: 500 })
 const fallbackOf = memoizeText(fallbackKind, { most: 2000, longest: 500 })
 
 /** Makes a function that looks up an utterance in a record. Cached per record. */
@@ -108,9 +107,7 @@ const lookUpWith = (threshold: number) =>
     memoizeText(
       (utterance): Found => {
         const fallback = fallbackOf(utterance)
-        return fallback
-          ? { fallback }
-          : { concepts: conceptsOf(utterance), ...findPassages(utterance, record, threshold) }
+        return fallback ? { fallback } : findPassages(utterance, record, threshold)
       },
       { most: 2000, longest: Number.POSITIVE_INFINITY },
     ),
@@ -221,7 +218,7 @@ export function recordPatient({ threshold = 0.35 }: RecordPatientOptions = {}): 
     const record = dialogueRecord(view)
     const found = lookUp(record)(utterance)
     if ('fallback' in found) return stockReply(asked, found.fallback)
-    const { score, parts, concepts } = found
+    const { score, parts, about: concepts } = found
     const known = parts.length > 0
     // A recorded exchange goes before the intake: it was asked in nearly these words.
     if (known && score >= certain) return passageReply(parts, asked)

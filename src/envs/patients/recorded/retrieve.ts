@@ -32,6 +32,8 @@ const tie = 1e-9
 export interface PassageMatch {
   /** Similarity of the best of them, from 0 to 1. */
   readonly score: number
+  /** What its last question is about. */
+  readonly about: Concepts
   /** One list for each thing asked: the passages that answer it equally well. */
   readonly parts: readonly (readonly Passage[])[]
 }
@@ -144,7 +146,8 @@ function bestOf(scored: readonly { passage: Passage; score: number; exact?: numb
 }
 
 /** "When it hurts, …": says when, and is not what is asked about. */
-const whenClause = /^.{0,12}?(?:的时候|时候|时)(?=.{3})|^(?:and |so )?(?:when|while) [^,?]{3,40},/
+const whenClause =
+  /^.{0,12}?(?:的时候|时候|时(?=[，,]))(?=.{3})|^(?:and |so )?(?:when|while) [^,?]{3,40},/
 
 function toQuery(sentence: string): Query {
   const about = questionConcepts(sentence.replace(whenClause, ''))
@@ -160,10 +163,12 @@ const perSymptom = (query: Query): readonly Query[] =>
 
 /** An utterance as read: its words, and its questions, or itself where it has no question mark. */
 const readUtterance = memoizeText(
-  (utterance): { readonly words: WordSet; readonly queries: readonly Query[] } => {
+  (utterance): Pick<PassageMatch, 'about'> & { words: WordSet; queries: readonly Query[] } => {
     const questions = splitSentences(utterance).filter((sentence) => /[?？]/.test(sentence))
     const queries = (questions.length > 0 ? questions : [utterance]).map(toQuery)
-    return { words: wordSet(utterance), queries }
+    const last = questions.at(-1) ?? utterance
+    const about = questionConcepts(last.replace(whenClause, ''))
+    return { words: wordSet(utterance), queries, about }
   },
   { most: 2000, longest: 500 },
 )
@@ -174,14 +179,14 @@ export function findPassages(
   { passages, weight }: DialogueRecord,
   least: number,
 ): PassageMatch {
-  const { words, queries } = readUtterance(utterance)
+  const { words, queries, about } = readUtterance(utterance)
   const whole = bestOf(
     passages.map((passage) => {
       const exact = cosine(words, passage.question, weight)
       return { passage, score: exact, exact: coverage(words, passage.words, weight) }
     }),
   )
-  if (whole.score >= recorded) return { score: whole.score, parts: [whole.passages] }
+  if (whole.score >= recorded) return { score: whole.score, about, parts: [whole.passages] }
   const find = (query: Query): Best =>
     bestOf(passages.map((passage) => ({ passage, score: passageScore(query, passage, weight) })))
   const found = queries.flatMap((query) => {
@@ -198,6 +203,7 @@ export function findPassages(
   )
   return {
     score: good.reduce((best, { score }) => Math.max(best, score), 0),
+    about,
     parts: parts.slice(0, most).map((part) => part.passages),
   }
 }
