@@ -1,4 +1,7 @@
-/** Validation of a knowledge base: references, states, distributions, ambiguous phrases, and leaked disease names. */
+/**
+ * Validation of a knowledge base: references, states, distributions, ambiguous phrases, and leaked disease names.
+ * Long because every rule of `data/knowledge/README.md` is one small function here.
+ */
 import { containsPhrase, normaliseText } from '../text/phrase-search.js'
 import {
   canComeWith,
