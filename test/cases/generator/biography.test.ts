@@ -43,10 +43,10 @@ describe('a biography', () => {
 
   test('fits age and sex: a child goes to school, a man has no periods, the old are retired', () => {
     for (let seed = 0; seed < 60; seed++) {
-      expect(draw(8, 'F', seed)['job']!.en).toMatch(/school/)
-      expect(draw(8, 'M', seed)['children']!.en).toMatch(/^No/)
-      expect(draw(40, 'M', seed)['periods']!.en).toMatch(/cannot be/)
-      expect(draw(80, 'F', seed)['job']!.en).toMatch(/retired/)
+      expect(draw(8, 'F', seed).job!.en).toMatch(/school/)
+      expect(draw(8, 'M', seed).children!.en).toMatch(/^No/)
+      expect(draw(40, 'M', seed).periods!.en).toMatch(/cannot be/)
+      expect(draw(80, 'F', seed).job!.en).toMatch(/retired/)
     }
   })
 

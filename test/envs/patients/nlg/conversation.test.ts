@@ -36,8 +36,8 @@ describe('what no finding answers', () => {
   })
 
   test('is answered from the biography', () => {
-    expect(say(adult, 'What do you do for a living?').text).toBe(adult.biography!['job']!.en)
-    expect(say(adult, '您是做什么工作的？', 'zh').text).toBe(adult.biography!['job']!.zh)
+    expect(say(adult, 'What do you do for a living?').text).toBe(adult.biography!.job!.en)
+    expect(say(adult, '您是做什么工作的？', 'zh').text).toBe(adult.biography!.job!.zh)
   })
 
   test('is told for a child by who has brought it, in the third person', () => {
