@@ -304,7 +304,9 @@ describe('loadKnowledge refuses, by file and line,', () => {
     ['shadow-on-film', /complaint shadow-on-film is known by examination only/],
     ['sputum-colour', /complaint sputum-colour is not a boolean finding/],
   ])('a complaint that nobody could voice: %s', (id, message) => {
-    const said = refusal(damaged((files) => void Object.assign(pneumonia(files), { complaints: { [id]: 1 } })))
+    const said = refusal(
+      damaged((files) => void Object.assign(pneumonia(files), { complaints: { [id]: 1 } })),
+    )
     expect(said).toMatch(/^chest\.json:\d+: disease pneumonia: /)
     expect(said).toMatch(message)
   })
