@@ -41,15 +41,14 @@ async function answered(snippet) {
   const { complaint, before, text, findings, lang } = snippet
   const told = before.flatMap(({ told: all }) => all)
   const present = { finding: complaint, state: 'present' }
-  const [person] = clinic(complaint)
-  if (!person) return undefined
   const parents = findings.flatMap((id) => knowledge.finding.get(id)?.parent ?? [])
   const wanted = [
     present,
-    ...parents.map(({ finding, when }) => ({ finding, state: when })),
+    ...parents.map(({ finding, when }) => ({ finding, state: [when].flat()[0] })),
     ...told,
   ]
-  const view = changed(knowledge, person, wanted)
+  const view = changed(knowledge, clinic(complaint), wanted)
+  if (!view) return undefined
   return patient(text, { view, dialogue: exchanges(before, view), seed: 3, language: lang })
 }
 

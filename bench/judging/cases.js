@@ -30,8 +30,19 @@ export function clinicOf(knowledge, { cases = 2000, seed = 7 } = {}) {
   }
 }
 
-/** The same patient with these findings in these states where the knowledge base knows them, as a plain view. */
-export function changed(knowledge, { options, truth }, wanted) {
+/** The first of some patients who can have these findings in these states, where the knowledge base knows them, as a plain view. */
+export function changed(knowledge, people, wanted) {
+  for (const person of people.slice(0, 50)) {
+    try {
+      return twinOf(knowledge, person, wanted)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error // Impossible at this one's age or sex, or beside what else there is.
+    }
+  }
+  return undefined
+}
+
+function twinOf(knowledge, { options, truth }, wanted) {
   const findings = Object.fromEntries(
     wanted
       .filter(({ finding, state }) => knowledge.finding.get(finding)?.states.includes(state))
