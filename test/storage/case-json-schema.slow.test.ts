@@ -24,6 +24,7 @@ function wholeCase(): Case {
   const sample = Object(sampleOf(schema))
   const [finding] = sample.findings
   sample.persona = { anxious: 1 }
+  sample.biography = { job: { zh: '上班。', en: 'I work.' } }
   sample.findings = [finding, { ...finding, id: 'other', knownBy: 'exam' }]
   return caseSchema.parse(sample)
 }

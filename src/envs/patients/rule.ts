@@ -89,11 +89,15 @@ function resolveTopics(
   ]
 }
 
-/** Complaints that an open question may bring up: the patient's own boolean findings without a parent. */
+/** Complaints that an open question may bring up: boolean symptoms without a parent. */
 const complaintsOf = ({ findings }: Knowledge): readonly FindingDefinition[] =>
   findings.filter(
-    ({ knownBy, type, parent, attribute }) =>
-      knownBy === 'patient' && type === 'bool' && !parent && attribute === undefined,
+    ({ kind, knownBy, type, parent, attribute }) =>
+      kind === 'symptom' &&
+      knownBy === 'patient' &&
+      type === 'bool' &&
+      !parent &&
+      attribute === undefined,
   )
 
 const toId = ({ finding }: RevealedFinding): string => finding

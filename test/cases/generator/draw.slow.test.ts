@@ -109,7 +109,10 @@ describe('a second disease', () => {
       const first = paired.disease.get(primaryDiagnosis(truth.gold).id)!
       return companionWeights(paired, first, { age: years(truth) }).some((weight) => weight > 0)
     })
-    within(both.length, possible.length, tiers.hard.comorbidity, 'comorbid')
+    // Who has two diseases has more to come with: a tenth of those drawn are a few more of those who come.
+    const share = both.length / possible.length
+    expect(share).toBeGreaterThan(tiers.hard.comorbidity - 0.02)
+    expect(share).toBeLessThan(tiers.hard.comorbidity + 0.04)
     for (const tier of ['easy', 'standard', 'ood'] as const)
       for (const { gold } of take(paired, 200, { tier })) expect(gold.dx).toHaveLength(1)
   })

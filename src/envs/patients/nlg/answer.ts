@@ -1,5 +1,6 @@
 /** Answers of the rule patient: to the findings an utterance asks about, or to an open question. */
 
+import { textInLanguage } from '../../../case.js'
 import { isInapplicable } from '../../../inference/generative-model.js'
 import { ageInYears } from '../../../inference/posterior.js'
 import type { FindingDefinition } from '../../../knowledge/knowledge.js'
@@ -152,14 +153,23 @@ export function answerTopics(
   }
 }
 
-/** Answers an open question with complaints the patient has not reported yet, if there are any. */
+/** What the patient came with, said again where the first words of the doctor ask for it. */
+const openingWords = ({ view, dialogue, language }: PatientContext): readonly string[] =>
+  dialogue.length === 0 && view.complaint.findings.length > 0
+    ? [textInLanguage(view.complaint.text, language)]
+    : []
+
+/**
+ * Answers an open question with complaints the patient has not reported yet, if there are any; the first one of a
+ * consultation with what the patient came with too.
+ */
 export function volunteerFindings(
   complaints: readonly FindingDefinition[],
   { utterance, context }: AnswerInput,
 ): AnswerDraft {
   const next = findingsToVolunteer(complaints, context)
   const texts = next.flatMap((finding) => findingSentence(finding, 'present', context, true) ?? [])
-  const spoken = texts.map((text) => adaptToSpeaker(text, context))
+  const spoken = [...openingWords(context), ...texts.map((text) => adaptToSpeaker(text, context))]
   return {
     text: joinSentences(
       spoken.length > 0 ? spoken : [pickStockSentence('nothing-more', context, utterance)],

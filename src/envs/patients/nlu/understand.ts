@@ -246,6 +246,7 @@ function interpretUnnamed(
 ): SentenceMeaning {
   const { read, sentence, here } = given
   const { text, inquires } = sentence
+  const known = given.lexicon.knowledge.aside
   const other =
     here.some((match) => !isFindingMatch(match) && !isAsideMatch(match)) ||
     act.diagnosisRequest.test(text)
@@ -254,10 +255,11 @@ function interpretUnnamed(
   if (loose.length > 0) return { ...nothing, loose }
   if (isGeneric(text) || isPersonal(text)) return nothing
   const unsure = !inquires || (other && !act.family.test(text))
-  const broad = (id: string) => given.lexicon.knowledge.aside.get(id)?.also !== undefined
-  const doubt = here.some((match) => isAsideMatch(match) && !broad(match.value.id))
-    ? asidePenalty
-    : 0
+  // A named topic speaks against every finding but those that belong to it.
+  const asides = here.filter(isAsideMatch).map(({ value }) => known.get(value.id))
+  const belongs = (id: string | undefined) =>
+    asides.some((aside) => id !== undefined && aside?.also?.includes(id))
+  const doubt = asides.length > 0 && !belongs(given.similarity.value) ? asidePenalty : 0
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : doubt)
   if (id !== undefined) {
     const meaning = topics([id])
@@ -305,9 +307,18 @@ function isAside(lexicon: Lexicon, text: string): boolean {
   return value !== undefined && !lexicon.knowledge.finding.has(value) && score >= minAsideScore
 }
 
+/** Whether a text has the words of an aside, not only some that are similar. */
+function namesAside(lexicon: Lexicon, text: string): boolean {
+  const read = normaliseText(text)
+  return findPhrases(lexicon.tree(read.text), read).some(isAsideMatch)
+}
+
 /** Interprets an utterance as written; if that fails, with its spelling and then its homophones corrected. */
 function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
-  const text = removeDisfluencies(utterance.slice(0, maxLength))
+  const whole = utterance.slice(0, maxLength)
+  // An author's own question may repeat a word.
+  const known = lexicon.exactQuestion(normaliseText(whole).text) !== undefined
+  const text = known ? whole : removeDisfluencies(whole)
   if (!/[\p{L}\p{N}]/u.test(text) && /[\p{L}\p{N}]/u.test(utterance))
     return {
       questions: 0,
@@ -318,7 +329,7 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
       speech: 'backchannel',
     }
   const written = interpretText(lexicon, text)
-  const aside = written.kind === 'aside'
+  const aside = written.kind === 'aside' && !namesAside(lexicon, text)
   if (!(aside || isVague(written)) || text.length > maxFuzzyLength) return written
   if (!aside && isAside(lexicon, text)) return written
   for (const correct of [lexicon.correctSpelling, lexicon.correctHomophones]) {
