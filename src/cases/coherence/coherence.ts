@@ -55,15 +55,17 @@ function contradiction(
 
 /** Whether a disease of the patient, or another finding's state, accounts for a finding. */
 function isExplained(
-  { knowledge, state, diseases }: CaseReading,
-  { id, given }: FindingDefinition,
+  { state, diseases }: CaseReading,
+  definition: FindingDefinition,
 ): boolean {
-  const definition = knowledge.finding.get(id)
-  const above = definition && knowledge.finding.get(parentOf(definition) ?? '')
+  const { id, given } = definition
+  const above = parentOf(definition)
+  const lists = (one: string): boolean =>
+    diseases.some(({ findings }) => findings[one] !== undefined)
   return (
-    diseases.some(({ findings }) => findings[id] !== undefined) ||
+    lists(id) ||
     given?.leaks?.[state.get(given.finding) ?? ''] !== undefined ||
-    (above !== undefined && diseases.some(({ findings }) => findings[above.id] !== undefined))
+    (above !== undefined && lists(above))
   )
 }
 

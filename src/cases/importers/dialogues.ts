@@ -51,7 +51,7 @@ interface QuestionAndAnswer {
   readonly patient: string
 }
 
-/** The exchanges of a dialogue: turns of one speaker are joined, and words of listening part nobody's answer. */
+/** The exchanges of a dialogue: turns of one speaker are joined, and an answer goes on after the doctor's words of listening. */
 function toExchanges(turns: DialogueRow['turns'], separator: string): QuestionAndAnswer[] {
   const exchanges: { doctor: string[]; patient: string[] }[] = []
   for (const { speaker, text: raw } of turns) {

@@ -373,7 +373,7 @@ describe('the JSON formats', () => {
   })
 })
 
-describe('what is mended', () => {
+describe('what is corrected', () => {
   const importOne = async (
     name: string,
     self_report: string,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
+import { findingAttributes } from '../../../src/knowledge/schema.js'
 import { clerkingTopics, followUps, judgedQuestions, turnLabels } from '../../fixtures/judged.js'
 
 const knowledge = loadKnowledge()
@@ -9,18 +10,8 @@ const asides: { asides: { id: string }[] } = JSON.parse(
 )
 const topicIds = new Set([...asides.asides.map(({ id }) => id), ...Object.keys(clerkingTopics())])
 const languages = ['en', 'zh'] as const
-const attributes = new Set([
-  'onset',
-  'duration',
-  'severity',
-  'site',
-  'character',
-  'radiation',
-  'aggravating',
-  'relieving',
-  'timing',
-  'frequency',
-])
+// How often is asked for, though the base has no such attribute.
+const attributes = new Set<string>([...findingAttributes, 'frequency'])
 
 const unknownFindings = (ids: readonly string[]) => ids.filter((id) => !knowledge.finding.has(id))
 const unknownTopics = (ids: readonly string[] = []) => ids.filter((id) => !topicIds.has(id))

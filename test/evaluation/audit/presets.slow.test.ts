@@ -48,8 +48,8 @@ test('the audit would have caught the default reward as it was, with process bes
     efficiency: [0.1, multiply(diagnosis, efficiency())],
     communication: [0.05, otherwise(communication(), 0)],
   })
-  const [audit] = await auditRewards({ rewards: [gate(noHarm(), additive)], count: 40 })
-  const padding = audit?.policies.find(({ name }) => name === 'pad-open')
-  expect(padding?.gain).toBeGreaterThan(tolerance)
+  // It gains .028 at a tolerance of .02: with 40 cases the interval would reach below.
+  const [audit] = await auditRewards({ rewards: [gate(noHarm(), additive)], count: 200 })
+  expect(beyond(audit?.policies ?? [], 1).map(([name]) => name)).toContain('pad-open')
   expect(audit?.passed).toBe(false)
 })

@@ -6,11 +6,10 @@ import { ageInYears } from '../../../inference/posterior.js'
 import type { FindingDefinition } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
-import { pronounForSex, toThirdPerson } from '../../../text/third-person.js'
 import type { RevealedFinding, Understanding } from '../../../turn.js'
 import type { Topic } from '../nlu/focus.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
-import { answerAsides } from './aside-answers.js'
+import { adaptToSpeaker, answerAsides } from './aside-answers.js'
 import { defaultAttribute } from './attribute-defaults.js'
 import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
 import { pickFresh } from './fresh.js'
@@ -38,12 +37,6 @@ interface Answer {
 /** Whether the patient points out a repeated answer. An interpreter does not: "She says:" already ends in a colon. */
 const pointsOutRepeats = ({ view: { demographics, persona } }: PatientContext): boolean =>
   demographics.speaker !== 'interpreter' && dialLevel(persona, 'terse') < 2
-
-/** Rewrites a sentence of the knowledge base for the speaker: in the third person for a caregiver. */
-const adaptToSpeaker = (sentence: string, { view, language }: PatientContext): string =>
-  view.demographics.speaker === 'caregiver'
-    ? toThirdPerson(sentence, language, pronounForSex(view.demographics.sex))
-    : sentence
 
 /** Answers a question about one finding by the state the patient reports. */
 function answerFinding(finding: FindingDefinition, input: AnswerInput): Answer {

@@ -32,8 +32,8 @@ function ageInWords({ view }: PatientContext, language: Language): string {
   return language === 'zh' ? `${months}个月` : `${months} months old`
 }
 
-/** Puts a sentence into the mouth of who speaks. */
-export const spoken = (sentence: string, { view, language }: PatientContext): string =>
+/** Rewrites a sentence of the knowledge base for the speaker: in the third person for a caregiver. */
+export const adaptToSpeaker = (sentence: string, { view, language }: PatientContext): string =>
   view.demographics.speaker === 'caregiver'
     ? toThirdPerson(sentence, language, pronounForSex(view.demographics.sex))
     : sentence
@@ -43,7 +43,7 @@ export function biographySentence(slot: string, context: PatientContext): string
   const text = context.view.biography?.[slot]
   if (!text) return undefined
   const own = textInLanguage(text, context.language)
-  return spoken(own.replaceAll('{age}', ageInWords(context, context.language)), context)
+  return adaptToSpeaker(own.replaceAll('{age}', ageInWords(context, context.language)), context)
 }
 
 /** The patient's last words, for a doctor who did not catch them. */
@@ -60,7 +60,7 @@ export function speechSentence(act: ConversationAct, context: PatientContext): s
   return pickFresh(speechSentences[act][context.language], context, ['speech', act, turn])
 }
 
-/** The findings of an aside that the patient has and keeps to nobody, each with its sentence. */
+/** The findings of an aside that the patient has and needs no trust to tell, each with its sentence. */
 function tellPresent({ also = [] }: Aside, input: AnswerInput) {
   const { knowledge, context, absentPolicy } = input
   return also.flatMap((id) => {
@@ -69,7 +69,7 @@ function tellPresent({ also = [] }: Aside, input: AnswerInput) {
     const gate = closedGate(knowledge, finding, context.view)
     if (reportedState(finding, gate !== undefined, context, absentPolicy) !== 'present') return []
     const sentence = findingSentence(finding, 'present', context, true)
-    return sentence === undefined ? [] : [{ id, sentence: spoken(sentence, context) }]
+    return sentence === undefined ? [] : [{ id, sentence: adaptToSpeaker(sentence, context) }]
   })
 }
 
@@ -83,25 +83,24 @@ function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
   const present = [
     ...all.filter(({ id }) => !wasReported(context, id)),
     ...all.filter(({ id }) => wasReported(context, id)),
-  ]
-  const told = present.map(({ id }) => ({ finding: id, state: 'present' as const }))
-  const own = aside.slot === undefined ? undefined : biographySentence(aside.slot, context)
-  const sentences = present.map(({ sentence }) => sentence)
-  if (sentences.length > 0)
+  ].slice(0, mostTold)
+  if (present.length > 0)
     return {
-      sentences: sentences.slice(0, mostTold),
-      told: told.slice(0, mostTold),
+      sentences: present.map(({ sentence }) => sentence),
+      told: present.map(({ id }) => ({ finding: id, state: 'present' })),
       how: 'answered',
     }
-  if (own !== undefined) return { sentences: [own], told, how: 'answered' }
-  if (aside.denied) return { sentences: [denySentence([aside], context)], told, how: 'answered' }
+  const own = aside.slot === undefined ? undefined : biographySentence(aside.slot, context)
+  if (own !== undefined) return { sentences: [own], told: [], how: 'answered' }
+  if (aside.denied)
+    return { sentences: [denySentence([aside], context)], told: [], how: 'answered' }
   const turn = context.dialogue.length
   const bank = unknownTopicSentences[aside.slot === undefined ? 'no' : 'content'][context.language]
   const unknown = aside.slot === undefined || context.view.biography
   const sentence = unknown
     ? pickFresh(bank, context, ['unmodelled', turn])
     : pickStockSentence('unknown', context, input.utterance)
-  return { sentences: [sentence], told, how: 'unknown' }
+  return { sentences: [sentence], told: [], how: 'unknown' }
 }
 
 /** Answers the asides of an utterance, those that are denied in one sentence. */
@@ -110,7 +109,8 @@ export function answerAsides(ids: readonly string[], input: AnswerInput): AsideA
   const plain = asides.filter(({ denied, also }) => denied && !also)
   const others = asides.filter((aside) => !plain.includes(aside))
   const parts = others.map((aside) => answerAside(aside, input))
-  const denied = plain.length > 0 ? [spoken(denySentence(plain, input.context), input.context)] : []
+  const denied =
+    plain.length > 0 ? [adaptToSpeaker(denySentence(plain, input.context), input.context)] : []
   const rank = (['answered', 'unknown'] as const).find((how) =>
     parts.some((part) => part.how === how),
   )

@@ -52,7 +52,7 @@ class SamplingServer(Protocol):
 def _client(url: str) -> httpx.Client:
     key = os.environ.get(KEY_VARIABLE)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    # The scheduler's thread pool bounds the number of requests.
+    # As many as `RemoteSampler` has threads.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     # No proxy of the environment: the server is a neighbour, and prompts should not travel.
     return httpx.Client(

@@ -1,0 +1,233 @@
+/** Interprets one sentence of a doctor's utterance: by an exact question, the phrases it names, or similarity. */
+import type { FindingAttribute } from '../../../knowledge/knowledge.js'
+import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
+import * as act from './acts.js'
+import { isQuestionClause } from './acts.js'
+import { findAsides, isAsideMatch } from './asides.js'
+import { findAttributes, isGeneric, isPersonal, looseAttribute } from './attributes.js'
+import { matchFindingList } from './finding-list.js'
+import type { FindingMatch, SentenceContext } from './finding-match.js'
+import { chooseFinding, guessFinding, isFindingMatch, removeMatches } from './finding-match.js'
+import { findingTopic, isWholeIllness, type Topic } from './focus.js'
+import type { Lexicon, LexiconEntry } from './lexicon.js'
+import type { Sentence } from './sentences.js'
+import type { SimilarityMatch } from './similarity.js'
+
+/** What one sentence asks. */
+export interface SentenceMeaning {
+  readonly topics: readonly Topic[]
+  readonly loose: readonly FindingAttribute[]
+  /** What it asks that no finding answers. */
+  readonly asides: readonly string[]
+  /** A finding it was similar enough to, to ask what was meant. */
+  readonly near?: string
+}
+
+/** Added to the thresholds of similarity where the sentence is likely to be about something else. */
+const doubtPenalty = 0.3
+/** Added to them where the sentence names something that no finding answers. */
+const asidePenalty = 0.15
+/** Characters of the longest text that similarity and spelling correction are used for. */
+export const maxFuzzyLength = 160
+
+/** Whether a finding can be asked for: one about relatives in a sentence about relatives, any in another. */
+const fitsPerson = (lexicon: Lexicon, relatives: boolean) => {
+  return (id: string): boolean => !relatives || lexicon.familyFindings.has(id)
+}
+
+const nothing: SentenceMeaning = { topics: [], loose: [], asides: [] }
+
+/** A similarity match computed on first use: building its index takes a while. */
+function lazyMatch(alike: () => SimilarityMatch): SimilarityMatch {
+  let made: SimilarityMatch | undefined
+  const similarity = (): SimilarityMatch => {
+    made ??= alike()
+    return made
+  }
+  return {
+    get value() {
+      return similarity().value
+    },
+    get score() {
+      return similarity().score
+    },
+    get next() {
+      return similarity().next
+    },
+    scoreOf: (id) => similarity().scoreOf(id),
+  }
+}
+
+/** What similarity finds where it is not asked. */
+export const noMatch: SimilarityMatch = { value: undefined, score: 0, next: 0, scoreOf: () => 0 }
+
+const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如/
+
+/** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
+function sentenceAttributes(
+  { text, clauses }: NormalisedText,
+  sentence: Sentence,
+): readonly FindingAttribute[] {
+  const whole = looseAttribute(sentence.text)
+  if (whole !== undefined) return [whole]
+  const parts = clauses
+    .filter(({ start, end }) => start >= sentence.start && end <= sentence.end)
+    .map(({ start, end }) => looseAttribute(text.slice(start, end)))
+  const loose = parts.flatMap((attribute) => attribute ?? [])
+  return loose.length === parts.length ? loose : []
+}
+
+/** A sentence with the phrases found in it. */
+interface PhrasedSentence extends SentenceContext {
+  /** All phrases in it. */
+  readonly here: readonly PhraseMatch<LexiconEntry>[]
+  /** Those that name a finding it can be about. */
+  readonly found: readonly FindingMatch[]
+  /** It is about the patient's relatives. */
+  readonly relatives: boolean
+}
+
+/** Selects the phrase matches of one sentence. */
+export function matchPhrases(
+  lexicon: Lexicon,
+  read: NormalisedText,
+  sentence: Sentence,
+  all: readonly PhraseMatch<LexiconEntry>[],
+  relatives: boolean,
+): PhrasedSentence {
+  const { start, end, text } = sentence
+  const here = all.filter((match) => match.start >= start && match.start < end)
+  const fitsSentence = fitsPerson(lexicon, relatives)
+  const fits = (id: string): boolean => lexicon.knowledge.finding.has(id) && fitsSentence(id)
+  const found = here
+    .filter(isFindingMatch)
+    .filter(
+      ({ value, start: from, end: to }) =>
+        fits(value.id) || act.family.test(read.text.slice(from, to)),
+    )
+    // What follows "such as" only explains what came before.
+    .filter(({ start: from }, m) => m === 0 || !example.test(text.slice(0, from - start)))
+  const similarity =
+    text.length > maxFuzzyLength ? noMatch : lazyMatch(() => lexicon.findSimilar(text))
+  return { lexicon, read, sentence, similarity, fits, here, found, relatives }
+}
+
+/** The part of a sentence that excludes something: "apart from the cough, …". */
+function excludedPart(text: string): { readonly from: number; readonly to: number } | undefined {
+  const word = act.exclusion.exec(text)
+  if (!word) return undefined
+  const before = /之外|以外/.test(word[0])
+  if (before) return { from: 0, to: word.index }
+  const length = act.excludedEnd.exec(text.slice(word.index + word[0].length))?.index
+  return {
+    from: word.index,
+    to: length === undefined ? text.length : word.index + word[0].length + length,
+  }
+}
+
+/** The topic that a question about relatives is about, where none of its words is known. */
+const relativesAside = 'family-health'
+
+/** Interprets one sentence: its findings, then what no finding answers. */
+export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
+  const { lexicon, sentence, here, relatives } = given
+  const { text, inquires, fragment } = sentence
+  const meaning = interpretFindings(given)
+  const known = lexicon.knowledge.aside
+  const silent = !inquires && !(fragment && here.some(isAsideMatch))
+  const says = here.some(isAsideMatch)
+  if (act.asksDiagnosis(text)) return meaning
+  if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
+  const named = meaning.topics.length > 0
+  if (!named && !says && act.openQuestion.test(text)) return meaning
+  const asides = findAsides(given, here, named, (id) => {
+    const aside = known.get(id)
+    return aside?.denied !== undefined && !aside.also
+  })
+  if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
+  const family = !named && relatives && inquires && known.has(relativesAside)
+  return family ? { ...nothing, asides: [relativesAside] } : meaning
+}
+
+/** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
+function interpretFindings(given: PhrasedSentence): SentenceMeaning {
+  const { lexicon, sentence, similarity, found } = given
+  const { start, end, text, inquires, fragment } = sentence
+  const whole = found.find((match) => match.start === start && match.end >= end)
+  const exact = lexicon.exactQuestion(text)
+  const offers = act.offer.test(text) && !act.isRequest(text)
+  if (!exact && !whole && ((!inquires && !fragment) || offers)) return nothing
+  if (exact !== undefined)
+    return { ...nothing, topics: [findingTopic(lexicon.knowledge, exact, [], true, noMatch)] }
+  const details = found.filter(({ value }) => isWholeIllness(lexicon.knowledge, value.id))
+  const wanted = [
+    ...details.flatMap(({ value }) => lexicon.knowledge.finding.get(value.id)?.attribute ?? []),
+    ...findAttributes(removeMatches(text, start, found)),
+  ]
+  // "How long have you had the cough?" asks for its duration, whatever its form.
+  const presence = isQuestionClause(text) && details.length === 0
+  const topics = (ids: readonly string[]): SentenceMeaning => ({
+    ...nothing,
+    topics: ids.map((id) => {
+      const jargon = found.some(({ value }) => value.id === id && value.jargon)
+      const known = found.some(({ value }) => value.id === id && !value.jargon)
+      const topic = findingTopic(lexicon.knowledge, id, wanted, presence, similarity)
+      return jargon && !known ? { ...topic, jargon } : topic
+    }),
+  })
+  return whole ? topics([whole.value.id]) : interpretNamed(given, details, topics)
+}
+
+/** Interprets a sentence by the findings it names, where it is not about something else. */
+function interpretNamed(
+  given: PhrasedSentence,
+  details: readonly FindingMatch[],
+  topics: (ids: readonly string[]) => SentenceMeaning,
+): SentenceMeaning {
+  const { sentence, found } = given
+  const { start, text } = sentence
+  const open = act.openQuestion.test(text) && !act.wholeIllness.test(text)
+  const excludes = excludedPart(text)
+  const about = found.filter(
+    (match) =>
+      !details.includes(match) &&
+      !(excludes && match.start - start >= excludes.from && match.end - start <= excludes.to),
+  )
+  // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
+  if (open && about.length === 0) return nothing
+  const list = matchFindingList(given, about)
+  if (list.length > 0) return topics(list)
+  const named =
+    found.length > 0 ? chooseFinding(given, about.length > 0 ? about : found) : undefined
+  return named === undefined ? interpretUnnamed(given, topics) : topics([named])
+}
+
+/** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
+function interpretUnnamed(
+  given: PhrasedSentence,
+  topics: (ids: readonly string[]) => SentenceMeaning,
+): SentenceMeaning {
+  const { read, sentence, here } = given
+  const { text, inquires } = sentence
+  const known = given.lexicon.knowledge.aside
+  const other =
+    here.some((match) => !isFindingMatch(match) && !isAsideMatch(match)) ||
+    act.diagnosisRequest.test(text)
+  if (other && !act.history.test(text)) return nothing
+  const loose = sentenceAttributes(read, sentence)
+  if (loose.length > 0) return { ...nothing, loose }
+  if (isGeneric(text) || isPersonal(text)) return nothing
+  const unsure = !inquires || (other && !act.family.test(text))
+  // A named topic speaks against every finding but those that belong to it.
+  const asides = here.filter(isAsideMatch).map(({ value }) => known.get(value.id))
+  const belongs = (id: string | undefined) =>
+    asides.some((aside) => id !== undefined && aside?.also?.includes(id))
+  const doubt = asides.length > 0 && !belongs(given.similarity.value) ? asidePenalty : 0
+  const { id, near } = guessFinding(given, unsure ? doubtPenalty : doubt)
+  if (id !== undefined) {
+    const meaning = topics([id])
+    return { ...meaning, topics: meaning.topics.map((topic) => ({ ...topic, guessed: true })) }
+  }
+  const nearest = near ? given.similarity.value : undefined
+  return nearest === undefined ? nothing : { ...nothing, near: nearest }
+}
