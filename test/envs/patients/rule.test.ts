@@ -235,6 +235,15 @@ describe('an open question', () => {
     expect(reply.told[0]!.finding).toBe('cough')
   })
 
+  test('as the first words of the doctor, is answered with the complaint first; later, without it', () => {
+    const chiefComplaint = { text: { en: 'I am hot.' }, findings: ['fever'] }
+    const open = ['What brings you in today?', 'What brings you in today?']
+    const [first, second] = interview(patient, open, asking(spokenView(states, { chiefComplaint })))
+    expect(first!.reply.text).toMatch(/^I am hot\. ./)
+    expect(first!.reply.told.map(({ finding }) => finding)).not.toContain('fever')
+    expect(second!.reply.text).not.toContain('I am hot.')
+  })
+
   test('leaves out what the patient denies or forgets', () => {
     for (const noise of [
       { forget: 1, deny: 0, overReport: 0 },

@@ -205,8 +205,8 @@ function makeParts(knowledge: Knowledge) {
   }
 }
 
-/** How a part of the lexicon is got; where it must be made first, `next` is made with it. */
-type Take = <T>(part: SlowValue<T>, next?: SlowValue<unknown>) => T
+/** How a part of the lexicon is got; where it must be made first, what is likely to be needed after it is made with it. */
+type Take = <T>(part: SlowValue<T>, ...next: readonly SlowValue<unknown>[]) => T
 
 const lexiconOf = (
   knowledge: Knowledge,
@@ -217,7 +217,8 @@ const lexiconOf = (
   ancestors: parts.ancestors,
   correctSpelling: (text) => (latin.test(text) ? take(parts.spelling)(text) : text),
   correctHomophones: (text) => (han.test(text) ? take(parts.homophones)(text) : text),
-  exactQuestion: (text) => take(fitting(parts.questions, text))(text),
+  exactQuestion: (text) =>
+    take(fitting(parts.questions, text), fitting(parts.tree, text), parts.family)(text),
   get familyFindings() {
     return take(parts.family)
   },
@@ -239,7 +240,7 @@ export class NotReady extends Error {
     this.#parts = parts
   }
 
-  /** Makes the part in slices, and the one that is likely to be needed after it: each means another try for all who wait. */
+  /** Makes the part in slices, and those likely to be needed after it: each means another try for all who wait. */
   async prepare(): Promise<void> {
     for (const part of this.#parts) await part.prepare()
   }
@@ -258,8 +259,8 @@ export const getLexicons = perKnowledge((knowledge): Lexicons => {
   const parts = makeParts(knowledge)
   return {
     atOnce: lexiconOf(knowledge, parts, (part) => part.get()),
-    whenReady: lexiconOf(knowledge, parts, (part, next) => {
-      if (!part.ready) throw new NotReady(next ? [part, next] : [part])
+    whenReady: lexiconOf(knowledge, parts, (part, ...next) => {
+      if (!part.ready) throw new NotReady([part, ...next])
       return part.get()
     }),
   }
