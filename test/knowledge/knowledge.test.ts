@@ -75,6 +75,36 @@ const finding = (id: string): FindingDefinition =>
   smallKnowledge().finding.get(id) as FindingDefinition
 const disease = (id: string): Disease => smallKnowledge().disease.get(id) as Disease
 
+test('one run names every problem, of every file and kind', () => {
+  const folder = damaged((files) => {
+    named(files['shared.json'].findings, 'fever').name = { en: 'a fever' }
+    named(files['shared.json'].exams, 'ecg').price = 3
+    Object.assign(files['shared.json'], { icd10: { 'J18.9': 'Pneumonia, unspecified' } })
+    named(files['belly.json'].diseases, 'gastritis').codes = [{ system: 'icd10', code: '18.9' }]
+    named(files['chest.json'].diseases, 'pneumonia').complaints = {}
+    named(files['shared.json'].findings, 'sputum-colour').parent = {
+      finding: 'cough',
+      when: 'blue',
+    }
+  })
+  let message = ''
+  try {
+    loadCheckedKnowledge(folder)
+  } catch (error) {
+    message = String(error)
+  }
+  for (const problem of [
+    /shared\.json:\d+: .* at findings\.1\.name\.zh$/m,
+    /shared\.json:\d+: .*price.* at exams\.2$/m,
+    /belly\.json:\d+: disease gastritis: expected an ICD-10 code .* got 18\.9$/m,
+    /chest\.json:\d+: disease pneumonia: nobody can come with it/m,
+    /shared\.json:\d+: finding sputum-colour: parent cough has no state blue$/m,
+  ])
+    expect(message).toMatch(problem)
+  // What names the finding that was left out is no problem of its own.
+  expect(message).not.toMatch(/unknown finding fever\b/)
+})
+
 describe('loadKnowledge', () => {
   test('reads every file of a folder into one indexed base', () => {
     const { diseases, findings, exams, groups, actions } = smallKnowledge()
@@ -174,7 +204,7 @@ describe('loadKnowledge refuses, by file and line,', () => {
     (files) => {
       named(files['shared.json'].findings, 'fever').id = 'High Fever'
     },
-    /expected a kebab-case id at findings\.1\.id$/,
+    /expected a kebab-case id at findings\.1\.id$/m,
   )
   refuses(
     'an edge to an unknown finding',

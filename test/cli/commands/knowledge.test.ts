@@ -108,7 +108,7 @@ describe('knowledge check', () => {
   })
 })
 
-test('knowledge check shows ten mistakes of many, and how many more there are', async () => {
+test('knowledge check names every mistake; what only loads the base names ten and says how to see all', async () => {
   const own = join(folder, 'flood')
   await cp(fileURLToPath(new URL('../../../data/knowledge', import.meta.url)), own, {
     recursive: true,
@@ -122,8 +122,10 @@ test('knowledge check shows ten mistakes of many, and how many more there are', 
   )
   const { code, stderr } = await bedside(['knowledge', 'check', own])
   expect(code).toBe(2)
-  expect(stderr.match(/同一句话/g)).toHaveLength(10)
-  expect(stderr).toContain('\n… and 20 more\n')
+  expect(stderr.match(/同一句话/g)).toHaveLength(30)
+  expect(() => loadKnowledge(own)).toThrow(
+    `… and 20 more (all of them with \`bedside knowledge check ${own}\`)`,
+  )
 })
 
 describe('--persona', () => {
