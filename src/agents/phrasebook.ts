@@ -5,7 +5,7 @@
 import type { FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { perKnowledge } from '../knowledge/per-knowledge.js'
 import { splitReference } from '../text/reference-interval.js'
-import { withoutOpening } from '../text/reply-openings.js'
+import { capitalised, withoutOpening } from '../text/reply-openings.js'
 import { toThirdPerson } from '../text/third-person.js'
 import type { Language, RevealedFinding } from '../turn.js'
 
@@ -107,7 +107,7 @@ function readRun(book: Book, run: string): RevealedFinding | undefined {
     const prefix = colon.exec(text)
     // A colon of a later sentence does not end this one's prefix.
     if (!prefix || text.slice(0, prefix.index).includes('\n')) return undefined
-    text = text.slice(prefix.index + prefix[0].length)
+    text = capitalised(text.slice(prefix.index + prefix[0].length))
   }
 }
 

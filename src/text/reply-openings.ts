@@ -46,7 +46,8 @@ const either = (language: Language): RegExp => {
 }
 const known: { readonly [language in Language]: RegExp } = { en: either('en'), zh: either('zh') }
 
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+/** A text with its first letter in upper case. */
+export const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 /** A sentence without its opening, capitalised; undefined where it has none. */
 export function withoutOpening(sentence: string, language: Language): string | undefined {

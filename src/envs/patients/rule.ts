@@ -12,12 +12,12 @@ import type { RevealedFinding, Understanding } from '../../turn.js'
 import { answerTopics, volunteerFindings } from './nlg/answer.js'
 import type { AnswerDraft, AnswerInput } from './nlg/answer-input.js'
 import { isPain } from './nlg/attribute-defaults.js'
-import { answerConversation, denyPain } from './nlg/conversation.js'
+import { answerConversation, denyPain, ownIdea } from './nlg/conversation.js'
 import { pickFresh } from './nlg/fresh.js'
 import { applyManner, losesThread } from './nlg/manner.js'
 import { momentsOf } from './nlg/moments.js'
 import type { AbsentPolicy } from './nlg/recall.js'
-import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
+import { introduced, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
 import { attributeTopic, dialogueFocus, type Topic } from './nlu/focus.js'
 import type { ParsedUtterance } from './nlu/parsed-utterance.js'
 import { understand, understandInSlices } from './nlu/understand.js'
@@ -70,7 +70,7 @@ function deliver(
   const { speaker, sex } = view.demographics
   if (speaker !== 'interpreter' || dialogue.length % introducedEvery > 0) return said
   const bank = interpreted[language][sex === 'F' ? 'F' : 'M']
-  return joinSentences([pickFresh(bank, context, ['interpreted']), said], language)
+  return introduced(pickFresh(bank, context, ['interpreted']), said, language)
 }
 
 /** "The pain" is one of the patient's pains, whatever the last topic was. */
@@ -121,7 +121,8 @@ function draftAnswer(
   const part = answerConversation(parsed, input)
   if (part) return part
   const [occasion, understood] = occasions[kind as keyof typeof occasions] // what `answerConversation` leaves
-  const text = pickStockSentence(occasion, input.context, input.utterance)
+  const idea = kind === 'diagnosis-request' ? ownIdea(input.context) : undefined
+  const text = idea ?? pickStockSentence(occasion, input.context, input.utterance)
   return { text, understood, told: [] }
 }
 

@@ -19,6 +19,7 @@ import { closedGate, reportedState } from './recall.js'
 import { adaptToSpeaker, mootSentence } from './speaker.js'
 import { recapSentences } from './speech-sentences.js'
 import {
+  introduced,
   joinSentences,
   type Occasion,
   pickStockSentence,
@@ -115,11 +116,9 @@ function joinAnswers(answers: readonly Answer[], { context }: AnswerInput): read
   const first = answers.findIndex(({ again }) => again)
   return answers.flatMap(({ sentence }, i) => {
     if (i !== first) return [sentence]
-    const words = pickFresh(stockSentences.again[context.language], context, [
-      'again',
-      context.dialogue.length,
-    ])
-    return [words, sentence]
+    const { language, dialogue } = context
+    const words = pickFresh(stockSentences.again[language], context, ['again', dialogue.length])
+    return [introduced(words, sentence, language)]
   })
 }
 

@@ -3,6 +3,7 @@ import { dialLevel } from '../../../persona.js'
 import type { ParsedUtterance } from '../nlu/parsed-utterance.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, speechSentence } from './aside-answers.js'
+import { biographySentence } from './biography-sentences.js'
 import { pickFresh } from './fresh.js'
 import { closedGate, reportedState } from './recall.js'
 import { speakOfPatient } from './speaker.js'
@@ -44,6 +45,13 @@ function answerIllness(context: AnswerInput['context']): string {
   const bank = (carer ? carerHasIllnessSentences : hasIllnessSentences)[context.language]
   const texts = bank.map((text) => speakOfPatient(text, context))
   return pickFresh(texts, context, ['illness', context.dialogue.length])
+}
+
+/** What the patient thinks it is, once; undefined for one who has said so or has nothing to go by. */
+export function ownIdea(context: AnswerInput['context']): string | undefined {
+  const text = biographySentence('ideas', context)
+  const said = context.dialogue.some(({ reply }) => text && reply.text.includes(text))
+  return said ? undefined : text
 }
 
 /** The reply to an utterance without a finding; undefined for one that only a stock sentence answers. */

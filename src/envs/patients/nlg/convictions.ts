@@ -32,7 +32,7 @@ export const theories: readonly SentenceBank[] = [
       "It's this weather, I'm sure.",
       'I blame the weather.',
     ],
-    zh: ['朋友说都是天气闹的。', '我看就是这天气不对。', '准是天气忽冷忽热给闹的。'],
+    zh: ['朋友说都是天气闹的。', '我看就是这天气不对。', '准是这天气变来变去闹的。'],
   },
   {
     en: [

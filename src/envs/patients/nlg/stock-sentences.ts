@@ -6,6 +6,7 @@
  */
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
+import { withOpening } from '../../../text/reply-openings.js'
 import type { Language } from '../../../turn.js'
 import { pickFresh } from './fresh.js'
 
@@ -354,14 +355,14 @@ export const forgetfulSentences: SentenceBank = {
     'I used to know that.',
     'Now that has slipped my mind.',
     "Don't ask me, I forget everything.",
-    "I'd have to ask at home.",
+    "I'd have to think back.",
     "I can't call it to mind just now.",
   ],
   zh: [
     '哎哟，想不起来了。',
     '一下子记不得了。',
     '忘了，真忘了。',
-    '我这记性，得回家问问。',
+    '我这记性，一时对不上了。',
     '前头还记得呢，这会儿说不上来。',
     '记不住了，不好意思。',
   ],
@@ -393,6 +394,10 @@ export function pickStockSentence(
   const turns = onceOnly.has(occasion) ? { turns: context.dialogue.length } : {}
   return pickFresh(bank, context, [occasion, utterance.length], { ...turns, saying })
 }
+
+/** A sentence after words that end in a colon ("As I said: …"). */
+export const introduced = (words: string, sentence: string, language: Language): string =>
+  withOpening(language === 'en' ? `${words} ` : words, sentence, language)
 
 /** Joins sentences into one text. */
 export const joinSentences = (parts: readonly string[], language: Language): string =>

@@ -67,8 +67,8 @@ describe('an interpreter', () => {
       const introduced = theirs.map(({ text }) => begins.test(text))
       expect(introduced[0]).toBe(true)
       expect(introduced.filter(Boolean)).toHaveLength(Math.ceil(theirs.length / 4))
-      expect(theirs.map(({ text }) => text.replace(begins, ''))).toEqual(
-        own.map(({ text }) => text),
+      expect(theirs.map(({ text }) => text.replace(begins, '').toLowerCase())).toEqual(
+        own.map(({ text }) => text.toLowerCase()),
       )
       expect(theirs.map(({ told }) => told)).toEqual(own.map(({ told }) => told))
     },
