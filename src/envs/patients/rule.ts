@@ -66,7 +66,7 @@ function deliver(
   { knowledge, context }: AnswerInput,
 ): string {
   const { view, language, dialogue } = context
-  const said = applyManner(part.text, momentsOf(knowledge, part, parsed), topic, context)
+  const said = applyManner(part.text, () => momentsOf(knowledge, part, parsed), topic, context)
   const { speaker, sex } = view.demographics
   if (speaker !== 'interpreter' || dialogue.length % introducedEvery > 0) return said
   const bank = interpreted[language][sex === 'F' ? 'F' : 'M']

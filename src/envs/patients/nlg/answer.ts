@@ -127,7 +127,7 @@ function answerInTurn(topics: readonly Topic[], input: AnswerInput): readonly An
   const answers: Answer[] = []
   let saying = ''
   for (const topic of topics) {
-    const answer = answerTopic(topic, { ...input, saying })
+    const answer = answerTopic(topic, saying === '' ? input : { ...input, saying })
     if (!answer) continue
     answers.push(answer)
     saying = answer.sentence + (saying && ` ${saying}`)

@@ -14,10 +14,10 @@ import {
   withOpening,
   withoutOpening,
 } from '../../../text/reply-openings.js'
-import { standaloneSentences } from '../../../text/third-person.js'
+import { type Pronoun, pronounForSex, standaloneSentences } from '../../../text/third-person.js'
 import type { Language } from '../../../turn.js'
 import { fillValue } from '../../wording.js'
-import { stemAge } from './fresh.js'
+import { stemAge, stemOf } from './fresh.js'
 import { reportedState } from './recall.js'
 import { adaptToSpeaker } from './speaker.js'
 
@@ -42,39 +42,104 @@ const bookish: { readonly [language in Language]: RegExp } = {
   zh: /体温|三十[七八九]度|四十度|布洛芬|青霉素|激素|食欲|视力|听力|嗅觉|味觉|分泌物|排便|便秘|体重|呼吸|心内科|精神科|支架|伴侣|同房|私处|知觉|四肢|违禁/,
 }
 
-const shorter = (a: string, b: string): number => a.length - b.length
+/** A sentence of an author's, in the person of the speaker. */
+interface Prepared {
+  readonly text: string
+  readonly polarity: 'yes' | 'no' | undefined
+  /** Without its opening. */
+  readonly core: string
+  readonly textStem: string
+  readonly coreStem: string
+  readonly bookish: boolean
+}
 
-/** The author's sentences that fit the persona, the one to be said first if nothing speaks against it in front. */
-function ranked(
-  finding: FindingDefinition,
-  texts: readonly string[],
-  { view: { persona }, seed, language }: PatientContext,
-): { readonly texts: readonly string[]; readonly brief: boolean } {
-  const chance = shortestChance[dialLevel(persona, 'terse')] ?? 0
-  if (chance > 0 && uniform(seed, 'terse', finding.id) < chance) {
-    const cores = texts.map((text) => withoutOpening(text, language) ?? text)
-    return { texts: cores.sort(shorter), brief: true }
+/** The sentences for one state. */
+interface PreparedState {
+  readonly all: readonly Prepared[]
+  /** Those that need no question before them, or else all. */
+  readonly standalone: readonly Prepared[]
+  readonly polarity: 'yes' | 'no' | undefined
+  readonly measured: boolean
+}
+
+function prepare(said: readonly string[], context: PatientContext): PreparedState {
+  const { language } = context
+  const all = said.map((authored): Prepared => {
+    const text = adaptToSpeaker(authored, context)
+    const core = withoutOpening(text, language) ?? text
+    return {
+      text,
+      core,
+      polarity: openingPolarity(text, language),
+      textStem: stemOf(text, language),
+      coreStem: stemOf(core, language),
+      bookish: bookish[language].test(authored),
+    }
+  })
+  const standing = new Set(standaloneSentences(all.map(({ text }) => text)))
+  return {
+    all,
+    standalone: all.filter(({ text }) => standing.has(text)),
+    polarity: all.find(({ polarity }) => polarity !== undefined)?.polarity,
+    measured: said.some((text) => text.includes('{value}')),
   }
-  const plain =
-    dialLevel(persona, 'lowLiteracy') >= 2 ? texts.filter((t) => !bookish[language].test(t)) : []
+}
+
+type Person = Pronoun | 'I'
+
+/** Sentences by the author's list and by person. */
+const preparedStates = new WeakMap<readonly string[], { [person in Person]?: PreparedState }>()
+
+/** The sentences for a state; undefined where the author wrote none. */
+function prepared(
+  finding: FindingDefinition,
+  state: string,
+  context: PatientContext,
+): PreparedState | undefined {
+  const { seed, language, view } = context
+  const said = finding.say[state]?.[language]
+  if (!said) return undefined
+  const { speaker, sex } = view.demographics
+  const person = speaker !== 'caregiver' ? 'I' : pronounForSex(sex)
+  const before = preparedStates.get(said)
+  const known = before?.[person]
+  if (known && !known.measured) return known
+  const recorded = view.findings.get(finding.id)
+  const filled = said.map((text) => fillValue(text, finding, state, { seed, language, recorded }))
+  const made = { ...prepare(filled, context), measured: said.some((t) => t.includes('{value}')) }
+  preparedStates.set(said, { ...before, [person]: made })
+  return made
+}
+
+/** Whether this patient says the finding in as few words as there are. */
+function isBrief({ id }: FindingDefinition, { view: { persona }, seed }: PatientContext): boolean {
+  const chance = shortestChance[dialLevel(persona, 'terse')] ?? 0
+  return chance > 0 && uniform(seed, 'terse', id) < chance
+}
+
+/** The sentences that fit the persona, the one to be said first if nothing speaks against it in front. */
+function ranked(
+  { id }: FindingDefinition,
+  texts: readonly Prepared[],
+  { view: { persona }, seed }: PatientContext,
+): readonly Prepared[] {
+  const plain = dialLevel(persona, 'lowLiteracy') >= 2 ? texts.filter((one) => !one.bookish) : []
   const from = plain.length > 0 ? plain : texts
-  const first = uniformInt(from.length, seed, 'words', finding.id)
-  return { texts: [...from.slice(first), ...from.slice(0, first)], brief: false }
+  const first = uniformInt(from.length, seed, 'words', id)
+  return first === 0 ? from : [...from.slice(first), ...from.slice(0, first)]
 }
 
 /** The sentence of these that was said of the finding before. */
 function saidBefore(
-  finding: FindingDefinition,
-  texts: readonly string[],
-  { dialogue, language }: PatientContext,
-): string | undefined {
+  { id }: FindingDefinition,
+  texts: readonly Prepared[],
+  { dialogue }: PatientContext,
+): Prepared | undefined {
   for (const { reply } of dialogue) {
-    if (!reply.told.some((one) => one.finding === finding.id)) continue
+    if (!reply.told.some(({ finding }) => finding === id)) continue
     // Openings change the case of the first letter.
-    const said = texts.find((text) =>
-      reply.text.includes((withoutOpening(text, language) ?? text).slice(1)),
-    )
-    if (said !== undefined) return said
+    const said = texts.find(({ core }) => reply.text.includes(core.slice(1)))
+    if (said) return said
   }
   return undefined
 }
@@ -86,7 +151,7 @@ function echoes(polarity: 'yes' | 'no', saying: string, context: PatientContext)
   return openingPolarity(last, language) === polarity
 }
 
-/** The openings for a sentence that has none of its own or a stale one. */
+/** The openings for a sentence that has none of its own or a stale one, by turns. */
 function openingsFor(
   polarity: Polarity,
   { view: { persona }, language, seed, dialogue }: PatientContext,
@@ -98,39 +163,61 @@ function openingsFor(
   return [...bank.slice(first), ...bank.slice(0, first)]
 }
 
-/** All forms of the sentences, the likeliest first: as written, bare, and with other openings. */
-function* formsOf(
-  texts: readonly string[],
+/** The sentences with other openings, each opening with all of them. */
+const opened = (
+  texts: readonly Prepared[],
+  polarity: Polarity,
+  context: PatientContext,
+): readonly string[] =>
+  openingsFor(polarity, context).flatMap((opening) =>
+    texts.map(({ core }) => withOpening(opening, core, context.language)),
+  )
+
+/** The first form that begins as no sentence did lately, or else the one whose beginning is longest ago. */
+function freshest(
+  texts: readonly Prepared[],
   polarity: 'yes' | 'no' | undefined,
   { unasked = false, more = false, saying = '' }: Wanted,
   context: PatientContext,
-): Generator<string> {
+): string {
   const { language } = context
-  const cores = texts.map((text) => withoutOpening(text, language) ?? text)
-  const bare = unasked || (polarity !== undefined && echoes(polarity, saying, context))
-  if (more) {
-    for (const opening of openingsFor('more', context))
-      for (const core of cores) yield withOpening(opening, core, language)
-  }
-  for (const text of texts) if (!bare || !openingPolarity(text, language)) yield text
-  for (const core of cores) yield core
-  const openings = openingsFor(unasked ? 'neutral' : (polarity ?? 'neutral'), context)
-  for (const core of cores)
-    for (const opening of openings) yield withOpening(opening, core, language)
-}
-
-/** The first of the forms that begins as no sentence did lately, or else the one whose beginning is longest ago. */
-function freshest(forms: Iterable<string>, saying: string, context: PatientContext): string {
   let best = ''
   let longest = -1
-  for (const form of forms) {
-    const age = stemAge(form, context, saying)
-    if (age <= longest) continue
-    best = form
-    longest = age
-    if (age === Number.POSITIVE_INFINITY) break
+  const isFresh = (form: string, stem: string): boolean => {
+    const age = stemAge(stem, context, saying)
+    if (age > longest) {
+      best = form
+      longest = age
+    }
+    return age === Number.POSITIVE_INFINITY
   }
+  const anyFresh = (forms: readonly string[]): boolean =>
+    forms.some((form) => isFresh(form, stemOf(form, language)))
+  if (more && anyFresh(opened(texts, 'more', context))) return best
+  const bare = unasked || (polarity !== undefined && echoes(polarity, saying, context))
+  for (const one of texts)
+    if (!(bare && one.polarity) && isFresh(one.text, one.textStem)) return best
+  for (const one of texts) if (isFresh(one.core, one.coreStem)) return best
+  anyFresh(opened(texts, unasked ? 'neutral' : (polarity ?? 'neutral'), context))
   return best
+}
+
+/** The shortest sentence that begins as none did lately, without its opening. */
+function briefest(texts: readonly Prepared[], { saying = '' }: Wanted, context: PatientContext) {
+  const cores = [...texts].sort((a, b) => a.core.length - b.core.length)
+  const fresh = cores.find(
+    ({ coreStem }) => stemAge(coreStem, context, saying) === Number.POSITIVE_INFINITY,
+  )
+  return (fresh ?? cores[0])?.core ?? ''
+}
+
+/** A second sentence of the same meaning, for people who like to talk. */
+function another(texts: readonly Prepared[], said: string, context: PatientContext) {
+  return texts.find(
+    ({ core, coreStem }) =>
+      !said.includes(core.slice(1)) &&
+      stemAge(coreStem, context, said) === Number.POSITIVE_INFINITY,
+  )?.core
 }
 
 /**
@@ -143,31 +230,21 @@ export function findingSentence(
   context: PatientContext,
   wanted: Wanted = {},
 ): string | undefined {
-  const { seed, language, view } = context
-  const said = finding.say[state]?.[language]
-  if (!said) return undefined
+  const own = prepared(finding, state, context)
+  if (!own) return undefined
   const { unasked = false, saying = '' } = wanted
-  const recorded = view.findings.get(finding.id)
-  const own = said.map((text) =>
-    adaptToSpeaker(fillValue(text, finding, state, { seed, language, recorded }), context),
-  )
-  const polarity = own
-    .map((text) => openingPolarity(text, language))
-    .find((one) => one !== undefined)
-  const kept = saidBefore(finding, own, context)
-  const fitting = unasked ? standaloneSentences(own) : own
-  const { texts, brief } = ranked(finding, kept === undefined ? fitting : [kept], context)
-  const first = freshest(formsOf(texts, polarity, wanted, context), saying, context)
-  if (brief || unasked || kept !== undefined || finding.kind !== 'symptom') return first
+  const kept = saidBefore(finding, own.all, context)
+  const fitting = kept ? [kept] : unasked ? own.standalone : own.all
+  if (isBrief(finding, context)) return briefest(fitting, wanted, context)
+  const texts = ranked(finding, fitting, context)
+  const first = freshest(texts, own.polarity, wanted, context)
+  if (unasked || kept || finding.kind !== 'symptom') return first
+  const { language, seed, view } = context
   const chance = doubleChance[dialLevel(view.persona, 'verbose')] ?? 0
   if (chance === 0 || uniform(seed, 'double', finding.id) >= chance) return first
-  const others = texts
-    .map((text) => withoutOpening(text, language) ?? text)
-    .filter((core) => !first.includes(core.slice(1)))
-  const second = others.find(
-    (core) => stemAge(core, context, `${saying} ${first}`) === Number.POSITIVE_INFINITY,
-  )
-  return second === undefined ? first : first + (language === 'en' ? ' ' : '') + second
+  const between = language === 'en' ? ' ' : ''
+  const second = another(texts, saying + between + first, context)
+  return second === undefined ? first : first + between + second
 }
 
 /** The sentence for a finding behind a closed gate: its ancestor's, or its own where the ancestor is misreported. */

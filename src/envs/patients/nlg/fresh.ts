@@ -8,47 +8,86 @@ const memory = 6
 /** Turns within which no two sentences begin alike, where there is another. */
 const stemMemory = 3
 
-const sentenceEnd = /[.?!。？！]+/
+/** `.!?` and `。！？`. */
+const isEnd = (code: number): boolean =>
+  code === 46 || code === 33 || code === 63 || code === 0x3002 || code === 0xff01 || code === 0xff1f
 
-/** How a sentence begins: its first three words, or four characters in Chinese. */
-export function stemOf(sentence: string, language: Language): string {
-  if (language === 'zh') return sentence.replace(/[^\p{L}\p{N}]/gu, '').slice(0, 4)
-  const words = sentence.toLowerCase().match(/[\p{L}\p{N}'’]+/gu) ?? []
-  return words.slice(0, 3).join(' ')
+/** A letter, a digit or an apostrophe; a comma or a space is none. */
+const isOfWord = (code: number): boolean =>
+  (code >= 97 && code <= 122) ||
+  (code >= 65 && code <= 90) ||
+  (code >= 48 && code <= 57) ||
+  code === 39 ||
+  code === 0x2019 ||
+  (code >= 0xc0 && code < 0x2000) ||
+  (code >= 0x3400 && code < 0xa000)
+
+/** Words, or characters in Chinese, by which beginnings are compared. */
+const stemLength = { en: 3, zh: 4 } as const
+
+/** The first words or characters from `start` on, and where the sentence ends. */
+function scan(text: string, start: number, language: Language): { stem: string; end: number } {
+  const most = stemLength[language]
+  let [first, last, units] = [-1, -1, 0]
+  let inside = false
+  let at = start
+  for (; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (isEnd(code)) break
+    if (units > most) continue
+    const wordy = isOfWord(code)
+    if (wordy && (language === 'zh' || !inside)) units++
+    inside = wordy
+    if (!wordy || units > most) continue
+    if (first < 0) first = at
+    last = at
+  }
+  return { stem: first < 0 ? '' : text.slice(first, last + 1).toLowerCase(), end: at }
 }
 
+/** How a text begins: its first three words, or four characters in Chinese. */
+export const stemOf = (text: string, language: Language): string => scan(text, 0, language).stem
+
 /** How each sentence of a text begins. */
-export const stemsOf = (text: string, language: Language): readonly string[] =>
-  text.split(sentenceEnd).flatMap((sentence) => stemOf(sentence, language) || [])
+export function stemsOf(text: string, language: Language): readonly string[] {
+  const stems: string[] = []
+  for (let at = 0; at < text.length; ) {
+    const { stem, end } = scan(text, at, language)
+    if (stem !== '') stems.push(stem)
+    at = end + 1
+  }
+  return stems
+}
 
 /** A reply never changes, and is looked at in each of the next turns. */
-const known = new WeakMap<Reply, ReadonlySet<string>>()
+const known = new WeakMap<Reply, readonly string[]>()
 
-function stemsOfReply(reply: Reply, language: Language): ReadonlySet<string> {
+function stemsOfReply(reply: Reply, language: Language): readonly string[] {
   const before = known.get(reply)
   if (before) return before
-  const stems = new Set(stemsOf(reply.text, language))
+  const stems = stemsOf(reply.text, language)
   known.set(reply, stems)
   return stems
 }
 
 type Memory = Pick<PatientContext, 'dialogue' | 'language'>
 
-/** Turns since a sentence began like this one, 0 for within `saying`; Infinity where none of the last three did. */
-export function stemAge(sentence: string, { dialogue, language }: Memory, saying = ''): number {
-  const stem = stemOf(sentence.split(sentenceEnd, 1)[0] ?? '', language)
+/** Turns since a sentence began with this stem, 0 for within `saying`; Infinity where none of the last three did. */
+export function stemAge(stem: string, { dialogue, language }: Memory, saying = ''): number {
   if (saying !== '' && stemsOf(saying, language).includes(stem)) return 0
-  for (let ago = 1; ago <= stemMemory; ago++) {
-    const reply: Exchange['reply'] | undefined = dialogue.at(-ago)?.reply
-    if (reply && stemsOfReply(reply, language).has(stem)) return ago
+  const { length } = dialogue
+  for (let ago = 1; ago <= stemMemory && ago <= length; ago++) {
+    const exchange = dialogue[length - ago]
+    if (exchange && stemsOfReply(exchange.reply, language).includes(stem)) return ago
   }
   return Number.POSITIVE_INFINITY
 }
 
 /** Turns since a text was said word for word, looking back over `turns`. */
 function textAge(text: string, dialogue: readonly Exchange[], turns: number): number {
-  for (let ago = 1; ago <= Math.min(turns, dialogue.length); ago++)
-    if (dialogue.at(-ago)?.reply.text.includes(text)) return ago
+  const { length } = dialogue
+  for (let ago = 1; ago <= turns && ago <= length; ago++)
+    if (dialogue[length - ago]?.reply.text.includes(text)) return ago
   return Number.POSITIVE_INFINITY
 }
 
@@ -76,7 +115,8 @@ export function pickFresh(
   let longest = -1
   for (let i = 0; i < bank.length; i++) {
     const text = bank[(start + i) % bank.length] ?? ''
-    const age = Math.min(textAge(text, dialogue, turns), stemAge(text, context, saying))
+    const stem = stemOf(text, context.language)
+    const age = Math.min(textAge(text, dialogue, turns), stemAge(stem, context, saying))
     if (age <= longest) continue
     best = text
     longest = age

@@ -5,7 +5,7 @@ import { uniform } from '../../../seed.js'
 import { openingPolarity } from '../../../text/reply-openings.js'
 import { biographySentence } from './biography-sentences.js'
 import { theoryOf, wishOf } from './convictions.js'
-import { pickFresh, stemAge } from './fresh.js'
+import { pickFresh, stemAge, stemOf } from './fresh.js'
 import { carerRemarks, type Moment, remarks } from './manner-sentences.js'
 import { speakOfPatient } from './speaker.js'
 import { joinSentences } from './stock-sentences.js'
@@ -73,29 +73,34 @@ function remark(
     saying: answer,
   })
   const said = dialogue.some(({ reply }) => reply.text.includes(text))
-  const stale = said || stemAge(text, context, answer) < Number.POSITIVE_INFINITY
+  const stale =
+    said || stemAge(stemOf(text, context.language), context, answer) < Number.POSITIVE_INFINITY
   return text === '' || stale ? undefined : text
 }
 
 /**
  * Adds a remark of the persona to an answer, at most one: two would be a caricature.
- * @param moments what the answer was about, the most telling first; none for an answer that nobody comments on
+ * @param moments tells what the answer was about, the most telling first; nothing for one that nobody comments on
  * @param topic key of what the answer is about
  */
 export function applyManner(
   answer: string,
-  moments: readonly Moment[],
+  moments: () => readonly Moment[],
   topic: string,
   context: PatientContext,
 ): string {
-  if (moments.length === 0) return answer
   const { view, seed, language } = context
+  // Most patients have few dials turned.
+  const dials = remarkDials.filter((dial) => view.persona[dial] !== undefined)
+  if (dials.length === 0) return answer
+  const about = moments()
+  if (about.length === 0) return answer
   const terse = dialLevel(view.persona, 'terse') >= 2
-  for (const dial of remarkDials) {
+  for (const dial of dials) {
     const level = dialLevel(view.persona, dial)
     if (level === 0 || (terse && dropsWhenTerse.has(dial))) continue
     if (uniform(seed, 'remark', dial, topic) >= (remarkChance[level] ?? 0)) continue
-    const added = remark(dial, answer, moments, topic, context)
+    const added = remark(dial, answer, about, topic, context)
     if (added !== undefined) return joinSentences([answer, added], language)
   }
   return answer

@@ -111,9 +111,9 @@ describe('a dial', () => {
     const all: Persona = { anxious: 3, verbose: 3, distrustful: 1, pleasing: 3, confused: 1 }
     for (let seed = 0; seed < 200; seed++) {
       const context = asking(spokenView({}, { persona: all }), { seed })
-      const text = applyManner('So it is.', ['symptom'], 'fever', context)
+      const text = applyManner('So it is.', () => ['symptom'], 'fever', context)
       expect(text.match(/[.?!]/g)!.length).toBeLessThanOrEqual(2)
-      expect(applyManner('What?', [], 'fever', context)).toBe('What?')
+      expect(applyManner('What?', () => [], 'fever', context)).toBe('What?')
     }
   })
 
@@ -146,7 +146,7 @@ describe('a dial', () => {
     const sayings = [...words('pleasing'), ...words('demanding'), ...words('selfDiagnosing')]
     const heard = (moment: 'symptom' | 'denial') =>
       Array.from({ length: 50 }, (_, seed) =>
-        applyManner('.', [moment], 'x', asking(spokenView({}, { persona }), { seed })),
+        applyManner('.', () => [moment], 'x', asking(spokenView({}, { persona }), { seed })),
       ).filter((text) => sayings.some((saying) => text.includes(saying)))
     expect(heard('denial')).toEqual([])
     expect(heard('symptom').length).toBeGreaterThan(30)
@@ -155,7 +155,7 @@ describe('a dial', () => {
   test('that is ashamed is heard at what is delicate, a forgetful one at times', () => {
     const heard = (persona: Persona, moment: 'delicate' | 'time', dial: Dial) =>
       Array.from({ length: 100 }, (_, seed) =>
-        applyManner('.', [moment], 'x', asking(spokenView({}, { persona }), { seed })),
+        applyManner('.', () => [moment], 'x', asking(spokenView({}, { persona }), { seed })),
       ).filter((text) => words(dial).some((saying) => text.includes(saying))).length
     expect(heard({ ashamed: 3 }, 'delicate', 'ashamed')).toBeGreaterThan(25)
     expect(heard({ ashamed: 3 }, 'time', 'ashamed')).toBe(0)
