@@ -168,10 +168,11 @@ const opened = (
   texts: readonly Prepared[],
   polarity: Polarity,
   context: PatientContext,
+  saying = '',
 ): readonly string[] =>
-  openingsFor(polarity, context).flatMap((opening) =>
-    texts.map(({ core }) => withOpening(opening, core, context.language)),
-  )
+  openingsFor(polarity, context)
+    .filter((opening) => !saying.includes(opening))
+    .flatMap((opening) => texts.map(({ core }) => withOpening(opening, core, context.language)))
 
 /** The first form that begins as no sentence did lately, or else the one whose beginning is longest ago. */
 function freshest(
@@ -193,7 +194,7 @@ function freshest(
   }
   const anyFresh = (forms: readonly string[]): boolean =>
     forms.some((form) => isFresh(form, stemOf(form, language)))
-  if (more && anyFresh(opened(texts, 'more', context))) return best
+  if (more && anyFresh(opened(texts, 'more', context, saying))) return best
   const bare = unasked || (polarity !== undefined && echoes(polarity, saying, context))
   for (const one of texts)
     if (!(bare && one.polarity) && isFresh(one.text, one.textStem)) return best
@@ -233,7 +234,8 @@ export function findingSentence(
   const own = prepared(finding, state, context)
   if (!own) return undefined
   const { unasked = false, saying = '' } = wanted
-  const kept = saidBefore(finding, own.all, context)
+  // Denials differ in no detail.
+  const kept = state === 'absent' ? undefined : saidBefore(finding, own.all, context)
   const fitting = kept ? [kept] : unasked ? own.standalone : own.all
   if (isBrief(finding, context)) return briefest(fitting, wanted, context)
   const texts = ranked(finding, fitting, context)

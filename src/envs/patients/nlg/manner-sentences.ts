@@ -9,13 +9,14 @@ import type { SentenceBank } from './stock-sentences.js'
 
 /**
  * What an answer was about: a symptom the patient has, something else that is so (an illness, a habit, a relative),
- * something that is not, a matter of life asked for in passing, a time or a past, a delicate matter, an examination
- * about to be made, or a comforting word.
+ * a symptom or something else that is not, a matter of life asked for in passing, a time, a delicate matter that is so, an
+ * examination about to be made, or a comforting word.
  */
 export type Moment =
   | 'symptom'
   | 'history'
   | 'denial'
+  | 'never'
   | 'life'
   | 'time'
   | 'delicate'
@@ -125,6 +126,10 @@ export const remarks: { readonly [dial in Dial]?: Remarks } = {
         '那我要不要留意着点？',
       ],
     },
+    never: {
+      en: ['Does that matter?', 'Is that important?', 'Would that have been a clue?'],
+      zh: ['这个要紧吗？', '有没有这个，差别大吗？', '这跟病有关系吗？'],
+    },
     exam: {
       en: [
         'Will it hurt?',
@@ -175,11 +180,12 @@ export const remarks: { readonly [dial in Dial]?: Remarks } = {
       ],
     },
   },
-  impatient: { symptom: impatience, history: impatience, denial: impatience, life: impatience },
+  impatient: {
+    ...{ symptom: impatience, history: impatience, denial: impatience },
+    ...{ never: impatience, life: impatience },
+  },
   distrustful: {
-    history: distrust,
-    denial: distrust,
-    life: distrust,
+    ...{ history: distrust, denial: distrust, never: distrust, life: distrust },
     comfort: {
       en: ['If you say so.', "We'll see about that.", "That's what they all say."],
       zh: ['您说是就是吧。', '但愿吧。', '谁都这么说。'],
@@ -203,7 +209,10 @@ export const remarks: { readonly [dial in Dial]?: Remarks } = {
       ],
     },
   },
-  confused: { symptom: confusion, history: confusion, denial: confusion, life: confusion },
+  confused: {
+    ...{ symptom: confusion, history: confusion, denial: confusion },
+    ...{ never: confusion, life: confusion },
+  },
   ashamed: {
     delicate: {
       en: [

@@ -5,7 +5,7 @@ import { uniform } from '../../../seed.js'
 import { openingPolarity } from '../../../text/reply-openings.js'
 import { biographySentence } from './biography-sentences.js'
 import { theoryOf, wishOf } from './convictions.js'
-import { pickFresh, stemAge, stemOf } from './fresh.js'
+import { pickFresh, stemAge, stemOf, stemsOf } from './fresh.js'
 import { carerRemarks, type Moment, remarks } from './manner-sentences.js'
 import { speakOfPatient } from './speaker.js'
 import { joinSentences } from './stock-sentences.js'
@@ -40,6 +40,7 @@ const tellDetails = (context: PatientContext): readonly string[] =>
 /** What a dial has to say at one of the moments. */
 function remarksOf(
   dial: Dial,
+  answer: string,
   moments: readonly Moment[],
   context: PatientContext,
 ): readonly string[] {
@@ -47,6 +48,8 @@ function remarksOf(
   const symptom = moments.includes('symptom')
   if (dial === 'selfDiagnosing') return (symptom && theoryOf(context)) || []
   if (dial === 'demanding') return (symptom && wishOf(context)) || []
+  // Two sentences of an answer are enough of a good thing.
+  if (dial === 'verbose' && stemsOf(answer, context.language).length > 1) return []
   const details = dial === 'verbose' && symptom ? tellDetails(context) : []
   if (details.length > 0) return details.slice(0, 1)
   const moment = moments.find((one) => remarks[dial]?.[one] !== undefined)
@@ -64,7 +67,7 @@ function remark(
   topic: string,
   context: PatientContext,
 ): string | undefined {
-  const bank = remarksOf(dial, moments, context)
+  const bank = remarksOf(dial, answer, moments, context)
   const { dialogue } = context
   const recent = dialogue.slice(-pause)
   if (recent.some(({ reply }) => bank.some((text) => reply.text.includes(text)))) return undefined

@@ -14,15 +14,16 @@ function momentsOfTold(knowledge: Knowledge, told: AnswerDraft['told']): readonl
     const definition = knowledge.finding.get(finding)
     return definition && state !== 'unknown' ? [{ definition, state }] : []
   })
-  const there = known.filter(({ state }) => state !== 'absent')
-  if (known.length === 0) return []
-  const moments: Moment[] = known.some(({ definition }) => definition.stigma > 0)
-    ? ['delicate']
-    : []
-  if (there.length === 0) return [...moments, 'denial']
-  const first = there[0]?.definition
-  if (there.some(({ definition }) => timed.has(definition.attribute))) moments.push('time')
-  return [...moments, first && felt.has(first.kind) ? 'symptom' : 'history']
+  const [first] = known
+  if (!first) return []
+  const there = known.filter(({ state }) => state !== 'absent').map(({ definition }) => definition)
+  const [main] = there
+  if (!main) return [felt.has(first.definition.kind) ? 'denial' : 'never']
+  return [
+    ...(there.some(({ stigma }) => stigma > 0) ? (['delicate'] as const) : []),
+    ...(there.some(({ attribute }) => timed.has(attribute)) ? (['time'] as const) : []),
+    felt.has(main.kind) ? 'symptom' : 'history',
+  ]
 }
 
 /** What a reply was about, the most telling first; nothing for one that nobody remarks on. */
