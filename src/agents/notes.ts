@@ -68,7 +68,7 @@ function initialNotes(context: NotesContext, intake: Observation['intake']): Not
 
 /** Matches replies of patients who missed the question or would rather not answer it yet. */
 const postponedReply =
-  /\b(?:what was (?:the|that|your) question|d(?:id|o) you ask|repeat(?:ing)?|say (?:that|it) again|lost the thread|rather not|prefer not to|private|comfortable)\b|问什么|问的是|再说一遍|再问一遍|没跟上|走神|不太?想说|私事|不方便/i
+  /\b(?:what was (?:the|that|your) question|d(?:id|o) you ask|repeat(?:ing)?|say (?:that|it) again|lost the thread|once more|come again|wanted to know|rather not|prefer not to|private|comfortable|have to answer|leave that out|go into that)\b|问什么|问的是|问到哪|说啥|再说一遍|再问一[遍下]|没跟上|没听进去|走神|不太?想说|不说这个|不提这个|非得说|私事|不方便/i
 
 /** Updates the notes with one more turn. A postponed question may be put once more. */
 function updateNotes(context: NotesContext, notes: Notes, { action, outcome }: Turn): Notes {

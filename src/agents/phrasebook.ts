@@ -5,6 +5,7 @@
 import type { FindingDefinition, Knowledge } from '../knowledge/knowledge.js'
 import { perKnowledge } from '../knowledge/per-knowledge.js'
 import { splitReference } from '../text/reference-interval.js'
+import { capitalised, withoutOpening } from '../text/reply-openings.js'
 import { toThirdPerson } from '../text/third-person.js'
 import type { Language, RevealedFinding } from '../turn.js'
 
@@ -12,8 +13,8 @@ import type { Language, RevealedFinding } from '../turn.js'
 export interface Phrasebook {
   /**
    * Findings that a text reveals, in order. A sentence counts as it stands in the knowledge base, in the first or
-   * the third person, also after colons ("She says: As I said: …"). Other sentences, and those that two states
-   * share, reveal nothing.
+   * the third person, also after colons ("She says: As I said: …") and after another opening ("Thankfully not, …").
+   * Other sentences, and those that two states share, reveal nothing.
    */
   read(text: string): readonly RevealedFinding[]
   /** Id of the finding that a question of the knowledge base asks about; undefined for any other text. */
@@ -41,6 +42,7 @@ interface MeasuredSentence {
 }
 
 interface Book {
+  readonly language: Language
   /** Revealed finding by text; null where two states share the text. */
   readonly exact: Map<string, RevealedFinding | null>
   readonly measured: MeasuredSentence[]
@@ -99,10 +101,13 @@ function readRun(book: Book, run: string): RevealedFinding | undefined {
   for (let text = run; ; ) {
     const found = book.exact.get(text) ?? readMeasured(book, text)
     if (found) return found
+    const core = withoutOpening(text, book.language)
+    const bare = core && (book.exact.get(core) ?? readMeasured(book, core))
+    if (bare) return bare
     const prefix = colon.exec(text)
     // A colon of a later sentence does not end this one's prefix.
     if (!prefix || text.slice(0, prefix.index).includes('\n')) return undefined
-    text = text.slice(prefix.index + prefix[0].length)
+    text = capitalised(text.slice(prefix.index + prefix[0].length))
   }
 }
 
@@ -123,23 +128,28 @@ function readAll(book: Book, text: string): readonly RevealedFinding[] {
   return revealed
 }
 
-/** Variants of a sentence: as it stands and, where a patient can say it, in the third person. */
-const grammaticalPersons = (
+/** Variants of a sentence: as it stands and, where a patient can say it, without its opening and in the third person. */
+function variantsOf(
   text: string,
   { knownBy }: FindingDefinition,
   language: Language,
-): ReadonlySet<string> =>
-  knownBy === 'exam'
-    ? new Set([text])
-    : new Set([text, toThirdPerson(text, language, 'he'), toThirdPerson(text, language, 'she')])
+): ReadonlySet<string> {
+  if (knownBy === 'exam') return new Set([text])
+  const own = [text, withoutOpening(text, language) ?? text]
+  const others = own.flatMap((one) => [
+    toThirdPerson(one, language, 'he'),
+    toThirdPerson(one, language, 'she'),
+  ])
+  return new Set([...own, ...others])
+}
 
 function buildPhrasebook({ findings }: Knowledge, language: Language): Phrasebook {
-  const book: Book = { exact: new Map(), measured: [], longest: 1 }
+  const book: Book = { language, exact: new Map(), measured: [], longest: 1 }
   const questions = new Map<string, string>()
   for (const finding of findings)
     for (const [state, said] of Object.entries(finding.say))
       for (const text of said[language])
-        for (const spoken of grammaticalPersons(text, finding, language))
+        for (const spoken of variantsOf(text, finding, language))
           addEntry(book, finding, state, spoken)
   for (const { id, ask } of findings) {
     const first = ask[language][0]

@@ -2,23 +2,15 @@
 import type { Finding } from '../case.js'
 import type { FindingDefinition } from '../knowledge/knowledge.js'
 import { pick, uniform } from '../seed.js'
-import { standaloneSentences } from '../text/third-person.js'
 import type { Language } from '../turn.js'
 
 /** How to choose the sentence. */
-interface WordingOptions {
+export interface WordingOptions {
   readonly seed: number
   readonly language: Language
   /** The finding as the case records it. */
   readonly recorded: Finding | undefined
-  /** Takes the shortest sentence instead of drawing one. @default false */
-  readonly shortest?: boolean
-  /** Takes a sentence that is not a reply ("Yes, …"), where there is one. @default false */
-  readonly unasked?: boolean
 }
-
-const shortestOf = (texts: readonly string[]): string =>
-  texts.reduce((least, text) => (text.length < least.length ? text : least))
 
 /** Stands for a number where the finding has no range. */
 const some: { readonly [language in Language]: string } = { en: 'some', zh: '几' }
@@ -34,6 +26,15 @@ function formatValue(finding: FindingDefinition, state: string, options: Wording
   return Number.isInteger(low) && Number.isInteger(high) ? value.toFixed(0) : value.toFixed(1)
 }
 
+/** A sentence with its number filled in, where it has one. */
+export const fillValue = (
+  text: string,
+  finding: FindingDefinition,
+  state: string,
+  options: WordingOptions,
+): string =>
+  text.includes('{value}') ? text.replaceAll('{value}', formatValue(finding, state, options)) : text
+
 /** The sentence for a state of a finding; `undefined` where its author wrote none. */
 export function wording(
   finding: FindingDefinition,
@@ -42,9 +43,5 @@ export function wording(
 ): string | undefined {
   const said = finding.say[state]?.[options.language]
   if (!said) return undefined
-  const texts = options.unasked ? standaloneSentences(said) : said
-  const text = options.shortest ? shortestOf(texts) : pick(texts, options.seed, 'words', finding.id)
-  return text.includes('{value}')
-    ? text.replaceAll('{value}', formatValue(finding, state, options))
-    : text
+  return fillValue(pick(said, options.seed, 'words', finding.id), finding, state, options)
 }

@@ -4,6 +4,7 @@ import type { Agent } from '../../src/agent.js'
 import { notesReader } from '../../src/agents/notes.js'
 import { oracle } from '../../src/agents/oracle.js'
 import type { Observation } from '../../src/env.js'
+import { stockSentences } from '../../src/envs/patients/nlg/stock-sentences.js'
 import { getPosterior } from '../../src/inference/posterior.js'
 import { tiers } from '../../src/knowledge/tiers.js'
 import { answered, consult, question, seen } from '../fixtures/consulting.js'
@@ -91,6 +92,18 @@ describe('a question', () => {
       expect(again).toBeGreaterThan(20)
     },
   )
+})
+
+test.each(['en', 'zh'] as const)('every %s plea and refusal is a question put off', (language) => {
+  const notes = notesReader(knowledge, posterior, language)
+  const said = question(knowledge, 'fever')
+  const asked = knowledge.finding.get('fever')!.ask[language][0]!
+  for (const occasion of ['withheld', 'again-please'] as const)
+    for (const text of stockSentences[occasion][language]) {
+      const turn = answered(said, text)
+      const heard = { ...turn, action: { kind: 'ask', text: asked } } as const
+      expect(notes(seen([heard])).postponed, text).toContain('fever')
+    }
 })
 
 test('the same consultation in the other language leads to the same notes', async () => {

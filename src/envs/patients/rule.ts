@@ -12,10 +12,12 @@ import type { RevealedFinding, Understanding } from '../../turn.js'
 import { answerTopics, volunteerFindings } from './nlg/answer.js'
 import type { AnswerDraft, AnswerInput } from './nlg/answer-input.js'
 import { isPain } from './nlg/attribute-defaults.js'
-import { answerConversation, denyPain } from './nlg/conversation.js'
-import { applyManner, losesThread, type Mood } from './nlg/manner.js'
+import { answerConversation, denyPain, ownIdea } from './nlg/conversation.js'
+import { pickFresh } from './nlg/fresh.js'
+import { applyManner, losesThread } from './nlg/manner.js'
+import { momentsOf } from './nlg/moments.js'
 import type { AbsentPolicy } from './nlg/recall.js'
-import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
+import { introduced, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
 import { attributeTopic, dialogueFocus, type Topic } from './nlu/focus.js'
 import type { ParsedUtterance } from './nlu/parsed-utterance.js'
 import { understand, understandInSlices } from './nlu/understand.js'
@@ -45,29 +47,30 @@ const occasions: {
   unclear: ['unclear', 'unclear'],
 }
 
+/** How an interpreter passes an answer on; most of the time without saying so. */
 const interpreted = {
-  en: { F: 'She says:', M: 'He says:' },
-  zh: { F: '她说：', M: '他说：' },
+  en: {
+    F: ['She says:', 'She tells me:', 'As she puts it:'],
+    M: ['He says:', 'He tells me:', 'As he puts it:'],
+  },
+  zh: { F: ['她说：', '她跟我说：', '她的意思是：'], M: ['他说：', '他跟我说：', '他的意思是：'] },
 } as const
-
-/** The mood of a reply. */
-function partMood({ understood, told }: AnswerDraft): Mood {
-  if (understood === 'courtesy') return 'polite'
-  if (understood === 'repeated') return 'again'
-  if (told.some(({ state }) => state !== 'absent' && state !== 'unknown')) return 'troubled'
-  if (told.length > 0 || understood === 'withheld' || understood === 'open') return 'calm'
-  return understood === 'exam-only' ? 'calm' : 'puzzled'
-}
+/** Turns from one such introduction to the next. */
+const introducedEvery = 4
 
 /** Adds the persona's manner to a reply, and an interpreter's introduction. */
-function deliver(part: AnswerDraft, topic: string, context: PatientContext): string {
-  const { view, language } = context
-  const said = applyManner(part.text, partMood(part), topic, context)
-  if (view.demographics.speaker !== 'interpreter') return said
-  return joinSentences(
-    [interpreted[language][view.demographics.sex === 'F' ? 'F' : 'M'], said],
-    language,
-  )
+function deliver(
+  part: AnswerDraft,
+  parsed: ParsedUtterance,
+  topic: string,
+  { knowledge, context }: AnswerInput,
+): string {
+  const { view, language, dialogue } = context
+  const said = applyManner(part.text, () => momentsOf(knowledge, part, parsed), topic, context)
+  const { speaker, sex } = view.demographics
+  if (speaker !== 'interpreter' || dialogue.length % introducedEvery > 0) return said
+  const bank = interpreted[language][sex === 'F' ? 'F' : 'M']
+  return introduced(pickFresh(bank, context, ['interpreted']), said, language)
 }
 
 /** "The pain" is one of the patient's pains, whatever the last topic was. */
@@ -118,7 +121,8 @@ function draftAnswer(
   const part = answerConversation(parsed, input)
   if (part) return part
   const [occasion, understood] = occasions[kind as keyof typeof occasions] // what `answerConversation` leaves
-  const text = pickStockSentence(occasion, input.context, input.utterance)
+  const idea = kind === 'diagnosis-request' ? ownIdea(input.context) : undefined
+  const text = idea ?? pickStockSentence(occasion, input.context, input.utterance)
   return { text, understood, told: [] }
 }
 
@@ -147,7 +151,7 @@ function ruleReplies({
     const theme = asked.join(' ') || kind
     const reply = (part: AnswerDraft): Reply => ({
       ...part,
-      text: deliver(part, theme, context),
+      text: deliver(part, parsed, theme, input),
       questions,
       // What the patient tells beside the question was asked for with it.
       asked: kind === 'open' ? asked : [...new Set([...asked, ...part.told.map(toId)])],

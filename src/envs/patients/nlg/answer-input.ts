@@ -12,4 +12,6 @@ export interface AnswerInput {
   readonly utterance: string
   readonly absentPolicy: AbsentPolicy
   readonly context: PatientContext
+  /** What the reply says so far. */
+  readonly saying?: string
 }

@@ -9,14 +9,17 @@ import { dialLevel } from '../../../persona.js'
 import type { RevealedFinding, Understanding } from '../../../turn.js'
 import type { Topic } from '../nlu/focus.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
-import { adaptToSpeaker, answerAsides } from './aside-answers.js'
+import { answerAsides } from './aside-answers.js'
 import { defaultAttribute } from './attribute-defaults.js'
 import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
+import { closedGateSentence, findingSentence } from './finding-sentences.js'
 import { pickFresh } from './fresh.js'
 import { knowsJargon } from './manner.js'
-import { closedGate, closedGateSentence, findingSentence, reportedState } from './recall.js'
+import { closedGate, reportedState } from './recall.js'
+import { adaptToSpeaker, mootSentence } from './speaker.js'
 import { recapSentences } from './speech-sentences.js'
 import {
+  introduced,
   joinSentences,
   type Occasion,
   pickStockSentence,
@@ -40,20 +43,18 @@ const pointsOutRepeats = ({ view: { demographics, persona } }: PatientContext): 
 
 /** Answers a question about one finding by the state the patient reports. */
 function answerFinding(finding: FindingDefinition, input: AnswerInput): Answer {
-  const { knowledge, utterance, context, absentPolicy } = input
+  const { knowledge, utterance, context, absentPolicy, saying = '' } = input
   const { view } = context
   const gate = closedGate(knowledge, finding, view)
   const state = reportedState(finding, gate !== undefined, context, absentPolicy)
   const before = wasReported(context, finding.id)
   const again = before && pointsOutRepeats(context)
+  const wanted = { unasked: again, saying }
   const own =
     gate && state === 'absent'
-      ? closedGateSentence(finding, gate, context)
-      : findingSentence(finding, state, context, again)
-  const sentence =
-    own === undefined
-      ? pickStockSentence('unknown', context, utterance)
-      : adaptToSpeaker(own, context)
+      ? closedGateSentence(finding, gate, context, wanted)
+      : findingSentence(finding, state, context, wanted)
+  const sentence = own ?? pickStockSentence('unknown', context, utterance, saying)
   const how = before ? 'repeated' : state === 'unknown' ? 'unknown' : 'answered'
   return { how, sentence, again, told: { finding: finding.id, state } }
 }
@@ -77,17 +78,20 @@ function answerDefault(topic: Topic, finding: FindingDefinition, input: AnswerIn
 
 /** Answers one topic, or declines to. */
 function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
-  const { knowledge, utterance, context } = input
+  const { knowledge, utterance, context, saying } = input
   const because = (how: Answer['how'], occasion: Occasion): Answer => ({
     how,
-    sentence: pickStockSentence(occasion, context, utterance),
+    sentence: pickStockSentence(occasion, context, utterance, saying),
   })
   const finding = knowledge.finding.get(topic.finding)
   if (!finding) return topic.missing ? because('unknown', 'no-detail') : undefined
   if (topic.missing) return answerDefault(topic, finding, input)
   if (finding.knownBy === 'exam' && !context.view.findings.has(finding.id))
     return because('exam-only', 'exam-only')
-  if (isRuledOut(finding, context)) return because('unknown', topic.guessed ? 'no-detail' : 'moot')
+  if (isRuledOut(finding, context))
+    return topic.guessed
+      ? because('unknown', 'no-detail')
+      : { how: 'unknown', sentence: mootSentence(finding, context) }
   if (topic.jargon && !knowsJargon(finding.id, context)) return because('unclear', 'jargon')
   if (withholds(finding, utterance, context)) return because('withheld', 'withheld')
   return answerFinding(finding, input)
@@ -112,12 +116,23 @@ function joinAnswers(answers: readonly Answer[], { context }: AnswerInput): read
   const first = answers.findIndex(({ again }) => again)
   return answers.flatMap(({ sentence }, i) => {
     if (i !== first) return [sentence]
-    const words = pickFresh(stockSentences.again[context.language], context, [
-      'again',
-      context.dialogue.length,
-    ])
-    return [words, sentence]
+    const { language, dialogue } = context
+    const words = pickFresh(stockSentences.again[language], context, ['again', dialogue.length])
+    return [introduced(words, sentence, language)]
   })
+}
+
+/** The answers to topics one after the other, so that each begins otherwise than the one before. */
+function answerInTurn(topics: readonly Topic[], input: AnswerInput): readonly Answer[] {
+  const answers: Answer[] = []
+  let saying = ''
+  for (const topic of topics) {
+    const answer = answerTopic(topic, saying === '' ? input : { ...input, saying })
+    if (!answer) continue
+    answers.push(answer)
+    saying = answer.sentence + (saying && ` ${saying}`)
+  }
+  return answers
 }
 
 /**
@@ -133,7 +148,7 @@ export function answerTopics(
   asides: readonly string[] = [],
 ): AnswerDraft {
   const { context, utterance } = input
-  const answers = topics.slice(0, most).flatMap((topic) => answerTopic(topic, input) ?? [])
+  const answers = answerInTurn(topics.slice(0, most), input)
   const others = answerAsides(asides, input)
   const parts = recap
     ? answerRecap(answers, recap, input)
@@ -161,8 +176,11 @@ export function volunteerFindings(
   { utterance, context }: AnswerInput,
 ): AnswerDraft {
   const next = findingsToVolunteer(complaints, context)
-  const texts = next.flatMap((finding) => findingSentence(finding, 'present', context, true) ?? [])
-  const spoken = [...openingWords(context), ...texts.map((text) => adaptToSpeaker(text, context))]
+  const spoken = [...openingWords(context)]
+  for (const finding of next) {
+    const wanted = { unasked: true, more: spoken.length > 0, saying: spoken.join(' ') }
+    spoken.push(...[findingSentence(finding, 'present', context, wanted) ?? []].flat())
+  }
   return {
     text: joinSentences(
       spoken.length > 0 ? spoken : [pickStockSentence('nothing-more', context, utterance)],

@@ -1,16 +1,16 @@
 /** Answers to topics that no finding models: a denial, an answer from the biography, or what people say. */
-import { textInLanguage } from '../../../case.js'
-import { ageInYears } from '../../../inference/posterior.js'
 import type { Aside, ConversationAct } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
-import { pronounForSex, toThirdPerson } from '../../../text/third-person.js'
-import type { Language, RevealedFinding, Understanding } from '../../../turn.js'
+import type { RevealedFinding, Understanding } from '../../../turn.js'
 import type { AnswerInput } from './answer-input.js'
+import { biographySentence, ownQuestion } from './biography-sentences.js'
 import { denySentence } from './denials.js'
 import { wasReported } from './disclosure.js'
+import { findingSentence } from './finding-sentences.js'
 import { pickFresh } from './fresh.js'
-import { closedGate, findingSentence, reportedState } from './recall.js'
-import { speechSentences, unknownTopicSentences } from './speech-sentences.js'
+import { closedGate, reportedState } from './recall.js'
+import { speakOfPatient, yearsOf } from './speaker.js'
+import { smallChildSentences, speechSentences, unknownTopicSentences } from './speech-sentences.js'
 import { pickStockSentence } from './stock-sentences.js'
 
 /** An answer to asides: sentences, what they reveal, and how the question was understood. */
@@ -23,41 +23,29 @@ export interface AsideAnswer {
 /** Findings that are told in answer to one broad question. */
 const mostTold = 2
 
-/** The patient's age in words, in months below two years. */
-function ageInWords({ view }: PatientContext, language: Language): string {
-  const age = ageInYears(view.demographics.age)
-  if (age === undefined) return language === 'zh' ? '几十岁' : 'old enough'
-  if (age >= 2) return language === 'zh' ? `${Math.floor(age)}岁` : `${Math.floor(age)}`
-  const months = Math.round(age * 12)
-  return language === 'zh' ? `${months}个月` : `${months} months old`
-}
-
-/** Rewrites a sentence of the knowledge base for the speaker: in the third person for a caregiver. */
-export const adaptToSpeaker = (sentence: string, { view, language }: PatientContext): string =>
-  view.demographics.speaker === 'caregiver'
-    ? toThirdPerson(sentence, language, pronounForSex(view.demographics.sex))
-    : sentence
-
-/** The answer of the biography to a slot; undefined where the case has none. */
-export function biographySentence(slot: string, context: PatientContext): string | undefined {
-  const text = context.view.biography?.[slot]
-  if (!text) return undefined
-  const own = textInLanguage(text, context.language)
-  return adaptToSpeaker(own.replaceAll('{age}', ageInWords(context, context.language)), context)
-}
-
 /** The patient's last words, for a doctor who did not catch them. */
 const lastWords = ({ dialogue }: PatientContext): string | undefined => dialogue.at(-1)?.reply.text
+
+/** A caregiver holds a child younger than this. */
+const heldUpTo = 5
+
+/** The sentences for an act of conversation, by who speaks. */
+function speechBank(act: ConversationAct, context: PatientContext): readonly string[] {
+  const { view, language } = context
+  const small =
+    view.demographics.speaker === 'caregiver' && (yearsOf(context) ?? heldUpTo) < heldUpTo
+  const bank = (small ? smallChildSentences[act] : undefined) ?? speechSentences[act]
+  return bank[language].map((text) => speakOfPatient(text, context))
+}
 
 /** The reply to an act of conversation. */
 export function speechSentence(act: ConversationAct, context: PatientContext): string {
   const again = act === 'repeat' ? lastWords(context) : undefined
   if (again !== undefined) return again
-  const question = act === 'any-questions' ? biographySentence('question', context) : undefined
+  const question = act === 'any-questions' ? ownQuestion(context) : undefined
   const asked = context.dialogue.some(({ reply }) => question && reply.text.includes(question))
   if (question !== undefined && !asked) return question
-  const turn = context.dialogue.length
-  return pickFresh(speechSentences[act][context.language], context, ['speech', act, turn])
+  return pickFresh(speechBank(act, context), context, ['speech', act, context.dialogue.length])
 }
 
 /** The findings of an aside that the patient has and needs no trust to tell, each with its sentence. */
@@ -68,8 +56,8 @@ function tellPresent({ also = [] }: Aside, input: AnswerInput) {
     if (!finding || finding.stigma > 0) return []
     const gate = closedGate(knowledge, finding, context.view)
     if (reportedState(finding, gate !== undefined, context, absentPolicy) !== 'present') return []
-    const sentence = findingSentence(finding, 'present', context, true)
-    return sentence === undefined ? [] : [{ id, sentence: adaptToSpeaker(sentence, context) }]
+    const sentence = findingSentence(finding, 'present', context, { unasked: true })
+    return sentence === undefined ? [] : [{ id, sentence }]
   })
 }
 
@@ -109,8 +97,7 @@ export function answerAsides(ids: readonly string[], input: AnswerInput): AsideA
   const plain = asides.filter(({ denied, also }) => denied && !also)
   const others = asides.filter((aside) => !plain.includes(aside))
   const parts = others.map((aside) => answerAside(aside, input))
-  const denied =
-    plain.length > 0 ? [adaptToSpeaker(denySentence(plain, input.context), input.context)] : []
+  const denied = plain.length > 0 ? [denySentence(plain, input.context)] : []
   const rank = (['answered', 'unknown'] as const).find((how) =>
     parts.some((part) => part.how === how),
   )

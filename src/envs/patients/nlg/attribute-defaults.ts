@@ -4,7 +4,9 @@
  */
 import type { FindingAttribute, Knowledge } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
-import { pick, uniformInt } from '../../../seed.js'
+import { dialLevel } from '../../../persona.js'
+import { uniformInt } from '../../../seed.js'
+import { pickFresh } from './fresh.js'
 import type { SentenceBank } from './stock-sentences.js'
 
 /** Each inner list is one fact in several words. */
@@ -123,10 +125,16 @@ export function defaultAttribute(
   knowledge: Knowledge,
   complaint: string,
   attribute: FindingAttribute,
-  { seed, language, dialogue }: PatientContext,
+  context: PatientContext,
 ): string {
-  const facts = (isPain(knowledge, complaint) ? ofPain[attribute] : undefined) ?? general[attribute]
+  const { seed, language, dialogue, view } = context
+  // Marks out of ten are not for everybody.
+  const plain = attribute === 'severity' && dialLevel(view.persona, 'lowLiteracy') >= 2
+  const pain = !plain && isPain(knowledge, complaint)
+  const facts = (pain ? ofPain[attribute] : undefined) ?? general[attribute]
   const drawn = facts[uniformInt(facts.length, seed, 'default', complaint, attribute)]
-  const texts = drawn?.[language] ?? []
-  return pick(texts, seed, 'default-words', complaint, attribute, dialogue.length)
+  return pickFresh(drawn?.[language] ?? [], context, [
+    ...['default-words', complaint, attribute],
+    dialogue.length,
+  ])
 }

@@ -3,9 +3,16 @@ import { dialLevel } from '../../../persona.js'
 import type { ParsedUtterance } from '../nlu/parsed-utterance.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, speechSentence } from './aside-answers.js'
+import { biographySentence } from './biography-sentences.js'
 import { pickFresh } from './fresh.js'
 import { closedGate, reportedState } from './recall.js'
-import { hasIllnessSentences, noPainSentences, unknownTopicSentences } from './speech-sentences.js'
+import { speakOfPatient } from './speaker.js'
+import {
+  carerHasIllnessSentences,
+  hasIllnessSentences,
+  noPainSentences,
+  unknownTopicSentences,
+} from './speech-sentences.js'
 import { joinSentences } from './stock-sentences.js'
 
 /** Whether a vague question can be denied: what it may have meant is no secret, and the patient does not have it. */
@@ -32,6 +39,21 @@ export function denyPain({ context }: AnswerInput): AnswerDraft {
   return { text, understood: 'answered', told: [] }
 }
 
+/** The answer to "Do you have …?" with the name of an illness. */
+function answerIllness(context: AnswerInput['context']): string {
+  const carer = context.view.demographics.speaker === 'caregiver'
+  const bank = (carer ? carerHasIllnessSentences : hasIllnessSentences)[context.language]
+  const texts = bank.map((text) => speakOfPatient(text, context))
+  return pickFresh(texts, context, ['illness', context.dialogue.length])
+}
+
+/** What the patient thinks it is, once; undefined for one who has said so or has nothing to go by. */
+export function ownIdea(context: AnswerInput['context']): string | undefined {
+  const text = biographySentence('ideas', context)
+  const said = context.dialogue.some(({ reply }) => text && reply.text.includes(text))
+  return said ? undefined : text
+}
+
 /** The reply to an utterance without a finding; undefined for one that only a stock sentence answers. */
 export function answerConversation(
   parsed: ParsedUtterance,
@@ -44,9 +66,7 @@ export function answerConversation(
     return { text: joinSentences(sentences, context.language), understood: how, told }
   }
   if (speech === 'has-illness') {
-    const bank = hasIllnessSentences[context.language]
-    const text = pickFresh(bank, context, ['illness', context.dialogue.length])
-    return { text, understood: 'refused', told: [] }
+    return { text: answerIllness(context), understood: 'refused', told: [] }
   }
   if (kind === 'advice' || kind === 'courtesy')
     return {

@@ -1,136 +1,287 @@
 /**
- * Manner sentences: what a persona adds around an answer. None mentions a finding or names a disease of the knowledge
- * base; a test reads every sentence as if a doctor had said it and must find nothing in it.
+ * Remarks: what a persona adds to an answer, by what the answer was about. None mentions a finding or names a disease of the
+ * knowledge base; a test reads every sentence as if a doctor had said it and must find nothing in it.
+ *
+ * Long because it is one table of sentences in two languages.
  */
 import type { Dial } from '../../../persona.js'
 import type { SentenceBank } from './stock-sentences.js'
 
-/** The sentences one dial adds. */
-export interface Manner {
-  readonly before?: SentenceBank
-  readonly after?: SentenceBank
-  /** Its sentences make sense only after the patient reported trouble. */
-  readonly troubled?: true
+/**
+ * What an answer was about: a symptom the patient has, something else that is so (an illness, a habit, a relative),
+ * a symptom or something else that is not, a matter of life asked for in passing, a time, a delicate matter that is so, an
+ * examination about to be made, or a comforting word.
+ */
+export type Moment =
+  | 'symptom'
+  | 'history'
+  | 'denial'
+  | 'never'
+  | 'life'
+  | 'time'
+  | 'delicate'
+  | 'exam'
+  | 'comfort'
+
+/** Remarks by moment. */
+export type Remarks = { readonly [moment in Moment]?: SentenceBank }
+
+const impatience: SentenceBank = {
+  en: [
+    'What else?',
+    'Next question, please.',
+    'Is that all you need?',
+    'Can we move on?',
+    'Will this take much longer?',
+    'Others are waiting for me, doctor.',
+  ],
+  zh: [
+    '还有别的要问吗？',
+    '您接着问下一个吧。',
+    '还要问多久啊？',
+    '咱能快点不？',
+    '我后头还有事呢。',
+    '能不能拣要紧的问？',
+  ],
 }
 
-/** Sentences before and after an answer, by dial. Each fits every speaker: the patient, a caregiver or an interpreter. */
-export const mannerSentences: { readonly [dial in Dial]?: Manner } = {
+const distrust: SentenceBank = {
+  en: [
+    'Why do you need to know that?',
+    "What's that got to do with it?",
+    'Do you have to write that down?',
+    'Do you ask everybody that?',
+    'Who gets to read all this?',
+    'I hope this leads somewhere.',
+  ],
+  zh: [
+    '您问这个干什么？',
+    '这跟看病有关系吗？',
+    '这个也要记下来？',
+    '您对谁都这么问？',
+    '这些话谁都能看见吗？',
+    '问这么多有用吗？',
+  ],
+}
+
+const confusion: SentenceBank = {
+  en: [
+    'Is that what you were asking?',
+    'Or did you mean something else?',
+    'I may be mixing things up.',
+    'Wait, what was I saying?',
+    'Now where were we?',
+  ],
+  zh: [
+    '您问的是这个吧？',
+    '我没说岔吧？',
+    '等等，我说到哪儿了？',
+    '我是不是弄混了？',
+    '咱刚才说的是什么来着？',
+  ],
+}
+
+/** The remarks of each dial. They fit every speaker: the patient, a caregiver or an interpreter. */
+export const remarks: { readonly [dial in Dial]?: Remarks } = {
   anxious: {
-    after: {
+    symptom: {
       en: [
-        'It is nothing bad, is it?',
-        'I am really worried, doctor.',
-        'Please tell me it is nothing bad.',
+        'Is that a bad sign, doctor?',
+        'Could it be something serious?',
+        'What could that mean?',
         'I keep imagining the worst.',
+        "Please tell me it's nothing bad.",
+        'Do you see that often?',
+        'Can it be put right?',
       ],
       zh: [
         '医生，这要紧吗？',
-        '我心里真的很不安。',
         '不会是什么大毛病吧？',
+        '这说明什么呢？',
+        '这种情况您见得多吗？',
+        '能治好吧，大夫？',
+        '这个严不严重啊？',
         '我总怕查出什么不好的来。',
       ],
     },
-  },
-  verbose: {
-    before: {
+    history: {
       en: [
-        'Well, let me think about that for a moment.',
-        'Oh, my neighbour asked me exactly the same thing on the way here.',
-        'Now that is a good question, doctor.',
-        'I was just saying to my family that somebody would ask me this.',
+        'Does that make it worse?',
+        'Could it have to do with that?',
+        'Should I have told you before?',
+      ],
+      zh: ['跟这个有关系吗？', '这个要不要紧？', '是不是早该跟您说？'],
+    },
+    denial: {
+      en: [
+        "That's good, isn't it?",
+        'Is it bad that you ask?',
+        'Should I watch out for that?',
+        'Would that be serious?',
       ],
       zh: [
-        '这个嘛，您让我想一想。',
-        '哎呀，刚才路上邻居也这么问我来着。',
-        '您这个问题问得好。',
-        '我跟家里人还说起过，大夫肯定要问这个。',
+        '没有就是好事吧？',
+        '您问这个，是怀疑什么吗？',
+        '要是有的话是不是就严重了？',
+        '那我要不要留意着点？',
       ],
     },
-    after: {
+    never: {
+      en: ['Does that matter?', 'Is that important?', 'Would that have been a clue?'],
+      zh: ['这个要紧吗？', '有没有这个，差别大吗？', '这跟病有关系吗？'],
+    },
+    exam: {
       en: [
-        'That is how it is, anyway, I could talk about it for hours.',
-        'My cousin says I should have come long ago, but you know how it is.',
-        'It took me two buses to get here, by the way.',
+        'Will it hurt?',
+        'What are you looking for, doctor?',
+        'How soon will we know?',
+        'Do you suspect something bad?',
+      ],
+      zh: ['做这个难受吗？', '您是怀疑什么不好的吗？', '结果多久能出来？', '不会查出什么吧？'],
+    },
+    comfort: {
+      en: ['Are you quite sure?', "You would tell me, wouldn't you?", 'I hope you are right.'],
+      zh: ['您可别瞒着我。', '真的没事吗？', '但愿是这样。'],
+    },
+  },
+  verbose: {
+    symptom: {
+      en: [
         'At home everybody has a different opinion on it.',
+        'I could talk about it for hours.',
+        'My family keep telling me to get it looked at.',
       ],
       zh: [
-        '反正就是这么个情况，说起来话就长了。',
-        '我表姐早就催我来，可您也知道，总是抽不出空。',
-        '我今天换了两趟公交车才到的。',
         '家里人各有各的说法，我也不知道听谁的。',
+        '说起来话就长了。',
+        '家里人早就催着来看看了。',
+      ],
+    },
+    history: {
+      en: [
+        'But you know how it is.',
+        "That's a story of its own.",
+        'I could tell you a lot about that.',
+      ],
+      zh: ['这说起来话就长了。', '您也知道，就那么回事。', '这事儿三言两语说不清。'],
+    },
+    denial: {
+      en: [
+        "I'd have told you otherwise.",
+        "That's one thing less, at least.",
+        "I'd have noticed, believe me.",
+        'My family would have noticed, too.',
+      ],
+      zh: [
+        '要有的话我早跟您说了。',
+        '这点倒还省心。',
+        '真要有，身边人早看出来了。',
+        '这个我还真想过，确实没有。',
       ],
     },
   },
   impatient: {
-    before: {
-      en: [
-        'Can we get on with this?',
-        'I have not got all day.',
-        'Is this going to take much longer?',
-      ],
-      zh: ['能不能快一点？', '我赶时间。', '还要问多久啊？'],
-    },
+    ...{ symptom: impatience, history: impatience, denial: impatience },
+    ...{ never: impatience, life: impatience },
   },
   distrustful: {
-    before: {
-      en: [
-        'I do not see what that has to do with it.',
-        'Why do you need to know that?',
-        'If you must know.',
-      ],
-      zh: ['问这个干什么？', '这跟看病有关系吗？', '您非要问的话。'],
+    ...{ history: distrust, denial: distrust, never: distrust, life: distrust },
+    comfort: {
+      en: ['If you say so.', "We'll see about that.", "That's what they all say."],
+      zh: ['您说是就是吧。', '但愿吧。', '谁都这么说。'],
     },
   },
   pleasing: {
-    troubled: true,
-    after: {
+    symptom: {
       en: [
-        'It is probably nothing, though.',
-        'I do not want to make a fuss.',
+        "It's probably nothing, though.",
+        "I don't want to make a fuss.",
         'Others are much worse off.',
+        'Nothing I could not put up with.',
+        'Sorry to bother you with it.',
       ],
-      zh: ['应该没什么大不了的。', '也不想给您添麻烦。', '这点小毛病，不碍事的。'],
+      zh: [
+        '应该没什么大不了的。',
+        '也不想给您添麻烦。',
+        '这点小毛病，不碍事的。',
+        '忍忍也就过去了。',
+        '比这重的人多了去了。',
+      ],
     },
   },
   confused: {
-    before: {
+    ...{ symptom: confusion, history: confusion, denial: confusion },
+    ...{ never: confusion, life: confusion },
+  },
+  ashamed: {
+    delicate: {
       en: [
-        'Sorry, where was I?',
-        'Now what were we talking about?',
-        'Wait, let me get this straight.',
+        "It's not easy to talk about.",
+        "I'd rather nobody else heard that.",
+        'This is rather awkward.',
+        'Please keep it between us.',
       ],
-      zh: ['等等，我说到哪儿了？', '刚才咱说的是什么来着？', '您容我理一理。'],
+      zh: ['这话真不好意思说。', '您可别跟别人讲。', '说出来怪难为情的。', '这事没跟谁提过。'],
     },
   },
-  selfDiagnosing: {
-    troubled: true,
-    after: {
+  forgetful: {
+    time: {
       en: [
-        'I looked it up, and I am sure it is all down to nerves.',
-        'To me it looks like some poison in the body.',
-        'A friend thinks it is all from the weather.',
-        'I read somewhere that it comes from too little of some mineral.',
+        'If I remember rightly.',
+        "But don't hold me to it.",
+        'Something like that, anyway.',
+        "I think that's right.",
+      ],
+      zh: ['大概是这样，记不太准。', '我记得是这样。', '应该没记错吧。', '反正差不多。'],
+    },
+  },
+  lowLiteracy: {
+    symptom: {
+      en: [
+        "I don't know what you doctors call it.",
+        "I can't say it any better than that.",
+        'You know better what that is.',
+      ],
+      zh: ['用你们的话怎么说我不知道。', '我没念过多少书，只会这么说。', '您听着明白就行。'],
+    },
+  },
+}
+
+/** What a caregiver says instead: `{he}` is the patient. */
+export const carerRemarks: { readonly [dial in Dial]?: Remarks } = {
+  anxious: {
+    symptom: {
+      en: [
+        'Is {he} going to be all right?',
+        'Is that dangerous for {him}?',
+        'Could it be something serious?',
+        'Will {he} get over this?',
+        "Please tell me it's nothing bad.",
+        'I just want {him} to be well again.',
       ],
       zh: [
-        '我上网查过，觉得就是神经的问题。',
-        '我看八成是身体里有毒素。',
-        '朋友说都是天气闹的。',
-        '我看文章里讲，是缺什么微量元素。',
+        '{ta}不会有什么事吧？',
+        '这对{ta}要不要紧啊？',
+        '我看着心里真着急。',
+        '{ta}能好起来吧，大夫？',
+        '不会是什么大毛病吧？',
+        '这个严不严重啊？',
       ],
     },
   },
-  demanding: {
-    troubled: true,
-    after: {
+  pleasing: {
+    symptom: {
       en: [
-        'Could you not simply prescribe something strong for it?',
-        'I would like everything scanned, to be on the safe side.',
-        'Last time it took a drip, and I want that again.',
+        "It's probably nothing, though.",
+        "I don't want to make a fuss.",
+        'Perhaps I should have waited.',
+        'Sorry to take up your time.',
       ],
       zh: [
-        '您能不能直接开点好药？',
-        '最好从头到脚都照一遍，图个放心。',
-        '上次是挂水好的，这次也挂吧。',
+        '应该没什么大不了的。',
+        '可能是我们太小题大做了。',
+        '又来麻烦您了。',
+        '也不想给您添麻烦。',
       ],
     },
   },

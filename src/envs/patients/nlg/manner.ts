@@ -1,56 +1,112 @@
-/** The persona's manner: sentences around an answer, lost threads and unknown jargon. */
+/** The persona's manner: remarks on an answer, lost threads and unknown jargon. */
 import type { PatientContext } from '../../../patient.js'
 import { type Dial, dialLevel } from '../../../persona.js'
-import { pick, uniform } from '../../../seed.js'
-import { type Manner, mannerSentences } from './manner-sentences.js'
+import { uniform } from '../../../seed.js'
+import { openingPolarity } from '../../../text/reply-openings.js'
+import { biographySentence } from './biography-sentences.js'
+import { theoryOf, wishOf } from './convictions.js'
+import { pickFresh, stemAge, stemOf, stemsOf } from './fresh.js'
+import { carerRemarks, type Moment, remarks } from './manner-sentences.js'
+import { speakOfPatient } from './speaker.js'
 import { joinSentences } from './stock-sentences.js'
 
-/** Mood of a reply: it reports trouble, reports none, repeats an answer, is mere politeness, or is no answer. */
-export type Mood = 'troubled' | 'calm' | 'again' | 'polite' | 'puzzled'
+/** P(a remark on an answer), by the level of the dial. */
+const remarkChance = [0, 0.15, 0.3, 0.5]
+/** Turns after a remark of a dial without another. */
+const pause = 2
 
-/** P(a manner sentence at one answer), by the level of the dial. */
-const mannerChance = [0, 0.2, 0.45, 0.7]
+/** Dials that have remarks, in the order in which they are asked. */
+const remarkDials: readonly Dial[] = [
+  ...(['ashamed', 'anxious', 'selfDiagnosing', 'demanding', 'distrustful', 'pleasing'] as const),
+  ...(['impatient', 'verbose', 'confused', 'forgetful', 'lowLiteracy'] as const),
+]
 
-/** Dials without effect in a terse patient. */
-const dropsWhenTerse: ReadonlySet<Dial> = new Set<Dial>(['verbose', 'selfDiagnosing', 'demanding'])
+/** Dials without remarks in a terse patient. */
+const dropsWhenTerse: ReadonlySet<Dial> = new Set<Dial>([
+  ...(['verbose', 'selfDiagnosing', 'demanding', 'lowLiteracy', 'forgetful'] as const),
+])
 
-/** Whether a manner sentence fits before or after a reply of this mood. */
-function fitsMood(place: 'before' | 'after', mood: Mood, { troubled }: Manner): boolean {
-  if (mood === 'puzzled' || mood === 'again') return false
-  if (place === 'before' && mood === 'polite') return false
-  return troubled === undefined || mood === 'troubled'
+/** What the biography tells of the illness, for those who like to tell. */
+const detailSlots = ['impact', 'began', 'course'] as const
+
+/** Details of the illness that were not told yet and can be told unasked. */
+const tellDetails = (context: PatientContext): readonly string[] =>
+  detailSlots.flatMap((slot) => {
+    const text = biographySentence(slot, context)
+    const fits = text !== undefined && !openingPolarity(text, context.language)
+    return fits && !context.dialogue.some(({ reply }) => reply.text.includes(text)) ? [text] : []
+  })
+
+/** What a dial has to say at one of the moments. */
+function remarksOf(
+  dial: Dial,
+  answer: string,
+  moments: readonly Moment[],
+  context: PatientContext,
+): readonly string[] {
+  const { demographics } = context.view
+  const symptom = moments.includes('symptom')
+  if (dial === 'selfDiagnosing') return (symptom && theoryOf(context)) || []
+  if (dial === 'demanding') return (symptom && wishOf(context)) || []
+  // Two sentences of an answer are enough of a good thing.
+  if (dial === 'verbose' && stemsOf(answer, context.language).length > 1) return []
+  const details = dial === 'verbose' && symptom ? tellDetails(context) : []
+  if (details.length > 0) return details.slice(0, 1)
+  const moment = moments.find((one) => remarks[dial]?.[one] !== undefined)
+  if (moment === undefined) return []
+  const carers = demographics.speaker === 'caregiver' ? carerRemarks[dial]?.[moment] : undefined
+  const bank = carers ?? remarks[dial]?.[moment]
+  return (bank?.[context.language] ?? []).map((text) => speakOfPatient(text, context))
+}
+
+/** A dial's remark; undefined where it has nothing to say that it has not just said. */
+function remark(
+  dial: Dial,
+  answer: string,
+  moments: readonly Moment[],
+  topic: string,
+  context: PatientContext,
+): string | undefined {
+  const bank = remarksOf(dial, answer, moments, context)
+  const { dialogue } = context
+  const recent = dialogue.slice(-pause)
+  if (recent.some(({ reply }) => bank.some((text) => reply.text.includes(text)))) return undefined
+  const text = pickFresh(bank, context, ['remark', dial, topic], {
+    turns: dialogue.length,
+    saying: answer,
+  })
+  const said = dialogue.some(({ reply }) => reply.text.includes(text))
+  const stale =
+    said || stemAge(stemOf(text, context.language), context, answer) < Number.POSITIVE_INFINITY
+  return text === '' || stale ? undefined : text
 }
 
 /**
- * Adds the persona's sentences to an answer, at most one before and one after it.
- * @param topic key of what the answer is about; a topic gets the same sentences each time
+ * Adds a remark of the persona to an answer, at most one: two would be a caricature.
+ * @param moments tells what the answer was about, the most telling first; nothing for one that nobody comments on
+ * @param topic key of what the answer is about
  */
 export function applyManner(
   answer: string,
-  mood: Mood,
+  moments: () => readonly Moment[],
   topic: string,
   context: PatientContext,
 ): string {
   const { view, seed, language } = context
-  const before: string[] = []
-  const after: string[] = []
+  // Most patients have few dials turned.
+  const dials = remarkDials.filter((dial) => view.persona[dial] !== undefined)
+  if (dials.length === 0) return answer
+  const about = moments()
+  if (about.length === 0) return answer
   const terse = dialLevel(view.persona, 'terse') >= 2
-  for (const [name, banks] of Object.entries(mannerSentences)) {
-    const dial = name as Dial // a key of `manners`
+  for (const dial of dials) {
     const level = dialLevel(view.persona, dial)
     if (level === 0 || (terse && dropsWhenTerse.has(dial))) continue
-    for (const [place, bank] of [
-      ['before', banks.before] as const,
-      ['after', banks.after] as const,
-    ]) {
-      if (!bank || !fitsMood(place, mood, banks)) continue
-      if (uniform(seed, 'manner', dial, place, topic) >= (mannerChance[level] ?? 0)) continue
-      const side = place === 'before' ? before : after
-      side.push(pick(bank[language], seed, 'manner-words', dial, place, topic))
-    }
+    if (uniform(seed, 'remark', dial, topic) >= (remarkChance[level] ?? 0)) continue
+    const added = remark(dial, answer, about, topic, context)
+    if (added !== undefined) return joinSentences([answer, added], language)
   }
-  // More than one of each would sound like a caricature.
-  return joinSentences([...before.slice(0, 1), answer, ...after.slice(0, 1)], language)
+  return answer
 }
 
 /** P(asks to hear a question again), by the level of the dial. */

@@ -7,9 +7,8 @@ import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
 import { pickWeighted, uniform } from '../../../seed.js'
 import type { FindingState } from '../../../turn.js'
-import { wording } from '../../wording.js'
 
-type RecallContext = Pick<PatientContext, 'view' | 'seed' | 'language'>
+type RecallContext = Pick<PatientContext, 'view' | 'seed'>
 
 /**
  * What a question about an unrecorded finding gives. Of the three published conventions, which give different
@@ -81,37 +80,4 @@ export function reportedState(
   if (state === 'absent' && overReport > 0 && uniform(seed, 'over-report', id) < overReport)
     return 'present'
   return state
-}
-
-/** P(the shortest sentence), by the level of `terse`. */
-const shortestChance = [0, 0.4, 0.8, 1]
-
-/**
- * The authored sentence for a state of a finding; for a terse patient often the shortest one.
- * @param unasked whether the finding is volunteered or repeated, so that the sentence must not begin like a reply
- */
-export const findingSentence = (
-  finding: FindingDefinition,
-  state: string,
-  { view, seed, language }: RecallContext,
-  unasked = false,
-): string | undefined => {
-  const brief = shortestChance[dialLevel(view.persona, 'terse')] ?? 0
-  return wording(finding, state, {
-    ...{ seed, language, unasked },
-    recorded: view.findings.get(finding.id),
-    shortest: brief > 0 && uniform(seed, 'terse', finding.id) < brief,
-  })
-}
-
-/** The sentence for a finding behind a closed gate: its ancestor's, or its own where the ancestor is misreported. */
-export function closedGateSentence(
-  finding: FindingDefinition,
-  gate: FindingDefinition,
-  listener: RecallContext,
-): string | undefined {
-  const state = listener.view.findings.get(gate.id)?.state ?? 'absent'
-  const misreported = reportedState(gate, false, listener) !== state
-  const own = misreported ? findingSentence(finding, 'absent', listener) : undefined
-  return own ?? findingSentence(gate, gate.say.absent ? 'absent' : state, listener)
 }

@@ -59,7 +59,7 @@ describe('what no finding answers', () => {
     ['Mm-hmm.', /^(?:Yes|Mm|Right|That's it, yes|Yeah)\.$/],
     [
       'So I would like to examine your tummy now, if that is OK.',
-      /go ahead|please do|no problem|fine|good|clear/,
+      /go ahead|please do|no problem|fine|by all means|whenever/i,
     ],
     ['I will send a prescription to the pharmacy for you.', /right|Okay|see|sense|fine/i],
     ['Bye bye.', /bye|Thank/i],

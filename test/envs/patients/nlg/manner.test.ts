@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { phrasebook } from '../../../../src/agents/phrasebook.js'
+import { theories, wishes } from '../../../../src/envs/patients/nlg/convictions.js'
 import { applyManner } from '../../../../src/envs/patients/nlg/manner.js'
-import { mannerSentences } from '../../../../src/envs/patients/nlg/manner-sentences.js'
+import { carerRemarks, remarks } from '../../../../src/envs/patients/nlg/manner-sentences.js'
 import {
   caregiverSentences,
+  forgetfulSentences,
   stockSentences,
 } from '../../../../src/envs/patients/nlg/stock-sentences.js'
 import { getLexicons } from '../../../../src/envs/patients/nlu/lexicon.js'
@@ -17,12 +19,14 @@ import { spokenKnowledge } from '../../../fixtures/spoken-knowledge.js'
 
 const shipped = loadKnowledge()
 const languages = ['en', 'zh'] as const
-const wrapped = Object.values(mannerSentences).flatMap(({ before, after }) => [
-  before ?? [],
-  after ?? [],
-])
+const remarked = [remarks, carerRemarks].flatMap((all) =>
+  Object.values(all).flatMap((one) => Object.values(one)),
+)
 const banks = [
-  ...wrapped.flat(),
+  ...remarked,
+  ...theories,
+  ...wishes,
+  forgetfulSentences,
   ...Object.values(stockSentences),
   ...Object.values(caregiverSentences),
 ]
@@ -61,7 +65,7 @@ describe('what is said around an answer, or instead of one', () => {
 
   test('can be said by whoever speaks: no manner tells of a body of one’s own', () => {
     for (const language of languages)
-      for (const text of wrapped.flatMap((bank) => ('en' in bank ? bank[language] : [])))
+      for (const text of remarked.flatMap((bank) => bank[language]))
         expect(toThirdPerson(text, 'en', 'he'), text).not.toMatch(
           /\bhis (?!family|neighbour|cousin)/,
         )
@@ -78,10 +82,11 @@ const told = (persona: Persona, utterances = questions, seeds = 8) =>
       ({ reply }) => reply,
     ),
   ).flat()
-const words = (dial: Dial) => [
-  ...(mannerSentences[dial]?.before?.en ?? []),
-  ...(mannerSentences[dial]?.after?.en ?? []),
-]
+const words = (dial: Dial): readonly string[] => {
+  if (dial === 'selfDiagnosing') return theories.flatMap(({ en }) => en)
+  if (dial === 'demanding') return wishes.flatMap(({ en }) => en)
+  return Object.values(remarks[dial] ?? {}).flatMap(({ en }) => en)
+}
 const share = (dial: Dial, level: number) => {
   const replies = told({ [dial]: level }).filter(({ understood }) => understood !== 'exam-only')
   return (
@@ -90,37 +95,72 @@ const share = (dial: Dial, level: number) => {
 }
 
 describe('a dial', () => {
-  test.each(Object.keys(mannerSentences) as Dial[])(
-    '%s is heard the more the further it is turned',
-    (dial) => {
-      const shares = [0, 1, 2, 3].map((level) => share(dial, level))
-      expect(shares[0]).toBe(0)
-      expect(shares[1]).toBeGreaterThan(0)
-      expect(shares[2]).toBeGreaterThan(shares[1]!)
-      expect(shares[3]).toBeGreaterThan(shares[2]!)
-    },
-  )
+  const heardAnywhere: readonly Dial[] = [
+    ...(['anxious', 'verbose', 'impatient', 'distrustful', 'pleasing', 'confused'] as const),
+    ...(['selfDiagnosing', 'demanding'] as const),
+  ]
+  test.each(heardAnywhere)('%s is heard the more the further it is turned', (dial) => {
+    const shares = [0, 1, 2, 3].map((level) => share(dial, level))
+    expect(shares[0]).toBe(0)
+    expect(shares[1]).toBeGreaterThan(0)
+    expect(shares[2]).toBeGreaterThan(shares[1]!)
+    expect(shares[3]).toBeGreaterThan(shares[2]!)
+  })
 
-  test('wraps one topic alike whenever it comes up, and puts at most one sentence on each side', () => {
+  test('adds at most one remark, and none to a question of the patient’s own', () => {
     const all: Persona = { anxious: 3, verbose: 3, distrustful: 1, pleasing: 3, confused: 1 }
     for (let seed = 0; seed < 200; seed++) {
       const context = asking(spokenView({}, { persona: all }), { seed })
-      const text = applyManner('So it is.', 'troubled', 'fever', context)
-      expect(applyManner('So it is.', 'troubled', 'fever', { ...context, dialogue: [] })).toBe(text)
-      expect(text.match(/[.?!]/g)!.length).toBeLessThanOrEqual(4)
-      expect(applyManner('What?', 'puzzled', 'fever', context)).toBe('What?')
+      const text = applyManner('So it is.', () => ['symptom'], 'fever', context)
+      expect(text.match(/[.?!]/g)!.length).toBeLessThanOrEqual(2)
+      expect(applyManner('What?', () => [], 'fever', context)).toBe('What?')
+    }
+  })
+
+  test('makes no remark twice in a consultation', () => {
+    const persona: Persona = { anxious: 3, verbose: 3, impatient: 2 }
+    for (let seed = 0; seed < 40; seed++) {
+      const text = interview(patient, questions, asking(spokenView(sick, { persona }), { seed }))
+        .map(({ reply }) => reply.text)
+        .join('\n')
+      for (const saying of [...words('anxious'), ...words('verbose'), ...words('impatient')])
+        expect(text.split(saying).length - 1, saying).toBeLessThanOrEqual(1)
+    }
+  })
+
+  test('holds to one theory, and to one wish', () => {
+    const persona: Persona = { selfDiagnosing: 3, demanding: 3 }
+    for (let seed = 0; seed < 40; seed++) {
+      const text = interview(patient, questions, asking(spokenView(sick, { persona }), { seed }))
+        .map(({ reply }) => reply.text)
+        .join('\n')
+      for (const all of [theories, wishes]) {
+        const held = all.filter(({ en }) => en.some((saying) => text.includes(saying)))
+        expect(held.length).toBeLessThanOrEqual(1)
+      }
     }
   })
 
   test('leaves nothing to play down, to treat or to explain where nothing is the matter', () => {
     const persona: Persona = { pleasing: 3, demanding: 3, selfDiagnosing: 3 }
     const sayings = [...words('pleasing'), ...words('demanding'), ...words('selfDiagnosing')]
-    const heard = (mood: 'troubled' | 'calm') =>
+    const heard = (moment: 'symptom' | 'denial') =>
       Array.from({ length: 50 }, (_, seed) =>
-        applyManner('.', mood, 'x', asking(spokenView({}, { persona }), { seed })),
+        applyManner('.', () => [moment], 'x', asking(spokenView({}, { persona }), { seed })),
       ).filter((text) => sayings.some((saying) => text.includes(saying)))
-    expect(heard('calm')).toEqual([])
-    expect(heard('troubled').length).toBeGreaterThan(30)
+    expect(heard('denial')).toEqual([])
+    expect(heard('symptom').length).toBeGreaterThan(30)
+  })
+
+  test('that is ashamed is heard at what is delicate, a forgetful one at times', () => {
+    const heard = (persona: Persona, moment: 'delicate' | 'time', dial: Dial) =>
+      Array.from({ length: 100 }, (_, seed) =>
+        applyManner('.', () => [moment], 'x', asking(spokenView({}, { persona }), { seed })),
+      ).filter((text) => words(dial).some((saying) => text.includes(saying))).length
+    expect(heard({ ashamed: 3 }, 'delicate', 'ashamed')).toBeGreaterThan(25)
+    expect(heard({ ashamed: 3 }, 'time', 'ashamed')).toBe(0)
+    expect(heard({ forgetful: 3 }, 'time', 'forgetful')).toBeGreaterThan(25)
+    expect(heard({ forgetful: 3 }, 'delicate', 'forgetful')).toBe(0)
   })
 })
 

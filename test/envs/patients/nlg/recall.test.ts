@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { findingSentence } from '../../../../src/envs/patients/nlg/finding-sentences.js'
 import type { AbsentPolicy } from '../../../../src/envs/patients/nlg/recall.js'
-import { findingSentence, reportedState } from '../../../../src/envs/patients/nlg/recall.js'
+import { reportedState } from '../../../../src/envs/patients/nlg/recall.js'
 import { rulePatientAtOnce } from '../../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../../src/knowledge/load.js'
 import type { Dial, Persona } from '../../../../src/persona.js'
@@ -136,7 +137,7 @@ test('a terse patient takes the shortest sentence, the more often the terser', (
   const shipped = loadKnowledge()
   const finding = shipped.finding.get('breathlessness') ?? shipped.findings[0]!
   const texts = finding.say.present!.en
-  const shortest = Math.min(...texts.map((text) => text.length))
+  const shortest = Math.min(...texts.map((text) => text.replace(/^Yes, /, '').length))
   const shares = [0, 1, 2, 3].map(
     (terse) =>
       Array.from({ length: 500 }, (_, seed) =>
