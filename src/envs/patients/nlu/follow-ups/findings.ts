@@ -13,13 +13,13 @@ import {
 } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import type { SimilarityMatch } from '../similarity.js'
-import { asksContent, type FollowUp, isBrief, pronoun } from './question.js'
+import { asksContent, type FollowUp, isBrief, isVague, pronoun } from './question.js'
 import { namesRegion, regionOf } from './regions.js'
 
-/** Least score at which a detail of the topic is taken, and by how much it may be below the best of all findings. */
-const detail = { score: 0.2, told: 0.35, sure: 0.4, lag: 0.25 } as const
-/** Added to the score of the topic itself among its details. */
-const rootBonus = 0.1
+/** Least score at which a detail of the topic is taken: of a question that says nothing else, and of any other. */
+const detail = { score: 0.2, told: 0.35, sure: 0.4 } as const
+/** By how much it may be below the best of all findings. */
+const lag = { vague: 0.25, guessed: 0.1 } as const
 /** Least scores at which another finding of the same region is taken, with the word for the region and without. */
 const regional = { whole: 0.35, own: 0.12 } as const
 
@@ -45,12 +45,9 @@ const aboutFinding = (alone: ParsedUtterance, finding: string): ParsedUtterance 
 export const rootOf = (knowledge: Knowledge, id: string): string =>
   findAncestors(knowledge, id).at(-1) ?? id
 
-/**
- * Of some findings, the one that a text is most similar to, with its score.
- * @param first takes a little more to be another one than this
- */
-function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch, first?: string) {
-  const scored = ids.map((id) => ({ id, score: scoreOf(id) + (id === first ? rootBonus : 0) }))
+/** Of some findings, the one that a text is most similar to, with its score. */
+function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch) {
+  const scored = ids.map((id) => ({ id, score: scoreOf(id) }))
   return scored.reduce<(typeof scored)[number] | undefined>(
     (a, b) => (a && a.score >= b.score ? a : b),
     undefined,
@@ -58,22 +55,26 @@ function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch, first?:
 }
 
 /** "Even more in bed?" after the itch: the detail of a topic that the question is most similar to. */
-export function detailOfTopic(given: FollowUp) {
+export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, reader, text, alone, doubtful, followed } = given
   if (!doubtful && alone.kind !== 'aside') return undefined
   const alike = reader.alike(text)
-  // A habit or a medicine was asked about since, or the question names another topic.
-  const sure = !doubtful || lastHistory(knowledge, context) !== undefined
+  // A habit or a medicine was asked about since, or the question is likely to be about something else.
+  const sure = alone.kind === 'aside' || lastHistory(knowledge, context) !== undefined
   const least = sure ? detail.sure : detail.score
+  const below = isVague(alone) ? lag.vague : lag.guessed
   for (const topic of followed) {
     const root = rootOf(knowledge, topic)
-    const own = knowledge.findings
-      .filter(({ id }) => rootOf(knowledge, id) === root)
-      .map(({ id }) => id)
-    const nearest = nearestOf(own, alike, root)
-    if (!nearest || nearest.score < Math.max(least, alike.score - detail.lag)) continue
+    const own = knowledge.findings.filter(({ id }) => rootOf(knowledge, id) === root)
+    const nearest = nearestOf(
+      own.map(({ id }) => id),
+      alike,
+    )
+    if (!nearest || nearest.score < Math.max(least, alike.score - below)) continue
     if (nearest.id !== root)
       return aboutTopic(alone, { finding: nearest.id, of: root, guessed: true })
+    // Its name is in many questions about something else.
+    if (nearest.score < detail.sure) return undefined
     const [attribute] = findAttributes(text)
     return attribute === undefined
       ? aboutFinding(alone, root)
@@ -92,10 +93,15 @@ export function sameRegion(given: FollowUp) {
   for (const region of new Set(here)) {
     if (said !== undefined && regionOf(knowledge, said) === region) return undefined
     const whole = complete(text, region.word)
+    const word = region.word[languageByScript(text)]
     const { kind, topics } = reader.parse(whole)
     const found = kind === 'finding' ? topics[0]?.finding : undefined
     const near = (id: string) => regionOf(knowledge, id) === region && !followed.includes(id)
-    if (found !== undefined && found !== said && near(found)) return aboutFinding(alone, found)
+    const names = reader.named(whole)
+    // A phrase that begins or ends with the word for the region: that word alone says nothing.
+    const one = found !== undefined && !reader.named(word).includes(found)
+    if (one && found !== said && near(found) && !(said && names.includes(said)))
+      return aboutFinding(alone, found)
     if (!doubtful) continue
     const those = knowledge.findings.filter(({ id, knownBy }) => knownBy === 'patient' && near(id))
     const nearest = nearestOf(
@@ -112,7 +118,8 @@ export function sameRegion(given: FollowUp) {
 
 /** "And your father?", "anyone in the family?" after another question: the same of relatives. */
 export function sameOfRelatives({ knowledge, context, reader, text, alone }: FollowUp) {
-  if (!act.family.test(text) || act.witness.test(text)) return undefined
+  if (!act.family.test(text) || act.witness.test(text) || act.openQuestion.test(text))
+    return undefined
   const [last] = lastAsked(context)
   const definition = last === undefined ? undefined : knowledge.finding.get(last)
   const said = alone.topics[0]

@@ -25,6 +25,7 @@ import {
   isBrief,
   isDoubtful,
   isElliptic,
+  isVague,
   type TextReader,
 } from './question.js'
 import { regionOf } from './regions.js'
@@ -33,19 +34,26 @@ import { regionOf } from './regions.js'
 const anythingElse =
   /^(?:(?:and|so|ok|okay|right|but) )*(?:(?:what|anything|something|nothing) (?:else|more)|is (?:that|it) (?:all|everything|it)|thats (?:all|it|everything)|go on|carry on|tell me more)$|^(?:那|嗯|好)?(?:还有|别的|其他|其它|另外|除了这(?:个|些))(?:的|没有|吗|么)?呢?$|就(?:这|那)?(?:些|样)(?:了)?(?:吗|么)?$|没别的了/
 
-/** A question that goes on about the topic and asks something of it that is not known. */
+/** Speaks of another person, or asks how things are. */
+const elsewhere = /\b(?:he|she|him|her|his|hers)\b|怎么样|如何|他|她/
+
+/** A brief question that goes on about the topic and asks something of it that is not known. */
 function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }: FollowUp) {
-  const guess = alone.topics[0]
-  const content = asksContent.test(text) && isBrief(text)
-  const vague =
-    ['unclear', 'unmodelled', 'ambiguous'].includes(alone.kind) ||
-    (doubtful && alone.kind === 'aside' && content) ||
-    (guess?.guessed &&
-      !isMentioned(rootOf(knowledge, guess.finding), { knowledge, context, followed }) &&
-      (knowledge.finding.get(guess.finding)?.parent !== undefined ||
-        (content && lastHistory(knowledge, context) !== undefined)))
-  if (!vague || isPersonal(text) || !(content || continues.test(text))) return undefined
-  const of = lastHistory(knowledge, context) ?? followed[0]
+  const [guess] = alone.topics
+  const content = asksContent.test(text)
+  if (!isBrief(text) || isPersonal(text) || elsewhere.test(text)) return undefined
+  if (!content && !continues.test(text)) return undefined
+  const history = lastHistory(knowledge, context)
+  const foreign =
+    guess?.guessed &&
+    !isMentioned(rootOf(knowledge, guess.finding), { knowledge, context, followed })
+  const detail = guess && knowledge.finding.get(guess.finding)?.parent !== undefined
+  const reads =
+    isVague(alone) ||
+    (doubtful && alone.kind === 'aside' && content && history !== undefined) ||
+    (foreign && (detail || (content && history !== undefined)))
+  if (!reads) return undefined
+  const of = history ?? followed[0]
   if (of === undefined) return undefined
   return {
     ...alone,
@@ -75,7 +83,8 @@ function looseOfTopic({ knowledge, text, alone, doubtful, followed }: FollowUp) 
   // "Which ear?" after an earache names what the topic is of.
   const own = topic === undefined ? undefined : regionOf(knowledge, topic)
   const named = alone.kind === 'aside' && (counted || own?.named.test(text) === true)
-  const reads = doubtful || alone.kind === 'open' || whole !== undefined || named
+  const opens = alone.kind === 'open' && !['site', 'which', 'character'].includes(attribute)
+  const reads = doubtful || opens || whole !== undefined || named
   if (!reads) return undefined
   return {
     ...alone,

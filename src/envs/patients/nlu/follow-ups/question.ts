@@ -31,11 +31,15 @@ export const asksContent =
 /** A pronoun that stands for what was said before. */
 export const pronoun = /\b(?:it|them|they|that|this|there|those|these)\b/
 
+/** Whether a reading says nothing. */
+export const isVague = ({ kind }: ParsedUtterance): boolean =>
+  kind === 'unclear' || kind === 'unmodelled' || kind === 'ambiguous'
+
 /** Whether a reading says too little: nothing, or only what the words are similar to. */
-export const isDoubtful = ({ kind, topics }: ParsedUtterance, named: boolean): boolean =>
-  ['unclear', 'unmodelled', 'ambiguous'].includes(kind) ||
-  (kind === 'aside' && !named) ||
-  (kind === 'finding' && topics.every(({ guessed }) => guessed))
+export const isDoubtful = (reading: ParsedUtterance, named: boolean): boolean =>
+  isVague(reading) ||
+  (reading.kind === 'aside' && !named) ||
+  (reading.kind === 'finding' && reading.topics.every(({ guessed }) => guessed))
 
 /** Short readings that may be about another finding than they say: one question of a few words. */
 export const isElliptic = ({ kind, topics, recap }: ParsedUtterance, text: string): boolean =>
