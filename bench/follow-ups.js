@@ -4,7 +4,8 @@
  *
  * Right: the reply is about one of the gold findings or topics (`bound` or `useful` in judging/verdict.js). F1 counts
  * findings asked for: one gold finding a question, every other one that the reply answers about is one too many.
- * Run after `npm run build`: `node bench/follow-ups.js [--show]` (prints what went wrong).
+ * Run after `npm run build`: `node bench/follow-ups.js [--even | --odd] [--show]` (prints what went wrong;
+ * every other snippet, for development and for measurement).
  */
 import { readFileSync } from 'node:fs'
 import { rulePatient } from '../dist/exports/envs.js'
@@ -13,6 +14,8 @@ import { changed, clinicOf } from './judging/cases.js'
 import { answersBeside, relatives, verdictOn } from './judging/verdict.js'
 
 const show = process.argv.includes('--show')
+/** Every other snippet: the even ones are those that are looked at, the odd ones measure what was not looked at. */
+const half = ['even', 'odd'].find((name) => process.argv.includes(`--${name}`))
 const knowledge = loadKnowledge()
 const clinic = clinicOf(knowledge)
 const patient = rulePatient({ knowledge, persona: {} })
@@ -20,6 +23,7 @@ const snippets = readFileSync(new URL('../test/fixtures/follow-ups.jsonl', impor
   .trim()
   .split('\n')
   .map((line) => JSON.parse(line))
+  .filter((_, n) => half === undefined || n % 2 === (half === 'odd' ? 1 : 0))
 
 /** The written turns as exchanges; a categorical finding was told in the patient's own state. */
 const exchanges = (before, view) =>
@@ -49,7 +53,10 @@ async function answered(snippet) {
   ]
   const view = changed(knowledge, clinic(complaint), wanted)
   if (!view) return undefined
-  return patient(text, { view, dialogue: exchanges(before, view), seed: 3, language: lang })
+  // The patient came with what it says it came with, whoever the generated one was made for.
+  const complaintOfIt = { ...view.complaint, findings: [complaint] }
+  const own = { ...view, complaint: complaintOfIt }
+  return patient(text, { view: own, dialogue: exchanges(before, view), seed: 3, language: lang })
 }
 
 const tally = { en: {}, zh: {} }

@@ -39,18 +39,33 @@ export interface ExamContext {
 }
 
 /** Carries out an order, or gives `undefined` for one it does not know, so that the next simulator may try. */
-export type ExamSimulator = (
-  order: string,
-  context: ExamContext,
-) => ExamReport | undefined | PromiseLike<ExamReport | undefined>
+export interface ExamSimulator {
+  (
+    order: string,
+    context: ExamContext,
+  ): ExamReport | undefined | PromiseLike<ExamReport | undefined>
+  /**
+   * The orders of one examination each that an order of several holds, in its order, with whatever else it names; the
+   * order alone where it is of one examination or none. @default every order is one
+   */
+  readonly split?: (order: string) => readonly string[]
+}
 
-/** Combines simulators: the first that knows the order carries it out. */
-export const combineExamSimulators =
-  (...simulators: readonly ExamSimulator[]): ExamSimulator =>
-  async (order, context) => {
+/** Combines simulators: the first that knows the order carries it out, the first that can splits one of several. */
+export function combineExamSimulators(...simulators: readonly ExamSimulator[]): ExamSimulator {
+  const examine = async (order: string, context: ExamContext) => {
     for (const simulate of simulators) {
       const report = await simulate(order, context)
       if (report !== undefined) return report
     }
     return undefined
   }
+  const split = (order: string): readonly string[] => {
+    for (const simulate of simulators) {
+      const orders = simulate.split?.(order) ?? []
+      if (orders.length > 1) return orders
+    }
+    return [order]
+  }
+  return Object.assign(examine, { split })
+}

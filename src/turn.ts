@@ -13,7 +13,7 @@ export interface DifferentialEntry {
 export type Action =
   /** Says something to the patient, in free text. */
   | { readonly kind: 'ask'; readonly text: string }
-  /** Orders one examination, by any of its names. */
+  /** Orders an examination, or several in one text, by any of their names. */
   | { readonly kind: 'order'; readonly exam: string }
   /** Commits to one diagnosis and ends the consultation. */
   | {

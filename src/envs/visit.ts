@@ -3,16 +3,17 @@ import type { Case, DoctorView, ExaminerView, PatientView } from '../case.js'
 import { doctorView, examinerView, graderView, patientView } from '../case.js'
 import type { Info, Observation, Step } from '../env.js'
 import { termination, transition, truncation } from '../env.js'
-import type { EpisodeTurn, Role, Sample } from '../episode.js'
+import type { Draw, EpisodeTurn } from '../episode.js'
 import { encodeDraw, finishedEpisode } from '../episode.js'
 import { rethrowAsFault } from '../error.js'
 import type { ExamSimulator, PastReport } from '../exam.js'
 import type { Exchange, Patient } from '../patient.js'
 import { deepFreeze } from '../platform/freeze.js'
 import type { Reward } from '../reward.js'
-import type { Action, Language, OrderStatus, Outcome, Stop, Turn, TurnFacts } from '../turn.js'
+import type { Action, Language, Stop, Turn } from '../turn.js'
 import { noFacts } from '../turn.js'
-import { parseReply, parseReport } from './edge.js'
+import { parseReply } from './edge.js'
+import { placeOrder, type TurnResult } from './order.js'
 
 /** What is the same in all visits of an env. */
 export interface VisitSettings {
@@ -27,23 +28,6 @@ export interface VisitSettings {
   /** Unreadable replies in a row that end the episode. */
   readonly maxInvalid: number
 }
-
-const words = {
-  unknownExam: {
-    en: (order: string) => `There is no examination called "${order}" here.`,
-    zh: (order: string) => `这里没有“${order}”这项检查。`,
-  },
-  tooExpensive: {
-    en: (left: number) => `That costs more than the ${left} left in the budget.`,
-    zh: (left: number) => `费用超出剩余预算（${left}）。`,
-  },
-  tooLong: {
-    en: (left: number) => `That takes longer than the ${left} minutes left.`,
-    zh: (left: number) => `所需时间超出剩余的${left}分钟。`,
-  },
-} as const
-
-const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text)
 
 /** State of an episode; a turn makes a new one and never changes it. */
 export interface Visit {
@@ -60,19 +44,6 @@ export interface Visit {
   /** Unreadable replies in a row. */
   readonly invalid: number
 }
-
-/** What an action led to, with what the patient or the examiner is to remember of it. */
-interface TurnResult {
-  readonly outcome: Outcome
-  readonly facts: TurnFacts
-  readonly exchange?: Exchange
-  readonly report?: PastReport
-  /** Who answered with drawn tokens, and those tokens. */
-  readonly drawn?: { readonly role: Role; readonly sample: Sample }
-}
-
-const drawnBy = (role: Role, sample: Sample | undefined): Pick<TurnResult, 'drawn'> =>
-  sample ? { drawn: { role, sample } } : {}
 
 /** What the doctor sees. */
 export const observeVisit = (
@@ -104,38 +75,7 @@ async function ask(
     outcome: { kind: 'answered', text: reply.text },
     facts: { understood, questions, asked, told, exams: [], ...cost },
     exchange: { utterance, reply },
-    ...drawnBy('patient', reply.sample),
-  }
-}
-
-async function order(
-  { examine, language, budget, minutesPerQuestion, unknownOrderMoney }: VisitSettings,
-  { examiner, reports, seed, spent }: Visit,
-  exam: string,
-  signal: AbortSignal | undefined,
-): Promise<TurnResult> {
-  const left = { money: budget.money - spent.money, minutes: budget.minutes - spent.minutes }
-  const context = { view: examiner, done: reports, now: spent.minutes, seed, language, signal }
-  const given = await rethrowAsFault('component-failed', 'exam simulator', () =>
-    examine(exam, context),
-  )
-  const refuse = (ordered: OrderStatus, text: string, money = 0): TurnResult => ({
-    outcome: { kind: 'rejected', text },
-    facts: { ...noFacts, ordered, money, minutes: minutesPerQuestion },
-  })
-  if (given === undefined) {
-    const text = words.unknownExam[language](cut(exam))
-    return refuse('unknown', text, Math.min(unknownOrderMoney, left.money))
-  }
-  const report = parseReport(given)
-  const { status, exams, told, money, minutes, invasiveness = 0 } = report
-  if (money > left.money) return refuse('refused', words.tooExpensive[language](left.money))
-  if (minutes > left.minutes) return refuse('refused', words.tooLong[language](left.minutes))
-  return {
-    outcome: { kind: 'examined', text: report.text },
-    facts: { asked: [], told, ordered: status, exams, invasiveness, money, minutes },
-    report: { ...report, at: spent.minutes + minutes },
-    ...drawnBy('examiner', report.sample),
+    ...(reply.sample ? { drawn: [{ role: 'patient', sample: reply.sample }] } : {}),
   }
 }
 
@@ -149,7 +89,7 @@ function carryOut(
     case 'ask':
       return ask(settings, visit, action.text, signal)
     case 'order':
-      return order(settings, visit, action.exam, signal)
+      return placeOrder(settings, visit, action.exam, signal)
     case 'invalid': {
       const facts = { ...noFacts, minutes: settings.minutesPerQuestion }
       return { outcome: { kind: 'rejected', text: action.why }, facts }
@@ -160,27 +100,26 @@ function carryOut(
   }
 }
 
+/** The draws of a turn, each in the token stream of its role. */
+function encodeDraws(visit: Visit, drawn: TurnResult['drawn'] = []): readonly Draw[] {
+  const before = visit.recorded.flatMap(({ draws }) => draws ?? [])
+  const draws: Draw[] = []
+  for (const { role, sample } of drawn)
+    draws.push(encodeDraw([...before, ...draws], role, sample, role))
+  return draws
+}
+
 /** The visit after one more turn. */
-function addTurn(
-  visit: Visit,
-  action: Action,
-  { outcome, facts, exchange, report, drawn }: TurnResult,
-): Visit {
+function addTurn(visit: Visit, action: Action, result: TurnResult): Visit {
+  const { outcome, facts, exchange, reports = [], drawn } = result
   const turn = { action, outcome }
-  const draws = drawn && [
-    encodeDraw(
-      visit.recorded.flatMap((before) => before.draws ?? []),
-      drawn.role,
-      drawn.sample,
-      drawn.role,
-    ),
-  ]
+  const draws = encodeDraws(visit, drawn)
   return {
     ...visit,
     dialogue: exchange ? [...visit.dialogue, exchange] : visit.dialogue,
-    reports: report ? [...visit.reports, report] : visit.reports,
+    reports: reports.length > 0 ? [...visit.reports, ...reports] : visit.reports,
     turns: [...visit.turns, turn],
-    recorded: [...visit.recorded, { ...turn, facts, ...(draws && { draws }) }],
+    recorded: [...visit.recorded, { ...turn, facts, ...(draws.length > 0 && { draws }) }],
     spent: {
       money: visit.spent.money + facts.money,
       minutes: visit.spent.minutes + facts.minutes,

@@ -1,7 +1,7 @@
-/** Finds the examination of a knowledge base that an order means, by any of its names. */
+/** Finds the examinations of a knowledge base that an order means, by any of their names. */
 import type { ExamDefinition, Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
-import type { PhraseTree } from '../../text/phrase-search.js'
+import type { NormalisedText, PhraseMatch, PhraseTree } from '../../text/phrase-search.js'
 import { findPhrases, normaliseText, phraseTree } from '../../text/phrase-search.js'
 
 interface ExamNames {
@@ -51,4 +51,72 @@ export function findExam(knowledge: Knowledge, order: string): ExamDefinition | 
   for (const { start, end, value } of findPhrases(names.tree, read))
     if (end - start > (longest?.length ?? 0)) longest = { length: end - start, exam: value }
   return longest?.exam
+}
+
+/** What joins the examinations of an order. */
+const joints =
+  / (?:and|then|also|plus|as well as|along with|together with) |[和与及]|以及|还有|加上|再/
+/** Words that choose or exclude: such an order is not one of everything it names. */
+const choice = /\b(?:or|not|no|without|instead|rather|unless|dont)\b|或|不|别|而非|除非|如果|若/
+/** Words for examinations in general, and of request, that name none. */
+const empty =
+  /^(?:(?:and|then|also|plus|with|well|as|lets|please|pls|just|quick|full|routine|basic|standard|urgent|stat|repeat|some|more|other|tests?|bloods?|panels?|scans?|levels?|labs?|work ?up|imaging|examination|exam|today|now|asap|soon|possible|first|thanks?|you|too|again|next|after|that|it|a|an|the|of|in|on|for|do|get|take|have|run|order|send|him|her|them) ?)*$|^[的吧了下等也都还然后最后首先同时另外一起各项个张份次查做拍验测抽血检化检查检测化验辅助完善进一步行急诊]*$/
+/** A reason for the order, or its purpose. */
+const reason =
+  /\b(?:because|due|since|given|rule|exclude|confirm|assess|see|look|suspect\w*|concern\w*|worried|view|case|if|for)\b|因为|由于|排除|明确|考虑|怀疑|了解|评估|看看|为了|鉴别|除外|情况|谢/
+/** Characters of the longest name of something that is no known examination. */
+const maxUnknownLength = 40
+
+/** A part of an order with its place in it. */
+interface OrderPart {
+  readonly start: number
+  readonly order: string
+}
+
+/** Stands in a text for a character of an examination that was found. */
+const covered = '\0'
+
+/** What an order names beside the examinations that were found in it: the parts of a list that hold none of them. */
+function otherNames(
+  { text, clauses }: NormalisedText,
+  found: readonly PhraseMatch<ExamDefinition>[],
+): readonly OrderPart[] {
+  let masked = text
+  for (const { start, end } of found)
+    masked = masked.slice(0, start) + covered.repeat(end - start) + masked.slice(end)
+  let explains = false
+  return clauses.flatMap(({ start, end }) => {
+    let at = start
+    return ` ${masked.slice(start, end)} `.split(joints).flatMap((part): OrderPart[] => {
+      at += part.length
+      const holds = part.includes(covered)
+      // "… because of the cough and the fever": what follows a reason belongs to it.
+      explains = reason.test(part) || (explains && !holds)
+      const order = part.trim().replace(verbs, '').replace(hanVerbs, '').trim()
+      const named = order.length > 1 && order.length <= maxUnknownLength && !empty.test(order)
+      return holds || explains || !named ? [] : [{ start: at, order }]
+    })
+  })
+}
+
+/**
+ * Splits an order of several examinations into orders of one each: every examination once, by the name in the order,
+ * and what else seems to be one. An order of one examination or none, or one that chooses between several, is not split.
+ */
+export function splitOrder(knowledge: Knowledge, order: string): readonly string[] {
+  const names = indexNames(knowledge)
+  const read = normaliseText(order, 500)
+  if (names.exact.has(read.text) || names.exact.has(stripRequest(read.text))) return [order]
+  const found = findPhrases(names.tree, read)
+  const exams = found.filter(
+    ({ value }, m) => found.findIndex((other) => other.value === value) === m,
+  )
+  if (exams.length === 0) return [order]
+  const others = otherNames(read, found)
+  const between = found.slice(1).map(({ start }, m) => read.text.slice(found[m]?.end, start))
+  const rest = [...between, ...others.map((one) => one.order)].join(' ')
+  if (choice.test(rest)) return [order]
+  const named = exams.map(({ start, end }) => ({ start, order: read.text.slice(start, end) }))
+  const all = [...named, ...others].sort((a, b) => a.start - b.start)
+  return all.length > 1 ? all.map((one) => one.order) : [order]
 }

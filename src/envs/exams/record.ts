@@ -9,13 +9,18 @@ import { expandPanel } from '../../knowledge/knowledge.js'
 import { pick } from '../../seed.js'
 import type { Language, RevealedFinding } from '../../turn.js'
 import { wording } from '../wording.js'
-import { findExam } from './orders.js'
+import { findExam, splitOrder } from './orders.js'
 
 /** Options of `recordExams`. */
 export interface RecordExamsOptions {
   readonly knowledge: Knowledge
   /** Money for an examination whose result is still valid. @default 0 */
   readonly repeatMoney?: number
+}
+
+/** A simulator of recorded results, which answers at once. */
+export interface RecordedExams extends ExamSimulator {
+  (order: string, context: ExamContext): ExamReport | undefined
 }
 
 const unavailable: { readonly [language in Language]: readonly string[] } = {
@@ -112,10 +117,7 @@ function isValid(knowledge: Knowledge, exam: string, { done, now }: ExamContext)
  * Makes a simulator of the knowledge base's examinations; any other order is left to the next simulator.
  * @throws RangeError when `repeatMoney` is negative or not a number
  */
-export function recordExams({
-  knowledge,
-  repeatMoney = 0,
-}: RecordExamsOptions): (order: string, context: ExamContext) => ExamReport | undefined {
+export function recordExams({ knowledge, repeatMoney = 0 }: RecordExamsOptions): RecordedExams {
   if (!(repeatMoney >= 0))
     throw new RangeError(`Expected \`repeatMoney\` to be at least 0, got \`${repeatMoney}\``)
   const simulate = (order: string, context: ExamContext): ExamReport | undefined => {
@@ -147,5 +149,5 @@ export function recordExams({
       invasiveness,
     }
   }
-  return simulate satisfies ExamSimulator
+  return Object.assign(simulate, { split: (order: string) => splitOrder(knowledge, order) })
 }

@@ -18,9 +18,11 @@ import { applyManner, losesThread } from './nlg/manner.js'
 import { momentsOf } from './nlg/moments.js'
 import type { AbsentPolicy } from './nlg/recall.js'
 import { introduced, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
-import { attributeTopic, dialogueFocus, type Topic } from './nlu/focus.js'
+import { followedTopic, type Topic } from './nlu/focus.js'
+import { understandInContext } from './nlu/follow-ups/follow-up.js'
+import type { TextReader } from './nlu/follow-ups/question.js'
 import type { ParsedUtterance } from './nlu/parsed-utterance.js'
-import { understand, understandInSlices } from './nlu/understand.js'
+import { readInSlices, textReader } from './nlu/understand.js'
 
 /** Options of `rulePatient`. */
 export interface RulePatientOptions {
@@ -76,20 +78,18 @@ function deliver(
 /** "The pain" is one of the patient's pains, whatever the last topic was. */
 const painWord = /\b(?:pains?|painful|aches?|aching|hurts?|hurting|sore)\b|疼|痛/i
 
-/** The topics of an utterance. An attribute without a complaint is resolved to the dialogue focus. */
+/** The topics of an utterance. An attribute without a complaint is resolved to what is being talked about. */
 function resolveTopics(
   knowledge: Knowledge,
   parsed: ParsedUtterance,
   context: PatientContext,
 ): readonly Topic[] {
-  if (parsed.loose.length === 0) return parsed.topics
   const pain = painWord.test(parsed.about ?? '')
-  const focus = dialogueFocus(knowledge, context, (id) => !pain || isPain(knowledge, id))
-  if (focus === undefined) return parsed.topics
-  return [
-    ...parsed.topics,
-    ...parsed.loose.map((attribute) => attributeTopic(knowledge, focus, attribute)),
-  ]
+  const loose = parsed.loose.flatMap(
+    (attribute) =>
+      followedTopic(knowledge, context, attribute, (id) => !pain || isPain(knowledge, id)) ?? [],
+  )
+  return [...parsed.topics, ...loose]
 }
 
 /** Complaints that an open question may bring up: boolean symptoms without a parent. */
@@ -142,11 +142,17 @@ function ruleReplies({
       `Expected \`maxFindings\` to be a positive integer, got \`${maxFindings}\``,
     )
   const complaints = complaintsOf(knowledge)
-  return (parsed: ParsedUtterance, utterance: string, given: PatientContext): Reply => {
+  return (utterance: string, given: PatientContext, reader: TextReader): Reply => {
     const context = persona ? { ...given, view: { ...given.view, persona } } : given
+    const parsed = understandInContext(knowledge, utterance, context, reader)
     const { questions, kind } = parsed
     const topics = resolveTopics(knowledge, parsed, context)
-    const asked = [...new Set(topics.map(({ finding }) => finding))]
+    const asked = [
+      ...new Set([
+        ...topics.map(({ finding }) => finding),
+        ...(parsed.of === undefined ? [] : [parsed.of]),
+      ]),
+    ]
     const input: AnswerInput = { knowledge, utterance, absentPolicy, context }
     const theme = asked.join(' ') || kind
     const reply = (part: AnswerDraft): Reply => ({
@@ -176,7 +182,7 @@ export function rulePatient(
 ): (utterance: string, context: PatientContext) => Reply | Promise<Reply> {
   const reply = ruleReplies(options)
   return (utterance, context) =>
-    understandInSlices(options.knowledge, utterance, (parsed) => reply(parsed, utterance, context))
+    readInSlices(options.knowledge, (reader) => reply(utterance, context, reader))
 }
 
 /**
@@ -187,5 +193,5 @@ export function rulePatientAtOnce(
   options: RulePatientOptions,
 ): (utterance: string, context: PatientContext) => Reply {
   const reply = ruleReplies(options)
-  return (utterance, context) => reply(understand(options.knowledge, utterance), utterance, context)
+  return (utterance, context) => reply(utterance, context, textReader(options.knowledge))
 }

@@ -1,11 +1,14 @@
 /**
- * Attributes of a complaint that the base does not model: where, how bad, what brings it on. Each patient has one
- * answer, drawn by the seed without regard to the disease, so that it says nothing of it and never changes.
+ * Attributes of a complaint that the base does not model: where, how bad, how often, what brings it on. Each patient has
+ * one answer, drawn by the seed without regard to the disease, so that it says nothing of it and never changes. Of what
+ * is no complaint (medicines, habits, travel) the patient knows no more than was told.
  */
-import type { FindingAttribute, Knowledge } from '../../../knowledge/knowledge.js'
+import type { Knowledge } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
 import { uniformInt } from '../../../seed.js'
+import type { AskedAttribute } from '../nlu/attributes.js'
+import { biographySentence } from './biography-sentences.js'
 import { pickFresh } from './fresh.js'
 import type { SentenceBank } from './stock-sentences.js'
 
@@ -14,7 +17,34 @@ type Facts = readonly SentenceBank[]
 
 const fact = (en: readonly string[], zh: readonly string[]): SentenceBank => ({ en, zh })
 
-const general: { readonly [attribute in FindingAttribute]: Facts } = {
+const vague = fact(
+  ["I couldn't tell you that any more exactly.", "I really can't put it more precisely."],
+  ['再细的我就说不上来了。', '更具体的我也说不清。'],
+)
+
+const general: { readonly [attribute in AskedAttribute]: Facts } = {
+  frequency: [
+    fact(
+      ['A good few times, I have not kept count.', 'Quite a few times, I never counted.'],
+      ['有好几次吧，没仔细数过。', '次数不少，没数过。'],
+    ),
+  ],
+  amount: [
+    fact(
+      ["I couldn't put a figure on it.", 'I have never measured it.'],
+      ['没量过，说不出个准数。', '具体多少我没留意。'],
+    ),
+  ],
+  spell: [
+    fact(
+      [
+        'It varies, I have never timed it.',
+        'Sometimes longer, sometimes shorter, I never looked at the clock.',
+      ],
+      ['时长时短，没掐过表。', '说不准，有长有短。'],
+    ),
+  ],
+  which: [vague],
   onset: [
     fact(['It came on bit by bit.', 'It crept up slowly.'], ['慢慢起来的。', '一点一点来的。']),
     fact(
@@ -96,7 +126,7 @@ const general: { readonly [attribute in FindingAttribute]: Facts } = {
 }
 
 /** For pain, instead of the general facts. */
-const ofPain: Partial<{ readonly [attribute in FindingAttribute]: Facts }> = {
+const ofPain: Partial<{ readonly [attribute in AskedAttribute]: Facts }> = {
   severity: [4, 5, 6, 7].map((n) =>
     fact(
       [`About ${n} out of 10.`, `I would say a ${n} out of 10.`],
@@ -120,19 +150,56 @@ export const isPain = ({ finding }: Knowledge, id: string): boolean => {
   return name !== undefined && (painful.test(name.en.toLowerCase()) || painful.test(name.zh))
 }
 
-/** The patient's answer about an attribute of a complaint that is not modelled. */
-export function defaultAttribute(
+/** By its name, a finding of what a person has two of, without saying which. */
+const oneOfTwo = /\b(?:eye|ear|sight|hearing|flank|face|leg|arm|limb)\b/
+
+const sides: Facts = [
+  fact(['On the left.', "It's the left."], ['左边。', '是左边。']),
+  fact(['On the right.', "It's the right."], ['右边。', '是右边。']),
+]
+
+/** The slot of the biography that has more of a habit or a medicine; undefined where the patient can only say so. */
+function slotOf(knowledge: Knowledge, id: string, attribute: AskedAttribute): string | undefined {
+  const kind = knowledge.finding.get(id)?.kind
+  if (kind === 'medication') return 'medicine-dose'
+  if (kind !== 'social') return undefined
+  if (attribute === 'duration') return 'habit-years'
+  // The topics of the base that ask about more of a habit.
+  return knowledge.asides.find(({ also, slot }) => slot !== undefined && also?.includes(id))?.slot
+}
+
+/** The facts one of which holds for a complaint. */
+function factsOf(
   knowledge: Knowledge,
   complaint: string,
-  attribute: FindingAttribute,
-  context: PatientContext,
-): string {
-  const { seed, language, dialogue, view } = context
+  attribute: AskedAttribute,
+  { view }: PatientContext,
+): Facts {
+  const definition = knowledge.finding.get(complaint)
+  if (definition?.kind !== 'symptom') return [vague]
+  const place = attribute === 'site' || attribute === 'which'
+  if (place && oneOfTwo.test(definition.name.en.toLowerCase())) return sides
   // Marks out of ten are not for everybody.
   const plain = attribute === 'severity' && dialLevel(view.persona, 'lowLiteracy') >= 2
   const pain = !plain && isPain(knowledge, complaint)
-  const facts = (pain ? ofPain[attribute] : undefined) ?? general[attribute]
-  const drawn = facts[uniformInt(facts.length, seed, 'default', complaint, attribute)]
+  return (pain ? ofPain[attribute] : undefined) ?? general[attribute]
+}
+
+/** The patient's answer about an attribute of a complaint, or of what else was asked about, that is not modelled. */
+export function defaultAttribute(
+  knowledge: Knowledge,
+  complaint: string,
+  attribute: AskedAttribute,
+  context: PatientContext,
+): string {
+  const { seed, language, dialogue } = context
+  const slot = slotOf(knowledge, complaint, attribute)
+  const told = slot === undefined ? undefined : biographySentence(slot, context)
+  if (told !== undefined) return told
+  const facts = factsOf(knowledge, complaint, attribute, context)
+  // The same side for all that is wrong with a patient.
+  const keys = facts === sides ? ['side'] : [complaint, attribute]
+  const drawn = facts[uniformInt(facts.length, seed, 'default', ...keys)]
   return pickFresh(drawn?.[language] ?? [], context, [
     ...['default-words', complaint, attribute],
     dialogue.length,

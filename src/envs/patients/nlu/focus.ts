@@ -1,11 +1,9 @@
 /** Dialogue focus: the complaint that questions like "Where exactly?" or "How long has it been?" refer to. */
-import type {
-  FindingAttribute,
-  FindingDefinition,
-  Knowledge,
-} from '../../../knowledge/knowledge.js'
+import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
-import type { PatientContext } from '../../../patient.js'
+import type { PatientContext, Reply } from '../../../patient.js'
+import type { RevealedFinding } from '../../../turn.js'
+import type { AskedAttribute } from './attributes.js'
 import type { SimilarityMatch } from './similarity.js'
 
 /** One thing an utterance asks about. */
@@ -14,7 +12,7 @@ export interface Topic {
   readonly finding: string
   /** The complaint, where an attribute of one was asked for. */
   readonly of?: string
-  readonly attribute?: FindingAttribute
+  readonly attribute?: AskedAttribute
   /** Not named: taken for it by similarity. */
   readonly guessed?: boolean
   /** Named by technical words alone. */
@@ -24,16 +22,16 @@ export interface Topic {
 }
 
 /** Findings that record an attribute, by complaint and attribute; those of the whole illness under ''. */
-type Details = ReadonlyMap<string, ReadonlyMap<FindingAttribute, string>>
+type Details = ReadonlyMap<string, ReadonlyMap<AskedAttribute, string>>
 
 const detailTable = perKnowledge((knowledge): Details => {
-  const details = new Map<string, Map<FindingAttribute, string>>()
+  const details = new Map<string, Map<AskedAttribute, string>>()
   for (const { id, attribute, parent } of knowledge.findings) {
     if (attribute === undefined) continue
     // A grandchild belongs to its parent, and to the parent's ancestors that have no nearer detail.
     const above = parent ? findAncestors(knowledge, id) : ['']
     for (const complaint of above) {
-      const own = details.get(complaint) ?? new Map<FindingAttribute, string>()
+      const own = details.get(complaint) ?? new Map<AskedAttribute, string>()
       if (!own.has(attribute)) own.set(attribute, id)
       details.set(complaint, own)
     }
@@ -53,10 +51,15 @@ export function findAncestors({ finding }: Knowledge, id: string): readonly stri
 export function attributeTopic(
   knowledge: Knowledge,
   complaint: string,
-  attribute: FindingAttribute,
+  attribute: AskedAttribute,
 ): Topic {
   const details = detailTable(knowledge)
-  const detail = details.get(complaint)?.get(attribute) ?? details.get('')?.get(attribute)
+  const own = details.get(complaint)
+  const detail =
+    own?.get(attribute) ??
+    (attribute === 'which' ? (own?.get('site') ?? own?.get('character')) : undefined) ??
+    (attribute === 'spell' ? own?.get('duration') : undefined) ??
+    details.get('')?.get(attribute)
   return detail === undefined
     ? { finding: complaint, of: complaint, attribute, missing: true }
     : { finding: detail, of: complaint, attribute }
@@ -72,7 +75,7 @@ const maxDetailLag = 0.2
 export function findingTopic(
   knowledge: Knowledge,
   id: string,
-  wanted: readonly FindingAttribute[],
+  wanted: readonly AskedAttribute[],
   presence: boolean,
   similarity: SimilarityMatch,
 ): Topic {
@@ -99,37 +102,86 @@ export function isWholeIllness({ finding }: Knowledge, id: string): boolean {
   return definition?.attribute !== undefined && definition.parent === undefined
 }
 
-const isComplaint = (finding: FindingDefinition | undefined): boolean => finding?.kind === 'symptom'
-
 /** Exchanges back that the doctor's last topic is remembered. */
 const topicMemory = 6
 
-/** The complaint that a finding belongs to: its topmost ancestor, where that is a symptom. */
-function complaintOf(knowledge: Knowledge, id: string): string | undefined {
-  const root = findAncestors(knowledge, id).at(-1) ?? id
-  const definition = knowledge.finding.get(root)
-  return isComplaint(definition) && definition?.attribute === undefined ? root : undefined
+/** Exchanges back that a topic other than a complaint is asked on about. */
+const historyMemory = 2
+
+/**
+ * The symptom that a finding is of: itself, or where it only describes another one, that one. Undefined where it
+ * belongs to no symptom.
+ */
+function symptomOf(knowledge: Knowledge, id: string): string | undefined {
+  for (const one of [id, ...findAncestors(knowledge, id)]) {
+    const definition = knowledge.finding.get(one)
+    if (definition?.kind !== 'symptom') return undefined
+    const describes = definition.attribute !== undefined && !detailTable(knowledge).has(one)
+    if (definition.type === 'bool' && !describes) return one
+  }
+  return undefined
 }
 
-/** Complaints that the doctor asked about and the patient has, the last one first. */
-function askedComplaints(knowledge: Knowledge, { dialogue }: PatientContext): string[] {
-  return dialogue
+/** The complaint that a finding belongs to: its topmost ancestor, where that is a symptom. */
+export function complaintOf(knowledge: Knowledge, id: string): string | undefined {
+  const root = findAncestors(knowledge, id).at(-1) ?? id
+  const definition = knowledge.finding.get(root)
+  return definition?.kind === 'symptom' && definition.attribute === undefined ? root : undefined
+}
+
+/** Whether a finding was told as something the patient has. */
+export const isKnown = ({ state }: RevealedFinding): boolean =>
+  state !== 'absent' && state !== 'unknown'
+
+/** The reply to the last question about a finding, where it is recent. */
+const lastAnswer = ({ dialogue }: PatientContext): Reply | undefined =>
+  dialogue.slice(-historyMemory).findLast(({ reply }) => reply.asked.length > 0)?.reply
+
+/** What the doctor has just asked about, in any state, the last one first. */
+export const lastAsked = (context: PatientContext): readonly string[] =>
+  [...(lastAnswer(context)?.asked ?? [])].reverse()
+
+/** What the patient has just told that is no symptom and fits: a habit, a medicine, a journey. */
+export const lastHistory = (
+  knowledge: Knowledge,
+  context: PatientContext,
+  fits: (definition: FindingDefinition) => boolean = () => true,
+): string | undefined =>
+  lastAnswer(context)
+    ?.told.filter(isKnown)
+    .findLast(({ finding }) => {
+      const definition = knowledge.finding.get(finding)
+      return definition && definition.kind !== 'symptom' && fits(definition)
+    })?.finding
+
+/** Symptoms that the doctor asked about and the patient has, the last one first. */
+const askedSymptoms = (knowledge: Knowledge, { dialogue }: PatientContext): string[] =>
+  dialogue
     .slice(-topicMemory)
     .reverse()
     .flatMap(({ reply: { asked, told } }) =>
-      told.filter(
-        ({ finding, state }) =>
-          state !== 'absent' && state !== 'unknown' && asked.includes(finding),
-      ),
+      told.filter((one) => isKnown(one) && asked.includes(one.finding)),
     )
-    .flatMap(({ finding }) => complaintOf(knowledge, finding) ?? [])
-}
+    .flatMap(({ finding }) => symptomOf(knowledge, finding) ?? [])
 
 /**
- * The complaint that doctor and patient are talking about: the last one the doctor asked about that the patient has,
- * else the chief complaint, never one that was merely volunteered, unless only it fits. Undefined where the patient has
- * none that fits.
- * @param fits whether the question can be about a complaint @default all fit
+ * The symptoms that a question can go on about, the likeliest first: those the doctor asked about, then what the patient
+ * came with, the last ones first.
+ */
+export const followedSymptoms = (
+  knowledge: Knowledge,
+  context: PatientContext,
+): readonly string[] => [
+  ...new Set([
+    ...askedSymptoms(knowledge, context),
+    ...context.view.complaint.findings.flatMap((id) => symptomOf(knowledge, id) ?? id),
+  ]),
+]
+
+/**
+ * The symptom that doctor and patient are talking about: the first of {@link followedSymptoms}, never one that was merely
+ * volunteered, unless only it fits. Undefined where the patient has none that fits.
+ * @param fits whether the question can be about a symptom @default all fit
  */
 export function dialogueFocus(
   knowledge: Knowledge,
@@ -137,15 +189,57 @@ export function dialogueFocus(
   fits: (id: string) => boolean = () => true,
 ): string | undefined {
   const { dialogue, view } = context
-  const chief = view.complaint.findings.map((id) => complaintOf(knowledge, id) ?? id)
   const volunteered = [...dialogue]
     .reverse()
     .flatMap(({ reply }) => reply.told)
     .filter(({ state }) => state === 'present')
-    .flatMap(({ finding }) => complaintOf(knowledge, finding) ?? [])
+    .flatMap(({ finding }) => symptomOf(knowledge, finding) ?? [])
   const present = [...view.findings.values()]
     .filter(({ state, stigma }) => state === 'present' && stigma === 0)
     .sort((a, b) => b.salience - a.salience)
-    .flatMap(({ id }) => complaintOf(knowledge, id) ?? [])
-  return [...askedComplaints(knowledge, context), ...chief, ...volunteered, ...present].find(fits)
+    .flatMap(({ id }) => symptomOf(knowledge, id) ?? [])
+  return [...followedSymptoms(knowledge, context), ...volunteered, ...present].find(fits)
+}
+
+/** What a question can ask of a finding that is no symptom, by its kind. */
+const askedOfHistory: {
+  readonly [kind in FindingDefinition['kind']]?: readonly AskedAttribute[]
+} = {
+  social: ['duration', 'spell', 'frequency', 'amount', 'which', 'character', 'severity'],
+  medication: ['duration', 'frequency', 'amount', 'which', 'character'],
+  allergy: ['which', 'character', 'severity', 'frequency'],
+  antecedent: ['duration', 'frequency', 'site', 'which', 'character', 'severity'],
+  family: ['which', 'character'],
+}
+
+/**
+ * The topic of an attribute that a question asks for without naming a finding: of what the doctor has just asked about,
+ * else of the symptom both are talking about. Undefined where the patient has no symptom that fits.
+ * @param fits whether the question can be about a symptom
+ */
+export function followedTopic(
+  knowledge: Knowledge,
+  context: PatientContext,
+  attribute: AskedAttribute,
+  fits: (id: string) => boolean,
+): Topic | undefined {
+  const history = lastHistory(
+    knowledge,
+    context,
+    ({ id, kind }) => askedOfHistory[kind]?.includes(attribute) === true && fits(id),
+  )
+  if (history !== undefined) return { finding: history, of: history, attribute, missing: true }
+  const focus =
+    // Only what comes in spells can be asked for their length.
+    (attribute === 'spell'
+      ? followedSymptoms(knowledge, context).find(
+          (id) => fits(id) && !attributeTopic(knowledge, id, attribute).missing,
+        )
+      : undefined) ?? dialogueFocus(knowledge, context, fits)
+  if (focus === undefined) return undefined
+  const topics = [focus, ...findAncestors(knowledge, focus)].map((id) =>
+    attributeTopic(knowledge, id, attribute),
+  )
+  const own = topics.find(({ missing, finding }) => !missing && !isWholeIllness(knowledge, finding))
+  return own ?? topics[0]
 }

@@ -1,10 +1,15 @@
 /** Interprets one sentence of a doctor's utterance: by an exact question, the phrases it names, or similarity. */
-import type { FindingAttribute } from '../../../knowledge/knowledge.js'
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
 import { findAsides, isAsideMatch } from './asides.js'
-import { findAttributes, isGeneric, isPersonal, looseAttribute } from './attributes.js'
+import {
+  type AskedAttribute,
+  findAttributes,
+  isGeneric,
+  isPersonal,
+  looseAttribute,
+} from './attributes.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, SentenceContext } from './finding-match.js'
 import { chooseFinding, guessFinding, isFindingMatch, removeMatches } from './finding-match.js'
@@ -16,7 +21,7 @@ import type { SimilarityMatch } from './similarity.js'
 /** What one sentence asks. */
 export interface SentenceMeaning {
   readonly topics: readonly Topic[]
-  readonly loose: readonly FindingAttribute[]
+  readonly loose: readonly AskedAttribute[]
   /** What it asks that no finding answers. */
   readonly asides: readonly string[]
   /** A finding it was similar enough to, to ask what was meant. */
@@ -67,7 +72,7 @@ const example = /\b(?:such as|for example|for instance|like when)\b|比如|例�
 function sentenceAttributes(
   { text, clauses }: NormalisedText,
   sentence: Sentence,
-): readonly FindingAttribute[] {
+): readonly AskedAttribute[] {
   const whole = looseAttribute(sentence.text)
   if (whole !== undefined) return [whole]
   const parts = clauses

@@ -1,5 +1,5 @@
 /** What the patient makes of an utterance. */
-import type { FindingAttribute } from '../../../knowledge/knowledge.js'
+import type { AskedAttribute } from './attributes.js'
 import type { SpeechAct } from './conversation.js'
 import type { Topic } from './focus.js'
 
@@ -15,11 +15,13 @@ export interface ParsedUtterance {
   /** What it asks about, in the order of the utterance. */
   readonly topics: readonly Topic[]
   /** Attributes it asks for without naming a complaint. */
-  readonly loose: readonly FindingAttribute[]
+  readonly loose: readonly AskedAttribute[]
   /** Topics that no finding answers, by the ids of the knowledge base. */
   readonly asides: readonly string[]
   /** What it may have meant, where it was similar to a finding but not enough. */
   readonly near?: string
+  /** The finding it goes on about, where what it asks of it is not known. */
+  readonly of?: string
   /** Findings that it says the patient does not have, where it is a recap. */
   readonly recap?: ReadonlySet<string>
   /** What an utterance that asks for something unknown expects. */

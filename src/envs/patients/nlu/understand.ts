@@ -2,7 +2,7 @@
  * Natural-language understanding of a doctor's utterance: its dialogue act and the findings it asks about, by exact
  * phrases of the knowledge base first, then by similarity. Understands both languages at all times. Reads no case.
  */
-import type { FindingAttribute, Knowledge } from '../../../knowledge/knowledge.js'
+import type { Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'
 import { memoizeText } from '../../../platform/memoize.js'
 import { inTurn } from '../../../platform/slices.js'
@@ -10,11 +10,12 @@ import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js
 import { findPhrases, normaliseText } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isAsideMatch } from './asides.js'
-import { isGeneric } from './attributes.js'
+import { type AskedAttribute, isGeneric } from './attributes.js'
 import { classifyAct, expectation } from './classify.js'
 import { removeDisfluencies } from './disfluency.js'
 import { dropCrossClauseMatches, isFindingMatch, removeMatches } from './finding-match.js'
 import { attributeTopic, findingTopic, type Topic } from './focus.js'
+import type { TextReader } from './follow-ups/question.js'
 import {
   interpretSentence,
   matchPhrases,
@@ -53,7 +54,7 @@ const sameTopic = (a: Topic, b: Topic): boolean => a.finding === b.finding
 /** Resolves "Any headache? Where exactly?": attributes of what the same utterance asked about before. */
 function resolveAttributes(
   { knowledge }: Lexicon,
-  loose: readonly FindingAttribute[],
+  loose: readonly AskedAttribute[],
   before: readonly SentenceMeaning[],
 ): readonly Topic[] {
   if (loose.length === 0) return []
@@ -181,32 +182,40 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
 
 const interpreters = perKnowledge((knowledge) => {
   const { atOnce, whenReady } = getLexicons(knowledge)
-  return {
-    atOnce: memoizeText((utterance: string) => interpret(atOnce, utterance), cacheBounds),
-    whenReady: memoizeText((utterance: string) => interpret(whenReady, utterance), cacheBounds),
-  }
+  const reader = (lexicon: Lexicon): TextReader => ({
+    parse: memoizeText((utterance: string) => interpret(lexicon, utterance), cacheBounds),
+    alike: (text) => lexicon.findSimilar(text),
+    named: (text) =>
+      findPhrases(lexicon.tree(text), normaliseText(text))
+        .filter(isFindingMatch)
+        .map(({ value }) => value.id),
+    namesAside: (text) => namesAside(lexicon, text),
+    isWritten: (text) => lexicon.exactQuestion(text) !== undefined,
+  })
+  return { atOnce: reader(atOnce), whenReady: reader(whenReady) }
 })
+
+/** Reads texts without a dialogue: a pure function of the knowledge base and the text, in bounded time. */
+export const textReader = (knowledge: Knowledge): TextReader => interpreters(knowledge).atOnce
 
 /** Interprets an utterance: a pure function of the knowledge base and the text, in bounded time. */
 export const understand = (knowledge: Knowledge, utterance: string): ParsedUtterance =>
-  interpreters(knowledge).atOnce(utterance)
+  textReader(knowledge).parse(utterance)
 
 /**
- * Interprets an utterance and gives what `use` makes of it, without holding up the event loop: a promise where a part of
- * the lexicon is needed for the first time, and is made in slices, or where there are many callers at once.
+ * Gives what `use` makes of a reader of texts, without holding up the event loop: a promise where a part of the lexicon
+ * is needed for the first time, and is made in slices, or where there are many callers at once.
+ * @param use pure: it is called again where a part was not there yet
  */
-export const understandInSlices = <T>(
+export const readInSlices = <T>(
   knowledge: Knowledge,
-  utterance: string,
-  use: (parsed: ParsedUtterance) => T,
+  use: (reader: TextReader) => T,
 ): T | Promise<T> =>
   inTurn(() => {
-    let parsed: ParsedUtterance
     try {
-      parsed = interpreters(knowledge).whenReady(utterance)
+      return use(interpreters(knowledge).whenReady)
     } catch (error) {
       if (!(error instanceof NotReady)) throw error
-      return error.prepare().then(() => understandInSlices(knowledge, utterance, use))
+      return error.prepare().then(() => readInSlices(knowledge, use))
     }
-    return use(parsed)
   })

@@ -1,0 +1,197 @@
+/** Which finding a follow-up question is about, where it names none or another one of the same name. */
+import type { Knowledge } from '../../../../knowledge/knowledge.js'
+import * as act from '../acts.js'
+import { findAttributes } from '../attributes.js'
+import { languageByScript } from '../finding-match.js'
+import {
+  attributeTopic,
+  findAncestors,
+  isKnown,
+  lastAsked,
+  lastHistory,
+  type Topic,
+} from '../focus.js'
+import type { ParsedUtterance } from '../parsed-utterance.js'
+import type { SimilarityMatch } from '../similarity.js'
+import { asksContent, type FollowUp, isBrief, isVague, pronoun } from './question.js'
+import { namesRegion, regionOf } from './regions.js'
+
+/** Least score at which a detail of the topic is taken: of a question that says nothing else, and of any other. */
+const detail = { score: 0.2, told: 0.35, sure: 0.4 } as const
+/** By how much it may be below the best of all findings. */
+const lag = { vague: 0.25, guessed: 0.1 } as const
+/** Least scores at which another finding of the same region is taken, with the word for the region and without. */
+const regional = { whole: 0.35, own: 0.12 } as const
+
+/** A text with the word for what it leaves out: in place of a pronoun, else before it in Chinese and after it in English. */
+function complete(text: string, word: { readonly en: string; readonly zh: string }): string {
+  if (languageByScript(text) === 'zh') return word.zh + text
+  return pronoun.test(text) ? text.replace(pronoun, `the ${word.en}`) : `${text} ${word.en}`
+}
+
+/** Another reading of the same question: about this topic. */
+const aboutTopic = (alone: ParsedUtterance, topic: Topic): ParsedUtterance => ({
+  ...alone,
+  kind: 'finding',
+  topics: [topic],
+  loose: [],
+  asides: [],
+})
+
+const aboutFinding = (alone: ParsedUtterance, finding: string): ParsedUtterance =>
+  aboutTopic(alone, { finding, guessed: true })
+
+/** The topmost ancestor of a finding. */
+export const rootOf = (knowledge: Knowledge, id: string): string =>
+  findAncestors(knowledge, id).at(-1) ?? id
+
+/** Of some findings, the one that a text is most similar to, with its score. */
+function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch) {
+  const scored = ids.map((id) => ({ id, score: scoreOf(id) }))
+  return scored.reduce<(typeof scored)[number] | undefined>(
+    (a, b) => (a && a.score >= b.score ? a : b),
+    undefined,
+  )
+}
+
+/** "Even more in bed?" after the itch: the detail of a topic that the question is most similar to. */
+export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
+  const { knowledge, context, reader, text, alone, doubtful, followed } = given
+  if (!doubtful && alone.kind !== 'aside') return undefined
+  const alike = reader.alike(text)
+  // A habit or a medicine was asked about since, or the question is likely to be about something else.
+  const sure = alone.kind === 'aside' || lastHistory(knowledge, context) !== undefined
+  const least = sure ? detail.sure : detail.score
+  const below = isVague(alone) ? lag.vague : lag.guessed
+  for (const topic of followed) {
+    const root = rootOf(knowledge, topic)
+    const own = knowledge.findings.filter(({ id }) => rootOf(knowledge, id) === root)
+    const nearest = nearestOf(
+      own.map(({ id }) => id),
+      alike,
+    )
+    if (!nearest || nearest.score < Math.max(least, alike.score - below)) continue
+    if (nearest.id !== root)
+      return aboutTopic(alone, { finding: nearest.id, of: root, guessed: true })
+    // Its name is in many questions about something else.
+    if (nearest.score < detail.sure) return undefined
+    const [attribute] = findAttributes(text)
+    return attribute === undefined
+      ? aboutFinding(alone, root)
+      : aboutTopic(alone, attributeTopic(knowledge, root, attribute))
+  }
+  return undefined
+}
+
+/** "Itchy?" after a red eye is about the eye: another finding of the region doctor and patient are talking about. */
+export function sameRegion(given: FollowUp) {
+  const { knowledge, context, reader, text, alone, doubtful, followed } = given
+  if (namesRegion(text) || !(doubtful || isBrief(text))) return undefined
+  const said = alone.topics[0]?.finding
+  const best = doubtful ? reader.alike(text).score : 0
+  const here = [...lastAsked(context), ...followed].flatMap((id) => regionOf(knowledge, id) ?? [])
+  for (const region of new Set(here)) {
+    if (said !== undefined && regionOf(knowledge, said) === region) return undefined
+    const whole = complete(text, region.word)
+    const word = region.word[languageByScript(text)]
+    const { kind, topics } = reader.parse(whole)
+    const found = kind === 'finding' ? topics[0]?.finding : undefined
+    const near = (id: string) => regionOf(knowledge, id) === region && !followed.includes(id)
+    const names = reader.named(whole)
+    // A phrase that begins or ends with the word for the region: that word alone says nothing.
+    const one = found !== undefined && !reader.named(word).includes(found)
+    if (one && found !== said && near(found) && !(said && names.includes(said)))
+      return aboutFinding(alone, found)
+    if (!doubtful) continue
+    const those = knowledge.findings.filter(({ id, knownBy }) => knownBy === 'patient' && near(id))
+    const nearest = nearestOf(
+      those.map(({ id }) => id),
+      reader.alike(whole),
+    )
+    // The word for the region must not be all that they have in common.
+    const own = nearest && reader.alike(text).scoreOf(nearest.id)
+    if (nearest && own && own >= regional.own && nearest.score >= Math.max(regional.whole, best))
+      return aboutFinding(alone, nearest.id)
+  }
+  return undefined
+}
+
+/** "And your father?", "anyone in the family?" after another question: the same of relatives. */
+export function sameOfRelatives({ knowledge, context, reader, text, alone }: FollowUp) {
+  if (!act.family.test(text) || act.witness.test(text) || act.openQuestion.test(text))
+    return undefined
+  const [last] = lastAsked(context)
+  const definition = last === undefined ? undefined : knowledge.finding.get(last)
+  const said = alone.topics[0]
+  if (
+    !definition ||
+    (said && knowledge.finding.get(said.finding)?.kind === 'family' && !said.guessed)
+  )
+    return undefined
+  if (definition.kind === 'family') return aboutFinding(alone, definition.id)
+  const { name } = definition
+  const whole =
+    languageByScript(text) === 'zh' ? `家里人有${name.zh}吗` : `any ${name.en} in your family?`
+  const same = reader
+    .parse(whole)
+    .topics.find(({ finding }) => knowledge.finding.get(finding)?.kind === 'family')
+  return same && aboutFinding(alone, same.finding)
+}
+
+/** Whether a complaint was talked about, be it only as told beside another one. */
+export const isMentioned = (
+  root: string,
+  { knowledge, context, followed }: Pick<FollowUp, 'knowledge' | 'context' | 'followed'>,
+): boolean =>
+  [
+    ...followed,
+    ...context.dialogue.flatMap(({ reply }) =>
+      reply.told.filter(isKnown).map((one) => one.finding),
+    ),
+  ].some((id) => rootOf(knowledge, id) === root)
+
+/**
+ * A guess at a detail of a complaint that nobody has mentioned: a question with a yes or a no for an answer is about that
+ * complaint, another one about the topic.
+ */
+export function foreignDetail({ knowledge, context, text, alone, followed }: FollowUp) {
+  const [said] = alone.topics
+  if (alone.kind !== 'finding' || !said?.guessed || !knowledge.finding.get(said.finding)?.parent)
+    return undefined
+  const root = rootOf(knowledge, said.finding)
+  if (isMentioned(root, { knowledge, context, followed })) return undefined
+  return act.isQuestionClause(text) && !act.hasQuestionWord(text)
+    ? aboutFinding(alone, root)
+    : undefined
+}
+
+/** "What did the thermometer say?" of a fever that was told: more of it than that it is there. */
+export function moreOfTold({ knowledge, context, reader, text, alone }: FollowUp) {
+  const [said] = alone.topics
+  if (alone.kind !== 'finding' || !said || said.guessed || said.attribute !== undefined)
+    return undefined
+  const told = context.dialogue.some(({ reply }) =>
+    reply.told.some((one) => one.finding === said.finding && isKnown(one)),
+  )
+  if (!told) return undefined
+  const content = asksContent.test(text)
+  const [attribute] = findAttributes(text)
+  if (content && attribute !== undefined)
+    return aboutTopic(alone, attributeTopic(knowledge, said.finding, attribute))
+  const own = knowledge.findings.filter(({ id }) =>
+    findAncestors(knowledge, id).includes(said.finding),
+  )
+  const nearest = nearestOf(
+    own.map(({ id }) => id),
+    reader.alike(text),
+  )
+  // "You have a rash, you say?" is about the rash itself.
+  const least = content
+    ? detail.score
+    : Math.max(detail.told, reader.alike(text).scoreOf(said.finding))
+  if (nearest && nearest.score >= least)
+    return aboutTopic(alone, { finding: nearest.id, of: said.finding, guessed: true })
+  return content
+    ? aboutTopic(alone, { ...said, of: said.finding, attribute: 'which', missing: true })
+    : undefined
+}

@@ -1,0 +1,140 @@
+/**
+ * Follow-up questions: what a question that leaves something out is about. "Any ringing in it?" is read once as it
+ * stands, and, where that says too little, as a question about what doctor and patient are talking about: the doctor's
+ * last topic first, then what the patient came with, and never what was merely volunteered.
+ */
+import type { Knowledge } from '../../../../knowledge/knowledge.js'
+import type { PatientContext } from '../../../../patient.js'
+import { normaliseText } from '../../../../text/phrase-search.js'
+import { isPersonal, looseAttribute } from '../attributes.js'
+import { attributeTopic, followedSymptoms, isWholeIllness, lastHistory } from '../focus.js'
+import type { ParsedUtterance } from '../parsed-utterance.js'
+import {
+  detailOfTopic,
+  foreignDetail,
+  isMentioned,
+  moreOfTold,
+  rootOf,
+  sameOfRelatives,
+  sameRegion,
+} from './findings.js'
+import {
+  asksContent,
+  continues,
+  type FollowUp,
+  isBrief,
+  isDoubtful,
+  isElliptic,
+  isVague,
+  type TextReader,
+} from './question.js'
+import { regionOf } from './regions.js'
+
+/** Asks for whatever else there is. */
+const anythingElse =
+  /^(?:(?:and|so|ok|okay|right|but) )*(?:(?:what|anything|something|nothing) (?:else|more)|is (?:that|it) (?:all|everything|it)|thats (?:all|it|everything)|go on|carry on|tell me more)$|^(?:那|嗯|好)?(?:还有|别的|其他|其它|另外|除了这(?:个|些))(?:的|没有|吗|么)?呢?$|就(?:这|那)?(?:些|样)(?:了)?(?:吗|么)?$|没别的了/
+
+/** Speaks of another person, or asks how things are. */
+const elsewhere = /\b(?:he|she|him|her|his|hers)\b|怎么样|如何|他|她/
+
+/** A brief question that goes on about the topic and asks something of it that is not known. */
+function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }: FollowUp) {
+  const [guess] = alone.topics
+  const content = asksContent.test(text)
+  if (!isBrief(text) || isPersonal(text) || elsewhere.test(text)) return undefined
+  if (!content && !continues.test(text)) return undefined
+  const history = lastHistory(knowledge, context)
+  const foreign =
+    guess?.guessed &&
+    !isMentioned(rootOf(knowledge, guess.finding), { knowledge, context, followed })
+  const detail = guess && knowledge.finding.get(guess.finding)?.parent !== undefined
+  const reads =
+    isVague(alone) ||
+    (doubtful && alone.kind === 'aside' && content && history !== undefined) ||
+    (foreign && (detail || (content && history !== undefined)))
+  if (!reads) return undefined
+  const of = history ?? followed[0]
+  if (of === undefined) return undefined
+  return {
+    ...alone,
+    kind: 'unmodelled' as const,
+    topics: [],
+    asides: [],
+    expects: alone.expects ?? 'content',
+    of,
+  }
+}
+
+/** The attribute of the whole illness that a question asks for; undefined for any other question. */
+function wholeAttribute(knowledge: Knowledge, { kind, topics }: ParsedUtterance) {
+  const [only, ...more] = topics
+  return kind === 'finding' && only && more.length === 0 && isWholeIllness(knowledge, only.finding)
+    ? knowledge.finding.get(only.finding)?.attribute
+    : undefined
+}
+
+/** A question of nothing but an attribute, which reads like something else without the dialogue. */
+function looseOfTopic({ knowledge, text, alone, doubtful, followed }: FollowUp) {
+  const attribute = looseAttribute(text)
+  const whole = wholeAttribute(knowledge, alone)
+  if (attribute === undefined || attribute === whole) return undefined
+  const counted = attribute === 'frequency' || attribute === 'spell'
+  const topic = followed[0]
+  // "Which ear?" after an earache names what the topic is of.
+  const own = topic === undefined ? undefined : regionOf(knowledge, topic)
+  const named = alone.kind === 'aside' && (counted || own?.named.test(text) === true)
+  const opens = alone.kind === 'open' && !['site', 'which', 'character'].includes(attribute)
+  const reads = doubtful || opens || whole !== undefined || named
+  if (!reads) return undefined
+  return {
+    ...alone,
+    kind: 'attribute' as const,
+    topics: [],
+    asides: [],
+    loose: [attribute],
+    about: text,
+  }
+}
+
+/** "About the cough: how long?": the attribute of what the question names, not of the topic. */
+function attributeOfNamed({ knowledge, reader, text, alone }: FollowUp) {
+  const whole = wholeAttribute(knowledge, alone)
+  if (alone.kind !== 'attribute' && whole === undefined) return undefined
+  const definition = reader
+    .named(text)
+    .flatMap((id) => knowledge.finding.get(id) ?? [])
+    .findLast(({ kind, type }) => kind === 'symptom' && type === 'bool')
+  if (!definition) return undefined
+  const wanted = whole === undefined ? alone.loose : [whole]
+  const topics = wanted.map((one) => attributeTopic(knowledge, definition.id, one))
+  return { ...alone, kind: 'finding' as const, topics, loose: [] }
+}
+
+/** Understands an utterance with the dialogue before it. A pure function of both. */
+export function understandInContext(
+  knowledge: Knowledge,
+  utterance: string,
+  context: PatientContext,
+  reader: TextReader,
+): ParsedUtterance {
+  const alone = reader.parse(utterance)
+  const { text } = normaliseText(utterance)
+  if (context.dialogue.length === 0 || reader.isWritten(text)) return alone
+  const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
+  if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
+    return { ...alone, kind: 'open', topics: [], asides: [] }
+  const followed = followedSymptoms(knowledge, context)
+  const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
+  const attribute = attributeOfNamed(given) ?? looseOfTopic(given)
+  if (attribute) return attribute
+  if (!isElliptic(alone, text)) return alone
+  return (
+    sameOfRelatives(given) ??
+    moreOfTold(given) ??
+    detailOfTopic(given) ??
+    sameRegion(given) ??
+    foreignDetail(given) ??
+    unknownOfTopic(given) ??
+    alone
+  )
+}
