@@ -155,10 +155,19 @@ export const offer = new RegExp(
 
 const hanCue =
   /(?:吗|呢|没有|没|不|么|否)$|有没有|是不是|是否|会不会|能不能|可不可以|有无|(\p{Script=Han})[不没]\1/u
-const latinCue =
-  /^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello|please|or) ){0,2}(?:(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will)(?:nt)? (?:you|your|he|his|she|her|they|their|there|it|this|that|these|the|any|anyone|anything|someone|i)\b|any\b|ever\b)/
-const whWord =
-  /^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello) ){0,2}(?:what|whats|when|where|which|who|why|how|whose)\b|什么(?!都)|多久|多长|哪|怎么|怎样|(?<!过|这|那|近|前|头|好)几[天次个年点]|多少|多大|谁(?!都)|为何|如何/
+/** Words that lead into a sentence: "And so, …", "Right, just …". */
+const lead = `^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello|please|or|right|yeah|yes|no|alright|great|fine|good|lovely|oh|just|sure|sorry|because|cause) ){0,4}`
+const latinCue = new RegExp(
+  [
+    String.raw`${lead}(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will)(?:nt)? (?:you|your|he|his|she|her|they|their|there|it|this|that|these|those|the|any|anyone|anybody|anything|someone|somebody|something|everything|i)\b`,
+    // No sentence but a question begins with these verbs.
+    String.raw`${lead}(?:does|did|has|is|are|was|were)(?:nt)? (?!to\b|because\b)\w`,
+    String.raw`${lead}(?:any|anyone|anybody|anything|anywhere|ever)\b`,
+  ].join('|'),
+)
+const whWord = new RegExp(
+  String.raw`${lead}(?:what|whats|when|where|whereabouts|which|who|whos|why|how|hows|whose)\b|什么(?!都)|多久|多长|哪|怎么|怎样|(?<!过|这|那|近|前|头|好)几[天次个年点]|多少|多大|谁(?!都)|为何|如何`,
+)
 
 /** Whether the wording of a clause makes it a question. */
 export const isQuestionClause = (clause: string): boolean =>

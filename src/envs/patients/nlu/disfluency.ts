@@ -5,6 +5,12 @@ const hesitation =
 const hanHesitation = /(?:呃|额|唔)+[，,…]*|(?<=^|[，。！？,])(?:嗯|那个|这个|就是)+[，,…]+/gu
 /** One to four words said twice: "have you, have you had", "it's it's". */
 const repetition = /(?<![\w'’])((?:[\w'’]+ ){0,3}[\w'’]+)(?:[,.…]* \1(?![\w'’]))+/giu
+/** A pause after a word that cannot end a clause: "are you on, any tablets", "is there , um, any blood". */
+const pause =
+  /(?<![\w'’])(and|but|so|because|a|an|the|your|my|any|some|of|in|on|with|for|from|about|is there|are there|was there|(?:do|did|have|are|were|can|could) (?:you|your|they)|is (?:your|the|it)) ?[,…]+ (?=[\w'’])/giu
+/** "You know" as a filler, not in "as far as you know" or "do you know if". */
+const youKnow =
+  /(?<!\b(?:do|did|if|that|let|as|will|would|should) )(?<![\w'’])you know(?![\w'’])(?! (?:if|of|what|whats|how|why|when|where|who|which|whether|about|that|the name|any|your|his|her)\b)(?=,? [\w'’])/giu
 /** Marks left over with nothing between them, as in transcripts of poor sound. */
 const leftovers = /(?<=^|[.,?!])\s*[.,]+(?=\s|$)/g
 
@@ -14,7 +20,11 @@ export function removeDisfluencies(text: string): string {
   const plain = latin
     ? text
         .replace(hesitation, '')
+        .replace(youKnow, '')
+        .replace(/(?<=^|[.?!,]) ?[,.] /g, ' ')
         .replace(/\s{2,}/g, ' ')
+        .replace(repetition, '$1')
+        .replace(pause, '$1 ')
         .replace(repetition, '$1')
     : text.replace(hanHesitation, '')
   return plain.replace(leftovers, '').trim()

@@ -78,6 +78,9 @@ function matchMember(
   if (named !== undefined || isGeneric(text)) return named
   const { id } = guessFinding(own, penalty.alone)
   if (id !== undefined) return id
+  // "Do you smoke or drink?"
+  const exact = heads.map((head) => context.lexicon.exactQuestion(head + text)).find(Boolean)
+  if (exact !== undefined) return exact
   const headed = heads
     .map((head) => withText(head + text))
     .filter((one) => guessFinding(one, penalty.headed).id !== undefined)

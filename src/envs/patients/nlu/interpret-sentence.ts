@@ -63,6 +63,13 @@ export const noMatch: SimilarityMatch = { value: undefined, score: 0, next: 0, s
 
 const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如/
 
+/** As much of a text as similarity is used for: what follows a long question mostly explains it. */
+function beginning(text: string): string {
+  if (text.length <= maxFuzzyLength) return text
+  const space = text.lastIndexOf(' ', maxFuzzyLength)
+  return text.slice(0, space > 0 ? space : maxFuzzyLength)
+}
+
 /** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
 function sentenceAttributes(
   { text, clauses }: NormalisedText,
@@ -107,8 +114,7 @@ export function matchPhrases(
     )
     // What follows "such as" only explains what came before.
     .filter(({ start: from }, m) => m === 0 || !example.test(text.slice(0, from - start)))
-  const similarity =
-    text.length > maxFuzzyLength ? noMatch : lazyMatch(() => lexicon.findSimilar(text))
+  const similarity = lazyMatch(() => lexicon.findSimilar(beginning(text)))
   return { lexicon, read, sentence, similarity, fits, here, found, relatives }
 }
 

@@ -9,6 +9,7 @@ import {
   nextQuestion,
   statement,
 } from './acts.js'
+import { leadsUp, seeksAgreement } from './spoken-turns.js'
 
 /** One question, or a sentence that asks nothing; `start` and `end` are offsets in the normal form. */
 export interface Sentence {
@@ -22,6 +23,9 @@ export interface Sentence {
   /** Whether it is short enough to be an elliptical question: "And fever?", "then the cough". */
   readonly fragment: boolean
 }
+
+/** Characters of the longest sentence that is read from its beginning; of a longer one, only from where it asks. */
+const maxLength = 160
 
 const han = /\p{Script=Han}/u
 const isFragment = (text: string): boolean =>
@@ -47,12 +51,16 @@ function splitClause(text: string, { start, end }: TextClause): Piece[] {
   })
 }
 
-/** Drops the doctor's statements about themselves or others before the question. */
+/** Drops the doctor's statements before the question: about themselves, others, or what the patient said. */
 function dropPreamble(group: readonly Piece[], marked: boolean): readonly Piece[] {
+  const asksAt = group.findIndex(({ text, asks }) => asks && !isTag(text))
   const from = group.findIndex(
-    ({ text, asks }) => asks || !doctorStatement.test(text) || isRequest(text),
+    ({ text, asks }, p) =>
+      asks || isRequest(text) || !(doctorStatement.test(text) || (p < asksAt && leadsUp(text))),
   )
-  const rest = from < 0 ? [] : group.slice(from)
+  const whole = from < 0 ? [] : group.slice(from)
+  const length = (whole.at(-1)?.end ?? 0) - (whole[0]?.start ?? 0)
+  const rest = length > maxLength && asksAt > from ? group.slice(asksAt) : whole
   const asks = marked || rest.some((piece) => piece.asks || isRequest(piece.text))
   return from > 0 && (!asks || rest.every(({ text }) => isTag(text))) ? [] : rest
 }
@@ -68,7 +76,8 @@ function makeSentence(
   if (!first || !last) return undefined
   const whole = text.slice(first.start, last.end)
   const inquires =
-    marked || kept.some(({ asks }) => asks) || hasQuestionWord(whole) || isRequest(whole)
+    (marked || kept.some(({ asks }) => asks) || hasQuestionWord(whole) || isRequest(whole)) &&
+    !seeksAgreement(kept.map((piece) => piece.text))
   return {
     start: first.start,
     end: last.end,

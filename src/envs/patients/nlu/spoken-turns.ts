@@ -1,0 +1,39 @@
+/**
+ * Spoken English turns are long: "OK, so you said it hurts, that's a nuisance, is it worse at night, would you say?". What
+ * leads up to the question is told from what the question is about, and advice with a tag from a question.
+ */
+
+const lead = `^(?:(?:and|but|also|so|then|now|ok|okay|well|right|yeah|yes|no|alright|great|fine|good|lovely|oh|just|sure|sorry|because|cause|since|as) ){0,4}`
+
+const said = new RegExp(
+  `${lead}(?:you|youve|youre|youd|i|im|ive|id|ill|we|weve|were|well|it|its|that|thats|this|he|hes|she|shes|they|theyre|there|theres|sometimes|some people|people)\\b`,
+)
+
+/** Whether a clause before a question only tells: "you said it hurts, …" but not "with the pain, …". */
+export const leadsUp = (clause: string): boolean => said.test(clause)
+
+const agreementTag =
+  /^(?:ok|okay|alright|all right|(?:is|would) (?:that|it) (?:be )?(?:ok|okay|alright|all right|fine|good)(?: (?:with|for|by) you)?|if (?:thats|that is|its) (?:ok|okay|alright|all right|fine)(?: (?:with|for|by) you)?|does that (?:sound|make) (?:\w+ )?(?:ok|okay|alright|all right|good|sense|fine|reasonable))$/
+/** Tags that check a fact as often as they seek agreement. */
+const doubtfulTag = /^(?:right|yeah|yes)$/
+/** What doctors plan or advise. */
+const plan =
+  /\b(?:should|shouldnt|must|lets|recommend\w*|advise|suggest|prescribe|make sure|try to|id like|like you to|want you to|going to|gonna|(?:i|we) (?:\w+ )?(?:will|need|can|could|may|might|would|want)|(?:ill|wed|id|itll)|(?:^|and |so )well \w+)\b/
+/** What they explain, too. */
+const explained =
+  /\b(?:you (?:\w+ )?(?:need|must|can|could|would|will|might|may|want)|youll|because|usually|means?|important|(?:if|thats) (?:what|why|something))\b/
+const instruction =
+  /^(?:(?:and|but|also|so|then|now|ok|okay|well|right|just|please|or|always|alright) ){0,4}(?:drink|eat|take|keep|make|try|avoid|use|call|ring|come|go|let|stay|rest|stop|start|dont|do not|give|put|get|have a|bear|hold|remember|stick|see|be|look|follow|continue|carry on)\b/
+
+/**
+ * Whether a sentence ends in a tag that only seeks agreement to a plan, an advice or an explanation: "Drink plenty, OK?".
+ * "You have a cough, yeah?" checks a fact instead.
+ */
+export function seeksAgreement(clauses: readonly string[]): boolean {
+  const tag = clauses.at(-1)
+  const body = clauses.slice(0, -1)
+  if (tag === undefined || body.length === 0) return false
+  const plans = (one: string): boolean => plan.test(one) || instruction.test(one)
+  if (doubtfulTag.test(tag)) return body.some(plans)
+  return agreementTag.test(tag) && body.some((one) => plans(one) || explained.test(one))
+}
