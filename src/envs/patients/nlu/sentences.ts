@@ -2,6 +2,8 @@
 import type { NormalisedText, TextClause } from '../../../text/phrase-search.js'
 import {
   doctorStatement,
+  exclusion,
+  family,
   hasQuestionWord,
   isQuestionClause,
   isRequest,
@@ -9,7 +11,7 @@ import {
   nextQuestion,
   statement,
 } from './acts.js'
-import { leadsUp, seeksAgreement } from './spoken-turns.js'
+import { introduces, leadsUp, seeksAgreement } from './spoken-turns.js'
 
 /** One question, or a sentence that asks nothing; `start` and `end` are offsets in the normal form. */
 export interface Sentence {
@@ -28,6 +30,7 @@ export interface Sentence {
 const maxLength = 160
 
 const han = /\p{Script=Han}/u
+const latin = /\p{Script=Latin}/u
 const isFragment = (text: string): boolean =>
   !statement.test(text) && (han.test(text) ? text.length <= 8 : text.split(' ').length <= 4)
 
@@ -54,9 +57,15 @@ function splitClause(text: string, { start, end }: TextClause): Piece[] {
 /** Drops the doctor's statements before the question: about themselves, others, or what the patient said. */
 function dropPreamble(group: readonly Piece[], marked: boolean): readonly Piece[] {
   const asksAt = group.findIndex(({ text, asks }) => asks && !isTag(text))
+  const leads = (clause: string): boolean =>
+    leadsUp(clause) || (latin.test(clause) && exclusion.test(clause))
+  // "My notes say your father died young, was it his heart?" is about the father.
   const from = group.findIndex(
     ({ text, asks }, p) =>
-      asks || isRequest(text) || !(doctorStatement.test(text) || (p < asksAt && leadsUp(text))),
+      asks ||
+      isRequest(text) ||
+      (p < asksAt && family.test(text)) ||
+      !(doctorStatement.test(text) || introduces(text) || (p < asksAt && leads(text))),
   )
   const whole = from < 0 ? [] : group.slice(from)
   const length = (whole.at(-1)?.end ?? 0) - (whole[0]?.start ?? 0)

@@ -12,6 +12,13 @@ const said = new RegExp(
 /** Whether a clause before a question only tells: "you said it hurts, …" but not "with the pain, …". */
 export const leadsUp = (clause: string): boolean => said.test(clause)
 
+const introduced = new RegExp(
+  `${lead}(?:so that (?:i|we)\\b|if (?:ive|i have|weve|i) (?:got|understood|understand|heard)|if im right|let me (?:just )?(?:check|recap|summari[sz]e|make sure|get this)|to (?:recap|summari[sz]e|confirm|sum up|clarify|be clear)|am i right(?: in (?:thinking|saying))?|correct me if)\\b`,
+)
+
+/** Whether a clause only introduces a check: "if I've got this straight, …". */
+export const introduces = (clause: string): boolean => introduced.test(clause)
+
 const agreementTag =
   /^(?:ok|okay|alright|all right|(?:is|would) (?:that|it) (?:be )?(?:ok|okay|alright|all right|fine|good)(?: (?:with|for|by) you)?|if (?:thats|that is|its) (?:ok|okay|alright|all right|fine)(?: (?:with|for|by) you)?|does that (?:sound|make) (?:\w+ )?(?:ok|okay|alright|all right|good|sense|fine|reasonable))$/
 /** Tags that check a fact as often as they seek agreement. */
@@ -36,4 +43,16 @@ export function seeksAgreement(clauses: readonly string[]): boolean {
   const plans = (one: string): boolean => plan.test(one) || instruction.test(one)
   if (doubtfulTag.test(tag)) return body.some(plans)
   return agreementTag.test(tag) && body.some((one) => plans(one) || explained.test(one))
+}
+
+const changing =
+  /\b(?:ma(?:ke|kes|king|de)|bring(?:s|ing)?|brought|sets?|help(?:s|ed)?|ease[sd]?)\b.{0,40}\b(better|worse|easier|on|off)\b|\b(better|worse|easier) (?:when|if|with|after|by|lying|sitting|standing|first thing|at night)\b/
+
+/** Whether a question about better and worse asks what makes it so, not how it has gone: "Is it worse when …?". */
+export function whatChanges(text: string): readonly ('aggravating' | 'relieving')[] {
+  const [found, made, when] = changing.exec(text) ?? []
+  if (found === undefined) return []
+  const both = /\bbetter or worse\b|\bworse or better\b/.test(text)
+  const better = /better|easier/.test(made ?? when ?? '')
+  return both ? ['aggravating', 'relieving'] : [better ? 'relieving' : 'aggravating']
 }

@@ -98,6 +98,8 @@ function dropUnlikely(
 const isVague = ({ kind }: ParsedUtterance): boolean =>
   kind === 'unclear' || kind === 'ambiguous' || kind === 'unmodelled'
 
+const isGuessed = ({ guessed }: Topic): boolean => guessed === true
+
 /** Whether a text is surely about something that no finding answers, so that it needs no spelling correction. */
 function isAside(lexicon: Lexicon, text: string): boolean {
   const { value, score } = lexicon.findSimilar(normaliseText(text).text)
@@ -126,19 +128,19 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
       speech: 'backchannel',
     }
   const written = interpretText(lexicon, text)
-  const aside = written.kind === 'aside' && !namesAside(lexicon, text)
-  const guessed =
-    written.topics.length > 0 &&
-    written.topics.every((topic) => topic.guessed) &&
-    languageByScript(text) === 'en'
-  if (!(aside || guessed || isVague(written)) || text.length > maxFuzzyLength) return written
-  if (!aside && !guessed && isAside(lexicon, text)) return written
+  const english = languageByScript(text) === 'en'
+  const aside = written.kind === 'aside' && (english || !namesAside(lexicon, text))
+  const guessed = english && written.topics.length > 0 && written.topics.every(isGuessed)
+  const idle = english && written.speech === 'agreement'
+  const doubtful = aside || guessed || idle
+  if (!(doubtful || isVague(written)) || text.length > maxFuzzyLength) return written
+  if (!doubtful && isAside(lexicon, text)) return written
   for (const correct of [lexicon.correctSpelling, lexicon.correctHomophones]) {
     const corrected = correct(text)
     const understood = corrected === text ? written : interpretText(lexicon, corrected)
-    const named = understood.kind === 'finding' && !understood.topics.every((one) => one.guessed)
-    if (guessed ? named : aside ? understood.kind === 'finding' : !isVague(understood))
-      return understood
+    const named = understood.kind === 'finding' && !understood.topics.every(isGuessed)
+    const better = english ? named : understood.kind === 'finding'
+    if (doubtful ? better : !isVague(understood)) return understood
   }
   return written
 }
