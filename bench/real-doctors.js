@@ -140,9 +140,10 @@ for (const file of files)
     for (const [seed, { truth }] of people.entries())
       for (const row of await replay(consultation.turns, truth, language, seed)) {
         const label = labels.get(`${language}/${consultation.id}/${row.turn}`)
-        const verdict = label && verdictOn(knowledge, label, row.reply)
+        const { asides } = understand(knowledge, row.text)
+        const verdict = label && verdictOn(knowledge, label, row.reply, asides)
         const contradiction = contradicts(row.reply, row.before, row.view)
-        judged.push({ ...row, id: consultation.id, label, verdict, contradiction })
+        judged.push({ ...row, id: consultation.id, label, asides, verdict, contradiction })
       }
   }
 
@@ -155,7 +156,8 @@ function line(name, rows) {
   const wrong = count(rows, ({ verdict, contradiction }) => verdict === 'misread' || contradiction)
   const beside = count(
     rows,
-    ({ verdict, label, reply }) => verdict !== 'misread' && answersBeside(knowledge, label, reply),
+    ({ verdict, label, reply, asides }) =>
+      verdict !== 'misread' && answersBeside(knowledge, label, reply, asides),
   )
   const n = rows.length
   console.log(

@@ -33,7 +33,8 @@ async function followed({ text, lang, topics }) {
   const view = plainView(clinic('headache')[0].truth)
   const reply = await patient(text, { view, dialogue: [], seed: 1, language: lang })
   const label = { findings: [], topics, complaint: 'headache' }
-  return ['useful', 'bound'].includes(verdictOn(knowledge, label, reply))
+  const { asides } = understand(knowledge, text)
+  return ['useful', 'bound'].includes(verdictOn(knowledge, label, reply, asides))
 }
 
 async function scored(questions) {

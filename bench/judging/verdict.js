@@ -8,6 +8,9 @@
  * `bound`     the right finding, but the attribute asked for (which side? how often?) stays open
  * `useful`    answered, or honestly "I don't know"
  *
+ * A broad question ("How are your waterworks?") is about the findings that its aside names (`also`): its answer touches
+ * them, and one of them that is told in answer to it is no misreading.
+ *
  * A reply is followed when `bound` or `useful`. What a topic's answer says cannot be judged by rule: any answer that
  * is neither unclear nor a courtesy nor about a finding counts, but for "no" to a name, an age or a job. A recap may
  * be met with a plain yes.
@@ -46,14 +49,35 @@ export function relatives(knowledge, ids) {
   return near
 }
 
-function topicVerdict(knowledge, { topics, complaint }, { understood, asked, told, text }) {
+/** Asides of the base by the topics of the labels, where the names differ. */
+const asideOfTopic = {
+  'past-history': 'past-health',
+  'family-history': 'family-health',
+  'treatment-tried': 'tried',
+  'past-tests': 'tests',
+  cycle: 'periods',
+}
+
+/** The findings that the understood asides are about too; with `topics`, only of asides about one of these. */
+function broadly(knowledge, asides, topics) {
+  const named = topics && new Set(topics.flatMap((topic) => [topic, asideOfTopic[topic]]))
+  return new Set(
+    asides
+      .filter((id) => !named || named.has(id))
+      .flatMap((id) => knowledge.aside.get(id)?.also ?? []),
+  )
+}
+
+function topicVerdict(knowledge, label, { understood, asked, told, text }, asides) {
+  const { topics, complaint } = label
   const open = topics.some((topic) => openTopics.has(topic))
   if (open && (understood === 'open' || told.length > 0)) return 'useful'
   const near = relatives(knowledge, complaint ? [complaint] : [])
   const ofComplaint = asked.length > 0 && asked.every((id) => near.has(id))
   if (ofComplaint && told.length === 0 && topics.some((topic) => illnessTopics.has(topic)))
     return 'bound'
-  if (asked.some((id) => !topics.includes(id))) return 'misread'
+  const broad = broadly(knowledge, asides, topics)
+  if (asked.some((id) => !topics.includes(id) && !broad.has(id))) return 'misread'
   if (topics.every((topic) => namedTopics.has(topic)) && denial.test(text)) return 'empty'
   if (understood === 'courtesy')
     return topics.some((topic) => courtesyTopics.has(topic)) ? 'useful' : 'empty'
@@ -67,35 +91,41 @@ function describes(knowledge, { findings, attribute }, { understood, asked, told
   return understood === 'answered' && !told.some(({ finding }) => findings.includes(finding))
 }
 
-function findingVerdict(knowledge, label, reply) {
+function findingVerdict(knowledge, label, reply, asides) {
   const { understood, asked, told } = reply
   const { findings, topics = [], attribute } = label
   const near = relatives(knowledge, findings)
   const hit = asked.some((id) => findings.includes(id))
   if (!hit) {
+    const broad = broadly(knowledge, asides)
+    const about = findings.some((id) => broad.has(id)) && asked.every((id) => broad.has(id))
+    if (about && understood === 'answered') return 'useful'
     const other = asked.filter((id) => !near.has(id) && !topics.includes(id))
     if (other.length > 0) return 'misread'
     if (asked.length > 0) return 'bound'
-    return topics.length > 0 ? topicVerdict(knowledge, label, reply) : 'empty'
+    return topics.length > 0 ? topicVerdict(knowledge, label, reply, asides) : 'empty'
   }
   if (understood === 'withheld') return 'bound'
   return attribute && !describes(knowledge, label, { understood, asked, told }) ? 'bound' : 'useful'
 }
 
-/** Verdict on a reply; see the top of the file. */
-export function verdictOn(knowledge, label, reply) {
+/**
+ * Verdict on a reply; see the top of the file.
+ * @param asides the broad topics that the doctor's words were understood to ask about
+ */
+export function verdictOn(knowledge, label, reply, asides = []) {
   const { findings, topics = [], kind } = label
   if (reply.understood === 'unclear' || reply.understood === 'ambiguous') return 'unclear'
   if (kind === 'recap' && reply.asked.length === 0)
     return reply.understood === 'courtesy' ? 'bound' : 'useful'
-  if (findings.length > 0) return findingVerdict(knowledge, label, reply)
-  if (topics.length > 0) return topicVerdict(knowledge, label, reply)
+  if (findings.length > 0) return findingVerdict(knowledge, label, reply, asides)
+  if (topics.length > 0) return topicVerdict(knowledge, label, reply, asides)
   return reply.asked.length > 0 ? 'misread' : 'useful'
 }
 
 /** Whether the reply also answers about something that was not asked for, beside what was. */
-export function answersBeside(knowledge, { findings, topics = [] }, { asked }) {
-  const near = relatives(knowledge, findings)
+export function answersBeside(knowledge, { findings, topics = [] }, { asked }, asides = []) {
+  const near = new Set([...relatives(knowledge, findings), ...broadly(knowledge, asides)])
   return asked.some((id) => !near.has(id) && !topics.includes(id))
 }
 

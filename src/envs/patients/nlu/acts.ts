@@ -34,7 +34,7 @@ export const history =
 
 /** Mentions relatives. */
 export const family =
-  /\b(?:family|relatives?|parents?|mother|father|siblings?|brothers?|sisters?|mum|mom|dad|grandparents?|grandmother|grandfather|aunts?|uncles?|cousins?|household|hereditary)\b|家里|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲|亲属|姊妹|爷爷|奶奶|外公|外婆|姥姥|姥爷|遗传/
+  /\b(?:family|relatives?|related to you|blood relations?|kin|parents?|mothers?|fathers?|siblings?|brothers?|sisters?|mums?|moms?|dads?|grandparents?|grandmothers?|grandfathers?|grandmas?|grandpas?|grandads?|granny|gran|aunts?|uncles?|cousins?|household|hereditary)\b|家里|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲|亲属|姊妹|爷爷|奶奶|外公|外婆|姥姥|姥爷|遗传/
 
 /** Whether a text asks for the diagnosis of today: not for an earlier one, nor for a relative's. */
 export const asksDiagnosis = (text: string): boolean =>
@@ -47,11 +47,11 @@ export const witness =
 /** Open question: leaves the patient free to say what they want. */
 export const openQuestion = new RegExp(
   [
-    String.raw`\bwhat (?:brings|brought|seems|happened|else|can i|could i)\b|\bhow can i help\b`,
+    String.raw`\bwhat (?:brings|brought|seems|happened|else|can i|could i|can we)\b|\bhow (?:can|may|could) (?:i|we) (?:help|be of|assist)\b|\bwhat(?: has|s)? (?:made|prompted|got|led) you (?:to )?(?:call|ring|phone|contact|come|book|see|make|get in touch)\b|\bwhats (?:up|new|been up)\b|\bthe main (?:thing|reason|problem|issue)\b|\b(?:talk|take|walk) me through (?:it|this|that|everything|what|how)\b|\bhow (?:are|have) things\b`,
     String.raw`\bwhat(?:s| is| has been| are)? (?:been )?(?:the matter|wrong|the trouble|the problem|troubling|bothering|going on|happening)\b`,
     String.raw`\b(?:what|which|any|other|your|describe the|more about the) (?:other |main |current |new )?(?:symptoms?|complaints?|problems?|concerns?|discomforts?|issues?)\b`,
     String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|about (?:it|this|that|yourself|what))\b`,
-    String.raw`\bhow (?:are|have|do|did) you (?:been )?(?:feel|feeling|doing|today|been)\b|\bhow is everything\b`,
+    String.raw`\bhow (?:are|have|do|did) you (?:been )?(?:feel|feeling|doing|today|been)\b(?! about (?:that|this|it|the plan))|\bhow is everything\b`,
     String.raw`\bwhat (?:are|have|do) you (?:been )?(?:feel|feeling|experiencing|experienced|noticed|notice)\b`,
     String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|\bgo on\b`,
     String.raw`\banything (?:that )?(?:bothers|bothering|you want|you would like|i should know|to add)\b`,
@@ -83,7 +83,7 @@ export const isWorded = (text: string): boolean =>
 
 /** Excludes one thing and asks for the rest: "apart from the fever, …". */
 export const exclusion =
-  /\b(?:apart from|aside from|other than|besides|except(?: for)?)\b|除了|除此|之外|以外/
+  /\b(?:apart from|aside from|other than|besides|except(?: for)?|not counting|leaving (?=(?:the|your|that|this)\b)|forget(?:ting)? (?=(?:about|the|your|that|this)\b)|never mind (?=(?:the|your|that|this)\b)|without the)\b|除了|除此|之外|以外/
 
 /** Mentions examinations in general. */
 export const examTalk =
@@ -155,10 +155,19 @@ export const offer = new RegExp(
 
 const hanCue =
   /(?:吗|呢|没有|没|不|么|否)$|有没有|是不是|是否|会不会|能不能|可不可以|有无|(\p{Script=Han})[不没]\1/u
-const latinCue =
-  /^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello|please|or) ){0,2}(?:(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will)(?:nt)? (?:you|your|he|his|she|her|they|their|there|it|this|that|these|the|any|anyone|anything|someone|i)\b|any\b|ever\b)/
-const whWord =
-  /^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello) ){0,2}(?:what|whats|when|where|which|who|why|how|whose)\b|什么(?!都)|多久|多长|哪|怎么|怎样|(?<!过|这|那|近|前|头|好)几[天次个年点]|多少|多大|谁(?!都)|为何|如何/
+/** Words that lead into a sentence: "And so, …", "Right, just …". */
+const lead = `^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello|please|or|right|yeah|yes|no|alright|great|fine|good|lovely|oh|just|sure|sorry|because|cause) ){0,4}`
+const latinCue = new RegExp(
+  [
+    String.raw`${lead}(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will)(?:nt)? (?:you|your|he|his|she|her|they|their|there|it|this|that|these|those|the|any|anyone|anybody|anything|someone|somebody|something|everything|i)\b`,
+    // No sentence but a question begins with these verbs.
+    String.raw`${lead}(?:does|did|has|is|are|was|were)(?:nt)? (?!to\b|because\b)\w`,
+    String.raw`${lead}(?:any|anyone|anybody|anything|anywhere|ever)\b`,
+  ].join('|'),
+)
+const whWord = new RegExp(
+  String.raw`${lead}(?:what|whats|when|where|whereabouts|which|who|whos|why|how|hows|whose)\b|什么(?!都)|多久|多长|哪|怎么|怎样|(?<!过|这|那|近|前|头|好)几[天次个年点]|多少|多大|谁(?!都)|为何|如何`,
+)
 
 /** Whether the wording of a clause makes it a question. */
 export const isQuestionClause = (clause: string): boolean =>

@@ -46,3 +46,27 @@ export function findAsides(
   // Courtesies are known by their words: a question that is merely similar to one is none.
   return given.lexicon.knowledge.aside.get(guessed)?.act === undefined ? [guessed] : []
 }
+
+/** What is asked of the patient, and the same of relatives. */
+const ofRelatives: ReadonlyMap<string, string> = new Map([
+  ['cancer-history', 'family-cancer'],
+  ['past-health', 'family-health'],
+])
+
+/**
+ * Asides of a sentence about relatives: an illness is theirs, and how they are is asked for only where nothing else is.
+ * @param isKnown whether the knowledge base has an aside
+ */
+export function asidesOfRelatives(
+  ids: readonly string[],
+  isKnown: (id: string) => boolean,
+): readonly string[] {
+  const theirs = ids.map((id) => {
+    const other = ofRelatives.get(id) ?? (/^(?!family).*-history$/.test(id) ? 'family-health' : id)
+    return isKnown(other) ? other : id
+  })
+  const illness = theirs.filter((id) => id !== 'parents-siblings')
+  const broad = illness.filter((id) => id !== 'family-health')
+  const kept = broad.length > 0 ? broad : illness
+  return [...new Set(kept.length > 0 ? kept : theirs)]
+}

@@ -17,13 +17,15 @@ export function classifyAct(
   const asks = sentences.some(({ inquires }) => inquires)
   const past = act.history.test(text) || act.family.test(text)
   if (act.asksDiagnosis(text)) return { kind: 'diagnosis-request' }
+  const speech = classifySpeech(text, sentences)
+  // "Anything else you wanted to ask?"
+  if (speech === 'any-questions') return { kind: 'courtesy', speech }
   if (asked.some((one) => act.openQuestion.test(one.text) && !act.wholeIllness.test(one.text)))
     return { kind: 'open' }
   if (named('disease') && asks && !past)
     return act.hasIllness.test(text)
       ? { kind: 'diagnosis-request', speech: 'has-illness' }
       : { kind: 'diagnosis-request' }
-  const speech = classifySpeech(text, sentences)
   if (speech !== undefined && speech !== 'agreement') return { kind: 'courtesy', speech }
   if (named('exam') || act.examTalk.test(text)) return { kind: 'exam-request' }
   if (act.advice.test(text)) return { kind: 'advice', speech: 'agreement' }

@@ -14,19 +14,19 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'hearing',
-    /\b(?:can|could|do) you (?:still )?(?:hear|see) me\b|\bam i (?:audible|coming through)\b|听(?:得)?(?:见|到|清)(?:我)?(?:说话)?吗|能听(?:见|到|清)/,
+    /\b(?:can|could|do) you (?:still )?(?:(?:hear|see) (?:and|or) )?(?:hear|see) me\b|\bam i (?:audible|coming through)\b|\b(?:cant|cannot|couldnt|can barely) (?:quite )?(?:hear|see) you\b|\b(?:breaking up|cutting out|frozen|your (?:mic|microphone|camera|webcam|picture|signal|connection))\b|\b(?:turn|put) (?:it|your volume|the volume|your sound|the sound) (?:up|down)\b|\bcloser to the (?:phone|screen|microphone|mic)\b|听(?:得)?(?:见|到|清)(?:我)?(?:说话)?吗|能听(?:见|到|清)/,
   ],
   [
     'any-questions',
-    /\b(?:any|other|more|further|no) (?:other |more |further )?(?:questions?|queries)\b|\b(?:do|did) you have (?:any )?(?:questions?|queries)\b|\b(?:want|like) to ask me\b|\banything (?:else )?you(?:d| would)? (?:like|want) to ask\b|(?:还)?有(?:没有)?(?:什么|其他|别的)?(?:疑问|要问|想问|问题(?:要|想)问|不明白|不清楚)/,
+    /\b(?:any|other|more|further|no) (?:other |more |further )?(?:questions?|queries)\b|\b(?:do|did) you have (?:any )?(?:questions?|queries)\b|\b(?:want|like) to ask me\b|\banything (?:else )?(?:that )?you(?:d| would)? (?:like|want|wanted) to ask\b|\b(?:go over|explain) (?:\w+ ){0,2}again\b|(?:还)?有(?:没有)?(?:什么|其他|别的)?(?:疑问|要问|想问|问题(?:要|想)问|不明白|不清楚)/,
   ],
   [
     'clear',
-    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this|you feel about (?:that|this))(?: \w+)?(?: sound| seem)?\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|\bthat (?:ok|okay|alright)$|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?<![得体况还挺很都眠口])(?:可以|行|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)/,
+    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this|you feel about (?:that|this))(?: \w+)?(?: sound| seem)?\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|\bthat (?:ok|okay|alright)$|\bwould (?:that|it|this) be (?:ok|okay|alright|all right|fine|possible)\b|\b(?:have you )?heard of (?:that|this|it)\b|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?<![得体况还挺很都眠口])(?:可以|行|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)/,
   ],
   [
     'readiness',
-    /\b(?:private|quiet|safe|secure|comfortable|confidential|suitable) (?:and \w+ )?(?:place|space|room|location|conversation)\b|\b(?:place|space|room|location) thats\b|\b(?:ok|okay|able|free|happy|alright|good time) to (?:talk|speak|chat|start|begin|carry on|go ahead)\b|\bshall we (?:start|begin)\b|\bshould we (?:start|begin)\b|(?:方便|可以|能)(?:说话|聊|开始|谈)/,
+    /\b(?:private|quiet|safe|secure|comfortable|confidential|suitable) (?:and \w+ )?(?:place|space|room|location|conversation)\b|\b(?:place|space|room|location) thats\b|\b(?:ok|okay|able|free|happy|alright|good time) to (?:talk|speak|chat|start|begin|carry on|go ahead)\b|\bshall we (?:start|begin)\b|\bgood (?:time|moment) (?:for you )?to\b|\bshould we (?:start|begin)\b|(?:方便|可以|能)(?:说话|聊|开始|谈)/,
   ],
   [
     'repeat',

@@ -6,7 +6,10 @@ import { chooseFinding, guessFinding, languageByScript } from './finding-match.j
 import type { Sentence } from './sentences.js'
 
 /** Added to the thresholds for a member of a list by itself, and for one with the head of the first member. */
-const penalty = { alone: 0.8, headed: 0.6 } as const
+const penalties = {
+  zh: { alone: 0.8, headed: 0.6 },
+  en: { alone: 0.5, headed: 0.4 },
+} as const
 /** Members of the longest list that is split, so that time is bounded; a longer one is matched as a whole. */
 const maxMembers = 6
 /** Length of the longest head, in words or Han characters. */
@@ -31,20 +34,28 @@ interface ListMember {
   readonly joined: boolean
 }
 
-/** Splits a sentence at its commas and conjunctions. */
+const leadingConjunction = /^(?:(?:and|or|nor|plus|also) )+(?:any )?/
+
+/** Splits a sentence at its commas and conjunctions, but not inside a phrase: "pins and needles". */
 function splitMembers(
   { text, clauses }: NormalisedText,
   { start, end }: Sentence,
+  found: readonly FindingMatch[],
 ): readonly ListMember[] {
   return clauses
     .filter((clause) => clause.start >= start && clause.end <= end)
     .flatMap((clause) => {
       const whole = text.slice(clause.start, clause.end)
-      const cuts = [...whole.matchAll(conjunction)]
+      const led = leadingConjunction.exec(whole)?.[0].length ?? 0
+      const cuts = [...whole.matchAll(conjunction)].filter(({ index }) => {
+        const at = clause.start + index
+        return !found.some((match) => match.start < at && at < match.end)
+      })
       return [undefined, ...cuts].map((cut, c) => {
-        const from = clause.start + (cut ? cut.index + cut[0].length : 0)
+        const from = clause.start + (cut ? cut.index + cut[0].length : led)
         const to = clause.start + (cuts[c]?.index ?? whole.length)
-        return { start: from, end: to, text: text.slice(from, to), joined: cut !== undefined }
+        const joined = cut !== undefined || led > 0
+        return { start: from, end: to, text: text.slice(from, to), joined }
       })
     })
     .filter((member) => member.start < member.end)
@@ -74,10 +85,14 @@ function matchMember(
   })
   const own = withText(text)
   const inside = found.filter((match) => match.start >= start && match.end <= end)
+  const penalty = penalties[languageByScript(text)]
   const named = inside.length > 0 ? chooseFinding(own, inside) : undefined
   if (named !== undefined || isGeneric(text)) return named
   const { id } = guessFinding(own, penalty.alone)
   if (id !== undefined) return id
+  // "Do you smoke or drink?"
+  const exact = heads.map((head) => context.lexicon.exactQuestion(head + text)).find(Boolean)
+  if (exact !== undefined) return exact
   const headed = heads
     .map((head) => withText(head + text))
     .filter((one) => guessFinding(one, penalty.headed).id !== undefined)
@@ -93,7 +108,7 @@ export function matchFindingList(
   context: SentenceContext,
   found: readonly FindingMatch[],
 ): readonly string[] {
-  const members = splitMembers(context.read, context.sentence)
+  const members = splitMembers(context.read, context.sentence, found)
   const [first] = members
   if (!first || members.length < 2 || members.length > maxMembers) return []
   if (members.some(({ text }) => circumstance.test(text))) return []

@@ -14,10 +14,12 @@ import type { SimilarityMatch } from './similarity.js'
  */
 const thresholds = {
   zh: { score: 0.45, sum: 0.8 },
-  en: { score: 0.15, sum: 0.95 },
+  en: { score: 0.15, sum: 0.8 },
 } as const
 /** Added to both thresholds where only one word is not generic: "Is it serious?" is similar to many things. */
 const oneWordPenalty = 0.4
+/** Added to them for a finding that only an examination shows: a patient is hardly ever asked for one in other words. */
+const examPenalty = 0.3
 /** Least score, and least lead over the named finding, at which another finding is taken instead. */
 const override = { score: 0.3, lead: 0.05 } as const
 /** Added to the score of a named finding, times the share of the sentence that its phrase covers. */
@@ -97,7 +99,7 @@ export interface FindingGuess {
  * @param more added to the thresholds of score and lead
  */
 export function guessFinding(
-  { sentence: { text }, similarity, fits }: SentenceContext,
+  { lexicon, sentence: { text }, similarity, fits }: SentenceContext,
   more = 0,
 ): FindingGuess {
   const { value, score, next } = similarity
@@ -105,7 +107,8 @@ export function guessFinding(
   const language = languageByScript(text)
   const single = language === 'en' && wordStems(text).filter((word) => !isGeneric(word)).length < 2
   const least = thresholds[language]
-  const extra = more + (single ? oneWordPenalty : 0)
+  const byExam = language === 'en' && lexicon.knowledge.finding.get(value)?.knownBy === 'exam'
+  const extra = more + (single ? oneWordPenalty : 0) + (byExam ? examPenalty : 0)
   const means = score >= least.score + extra && score + 2 * (score - next) >= least.sum + extra
   return { id: means ? value : undefined, near: score >= minNearScore }
 }

@@ -2,7 +2,7 @@
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
-import { findAsides, isAsideMatch } from './asides.js'
+import { asidesOfRelatives, findAsides, isAsideMatch } from './asides.js'
 import {
   type AskedAttribute,
   findAttributes,
@@ -16,6 +16,7 @@ import { chooseFinding, guessFinding, isFindingMatch, removeMatches } from './fi
 import { findingTopic, isWholeIllness, type Topic } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import type { Sentence } from './sentences.js'
+import { whatChanges } from './spoken-turns.js'
 import type { SimilarityMatch } from './similarity.js'
 
 /** What one sentence asks. */
@@ -68,6 +69,13 @@ export const noMatch: SimilarityMatch = { value: undefined, score: 0, next: 0, s
 
 const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如/
 
+/** As much of a text as similarity is used for: what follows a long question mostly explains it. */
+function beginning(text: string): string {
+  if (text.length <= maxFuzzyLength) return text
+  const space = text.lastIndexOf(' ', maxFuzzyLength)
+  return text.slice(0, space > 0 ? space : maxFuzzyLength)
+}
+
 /** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
 function sentenceAttributes(
   { text, clauses }: NormalisedText,
@@ -112,26 +120,39 @@ export function matchPhrases(
     )
     // What follows "such as" only explains what came before.
     .filter(({ start: from }, m) => m === 0 || !example.test(text.slice(0, from - start)))
-  const similarity =
-    text.length > maxFuzzyLength ? noMatch : lazyMatch(() => lexicon.findSimilar(text))
+  const similarity = lazyMatch(() => lexicon.findSimilar(beginning(text)))
   return { lexicon, read, sentence, similarity, fits, here, found, relatives }
 }
 
+/** A part of a sentence; `whole` where nothing in it can be what is asked for. */
+interface ExcludedPart {
+  readonly from: number
+  readonly to: number
+  readonly whole: boolean
+}
+
+const latin = /\p{Script=Latin}/u
+/** A circumstance that the sentence begins with: "And with this headache, have you …". */
+const fronted = /^(?:(?:and|so|but|ok|okay|now) ){0,2}(?:along )?with (?=(?:this|that|the|your|these)\b)/
+
 /** The part of a sentence that excludes something: "apart from the cough, …". */
-function excludedPart(text: string): { readonly from: number; readonly to: number } | undefined {
-  const word = act.exclusion.exec(text)
+function excludedPart(text: string): ExcludedPart | undefined {
+  const word = act.exclusion.exec(text) ?? fronted.exec(text)
   if (!word) return undefined
   const before = /之外|以外/.test(word[0])
-  if (before) return { from: 0, to: word.index }
+  if (before) return { from: 0, to: word.index, whole: false }
   const length = act.excludedEnd.exec(text.slice(word.index + word[0].length))?.index
   return {
     from: word.index,
     to: length === undefined ? text.length : word.index + word[0].length + length,
+    whole: length !== undefined && latin.test(text) && act.exclusion.test(text),
   }
 }
 
 /** The topic that a question about relatives is about, where none of its words is known. */
 const relativesAside = 'family-health'
+/** The topic of how the illness has gone. */
+const courseAside = 'course'
 
 /** Interprets one sentence: its findings, then what no finding answers. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
@@ -145,10 +166,13 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
   if (!named && !says && act.openQuestion.test(text)) return meaning
-  const asides = findAsides(given, here, named, (id) => {
+  const spoken = findAsides(given, here, named, (id) => {
     const aside = known.get(id)
     return aside?.denied !== undefined && !aside.also
   })
+  const changes = named || spoken.some((id) => id !== courseAside) ? [] : whatChanges(text)
+  if (changes.length > 0) return meaning.loose.length > 0 ? meaning : { ...nothing, loose: changes }
+  const asides = relatives ? asidesOfRelatives(spoken, (id) => known.has(id)) : spoken
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
   const family = !named && relatives && inquires && known.has(relativesAside)
   return family ? { ...nothing, asides: [relativesAside] } : meaning
@@ -202,8 +226,11 @@ function interpretNamed(
   if (open && about.length === 0) return nothing
   const list = matchFindingList(given, about)
   if (list.length > 0) return topics(list)
+  // What was excluded by name is not asked for, what a fronted "with …" names is where nothing else is.
   const named =
-    found.length > 0 ? chooseFinding(given, about.length > 0 ? about : found) : undefined
+    about.length > 0 || (found.length > 0 && !excludes?.whole)
+      ? chooseFinding(given, about.length > 0 ? about : found)
+      : undefined
   return named === undefined ? interpretUnnamed(given, topics) : topics([named])
 }
 
@@ -212,17 +239,17 @@ function interpretUnnamed(
   given: PhrasedSentence,
   topics: (ids: readonly string[]) => SentenceMeaning,
 ): SentenceMeaning {
-  const { read, sentence, here } = given
+  const { read, sentence, here, relatives } = given
   const { text, inquires } = sentence
   const known = given.lexicon.knowledge.aside
   const other =
     here.some((match) => !isFindingMatch(match) && !isAsideMatch(match)) ||
     act.diagnosisRequest.test(text)
-  if (other && !act.history.test(text)) return nothing
+  if (other && !act.history.test(text) && !relatives) return nothing
   const loose = sentenceAttributes(read, sentence)
   if (loose.length > 0) return { ...nothing, loose }
   if (isGeneric(text) || isPersonal(text)) return nothing
-  const unsure = !inquires || (other && !act.family.test(text))
+  const unsure = !inquires || (other && !relatives && !act.family.test(text))
   // A named topic speaks against every finding but those that belong to it.
   const asides = here.filter(isAsideMatch).map(({ value }) => known.get(value.id))
   const belongs = (id: string | undefined) =>

@@ -9,18 +9,21 @@ const beginning =
 const negation =
   /(?:\b(?:no|not|without|dont|havent|hasnt|doesnt|didnt|arent|isnt|never|nor|or any)(?: \w+){0,3} |(?:没有?|无|不|未)[^，]{0,4})$/
 
+/** Whether what begins at `start` is denied within its clause: "no fever", "you haven't had a cough". */
+export function isNegated({ text, clauses }: NormalisedText, start: number): boolean {
+  const clause = clauses.find((one) => start >= one.start && start < one.end)
+  return negation.test(text.slice(clause?.start ?? 0, start))
+}
+
 /**
  * The findings that a recap says the patient does not have; undefined for an utterance that is no recap.
  * @param found the phrases in the text that name findings
  */
 export function findRecap(
-  { text, clauses }: NormalisedText,
+  read: NormalisedText,
   found: readonly FindingMatch[],
 ): ReadonlySet<string> | undefined {
-  if (!closing.test(text) || !beginning.test(text)) return undefined
-  const denied = found.filter(({ start }) => {
-    const clause = clauses.find((one) => start >= one.start && start < one.end)
-    return negation.test(text.slice(clause?.start ?? 0, start))
-  })
+  if (!closing.test(read.text) || !beginning.test(read.text)) return undefined
+  const denied = found.filter(({ start }) => isNegated(read, start))
   return new Set(denied.map(({ value }) => value.id))
 }

@@ -2,6 +2,8 @@
 import type { NormalisedText, TextClause } from '../../../text/phrase-search.js'
 import {
   doctorStatement,
+  exclusion,
+  family,
   hasQuestionWord,
   isQuestionClause,
   isRequest,
@@ -9,6 +11,7 @@ import {
   nextQuestion,
   statement,
 } from './acts.js'
+import { introduces, leadsUp, seeksAgreement } from './spoken-turns.js'
 
 /** One question, or a sentence that asks nothing; `start` and `end` are offsets in the normal form. */
 export interface Sentence {
@@ -23,7 +26,11 @@ export interface Sentence {
   readonly fragment: boolean
 }
 
+/** Characters of the longest sentence that is read from its beginning; of a longer one, only from where it asks. */
+const maxLength = 160
+
 const han = /\p{Script=Han}/u
+const latin = /\p{Script=Latin}/u
 const isFragment = (text: string): boolean =>
   !statement.test(text) && (han.test(text) ? text.length <= 8 : text.split(' ').length <= 4)
 
@@ -47,12 +54,22 @@ function splitClause(text: string, { start, end }: TextClause): Piece[] {
   })
 }
 
-/** Drops the doctor's statements about themselves or others before the question. */
+/** Drops the doctor's statements before the question: about themselves, others, or what the patient said. */
 function dropPreamble(group: readonly Piece[], marked: boolean): readonly Piece[] {
+  const asksAt = group.findIndex(({ text, asks }) => asks && !isTag(text))
+  const leads = (clause: string): boolean =>
+    leadsUp(clause) || (latin.test(clause) && exclusion.test(clause))
+  // "My notes say your father died young, was it his heart?" is about the father.
   const from = group.findIndex(
-    ({ text, asks }) => asks || !doctorStatement.test(text) || isRequest(text),
+    ({ text, asks }, p) =>
+      asks ||
+      isRequest(text) ||
+      (p < asksAt && family.test(text)) ||
+      !(doctorStatement.test(text) || introduces(text) || (p < asksAt && leads(text))),
   )
-  const rest = from < 0 ? [] : group.slice(from)
+  const whole = from < 0 ? [] : group.slice(from)
+  const length = (whole.at(-1)?.end ?? 0) - (whole[0]?.start ?? 0)
+  const rest = length > maxLength && asksAt > from ? group.slice(asksAt) : whole
   const asks = marked || rest.some((piece) => piece.asks || isRequest(piece.text))
   return from > 0 && (!asks || rest.every(({ text }) => isTag(text))) ? [] : rest
 }
@@ -68,7 +85,8 @@ function makeSentence(
   if (!first || !last) return undefined
   const whole = text.slice(first.start, last.end)
   const inquires =
-    marked || kept.some(({ asks }) => asks) || hasQuestionWord(whole) || isRequest(whole)
+    (marked || kept.some(({ asks }) => asks) || hasQuestionWord(whole) || isRequest(whole)) &&
+    !seeksAgreement(kept.map((piece) => piece.text))
   return {
     start: first.start,
     end: last.end,

@@ -1,4 +1,7 @@
-/** Spelling correction in Latin script: an unknown word within one edit of a known word is replaced by it. */
+/**
+ * Spelling correction in Latin script: an unknown word within one edit of a known word is replaced by it, else by one
+ * that sounds alike and is not more than three edits away: "flegm", "throte".
+ */
 
 /** Whether two words are one edit apart: a letter inserted, deleted or changed, or two neighbours swapped. */
 function isOneEditApart(a: string, b: string): boolean {
@@ -11,8 +14,39 @@ function isOneEditApart(a: string, b: string): boolean {
   return left.length === 2 && right.length === 2 && left[0] === right[1] && left[1] === right[0]
 }
 
+/** How a word sounds, roughly: its consonants in the order they are heard. */
+const soundOf = (word: string): string =>
+  word
+    .replace(/^(?:kn|gn|pn)/, 'n')
+    .replace(/^wr/, 'r')
+    .replace(/ph/g, 'f')
+    .replace(/ght/g, 't')
+    .replace(/c?k|ch|q|c(?![eiy])/g, 'k')
+    .replace(/sc(?=[eiy])|[cz]/g, 's')
+    .replace(/x/g, 'ks')
+    .replace(/(?!^)[aeiouyhw]/g, '')
+    .replace(/^[aeiou]/, 'a')
+    .replace(/(.)\1+/g, '$1')
+
+/** The least number of letters inserted, deleted or changed, where it is at most three; else four. */
+function editsApart(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 3) return 4
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++)
+      next.push(
+        Math.min(row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1), row[j]! + 1, next[j - 1]! + 1),
+      )
+    row = next
+  }
+  return Math.min(row[b.length]!, 4)
+}
+
 /** Letters of the shortest word that is corrected. */
 const minLength = 4
+/** Letters of the shortest word that is corrected by its sound. */
+const minHeard = 5
 /** Letters of the longest word of which only missing and swapped letters are corrected. */
 const maxShortLength = 4
 const latinWords = /[a-z][a-z'’]*/gi
@@ -36,12 +70,25 @@ export function makeSpellingCorrector(
   vocabulary: ReadonlyMap<string, number>,
 ): (text: string) => string {
   const buckets = new Map<string, string[]>()
-  for (const word of vocabulary.keys()) {
-    if (word.length < minLength || /[^a-z]/.test(word)) continue
-    const key = `${word[0]}${word.length}`
+  const put = (key: string, word: string): void => {
     const bucket = buckets.get(key)
     if (bucket) bucket.push(word)
     else buckets.set(key, [word])
+  }
+  const known = [...vocabulary.keys()].filter(
+    (word) => word.length >= minLength && !/[^a-z]/.test(word),
+  )
+  for (const word of known) put(`${word[0]}${word.length}`, word)
+  let heard = false
+  /** Known words that sound like an unknown one; made late, as few words need it. */
+  const soundingLike = (word: string): readonly string[] => {
+    if (word.length < minHeard) return []
+    if (!heard) for (const one of known) put(`=${soundOf(one)}`, one)
+    heard = true
+    const alike = buckets.get(`=${soundOf(word)}`) ?? []
+    const edits = alike.map((one) => editsApart(word, one))
+    const least = Math.min(...edits)
+    return least > 3 || 2 * least >= word.length ? [] : alike.filter((_, n) => edits[n] === least)
   }
   const correct = (raw: string): string => {
     const word = raw.toLowerCase().replace(/['’]/g, '')
@@ -49,11 +96,12 @@ export function makeSpellingCorrector(
     if (vocabulary.has(word) || neverCorrected.has(word)) return raw
     if (word.endsWith('s') && vocabulary.has(word.slice(0, -1))) return raw
     const keys = [0, 1, -1].map((more) => `${word[0]}${word.length + more}`)
-    const found = [...keys, `${word[1]}${word.length}`]
+    const near = [...keys, `${word[1]}${word.length}`]
       .flatMap((key) => buckets.get(key) ?? [])
-      .filter((known) => isOneEditApart(word, known))
-      .filter((known) => word.length > maxShortLength || isShortSlip(word, known))
-    const use = (known: string) => vocabulary.get(known) ?? 0
+      .filter((one) => isOneEditApart(word, one))
+      .filter((one) => word.length > maxShortLength || isShortSlip(word, one))
+    const found = near.length > 0 ? near : soundingLike(word)
+    const use = (one: string) => vocabulary.get(one) ?? 0
     return found.length > 0 ? found.reduce((a, b) => (use(b) > use(a) ? b : a)) : raw
   }
   return (text) => text.replace(latinWords, correct)

@@ -13,7 +13,12 @@ import { isAsideMatch } from './asides.js'
 import { type AskedAttribute, isGeneric } from './attributes.js'
 import { classifyAct, expectation } from './classify.js'
 import { removeDisfluencies } from './disfluency.js'
-import { dropCrossClauseMatches, isFindingMatch, removeMatches } from './finding-match.js'
+import {
+  dropCrossClauseMatches,
+  isFindingMatch,
+  languageByScript,
+  removeMatches,
+} from './finding-match.js'
 import { attributeTopic, findingTopic, type Topic } from './focus.js'
 import type { TextReader } from './follow-ups/question.js'
 import {
@@ -25,7 +30,7 @@ import {
 } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import type { ParsedUtterance } from './parsed-utterance.js'
-import { findRecap } from './recap.js'
+import { findRecap, isNegated } from './recap.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
 /** How far a topic's score in the whole utterance may be below the best score. */
@@ -51,15 +56,28 @@ function aboutRelatives(sentences: readonly Sentence[]): readonly boolean[] {
 
 const sameTopic = (a: Topic, b: Topic): boolean => a.finding === b.finding
 
-/** Resolves "Any headache? Where exactly?": attributes of what the same utterance asked about before. */
+/** The symptom that was named last before a place in the text and not denied: "You said you cough. Since when?" */
+const mentionedBefore = (
+  { knowledge }: Lexicon,
+  read: NormalisedText,
+  matches: readonly PhraseMatch<LexiconEntry>[],
+  place: number,
+): string | undefined =>
+  matches.filter(isFindingMatch).findLast(({ value: { id }, start, end }) => {
+    const { kind, attribute } = knowledge.finding.get(id) ?? {}
+    return end <= place && kind === 'symptom' && !attribute && !isNegated(read, start)
+  })?.value.id
+
+/** Resolves "Any headache? Where exactly?": attributes of what the same utterance asked about before, or mentioned. */
 function resolveAttributes(
   { knowledge }: Lexicon,
   loose: readonly AskedAttribute[],
   before: readonly SentenceMeaning[],
+  mentioned: () => string | undefined,
 ): readonly Topic[] {
   if (loose.length === 0) return []
   const last = before.findLast(({ topics }) => topics.length > 0)?.topics.at(-1)
-  const complaint = last?.of ?? last?.finding
+  const complaint = last?.of ?? last?.finding ?? mentioned()
   if (complaint === undefined || knowledge.finding.get(complaint)?.kind !== 'symptom') return []
   return loose.map((attribute) => attributeTopic(knowledge, complaint, attribute))
 }
@@ -80,6 +98,8 @@ function dropUnlikely(
 
 const isVague = ({ kind }: ParsedUtterance): boolean =>
   kind === 'unclear' || kind === 'ambiguous' || kind === 'unmodelled'
+
+const isGuessed = ({ guessed }: Topic): boolean => guessed === true
 
 /** Whether a text is surely about something that no finding answers, so that it needs no spelling correction. */
 function isAside(lexicon: Lexicon, text: string): boolean {
@@ -109,13 +129,19 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
       speech: 'backchannel',
     }
   const written = interpretText(lexicon, text)
-  const aside = written.kind === 'aside' && !namesAside(lexicon, text)
-  if (!(aside || isVague(written)) || text.length > maxFuzzyLength) return written
-  if (!aside && isAside(lexicon, text)) return written
+  const english = languageByScript(text) === 'en'
+  const aside = written.kind === 'aside' && (english || !namesAside(lexicon, text))
+  const guessed = english && written.topics.length > 0 && written.topics.every(isGuessed)
+  const idle = english && written.speech === 'agreement'
+  const doubtful = aside || guessed || idle
+  if (!(doubtful || isVague(written)) || text.length > maxFuzzyLength) return written
+  if (!doubtful && isAside(lexicon, text)) return written
   for (const correct of [lexicon.correctSpelling, lexicon.correctHomophones]) {
     const corrected = correct(text)
     const understood = corrected === text ? written : interpretText(lexicon, corrected)
-    if (aside ? understood.kind === 'finding' : !isVague(understood)) return understood
+    const named = understood.kind === 'finding' && !understood.topics.every(isGuessed)
+    const better = english ? named : understood.kind === 'finding'
+    if (doubtful ? better : !isVague(understood)) return understood
   }
   return written
 }
@@ -129,20 +155,21 @@ function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readon
   const meanings = heard.map((s, h) =>
     interpretSentence(matchPhrases(lexicon, read, s, matches, relatives[h] === true)),
   )
-  return { matches, meanings }
+  return { matches, meanings, starts: heard.map(({ start }) => start) }
 }
 
 /** The topics of several sentences, without those that the whole text makes unlikely. */
 function collectTopics(
   lexicon: Lexicon,
   read: NormalisedText,
-  matches: readonly PhraseMatch<LexiconEntry>[],
-  meanings: readonly SentenceMeaning[],
+  { matches, meanings, starts }: ReturnType<typeof readSentences>,
 ): readonly Topic[] {
   const named = meanings
     .flatMap((one, h) => [
       ...one.topics,
-      ...resolveAttributes(lexicon, one.loose, meanings.slice(0, h)),
+      ...resolveAttributes(lexicon, one.loose, meanings.slice(0, h), () =>
+        mentionedBefore(lexicon, read, matches, starts[h]!),
+      ),
     ])
     .filter((topic, i, all) => all.findIndex((other) => sameTopic(other, topic)) === i)
   return dropUnlikely(lexicon, read, matches, named)
@@ -161,8 +188,9 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   const none = { ...empty, questions }
   if (act.injection.test(read.text)) return { ...none, kind: 'injection' }
-  const { matches, meanings } = readSentences(lexicon, read, sentences)
-  const topics = collectTopics(lexicon, read, matches, meanings)
+  const heard = readSentences(lexicon, read, sentences)
+  const { matches, meanings } = heard
+  const topics = collectTopics(lexicon, read, heard)
   const asides = [...new Set(meanings.flatMap((one) => one.asides))]
   if (topics.length > 0) {
     const recap = findRecap(read, matches.filter(isFindingMatch))

@@ -23,4 +23,20 @@ describe('a sentence', () => {
     expect(texts('I had a cold last week, do you have a fever?')).toEqual(['do you have a fever'])
     expect(texts('我上周也感冒了，您发烧吗？')).toEqual(['你发烧吗'])
   })
+
+  test('loses what leads up to its question in a spoken turn', () => {
+    expect(texts("So you told me it hurts, that's no fun, does it wake you?")).toEqual([
+      'does it wake you',
+    ])
+    expect(texts('With the rash, is there any itching?')).toEqual([
+      'with the rash is there any itching',
+    ])
+  })
+
+  test('asks nothing where a tag only seeks agreement to a plan', () => {
+    expect(counts("I'd like to listen to your chest, okay?").some(Boolean)).toBe(false)
+    expect(counts('Drink plenty of water, all right?')).toEqual([0])
+    expect(counts('So you have no fever, okay?')).toEqual([1])
+    expect(counts("You can't sleep, right?")).toEqual([1])
+  })
 })

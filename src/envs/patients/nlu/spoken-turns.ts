@@ -1,0 +1,58 @@
+/**
+ * Spoken English turns are long: "OK, so you said it hurts, that's a nuisance, is it worse at night, would you say?". What
+ * leads up to the question is told from what the question is about, and advice with a tag from a question.
+ */
+
+const lead = `^(?:(?:and|but|also|so|then|now|ok|okay|well|right|yeah|yes|no|alright|great|fine|good|lovely|oh|just|sure|sorry|because|cause|since|as) ){0,4}`
+
+const said = new RegExp(
+  `${lead}(?:you|youve|youre|youd|i|im|ive|id|ill|we|weve|were|well|it|its|that|thats|this|he|hes|she|shes|they|theyre|there|theres|sometimes|some people|people)\\b`,
+)
+
+/** Whether a clause before a question only tells: "you said it hurts, …" but not "with the pain, …". */
+export const leadsUp = (clause: string): boolean => said.test(clause)
+
+const introduced = new RegExp(
+  `${lead}(?:so that (?:i|we)\\b|if (?:ive|i have|weve|i) (?:got|understood|understand|heard)|if im right|let me (?:just )?(?:check|recap|summari[sz]e|make sure|get this)|to (?:recap|summari[sz]e|confirm|sum up|clarify|be clear)|am i right(?: in (?:thinking|saying))?|correct me if)\\b`,
+)
+
+/** Whether a clause only introduces a check: "if I've got this straight, …". */
+export const introduces = (clause: string): boolean => introduced.test(clause)
+
+const agreementTag =
+  /^(?:ok|okay|alright|all right|(?:is|would) (?:that|it) (?:be )?(?:ok|okay|alright|all right|fine|good)(?: (?:with|for|by) you)?|if (?:thats|that is|its) (?:ok|okay|alright|all right|fine)(?: (?:with|for|by) you)?|does that (?:sound|make) (?:\w+ )?(?:ok|okay|alright|all right|good|sense|fine|reasonable))$/
+/** Tags that check a fact as often as they seek agreement. */
+const doubtfulTag = /^(?:right|yeah|yes)$/
+/** What doctors plan or advise. */
+const plan =
+  /\b(?:should|shouldnt|must|lets|recommend\w*|advise|suggest|prescribe|make sure|try to|id like|like you to|want you to|going to|gonna|(?:i|we) (?:\w+ )?(?:will|need|can|could|may|might|would|want)|(?:ill|wed|id|itll)|(?:^|and |so )well \w+)\b/
+/** What they explain, too. */
+const explained =
+  /\b(?:you (?:\w+ )?(?:need|must|can|could|would|will|might|may|want)|youll|because|usually|means?|important|(?:if|thats) (?:what|why|something))\b/
+const instruction =
+  /^(?:(?:and|but|also|so|then|now|ok|okay|well|right|just|please|or|always|alright) ){0,4}(?:drink|eat|take|keep|make|try|avoid|use|call|ring|come|go|let|stay|rest|stop|start|dont|do not|give|put|get|have a|bear|hold|remember|stick|see|be|look|follow|continue|carry on)\b/
+
+/**
+ * Whether a sentence ends in a tag that only seeks agreement to a plan, an advice or an explanation: "Drink plenty, OK?".
+ * "You have a cough, yeah?" checks a fact instead.
+ */
+export function seeksAgreement(clauses: readonly string[]): boolean {
+  const tag = clauses.at(-1)
+  const body = clauses.slice(0, -1)
+  if (tag === undefined || body.length === 0) return false
+  const plans = (one: string): boolean => plan.test(one) || instruction.test(one)
+  if (doubtfulTag.test(tag)) return body.some(plans)
+  return agreementTag.test(tag) && body.some((one) => plans(one) || explained.test(one))
+}
+
+const changing =
+  /\b(?:ma(?:ke|kes|king|de)|bring(?:s|ing)?|brought|sets?|help(?:s|ed)?|ease[sd]?)\b.{0,40}\b(better|worse|easier|on|off)\b|\b(better|worse|easier) (?:when|if|with|after|by|lying|sitting|standing|first thing|at night)\b/
+
+/** Whether a question about better and worse asks what makes it so, not how it has gone: "Is it worse when …?". */
+export function whatChanges(text: string): readonly ('aggravating' | 'relieving')[] {
+  const [found, made, when] = changing.exec(text) ?? []
+  if (found === undefined) return []
+  const both = /\bbetter or worse\b|\bworse or better\b/.test(text)
+  const better = /better|easier/.test(made ?? when ?? '')
+  return both ? ['aggravating', 'relieving'] : [better ? 'relieving' : 'aggravating']
+}
