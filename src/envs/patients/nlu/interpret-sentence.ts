@@ -16,8 +16,8 @@ import { chooseFinding, guessFinding, isFindingMatch, removeMatches } from './fi
 import { findingTopic, isWholeIllness, type Topic } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import type { Sentence } from './sentences.js'
-import { whatChanges } from './spoken-turns.js'
 import type { SimilarityMatch } from './similarity.js'
+import { whatChanges } from './spoken-turns.js'
 
 /** What one sentence asks. */
 export interface SentenceMeaning {
@@ -133,7 +133,8 @@ interface ExcludedPart {
 
 const latin = /\p{Script=Latin}/u
 /** A circumstance that the sentence begins with: "And with this headache, have you …". */
-const fronted = /^(?:(?:and|so|but|ok|okay|now) ){0,2}(?:along )?with (?=(?:this|that|the|your|these)\b)/
+const fronted =
+  /^(?:(?:and|so|but|ok|okay|now) ){0,2}(?:along )?with (?=(?:this|that|the|your|these)\b)/
 
 /** The part of a sentence that excludes something: "apart from the cough, …". */
 function excludedPart(text: string): ExcludedPart | undefined {
