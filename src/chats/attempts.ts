@@ -4,7 +4,18 @@ import { pause } from '../platform/retry.js'
 import { uniform } from '../seed.js'
 import type { Gate } from './gate.js'
 import { ModelFault } from './model-fault.js'
-import type { AttemptLimits } from './transport.js'
+
+/** Limits of one request. */
+export interface AttemptLimits {
+  readonly timeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** No whole reply within the time limit. */
+export class AttemptTimeout extends Error {}
+
+/** A reply longer than any model's. */
+export class OversizedReply extends Error {}
 
 /** Limits of one call, all its requests taken together. */
 export interface CallLimits {

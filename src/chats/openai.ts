@@ -3,11 +3,15 @@ import type OpenAI from 'openai'
 import type { Chat, ChatOptions, ChatReply, Complete, Message, ReplyShape } from '../chat.js'
 import { Fault } from '../error.js'
 import { fullErrorMessage } from '../platform/retry.js'
-import { sendUntilAnswered } from './attempts.js'
+import {
+  type AttemptLimits,
+  AttemptTimeout,
+  OversizedReply,
+  sendUntilAnswered,
+} from './attempts.js'
 import { gateOf } from './gate.js'
 import { ModelFault } from './model-fault.js'
 import { type ModelSettings, type ResolvedSettings, resolveSettings } from './settings.js'
-import { type AttemptLimits, AttemptTimeout, OversizedReply, transport } from './transport.js'
 
 /** The wait that a response's headers ask for, in ms; undefined where they ask for none. */
 function retryAfter(headers: unknown): number | undefined {
@@ -132,7 +136,10 @@ async function connect({
   headers,
   timeoutMs,
 }: ResolvedSettings): Promise<OpenAI> {
-  const { default: Client } = await import('openai')
+  const [{ default: Client }, { transport }] = await Promise.all([
+    import('openai'),
+    import('./transport.js'),
+  ])
   return new Client({
     ...{ apiKey, baseURL, maxRetries: 0, fetch: transport, defaultHeaders: headers },
     // A sign to the server only; the transport keeps the time.

@@ -8,18 +8,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http'
 import http from 'node:http'
 import https from 'node:https'
-
-/** Limits of one request. */
-export interface AttemptLimits {
-  readonly timeoutMs: number
-  readonly signal?: AbortSignal | undefined
-}
-
-/** No whole reply within the time limit. */
-export class AttemptTimeout extends Error {}
-
-/** A reply longer than any model's. */
-export class OversizedReply extends Error {}
+import { type AttemptLimits, AttemptTimeout, OversizedReply } from './attempts.js'
 
 const maxReplyBytes = 64 * 2 ** 20
 

@@ -14,9 +14,24 @@ interface ModelPlan {
   readonly recipe: Recipe
 }
 
+/** The assignments of `--set`, after that of `--model` where they set anything else of the doctor's model. */
+export function modelAssignments({
+  agent,
+  model,
+  set = [],
+}: {
+  readonly agent: string
+  readonly model?: string
+  readonly set?: readonly string[]
+}): readonly string[] {
+  const doctors = set.some((assignment) => assignment.startsWith('models.doctor.'))
+  const named = agent === 'chat' && model !== undefined && doctors
+  return [...(named ? [`models.doctor.model=${JSON.stringify(model)}`] : []), ...set]
+}
+
 /** A recipe with `--set models.…=value` laid over it. @throws Fault `bad-input` for another path or a wrong value */
-export function layModels(recipe: Recipe, set: readonly string[] | undefined): Recipe {
-  if (set === undefined || set.length === 0) return recipe
+export function layModels(recipe: Recipe, set: readonly string[] = []): Recipe {
+  if (set.length === 0) return recipe
   const other = set.find((assignment) => !assignment.startsWith('models.'))
   if (other !== undefined)
     throw new Fault(

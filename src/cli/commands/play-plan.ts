@@ -23,7 +23,7 @@ import { resolveAgent } from '../../tasks/parts.js'
 import type { Task, TaskOptions } from '../../tasks/task.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { rethrowRangeError } from '../print/failure.js'
-import { layModels, patientName, playModels } from './play-models.js'
+import { layModels, modelAssignments, patientName, playModels } from './play-models.js'
 import { isSamePlace } from './run-folder.js'
 
 /** Flags that choose the doctor, the patient, the exams and the reward. */
@@ -64,7 +64,7 @@ export async function createPlan(
   const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
   const { seed, lang, reward, maxTurns, questionsOnly, tier } = flags
   const { count, file: caseFile } = flags.cases ?? {}
-  const base = layModels(await baseRecipe(flags), flags.set)
+  const base = layModels(await baseRecipe(flags), modelAssignments(flags))
   const { file, ...generated } = base.cases
   const recipe: Recipe = {
     ...base,

@@ -10,7 +10,9 @@ const isUrl = (text: string): boolean =>
 /** Schema of one role's model. */
 const Model = z.strictObject({
   /** Name of the model, as its server knows it. */
-  model: z.string().min(1),
+  model: z
+    .string({ error: 'expected the name of the model, as its server knows it' })
+    .min(1, { error: 'expected the name of the model, as its server knows it' }),
   /** Of an OpenAI-compatible server; $OPENAI_BASE_URL by default. */
   baseUrl: z
     .string()
