@@ -6,9 +6,11 @@ import { modelFaultKinds } from './model-fault.js'
 
 const Numbers = z.array(z.number()).readonly().exactOptional()
 
+const Counts = z.strictObject({ promptTokens: z.number(), completionTokens: z.number() })
+
 const Recorded = z.strictObject({
   text: z.string(),
-  usage: z.strictObject({ promptTokens: z.number(), completionTokens: z.number() }),
+  usage: Counts,
   cutOff: z.literal(true).exactOptional(),
   retries: z.number().exactOptional(),
   tokens: z.strictObject({ ids: Numbers, promptIds: Numbers, logprobs: Numbers }).exactOptional(),
@@ -25,7 +27,12 @@ const Line = z.strictObject({
   key: z.string(),
   reply: Recorded.exactOptional(),
   fault: z
-    .strictObject({ kind: z.enum(modelFaultKinds), message: z.string(), retries: z.number() })
+    .strictObject({
+      kind: z.enum(modelFaultKinds),
+      message: z.string(),
+      retries: z.number(),
+      usage: Counts,
+    })
     .exactOptional(),
 })
 

@@ -8,7 +8,7 @@ import { appendFileSync, existsSync } from 'node:fs'
 import type { ChatReply } from '../chat.js'
 import { errorMessage, Fault } from '../error.js'
 import { type CassetteLine, readCassette, scrubber, writeCassette } from './cassette-file.js'
-import { ModelFault, modelFaultKind } from './model-fault.js'
+import { ModelFault, modelFaultKind, noTokens } from './model-fault.js'
 import type { ReplyStore, StoredRequest } from './shared-replies.js'
 
 /**
@@ -78,8 +78,8 @@ export class Cassette implements ReplyStore {
       return line.reply
     }
     if (line?.fault && this.mode === 'strict' && !this.#faults.has(key)) {
-      const { kind, message, retries } = line.fault
-      this.#faults.set(key, new ModelFault(kind, message, { retries }))
+      const { kind, message, ...spent } = line.fault
+      this.#faults.set(key, new ModelFault(kind, message, spent))
     }
     if (this.#faults.has(key)) throw this.#faults.get(key)
     this.#assertSameVersion(request)
@@ -99,9 +99,9 @@ export class Cassette implements ReplyStore {
   keepFault(request: StoredRequest, error: unknown): void {
     const kind = modelFaultKind(error)
     if (kind === undefined || kind === 'budget') return
-    const retries = error instanceof ModelFault ? error.retries : 0
+    const { retries = 0, usage = noTokens } = error instanceof ModelFault ? error : {}
     const message = this.#scrub(errorMessage(error))
-    this.#write(request, { fault: { kind, message, retries } })
+    this.#write(request, { fault: { kind, message, retries, usage } })
     this.#faults.set(request.key, error)
   }
 

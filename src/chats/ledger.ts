@@ -2,7 +2,7 @@
 import type { ModelCall, RoleUsage } from '../chat.js'
 import { Fault } from '../error.js'
 import { addUsage, charge, keepAccounts, noUsage, type UsageByRole } from './account.js'
-import { ModelFault, modelFaultKind } from './model-fault.js'
+import { ModelFault, modelFaultKind, noTokens } from './model-fault.js'
 
 /** Price of a model's tokens, per million, in one currency for all models of a run. */
 export interface Price {
@@ -83,8 +83,8 @@ export function openLedger({ prices = {}, budget = {} }: LedgerOptions = {}): Le
           return reply
         } catch (error) {
           if (modelFaultKind(error) === undefined) throw error
-          const retries = error instanceof ModelFault ? error.retries : 0
-          const one = { ...noUsage, calls: 1, failed: 1, retries, cost: price ? 0 : null }
+          const { retries = 0, usage = noTokens } = error instanceof ModelFault ? error : {}
+          const one = { ...usage, calls: 1, failed: 1, retries, cost: costOf(price, usage) }
           charge(role, one)
           if (!counted.has(Object(error))) add(role, one)
           counted.add(Object(error))

@@ -1,4 +1,5 @@
 /** Faults of a model call, with their kind, so that they can be counted apart and never become content. */
+import type { Usage } from '../chat.js'
 import { Fault, type FaultCode } from '../error.js'
 
 /** Every kind of fault of a model call. */
@@ -27,33 +28,44 @@ const codes: Readonly<Partial<Record<ModelFaultKind, FaultCode>>> = {
   budget: 'budget',
 }
 
+/** Whether the same request may be answered if sent again: never, once, or as often as retries are allowed. */
+export type Retryable = 'never' | 'once' | 'often'
+
 interface ModelFaultOptions {
-  /** Whether the same request may be answered if sent again. @default false */
-  readonly retryable?: boolean
+  /** @default 'never' */
+  readonly retryable?: Retryable
   /** How long the server asks to wait before the next request. */
   readonly retryAfterMs?: number | undefined
   /** Requests that were sent before the last one. @default 0 */
   readonly retries?: number
+  /** Tokens that were paid for. @default none */
+  readonly usage?: Usage
 }
+
+/** No tokens at all. */
+export const noTokens: Usage = Object.freeze({ promptTokens: 0, completionTokens: 0 })
 
 /** A failed call of a model. Without a `cause`: a server may repeat the key it was sent. */
 export class ModelFault extends Fault {
   readonly kind: ModelFaultKind
-  readonly retryable: boolean
+  readonly retryable: Retryable
   readonly retryAfterMs: number | undefined
   /** Requests that were sent before the last one. */
   readonly retries: number
+  /** Tokens that the failed call was charged, as far as its server said. */
+  readonly usage: Usage
 
   constructor(
     kind: ModelFaultKind,
     message: string,
-    { retryable = false, retryAfterMs, retries = 0 }: ModelFaultOptions = {},
+    { retryable = 'never', retryAfterMs, retries = 0, usage = noTokens }: ModelFaultOptions = {},
   ) {
     super(codes[kind] ?? 'model-unavailable', message)
     this.kind = kind
     this.retryable = retryable
     this.retryAfterMs = retryAfterMs
     this.retries = retries
+    this.usage = usage
   }
 }
 

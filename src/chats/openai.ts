@@ -42,10 +42,10 @@ function toFaultOf({ address, model, apiKey, apiKeyEnv }: ResolvedSettings, faul
     if (own instanceof ModelFault) return own
     const message = fullErrorMessage(own)
     if (own instanceof AttemptTimeout)
-      return new ModelFault('timeout', message, { retryable: true })
+      return new ModelFault('timeout', message, { retryable: 'often' })
     if (own instanceof OversizedReply) return new ModelFault('unparsable', message)
     if (own instanceof SyntaxError)
-      return new ModelFault('unparsable', `torn JSON: ${message}`, { retryable: true })
+      return new ModelFault('unparsable', `torn JSON: ${message}`, { retryable: 'often' })
     const { status, headers, code } = Object(own)
     const said =
       typeof code === 'string' && !message.includes(code) ? `${message} (${code})` : message
@@ -54,14 +54,14 @@ function toFaultOf({ address, model, apiKey, apiKeyEnv }: ResolvedSettings, faul
     })
   }
   return (error: unknown): ModelFault => {
-    const { kind, message, retryable, retryAfterMs } = kindOf(error)
+    const { kind, message, retryable, retryAfterMs, usage } = kindOf(error)
     const key = /^401|^403/.test(message)
       ? apiKey
         ? ` (its key is that of ${apiKeyEnv})`
         : ` (no key: the environment variable ${apiKeyEnv} is not set)`
       : ''
     const said = `${address} (model ${model}): ${safe(message)}${key}`
-    return new ModelFault(kind, said, { retryable, retryAfterMs })
+    return new ModelFault(kind, said, { retryable, retryAfterMs, usage })
   }
 }
 
@@ -180,8 +180,7 @@ function openModel<Prompt>(given: ModelSettings, { path, bodyOf, read }: Route<P
     }
     const limits = { ...settings, signal }
     const toFault = toFaultOf(settings, replies)
-    const { reply, retries } = await sendUntilAnswered(gate, limits, calls++, send, toFault)
-    return retries === 0 ? reply : { ...reply, retries }
+    return sendUntilAnswered(gate, limits, calls++, send, toFault)
   }
 }
 

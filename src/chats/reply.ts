@@ -1,7 +1,7 @@
 /** Parses a model server's reply. A separate module, so that zod is loaded only once a server has answered. */
 import { z } from 'zod'
-import type { ChatReply, ReplyTokens } from '../chat.js'
-import { ModelFault, type ModelFaultKind } from './model-fault.js'
+import type { ChatReply, ReplyTokens, Usage } from '../chat.js'
+import { ModelFault, type ModelFaultKind, type Retryable } from './model-fault.js'
 
 const Ids = z.array(z.number().int()).nullish()
 
@@ -45,14 +45,15 @@ const ErrorBody = z.object({
 })
 
 /** The kind that a status stands for, and whether the request may be sent again. */
-export function statusKind(status: number): {
+function statusKind(status: number): {
   readonly kind: ModelFaultKind
-  readonly retryable: boolean
+  readonly retryable: Retryable
 } {
-  if (status === 429) return { kind: 'rate-limited', retryable: true }
-  if (status >= 500 || [408, 409, 425].includes(status)) return { kind: 'server', retryable: true }
-  if (status === 413) return { kind: 'context-length', retryable: false }
-  return { kind: 'refused', retryable: false }
+  if (status === 429) return { kind: 'rate-limited', retryable: 'often' }
+  if (status >= 500 || [408, 409, 425].includes(status))
+    return { kind: 'server', retryable: 'often' }
+  if (status === 413) return { kind: 'context-length', retryable: 'never' }
+  return { kind: 'refused', retryable: 'never' }
 }
 
 const isContextLength = (said: string): boolean =>
@@ -70,10 +71,18 @@ export function serverFault(
   if (/insufficient_quota|billing/i.test(said)) return new ModelFault('refused', said)
   const bad = status === undefined || (status >= 400 && status < 500 && status !== 429)
   if (bad && isContextLength(said)) return new ModelFault('context-length', said)
-  if (status === undefined) return new ModelFault('server', said, { retryable: true })
+  if (status === undefined) return new ModelFault('server', said, { retryable: 'often' })
   const { kind, retryable } = statusKind(status)
   return new ModelFault(kind, said, { retryable, retryAfterMs })
 }
+
+/** The usage in a body of any other shape: an empty reply was paid for too. */
+const Paid = z.object({ usage: UsageCounts })
+
+const countsOf = (usage: z.infer<typeof UsageCounts>): Usage => ({
+  promptTokens: usage?.prompt_tokens ?? 0,
+  completionTokens: usage?.completion_tokens ?? 0,
+})
 
 const preview = (body: unknown): string | undefined =>
   (typeof body === 'string' ? body : JSON.stringify(body))?.slice(0, 200)
@@ -87,10 +96,12 @@ function unreadable(body: unknown, expected: string): ModelFault {
     const said = `a 200 with an error: ${message}${typeof code === 'string' ? ` (${code})` : ''}`
     return serverFault(status >= 400 && status < 600 ? status : undefined, said.slice(0, 300))
   }
-  // Nothing at all is a connection that broke off; anything else would come again.
-  const retryable = body === undefined || body === ''
+  // Nothing at all is a connection that broke off; anything else may well come again.
+  const retryable = body === undefined || body === '' ? 'often' : 'once'
+  const { data: paid } = Paid.safeParse(body)
   return new ModelFault('unparsable', `expected ${expected}, got ${preview(body) || 'nothing'}`, {
     retryable,
+    usage: countsOf(paid?.usage),
   })
 }
 
@@ -107,10 +118,7 @@ interface ReadChoice {
 function replyOf({ text, finish, usage, tokens }: ReadChoice): ChatReply {
   return {
     text,
-    usage: {
-      promptTokens: usage?.prompt_tokens ?? 0,
-      completionTokens: usage?.completion_tokens ?? 0,
-    },
+    usage: countsOf(usage),
     ...(finish === 'length' ? { cutOff: true } : {}),
     ...(Object.keys(tokens).length > 0 ? { tokens } : {}),
   }
@@ -127,7 +135,9 @@ export function readChatReply(body: unknown): ChatReply {
   const { message, finish_reason: finish, logprobs, token_ids: ids } = choice
   const text = message.content ?? (finish === 'length' ? '' : undefined)
   if (message.refusal && !text)
-    throw new ModelFault('refused', `the model declined: ${message.refusal.slice(0, 200)}`)
+    throw new ModelFault('refused', `the model declined: ${message.refusal.slice(0, 200)}`, {
+      usage: countsOf(data.usage),
+    })
   if (finish === 'content_filter')
     throw new ModelFault('refused', 'the server filtered the reply (finish_reason content_filter)')
   if (text === undefined)
@@ -194,7 +204,7 @@ export async function readStream(
       'unparsable',
       `the stream ended before the reply, at \`${text.slice(-80)}\``,
       {
-        retryable: true,
+        retryable: 'often',
       },
     )
   if (finish === 'content_filter')

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { addUsageByRole, charge, withAccount } from '../../src/chats/account.js'
 import { openLedger, usageLine } from '../../src/chats/ledger.js'
 import { ModelFault } from '../../src/chats/model-fault.js'
+import { openaiChat } from '../../src/chats/openai.js'
+import { chatServer, completion } from '../fixtures/chat-server.js'
 
 const reply = { text: 'No.', usage: { promptTokens: 100, completionTokens: 10 } }
 const answers = async () => reply
@@ -101,5 +103,25 @@ describe('an account', () => {
     })
     expect(addUsageByRole(of(1), of(null)).a?.cost).toBeNull()
     expect(addUsageByRole(of(1), of(2)).a?.cost).toBe(3)
+  })
+})
+
+test('tokens of replies that could not be read are counted, in a call that fails and in one that is answered', async () => {
+  const server = await chatServer(
+    completion(null),
+    completion(null),
+    completion(null),
+    completion('No.'),
+  )
+  const ledger = openLedger({ prices: { m: { input: 1, output: 1 } } })
+  const { baseURL } = server
+  const chat = ledger.meter('doctor', 'm', openaiChat({ model: 'm', baseURL, backoffMs: 2 }))
+  const messages = [{ role: 'user', content: 'Any fever?' }] as const
+  await expect(chat(messages)).rejects.toMatchObject({ kind: 'unparsable' })
+  await chat(messages)
+  server.close()
+  expect(ledger.used().doctor).toEqual({
+    ...{ calls: 2, failed: 1, retries: 2, promptTokens: 28, completionTokens: 12 },
+    cost: expect.closeTo(40 / 1e6, 12),
   })
 })

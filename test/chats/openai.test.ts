@@ -149,7 +149,7 @@ describe('openaiChat does not wait for ever', () => {
   })
 })
 
-describe('a 200 that is no completion is unreadable, and not tried again', () => {
+describe('a 200 that is no completion is unreadable, and tried once more', () => {
   test.each([
     ['text', (r: ServerResponse) => r.end('<html>gateway</html>')],
     ['no choices', json({ object: 'chat.completion' })],
@@ -160,7 +160,7 @@ describe('a 200 that is no completion is unreadable, and not tried again', () =>
   ])('%s', async (_, handler) => {
     const { chat, requests } = await serve(handler)
     await expect(chat()(messages)).rejects.toMatchObject({ code: 'model-unreadable' })
-    expect(requests).toHaveLength(1)
+    expect(requests).toHaveLength(2)
   })
 
   test('but a model cut off before its first word said nothing', async () => {
