@@ -1,4 +1,4 @@
-/** The chat model: a function from messages to a reply. `chats/` holds the implementations. */
+/** The language model: a function from messages, or from a prompt, to a reply. `chats/` holds the implementations. */
 
 /** Token counts of one call. */
 export interface Usage {
@@ -6,10 +6,41 @@ export interface Usage {
   readonly completionTokens: number
 }
 
-/** A chat model's reply. */
+/** Calls of a role's models, with their tokens and money. */
+export interface RoleUsage {
+  /** All calls, failed ones too. */
+  readonly calls: number
+  readonly failed: number
+  /** Requests beyond one per call. */
+  readonly retries: number
+  readonly promptTokens: number
+  readonly completionTokens: number
+  /** In the currency of the price table; null where a model has no price, which is not 0. */
+  readonly cost: number | null
+}
+
+/** The tokens of a reply, as far as the server gives them. */
+export interface ReplyTokens {
+  /** Ids of the reply's tokens. */
+  readonly ids?: readonly number[]
+  /** Ids of the tokens that the model read. */
+  readonly promptIds?: readonly number[]
+  /** log P of each token of the reply, natural logarithm. */
+  readonly logprobs?: readonly number[]
+}
+
+/** A model's reply. */
 export interface ChatReply {
   readonly text: string
   readonly usage: Usage
+  /** True where the limit of new tokens ended the reply. */
+  readonly cutOff?: true
+  /** Requests before the one that was answered; absent for none. */
+  readonly retries?: number
+  /** Present where ids or log-probs were asked for and the server gave some. */
+  readonly tokens?: ReplyTokens
+  /** True where an earlier call paid for this reply: the same question to the same model, asked again. */
+  readonly reused?: true
 }
 
 /** A message of a conversation. */
@@ -18,14 +49,40 @@ export interface Message {
   readonly content: string
 }
 
+/** A shape that a reply is to have. */
+export interface ReplyShape {
+  /** Letters, digits, `-` and `_`. */
+  readonly name: string
+  /** JSON Schema of the reply. */
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
 /** Settings of one call. */
 export interface ChatOptions {
   /** Sampling seed, passed on to servers that support it. */
   readonly seed?: number
   readonly temperature?: number
   readonly maxTokens?: number
+  /** Strings that end the reply; the reply is without them. */
+  readonly stop?: readonly string[]
+  /** Asks for JSON of this shape; the reply is not checked, see `askJson`. */
+  readonly json?: ReplyShape
+  /** Asks for the log-probs of the reply's tokens. */
+  readonly logprobs?: boolean
+  /** Asks for token ids, which vLLM gives and other servers may refuse. */
+  readonly tokenIds?: boolean
+  /** Called with each piece of the reply as it comes; the request is then streamed. */
+  readonly onText?: (piece: string) => void
+  /** Name and version of the prompt, as `chat-patient/1`: a recording of another version is not replayed. */
+  readonly prompt?: string
   readonly signal?: AbortSignal | undefined
 }
 
-/** A chat model. @throws Fault `model-unavailable` or `model-unreadable` */
-export type Chat = (messages: readonly Message[], options?: ChatOptions) => Promise<ChatReply>
+/** A model that is asked by a prompt of one kind. @throws Fault `model-unavailable`, `model-unreadable` or `budget` */
+export type ModelCall<Prompt> = (prompt: Prompt, options?: ChatOptions) => Promise<ChatReply>
+
+/** A chat model. */
+export type Chat = ModelCall<readonly Message[]>
+
+/** A completion model: it goes on with a text, or with tokens. */
+export type Complete = ModelCall<string | readonly number[]>

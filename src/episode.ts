@@ -1,5 +1,6 @@
 /** Episode: the record of one consultation. Facts only, no reward, so any reward can be computed later. */
 import type { DoctorView } from './case.js'
+import type { RoleUsage } from './chat.js'
 import type { Action, Language, Stop, Turn, TurnFacts } from './turn.js'
 
 /** A speaker of a consultation. Any of them may be a policy, a model, or rules. */
@@ -128,10 +129,15 @@ export interface Episode {
   readonly maxTurns: number
   readonly spent: { readonly money: number; readonly minutes: number }
   readonly budget: { readonly money: number; readonly minutes: number }
+  /**
+   * What the language models behind doctor, patient, examiner and judge used, by role; absent where none was metered. An
+   * answer that several episodes share counts in each.
+   */
+  readonly usage?: Readonly<Record<string, RoleUsage>>
 }
 
 /** Members of a finished episode that its env knows. */
-export type EpisodeEnd = Omit<Episode, 'id' | 'agent' | 'end'>
+export type EpisodeEnd = Omit<Episode, 'id' | 'agent' | 'end' | 'usage'>
 
 /**
  * Makes the episode of an env's last step. A stop by a limit (turns or budget) is a truncation, any other a termination.

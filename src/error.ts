@@ -14,6 +14,8 @@ export type FaultCode =
   | 'model-unavailable'
   /** A model's answer cannot be read. */
   | 'model-unreadable'
+  /** The run's own budget for models is spent; it stops, and can go on later. */
+  | 'budget'
   /** A user's patient, exam simulator or reward threw. */
   | 'component-failed'
   /** A checkpoint is damaged or belongs to another policy. */
@@ -42,12 +44,15 @@ export class Fault extends Error {
   }
 }
 
+/** Codes of faults after which no other episode would fare better. */
+const runFaults: readonly FaultCode[] = ['aborted', 'backend-lost', 'budget']
+
 /**
  * True for a fault of one episode, which is left out and counted while the others continue. False when the caller
- * aborted or the backend with the weights is lost.
+ * aborted, the backend with the weights is lost, or the budget for models is spent.
  */
 export const isEpisodeFault = (error: unknown): error is Fault =>
-  Fault.is(error) && error.code !== 'aborted' && error.code !== 'backend-lost'
+  Fault.is(error) && !runFaults.includes(error.code)
 
 /** The message of any thrown value. */
 export const errorMessage = (error: unknown): string =>

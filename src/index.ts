@@ -1,6 +1,6 @@
 /**
  * Bedside: a gym for medical consultations. The concepts and the verbs; everything else is in a subpath:
- * `bedside/cases`, `bedside/envs`, `bedside/agents`, `bedside/rewards`, `bedside/trainers`, `bedside/tinker`,
+ * `bedside/cases`, `bedside/envs`, `bedside/agents`, `bedside/models`, `bedside/rewards`, `bedside/trainers`, `bedside/tinker`,
  * `bedside/evaluation`, `bedside/knowledge`, `bedside/testing`.
  */
 export type { Agent, AgentContext, Grammar, Move } from './agent.js'

@@ -1,6 +1,7 @@
 /** Rollouts: `rollout` plays an env to the end with an agent; `play` plays and scores one case. */
 import { type Agent, type AnyAgent, agentFor, type Move } from './agent.js'
 import { type Case, graderView } from './case.js'
+import { withAccount } from './chats/account.js'
 import { type Env, ended } from './env.js'
 import { type Draw, type Episode, type EpisodeTurn, encodeDraw } from './episode.js'
 import { type Fault, isEpisodeFault, rethrowAsFault } from './error.js'
@@ -122,16 +123,20 @@ export async function play<Rewards extends RewardSet>(
   signal?.throwIfAborted()
   await using env = makeEnv()
   try {
-    const episode = await rollout(env, agentFor(agent, truth), {
-      seed: seeds.envSeed,
-      agentSeed: seeds.agentSeed,
-      options: { case: truth },
-      agentName,
-      ...(id === undefined ? {} : { id }),
-      signal,
+    const { result, usage } = await withAccount(async () => {
+      const episode = await rollout(env, agentFor(agent, truth), {
+        seed: seeds.envSeed,
+        agentSeed: seeds.agentSeed,
+        options: { case: truth },
+        agentName,
+        ...(id === undefined ? {} : { id }),
+        signal,
+      })
+      const scores = await scoreEpisode(episode, graderView(truth), rewards, { signal, step })
+      return { episode, scores }
     })
-    const scores = await scoreEpisode(episode, graderView(truth), rewards, { signal, step })
-    return { episode, scores }
+    if (Object.keys(usage).length === 0) return result
+    return { ...result, episode: { ...result.episode, usage } }
   } catch (error) {
     if (!isEpisodeFault(error) || signal?.aborted) throw error
     return error

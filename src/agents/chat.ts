@@ -28,7 +28,8 @@ export const chatDoctor =
     for (let attempt = 0; ; attempt++) {
       // 31 bits: some servers refuse a seed that is not a positive 32-bit integer.
       const drawn = fork(seed, 'chat', observation.turns.length, attempt) >>> 1
-      const { text } = await chat(messages, { seed: drawn, signal })
+      const prompt = `chat-doctor-${grammar.name}/1`
+      const { text } = await chat(messages, { seed: drawn, prompt, signal })
       const action = grammar.parse(text)
       if (action.kind !== 'invalid' || attempt >= maxRetries) return { action, text }
       messages = [

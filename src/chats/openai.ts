@@ -1,131 +1,215 @@
-/** Chat models behind OpenAI-compatible servers, with retries, timeouts and a concurrency limit. */
+/** Models behind OpenAI-compatible servers: chat and completions, with retries, deadlines and typed faults. */
 import type OpenAI from 'openai'
-import pLimit from 'p-limit'
-import type { Chat, ChatOptions, Message } from '../chat.js'
+import type { Chat, ChatOptions, ChatReply, Complete, Message, ReplyShape } from '../chat.js'
 import { Fault } from '../error.js'
-import { fullErrorMessage, retry } from '../platform/retry.js'
+import { fullErrorMessage } from '../platform/retry.js'
+import {
+  type AttemptLimits,
+  AttemptTimeout,
+  OversizedReply,
+  sendUntilAnswered,
+} from './attempts.js'
+import { gateOf } from './gate.js'
+import { ModelFault } from './model-fault.js'
+import { type ModelSettings, type ResolvedSettings, resolveSettings } from './settings.js'
 
-/** Server, model, and limits of its calls. */
-export interface OpenaiChatOptions {
-  readonly model: string
-  /** @default $OPENAI_BASE_URL, or https://api.openai.com/v1 */
-  readonly baseURL?: string
-  /** Environment variable with the API key; local servers need none. @default 'OPENAI_API_KEY' */
-  readonly apiKeyEnv?: string
-  /** Deadline of one attempt, from the request to the last byte of the reply. @default 60_000 */
-  readonly timeoutMs?: number
-  /** Retries after a connection error, a timeout, a 408, 409, 429 or 5xx. @default 3 */
-  readonly maxRetries?: number
-  /** Wait before the first retry; doubles each time, unless the server gives a delay. @default 500 */
-  readonly backoffMs?: number
-  /** Concurrent requests; the rest queue. @default 16 */
-  readonly concurrency?: number
-  readonly temperature?: number
-  readonly maxTokens?: number
+/** The wait that a response's headers ask for, in ms; undefined where they ask for none. */
+function retryAfter(headers: unknown): number | undefined {
+  if (!(headers instanceof Headers)) return undefined
+  const ms = Number.parseFloat(headers.get('retry-after-ms') ?? '')
+  if (Number.isFinite(ms) && ms >= 0) return ms
+  const given = headers.get('retry-after') ?? ''
+  const seconds = /^\s*[\d.]+\s*$/.test(given) ? Number.parseFloat(given) : Number.NaN
+  if (Number.isFinite(seconds)) return seconds * 1000
+  const until = Date.parse(given) - (performance.timeOrigin + performance.now())
+  return Number.isFinite(until) ? Math.max(0, until) : undefined
 }
 
-/** Delay before a retry of a failed request, from the server's headers where it sends them. */
-function retryDelay(error: unknown): 'never' | number | undefined {
-  if (Fault.is(error)) return 'never'
-  const { status, headers } = Object(error)
-  if (typeof status !== 'number') return undefined
-  if (status < 500 && ![408, 409, 429].includes(status)) return 'never'
-  const header = (name: string) =>
-    Number.parseFloat((headers instanceof Headers && headers.get(name)) || '')
-  const ms = header('retry-after-ms')
-  const seconds = header('retry-after')
-  const asked = Number.isFinite(ms) ? ms : seconds * 1000
-  if (!Number.isFinite(asked) || asked < 0) return undefined
-  // A server that asks for more than a minute is down for this run.
-  return asked > 60_000 ? 'never' : asked
+/** The error of a connection or of the transport, out of what the package wraps it in. */
+function ownError(error: unknown): unknown {
+  for (let at = error, depth = 0; at != null && depth < 4; depth++) {
+    if (at instanceof AttemptTimeout || at instanceof OversizedReply) return at
+    at = at instanceof Error ? at.cause : undefined
+  }
+  return error
 }
 
-/** The URL as it may be printed. @throws Fault `bad-input` for an invalid URL or one with credentials */
-function printableUrl(baseURL: string): string {
-  const url = URL.canParse(baseURL) ? new URL(baseURL) : undefined
-  if (url?.username || url?.password)
-    throw new Fault(
-      'bad-input',
-      `Expected a base URL without credentials (they belong in the environment), got one for \`${url.host}\``,
-    )
-  if (!url || !/^https?:$/.test(url.protocol))
-    throw new Fault('bad-input', `Expected an http(s) base URL, got \`${baseURL}\``)
-  return `${url.origin}${url.pathname}`.replace(/\/$/, '')
-}
-
-/** Turns the error of a body with invalid JSON into text that `readReply` refuses. */
-function asUnreadableBody(error: unknown): string {
-  if (error instanceof SyntaxError) return error.message
-  throw error
-}
-
-async function connect(apiKey: string, baseURL: string, timeout: number): Promise<OpenAI> {
-  const { default: Client } = await import('openai')
-  return new Client({ apiKey, baseURL, timeout, maxRetries: 0 })
-}
-
-/** The body of a request; `tokenLimit` is the server's name of the limit on new tokens. */
-function requestBody(
-  { model, temperature, maxTokens }: OpenaiChatOptions,
-  tokenLimit: string,
-  messages: readonly Message[],
-  options: ChatOptions,
-) {
-  const heat = options.temperature ?? temperature
-  const most = options.maxTokens ?? maxTokens
-  return {
-    model,
-    messages: messages.map(({ role, content }) => ({ role, content })),
-    ...(options.seed === undefined ? {} : { seed: options.seed }),
-    ...(heat === undefined ? {} : { temperature: heat }),
-    ...(most === undefined ? {} : { [tokenLimit]: most }),
+/** What failed, as a fault whose message names the server and the model and never holds the key. */
+function toFaultOf({ address, model, apiKey, apiKeyEnv }: ResolvedSettings, faults: ReplyModule) {
+  const safe = (said: string) => (apiKey ? said.replaceAll(apiKey, '[key]') : said)
+  const kindOf = (error: unknown): ModelFault => {
+    const own = ownError(error)
+    if (own instanceof ModelFault) return own
+    const message = fullErrorMessage(own)
+    if (own instanceof AttemptTimeout)
+      return new ModelFault('timeout', message, { retryable: 'often' })
+    if (own instanceof OversizedReply) return new ModelFault('unparsable', message)
+    if (own instanceof SyntaxError)
+      return new ModelFault('unparsable', `torn JSON: ${message}`, { retryable: 'often' })
+    const { status, headers, code } = Object(own)
+    const said =
+      typeof code === 'string' && !message.includes(code) ? `${message} (${code})` : message
+    return faults.serverFault(typeof status === 'number' ? status : undefined, said, {
+      retryAfterMs: retryAfter(headers),
+    })
+  }
+  return (error: unknown): ModelFault => {
+    const { kind, message, retryable, retryAfterMs, usage } = kindOf(error)
+    const key = /^401|^403/.test(message)
+      ? apiKey
+        ? ` (its key is that of ${apiKeyEnv})`
+        : ` (no key: the environment variable ${apiKeyEnv} is not set)`
+      : ''
+    const said = `${address} (model ${model}): ${safe(message)}${key}`
+    return new ModelFault(kind, said, { retryable, retryAfterMs, usage })
   }
 }
 
-/** An error of the server as a fault. It has no `cause`, because a server may echo the key in its message. */
-function toFault(error: unknown, server: string, apiKey: string): Fault {
-  if (Fault.is(error)) return error
-  const message = fullErrorMessage(error)
-  const safe = apiKey === 'none' ? message : message.replaceAll(apiKey, '[key]')
-  return new Fault('model-unavailable', `${server}: ${safe}`)
+type ReplyModule = typeof import('./reply.js')
+
+/** Members of the body that both kinds of request share. */
+function sharedBody(settings: ResolvedSettings, options: ChatOptions) {
+  const { model, temperature, topP, maxTokens, stop, body } = settings
+  const members = {
+    seed: options.seed,
+    temperature: options.temperature ?? temperature,
+    top_p: topP,
+    stop: options.stop ?? stop,
+    ...(options.tokenIds ? { return_token_ids: true } : {}),
+    ...(options.onText ? { stream: true, stream_options: { include_usage: true } } : {}),
+  }
+  const given = Object.entries(members).filter(([, value]) => value !== undefined)
+  const limit = options.maxTokens ?? maxTokens
+  return { model, ...Object.fromEntries(given), ...body, limit }
+}
+
+/** How each kind of server is told that JSON is wanted. */
+const replyFormats = {
+  schema: (shape: ReplyShape) => ({
+    response_format: { type: 'json_schema', json_schema: { ...shape, strict: true } },
+  }),
+  object: () => ({ response_format: { type: 'json_object' } }),
+  prompt: () => ({}),
+} as const
+
+const shapeInWords = ({ schema }: ReplyShape): Message => ({
+  role: 'user',
+  content: `Reply with one JSON object of this JSON Schema, and nothing else: ${JSON.stringify(schema)}`,
+})
+
+function chatBody(
+  settings: ResolvedSettings,
+  messages: readonly Message[],
+  options: ChatOptions,
+): object {
+  const { limit, ...shared } = sharedBody(settings, options)
+  const { json: form = 'schema', tokenLimit } = settings
+  const { json } = options
+  const asked = json && form !== 'schema' ? [...messages, shapeInWords(json)] : messages
+  return {
+    ...shared,
+    messages: asked.map(({ role, content }) => ({ role, content })),
+    ...(limit === undefined ? {} : { [tokenLimit]: limit }),
+    ...(options.logprobs ? { logprobs: true } : {}),
+    ...(json ? replyFormats[form](json) : {}),
+  }
+}
+
+function textBody(
+  settings: ResolvedSettings,
+  prompt: string | readonly number[],
+  options: ChatOptions,
+): object {
+  const { limit, ...shared } = sharedBody(settings, options)
+  return {
+    ...shared,
+    prompt,
+    ...(limit === undefined ? {} : { max_tokens: limit }),
+    ...(options.logprobs ? { logprobs: 0 } : {}),
+  }
+}
+
+/** The package's client with our transport; retries, limits of time and cancellation are ours. */
+async function connect({
+  apiKey = 'none',
+  baseURL,
+  headers,
+  timeoutMs,
+}: ResolvedSettings): Promise<OpenAI> {
+  const [{ default: Client }, { transport }] = await Promise.all([
+    import('openai'),
+    import('./transport.js'),
+  ])
+  return new Client({
+    ...{ apiKey, baseURL, maxRetries: 0, fetch: transport, defaultHeaders: headers },
+    // A sign to the server only; the transport keeps the time.
+    timeout: timeoutMs,
+    // It would print unreadable pieces of streams, which are faults of their own.
+    logLevel: 'off',
+  })
+}
+
+/** Options of the package's call that hand the limits on to the transport. */
+const withLimits = (attempt: AttemptLimits, streamed: boolean) =>
+  // The package passes members it does not know on to `fetch`.
+  ({ fetchOptions: { attempt, streamed } as object })
+
+/** One kind of request: its body, its route, and the reader of its reply. */
+interface Route<Prompt> {
+  readonly path: '/chat/completions' | '/completions'
+  readonly bodyOf: (settings: ResolvedSettings, prompt: Prompt, options: ChatOptions) => object
+  readonly read: (replies: ReplyModule, body: unknown) => ChatReply
+}
+
+let calls = 0
+
+function openModel<Prompt>(given: ModelSettings, { path, bodyOf, read }: Route<Prompt>) {
+  const settings = resolveSettings(given)
+  const gate = gateOf(settings.address)
+  let client: Promise<OpenAI> | undefined
+  return async (prompt: Prompt, options: ChatOptions = {}): Promise<ChatReply> => {
+    const { onText, signal } = options
+    client ??= connect(settings)
+    const [api, replies] = await Promise.all([client, import('./reply.js')])
+    const body = bodyOf(settings, prompt, options)
+    const send = async (attempt: AttemptLimits): Promise<ChatReply> => {
+      const more = withLimits(attempt, onText !== undefined)
+      if (!onText) return read(replies, await api.post<unknown>(path, { body, ...more }))
+      const pieces = await api.post<AsyncIterable<unknown>>(path, { body, stream: true, ...more })
+      return replies.readStream(pieces, onText)
+    }
+    const limits = { ...settings, signal }
+    const toFault = toFaultOf(settings, replies)
+    return sendUntilAnswered(gate, limits, calls++, send, toFault)
+  }
 }
 
 /**
- * A chat model behind an OpenAI-compatible server. The `openai` package is loaded with the first call.
- * The key comes from the environment and is sent only to `baseURL`.
- * @throws Fault `bad-input` for an invalid base URL; calls throw `model-unavailable`,
- *   `model-unreadable` (a 200 without a chat completion) or `aborted`
+ * A chat model behind an OpenAI-compatible server. The `openai` package is loaded with the first call. The key comes
+ * from the environment and is sent only to `baseURL`; all models of one server share its limits. A streamed reply that
+ * fails is asked for again from its start, so `onText` may hear its beginning twice.
+ * @throws Fault `bad-input` for a wrong base URL or a missing key; calls throw a {@link ModelFault} or Fault `aborted`
  */
-export function openaiChat(options: OpenaiChatOptions): Chat {
-  const {
-    model,
-    baseURL = process.env.OPENAI_BASE_URL || 'https://api.openai.com/v1',
-    apiKeyEnv = 'OPENAI_API_KEY',
-    timeoutMs = 60_000,
-    maxRetries = 3,
-    backoffMs = 500,
-    concurrency = 16,
-  } = options
-  const address = printableUrl(baseURL)
-  const apiKey = process.env[apiKeyEnv] || 'none'
-  const queue = pLimit(concurrency)
-  // OpenAI's own models require the new name, which not all other servers know.
-  const tokenLimit = address.includes('//api.openai.com') ? 'max_completion_tokens' : 'max_tokens'
-  let client: Promise<OpenAI> | undefined
-  let calls = 0
-  return async (messages, call = {}) => {
-    client ??= connect(apiKey, baseURL, timeoutMs)
-    const { chat } = await client
-    const request = requestBody(options, tokenLimit, messages, call)
-    const { readReply } = await import('./reply.js')
-    const ask = async (signal: AbortSignal) =>
-      readReply(address, await chat.completions.create(request, { signal }).catch(asUnreadableBody))
-    const key = calls++
-    const limits = { timeoutMs, maxRetries, backoffMs, key, signal: call.signal, queue }
-    try {
-      return await retry(ask, { ...limits, retryDelay: retryDelay })
-    } catch (error) {
-      throw toFault(error, `${address} (model ${model})`, apiKey)
-    }
+export const openaiChat = (settings: ModelSettings): Chat =>
+  openModel<readonly Message[]>(settings, {
+    path: '/chat/completions',
+    bodyOf: chatBody,
+    read: (replies, body) => replies.readChatReply(body),
+  })
+
+/** A completion model behind an OpenAI-compatible server: its prompt is text, or token ids. See {@link openaiChat}. */
+export function openaiCompletion(settings: ModelSettings): Complete {
+  const complete = openModel<string | readonly number[]>(settings, {
+    path: '/completions',
+    bodyOf: textBody,
+    read: (replies, body) => replies.readTextReply(body),
+  })
+  return async (prompt, options = {}) => {
+    if (options.json)
+      throw new Fault(
+        'bad-input',
+        'Expected a chat model for a reply in JSON, got a completion model',
+      )
+    return complete(prompt, options)
   }
 }

@@ -1,6 +1,8 @@
 /** Evaluates an agent on a task, and reports the floor, ceiling and bound of each score, in the shape of `evaluate --json`. */
 import type { Agent, AnyAgent } from '../agent.js'
 import { type Case, type GraderView, graderView } from '../case.js'
+import type { RoleUsage } from '../chat.js'
+import { modelFaultKind } from '../chats/model-fault.js'
 import type { Env } from '../env.js'
 import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
@@ -8,14 +10,6 @@ import { type Estimate, ratioEstimate, unitBounds, type ValueBounds } from './bo
 import { type Measures, type PlayedCase, playCases } from './play-cases.js'
 import type { Anchor, EvaluationSummary, ReferenceAnchor } from './summary.js'
 import { noAnchor, normalised, regret, summarise, toAnchor } from './summary.js'
-
-/** Model calls, tokens and cost of one role. */
-export interface RoleUsage {
-  readonly calls: number
-  readonly promptTokens: number
-  readonly completionTokens: number
-  readonly cost: number | null
-}
 
 /** Information gained on the true diagnosis after each turn, in nats; undefined if it cannot be computed. */
 export type InformationGain = (episode: Episode, truth: GraderView) => readonly number[] | undefined
@@ -69,6 +63,8 @@ export interface Evaluation extends EvaluationLabels, EvaluationSummary {
    */
   readonly questionEfficiency: Estimate
   readonly usage: Readonly<Record<string, RoleUsage>>
+  /** Cases lost to faults of the world, by kind (of a model's fault) or code; absent where none was lost. */
+  readonly faults?: Readonly<Record<string, number>>
 }
 
 /** Members of a task that its references need. */
@@ -146,6 +142,16 @@ function questionEfficiency(
   return ratioEstimate(pairs, seed)
 }
 
+function countFaults(played: readonly PlayedCase[]): Pick<Evaluation, 'faults'> {
+  const faults: Record<string, number> = {}
+  for (const { fault } of played) {
+    if (!fault) continue
+    const kind = modelFaultKind(fault) ?? fault.code
+    faults[kind] = (faults[kind] ?? 0) + 1
+  }
+  return Object.keys(faults).length === 0 ? {} : { faults }
+}
+
 /** Builds the report of played cases; without `references`, all numbers that need them are null. */
 export function buildEvaluation(
   played: readonly PlayedCase[],
@@ -176,6 +182,7 @@ export function buildEvaluation(
     },
     questionEfficiency: questionEfficiency(played, references?.information, labels.seed),
     usage,
+    ...countFaults(played),
   }
 }
 

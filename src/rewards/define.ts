@@ -10,7 +10,7 @@
  */
 import type { GraderView } from '../case.js'
 import type { Episode } from '../episode.js'
-import { errorMessage, Fault } from '../error.js'
+import { errorMessage, Fault, isEpisodeFault } from '../error.js'
 import type { Part, Reward, RewardContext, Score } from '../reward.js'
 import { notApplicable, ok, unavailable } from '../reward.js'
 import { checkTimeout, raceDeadline } from './deadline.js'
@@ -118,7 +118,7 @@ const isProgrammingError = (error: unknown): boolean =>
 function scoreAfterError(name: string, error: unknown, { signal }: RewardContext): Score {
   if (signal?.aborted || (error instanceof Error && contractErrors.has(error))) throw error
   if (Fault.is(error)) {
-    if (error.code === 'aborted') throw error
+    if (!isEpisodeFault(error)) throw error
     return partScore(name, unavailable(error.message))
   }
   const message = `reward ${name}: ${errorMessage(error)}`

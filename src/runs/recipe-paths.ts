@@ -15,7 +15,10 @@ export const partKeys = [
 export type PartKey = (typeof partKeys)[number]
 
 /** Recipe keys whose value is always a path. */
-const fileKeys = ['cases.file', 'policy.model', 'training.sft.demonstrations', 'init'] as const
+const fileKeys = [
+  ...(['cases.file', 'policy.model', 'training.sft.demonstrations', 'init'] as const),
+  'models.cassette.file',
+] as const
 
 /** A path in a recipe, and the keys and indices that lead to it. */
 export interface RecipePath {

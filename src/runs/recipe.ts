@@ -7,6 +7,13 @@ import { firstLines } from '../platform/bounded-list.js'
 import { maxSeed } from '../seed.js'
 import { expectedPart, isModule, type PartKind } from '../tasks/modules.js'
 import { partNames } from '../tasks/parts.js'
+import {
+  Models,
+  mayBeKey,
+  modelPath,
+  modelProblems,
+  renameModelKeys,
+} from './models/recipe-models.js'
 import { backendNames } from './own-backends.js'
 import { type PartKey, pathFrom, recipePaths } from './recipe-paths.js'
 import {
@@ -92,6 +99,8 @@ const Fields = z
         exams: z.array(z.string()).min(1).optional(),
       })
       .prefault({}),
+    /** Language models of the roles, with prices, budget and cassette. */
+    models: Models.optional(),
     /** A reward's name, or a module that exports `reward`. */
     reward: z.string().default('default'),
     /** Backend: `embedded`, `sidecar`, a registered name, or a module that exports `backend`. */
@@ -185,11 +194,15 @@ function checkRecipe(
   // Names in a stored recipe may be registered later, or never be needed.
   if (parsed.success && schema === StoredRecipe) return parsed.data
   const problems = parsed.success
-    ? [...partProblems(parsed.data, agents), ...idleProblems(parsed.data, allDefaults())]
+    ? [
+        ...partProblems(parsed.data, agents),
+        ...modelProblems(parsed.data),
+        ...idleProblems(parsed.data, allDefaults()),
+      ]
     : recipeProblems(Fields, parsed.error, raw)
   if (parsed.success && problems.length === 0) return parsed.data
   const lines = problems.map(({ path, expected }) => {
-    const got = JSON.stringify(valueAt(raw, path))
+    const got = mayBeKey(path) ? '[hidden]' : JSON.stringify(valueAt(raw, path))
     return `${placeOf(path)}: ${path.join('.') || 'recipe'}: ${expected}, got \`${got}\``
   })
   throw new Fault('bad-input', firstLines(lines).join('\n'))
@@ -227,6 +240,7 @@ export function parseRecipe(
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: true })
   const wrong = document.errors[0] ?? document.warnings[0]
   if (wrong) throw new Fault('bad-input', `${source}: ${wrong.message}`)
+  renameModelKeys(document)
   if (folder !== undefined) resolvePaths(document, folder)
   for (const override of overrides) {
     const at = override.indexOf('=')
@@ -234,8 +248,10 @@ export function parseRecipe(
     const value = parseDocument(override.slice(at + 1))
     if (value.errors[0])
       throw new Fault('bad-input', `--set ${override}: ${value.errors[0].message}`)
-    document.setIn(override.slice(0, at).split('.'), value.toJS())
+    document.setIn(modelPath(override.slice(0, at).split('.')), value.toJS())
   }
+  // A value from `--set` may hold keys of its own.
+  renameModelKeys(document)
   const raw: unknown = document.toJS() ?? {}
   const placeOf = (path: readonly (string | number)[]) => {
     // A value from `--set` has no line.

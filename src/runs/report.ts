@@ -1,5 +1,6 @@
 /** Summary of a training run: report, best evaluation, early-stopping state. */
 import type { Backend } from '../backend.js'
+import type { UsageByRole } from '../chats/account.js'
 import type { Evaluation } from '../evaluation/evaluate.js'
 import type { HeldOutMetrics, StepMetrics } from '../trainers/events.js'
 import type { RunDirectory } from './open-directory.js'
@@ -25,6 +26,8 @@ export interface TrainingReport {
     readonly checkpoint: string
   }
   readonly timing: { readonly seconds: number }
+  /** What the language models of patient, examiner and judge used, by role; absent where there were none. */
+  readonly usage?: UsageByRole
   /** What did not hold on the backend's machine, in sentences; absent where all did. */
   readonly notes?: readonly string[]
 }
@@ -86,8 +89,9 @@ export function trainingReport(
     heldOut,
     before,
     seconds,
+    usage = {},
     notes = [],
-  }: Pick<TrainingReport, 'heldOut' | 'before' | 'notes'> & { seconds: number },
+  }: Pick<TrainingReport, 'heldOut' | 'before' | 'usage' | 'notes'> & { seconds: number },
 ): TrainingReport {
   const steps = lastStep(directory, training.steps)
   const checkpoint = directory.checkpoint(steps)
@@ -103,6 +107,7 @@ export function trainingReport(
       ? { ...best, checkpoint: directory.best }
       : { step: steps, accuracy: null, checkpoint },
     timing: { seconds },
+    ...(Object.keys(usage).length > 0 && { usage }),
     ...(notes.length > 0 && { notes }),
   }
 }

@@ -24,6 +24,7 @@ import { lastCheckpoint, readStoredRecipe } from './directory.js'
 import { assertSameInputs, hashInputs } from './inputs.js'
 import { lockRun } from './lock.js'
 import { runLoop, type TrainingStep } from './loops.js'
+import { openTrainingModels, type TrainingModels } from './models/training-models.js'
 import { openRunDirectory, type RunDirectory } from './open-directory.js'
 import { assertPartsGiven, givenParts, type OwnParts } from './own-parts.js'
 import { ownPartNames, type Recipe, type RecipeInput, resolveRecipe } from './recipe.js'
@@ -51,6 +52,7 @@ interface TrainingRun {
   readonly curriculum: Curriculum
   readonly backend: Backend
   readonly directory: RunDirectory
+  readonly models: TrainingModels
   readonly events: TrainingEmitter
   readonly signal: AbortSignal | undefined
   readonly references: References
@@ -103,7 +105,8 @@ async function trainOnce(
   const started = performance.now()
   const seconds = () => (performance.now() - started) / 1000
   // Before the directory is made, so that an invalid recipe leaves none behind.
-  const { task, curriculum } = await openTask(recipe, parts)
+  await using models = await openTrainingModels(recipe, out)
+  const { task, curriculum } = await openTask(recipe, { ...models.parts, ...parts })
   const onStatus = (line: string) => void events.emit('backend-status', line)
   await using lock = await lockRun(out)
   if (lock.takenOver !== undefined) onStatus(lock.takenOver)
@@ -117,7 +120,7 @@ async function trainOnce(
   const directory = await openRunDirectory(out, recipe)
   const references = await evaluateReferences(task, { seed: recipe.seed, signal })
   const run: TrainingRun = {
-    ...{ recipe, task, curriculum, backend, directory },
+    ...{ recipe, task, curriculum, backend, directory, models },
     ...{ events, signal, references, seconds, onStep },
   }
   const before = assertAnyScored(await playHeldOut(run, { signal }))
@@ -140,6 +143,7 @@ async function finishRun(run: TrainingRun, before: readonly PlayedCase[]): Promi
     heldOut: summariseHeldOut(run, after),
     before: summariseHeldOut(run, before),
     seconds: run.seconds(),
+    usage: run.models.used(),
     notes: backend.capabilities.notes ?? [],
   })
   await directory.writeReport(report)
@@ -206,6 +210,7 @@ async function runSteps(run: TrainingRun): Promise<void> {
       begun: groupsBegun(directory),
       afterStep: async (made) => {
         await keepStep(run, made)
+        events.emit('models-used', run.models.used())
         ;[finished, version] = [made.step, backend.policyVersion]
         const stops = (await run.onStep?.(made)) === 'stop' || hasStalled(directory, recipe)
         const due = isDue(recipe, made.step, recipe.training.checkpointEvery)

@@ -104,6 +104,19 @@ const EpisodeSchema: z.ZodType<Episode> = z.strictObject({
   maxTurns: z.number(),
   spent: z.strictObject({ money: z.number(), minutes: z.number() }),
   budget: z.strictObject({ money: Limit, minutes: Limit }),
+  usage: z
+    .record(
+      z.string(),
+      z.strictObject({
+        calls: z.number(),
+        failed: z.number(),
+        retries: z.number(),
+        promptTokens: z.number(),
+        completionTokens: z.number(),
+        cost: z.number().nullable(),
+      }),
+    )
+    .exactOptional(),
 })
 
 const ScoreSchema: z.ZodType<Score> = z.strictObject({

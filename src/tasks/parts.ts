@@ -1,5 +1,7 @@
 /** Resolves patients, examination simulators and agents by name or module, for recipes, flags and `task()`. */
 import type { AnyAgent } from '../agent.js'
+import type { Chat } from '../chat.js'
+import type { Role } from '../episode.js'
 import type { ExamSimulator } from '../exam.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
@@ -20,10 +22,12 @@ import {
 } from './modules.js'
 import { knownRewardNames } from './reward-modules.js'
 
-/** Inputs of a registered part's factory: the task's knowledge (of its clinic) and language. */
+/** Inputs of a registered part's factory: the task's knowledge (of its clinic), language and models. */
 export interface PartInputs {
   readonly knowledge: Knowledge
   readonly language: Language
+  /** Chat models by role, where the task has some: those of a recipe's `models`. */
+  readonly chats?: Readonly<Partial<Record<Role, Chat>>>
 }
 
 /** Inputs of a registered agent's factory. */
@@ -53,7 +57,7 @@ export interface NamedRoles {
 /** One simulator or several, each a function, a registered name or a module. */
 export type ExamsOption = string | ExamSimulator | readonly (string | ExamSimulator)[]
 
-/** Names of built-in patients; `chat` needs the command line's model. */
+/** Names of built-in patients; `chat` needs a model, which a recipe or the command line names. */
 const patientNames = ['rule', 'record', 'chat']
 
 const patients = partRegistry<MakePatient>('patient', patientNames)
@@ -74,7 +78,7 @@ export const registerAgent = (name: string, make: MakeAgent): void => agents.reg
 /** Names that a recipe may give to a part; some fit only some cases. */
 export const partNames = (kind: Exclude<PartKind, 'backend'>): readonly string[] =>
   ({
-    patient: ['rule', 'record', ...patients.names()],
+    patient: [...patientNames, ...patients.names()],
     exams: ['record', ...simulators.names()],
     reward: knownRewardNames(),
     agent: [...agentNames.filter((name) => name !== 'chat' && name !== 'human'), ...agents.names()],

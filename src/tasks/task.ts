@@ -8,6 +8,7 @@ import { type TierName, tiers } from '../knowledge/tiers.js'
 import type { Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
 import { asReward, type RewardFunction } from '../rewards/define.js'
+import type { Judge } from '../rewards/judges/judge.js'
 import type { NamedRewardOptions } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
 import { partialCredit } from '../rewards/outcome/partial-credit.js'
@@ -43,6 +44,10 @@ export interface TaskOptions extends CaseOptions {
   readonly minutes?: number
   /** A reward or a bare function, its name, or a module that exports `reward`. @default 'default' */
   readonly reward?: string | RewardFunction
+  /** The judge of judged rewards. @default the rule judge, except where a release has a rule of its own */
+  readonly judge?: Judge
+  /** Chat models by role, for registered patients and exam simulators that need one. */
+  readonly chats?: PartInputs['chats']
   /** A patient, its name, or a module that exports `patient`. @default 'rule', or 'record' for recorded dialogues */
   readonly patient?: string | Patient
   /** One exam simulator or several; the first that knows an order carries it out. @default 'record'; none for recorded dialogues */
@@ -127,10 +132,13 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
     roles: named,
     ...kind
   } = createTaskKind(cases, inputs, options)
-  const roles = await resolveRoles(options, inputs, named)
+  const { chats } = options
+  const roles = await resolveRoles(options, { ...inputs, ...(chats ? { chats } : {}) }, named)
   const formulary = formularyOf(knowledge)
   const knobs = cases ? casesTier(cases) : tiers[tier]
-  const reward = await resolveTaskReward(options.reward, { formulary, knowledge, tier: knobs })
+  const { judge } = options
+  const grading = { formulary, knowledge, tier: knobs, ...(judge ? { judge } : {}) }
+  const reward = await resolveTaskReward(options.reward, grading)
   const { actionSpace } = kind
   const known = { ...kind.agents, ...registeredAgents({ knowledge, language, actionSpace }) }
   const agents = { ...known, ...(await resolveOwnAgents(options.agents ?? {}, known)) }

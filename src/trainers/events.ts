@@ -1,6 +1,7 @@
 /** Training events and step metrics: noun-first, typed, on an eventemitter3 emitter. */
 import { EventEmitter } from 'eventemitter3'
 import type { StepReport } from '../backend.js'
+import type { UsageByRole } from '../chats/account.js'
 import type { Group } from '../group.js'
 
 /** Metrics of one training step: a line of `metrics.jsonl`. */
@@ -58,6 +59,8 @@ export interface TrainingEvents {
   'checkpoint-saved': (folder: string, step: number) => void
   /** A line for people: a backend's slow operation, or a lock that was taken over. */
   'backend-status': (line: string) => void
+  /** What the language models of the run used so far, by role, after each step. */
+  'models-used': (usage: UsageByRole) => void
   /** A fault of the world that made a consultation or its score unavailable. */
   'fault-met': (fault: Error, where: string) => void
 }

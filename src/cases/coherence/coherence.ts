@@ -54,10 +54,7 @@ function contradiction(
 }
 
 /** Whether a disease of the patient, or another finding's state, accounts for a finding. */
-function isExplained(
-  { state, diseases }: CaseReading,
-  definition: FindingDefinition,
-): boolean {
+function isExplained({ state, diseases }: CaseReading, definition: FindingDefinition): boolean {
   const { id, given } = definition
   const above = parentOf(definition)
   const lists = (one: string): boolean =>

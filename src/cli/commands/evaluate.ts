@@ -3,6 +3,8 @@ import { setMaxListeners } from 'node:events'
 import { basename } from 'node:path'
 import type { AnyAgent } from '../../agent.js'
 import type { Case } from '../../case.js'
+import type { UsageByRole } from '../../chats/account.js'
+import { usageLine } from '../../chats/ledger.js'
 import { Fault } from '../../error.js'
 import { assertAnyScored } from '../../evaluation/any-scored.js'
 import {
@@ -10,15 +12,16 @@ import {
   type Evaluation,
   evaluateReferences,
   type References,
-  type RoleUsage,
 } from '../../evaluation/evaluate.js'
 import { type PlayedCase, playCases } from '../../evaluation/play-cases.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { evaluationText } from '../print/evaluation-text.js'
 import { reportStop } from '../print/failure.js'
 import { commandLine, numberText, output, type Terminal } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
 import { type EvaluationArchive, openArchive, planModules, readPlan } from './evaluation-archive.js'
+import { isPaid, layModels } from './play-models.js'
 import type { DoctorFlags, PlayPlan, PlaySession } from './play-plan.js'
 import { createPlan, openPlaySession, planCases } from './play-plan.js'
 import { runFolder } from './run-folder.js'
@@ -86,15 +89,16 @@ function createFaultGuard(count: number, concurrency: number) {
   }
 }
 
-/** Creates the progress note: mean accuracy so far, over consultations that have one. */
-function runningAccuracy(): (played: PlayedCase) => string {
+/** Creates the progress note: mean accuracy so far, over consultations that have one, and what the models used. */
+function runningNote(usage: () => UsageByRole): (played: PlayedCase) => string {
   let right = 0
   let judged = 0
   return ({ scores }) => {
     const total = scores?.accuracy.total ?? null
     if (total !== null) judged++
     right += total ?? 0
-    return `accuracy ${numberText(judged > 0 ? right / judged : null, 2)}`
+    const accuracy = `accuracy ${numberText(judged > 0 ? right / judged : null, 2)}`
+    return [accuracy, usageLine(usage())].filter(Boolean).join(' · ')
   }
 }
 
@@ -114,7 +118,7 @@ interface EvaluationSession {
 async function playRest(
   { plan, stage, doctor, cases, archive, flags, played }: EvaluationSession,
   terminal: Terminal,
-): Promise<Readonly<Record<string, RoleUsage>>> {
+): Promise<UsageByRole> {
   const { task } = stage
   const rest = cases.filter(({ id }) => !archive?.done.has(id))
   const from = cases.length - rest.length
@@ -129,7 +133,7 @@ async function playRest(
     total: cases.length,
     from,
   })
-  const accuracy = runningAccuracy()
+  const note = runningNote(stage.usage)
   try {
     await playCases({
       ...{ cases: rest, makeEnv: task.makeEnv, measures: task.measures },
@@ -138,7 +142,7 @@ async function playRest(
         played.push(one)
         archive?.keep(one)
         guard.see(one)
-        bar.update(from + played.length, accuracy(one))
+        bar.update(from + played.length, note(one))
       },
     })
     guard.signal.throwIfAborted()
@@ -213,8 +217,8 @@ async function openSessionArchive(
   { plan, stage, cases }: Pick<EvaluationSession, 'plan' | 'stage' | 'cases'>,
 ): Promise<EvaluationArchive | undefined> {
   // With a paid chat model, episodes are kept from the first on.
-  const paid = plan.agent === 'chat' || plan.patient === 'chat'
-  const folder = resume ?? out ?? (paid ? runFolder(`evaluate-${basename(plan.agent)}`) : undefined)
+  const folder =
+    resume ?? out ?? (isPaid(plan) ? runFolder(`evaluate-${basename(plan.agent)}`) : undefined)
   if (folder === undefined) return undefined
   return openArchive(folder, plan, { cases, measures: stage.task.measures })
 }
@@ -225,7 +229,8 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
   const out = output(terminal, flags)
   const plan = await readOrCreatePlan(flags)
   const { baseUrl, concurrency } = flags
-  const played = baseUrl === undefined ? plan : { ...plan, baseUrl }
+  const laid = flags.resume === undefined ? plan.recipe : layModels(plan.recipe, flags.set)
+  const played = { ...plan, recipe: laid, ...withoutUndefined({ baseUrl }) }
   await using stage = await openPlaySession(played, { concurrency })
   const cases = planCases(plan, stage.task)
   const { file } = plan.recipe.cases

@@ -5,11 +5,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { parse, stringify } from 'yaml'
 import { z } from 'zod'
 import { type Case, graderView } from '../../case.js'
+import { addUsageByRole, type UsageByRole } from '../../chats/account.js'
 import { Fault, rethrowAsFault } from '../../error.js'
-import type { RoleUsage } from '../../evaluation/evaluate.js'
 import type { Measures, PlayedCase } from '../../evaluation/play-cases.js'
 import { scoreEpisode } from '../../reward.js'
 import { lockRun, type RunLock } from '../../runs/lock.js'
+import { readUsage, writeUsage } from '../../runs/models/usage-file.js'
 import { assertTrustedModules, recipeModules } from '../../runs/own-parts.js'
 import { StoredRecipe } from '../../runs/recipe.js'
 import { pathFrom, pathIn, readFrom, storedIn } from '../../runs/recipe-paths.js'
@@ -31,17 +32,6 @@ const PlanFile = z.strictObject({
   questionsOnly: z.boolean().exactOptional(),
   recipe: StoredRecipe,
 })
-
-const UsageFile = z.record(
-  z.string(),
-  z.strictObject({
-    calls: z.number(),
-    promptTokens: z.number(),
-    completionTokens: z.number(),
-    cost: z.number().nullable(),
-  }),
-)
-type StoredUsage = Readonly<Record<string, RoleUsage>>
 
 const planName = 'evaluation.yaml'
 const episodesName = 'episodes.jsonl'
@@ -71,16 +61,6 @@ async function readDone(
   }
   return done
 }
-
-const addUsage = (before: StoredUsage, now: StoredUsage): StoredUsage =>
-  Object.fromEntries(
-    Object.keys({ ...before, ...now }).map((role) => {
-      const sum = (key: 'calls' | 'promptTokens' | 'completionTokens') =>
-        (before[role]?.[key] ?? 0) + (now[role]?.[key] ?? 0)
-      const [calls, promptTokens] = [sum('calls'), sum('promptTokens')]
-      return [role, { calls, promptTokens, completionTokens: sum('completionTokens'), cost: null }]
-    }),
-  )
 
 /** A plan with each path of its flags replaced; an agent that is a run begins with a dot or is absolute. */
 function withFlagPaths(plan: PlayPlan, replace: (file: string) => string): PlayPlan {
@@ -154,11 +134,6 @@ export async function readPlan(folder: string, trust: boolean): Promise<PlayPlan
   return plan
 }
 
-async function readUsage(path: string): Promise<StoredUsage> {
-  const text = await readFile(path, 'utf8').catch(() => '{}')
-  return UsageFile.catch({}).parse(JSON.parse(text))
-}
-
 /** Opens a file for appending lines in the order given. */
 async function openAppender(path: string) {
   const file = await open(path, 'a')
@@ -205,9 +180,8 @@ async function openLocked(
   lock: RunLock,
 ) {
   let kept = await holdsPlan(folder, plan)
-  const usagePath = join(folder, 'usage.json')
   const done = await readDone(join(folder, episodesName), cases, measures)
-  const usage = await readUsage(usagePath)
+  const usage = await readUsage(folder)
   await mkdir(folder, { recursive: true })
   if (!kept) await writeFileAtomically(join(folder, planName), stringify(storedPlan(folder, plan)))
   const episodes = await openAppender(join(folder, episodesName))
@@ -225,12 +199,10 @@ async function openLocked(
       episodes.add(`${JSON.stringify(line)}\n`)
     },
     /** Waits for pending writes; returns the token usage of this and earlier sittings. */
-    async close(now: StoredUsage): Promise<StoredUsage> {
-      const all = addUsage(usage, now)
+    async close(now: UsageByRole): Promise<UsageByRole> {
       await episodes.close()
       if (!kept) await removeUnused(folder)
-      else if (Object.keys(all).length > 0)
-        await writeFileAtomically(usagePath, `${JSON.stringify(all)}\n`)
+      const all = kept ? await writeUsage(folder, usage, now) : addUsageByRole(usage, now)
       await lock[Symbol.asyncDispose]()
       return all
     },

@@ -5,18 +5,15 @@ import type { Case } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
 import type { Chat } from '../../chat.js'
-import { meterChat } from '../../chats/meter-chat.js'
-import { openaiChat } from '../../chats/openai.js'
-import { chatPatient } from '../../envs/patients/chat.js'
 import { rulePatient } from '../../envs/patients/rule.js'
 import { Fault } from '../../error.js'
-import type { RoleUsage } from '../../evaluation/evaluate.js'
 import { clinic, type Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import { type Persona, parsePersona } from '../../persona.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { recipeGrammar } from '../../runs/backends.js'
 import { readStoredRecipe } from '../../runs/directory.js'
+import { openRoleModels } from '../../runs/models/role-models.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { selectionCount, taskOf } from '../../runs/task-of-recipe.js'
 import { baseRecipe, openTrained, trainedAt } from '../../runs/trained.js'
@@ -26,6 +23,7 @@ import { resolveAgent } from '../../tasks/parts.js'
 import type { Task, TaskOptions } from '../../tasks/task.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { rethrowRangeError } from '../print/failure.js'
+import { layModels, modelAssignments, patientName, playModels } from './play-models.js'
 import { isSamePlace } from './run-folder.js'
 
 /** Flags that choose the doctor, the patient, the exams and the reward. */
@@ -39,6 +37,8 @@ export interface DoctorFlags {
   readonly persona?: string
   readonly baseUrl?: string
   readonly model?: string
+  /** `models.…=value` assignments, laid over the recipe. */
+  readonly set?: readonly string[]
   readonly reward?: string
   readonly maxTurns?: number
   readonly questionsOnly?: boolean
@@ -46,7 +46,8 @@ export interface DoctorFlags {
 }
 
 /** Everything that determines a consultation or evaluation, serialisable. */
-export interface PlayPlan extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'trust'> {
+export interface PlayPlan
+  extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'set' | 'trust'> {
   readonly agent: string
   /** `all`: every case of a file, or generated cases of both splits. */
   readonly split: 'train' | 'heldout' | 'all'
@@ -63,7 +64,7 @@ export async function createPlan(
   const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
   const { seed, lang, reward, maxTurns, questionsOnly, tier } = flags
   const { count, file: caseFile } = flags.cases ?? {}
-  const base = await baseRecipe(flags)
+  const base = layModels(await baseRecipe(flags), modelAssignments(flags))
   const { file, ...generated } = base.cases
   const recipe: Recipe = {
     ...base,
@@ -90,13 +91,6 @@ export const clinicKnowledge = async (
   place = '--clinic',
 ): Promise<Knowledge> =>
   groups ? rethrowRangeError(place, () => clinic(loadKnowledge(), groups)) : loadKnowledge()
-
-/** Opens the chat model of a role, with usage metering; `concurrency` requests at most are under way. */
-function openChat({ baseUrl, model }: PlayPlan, flag: string, concurrency: number | undefined) {
-  if (model === undefined)
-    throw new Fault('bad-input', `--model: expected the name of a chat model for ${flag}, got none`)
-  return meterChat(openaiChat({ model, ...withoutUndefined({ baseURL: baseUrl, concurrency }) }))
-}
 
 /** Opens the plan's agent: one of the task's, a module's, a chat model, or a trained policy. */
 async function doctorOf(
@@ -157,10 +151,11 @@ async function readPlanCases(
 }
 
 /** Persona of the plan. @throws Fault `bad-input` where the patient is not the rule patient */
-function planPersona({ persona, patient, recipe }: PlayPlan): Persona | undefined {
+function planPersona(plan: PlayPlan): Persona | undefined {
+  const { persona } = plan
   if (persona === undefined) return undefined
   const parsed = parsePersona(persona)
-  const named = patient ?? recipe.env.patient ?? 'rule'
+  const named = patientName(plan) ?? 'rule'
   if (named !== 'rule')
     throw new Fault('bad-input', `--persona: expected the rule patient, got \`--patient ${named}\``)
   return parsed
@@ -185,9 +180,7 @@ export async function openPlaySession(
   } = {},
 ) {
   const { recipe } = plan
-  const patient =
-    plan.patient === 'chat' ? openChat(plan, '--patient chat', concurrency) : undefined
-  const chat = plan.agent === 'chat' ? openChat(plan, '--agent chat', concurrency) : undefined
+  const models = openRoleModels(playModels(plan), concurrency)
   const knowledge = await clinicKnowledge(recipe.cases.clinic)
   const persona = planPersona(plan)
   const own = await readPlanCases(plan)
@@ -199,9 +192,7 @@ export async function openPlaySession(
   const task = await taskOf(recipe, {
     ...own,
     ...withoutUndefined({ whole, patient: plan.patient, exams: plan.exams }),
-    ...(patient
-      ? { patient: chatPatient({ chat: patient.chat, knowledge: loadKnowledge() }) }
-      : {}),
+    ...withoutUndefined({ patient: models.patient, judge: models.judge, chats: models.chats }),
     ...(persona ? { patient: rulePatient({ knowledge, persona }) } : {}),
   })
   const opened: AsyncDisposable[] = []
@@ -209,15 +200,14 @@ export async function openPlaySession(
   return {
     task,
     /** Opens the plan's doctor. */
-    openDoctor: async (): Promise<AnyAgent> => human ?? doctorOf(plan, task, chat?.chat, keep),
+    openDoctor: async (): Promise<AnyAgent> =>
+      human ?? doctorOf(plan, task, models.chats.doctor, keep),
     async [Symbol.asyncDispose]() {
       for (const one of opened.splice(0)) await one[Symbol.asyncDispose]()
+      models[Symbol.dispose]()
     },
-    /** Token usage of chat models so far, by role. */
-    usage: (): Readonly<Record<string, RoleUsage>> => ({
-      ...(chat ? { doctor: { ...chat.used(), cost: null } } : {}),
-      ...(patient ? { patient: { ...patient.used(), cost: null } } : {}),
-    }),
+    /** What the language models used so far, by role. */
+    usage: models.ledger.used,
   }
 }
 

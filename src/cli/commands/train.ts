@@ -1,5 +1,6 @@
 /** `bedside train`: trains by a recipe and flags into a run directory. */
 import { stringify } from 'yaml'
+import { usageLine } from '../../chats/ledger.js'
 import { Fault, rethrowAsFault } from '../../error.js'
 import { lastCheckpoint, readRecipe, recipeOfRun } from '../../runs/directory.js'
 import { recipeModules } from '../../runs/own-parts.js'
@@ -77,9 +78,14 @@ function followTraining(
   })
   events.on('backend-status', tell)
   let heldOut: HeldOutMetrics | undefined
+  let used = ''
+  events.on('models-used', (usage) => {
+    used = usageLine(usage)
+  })
   const note = ({ reward, accuracy }: StepMetrics): string => {
     const tested = heldOut ? ` · held-out accuracy ${numberText(heldOut.accuracy, 2)}` : ''
-    return `reward ${numberText(reward, 2)} · accuracy ${numberText(accuracy, 2)}${tested}`
+    const spent = used === '' ? '' : ` · ${used}`
+    return `reward ${numberText(reward, 2)} · accuracy ${numberText(accuracy, 2)}${tested}${spent}`
   }
   events.on('held-out-scored', (metrics) => {
     heldOut = metrics

@@ -131,7 +131,15 @@ export const addDoctorFlags = (command: Command): Command =>
       '--base-url <URL>',
       'of an OpenAI-compatible server (default: $OPENAI_BASE_URL); the key is $OPENAI_API_KEY',
     )
-    .option('--model <NAME>', 'the chat model')
+    .option(
+      '--model <NAME>',
+      'the chat model of the doctor, and of a chat patient that has none of its own',
+    )
+    .option(
+      '--set <models.…=value>',
+      'settings of the language models, as models.patient.model=NAME, models.patient.base-url=URL, models.budget.tokens=N; may be repeated',
+      collect,
+    )
 
 /** Parses a finite number. */
 export function parseFinite(value: string): number {

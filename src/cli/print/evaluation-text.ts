@@ -1,4 +1,6 @@
 /** Renders an evaluation report as text: means with intervals, between floor and ceiling. */
+import type { RoleUsage } from '../../chat.js'
+import { costText } from '../../chats/ledger.js'
 import type { Estimate } from '../../evaluation/bootstrap.js'
 import type { Evaluation } from '../../evaluation/evaluate.js'
 import { numberText, table } from './output.js'
@@ -38,13 +40,26 @@ function boundLines({ bound, questionEfficiency }: Evaluation, ceilingName: stri
   ]
 }
 
+const countsText = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ')
+
+/** What a role's model used. */
+function roleText(role: string, used: RoleUsage): string {
+  const { calls, failed, retries, promptTokens, completionTokens, cost } = used
+  const troubles = [failed > 0 && `${failed} failed`, retries > 0 && `${retries} retries`]
+  const all = [`${calls} calls`, ...troubles.filter((one) => one !== false)]
+  const tokens = `${promptTokens} prompt and ${completionTokens} completion tokens`
+  return `${role}: ${all.join(', ')}, ${tokens}, ${costText(cost)}`
+}
+
 /** The whole report. @param ceilingName name of the reference doctor at the ceiling */
 export function evaluationText(evaluation: Evaluation, ceilingName: string): string {
-  const { episodes, cases, tier, lang, split, seed, stops, unavailable, usage } = evaluation
+  const { episodes, cases, tier, lang, split, seed, stops, unavailable, usage, faults } = evaluation
   const each = (['turns', 'questions', 'exams', 'money', 'minutes'] as const)
     .map((name) => `${name} ${numberText(evaluation[name], 1)}`)
     .join(', ')
-  const ends = Object.entries(stops).map(([stop, count]) => `${stop} ${count}`)
   return [
     `${episodes} of ${cases} cases · ${tier} · ${lang} · ${split} · seed ${seed}`,
     '',
@@ -52,11 +67,9 @@ export function evaluationText(evaluation: Evaluation, ceilingName: string): str
     '',
     ...boundLines(evaluation, ceilingName),
     `a consultation: ${each}`,
-    `ended: ${ends.join(', ') || 'none'}`,
+    `ended: ${countsText(stops) || 'none'}`,
     ...(unavailable > 0 ? [`without a score: ${unavailable}`] : []),
-    ...Object.entries(usage).map(
-      ([role, { calls, promptTokens, completionTokens }]) =>
-        `${role}: ${calls} calls, ${promptTokens} prompt and ${completionTokens} completion tokens`,
-    ),
+    ...(faults ? [`faults of the world: ${countsText(faults)}`] : []),
+    ...Object.entries(usage).map(([role, used]) => roleText(role, used)),
   ].join('\n')
 }

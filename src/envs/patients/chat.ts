@@ -91,6 +91,9 @@ function systemPrompt(
     .join('\n')
 }
 
+/** Name and version of the prompt; the version goes up whenever the prompt changes. */
+const prompt = 'chat-patient/1'
+
 /**
  * Makes a patient of any chat model. The model sees the patient's view and the dialogue and nothing else, so that it
  * cannot reveal the diagnosis. It has no symbolic channel: `asked` and `told` are empty and every reply counts as
@@ -108,10 +111,10 @@ export const chatPatient =
       ]),
       { role: 'user', content: utterance },
     ]
-    const reply = await chat(messages, {
-      seed: fork(seed, 'chat-patient', dialogue.length) >>> 1,
-      signal,
-    })
+    // By what was said, not by how long ago: siblings that ask the same in the same state hear the same.
+    const state = dialogue.flatMap((exchange) => [exchange.utterance, exchange.reply.text])
+    const drawn = fork(seed, 'chat-patient', utterance, ...state) >>> 1
+    const reply = await chat(messages, { seed: drawn, prompt, signal })
     const text = stripHiddenReasoning(reply.text)
     if (text === '')
       throw new Fault(

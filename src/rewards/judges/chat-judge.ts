@@ -58,6 +58,9 @@ function userPrompt(request: JudgeRequest): string {
   )
 }
 
+/** Name and version of the prompts; the version goes up whenever one of them changes. */
+const prompt = 'chat-judge/1'
+
 /** Options of {@link chatJudge}. */
 export interface ChatJudgeOptions {
   readonly chat: Chat
@@ -73,14 +76,15 @@ export function chatJudge({ chat, name }: ChatJudgeOptions): Judge {
   if (name === '') throw new TypeError('Expected the `name` of a judge, got an empty one')
   const judge: (...given: Parameters<Judge>) => Promise<string> = async (
     request,
-    { signal } = {},
+    { signal, attempt = 0 } = {},
   ) => {
     const { text } = await chat(
       [
         { role: 'system', content: systemPrompt(request) },
         { role: 'user', content: userPrompt(request) },
       ],
-      { temperature: 0, seed: 0, signal },
+      // Another seed for another try, so that a shared or recorded reply is not heard again.
+      { temperature: 0, seed: attempt, prompt, signal },
     )
     return text
   }

@@ -61,9 +61,15 @@ export type JudgeRequest =
 /** The kind of a judge request. */
 export type JudgeTask = JudgeRequest['task']
 
+/** Context of a request. */
+export interface JudgeContext extends RewardContext {
+  /** How often the same was asked before, as its reply could not be read. @default 0 */
+  readonly attempt?: number
+}
+
 /** Replies in words to a request. @throws Fault where it cannot be asked */
 export interface Judge {
-  (request: JudgeRequest, context?: RewardContext): Promise<string>
+  (request: JudgeRequest, context?: JudgeContext): Promise<string>
   /** Shown in the evidence of every part it judged: `rule`, or the name of the model. */
   readonly judgeName: string
 }
@@ -172,7 +178,7 @@ export async function askJudge<T extends JudgeTask>(
   const { expected, read } = replyForms[request.task] as unknown as ReplyForm<T>
   let reply = ''
   for (let attempt = 0; attempt < 2; attempt++) {
-    reply = await judge(request, context)
+    reply = await judge(request, attempt === 0 ? context : { ...context, attempt })
     const answer = read(reply, request)
     if (answer !== undefined) return answer
   }

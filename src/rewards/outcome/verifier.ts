@@ -81,7 +81,8 @@ export const chatVerifier =
   ({ chat }: { readonly chat: Chat }): Verifier =>
   async (question, reference, answer, { signal } = {}) => {
     const messages = request(question, reference, answer)
-    const { text } = await chat(messages, { temperature: 0, seed: 0, signal })
+    const prompt = 'chat-verifier/1'
+    const { text } = await chat(messages, { temperature: 0, seed: 0, prompt, signal })
     const verdict = /^[\s"'*.`]*(true|false)[\s"'*.`]*$/i.exec(stripHiddenReasoning(text))?.[1]
     if (verdict === undefined)
       throw new Fault(

@@ -158,7 +158,8 @@ describe('evaluate', () => {
     ])
     const short = await document(['evaluate', '--agent', 'dp', '--cases', '2', '--max-turns', '2'])
     expect(short).toMatchObject({ agent: 'dp', turns: 2 })
-    const free = await bedside(['evaluate', '--agent', 'chat', '--model', 'm', '--questions-only'])
+    const chat = ['--agent', 'chat', '--model', 'm', '--base-url', 'http://localhost:1/v1']
+    const free = await bedside(['evaluate', ...chat, '--questions-only'])
     expect([free.code, free.stderr]).toEqual([2, expect.stringContaining('--questions-only')])
   })
 

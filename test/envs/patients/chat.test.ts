@@ -83,12 +83,30 @@ describe('chatPatient', () => {
     ])
   })
 
-  test('the same place in the dialogue has the same seed, in either language', async () => {
+  test('the same question in the same state has the same seed', async () => {
     says('No.')
+    const reply = {
+      text: 'No.',
+      understood: 'answered',
+      questions: 1,
+      asked: [],
+      told: [],
+    } as const
+    const later = { ...context, dialogue: [{ utterance: 'Pain?', reply }] }
     await patient()('Any cough?', context)
+    await patient()('Any cough?', context)
+    await patient()('Any fever?', context)
+    await patient()('Any cough?', later)
+    await patient()('Any cough?', { ...later, dialogue: [{ utterance: 'Rash?', reply }] })
+    const seeds = asked.map(({ seed }) => seed)
+    expect(seeds[1]).toBe(seeds[0])
+    expect(new Set(seeds).size).toBe(4)
+  })
+
+  test('speaks the language of the consultation', async () => {
+    says('No.')
     await patient()('咳嗽吗？', { ...context, language: 'zh' })
-    expect(asked[1]?.seed).toBe(asked[0]?.seed)
-    expect(asked[1]?.messages[0]?.content).toContain('就诊原因：我不舒服。')
+    expect(asked[0]?.messages[0]?.content).toContain('就诊原因：我不舒服。')
   })
 
   test('a model that fails, or says nothing aloud, is a Fault and never an answer', async () => {

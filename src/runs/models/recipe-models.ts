@@ -1,0 +1,136 @@
+/** The `models` of a recipe: the language model of each role, prices, a budget, and a cassette. */
+import { type Document, isMap, isScalar } from 'yaml'
+import { z } from 'zod'
+import { cassetteModes } from '../../chats/cassette.js'
+import { Count } from '../recipe-training.js'
+
+const isUrl = (text: string): boolean =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+
+/** Schema of one role's model. */
+const Model = z.strictObject({
+  /** Name of the model, as its server knows it. */
+  model: z
+    .string({ error: 'expected the name of the model, as its server knows it' })
+    .min(1, { error: 'expected the name of the model, as its server knows it' }),
+  /** Of an OpenAI-compatible server; $OPENAI_BASE_URL by default. */
+  baseUrl: z
+    .string()
+    .refine(isUrl, { error: 'expected an http(s) base URL such as http://localhost:8000/v1' })
+    .optional(),
+  /** Environment variable that holds the key. */
+  apiKeyEnv: z
+    .string()
+    .regex(/^[A-Za-z_]\w*$/, {
+      error: 'expected the name of an environment variable; the key itself belongs into that',
+    })
+    .optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  temperature: z.number().min(0).optional(),
+  topP: z.number().gt(0).max(1).optional(),
+  maxTokens: Count.optional(),
+  stop: z.array(z.string().min(1)).min(1).optional(),
+  /** Members of the request that only some servers know. */
+  body: z.record(z.string(), z.unknown()).optional(),
+  /** How JSON is asked for. */
+  json: z.enum(['schema', 'object', 'prompt']).optional(),
+  timeoutMs: Count.optional(),
+  deadlineMs: Count.optional(),
+  maxRetries: z.number().int().min(0).optional(),
+  backoffMs: Count.optional(),
+  /** Requests at once at the server, those of other roles counted. */
+  concurrency: Count.optional(),
+  requestsPerMinute: z.number().positive().optional(),
+})
+
+const Price = z.strictObject({ input: z.number().min(0), output: z.number().min(0) })
+
+/** Schema of `models`. */
+export const Models = z.strictObject({
+  doctor: Model.optional(),
+  /** Naming one makes `chat` the patient, where the recipe names no other. */
+  patient: Model.optional(),
+  examiner: Model.optional(),
+  judge: Model.optional(),
+  /** Prices per million tokens, by model. */
+  prices: z.record(z.string(), Price).optional(),
+  /** Most that one sitting of the run may spend. */
+  budget: z
+    .strictObject({ money: z.number().positive().optional(), tokens: Count.optional() })
+    .optional(),
+  /** Recorded replies. */
+  cassette: z
+    .strictObject({ file: z.string().min(1), mode: z.enum(cassetteModes).default('replay') })
+    .optional(),
+})
+
+/** Checked `models` of a recipe. */
+export type RecipeModels = z.infer<typeof Models>
+/** Model of a role in a recipe. */
+export type RoleModelSettings = z.infer<typeof Model>
+
+/** Roles whose model a recipe can name. */
+export const modelRoles = ['doctor', 'patient', 'examiner', 'judge'] as const
+/** A role whose model a recipe can name. */
+export type ModelRole = (typeof modelRoles)[number]
+
+/** A key as a recipe may write it under `models`, `base-url`, as the schema has it: `baseUrl`. */
+export const modelKey = (key: string): string =>
+  key.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** Whether the keys below a path of `models` are settings, and not names that somebody chose. */
+export const isModelSetting = (path: readonly string[]): boolean =>
+  path[0] === 'models' && !['prices', 'headers', 'body'].some((own) => path.includes(own))
+
+/** The path of `--set models.patient.base-url=…` with each key as the schema has it. */
+export const modelPath = (path: readonly string[]): readonly string[] =>
+  path.map((key, at) => (isModelSetting(path.slice(0, at)) ? modelKey(key) : key))
+
+function renameKeys(node: unknown, path: readonly string[]): void {
+  if (!isMap(node)) return
+  for (const { key, value } of node.items) {
+    if (!isScalar(key) || typeof key.value !== 'string') continue
+    if (isModelSetting(path)) key.value = modelKey(key.value)
+    renameKeys(value, [...path, String(key.value)])
+  }
+}
+
+/** Gives the keys under a document's `models` the form of the schema; each keeps its line. */
+export const renameModelKeys = (document: Document): void =>
+  renameKeys(document.get('models', true), ['models'])
+
+/** Whether a value of a recipe may be a key that somebody put there, which no message may repeat. */
+export const mayBeKey = (path: readonly (string | number)[]): boolean =>
+  path[0] === 'models' &&
+  path.some((key) => /key|authorization|token|secret|header/i.test(String(key)))
+
+/** Problems of `models` beside the rest of a recipe. */
+export function modelProblems({
+  models,
+  env,
+}: {
+  readonly models?: RecipeModels | undefined
+  readonly env: { readonly patient?: string | undefined }
+}): readonly { readonly path: readonly string[]; readonly expected: string }[] {
+  const { patient } = env
+  const needed = patient === 'chat' && !models?.patient
+  const idle = models?.patient && patient !== undefined && patient !== 'chat'
+  return [
+    ...(needed
+      ? [
+          {
+            path: ['models', 'patient'],
+            expected: 'expected the model of env.patient `chat` (model, base-url)',
+          },
+        ]
+      : []),
+    ...(idle
+      ? [
+          {
+            path: ['models', 'patient'],
+            expected: `has no effect beside env.patient \`${patient}\``,
+          },
+        ]
+      : []),
+  ]
+}

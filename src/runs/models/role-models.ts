@@ -1,0 +1,101 @@
+/** Opens the language models of a recipe's roles: client, shared or recorded replies, and the ledger. */
+import type { Chat } from '../../chat.js'
+import { type Cassette, openCassette } from '../../chats/cassette.js'
+import { type Ledger, openLedger } from '../../chats/ledger.js'
+import { openaiChat } from '../../chats/openai.js'
+import { memoryStore, shareReplies } from '../../chats/shared-replies.js'
+import { chatPatient } from '../../envs/patients/chat.js'
+import { Fault } from '../../error.js'
+import { loadKnowledge } from '../../knowledge/load.js'
+import type { Patient } from '../../patient.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
+import { chatJudge } from '../../rewards/judges/chat-judge.js'
+import type { Judge } from '../../rewards/judges/judge.js'
+import {
+  type ModelRole,
+  modelRoles,
+  type RecipeModels,
+  type RoleModelSettings,
+} from './recipe-models.js'
+
+/** Chat models by role; a role for which the recipe names none is absent. */
+export type RoleChats = Readonly<Partial<Record<ModelRole, Chat>>>
+
+/** Open models of a run's roles. Disposing them closes the cassette. */
+export interface RoleModels extends Disposable {
+  readonly ledger: Ledger
+  /** The metered chat models, by role. */
+  readonly chats: RoleChats
+  /** The patient that the recipe's model plays. */
+  readonly patient?: Patient
+  /** The judge of judged rewards, by the recipe's model. */
+  readonly judge?: Judge
+}
+
+/** Settings of a role's calls that change what its model draws. */
+const samplingOf = ({ temperature, topP, maxTokens, stop, body, json }: RoleModelSettings) =>
+  withoutUndefined({ temperature, topP, maxTokens, stop, body, json })
+
+function keyOf(role: string, { apiKeyEnv }: RoleModelSettings): string | undefined {
+  const key = process.env[apiKeyEnv ?? 'OPENAI_API_KEY'] || undefined
+  if (apiKeyEnv !== undefined && key === undefined)
+    throw new Fault(
+      'bad-input',
+      `models.${role}.apiKeyEnv: expected the environment variable ${apiKeyEnv} to hold the key, but it is not set`,
+    )
+  return key
+}
+
+/** The model itself, or, where a strict cassette answers everything, none. */
+function openRole(
+  role: ModelRole,
+  { baseUrl, ...settings }: RoleModelSettings,
+  concurrency: number | undefined,
+  cassette: Cassette | undefined,
+): Chat {
+  const offline: Chat = async () => {
+    throw new TypeError('Expected a strict cassette to answer or to refuse')
+  }
+  const connect = () =>
+    openaiChat({ ...withoutUndefined({ baseURL: baseUrl, concurrency, ...settings }) })
+  const chat = cassette?.mode === 'strict' ? offline : connect()
+  const by = { role, model: settings.model, sampling: samplingOf(settings) }
+  if (cassette) return shareReplies(chat, by, cassette)
+  // A doctor's draws are its own: each sibling has a seed of its own, and nothing to share.
+  return role === 'doctor' ? chat : shareReplies(chat, by, memoryStore())
+}
+
+/**
+ * Opens the models that a recipe names.
+ * @param concurrency requests at once at a server, where the recipe does not say
+ * @throws Fault `bad-input` for a missing key, a wrong base URL, a cassette that cannot be read, and a model without a
+ *   price beside a budget of money
+ */
+export function openRoleModels(
+  { prices, budget, cassette: recorded, ...roles }: RecipeModels = {},
+  concurrency?: number,
+): RoleModels {
+  const strict = recorded?.mode === 'strict'
+  const secrets = modelRoles.flatMap((role) => {
+    const settings = roles[role]
+    const key = settings && !strict ? keyOf(role, settings) : undefined
+    return key === undefined ? [] : [key]
+  })
+  const cassette = recorded && openCassette({ ...recorded, secrets })
+  const ledger = openLedger(withoutUndefined({ prices, budget }))
+  const chats: Partial<Record<ModelRole, Chat>> = {}
+  for (const role of modelRoles) {
+    const settings = roles[role]
+    if (!settings) continue
+    const chat = openRole(role, settings, concurrency, cassette)
+    chats[role] = ledger.meter(role, settings.model, chat)
+  }
+  const { patient, judge } = chats
+  return {
+    ledger,
+    chats,
+    ...(patient ? { patient: chatPatient({ chat: patient, knowledge: loadKnowledge() }) } : {}),
+    ...(judge ? { judge: chatJudge({ chat: judge, name: roles.judge?.model ?? '' }) } : {}),
+    [Symbol.dispose]: () => cassette?.close(),
+  }
+}

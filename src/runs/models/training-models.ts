@@ -1,0 +1,34 @@
+/** The language models of a training run: those that its recipe needs, and what they used in all sittings. */
+import { existsSync } from 'node:fs'
+import { addUsageByRole, type UsageByRole } from '../../chats/account.js'
+import type { Recipe } from '../recipe.js'
+import { openRoleModels, type RoleModels } from './role-models.js'
+import { readUsage, writeUsage } from './usage-file.js'
+
+/** Open models of a training run. Disposing them closes the cassette and writes `usage.json`. */
+export interface TrainingModels extends AsyncDisposable {
+  /** What they give to the run's task. */
+  readonly parts: Pick<RoleModels, 'patient' | 'judge' | 'chats'>
+  /** Usage by role in this sitting and those before it. */
+  readonly used: () => UsageByRole
+}
+
+/**
+ * Opens the models of a recipe whose run is in `out`.
+ * @throws Fault `bad-input` as {@link openRoleModels} does
+ */
+export async function openTrainingModels(recipe: Recipe, out: string): Promise<TrainingModels> {
+  // The doctor is the policy that is trained.
+  const { doctor: _, ...models } = recipe.models ?? {}
+  const opened = openRoleModels(models, recipe.training.concurrency)
+  const { patient, judge, chats, ledger } = opened
+  const before = await readUsage(out)
+  return {
+    parts: { ...(patient ? { patient } : {}), ...(judge ? { judge } : {}), chats },
+    used: () => addUsageByRole(before, ledger.used()),
+    async [Symbol.asyncDispose]() {
+      opened[Symbol.dispose]()
+      if (existsSync(out)) await writeUsage(out, before, ledger.used())
+    },
+  }
+}

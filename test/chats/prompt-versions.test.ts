@@ -1,0 +1,88 @@
+/**
+ * The prompts of the package by version: a cassette finds a reply by its prompt, so a prompt that changes needs a new
+ * version. Where a hash here is wrong, raise the version in the source, and then write the new hash.
+ */
+import { createHash } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { Grammar } from '../../src/agent.js'
+import { chatDoctor } from '../../src/agents/chat.js'
+import { huatuo } from '../../src/agents/grammars/huatuo.js'
+import { labelled } from '../../src/agents/grammars/labelled.js'
+import type { PatientView } from '../../src/case.js'
+import type { Chat, ChatOptions, Message } from '../../src/chat.js'
+import { chatPatient } from '../../src/envs/patients/chat.js'
+import { chatJudge } from '../../src/rewards/judges/chat-judge.js'
+import type { JudgeRequest } from '../../src/rewards/judges/judge.js'
+import { chatVerifier } from '../../src/rewards/outcome/verifier.js'
+import { seen } from '../fixtures/consulting.js'
+
+/** A model that remembers its prompts. */
+function listener(says: string) {
+  const heard: { readonly messages: readonly Message[]; readonly prompt: string | undefined }[] = []
+  const chat: Chat = async (messages, { prompt }: ChatOptions = {}) => {
+    heard.push({ messages, prompt })
+    return { text: says, usage: { promptTokens: 1, completionTokens: 1 } }
+  }
+  const found = () => {
+    const versions = [...new Set(heard.map(({ prompt }) => prompt))]
+    const all = JSON.stringify(heard.map(({ messages }) => messages))
+    return `${versions.join()} ${createHash('sha256').update(all).digest('hex').slice(0, 12)}`
+  }
+  return { chat, found }
+}
+
+const view: PatientView = {
+  view: 'patient',
+  demographics: { age: { v: 30, unit: 'year' }, sex: 'F', speaker: 'caregiver' },
+  complaint: { text: { en: 'I feel ill.', zh: '我不舒服。' }, findings: [] },
+  findings: new Map(
+    (['present', 'absent', 'unknown'] as const).map((state) => [
+      state,
+      { id: state, kind: 'symptom', state, knownBy: 'patient', salience: 0.5, stigma: 0 },
+    ]),
+  ),
+  persona: {},
+  noise: { forget: 0, deny: 0, overReport: 0 },
+}
+
+test('the patient', async () => {
+  const { chat, found } = listener('No.')
+  for (const language of ['en', 'zh'] as const)
+    await chatPatient({ chat })('Any cough?', { view, dialogue: [], seed: 0, language })
+  expect(found()).toBe('chat-patient/1 f55288c21fa8')
+})
+
+const dialogue = [{ role: 'doctor', text: 'Any cough?' }] as const
+const requests: readonly JudgeRequest[] = [
+  { task: 'same-diagnosis', reference: 'a', answer: 'b' },
+  { task: 'count-matched', items: ['a'], list: ['b'] },
+  ...(['diagnosis', 'recommendation'] as const).map(
+    (of): JudgeRequest => ({ task: 'similarity', of, reference: 'a', answer: 'b' }),
+  ),
+  ...(['all', 'diagnosis-and-questions', 'questions'] as const).map(
+    (grade): JudgeRequest => ({ task: 'consultation', grade, disease: 'a', dialogue }),
+  ),
+  { task: 'patient-conduct', profile: 'a', dialogue },
+]
+
+test('the judge', async () => {
+  const { chat, found } = listener('Correct')
+  for (const request of requests) await chatJudge({ chat, name: 'm' })(request)
+  expect(found()).toBe('chat-judge/1 35795f7025c8')
+})
+
+test('the verifier', async () => {
+  const { chat, found } = listener('True')
+  await chatVerifier({ chat })('Which disease?', 'influenza', 'flu')
+  expect(found()).toBe('chat-verifier/1 118a43be6817')
+})
+
+test.each<[string, Grammar, string]>([
+  ['labelled', labelled(), '6f2ed718ebf8'],
+  ['huatuo', huatuo(), '42e213044a9d'],
+])('the doctor, %s', async (name, grammar, hash) => {
+  const { chat, found } = listener('Question: Any cough?')
+  for (const language of ['en', 'zh'] as const)
+    await chatDoctor({ chat, grammar })(seen([], { language }), { seed: 0 })
+  expect(found()).toBe(`chat-doctor-${name}/1 ${hash}`)
+})

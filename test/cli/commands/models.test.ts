@@ -1,0 +1,219 @@
+/** Language models in a run: settings, recordings, budgets and failing servers, from the command line. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Evaluation } from '../../../src/evaluation/evaluate.js'
+import { readSavedEpisodes } from '../../../src/storage/episode-files.js'
+import {
+  chatServer,
+  completion,
+  drip,
+  type Handler,
+  json,
+  raw,
+  reset,
+  stall,
+} from '../../fixtures/chat-server.js'
+import { bedside, document } from '../terminal.js'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'bedside-models-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+const open: (() => void)[] = []
+afterEach(() => {
+  for (const close of open.splice(0)) close()
+})
+
+const said = 'No, I have not noticed that.'
+
+/** Doctor `d` asks twice and then commits; patient `p` says the same always. */
+const speak: Handler = (response, request) => {
+  const { model, messages } = request.body as { model: string; messages: readonly unknown[] }
+  const doctor =
+    messages.length > 4 ? 'Diagnosis: Influenza\nRecommendation: Rest.' : 'Question: Do you cough?'
+  completion(model === 'd' ? doctor : said)(response, request)
+}
+
+const serve = async (...handlers: readonly Handler[]) => {
+  const server = await chatServer(...handlers)
+  open.push(server.close)
+  return server
+}
+
+const settings = (...all: readonly string[]): string[] =>
+  all.flatMap((one) => ['--set', `models.${one}`])
+
+const chatFlags = (url: string) => [
+  ...['evaluate', '--agent', 'chat', '--model', 'd', '--base-url', url, '--patient', 'chat'],
+  ...settings('patient.model=p', `patient.base-url=${url}`),
+]
+
+const evaluation = async (argv: readonly string[]): Promise<Evaluation> =>
+  (await document(argv)) as Evaluation // with --json it is one
+
+const lines = async (file: string): Promise<readonly string[]> =>
+  (await readFile(file, 'utf8')).trimEnd().split('\n').sort()
+
+describe('evaluate with models', () => {
+  test('each role has its own, with usage and prices by role and episode', async () => {
+    const { baseURL, requests } = await serve(speak)
+    const out = join(folder, 'priced')
+    const { usage } = await evaluation([
+      ...[...chatFlags(baseURL), '--cases', '4', '--out', out],
+      ...settings('prices.d.input=10', 'prices.d.output=100', 'patient.temperature=0.5'),
+    ])
+    const [calls, retries] = [12, 0]
+    expect(usage.doctor).toEqual({
+      ...{ calls, failed: 0, retries, promptTokens: 84, completionTokens: 36 },
+      cost: expect.closeTo((84 * 10 + 36 * 100) / 1e6, 9),
+    })
+    expect(usage.patient).toMatchObject({ calls: 8, cost: null })
+    for (const { body } of requests)
+      expect(body.temperature).toBe(body.model === 'p' ? 0.5 : undefined)
+    for await (const { episode } of readSavedEpisodes(join(out, 'episodes.jsonl')))
+      expect(episode.usage).toMatchObject({ doctor: { calls: 3 }, patient: { calls: 2 } })
+  })
+
+  test('is recorded, and played again from the recording without a server', async () => {
+    const server = await serve(json({}, 500), json({}, 500), json({}, 500), speak)
+    const file = join(folder, 'cassette.jsonl')
+    const play = (name: string, mode: string) =>
+      evaluation([
+        ...[...chatFlags(server.baseURL), '--cases', '6', '--out', join(folder, name)],
+        ...settings(`cassette.file=${file}`, `cassette.mode=${mode}`, 'doctor.max-retries=0'),
+      ])
+    const first = await play('recorded', 'record')
+    // Three of the first six calls meet a 500 each.
+    expect([first.faults, first.episodes]).toEqual([{ server: 3 }, 3])
+    server.close()
+    const asked = server.requests.length
+    const again = await play('replayed', 'strict')
+    expect({ ...again, timing: 0 }).toEqual({ ...first, timing: 0 })
+    expect(server.requests).toHaveLength(asked)
+    const episodes = (name: string) => lines(join(folder, name, 'episodes.jsonl'))
+    expect(await episodes('replayed')).toEqual(await episodes('recorded'))
+  })
+
+  test('a budget stops it, what is done is kept, and it goes on from there', async () => {
+    const { baseURL } = await serve(speak)
+    const out = join(folder, 'spent')
+    const stopped = await bedside([
+      ...[...chatFlags(baseURL), '--cases', '6', '--concurrency', '1', '--out', out],
+      ...settings('budget.tokens=120'),
+    ])
+    expect(stopped.code).toBe(1)
+    expect(stopped.stderr).toContain('the budget of 120 tokens is spent')
+    expect(stopped.stderr).toContain(`--resume ${out}`)
+    // Five calls a case, of ten tokens each.
+    expect(await lines(join(out, 'episodes.jsonl'))).toHaveLength(2)
+    const rest = await evaluation(['evaluate', '--resume', out, ...settings('budget.tokens=10000')])
+    expect(rest).toMatchObject({ episodes: 6, usage: { doctor: { promptTokens: 18 * 7 + 7 } } })
+  })
+
+  test('a third of the requests failing in every way: nothing is made up', async () => {
+    const faults: readonly Handler[] = [
+      ...[json({}, 500), json({}, 429, { 'retry-after': '0.01' }), reset, stall, drip],
+      ...[raw('{"choices":[{'), completion(null), json({ error: { message: 'busy' } })],
+      json({ text: said }),
+    ]
+    let asked = 0
+    const { baseURL } = await serve((response, request) => {
+      const n = asked++
+      const fault = n % 3 === 0 ? faults[(n / 3) % faults.length] : undefined
+      ;(fault ?? speak)(response, request)
+    })
+    const out = join(folder, 'faulty')
+    const quick = (role: string) =>
+      settings(`${role}.timeout-ms=150`, `${role}.backoff-ms=2`, `${role}.max-retries=2`)
+    const report = await evaluation([
+      ...[...chatFlags(baseURL), '--cases', '40', '--concurrency', '16', '--out', out],
+      ...[...quick('doctor'), ...quick('patient')],
+    ])
+    const lost = Object.values(report.faults ?? {}).reduce((sum, count) => sum + count, 0)
+    expect(report.episodes + lost).toBe(40)
+    expect(report.episodes).toBeGreaterThan(10)
+    expect(report.usage.doctor?.retries).toBeGreaterThan(10)
+    for await (const { episode } of readSavedEpisodes(join(out, 'episodes.jsonl')))
+      for (const { action, outcome } of episode.turns)
+        if (action.kind === 'ask') expect(outcome).toEqual({ kind: 'answered', text: said })
+  })
+
+  test.each([
+    ['models.doctor.model', ['--agent', 'chat'], 'models.doctor.model=NAME'],
+    [
+      'a URL',
+      ['--agent', 'chat', ...settings('doctor.model=m', 'doctor.base-url=host')],
+      'baseUrl',
+    ],
+    ['another path', ['--agent', 'random', '--set', 'cases.tier=hard'], 'models.…=value'],
+    [
+      'a key',
+      ['--agent', 'random', ...settings('judge.model=m', 'judge.api-key-env=sk-1-2')],
+      '[hidden]',
+    ],
+    [
+      'no key',
+      ['--agent', 'random', ...settings('judge.model=m', 'judge.api-key-env=NO_SUCH_KEY')],
+      'NO_SUCH_KEY',
+    ],
+    [
+      'a price',
+      [
+        '--agent',
+        'random',
+        ...settings('judge.model=m', 'judge.base-url=http://h', 'budget.money=1'),
+      ],
+      'models.prices',
+    ],
+    [
+      'a recording',
+      ['--agent', 'random', ...settings('cassette.file=none.jsonl', 'cassette.mode=strict')],
+      'found none',
+    ],
+  ])('what is wrong with %s is said before anything is asked', async (_, flags, says) => {
+    const { code, stderr } = await bedside(['evaluate', ...flags, '--cases', '2'])
+    expect([code, stderr]).toEqual([2, expect.stringContaining(says)])
+    expect(stderr).not.toContain('sk-1-2')
+  })
+})
+
+describe('train with models', () => {
+  const recipe = [
+    ...['--clinic', 'upper-airway', '--cases', '4', '--steps', '2'],
+    ...['evaluateCases=4', 'evaluateEvery=2', 'groupsPerStep=2', 'groupSize=3'].flatMap((one) => [
+      ...['--set', `training.${one}`],
+    ]),
+  ]
+
+  test('a model plays the patient; siblings hear the same, and the report has its usage', async () => {
+    let [asked, spoken] = [new Set<string>(), 0]
+    const { baseURL } = await serve((response, request) => {
+      asked.add(JSON.stringify(request.body))
+      completion(`No. (${++spoken})`)(response, request)
+    })
+    const out = join(folder, 'trained')
+    const report = await document([
+      ...['train', ...recipe, '--out', out, '--set', 'training.episodesEvery=1'],
+      ...settings('patient.model=p', `patient.base-url=${baseURL}`),
+    ])
+    expect(report).toMatchObject({ usage: { patient: { calls: spoken, failed: 0, cost: null } } })
+    // No request was sent twice, though the model never says the same twice.
+    expect(asked.size).toBe(spoken)
+    const usage = JSON.parse(await readFile(join(out, 'usage.json'), 'utf8'))
+    expect(usage.patient.calls).toBe(spoken)
+  })
+
+  test('a budget ends it with what is done, to go on with', async () => {
+    const { baseURL } = await serve(completion('No.'))
+    const { code, stderr } = await bedside([
+      ...['train', ...recipe, '--out', join(folder, 'broke')],
+      ...settings('patient.model=p', `patient.base-url=${baseURL}`, 'budget.tokens=300'),
+    ])
+    expect(code).toBe(1)
+    expect(stderr).toContain('the budget of 300 tokens is spent')
+    expect(stderr).toContain('--resume')
+  })
+})
