@@ -13,7 +13,7 @@ import type { Language, RevealedFinding } from '../turn.js'
 export interface Phrasebook {
   /**
    * Findings that a text reveals, in order. A sentence counts as it stands in the knowledge base, in the first or
-   * the third person, also after colons ("She says: As I said: …") and after another opening ("Thankfully not, …").
+   * the third person, also after colons ("She says: As I said: …") and after another opening ("Not at all, …").
    * Other sentences, and those that two states share, reveal nothing.
    */
   read(text: string): readonly RevealedFinding[]

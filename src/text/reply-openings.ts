@@ -4,21 +4,21 @@ import type { Language } from '../turn.js'
 /** What an opening says by itself: yes, no, neither, or that there is more. */
 export type Polarity = 'yes' | 'no' | 'neutral' | 'more'
 
-/** Openings by what they say, each with its comma. Blunt people keep to the first two of a list. */
+/** Openings by what they say, each with its comma; none takes the answer for good or bad news. Blunt people keep to the first two of a list. */
 export const replyOpenings: {
   readonly [polarity in Polarity]: { readonly [language in Language]: readonly string[] }
 } = {
   yes: {
-    en: ['Yes, ', 'Yeah, ', 'Yes, doctor, ', 'Well, yes, ', "I'm afraid so, ", 'Oh yes, '],
-    zh: ['嗯，', '对，', '是啊，', '嗯，对，', '对的，', '是有，'],
+    en: ['Yes, ', 'Yeah, ', 'Yes, doctor, ', 'Well, yes, ', "That's right, ", 'Oh yes, '],
+    zh: ['嗯，', '对，', '是啊，', '嗯，对，', '对的，', '可不是，'],
   },
   no: {
-    en: ['No, ', 'Nope, ', 'No, doctor, ', 'Thankfully not, ', 'Well, no, ', 'Luckily not, '],
+    en: ['No, ', 'Nope, ', 'No, doctor, ', 'Not at all, ', 'Well, no, ', 'Oh no, '],
     zh: ['没有，', '没，', '没有没有，', '没有啊，', '倒没有，', '真没有，'],
   },
   neutral: {
     en: ['Well, ', 'Actually, ', 'To be honest, ', 'Let me think, ', 'You see, ', 'Honestly, '],
-    zh: ['嗯，', '其实，', '怎么说呢，', '说实话，', '这个嘛，', '那个，'],
+    zh: ['嗯，', '呃，', '这个嘛，', '那个，', '哦，', '其实，'],
   },
   more: {
     en: ['Also, ', 'And ', 'Oh, and ', 'Besides, '],

@@ -72,7 +72,8 @@ function deliver(
   const { speaker, sex } = view.demographics
   if (speaker !== 'interpreter' || dialogue.length % introducedEvery > 0) return said
   const bank = interpreted[language][sex === 'F' ? 'F' : 'M']
-  return introduced(pickFresh(bank, context, ['interpreted']), said, language)
+  const words = dialogue.length === 0 ? bank[0] : pickFresh(bank, context, ['interpreted'])
+  return introduced(words, said, language)
 }
 
 /** "The pain" is one of the patient's pains, whatever the last topic was. */

@@ -12,7 +12,7 @@ import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides } from './aside-answers.js'
 import { defaultAttribute } from './attribute-defaults.js'
 import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
-import { closedGateSentence, findingSentence } from './finding-sentences.js'
+import { closedGateSentence, findingSentence, isOpenQuestion } from './finding-sentences.js'
 import { pickFresh } from './fresh.js'
 import { knowsJargon } from './manner.js'
 import { closedGate, reportedState } from './recall.js'
@@ -49,7 +49,7 @@ function answerFinding(finding: FindingDefinition, input: AnswerInput): Answer {
   const state = reportedState(finding, gate !== undefined, context, absentPolicy)
   const before = wasReported(context, finding.id)
   const again = before && pointsOutRepeats(context)
-  const wanted = { unasked: again, saying }
+  const wanted = { unasked: again, open: isOpenQuestion(utterance), saying }
   const own =
     gate && state === 'absent'
       ? closedGateSentence(finding, gate, context, wanted)

@@ -13,9 +13,9 @@ const ownVoice: ReadonlySet<string> = new Set(['ideas', 'concerns', 'expectation
 
 /** What the persona says to a question of the biography; undefined where it is no concern of it. */
 function personaSentence(slot: string, context: PatientContext): string | undefined {
-  if (slot === 'ideas') return theoryOf(context)?.[0]
-  if (slot === 'expectations') return wishOf(context)?.[0]
-  return undefined
+  const bank =
+    slot === 'ideas' ? theoryOf(context) : slot === 'expectations' ? wishOf(context) : undefined
+  return bank && pickFresh(bank, context, ['conviction', slot], { turns: context.dialogue.length })
 }
 
 /** The answer of the biography to a slot; undefined where the case has none. */

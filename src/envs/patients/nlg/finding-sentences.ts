@@ -27,9 +27,18 @@ export interface Wanted {
   readonly unasked?: boolean
   /** Volunteered after another. @default false */
   readonly more?: boolean
+  /** Asked in a way that a yes or a no does not answer ("How is …", "Is … all right?"). @default false */
+  readonly open?: boolean
   /** What the reply says so far. @default '' */
   readonly saying?: string
 }
+
+/** Questions that a yes or a no does not answer, or answers the other way round. */
+const openQuestion =
+  /(?:^|[.?!,;] )(?:(?:and|so|but) )?(?:how|what|where|when|which|who|tell me|describe)\b|\b(?:all right|alright|ok|okay|normal(?:ly)?|fine|as usual|healthy)\b|怎么|什么|啥|哪|多少|多久|多高|几[天次个回]|说说|正常|好[吗不么]|清楚|还行|还好/i
+
+/** Whether a question is none that a yes or a no answers. */
+export const isOpenQuestion = (utterance: string): boolean => openQuestion.test(utterance)
 
 /** P(the shortest sentence), by the level of `terse`. */
 const shortestChance = [0, 0.4, 0.8, 1]
@@ -178,7 +187,7 @@ const opened = (
 function freshest(
   texts: readonly Prepared[],
   polarity: 'yes' | 'no' | undefined,
-  { unasked = false, more = false, saying = '' }: Wanted,
+  { unasked = false, more = false, open = false, saying = '' }: Wanted,
   context: PatientContext,
 ): string {
   const { language } = context
@@ -195,11 +204,11 @@ function freshest(
   const anyFresh = (forms: readonly string[]): boolean =>
     forms.some((form) => isFresh(form, stemOf(form, language)))
   if (more && anyFresh(opened(texts, 'more', context, saying))) return best
-  const bare = unasked || (polarity !== undefined && echoes(polarity, saying, context))
+  const bare = unasked || open || (polarity !== undefined && echoes(polarity, saying, context))
   for (const one of texts)
     if (!(bare && one.polarity) && isFresh(one.text, one.textStem)) return best
   for (const one of texts) if (isFresh(one.core, one.coreStem)) return best
-  anyFresh(opened(texts, unasked ? 'neutral' : (polarity ?? 'neutral'), context))
+  anyFresh(opened(texts, unasked || open ? 'neutral' : (polarity ?? 'neutral'), context))
   return best
 }
 

@@ -8,9 +8,9 @@ import type { Dial } from '../../../persona.js'
 import type { SentenceBank } from './stock-sentences.js'
 
 /**
- * What an answer was about: a symptom the patient has, something else that is so (an illness, a habit, a relative),
- * a symptom or something else that is not, a matter of life asked for in passing, a time, a delicate matter that is so, an
- * examination about to be made, or a comforting word.
+ * What an answer was about: a symptom the patient has, something else that is so (an illness, a habit, a relative), a
+ * symptom or something else that is not, a matter of life asked for in passing, a time, what something is like, a
+ * delicate matter that is so, an examination about to be made, or a comforting word.
  */
 export type Moment =
   | 'symptom'
@@ -19,6 +19,7 @@ export type Moment =
   | 'never'
   | 'life'
   | 'time'
+  | 'quality'
   | 'delicate'
   | 'exam'
   | 'comfort'
@@ -117,12 +118,12 @@ export const remarks: { readonly [dial in Dial]?: Remarks } = {
         "That's good, isn't it?",
         'Is it bad that you ask?',
         'Should I watch out for that?',
-        'Would that be serious?',
+        'Would that have been serious?',
       ],
       zh: [
-        '没有就是好事吧？',
+        '那就是没事吧？',
         '您问这个，是怀疑什么吗？',
-        '要是有的话是不是就严重了？',
+        '这个要是不好，是不是就严重了？',
         '那我要不要留意着点？',
       ],
     },
@@ -173,10 +174,10 @@ export const remarks: { readonly [dial in Dial]?: Remarks } = {
         'My family would have noticed, too.',
       ],
       zh: [
-        '要有的话我早跟您说了。',
+        '有不对劲我早跟您说了。',
         '这点倒还省心。',
-        '真要有，身边人早看出来了。',
-        '这个我还真想过，确实没有。',
+        '真有什么，身边人早看出来了。',
+        '这个我还真留意过。',
       ],
     },
   },
@@ -236,7 +237,7 @@ export const remarks: { readonly [dial in Dial]?: Remarks } = {
     },
   },
   lowLiteracy: {
-    symptom: {
+    quality: {
       en: [
         "I don't know what you doctors call it.",
         "I can't say it any better than that.",

@@ -7,6 +7,7 @@ import type { Moment } from './manner-sentences.js'
 /** Kinds of finding that are felt now. */
 const felt: ReadonlySet<FindingDefinition['kind']> = new Set(['symptom', 'sign', 'vital'])
 const timed: ReadonlySet<string | undefined> = new Set(['onset', 'duration', 'timing'])
+const described: ReadonlySet<string | undefined> = new Set(['character', 'site', 'radiation'])
 
 /** The moments of a reply that tells states of findings. */
 function momentsOfTold(knowledge: Knowledge, told: AnswerDraft['told']): readonly Moment[] {
@@ -22,6 +23,7 @@ function momentsOfTold(knowledge: Knowledge, told: AnswerDraft['told']): readonl
   return [
     ...(there.some(({ stigma }) => stigma > 0) ? (['delicate'] as const) : []),
     ...(there.some(({ attribute }) => timed.has(attribute)) ? (['time'] as const) : []),
+    ...(there.some(({ attribute }) => described.has(attribute)) ? (['quality'] as const) : []),
     felt.has(main.kind) ? 'symptom' : 'history',
   ]
 }
