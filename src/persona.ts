@@ -8,18 +8,18 @@ import { uniform } from './seed.js'
 
 /** Dials with their effect at level 3. */
 export const dials = {
-  lowLiteracy: 'knows no technical word',
+  lowLiteracy: 'knows no technical word, and uses plain ones and rough numbers',
   forgetful: 'cannot say about one in four things asked',
   confused: 'often loses the thread and asks to hear a question again, until reassured',
   distrustful: 'keeps delicate matters back, and volunteers nothing, until there is some trust',
   ashamed: 'keeps delicate matters back until asked with tact or a second time',
-  anxious: 'asks again and again whether it is serious',
-  verbose: 'wraps every answer in chatter, and volunteers more',
+  anxious: 'asks now and then what it means, and always has a question in the end',
+  verbose: 'says things twice over, tells details of the illness unasked, and volunteers more',
   terse: 'answers in as few words as possible, and volunteers less',
-  impatient: 'wants to be done, and answers one thing at a time',
+  impatient: 'is blunt, wants to be done, and answers one thing at a time',
   pleasing: 'plays everything down',
-  selfDiagnosing: 'has a theory of their own, most often a wrong one',
-  demanding: 'wants a certain treatment or test',
+  selfDiagnosing: 'has one theory of their own, most often a wrong one',
+  demanding: 'wants one certain treatment or test',
   fabricating: 'says about one thing in three the wrong way round',
 } as const
 /** Name of a dial. */

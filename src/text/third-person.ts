@@ -17,7 +17,7 @@ const unchanged = new Set(
   wasn't had hadn't did didn't took felt went threw got saw ate woke came began lost gave found said kept slept
   fell thought knew left made told heard grew drank drove ran stood sat broke bent caught bit blew rose shook
   spoke swam wore wrote sank spent held brought bought meant led fed bled met paid sent understood became
-  forgot chose flew froze hid rode rang sang stuck struck tore swore used`),
+  taught forgot chose flew froze hid rode rang sang stuck struck tore swore used`),
 )
 const irregular = new Map([
   ['am', 'is'],
