@@ -17,7 +17,12 @@ import { pickFresh } from './nlg/fresh.js'
 import { applyManner, losesThread } from './nlg/manner.js'
 import { momentsOf } from './nlg/moments.js'
 import type { AbsentPolicy } from './nlg/recall.js'
-import { introduced, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
+import {
+  introduced,
+  joinSentences,
+  type Occasion,
+  pickStockSentence,
+} from './nlg/stock-sentences.js'
 import { followedTopic, type Topic } from './nlu/focus.js'
 import { understandInContext } from './nlu/follow-ups/follow-up.js'
 import type { TextReader } from './nlu/follow-ups/question.js'
@@ -68,7 +73,9 @@ function deliver(
   { knowledge, context }: AnswerInput,
 ): string {
   const { view, language, dialogue } = context
-  const said = applyManner(part.text, () => momentsOf(knowledge, part, parsed), topic, context)
+  const moments = () => momentsOf(knowledge, part, parsed)
+  const answered = applyManner(part.text, moments, topic, context)
+  const said = part.plea ? joinSentences([answered, part.plea], language) : answered
   const { speaker, sex } = view.demographics
   if (speaker !== 'interpreter' || dialogue.length % introducedEvery > 0) return said
   const bank = interpreted[language][sex === 'F' ? 'F' : 'M']
@@ -157,8 +164,9 @@ function ruleReplies({
     const input: AnswerInput = { knowledge, utterance, absentPolicy, context }
     const theme = asked.join(' ') || kind
     const reply = (part: AnswerDraft): Reply => ({
-      ...part,
       text: deliver(part, parsed, theme, input),
+      understood: part.understood,
+      told: part.told,
       questions,
       // What the patient tells beside the question was asked for with it.
       asked: kind === 'open' ? asked : [...new Set([...asked, ...part.told.map(toId)])],

@@ -4,7 +4,10 @@ import type { PatientContext, Reply } from '../../../patient.js'
 import type { AbsentPolicy } from './recall.js'
 
 /** An answer before the persona's manner and the speaker are applied. */
-export type AnswerDraft = Pick<Reply, 'text' | 'understood' | 'told'>
+export interface AnswerDraft extends Pick<Reply, 'text' | 'understood' | 'told'> {
+  /** Asks for the other questions one at a time, after all else. */
+  readonly plea?: string
+}
 
 /** An utterance, and everything its answer depends on. */
 export interface AnswerInput {
@@ -14,4 +17,6 @@ export interface AnswerInput {
   readonly context: PatientContext
   /** What the reply says so far. */
   readonly saying?: string
+  /** Whether this is one of several answers in a reply. */
+  readonly several?: boolean
 }

@@ -35,6 +35,8 @@ interface Answer {
   readonly told?: RevealedFinding
   /** Introduced as given before ("As I said: …"). */
   readonly again?: boolean
+  /** Says no more than that the patient does not know. */
+  readonly unsure?: boolean
 }
 
 /** Whether the patient points out a repeated answer. An interpreter does not: "She says:" already ends in a colon. */
@@ -49,14 +51,16 @@ function answerFinding(finding: FindingDefinition, input: AnswerInput): Answer {
   const state = reportedState(finding, gate !== undefined, context, absentPolicy)
   const before = wasReported(context, finding.id)
   const again = before && pointsOutRepeats(context)
-  const wanted = { unasked: again, open: isOpenQuestion(utterance), saying }
+  const open = isOpenQuestion(utterance)
+  const wanted = { unasked: again, open, saying, several: input.several === true }
   const own =
     gate && state === 'absent'
       ? closedGateSentence(finding, gate, context, wanted)
       : findingSentence(finding, state, context, wanted)
   const sentence = own ?? pickStockSentence('unknown', context, utterance, saying)
   const how = before ? 'repeated' : state === 'unknown' ? 'unknown' : 'answered'
-  return { how, sentence, again, told: { finding: finding.id, state } }
+  const told = { finding: finding.id, state }
+  return { how, sentence, again, told, unsure: own === undefined }
 }
 
 /** Whether the patient's sex or age rules the finding out. */
@@ -115,6 +119,7 @@ function answerRecap(answers: readonly Answer[], denied: ReadonlySet<string>, in
 function joinAnswers(answers: readonly Answer[], { context }: AnswerInput): readonly string[] {
   const first = answers.findIndex(({ again }) => again)
   return answers.flatMap(({ sentence }, i) => {
+    if (sentence === '') return []
     if (i !== first) return [sentence]
     const { language, dialogue } = context
     const words = pickFresh(stockSentences.again[language], context, ['again', dialogue.length])
@@ -126,9 +131,16 @@ function joinAnswers(answers: readonly Answer[], { context }: AnswerInput): read
 function answerInTurn(topics: readonly Topic[], input: AnswerInput): readonly Answer[] {
   const answers: Answer[] = []
   let saying = ''
+  const first = topics.length > 1 ? { ...input, several: true } : input
   for (const topic of topics) {
-    const answer = answerTopic(topic, saying === '' ? input : { ...input, saying })
+    const answer = answerTopic(topic, saying === '' ? first : { ...first, saying })
     if (!answer) continue
+    // Not knowing several things takes one sentence.
+    const twice = answer.unsure && answers.some(({ unsure }) => unsure)
+    if (twice) {
+      answers.push({ ...answer, sentence: '' })
+      continue
+    }
     answers.push(answer)
     saying = answer.sentence + (saying && ` ${saying}`)
   }
@@ -153,11 +165,12 @@ export function answerTopics(
   const parts = recap
     ? answerRecap(answers, recap, input)
     : [...joinAnswers(answers, input), ...others.sentences]
-  const more = topics.length > most ? [pickStockSentence('one-at-a-time', context, utterance)] : []
+  const plea = topics.length > most ? pickStockSentence('one-at-a-time', context, utterance) : ''
   return {
-    text: joinSentences([...new Set(parts), ...more], context.language),
+    text: joinSentences([...new Set(parts)], context.language),
     understood: precedence.find((rank) => answers.some(({ how }) => how === rank)) ?? 'unknown',
     told: [...answers.flatMap(({ told }) => told ?? []), ...others.told],
+    ...(plea && { plea }),
   }
 }
 

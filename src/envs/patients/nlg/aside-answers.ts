@@ -9,7 +9,7 @@ import { wasReported } from './disclosure.js'
 import { findingSentence } from './finding-sentences.js'
 import { pickFresh } from './fresh.js'
 import { closedGate, reportedState } from './recall.js'
-import { speakOfPatient, yearsOf } from './speaker.js'
+import { introduceCarer, speakOfPatient, yearsOf } from './speaker.js'
 import { smallChildSentences, speechSentences, unknownTopicSentences } from './speech-sentences.js'
 import { pickStockSentence } from './stock-sentences.js'
 
@@ -61,6 +61,10 @@ function tellPresent({ also = [] }: Aside, input: AnswerInput) {
   })
 }
 
+/** Asks a relative who they are. */
+const asksWho =
+  /\bare you (?:his|her|the|their)\b|[您你]是.{0,5}(?:妈|爸|奶|爷|姥|母亲|父亲|家长|什么人|谁)/i
+
 /** Answers one aside that is no denial. */
 function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
   const { context } = input
@@ -78,7 +82,10 @@ function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
       told: present.map(({ id }) => ({ finding: id, state: 'present' })),
       how: 'answered',
     }
+  const carer = asksWho.test(input.utterance) ? introduceCarer(context) : undefined
   const own = aside.slot === undefined ? undefined : biographySentence(aside.slot, context)
+  if (own !== undefined && carer !== undefined)
+    return { sentences: [carer], told: [], how: 'answered' }
   if (own !== undefined) return { sentences: [own], told: [], how: 'answered' }
   if (aside.denied)
     return { sentences: [denySentence([aside], context)], told: [], how: 'answered' }

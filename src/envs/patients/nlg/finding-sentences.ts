@@ -29,6 +29,8 @@ export interface Wanted {
   readonly more?: boolean
   /** Asked in a way that a yes or a no does not answer ("How is …", "Is … all right?"). @default false */
   readonly open?: boolean
+  /** One of several answers in a reply. @default false */
+  readonly several?: boolean
   /** What the reply says so far. @default '' */
   readonly saying?: string
 }
@@ -242,14 +244,14 @@ export function findingSentence(
 ): string | undefined {
   const own = prepared(finding, state, context)
   if (!own) return undefined
-  const { unasked = false, saying = '' } = wanted
+  const { unasked = false, several = false, saying = '' } = wanted
   // Denials differ in no detail.
   const kept = state === 'absent' ? undefined : saidBefore(finding, own.all, context)
   const fitting = kept ? [kept] : unasked ? own.standalone : own.all
   if (isBrief(finding, context)) return briefest(fitting, wanted, context)
   const texts = ranked(finding, fitting, context)
   const first = freshest(texts, own.polarity, wanted, context)
-  if (unasked || kept || finding.kind !== 'symptom') return first
+  if (unasked || several || kept || finding.kind !== 'symptom') return first
   const { language, seed, view } = context
   const chance = doubleChance[dialLevel(view.persona, 'verbose')] ?? 0
   if (chance === 0 || uniform(seed, 'double', finding.id) >= chance) return first
