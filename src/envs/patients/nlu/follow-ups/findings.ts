@@ -17,7 +17,7 @@ import { asksContent, type FollowUp, isBrief, isVague, pronoun } from './questio
 import { namesRegion, regionOf } from './regions.js'
 
 /** Least score at which a detail of the topic is taken: of a question that says nothing else, and of any other. */
-const detail = { score: 0.2, told: 0.35, sure: 0.4 } as const
+const detail = { score: 0.2, told: 0.35, sure: 0.4, lead: 0.1 } as const
 /** By how much it may be below the best of all findings. */
 const lag = { vague: 0.25, guessed: 0.1 } as const
 /** Least scores at which another finding of the same region is taken, with the word for the region and without. */
@@ -74,7 +74,7 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
     if (nearest.id !== root)
       return aboutTopic(alone, { finding: nearest.id, of: root, guessed: true })
     // Its name is in many questions about something else.
-    if (nearest.score < detail.sure) return undefined
+    if (nearest.score < detail.sure || alike.value !== root) return undefined
     const [attribute] = findAttributes(text)
     return attribute === undefined
       ? aboutFinding(alone, root)
@@ -123,11 +123,8 @@ export function sameOfRelatives({ knowledge, context, reader, text, alone }: Fol
   const [last] = lastAsked(context)
   const definition = last === undefined ? undefined : knowledge.finding.get(last)
   const said = alone.topics[0]
-  if (
-    !definition ||
-    (said && knowledge.finding.get(said.finding)?.kind === 'family' && !said.guessed)
-  )
-    return undefined
+  if (said && knowledge.finding.get(said.finding)?.kind === 'family') return alone
+  if (!definition) return undefined
   if (definition.kind === 'family') return aboutFinding(alone, definition.id)
   const { name } = definition
   const whole =
@@ -188,7 +185,7 @@ export function moreOfTold({ knowledge, context, reader, text, alone }: FollowUp
   // "You have a rash, you say?" is about the rash itself.
   const least = content
     ? detail.score
-    : Math.max(detail.told, reader.alike(text).scoreOf(said.finding))
+    : Math.max(detail.told, reader.alike(text).scoreOf(said.finding) + detail.lead)
   if (nearest && nearest.score >= least)
     return aboutTopic(alone, { finding: nearest.id, of: said.finding, guessed: true })
   return content

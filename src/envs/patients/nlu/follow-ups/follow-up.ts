@@ -6,8 +6,14 @@
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../../patient.js'
 import { normaliseText } from '../../../../text/phrase-search.js'
-import { isPersonal, looseAttribute } from '../attributes.js'
-import { attributeTopic, followedSymptoms, isWholeIllness, lastHistory } from '../focus.js'
+import { findAttributes, isPersonal, looseAttribute } from '../attributes.js'
+import {
+  attributeTopic,
+  followedSymptoms,
+  followedTopic,
+  isWholeIllness,
+  lastHistory,
+} from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import {
   detailOfTopic,
@@ -96,6 +102,17 @@ function looseOfTopic({ knowledge, text, alone, doubtful, followed }: FollowUp) 
   }
 }
 
+/** "Is it worse when you lie down?": what makes the topic better or worse, whatever that is. */
+function changeOfTopic({ knowledge, context, text, alone }: FollowUp) {
+  if (!(isVague(alone) || alone.asides.join() === 'course')) return undefined
+  const attribute = findAttributes(text).find((one) => one === 'aggravating' || one === 'relieving')
+  const topic =
+    attribute && continues.test(text)
+      ? followedTopic(knowledge, context, attribute, () => true)
+      : undefined
+  return topic && { ...alone, kind: 'finding' as const, topics: [topic], asides: [] }
+}
+
 /** "About the cough: how long?": the attribute of what the question names, not of the topic. */
 function attributeOfNamed({ knowledge, reader, text, alone }: FollowUp) {
   const whole = wholeAttribute(knowledge, alone)
@@ -134,6 +151,7 @@ export function understandInContext(
     detailOfTopic(given) ??
     sameRegion(given) ??
     foreignDetail(given) ??
+    changeOfTopic(given) ??
     unknownOfTopic(given) ??
     alone
   )
