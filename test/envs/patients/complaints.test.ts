@@ -51,10 +51,9 @@ describe('a patient who came with pain', () => {
     const missed = sufferers.flatMap((person) =>
       painQuestions[language].flatMap((question) => {
         const { asked, understood, text } = replyTo(person, language, [opening[language], question])
-        const ofPain = asked.some(
-          (id) =>
-            isPain(knowledge, id) ||
-            isPain(knowledge, knowledge.finding.get(id)?.parent?.finding ?? ''),
+        const roots = asked.map((id) => knowledge.finding.get(id)?.parent?.finding ?? id)
+        const ofPain = roots.some(
+          (id) => isPain(knowledge, id) && person.view.findings.get(id)?.state === 'present',
         )
         const denied = noPainSentences[language].some((sentence) => text.includes(sentence))
         return ofPain && understood === 'answered' && !denied

@@ -21,7 +21,7 @@ const detail = { score: 0.2, told: 0.35, sure: 0.4, lead: 0.1 } as const
 /** By how much it may be below the best of all findings. */
 const lag = { vague: 0.25, guessed: 0.1 } as const
 /** Least scores at which another finding of the same region is taken, with the word for the region and without. */
-const regional = { whole: 0.35, own: 0.12 } as const
+const regional = { whole: 0.35, own: 0.18 } as const
 
 /** A text with the word for what it leaves out: in place of a pronoun, else before it in Chinese and after it in English. */
 function complete(text: string, word: { readonly en: string; readonly zh: string }): string {
@@ -46,7 +46,7 @@ export const rootOf = (knowledge: Knowledge, id: string): string =>
   findAncestors(knowledge, id).at(-1) ?? id
 
 /** Of some findings, the one that a text is most similar to, with its score. */
-function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch) {
+export function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch) {
   const scored = ids.map((id) => ({ id, score: scoreOf(id) }))
   return scored.reduce<(typeof scored)[number] | undefined>(
     (a, b) => (a && a.score >= b.score ? a : b),
@@ -123,8 +123,8 @@ export function sameOfRelatives({ knowledge, context, reader, text, alone }: Fol
   const [last] = lastAsked(context)
   const definition = last === undefined ? undefined : knowledge.finding.get(last)
   const said = alone.topics[0]
-  if (said && knowledge.finding.get(said.finding)?.kind === 'family') return alone
-  if (!definition) return undefined
+  const own = said && knowledge.finding.get(said.finding)?.kind === 'family' ? alone : undefined
+  if (!definition || (own && !said?.guessed)) return own
   if (definition.kind === 'family') return aboutFinding(alone, definition.id)
   const { name } = definition
   const whole =
@@ -132,7 +132,7 @@ export function sameOfRelatives({ knowledge, context, reader, text, alone }: Fol
   const same = reader
     .parse(whole)
     .topics.find(({ finding }) => knowledge.finding.get(finding)?.kind === 'family')
-  return same && aboutFinding(alone, same.finding)
+  return same ? aboutFinding(alone, same.finding) : own
 }
 
 /** Whether a complaint was talked about, be it only as told beside another one. */
