@@ -51,10 +51,9 @@ describe('a patient who came with pain', () => {
     const missed = sufferers.flatMap((person) =>
       painQuestions[language].flatMap((question) => {
         const { asked, understood, text } = replyTo(person, language, [opening[language], question])
-        const ofPain = asked.some(
-          (id) =>
-            isPain(knowledge, id) ||
-            isPain(knowledge, knowledge.finding.get(id)?.parent?.finding ?? ''),
+        const roots = asked.map((id) => knowledge.finding.get(id)?.parent?.finding ?? id)
+        const ofPain = roots.some(
+          (id) => isPain(knowledge, id) && person.view.findings.get(id)?.state === 'present',
         )
         const denied = noPainSentences[language].some((sentence) => text.includes(sentence))
         return ofPain && understood === 'answered' && !denied
@@ -86,7 +85,7 @@ const everyday: Readonly<Record<string, Readonly<Record<Language, readonly strin
   dizziness: { en: ['dizziness', 'dizzy spells'], zh: ['头晕'] },
   'weight-loss': { en: ['weight loss'], zh: ['变瘦', '体重下降'] },
   'skin-rash': { en: ['a rash', 'a skin rash'], zh: ['疹子', '起疹子'] },
-  'skin-itch': { en: ['itching', 'itchy skin'], zh: ['痒', '身上痒'] },
+  'skin-itch': { en: ['itching', 'itchy skin'], zh: ['身上痒', '皮肤痒'] },
   'eye-redness': { en: ['a red eye', 'red eyes'], zh: ['眼睛红'] },
   'eye-pain': { en: ['eye pain', 'a sore eye'], zh: ['眼睛疼'] },
   'sight-blurred': { en: ['blurred vision', 'blurry sight'], zh: ['看不清', '视力模糊'] },

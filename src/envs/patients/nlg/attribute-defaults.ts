@@ -113,7 +113,7 @@ const general: { readonly [attribute in AskedAttribute]: Facts } = {
       ['歇一歇能好一点。', '躺下休息会轻一些。'],
     ),
   ],
-  timing: [
+  pattern: [
     fact(
       ['It comes and goes.', 'On and off, not all the time.'],
       ['一阵一阵的，不是一直有。', '时有时无。'],
@@ -121,6 +121,12 @@ const general: { readonly [attribute in AskedAttribute]: Facts } = {
     fact(
       ['It is there most of the time.', 'More or less all the time.'],
       ['差不多一直都有。', '基本上没断过。'],
+    ),
+  ],
+  timing: [
+    fact(
+      ['It makes no difference what time of day it is.', 'No particular time of day.'],
+      ['什么时候都差不多，不分早晚。', '不分早晚，都一样。'],
     ),
   ],
 }

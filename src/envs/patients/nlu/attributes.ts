@@ -2,7 +2,13 @@
 import type { FindingAttribute } from '../../../knowledge/knowledge.js'
 
 /** What a question may ask of a complaint: its attributes, and what no finding records. */
-export type AskedAttribute = FindingAttribute | 'frequency' | 'amount' | 'spell' | 'which'
+export type AskedAttribute =
+  | FindingAttribute
+  | 'frequency'
+  | 'amount'
+  | 'spell'
+  | 'pattern'
+  | 'which'
 
 /** Cue patterns over the normal form, per attribute. Where several overlap, the first match counts. */
 const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
@@ -13,22 +19,24 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   spell:
     /\bhow long .{0,30}\b(?:each|at a time|every time)\b|\bhow long (?:does|do|did|is|are|was) (?:an?|each|one|every) \w+|(?:一|每)(?:次|回|阵).{0,6}(?:多久|多长时间|几分钟|几秒)/,
   radiation:
-    /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|move(?:s|d)? (?:anywhere|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着/,
+    /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|mov(?:e|es|ed|ing) (?:anywhere|somewhere|around|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着/,
   aggravating:
     /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:worse|it come on)|worsens?|worsened|aggravat\w+|brings? .{0,25}\bon|sets? .{0,25}\boff|triggers?|triggered|provoke\w*|get(?:s)? worse (?:when|with|if|after)|worse (?:when|with|if|after|on)|flares? up (?:when|after|with))\b|加重|更厉害|更严重|诱因|诱发|引起|引发|什么(?:时候|情况)下?(?:会)?(?:发作|出现|厉害)|什么情况下?(?:会)?(?:犯|疼|重)|[会就](?:更|变)(?:疼|难受|重)/,
   relieving:
     /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:better|go away|easier|ease)|reliev\w+|eases?|easing|ease|helps?|improves?|better (?:when|with|if|after)|settles?|goes away|calms?)\b|缓解|减轻|好转|[好轻]一[点些]|得轻|会好|能好|舒服一[点些]|消失/,
+  pattern:
+    /\b(?:constant\w*|com(?:e|es|ing) and go(?:es|ing)?|on and off|all the time|continuous\w*|intermittent\w*|in (?:waves|bouts|spells|attacks))\b|一直|持续性|一阵一阵|一阵阵|阵发|断断续续|间断|时有时无|偶尔/,
   timing:
-    /\b(?:what time|time of (?:day|the day|year)|when (?:is|does|do|are) .{0,25}\b(?:worst|worse|happen|come)|at night|in the (?:morning|evening|night|daytime)|(?:by|towards?) (?:the )?(?:evening|night|end of the day)|(?:when|part|time) (?:in|of) the day|mornings?|evenings?|nights?|night ?time|daytime|all day|constant\w*|come and go|comes and goes|on and off|all the time|continuous\w*|intermittent\w*)\b|什么时候(?:最|比较|更|会|容易|重)|早上|早晨|晨起|晚上|夜里|夜间|半夜|白天|下午|傍晚|一直|持续性|一阵一阵|阵发|断断续续|间断|时有时无/,
+    /\b(?:what time|time of (?:day|the day|year)|when (?:is|does|do|are) .{0,25}\b(?:worst|worse|happen|come)|at night|in the (?:morning|evening|night|daytime)|(?:by|towards?) (?:the )?(?:evening|night|end of the day)|(?:when|part|time) (?:in|of) the day|mornings?|evenings?|nights?|night ?time|daytime|all day)\b|什么时候(?:最|比较|更|会|容易|重|.{0,2}(?:厉害|明显))|早上|早晨|晨起|晚上|夜里|夜间|半夜|白天|下午|傍晚/,
   onset:
     /\b(?:sudden|suddenly|gradual|gradually|all at once|out of nowhere|out of the blue|build up|built up|come on (?:slowly|quickly|fast)|slowly|overnight|how (?:fast|quickly|suddenly) did|how did .{0,30}\b(?:start|begin|come on|first)|what were you doing)\b|突然|一下子|慢慢|多(?:长时间|久).{0,4}(?:到(?:最|顶)|变成|成这样)|多快|逐渐|渐渐|忽然|怎么开始|怎么(?:起|发)(?:病|作)的|急不急|起病/,
   duration:
     /\b(?:how long|since when|for how (?:many|long)|how many (?:days|weeks|months|years|hours)|when did .{0,40}\b(?:start|begin|first|come on|notice)|how recently|long ago|what day did)\b|多久|多长时间|(?<!这|那|近|前|头|好)几天|(?<!这|那|近|前|头|好)几个月|(?<!这|那|近|前|头|好)几年|(?<!这|那|近|前|头|好)几个小时|多少(?:天|年)|什么时候(?:开始|起|发现|出现)|从(?:什么时候|哪天|何时)|何时(?:开始|起)|多少时间|持续/,
   severity:
-    /\b(?:how (?:bad|severe|strong|intense|painful|high|serious)|how much (?:pain|worse)|how much (?:does|do|did) (?:it|that|this|they) (?:hurt|bother)|out of (?:10|ten)|scale|1 to 10|one to ten|worst|severity|mild|moderate|rate (?:the|your|it))\b|多(?:疼|痛|厉害|严重|重|高|大)|有多|几级|几分|打分|严重(?:吗|程度|不严重)|厉害(?:吗|不厉害)|剧烈|程度|最高/,
+    /\b(?:how (?:bad|severe|strong|intense|painful|high|serious)|how much (?:pain|worse)|how much (?:does|do|did) (?:it|that|this|they) (?:hurt|bother)|out of (?:10|ten)|scale|1 to 10|one to ten|worst|severity|mild|moderate|rate (?:the|your|it))\b|多(?:疼|痛|厉害|严重|重|高|大)|有多|几级|多少度|几度|几分|打分|严重(?:吗|程度|不严重)|厉害(?:吗|不厉害)|剧烈|程度|最高/,
   amount:
     /\bhow (?:much|heavy|large|big)\b|\b(?:heavy|amount)\b|量(?:大|多|少)|多少(?!天|时间|年|度)|几斤|几倍|多不多/,
-  site: /\b(?:where|whereabouts|which (?:part|side|area|spot|place|leg|arm|eye|ear|foot|hand)|one side|both sides|either side|left or right|right or left|left side|right side|(?:(?:in|on|of) )?both(?: (?:your |the )?(?:eyes|ears|sides|legs|feet|hands|arms))?|point to|location|located|localised|localized|exact spot)\b|哪(?:一)?(?:只|条|边|侧)(?:眼睛?|耳朵?|腿|胳膊|手|脚)?|左(?:眼|耳|腿|手|脚)(?:还是|或|和)?右(?:眼|耳|腿|手|脚)|[两双](?:只|条|边|侧)?(?:眼睛?|耳朵?|腿)|哪里|哪儿|哪边|哪一边|哪侧|哪一侧|部位|位置|哪个地方|什么地方|哪块|哪一块|一侧|单侧|双侧|两侧|两边|左边|右边|左侧|右侧|具体在/,
+  site: /\b(?:where|whereabouts|(?:which|what) (?:part|side|area|spot|place|leg|arm|eye|ear|foot|hand)|one side|both sides|either side|left or right|right or left|left side|right side|(?:(?:in|on|of) )?both(?: (?:your |the )?(?:eyes|ears|sides|legs|feet|hands|arms))?|point to|show me where|location|located|localised|localized|exact spot)\b|哪(?:一)?(?:只|条|边|侧)(?:眼睛?|耳朵?|腿|胳膊|手|脚)?|左(?:眼|耳|腿|手|脚)(?:还是|或|和)?右(?:眼|耳|腿|手|脚)|[两双](?:只|条|边|侧)?(?:眼睛?|耳朵?|腿)|(?:用手)?指(?:给我看看?|一下|出来)|哪里|哪儿|哪边|哪一边|哪侧|哪一侧|部位|位置|哪个地方|什么地方|哪块|哪一块|一侧|单侧|双侧|两侧|两边|左边|右边|左侧|右侧|具体在/,
   character:
     /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throbbing|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|形状|样子|什么形/,
 }
@@ -42,9 +50,9 @@ export const findAttributes = (text: string): readonly AskedAttribute[] =>
 /** Generic words, which fit any complaint. A question of an attribute and such words is about the last topic. */
 const generic = new RegExp(
   [
-    String.raw`\b(?:a|an|the|havent|hasnt|hadnt|dont|doesnt|didnt|isnt|arent|wasnt|werent|cant|couldnt|wouldnt|wont|ive|youve|youre|thats|theres|no|never|nor|either|lately|recently|today|these days|own|self|experience|experienced|experiencing|suffer|suffered|suffering|suffers|i|you|he|she|it|they|me|your|his|her|its|their|this|that|these|those|is|are|was|were|be|been|being|do|does|did|have|has|had|having|of|to|in|on|at|for|from|with|and|or|but|if|so|as|by|any|some|anything|something|all|just|very|really|quite|can|could|would|will|please|what|whats|which|when|where|how|whose|who|than|then|there|here|not|get|gets|getting|got|go|goes|going|come|comes|coming|came|on|off|up|down|over|out|into|now|currently|usually|normally|ever|still|first|exactly|precisely|roughly|about|approximately|actually|pain|pains|painful|ache|aches|aching|hurt|hurts|hurting|sore|problem|problems|trouble|troubles|symptom|symptoms|complaint|thing|things|issue|attack|attacks|episode|episodes|feeling|feel|feels|felt|sensation|discomfort|start|starts|started|starting|begin|begins|began|beginning|last|lasts|lasting|lasted|happen|happens|happening|happened|notice|noticed|tell|say|show|describe|point|think|know|like|much|many|long|day|days|week|weeks|month|months|year|years|hour|hours|time|times|more|most|worse|worst|better|bad|anywhere|else|somewhere|one|two|other|place|part|ok|okay|well|also|right|doctor|body|since|ago|constant|same|change|changes|changed|seem|seems|kind|sort|type|rate|scale|zero|ten|give|number|would|say|does|bit|lot|particular|during|through|throughout|while|after|before|until|always|often|every|each|single|towards|both)\b`,
+    String.raw`\b(?:a|an|the|havent|hasnt|hadnt|dont|doesnt|didnt|isnt|arent|wasnt|werent|cant|couldnt|wouldnt|wont|ive|youve|youre|thats|theres|no|never|nor|either|lately|recently|today|these days|own|self|experience|experienced|experiencing|suffer|suffered|suffering|suffers|i|you|he|she|it|they|me|your|his|her|its|their|this|that|these|those|is|are|was|were|be|been|being|do|does|did|have|has|had|having|of|to|in|on|at|for|from|with|and|or|but|if|so|as|by|any|some|anything|something|all|just|very|really|quite|can|could|would|will|please|what|whats|which|when|where|how|whose|who|than|then|there|here|not|get|gets|getting|got|go|goes|going|come|comes|coming|came|on|off|up|down|over|out|into|now|currently|usually|normally|ever|still|first|exactly|precisely|roughly|about|approximately|actually|pain|pains|painful|ache|aches|aching|hurt|hurts|hurting|sore|problem|problems|trouble|troubles|symptom|symptoms|complaint|thing|things|issue|attack|attacks|episode|episodes|feeling|feel|feels|felt|sensation|discomfort|start|starts|started|starting|begin|begins|began|beginning|last|lasts|lasting|lasted|happen|happens|happening|happened|notice|noticed|tell|say|show|describe|point|think|know|like|much|many|long|day|days|week|weeks|month|months|year|years|hour|hours|time|times|more|most|worse|worst|better|bad|anywhere|else|somewhere|one|two|other|place|part|ok|okay|well|also|right|doctor|body|since|ago|constant|same|change|changes|changed|seem|seems|kind|sort|type|rate|scale|zero|ten|give|number|would|say|does|bit|lot|particular|during|through|throughout|while|after|before|until|always|often|every|each|single|towards|both|lets|couple|few|mainly|mostly|normal|typical|average|going)\b`,
     String.raw`\d+`,
-    '请问|不舒服|动作|傍晚|厉害|严重|重|歪|向|朝|难受|感觉|觉得|症状|问题|情况下|情况|毛病|时候|地方|具体|大概|大约|现在|开始|出现|发生|发作|这次|疼痛|刀割|烧灼|针扎|绞|疼法|姿势|体位|疼|痛|有没有|是不是|会不会|能不能|告诉我|说说|描述|一下|自己|一般|通常|平时|到底|究竟|主要|起来|来|去|了|的|得|地|是|有|会|能|在|这|那|它|个|种|你|我|他|她|吗|呢|吧|啊|呀|到|从|已经|都|也|就|还|又|再|最|很|更|比较|过|着|没|不|和|或|还是|指|用|给|哪|什么|怎么|怎样|样|多|几|天|年|月|周|小时|分|次|点|里|上|下|面|边|让|把|被|要|想|说|看|第一|某|身体|身上|当时|之前|以来|期间|请|嗯|好|那么|然后',
+    '请问|不舒服|动作|平均|每|傍晚|厉害|严重|重|歪|向|朝|难受|感觉|觉得|症状|问题|情况下|情况|毛病|时候|地方|具体|大概|大约|现在|开始|出现|发生|发作|这次|疼痛|刀割|烧灼|针扎|绞|疼法|姿势|体位|疼|痛|有没有|是不是|会不会|能不能|告诉我|说说|描述|一下|自己|一般|通常|平时|到底|究竟|主要|起来|来|去|了|的|得|地|是|有|会|能|在|这|那|它|个|种|你|我|他|她|吗|呢|吧|啊|呀|到|从|已经|都|也|就|还|又|再|最|很|更|比较|过|着|没|不|和|或|还是|指|用|给|哪|什么|怎么|怎样|样|多|几|天|年|月|周|小时|分|次|点|里|上|下|面|边|让|把|被|要|想|说|看|第一|某|身体|身上|当时|之前|以来|期间|请|嗯|好|那么|然后',
   ].join('|'),
   'g',
 )

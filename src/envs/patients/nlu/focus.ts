@@ -55,8 +55,12 @@ export function attributeTopic(
 ): Topic {
   const details = detailTable(knowledge)
   const own = details.get(complaint)
+  // Whether it is there at night says nothing of whether it comes and goes.
+  const timing = attribute === 'pattern' ? own?.get('timing') : undefined
+  const pattern = knowledge.finding.get(timing ?? '')?.type === 'cat' ? timing : undefined
   const detail =
     own?.get(attribute) ??
+    pattern ??
     (attribute === 'which' ? (own?.get('site') ?? own?.get('character')) : undefined) ??
     (attribute === 'spell' ? own?.get('duration') : undefined) ??
     details.get('')?.get(attribute)
@@ -145,14 +149,13 @@ export const lastAsked = (context: PatientContext): readonly string[] =>
 export const lastHistory = (
   knowledge: Knowledge,
   context: PatientContext,
-  fits: (definition: FindingDefinition) => boolean = () => true,
+  fits: (definition: FindingDefinition, told: RevealedFinding) => boolean = (_, told) =>
+    isKnown(told),
 ): string | undefined =>
-  lastAnswer(context)
-    ?.told.filter(isKnown)
-    .findLast(({ finding }) => {
-      const definition = knowledge.finding.get(finding)
-      return definition && definition.kind !== 'symptom' && fits(definition)
-    })?.finding
+  lastAnswer(context)?.told.findLast((told) => {
+    const definition = knowledge.finding.get(told.finding)
+    return definition && definition.kind !== 'symptom' && fits(definition, told)
+  })?.finding
 
 /** Symptoms that the doctor asked about and the patient has, the last one first. */
 const askedSymptoms = (knowledge: Knowledge, { dialogue }: PatientContext): string[] =>
@@ -226,7 +229,11 @@ export function followedTopic(
   const history = lastHistory(
     knowledge,
     context,
-    ({ id, kind }) => askedOfHistory[kind]?.includes(attribute) === true && fits(id),
+    // "How much in a week?" after a no is met with the no again; "since when?" is about the illness.
+    ({ id, kind }, told) =>
+      askedOfHistory[kind]?.includes(attribute) === true &&
+      fits(id) &&
+      (isKnown(told) || attribute !== 'duration'),
   )
   if (history !== undefined) return { finding: history, of: history, attribute, missing: true }
   const focus =

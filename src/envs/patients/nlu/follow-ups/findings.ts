@@ -17,11 +17,11 @@ import { asksContent, type FollowUp, isBrief, isVague, pronoun } from './questio
 import { namesRegion, regionOf } from './regions.js'
 
 /** Least score at which a detail of the topic is taken: of a question that says nothing else, and of any other. */
-const detail = { score: 0.2, told: 0.35, sure: 0.4 } as const
+const detail = { score: 0.2, told: 0.35, sure: 0.4, lead: 0.1 } as const
 /** By how much it may be below the best of all findings. */
 const lag = { vague: 0.25, guessed: 0.1 } as const
 /** Least scores at which another finding of the same region is taken, with the word for the region and without. */
-const regional = { whole: 0.35, own: 0.12 } as const
+const regional = { whole: 0.35, own: 0.18 } as const
 
 /** A text with the word for what it leaves out: in place of a pronoun, else before it in Chinese and after it in English. */
 function complete(text: string, word: { readonly en: string; readonly zh: string }): string {
@@ -46,7 +46,7 @@ export const rootOf = (knowledge: Knowledge, id: string): string =>
   findAncestors(knowledge, id).at(-1) ?? id
 
 /** Of some findings, the one that a text is most similar to, with its score. */
-function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch) {
+export function nearestOf(ids: readonly string[], { scoreOf }: SimilarityMatch) {
   const scored = ids.map((id) => ({ id, score: scoreOf(id) }))
   return scored.reduce<(typeof scored)[number] | undefined>(
     (a, b) => (a && a.score >= b.score ? a : b),
@@ -74,7 +74,7 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
     if (nearest.id !== root)
       return aboutTopic(alone, { finding: nearest.id, of: root, guessed: true })
     // Its name is in many questions about something else.
-    if (nearest.score < detail.sure) return undefined
+    if (nearest.score < detail.sure || alike.value !== root) return undefined
     const [attribute] = findAttributes(text)
     return attribute === undefined
       ? aboutFinding(alone, root)
@@ -116,6 +116,9 @@ export function sameRegion(given: FollowUp) {
   return undefined
 }
 
+/** Names of a finding that are tried, to ask for the same of relatives. */
+const mostNames = 3
+
 /** "And your father?", "anyone in the family?" after another question: the same of relatives. */
 export function sameOfRelatives({ knowledge, context, reader, text, alone }: FollowUp) {
   if (!act.family.test(text) || act.witness.test(text) || act.openQuestion.test(text))
@@ -123,19 +126,20 @@ export function sameOfRelatives({ knowledge, context, reader, text, alone }: Fol
   const [last] = lastAsked(context)
   const definition = last === undefined ? undefined : knowledge.finding.get(last)
   const said = alone.topics[0]
-  if (
-    !definition ||
-    (said && knowledge.finding.get(said.finding)?.kind === 'family' && !said.guessed)
-  )
-    return undefined
+  const own = said && knowledge.finding.get(said.finding)?.kind === 'family' ? alone : undefined
+  if (!definition || (own && !said?.guessed)) return own
   if (definition.kind === 'family') return aboutFinding(alone, definition.id)
-  const { name } = definition
-  const whole =
-    languageByScript(text) === 'zh' ? `家里人有${name.zh}吗` : `any ${name.en} in your family?`
-  const same = reader
-    .parse(whole)
-    .topics.find(({ finding }) => knowledge.finding.get(finding)?.kind === 'family')
-  return same && aboutFinding(alone, same.finding)
+  const { name, aliases } = definition
+  const language = languageByScript(text)
+  const names = [name[language], ...aliases[language].slice(0, mostNames)]
+  for (const word of names) {
+    const whole = language === 'zh' ? `家里有人${word}吗` : `any ${word} in your family?`
+    const same = reader
+      .parse(whole)
+      .topics.find(({ finding }) => knowledge.finding.get(finding)?.kind === 'family')
+    if (same) return aboutFinding(alone, same.finding)
+  }
+  return own
 }
 
 /** Whether a complaint was talked about, be it only as told beside another one. */
@@ -188,7 +192,7 @@ export function moreOfTold({ knowledge, context, reader, text, alone }: FollowUp
   // "You have a rash, you say?" is about the rash itself.
   const least = content
     ? detail.score
-    : Math.max(detail.told, reader.alike(text).scoreOf(said.finding))
+    : Math.max(detail.told, reader.alike(text).scoreOf(said.finding) + detail.lead)
   if (nearest && nearest.score >= least)
     return aboutTopic(alone, { finding: nearest.id, of: said.finding, guessed: true })
   return content

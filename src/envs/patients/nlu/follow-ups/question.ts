@@ -48,6 +48,10 @@ export const isElliptic = ({ kind, topics, recap }: ParsedUtterance, text: strin
   text.length <= maxLength[languageByScript(text)] &&
   ['unclear', 'unmodelled', 'ambiguous', 'aside', 'finding'].includes(kind)
 
+/** Whether a question is short enough to leave out what it is about. */
+export const isShort = (text: string): boolean =>
+  languageByScript(text) === 'zh' ? text.length <= 8 : text.split(' ').length <= 8
+
 /** Whether a question is so short that a finding it names may be of any region: "Itchy?", "Is it sore?", "痒不痒". */
 export const isBrief = (text: string): boolean =>
   languageByScript(text) === 'zh'

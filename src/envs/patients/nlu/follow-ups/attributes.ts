@@ -1,0 +1,127 @@
+/** Which attribute of the topic a follow-up question asks for: how long, where, what makes it worse. */
+import type { Knowledge } from '../../../../knowledge/knowledge.js'
+import { type AskedAttribute, findAttributes, looseAttribute } from '../attributes.js'
+import { attributeTopic, followedTopic, isWholeIllness, lastHistory, type Topic } from '../focus.js'
+import type { ParsedUtterance } from '../parsed-utterance.js'
+import { nearestOf, rootOf } from './findings.js'
+import { continues, type FollowUp, isBrief, isVague } from './question.js'
+import { regionOf } from './regions.js'
+
+/** The attribute of the whole illness that a question asks for; undefined for any other question. */
+function wholeAttribute(knowledge: Knowledge, { kind, topics }: ParsedUtterance) {
+  const [only, ...more] = topics
+  return kind === 'finding' && only && more.length === 0 && isWholeIllness(knowledge, only.finding)
+    ? knowledge.finding.get(only.finding)?.attribute
+    : undefined
+}
+
+/** The reading as a question of an attribute that names no complaint. */
+const loosely = ({ alone, text }: FollowUp, attribute: AskedAttribute): ParsedUtterance => ({
+  ...alone,
+  kind: 'attribute',
+  topics: [],
+  asides: [],
+  loose: [attribute],
+  about: text,
+})
+
+const aboutAttribute = (alone: ParsedUtterance, topics: readonly Topic[]): ParsedUtterance => ({
+  ...alone,
+  kind: 'finding',
+  topics,
+  loose: [],
+  asides: [],
+})
+
+/** Words of taking something or having a habit, which "how long?" then is about. */
+const ofHabit =
+  /\b(?:on (?:it|that|them|those)|taking|taken|takes?|smok\w+|drink\w*|drunk|doing|us(?:e|ed|ing))\b|吃|抽|喝|用|^(?:那)?(?:有)?(?:多久|多少年|几年|多长时间)(?:了)?$/
+
+/** Attributes in which an open question of the same words can be meant: "what brings it on?". */
+const opening: readonly AskedAttribute[] = ['aggravating', 'relieving', 'timing']
+
+/** A question of nothing but an attribute, which reads like something else without the dialogue. */
+export function looseOfTopic(given: FollowUp): ParsedUtterance | undefined {
+  const { knowledge, context, text, alone, doubtful, followed } = given
+  const { kind } = alone
+  const whole = wholeAttribute(knowledge, alone)
+  if (whole === 'duration' && lastHistory(knowledge, context) && ofHabit.test(text))
+    return loosely(given, whole)
+  const attribute = looseAttribute(text)
+  if (attribute === undefined || attribute === whole) return undefined
+  const counted = attribute === 'frequency' || attribute === 'spell'
+  const [topic] = followed
+  // "Which ear?" after an earache names what the topic is of.
+  const own = topic === undefined ? undefined : regionOf(knowledge, topic)
+  const modelled = () =>
+    isBrief(text) &&
+    ['severity', 'site'].includes(attribute) &&
+    followedTopic(knowledge, context, attribute, () => true)?.missing === undefined
+  const named = kind === 'aside' && (counted || own?.named.test(text) || modelled())
+  const shows = kind === 'courtesy' && attribute === 'site'
+  const opens = kind === 'open' && opening.includes(attribute)
+  return doubtful || opens || shows || named || whole !== undefined
+    ? loosely(given, attribute)
+    : undefined
+}
+
+/** "About the cough: how long?": the attribute of what the question names, not of the topic. */
+export function attributeOfNamed(given: FollowUp): ParsedUtterance | undefined {
+  const { knowledge, reader, text, alone } = given
+  const whole = wholeAttribute(knowledge, alone)
+  if (alone.kind !== 'attribute' && whole === undefined) return undefined
+  const definition = reader
+    .named(text)
+    .flatMap((id) => knowledge.finding.get(id) ?? [])
+    .findLast(({ kind, type }) => kind === 'symptom' && type === 'bool')
+  if (!definition) return undefined
+  const wanted = whole === undefined ? alone.loose : [whole]
+  return aboutAttribute(
+    alone,
+    wanted.map((one) => attributeTopic(knowledge, definition.id, one)),
+  )
+}
+
+/** Puts a case: "and if you cough?", "走路的时候呢？". */
+const circumstance =
+  /^(?:(?:and|but|so|or|what about|how about) )*(?:if|when|while|after|before) (?:you|it|youre)\b|(?:时|时候|之?后|之?前|起来|下来)呢$|^(?:那)?(?:低头|抬头|弯腰|平躺|躺下|躺着|侧躺|走路|走动|活动|运动|深呼吸|吸气|咳嗽|用力|休息|歇着?)(?:一会儿)?呢$/
+
+/** A question of its own after the case. */
+const main = / (?:do|does|did|is|are|was|were|have|has|had|can|could|what|any) |(?: \w+){8}/
+
+/** Least score at which a detail of the topic is what changes in a case that is put. */
+const circumstantial = 0.1
+
+/** Whether a question only puts a case, and leaves out what of the topic then happens. */
+export const supposes = ({ text, alone, followed }: FollowUp): boolean =>
+  circumstance.test(text) &&
+  !main.test(text) &&
+  alone.topics.every(({ of, finding }) => of === undefined && !followed.includes(finding))
+
+/** Attributes that a case can change. */
+const changing: readonly AskedAttribute[] = ['aggravating', 'relieving', 'timing', 'radiation']
+
+/** "Is it worse when you lie down?", "and if you cough?": what makes the topic better or worse, whatever that is. */
+export function changeOfTopic(given: FollowUp): ParsedUtterance | undefined {
+  const { knowledge, context, reader, text, alone, followed } = given
+  const [topic] = followed
+  if (supposes(given) && topic !== undefined) {
+    const root = rootOf(knowledge, topic)
+    const details = knowledge.findings.filter(
+      ({ id, attribute }) =>
+        attribute && changing.includes(attribute) && rootOf(knowledge, id) === root,
+    )
+    const nearest = nearestOf(
+      details.map(({ id }) => id),
+      reader.alike(text),
+    )
+    if (nearest && nearest.score >= circumstantial)
+      return aboutAttribute(alone, [{ finding: nearest.id, of: root, guessed: true }])
+  } else if (!(isVague(alone) || alone.asides.join() === 'course') || !continues.test(text))
+    return undefined
+  const attribute = supposes(given)
+    ? 'aggravating'
+    : findAttributes(text).find((one) => one === 'aggravating' || one === 'relieving')
+  const change = attribute && followedTopic(knowledge, context, attribute, () => true)
+  return change && aboutAttribute(alone, [change])
+}
