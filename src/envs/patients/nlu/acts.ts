@@ -53,7 +53,7 @@ export const openQuestion = new RegExp(
     String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|about (?:it|this|that|yourself|what))\b`,
     String.raw`\bhow (?:are|have|do|did) you (?:been )?(?:feel|feeling|doing|today|been)\b(?! about (?:that|this|it|the plan))|\bhow is everything\b`,
     String.raw`\bwhat (?:are|have|do) you (?:been )?(?:feel|feeling|experiencing|experienced|noticed|notice)\b`,
-    String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|\bgo on\b`,
+    String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|^(?:(?:ok|okay|yeah|yes|right|please|and|so) )*go on$`,
     String.raw`\banything (?:that )?(?:bothers|bothering|you want|you would like|i should know|to add)\b`,
     '(?:哪里|哪儿|怎么|什么|哪些)(?:地方)?(?:感觉|觉得)?(?:不舒服|不适|难受|不对劲|问题|症状)',
     '(?:来)?看(?:什么|啥)(?:病|问题)?(?:的)?$|为什么来|怎么了|怎么啦|怎么回事|什么情况|感觉怎么样|(?:其他|其它|别的|另外)(?:的)?(?:什么)?(?:不舒服|不适|症状|情况|问题)',
@@ -107,7 +107,7 @@ const request =
 
 /** Where a second question begins within a clause. */
 export const nextQuestion =
-  / (?:and|or|but|also|and also) (?=(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will|how|what|when|where|which) (?:you|your|youre|he|his|she|her|they|their|there|it|this|that|the|any|long|often|much|many|bad)\b)/g
+  / (?:and|or|but|also|and also) (?=(?:(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will|how|what|when|where|which) (?:you|your|youre|he|his|she|her|they|their|there|it|this|that|the|any|long|often|much|many|bad)|(?:does|did|has|have|is|are|was|were) (?:anything|anyone|anybody|everything|someone|these|those)|(?:what|where|when|which|how|who) (?:is|are|was|were|do|does|did|have|has|makes?|brings?|helps?|colou?r|kind|sort|side|severe|old))\b)/g
 
 const tags = new RegExp(
   [

@@ -6,10 +6,7 @@ import { chooseFinding, guessFinding, languageByScript } from './finding-match.j
 import type { Sentence } from './sentences.js'
 
 /** Added to the thresholds for a member of a list by itself, and for one with the head of the first member. */
-const penalties = {
-  zh: { alone: 0.8, headed: 0.6 },
-  en: { alone: 0.5, headed: 0.4 },
-} as const
+const penalty = { alone: 0.8, headed: 0.6 } as const
 /** Members of the longest list that is split, so that time is bounded; a longer one is matched as a whole. */
 const maxMembers = 6
 /** Length of the longest head, in words or Han characters. */
@@ -71,6 +68,20 @@ function sharedHeads(first: string): readonly string[] {
   return words.map((_, n) => `${words.slice(0, n + 1).join(' ')} `).slice(-maxHead)
 }
 
+/** Members that say only that it hurts: "is the eye red, painful or sticky". */
+const painWord = /^(?:painful|sore|aching|achy|hurting|tender)$/
+
+/** The context of a member that is read as a sentence. */
+const memberContext = (
+  context: SentenceContext,
+  span: Pick<ListMember, 'start' | 'end'>,
+  text: string,
+): SentenceContext => ({
+  ...context,
+  sentence: { ...context.sentence, ...span, text },
+  similarity: context.lexicon.findSimilar(text),
+})
+
 /** The finding that one member asks for. */
 function matchMember(
   context: SentenceContext,
@@ -78,17 +89,19 @@ function matchMember(
   heads: readonly string[],
   found: readonly FindingMatch[],
 ): string | undefined {
-  const withText = (said: string): SentenceContext => ({
-    ...context,
-    sentence: { ...context.sentence, start, end, text: said },
-    similarity: context.lexicon.findSimilar(said),
-  })
+  const withText = (said: string) => memberContext(context, { start, end }, said)
   const own = withText(text)
   const inside = found.filter((match) => match.start >= start && match.end <= end)
-  const penalty = penalties[languageByScript(text)]
-  const named = inside.length > 0 ? chooseFinding(own, inside) : undefined
-  if (named !== undefined || isGeneric(text)) return named
-  const { id } = guessFinding(own, penalty.alone)
+  const language = languageByScript(text)
+  const chosen = inside.length > 0 ? chooseFinding(own, inside) : undefined
+  // A short member that names a symptom asks for it, not for a detail of it: "more breathless".
+  const short = language === 'en' && text.split(' ').length <= maxHead
+  const above =
+    short && inside.find((m) => context.lexicon.ancestors.get(chosen ?? '')?.has(m.value.id))
+  const named = above ? above.value.id : chosen
+  const pain = heads.length > 0 && painWord.test(text)
+  if (named !== undefined || (isGeneric(text) && !pain)) return named
+  const { id } = pain ? { id: undefined } : guessFinding(own, penalty.alone)
   if (id !== undefined) return id
   // "Do you smoke or drink?"
   const exact = heads.map((head) => context.lexicon.exactQuestion(head + text)).find(Boolean)

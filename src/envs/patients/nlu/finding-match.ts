@@ -14,7 +14,7 @@ import type { SimilarityMatch } from './similarity.js'
  */
 const thresholds = {
   zh: { score: 0.45, sum: 0.8 },
-  en: { score: 0.15, sum: 0.8 },
+  en: { score: 0.15, sum: 0.85 },
 } as const
 /** Added to both thresholds where only one word is not generic: "Is it serious?" is similar to many things. */
 const oneWordPenalty = 0.4

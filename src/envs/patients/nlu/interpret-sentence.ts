@@ -12,12 +12,18 @@ import {
 } from './attributes.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, SentenceContext } from './finding-match.js'
-import { chooseFinding, guessFinding, isFindingMatch, removeMatches } from './finding-match.js'
-import { findingTopic, isWholeIllness, type Topic } from './focus.js'
+import {
+  chooseFinding,
+  guessFinding,
+  isFindingMatch,
+  languageByScript,
+  removeMatches,
+} from './finding-match.js'
+import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
-import { whatChanges } from './spoken-turns.js'
+import { treatedFrom, whatChanges } from './spoken-turns.js'
 
 /** What one sentence asks. */
 export interface SentenceMeaning {
@@ -32,7 +38,9 @@ export interface SentenceMeaning {
 /** Added to the thresholds of similarity where the sentence is likely to be about something else. */
 const doubtPenalty = 0.3
 /** Added to them where the sentence names something that no finding answers. */
-const asidePenalty = 0.15
+const asidePenalty = { zh: 0.15, en: 0.3 } as const
+/** Taken off them where the sentence names a broad topic that the finding belongs to. */
+const belongsBonus = 0.25
 /** Characters of the longest text that similarity and spelling correction are used for. */
 export const maxFuzzyLength = 160
 
@@ -155,6 +163,41 @@ const relativesAside = 'family-health'
 /** The topic of how the illness has gone. */
 const courseAside = 'course'
 
+/** The topic of what was done for the complaint. */
+const triedAside = 'tried'
+
+const isSymptom = ({ lexicon }: SentenceContext, id: string): boolean =>
+  lexicon.knowledge.finding.get(id)?.kind === 'symptom'
+
+/** Whether a sentence asks for treatment, and names symptoms only as what was treated. */
+function asksTreatment(given: PhrasedSentence): boolean {
+  const { sentence, found } = given
+  const from = treatedFrom(sentence.text)
+  return (
+    from !== undefined &&
+    found.length > 0 &&
+    found.every(({ value, start }) => start - sentence.start >= from && isSymptom(given, value.id))
+  )
+}
+
+/** What a sentence means that asks what makes it better or worse; undefined for another. */
+function changesAsked(
+  given: PhrasedSentence,
+  meaning: SentenceMeaning,
+  spoken: readonly string[],
+): SentenceMeaning | undefined {
+  const { lexicon, sentence, found } = given
+  const { attributes, from } = whatChanges(sentence.text)
+  const before = found.filter(({ start }) => start - sentence.start < from)
+  const asked = meaning.topics.length > 0 && before.length > 0
+  if (attributes.length === 0 || asked || spoken.some((id) => id !== courseAside)) return undefined
+  const symptom = before.find(({ value }) => isSymptom(given, value.id))?.value.id
+  if (symptom === undefined)
+    return meaning.loose.length > 0 ? meaning : { ...nothing, loose: attributes }
+  const topics = attributes.map((one) => attributeTopic(lexicon.knowledge, symptom, one))
+  return { ...nothing, topics }
+}
+
 /** Interprets one sentence: its findings, then what no finding answers. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
@@ -167,12 +210,14 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
   if (!named && !says && act.openQuestion.test(text)) return meaning
+  if (!lexicon.exactQuestion(text) && known.has(triedAside) && asksTreatment(given))
+    return { ...nothing, asides: [triedAside] }
   const spoken = findAsides(given, here, named, (id) => {
     const aside = known.get(id)
     return aside?.denied !== undefined && !aside.also
   })
-  const changes = named || spoken.some((id) => id !== courseAside) ? [] : whatChanges(text)
-  if (changes.length > 0) return meaning.loose.length > 0 ? meaning : { ...nothing, loose: changes }
+  const changed = changesAsked(given, meaning, spoken)
+  if (changed) return changed
   const asides = relatives ? asidesOfRelatives(spoken, (id) => known.has(id)) : spoken
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
   const family = !named && relatives && inquires && known.has(relativesAside)
@@ -255,7 +300,9 @@ function interpretUnnamed(
   const asides = here.filter(isAsideMatch).map(({ value }) => known.get(value.id))
   const belongs = (id: string | undefined) =>
     asides.some((aside) => id !== undefined && aside?.also?.includes(id))
-  const doubt = asides.length > 0 && !belongs(given.similarity.value) ? asidePenalty : 0
+  const agrees = belongs(given.similarity.value)
+  const bonus = languageByScript(text) === 'en' && agrees ? -belongsBonus : 0
+  const doubt = asides.length > 0 && !agrees ? asidePenalty[languageByScript(text)] : bonus
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : doubt)
   if (id !== undefined) {
     const meaning = topics([id])

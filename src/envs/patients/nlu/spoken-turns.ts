@@ -48,11 +48,26 @@ export function seeksAgreement(clauses: readonly string[]): boolean {
 const changing =
   /\b(?:ma(?:ke|kes|king|de)|bring(?:s|ing)?|brought|sets?|help(?:s|ed)?|ease[sd]?)\b.{0,40}\b(better|worse|easier|on|off)\b|\b(better|worse|easier) (?:when|if|with|after|by|lying|sitting|standing|first thing|at night)\b/
 
-/** Whether a question about better and worse asks what makes it so, not how it has gone: "Is it worse when …?". */
-export function whatChanges(text: string): readonly ('aggravating' | 'relieving')[] {
-  const [found, made, when] = changing.exec(text) ?? []
-  if (found === undefined) return []
-  const both = /\bbetter or worse\b|\bworse or better\b/.test(text)
+/** What a question about better and worse asks for, and where its circumstances begin: "Is it worse when …?". */
+export function whatChanges(text: string): {
+  readonly attributes: readonly ('aggravating' | 'relieving')[]
+  readonly from: number
+} {
+  const match = changing.exec(text)
+  if (!match) return { attributes: [], from: text.length }
+  const [found, made, when] = match
+  const from = match.index + (when === undefined ? 0 : found.length)
+  if (/\bbetter or worse\b|\bworse or better\b/.test(text))
+    return { attributes: ['aggravating', 'relieving'], from }
   const better = /better|easier/.test(made ?? when ?? '')
-  return both ? ['aggravating', 'relieving'] : [better ? 'relieving' : 'aggravating']
+  return { attributes: [better ? 'relieving' : 'aggravating'], from }
+}
+
+const treating =
+  /\b(?:taken?|taking|tried|try|trying|used?|using|had|having|done|doing|anything|something|medicines?|medications?|tablets?|treatments?|cream|remed(?:y|ies)|given|prescribed|bought|buy)\b.{0,30}? for (?=(?:the|your|this|that|his|her|it|these|those)\b)/
+
+/** Where the complaint begins that a question about its treatment names: "What have you taken for your headache?". */
+export function treatedFrom(text: string): number | undefined {
+  const match = treating.exec(text)
+  return match ? match.index + match[0].length : undefined
 }

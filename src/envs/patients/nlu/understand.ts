@@ -88,11 +88,15 @@ function dropUnlikely(
   { text }: NormalisedText,
   matches: readonly PhraseMatch<LexiconEntry>[],
   topics: readonly Topic[],
+  apart: ReadonlySet<string>,
 ): readonly Topic[] {
   if (topics.length < 2 || text.length > maxFuzzyLength) return topics
   if (isGeneric(removeMatches(text, 0, matches))) return topics
   const { score, scoreOf } = lexicon.findSimilar(text)
-  const kept = topics.filter(({ finding }) => score - scoreOf(finding) < maxLag)
+  // In English what is asked by name in a question of its own stays: "Any pain in the belly? Bloating?"
+  const kept = topics.filter(
+    ({ finding }) => score - scoreOf(finding) < maxLag || apart.has(finding),
+  )
   return kept.length > 0 ? kept : topics
 }
 
@@ -172,7 +176,10 @@ function collectTopics(
       ),
     ])
     .filter((topic, i, all) => all.findIndex((other) => sameTopic(other, topic)) === i)
-  return dropUnlikely(lexicon, read, matches, named)
+  const apart = meanings.filter(({ topics }) => topics.length === 1 && !topics.some(isGuessed))
+  const english = languageByScript(read.text) === 'en'
+  const ids = english ? apart.flatMap(({ topics }) => topics.map(({ finding }) => finding)) : []
+  return dropUnlikely(lexicon, read, matches, named, new Set(ids))
 }
 
 /** Interprets a text as it is written. */
