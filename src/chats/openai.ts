@@ -34,6 +34,14 @@ function ownError(error: unknown): unknown {
   return error
 }
 
+/** The readers of replies, which load zod: only a server's answer needs them. */
+async function loadReplies() {
+  const { readChatReply, readTextReply, readStream, serverFault } = await import('./reply.js')
+  return { readChatReply, readTextReply, readStream, serverFault }
+}
+
+type ReplyModule = Awaited<ReturnType<typeof loadReplies>>
+
 /** What failed, as a fault whose message names the server and the model and never holds the key. */
 function toFaultOf({ address, model, apiKey, apiKeyEnv }: ResolvedSettings, faults: ReplyModule) {
   const safe = (said: string) => (apiKey ? said.replaceAll(apiKey, '[key]') : said)
@@ -64,8 +72,6 @@ function toFaultOf({ address, model, apiKey, apiKeyEnv }: ResolvedSettings, faul
     return new ModelFault(kind, said, { retryable, retryAfterMs, usage })
   }
 }
-
-type ReplyModule = typeof import('./reply.js')
 
 /** Members of the body that both kinds of request share. */
 function sharedBody(settings: ResolvedSettings, options: ChatOptions) {
@@ -170,7 +176,7 @@ function openModel<Prompt>(given: ModelSettings, { path, bodyOf, read }: Route<P
   return async (prompt: Prompt, options: ChatOptions = {}): Promise<ChatReply> => {
     const { onText, signal } = options
     client ??= connect(settings)
-    const [api, replies] = await Promise.all([client, import('./reply.js')])
+    const [api, replies] = await Promise.all([client, loadReplies()])
     const body = bodyOf(settings, prompt, options)
     const send = async (attempt: AttemptLimits): Promise<ChatReply> => {
       const more = withLimits(attempt, onText !== undefined)
