@@ -42,8 +42,30 @@ async function loadReplies() {
 
 type ReplyModule = Awaited<ReturnType<typeof loadReplies>>
 
+/** What to set where a server refuses a request; its status begins the message. */
+function hintOf(
+  message: string,
+  { address, apiKey, apiKeyEnv }: ResolvedSettings,
+  { json, logprobs, tokenIds }: ChatOptions,
+): string {
+  const status = Number(/^\d{3}\b/.exec(message)?.[0])
+  if (status === 401 || status === 403)
+    return apiKey
+      ? ` (its key is that of ${apiKeyEnv})`
+      : ` (no key: the environment variable ${apiKeyEnv} is not set)`
+  if (status === 404 && !/\/v\d+$/.test(address)) return ' (is /v1 missing from its base URL?)'
+  const asked = [
+    ...(json ? ['JSON of a schema (`json: object` or `json: prompt` asks in other ways)'] : []),
+    ...(logprobs ? ['log-probs'] : []),
+    ...(tokenIds ? ['token ids'] : []),
+  ]
+  if (asked.length === 0 || ![400, 404, 422, 501].includes(status)) return ''
+  return ` (it was asked for ${asked.join(' and ')}, which not every server has)`
+}
+
 /** What failed, as a fault whose message names the server and the model and never holds the key. */
-function toFaultOf({ address, model, apiKey, apiKeyEnv }: ResolvedSettings, faults: ReplyModule) {
+function toFaultOf(settings: ResolvedSettings, options: ChatOptions, faults: ReplyModule) {
+  const { address, model, apiKey } = settings
   const safe = (said: string) => (apiKey ? said.replaceAll(apiKey, '[key]') : said)
   const kindOf = (error: unknown): ModelFault => {
     const own = ownError(error)
@@ -63,12 +85,8 @@ function toFaultOf({ address, model, apiKey, apiKeyEnv }: ResolvedSettings, faul
   }
   return (error: unknown): ModelFault => {
     const { kind, message, retryable, retryAfterMs, usage } = kindOf(error)
-    const key = /^401|^403/.test(message)
-      ? apiKey
-        ? ` (its key is that of ${apiKeyEnv})`
-        : ` (no key: the environment variable ${apiKeyEnv} is not set)`
-      : ''
-    const said = `${address} (model ${model}): ${safe(message)}${key}`
+    const hint = kind === 'refused' ? hintOf(message, settings, options) : ''
+    const said = `${address} (model ${model}): ${safe(message)}${hint}`
     return new ModelFault(kind, said, { retryable, retryAfterMs, usage })
   }
 }
@@ -185,7 +203,7 @@ function openModel<Prompt>(given: ModelSettings, { path, bodyOf, read }: Route<P
       return replies.readStream(pieces, onText)
     }
     const limits = { ...settings, signal }
-    const toFault = toFaultOf(settings, replies)
+    const toFault = toFaultOf(settings, options, replies)
     return sendUntilAnswered(gate, limits, calls++, send, toFault)
   }
 }
