@@ -34,8 +34,38 @@ function ownError(error: unknown): unknown {
   return error
 }
 
+/** The readers of replies, which load zod: only a server's answer needs them. */
+async function loadReplies() {
+  const { readChatReply, readTextReply, readStream, serverFault } = await import('./reply.js')
+  return { readChatReply, readTextReply, readStream, serverFault }
+}
+
+type ReplyModule = Awaited<ReturnType<typeof loadReplies>>
+
+/** What to set where a server refuses a request; its status begins the message. */
+function hintOf(
+  message: string,
+  { address, apiKey, apiKeyEnv }: ResolvedSettings,
+  { json, logprobs, tokenIds }: ChatOptions,
+): string {
+  const status = Number(/^\d{3}\b/.exec(message)?.[0])
+  if (status === 401 || status === 403)
+    return apiKey
+      ? ` (its key is that of ${apiKeyEnv})`
+      : ` (no key: the environment variable ${apiKeyEnv} is not set)`
+  if (status === 404 && !/\/v\d+$/.test(address)) return ' (is /v1 missing from its base URL?)'
+  const asked = [
+    ...(json ? ['JSON of a schema (`json: object` or `json: prompt` asks in other ways)'] : []),
+    ...(logprobs ? ['log-probs'] : []),
+    ...(tokenIds ? ['token ids'] : []),
+  ]
+  if (asked.length === 0 || ![400, 404, 422, 501].includes(status)) return ''
+  return ` (it was asked for ${asked.join(' and ')}, which not every server has)`
+}
+
 /** What failed, as a fault whose message names the server and the model and never holds the key. */
-function toFaultOf({ address, model, apiKey, apiKeyEnv }: ResolvedSettings, faults: ReplyModule) {
+function toFaultOf(settings: ResolvedSettings, options: ChatOptions, faults: ReplyModule) {
+  const { address, model, apiKey } = settings
   const safe = (said: string) => (apiKey ? said.replaceAll(apiKey, '[key]') : said)
   const kindOf = (error: unknown): ModelFault => {
     const own = ownError(error)
@@ -55,17 +85,11 @@ function toFaultOf({ address, model, apiKey, apiKeyEnv }: ResolvedSettings, faul
   }
   return (error: unknown): ModelFault => {
     const { kind, message, retryable, retryAfterMs, usage } = kindOf(error)
-    const key = /^401|^403/.test(message)
-      ? apiKey
-        ? ` (its key is that of ${apiKeyEnv})`
-        : ` (no key: the environment variable ${apiKeyEnv} is not set)`
-      : ''
-    const said = `${address} (model ${model}): ${safe(message)}${key}`
+    const hint = kind === 'refused' ? hintOf(message, settings, options) : ''
+    const said = `${address} (model ${model}): ${safe(message)}${hint}`
     return new ModelFault(kind, said, { retryable, retryAfterMs, usage })
   }
 }
-
-type ReplyModule = typeof import('./reply.js')
 
 /** Members of the body that both kinds of request share. */
 function sharedBody(settings: ResolvedSettings, options: ChatOptions) {
@@ -170,7 +194,7 @@ function openModel<Prompt>(given: ModelSettings, { path, bodyOf, read }: Route<P
   return async (prompt: Prompt, options: ChatOptions = {}): Promise<ChatReply> => {
     const { onText, signal } = options
     client ??= connect(settings)
-    const [api, replies] = await Promise.all([client, import('./reply.js')])
+    const [api, replies] = await Promise.all([client, loadReplies()])
     const body = bodyOf(settings, prompt, options)
     const send = async (attempt: AttemptLimits): Promise<ChatReply> => {
       const more = withLimits(attempt, onText !== undefined)
@@ -179,7 +203,7 @@ function openModel<Prompt>(given: ModelSettings, { path, bodyOf, read }: Route<P
       return replies.readStream(pieces, onText)
     }
     const limits = { ...settings, signal }
-    const toFault = toFaultOf(settings, replies)
+    const toFault = toFaultOf(settings, options, replies)
     return sendUntilAnswered(gate, limits, calls++, send, toFault)
   }
 }

@@ -122,6 +122,20 @@ function collectText(message: IncomingMessage, flight: InFlight, done: (text: st
 const isStaleSocket = (request: ClientRequest, error: NodeJS.ErrnoException): boolean =>
   request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
 
+/** The body of an error in the form that the package reads, of which some servers have another. */
+function errorBody(text: string): string {
+  try {
+    const { error, detail, message }: Record<string, unknown> = Object(JSON.parse(text))
+    const said = detail ?? message
+    if (error !== undefined || said === undefined) return text
+    return JSON.stringify({
+      error: { message: typeof said === 'string' ? said : JSON.stringify(said) },
+    })
+  } catch {
+    return text
+  }
+}
+
 interface Sent {
   readonly secure: boolean
   readonly options: RequestOptions
@@ -174,7 +188,10 @@ function send(
     try {
       open(sentOf(address, init), flight, (message) => {
         if (!streamed || message.statusCode !== 200)
-          return collectText(message, flight, (all) => resolve(responseOf(address, message, all)))
+          return collectText(message, flight, (all) => {
+            const failed = (message.statusCode ?? 0) >= 400
+            resolve(responseOf(address, message, failed ? errorBody(all) : all))
+          })
         flight.follow(message)
         message.on('close', () => flight.end())
         resolve(responseOf(address, message, message))

@@ -119,6 +119,37 @@ describe('is a typed fault and never content:', () => {
   })
 })
 
+describe('a server that refuses is told of with what to set:', () => {
+  const shape = { name: 'x', schema: {} }
+  test.each([
+    ['its own words', { detail: 'no such field: seed' }, 422, {}, /422 no such field: seed$/],
+    ['a list of words', { detail: [{ loc: ['seed'] }] }, 422, {}, /\[{"loc":\["seed"\]}\]$/],
+    [
+      'a shape',
+      { error: { message: 'unknown' } },
+      400,
+      { json: shape },
+      /`json: object`.*not every server/,
+    ],
+    ['log-probs', { detail: 'unknown' }, 422, { logprobs: true }, /asked for log-probs/],
+    ['token ids', { detail: 'unknown' }, 400, { tokenIds: true }, /asked for token ids/],
+    ['a key', { error: { message: 'who?' } }, 401, {}, /variable BEDSIDE_TEST_NONE is not set/],
+  ])('%s', async (_, body, status, options, says) => {
+    const server = await chatServer(json(body, status))
+    open.push(server.close)
+    const { baseURL } = server
+    const chat = openaiChat({ ...limits, model: 'm', baseURL, apiKeyEnv: 'BEDSIDE_TEST_NONE' })
+    await expect(chat(messages, options)).rejects.toThrow(says)
+  })
+
+  test('the path', async () => {
+    const server = await chatServer(json({ detail: 'Not Found' }, 404))
+    open.push(server.close)
+    const chat = openaiChat({ ...limits, model: 'm', baseURL: `http://127.0.0.1:${server.port}` })
+    await expect(chat(messages)).rejects.toThrow(/404 Not Found \(is \/v1 missing/)
+  })
+})
+
 describe('a failing server is outlasted', () => {
   test('that refuses two of three requests for a while: no call is lost', async () => {
     let asked = 0

@@ -4,6 +4,7 @@ import { type Agent, agentFor } from '../../agent.js'
 import { humanDoctor } from '../../agents/human.js'
 import { type Case, graderView } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
+import { usageLine } from '../../chats/ledger.js'
 import { Fault } from '../../error.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { play } from '../../rollout.js'
@@ -164,6 +165,8 @@ export async function consult(given: ConsultFlags, terminal: Terminal): Promise<
   await out.note(`${truth.id} · ${stage.task.tier} · ${human ? 'you are the doctor' : agent}\n`)
   try {
     await playConsultation({ plan, stage, truth, human }, flags, { out, signal })
+    const used = usageLine(stage.usage())
+    if (used !== '') await out.note(used)
     return 0
   } catch (error) {
     if (!signal.aborted) throw error

@@ -16,6 +16,7 @@ import {
   stall,
 } from '../../fixtures/chat-server.js'
 import { bedside, document } from '../terminal.js'
+import { weights } from './small-run.js'
 
 let folder: string
 beforeAll(async () => {
@@ -204,6 +205,28 @@ describe('train with models', () => {
     expect(asked.size).toBe(spoken)
     const usage = JSON.parse(await readFile(join(out, 'usage.json'), 'utf8'))
     expect(usage.patient.calls).toBe(spoken)
+  })
+
+  test('a recorded run is trained again without a server, to the same weights', async () => {
+    let spoken = 0
+    const server = await serve((response, request) =>
+      completion(`No. (${++spoken})`)(response, request),
+    )
+    const run = async (name: string, mode: string) => {
+      const out = join(folder, name)
+      await document([
+        ...['train', ...recipe, '--out', out],
+        ...settings('patient.model=p', `patient.base-url=${server.baseURL}`),
+        ...settings(`cassette.file=${join(folder, 'train.jsonl')}`, `cassette.mode=${mode}`),
+      ])
+      const metrics = (await readFile(join(out, 'metrics.jsonl'), 'utf8')).trimEnd().split('\n')
+      const timeless = metrics.map((line) => ({ ...JSON.parse(line), seconds: 0 }))
+      return [timeless, await weights(out, 2), await readFile(join(out, 'usage.json'), 'utf8')]
+    }
+    const recorded = await run('train-recorded', 'record')
+    server.close()
+    expect(await run('train-replayed', 'strict')).toEqual(recorded)
+    expect(server.requests).toHaveLength(spoken)
   })
 
   test('a budget ends it with what is done, to go on with', async () => {
