@@ -234,6 +234,8 @@ const asideSchema = (z: typeof Zod, { Both, MaybeEmptyLists, Id }: SharedSchemas
     act: z.enum(conversationActs).optional(),
     /** Findings it asks about too: those that are present are told first. */
     also: z.array(Id).optional(),
+    /** The slot says more of these findings, and is told with them. @default it is told where there is nothing new of them */
+    detail: z.boolean().optional(),
   })
 
 /** A question about the patient's life, and the answers a patient is drawn one of. */

@@ -70,20 +70,20 @@ function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
   const { context } = input
   if (aside.act !== undefined)
     return { sentences: [speechSentence(aside.act, context)], told: [], how: 'courtesy' }
+  const own = aside.slot === undefined ? undefined : biographySentence(aside.slot, context)
   const all = tellPresent(aside, input)
-  // What was not told before comes first.
-  const present = [
-    ...all.filter(({ id }) => !wasReported(context, id)),
-    ...all.filter(({ id }) => wasReported(context, id)),
-  ].slice(0, mostTold)
-  if (present.length > 0)
+  const fresh = all.filter(({ id }) => !wasReported(context, id))
+  // What was told before is said again only where there is nothing else.
+  const present = (fresh.length > 0 || own !== undefined ? fresh : all).slice(0, mostTold)
+  if (present.length > 0) {
+    const more = aside.detail && own !== undefined ? [own] : []
     return {
-      sentences: present.map(({ sentence }) => sentence),
+      sentences: [...present.map(({ sentence }) => sentence), ...more],
       told: present.map(({ id }) => ({ finding: id, state: 'present' })),
       how: 'answered',
     }
+  }
   const carer = asksWho.test(input.utterance) ? introduceCarer(context) : undefined
-  const own = aside.slot === undefined ? undefined : biographySentence(aside.slot, context)
   if (own !== undefined && carer !== undefined)
     return { sentences: [carer], told: [], how: 'answered' }
   if (own !== undefined) return { sentences: [own], told: [], how: 'answered' }
