@@ -52,7 +52,8 @@ function answerFinding(finding: FindingDefinition, input: AnswerInput): Answer {
   const before = wasReported(context, finding.id)
   const again = before && pointsOutRepeats(context)
   const open = isOpenQuestion(utterance)
-  const wanted = { unasked: again, open, saying, several: input.several === true }
+  const several = input.several === true
+  const wanted = { unasked: again, quoted: again, open, saying, several }
   const own =
     gate && state === 'absent'
       ? closedGateSentence(finding, gate, context, wanted)

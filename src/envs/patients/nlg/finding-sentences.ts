@@ -25,6 +25,8 @@ import { adaptToSpeaker } from './speaker.js'
 export interface Wanted {
   /** Volunteered or repeated, so that it must not begin like a reply. @default false */
   readonly unasked?: boolean
+  /** Said after words of its own ("As I said: …"). @default false */
+  readonly quoted?: boolean
   /** Volunteered after another. @default false */
   readonly more?: boolean
   /** Asked in a way that a yes or a no does not answer ("How is …", "Is … all right?"). @default false */
@@ -244,12 +246,13 @@ export function findingSentence(
 ): string | undefined {
   const own = prepared(finding, state, context)
   if (!own) return undefined
-  const { unasked = false, several = false, saying = '' } = wanted
+  const { unasked = false, several = false, quoted = false, saying = '' } = wanted
   // Denials differ in no detail.
   const kept = state === 'absent' ? undefined : saidBefore(finding, own.all, context)
   const fitting = kept ? [kept] : unasked ? own.standalone : own.all
   if (isBrief(finding, context)) return briefest(fitting, wanted, context)
   const texts = ranked(finding, fitting, context)
+  if (quoted) return texts[0]?.core
   const first = freshest(texts, own.polarity, wanted, context)
   if (unasked || several || kept || finding.kind !== 'symptom') return first
   const { language, seed, view } = context
