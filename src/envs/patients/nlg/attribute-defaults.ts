@@ -18,8 +18,20 @@ type Facts = readonly SentenceBank[]
 const fact = (en: readonly string[], zh: readonly string[]): SentenceBank => ({ en, zh })
 
 const vague = fact(
-  ["I couldn't tell you that any more exactly.", "I really can't put it more precisely."],
-  ['再细的我就说不上来了。', '更具体的我也说不清。'],
+  [
+    "I couldn't tell you that any more exactly.",
+    "I really can't put it more precisely.",
+    "That's as much as I know.",
+    'Exactly? No idea.',
+    'More than that I could only guess.',
+  ],
+  [
+    '再细的我就说不上来了。',
+    '更具体的我也说不清。',
+    '就知道这么多。',
+    '细的记不清了。',
+    '说不了那么细。',
+  ],
 )
 
 const general: { readonly [attribute in AskedAttribute]: Facts } = {

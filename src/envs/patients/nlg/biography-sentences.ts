@@ -3,6 +3,7 @@ import { textInLanguage } from '../../../case.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
 import { openingPolarity } from '../../../text/reply-openings.js'
+import type { Language } from '../../../turn.js'
 import { theoryOf, wishOf } from './convictions.js'
 import { pickFresh } from './fresh.js'
 import { remarks } from './manner-sentences.js'
@@ -18,7 +19,16 @@ function personaSentence(slot: string, context: PatientContext): string | undefi
   return bank && pickFresh(bank, context, ['conviction', slot], { turns: context.dialogue.length })
 }
 
-/** The answer of the biography to a slot; undefined where the case has none. */
+/** Slots whose answer is no answer without its second half. */
+const needsAll: ReadonlySet<string> = new Set(['name', 'birthday', 'height-weight', 'question'])
+
+/** The first half of a sentence, which is the bare fact. */
+function bareFact(sentence: string, language: Language): string {
+  const comma = sentence.search(language === 'en' ? /[,;] / : /[，；]/)
+  return comma < 0 ? sentence : sentence.slice(0, comma) + (language === 'en' ? '.' : '。')
+}
+
+/** The answer of the biography to a slot, cut short by a terse patient; undefined where the case has none. */
 export function biographySentence(slot: string, context: PatientContext): string | undefined {
   const text = context.view.biography?.[slot]
   if (!text) return undefined
@@ -29,7 +39,9 @@ export function biographySentence(slot: string, context: PatientContext): string
     '{age}',
     ageInWords(context, context.language),
   )
-  return ownVoice.has(slot) ? told : adaptToSpeaker(told, context)
+  const said = ownVoice.has(slot) ? told : adaptToSpeaker(told, context)
+  const terse = dialLevel(context.view.persona, 'terse') >= 2 && !needsAll.has(slot)
+  return terse ? bareFact(said, context.language) : said
 }
 
 /** The question a patient has for the doctor; anxious people always have one. */

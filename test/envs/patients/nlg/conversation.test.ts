@@ -141,3 +141,59 @@ test('no two confessions of not understanding are the same in a consultation', (
   )
   expect(new Set(said).size).toBe(said.length)
 })
+
+describe('a carer', () => {
+  const carers = cases.filter(({ demographics }) => demographics.speaker === 'caregiver')
+  const child = carers.find(({ demographics }) => demographics.relation?.en === 'mother')!
+
+  test('says who they are', () => {
+    expect(say(child, 'Are you her mum?').text).toMatch(/^I'm (?:his|her) mother\.$/)
+    expect(say(child, '您是孩子的什么人？', 'zh').text).toBe('我是孩子妈妈。')
+  })
+
+  test('speaks of their own fears and hopes, not of the child’s', () => {
+    for (const truth of carers.slice(0, 20))
+      for (const text of ['What are your main concerns?', 'What were you hoping for today?'])
+        expect(say(truth, text).text, text).not.toMatch(
+          /\b(?:he|she) (?:worries|hopes|would|just)\b/i,
+        )
+  })
+})
+
+test('what age or sex rules out is answered as people do', () => {
+  const man = cases.find(({ demographics: { sex, speaker } }) => sex === 'M' && speaker === 'self')!
+  expect(say(man, 'Is your period late?').text).toMatch(/\bman\b/)
+  const small = cases.find(
+    ({ demographics: { age, speaker } }) =>
+      speaker === 'caregiver' && (age?.unit === 'month' || (age?.v ?? 99) < 10),
+  )!
+  expect(say(small, 'Does she smoke?').text).toMatch(/young|age|child/)
+  expect(say(small, '孩子抽烟吗？', 'zh').text).toMatch(/小|才/)
+})
+
+test('a terse patient gives the bare fact of their life', () => {
+  const wordy = cases.find(
+    ({ demographics, biography }) =>
+      demographics.speaker === 'self' && biography!.job!.en!.includes(', '),
+  )!
+  const view = { ...patientView(wordy), persona: { terse: 3 } }
+  const { text } = patient('What do you do for a living?', {
+    ...{ view, dialogue: [], seed: 3, language: 'en' as const },
+  })
+  expect(wordy.biography!.job!.en!.startsWith(text.slice(0, -1))).toBe(true)
+  expect(text).not.toContain(',')
+})
+
+test('an anxious patient has a question in the end, whatever the biography says', () => {
+  const content = cases.find(
+    ({ demographics, biography }) =>
+      demographics.speaker === 'self' && biography!.question!.en!.startsWith('No'),
+  )!
+  const ask = (persona: object) =>
+    patient('Do you have any questions for me?', {
+      ...{ view: { ...patientView(content), persona }, dialogue: [] },
+      ...{ seed: 3, language: 'en' as const },
+    }).text
+  expect(ask({})).toMatch(/^No/)
+  expect(ask({ anxious: 3 })).toMatch(/\?$/)
+})
