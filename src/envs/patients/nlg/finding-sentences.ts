@@ -254,7 +254,8 @@ export function findingSentence(
   const texts = ranked(finding, fitting, context)
   if (quoted) return texts[0]?.core
   const first = freshest(texts, own.polarity, wanted, context)
-  if (unasked || several || kept || finding.kind !== 'symptom') return first
+  const once = unasked || several || kept !== undefined || state === 'absent'
+  if (once || finding.kind !== 'symptom') return first
   const { language, seed, view } = context
   const chance = doubleChance[dialLevel(view.persona, 'verbose')] ?? 0
   if (chance === 0 || uniform(seed, 'double', finding.id) >= chance) return first
