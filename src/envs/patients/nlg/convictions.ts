@@ -72,16 +72,24 @@ export const wishes: readonly SentenceBank[] = [
   },
 ]
 
-type Listener = Pick<PatientContext, 'view' | 'seed' | 'language'>
+type ConvictionContext = Pick<PatientContext, 'view' | 'seed' | 'language'>
 
 /** The patient's own theory, in several words; undefined for a patient who has none. */
-export const theoryOf = ({ view, seed, language }: Listener): readonly string[] | undefined =>
+export const theoryOf = ({
+  view,
+  seed,
+  language,
+}: ConvictionContext): readonly string[] | undefined =>
   dialLevel(view.persona, 'selfDiagnosing') === 0
     ? undefined
     : theories[uniformInt(theories.length, seed, 'theory')]?.[language]
 
 /** What the patient wants done, in several words; undefined for a patient who leaves it to the doctor. */
-export const wishOf = ({ view, seed, language }: Listener): readonly string[] | undefined =>
+export const wishOf = ({
+  view,
+  seed,
+  language,
+}: ConvictionContext): readonly string[] | undefined =>
   dialLevel(view.persona, 'demanding') === 0
     ? undefined
     : wishes[uniformInt(wishes.length, seed, 'wish')]?.[language]

@@ -12,7 +12,7 @@ import type { SentenceBank } from './stock-sentences.js'
  * symptom or something else that is not, a matter of life asked for in passing, a time, what something is like, a
  * delicate matter that is so, an examination about to be made, or a comforting word.
  */
-export type Moment =
+export type ReplyMoment =
   | 'symptom'
   | 'history'
   | 'denial'
@@ -25,7 +25,7 @@ export type Moment =
   | 'comfort'
 
 /** Remarks by moment. */
-export type Remarks = { readonly [moment in Moment]?: SentenceBank }
+export type Remarks = { readonly [moment in ReplyMoment]?: SentenceBank }
 
 const impatience: SentenceBank = {
   en: [

@@ -6,7 +6,7 @@ import { openingPolarity } from '../../../text/reply-openings.js'
 import { biographySentence } from './biography-sentences.js'
 import { theoryOf, wishOf } from './convictions.js'
 import { pickFresh, stemAge, stemOf, stemsOf } from './fresh.js'
-import { carerRemarks, type Moment, remarks } from './manner-sentences.js'
+import { carerRemarks, type ReplyMoment, remarks } from './manner-sentences.js'
 import { speakOfPatient } from './speaker.js'
 import { joinSentences } from './stock-sentences.js'
 
@@ -41,7 +41,7 @@ const tellDetails = (context: PatientContext): readonly string[] =>
 function remarksOf(
   dial: Dial,
   answer: string,
-  moments: readonly Moment[],
+  moments: readonly ReplyMoment[],
   context: PatientContext,
 ): readonly string[] {
   const { demographics } = context.view
@@ -63,7 +63,7 @@ function remarksOf(
 function remark(
   dial: Dial,
   answer: string,
-  moments: readonly Moment[],
+  moments: readonly ReplyMoment[],
   topic: string,
   context: PatientContext,
 ): string | undefined {
@@ -88,7 +88,7 @@ function remark(
  */
 export function applyManner(
   answer: string,
-  moments: () => readonly Moment[],
+  moments: () => readonly ReplyMoment[],
   topic: string,
   context: PatientContext,
 ): string {

@@ -2,7 +2,7 @@
 import type { FindingDefinition, Knowledge } from '../../../knowledge/knowledge.js'
 import type { ParsedUtterance } from '../nlu/parsed-utterance.js'
 import type { AnswerDraft } from './answer-input.js'
-import type { Moment } from './manner-sentences.js'
+import type { ReplyMoment } from './manner-sentences.js'
 
 /** Kinds of finding that are felt now. */
 const felt: ReadonlySet<FindingDefinition['kind']> = new Set(['symptom', 'sign', 'vital'])
@@ -10,7 +10,7 @@ const timed: ReadonlySet<string | undefined> = new Set(['onset', 'duration', 'ti
 const described: ReadonlySet<string | undefined> = new Set(['character', 'site', 'radiation'])
 
 /** The moments of a reply that tells states of findings. */
-function momentsOfTold(knowledge: Knowledge, told: AnswerDraft['told']): readonly Moment[] {
+function momentsOfTold(knowledge: Knowledge, told: AnswerDraft['told']): readonly ReplyMoment[] {
   const known = told.flatMap(({ finding, state }) => {
     const definition = knowledge.finding.get(finding)
     return definition && state !== 'unknown' ? [{ definition, state }] : []
@@ -33,7 +33,7 @@ export function momentsOf(
   knowledge: Knowledge,
   { understood, told }: AnswerDraft,
   { kind, speech }: ParsedUtterance,
-): readonly Moment[] {
+): readonly ReplyMoment[] {
   if (kind === 'exam-request') return ['exam']
   if (understood === 'courtesy') return speech === 'reassurance' ? ['comfort'] : []
   if (understood === 'repeated' || understood === 'withheld') return []

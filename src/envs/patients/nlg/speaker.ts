@@ -6,10 +6,10 @@ import { pronounForSex, toThirdPerson } from '../../../text/third-person.js'
 import type { Language } from '../../../turn.js'
 import { pickFresh } from './fresh.js'
 
-type Listener = Pick<PatientContext, 'view' | 'language'>
+type SpeakerContext = Pick<PatientContext, 'view' | 'language'>
 
 /** Rewrites a sentence of the knowledge base for the speaker: in the third person for a caregiver. */
-export const adaptToSpeaker = (sentence: string, { view, language }: Listener): string =>
+export const adaptToSpeaker = (sentence: string, { view, language }: SpeakerContext): string =>
   view.demographics.speaker === 'caregiver'
     ? toThirdPerson(sentence, language, pronounForSex(view.demographics.sex))
     : sentence
@@ -34,7 +34,7 @@ const pronouns = {
 } as const
 
 /** Fills a carer's sentence about the patient: `{he}`, `{him}`, `{his}`, `{ta}`, and `{age}` in words. */
-export function speakOfPatient(text: string, context: Listener): string {
+export function speakOfPatient(text: string, context: SpeakerContext): string {
   if (!text.includes('{')) return text
   const forms = pronouns[pronounForSex(context.view.demographics.sex)]
   return text
@@ -50,7 +50,7 @@ const relatives: Readonly<Record<string, string>> = {
 }
 
 /** How a caregiver says who they are; undefined for everybody else. */
-export function introduceCarer(context: Listener): string | undefined {
+export function introduceCarer(context: SpeakerContext): string | undefined {
   const { speaker, relation } = context.view.demographics
   if (speaker !== 'caregiver' || !relation) return undefined
   const { en, zh } = relation

@@ -371,10 +371,13 @@ export const forgetfulSentences: SentenceBank = {
 /** Occasions whose words are not said twice in a consultation, as long as there are others. */
 const onceOnly: ReadonlySet<Occasion> = new Set<Occasion>(['unclear', 'ambiguous', 'again-please'])
 
-type Listener = Pick<PatientContext, 'language' | 'seed' | 'view' | 'dialogue'>
+type StockContext = Pick<PatientContext, 'language' | 'seed' | 'view' | 'dialogue'>
 
 /** The sentences for an occasion, by who speaks. */
-function bankFor(occasion: Occasion, { view: { demographics, persona } }: Listener): SentenceBank {
+function bankFor(
+  occasion: Occasion,
+  { view: { demographics, persona } }: StockContext,
+): SentenceBank {
   if (occasion === 'unknown' && dialLevel(persona, 'forgetful') >= 2) return forgetfulSentences
   const carers = demographics.speaker === 'caregiver' ? caregiverSentences[occasion] : undefined
   return carers ?? stockSentences[occasion]
@@ -386,7 +389,7 @@ function bankFor(occasion: Occasion, { view: { demographics, persona } }: Listen
  */
 export function pickStockSentence(
   occasion: Occasion,
-  context: Listener,
+  context: StockContext,
   utterance: string,
   saying = '',
 ): string {
