@@ -20,7 +20,10 @@ function personaSentence(slot: string, context: PatientContext): string | undefi
 }
 
 /** Slots whose answer is no answer without its second half. */
-const needsAll: ReadonlySet<string> = new Set(['name', 'birthday', 'height-weight', 'question'])
+const needsAll: ReadonlySet<string> = new Set([
+  ...['name', 'birthday', 'height-weight'],
+  ...['question', 'ideas', 'expectations'],
+])
 
 /** The first half of a sentence, which is the bare fact. */
 function bareFact(sentence: string, language: Language): string {
