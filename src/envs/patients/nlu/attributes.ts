@@ -13,15 +13,15 @@ export type AskedAttribute =
 /** Cue patterns over the normal form, per attribute. Where several overlap, the first match counts. */
 const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   frequency:
-    /\b(?:how (?:often|frequent\w*)|how many (?:times|goes|attacks|episodes|bouts)|number of times)\b|几次|几回|多少次|多少回|多久一次|次数|频率|频繁/,
+    /\b(?:how (?:often|frequent\w*)|how many (?:times|goes|attacks|episodes|bouts)|number of times|every day|daily)\b|几次|几回|多少次|多少回|多久(?:犯|发作|来|疼|拉|解|有)?一次|几天(?:解|拉|来)?一次|次数|频率|频繁/,
   which:
     /^(?:(?:and|so|but) )?which(?: ones?| kind)?$|\bwhich ones?\b|^(?:such as|like|for example|for instance)(?: what)?$|^哪(?:一|几)?(?:种|些|个|样)$|^(?:比如|例如|譬如)(?:说)?(?:呢)?$/,
   spell:
-    /\bhow long .{0,30}\b(?:each|at a time|every time)\b|\bhow long (?:does|do|did|is|are|was) (?:an?|each|one|every) \w+|(?:一|每)(?:次|回|阵).{0,6}(?:多久|多长时间|几分钟|几秒)/,
+    /\bhow long .{0,30}\b(?:each|at a time|every time)\b|\bhow long (?:does|do|did|is|are|was) (?:an?|each|one|every) \w+|\bhow long were you out\b|\b(?:seconds|minutes|hours) or (?:\w+ )?(?:minutes|hours|days)\b|几秒|(?:一|每)(?:次|回|阵).{0,6}(?:多久|多长时间|几分钟|几秒)/,
   radiation:
     /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|mov(?:e|es|ed|ing) (?:anywhere|somewhere|around|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着/,
   aggravating:
-    /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:worse|it come on)|worsens?|worsened|aggravat\w+|brings? .{0,25}\bon|sets? .{0,25}\boff|triggers?|triggered|provoke\w*|get(?:s)? worse (?:when|with|if|after)|worse (?:when|with|if|after|on)|flares? up (?:when|after|with))\b|加重|更厉害|更严重|诱因|诱发|引起|引发|什么(?:时候|情况)下?(?:会)?(?:发作|出现|厉害)|什么情况下?(?:会)?(?:犯|疼|重)|[会就](?:更|变)(?:疼|难受|重)/,
+    /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:worse|it come on)|worsens?|worsened|aggravat\w+|brings? .{0,25}\bon|sets? .{0,25}\boff|triggers?|triggered|provoke\w*|get(?:s)? worse (?:when|with|if|after)|worse (?:when|with|if|after|on)|flares? up (?:when|after|with))\b|加重|(?:后|时|的时候)(?:会)?(?:更)?(?:厉害|重|明显)|更厉害|更严重|诱因|诱发|引起|引发|什么(?:时候|情况)下?(?:会)?(?:发作|出现|厉害)|什么情况下?(?:会)?(?:犯|疼|重)|[会就](?:更|变)(?:疼|难受|重)/,
   relieving:
     /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:better|go away|easier|ease)|reliev\w+|eases?|easing|ease|helps?|improves?|better (?:when|with|if|after)|settles?|goes away|calms?)\b|缓解|减轻|好转|[好轻]一[点些]|得轻|会好|能好|舒服一[点些]|消失/,
   pattern:
@@ -38,7 +38,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
     /\bhow (?:much|heavy|large|big)\b|\b(?:heavy|amount)\b|量(?:大|多|少)|多少(?!天|时间|年|度)|几斤|几倍|多不多/,
   site: /\b(?:where|whereabouts|(?:which|what) (?:part|side|area|spot|place|leg|arm|eye|ear|foot|hand)|one side|both sides|either side|left or right|right or left|left side|right side|(?:(?:in|on|of) )?both(?: (?:your |the )?(?:eyes|ears|sides|legs|feet|hands|arms))?|point to|show me where|location|located|localised|localized|exact spot)\b|哪(?:一)?(?:只|条|边|侧)(?:眼睛?|耳朵?|腿|胳膊|手|脚)?|左(?:眼|耳|腿|手|脚)(?:还是|或|和)?右(?:眼|耳|腿|手|脚)|[两双](?:只|条|边|侧)?(?:眼睛?|耳朵?|腿)|(?:用手)?指(?:给我看看?|一下|出来)|哪里|哪儿|哪边|哪一边|哪侧|哪一侧|部位|位置|哪个地方|什么地方|哪块|哪一块|一侧|单侧|双侧|两侧|两边|左边|右边|左侧|右侧|具体在/,
   character:
-    /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throbbing|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|形状|样子|什么形/,
+    /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throb(?:s|bing)?|thick|thin|bright|dark|regular|irregular|pulsat\w+|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|鲜红|暗红|齐不齐|规律|形状|样子|什么形/,
 }
 
 const cueEntries = Object.entries(cues) as [AskedAttribute, RegExp][] // the keys of the literal above

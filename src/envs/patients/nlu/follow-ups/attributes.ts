@@ -3,9 +3,9 @@ import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import { type AskedAttribute, findAttributes, looseAttribute } from '../attributes.js'
 import { attributeTopic, followedTopic, isWholeIllness, lastHistory, type Topic } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
-import { nearestOf, rootOf } from './findings.js'
-import { continues, type FollowUp, isBrief, isVague } from './question.js'
-import { regionOf } from './regions.js'
+import { isMentioned, nearestOf, rootOf } from './findings.js'
+import { type FollowUp, goesOn, isBrief, isShort } from './question.js'
+import { namesRegion, regionOf } from './regions.js'
 
 /** The attribute of the whole illness that a question asks for; undefined for any other question. */
 function wholeAttribute(knowledge: Knowledge, { kind, topics }: ParsedUtterance) {
@@ -103,7 +103,7 @@ const changing: readonly AskedAttribute[] = ['aggravating', 'relieving', 'timing
 
 /** "Is it worse when you lie down?", "and if you cough?": what makes the topic better or worse, whatever that is. */
 export function changeOfTopic(given: FollowUp): ParsedUtterance | undefined {
-  const { knowledge, context, reader, text, alone, followed } = given
+  const { knowledge, context, reader, text, alone, doubtful, followed } = given
   const [topic] = followed
   if (supposes(given) && topic !== undefined) {
     const root = rootOf(knowledge, topic)
@@ -117,11 +117,29 @@ export function changeOfTopic(given: FollowUp): ParsedUtterance | undefined {
     )
     if (nearest && nearest.score >= circumstantial)
       return aboutAttribute(alone, [{ finding: nearest.id, of: root, guessed: true }])
-  } else if (!(isVague(alone) || alone.asides.join() === 'course') || !continues.test(text))
-    return undefined
+  } else if (!(doubtful || alone.asides.join() === 'course') || !isShort(text)) return undefined
   const attribute = supposes(given)
     ? 'aggravating'
     : findAttributes(text).find((one) => one === 'aggravating' || one === 'relieving')
   const change = attribute && followedTopic(knowledge, context, attribute, () => true)
   return change && aboutAttribute(alone, [change])
+}
+
+/**
+ * "Is it worse after food?" of a sickness, where only a belly ache has that on record: a detail of a complaint that was
+ * not mentioned asks for the same attribute of the topic.
+ */
+export function sameAttribute(given: FollowUp): ParsedUtterance | undefined {
+  const { knowledge, context, reader, text, alone, followed } = given
+  const [said, ...more] = alone.topics
+  const definition = said && knowledge.finding.get(said.finding)
+  if (!definition?.attribute || !definition.parent || more.length > 0) return undefined
+  const root = rootOf(knowledge, definition.id)
+  const [topic] = followed
+  const named = reader.named(text).includes(root) || namesRegion(text)
+  if (topic === undefined || named || isMentioned(root, { knowledge, context, followed }))
+    return undefined
+  return goesOn(text)
+    ? aboutAttribute(alone, [attributeTopic(knowledge, topic, definition.attribute)])
+    : undefined
 }

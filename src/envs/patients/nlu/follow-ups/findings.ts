@@ -83,6 +83,11 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
   return undefined
 }
 
+/** Asks only whether it hurts. */
+const painOnly =
+  /^(?:(?:and|is|are|it|they|does|do|any|also|at all|as well|with|that|there|the) ?)*(?:pain|painful|hurt|hurts|sore|ache|aches)(?: (?:at all|as well|too|with (?:it|that)|there|then))?$|^(?:还|也|会|有点?)?(?:疼不疼|疼吗|疼么|疼呢)$/
+const painful = /\b(?:pain|painful)\b/
+
 /** "Itchy?" after a red eye is about the eye: another finding of the region doctor and patient are talking about. */
 export function sameRegion(given: FollowUp) {
   const { knowledge, context, reader, text, alone, doubtful, followed } = given
@@ -92,11 +97,19 @@ export function sameRegion(given: FollowUp) {
   const here = [...lastAsked(context), ...followed].flatMap((id) => regionOf(knowledge, id) ?? [])
   for (const region of new Set(here)) {
     if (said !== undefined && regionOf(knowledge, said) === region) return undefined
+    const near = (id: string) => regionOf(knowledge, id) === region && !followed.includes(id)
+    if (painOnly.test(text)) {
+      const pain = knowledge.findings.find(
+        ({ id, name, kind }) =>
+          kind === 'symptom' && near(id) && painful.test(name.en.toLowerCase()),
+      )
+      if (pain) return aboutFinding(alone, pain.id)
+      continue
+    }
     const whole = complete(text, region.word)
     const word = region.word[languageByScript(text)]
     const { kind, topics } = reader.parse(whole)
     const found = kind === 'finding' ? topics[0]?.finding : undefined
-    const near = (id: string) => regionOf(knowledge, id) === region && !followed.includes(id)
     const names = reader.named(whole)
     // A phrase that begins or ends with the word for the region: that word alone says nothing.
     const one = found !== undefined && !reader.named(word).includes(found)

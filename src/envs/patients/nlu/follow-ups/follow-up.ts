@@ -9,7 +9,13 @@ import { normaliseText } from '../../../../text/phrase-search.js'
 import { isPersonal } from '../attributes.js'
 import { followedSymptoms, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
-import { attributeOfNamed, changeOfTopic, looseOfTopic, supposes } from './attributes.js'
+import {
+  attributeOfNamed,
+  changeOfTopic,
+  looseOfTopic,
+  sameAttribute,
+  supposes,
+} from './attributes.js'
 import {
   detailOfTopic,
   foreignDetail,
@@ -21,8 +27,9 @@ import {
 } from './findings.js'
 import {
   asksContent,
-  continues,
+  choice,
   type FollowUp,
+  goesOn,
   isDoubtful,
   isElliptic,
   isShort,
@@ -42,7 +49,7 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   const [guess] = alone.topics
   const content = asksContent.test(text)
   if (!isShort(text) || isPersonal(text) || elsewhere.test(text)) return undefined
-  if (!content && !continues.test(text)) return undefined
+  if (!goesOn(text)) return undefined
   const history = lastHistory(knowledge, context)
   const foreign =
     guess?.guessed &&
@@ -51,7 +58,7 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   const reads =
     isVague(alone) ||
     (doubtful && alone.kind === 'aside' && content && history !== undefined) ||
-    (foreign && (detail || (content && history !== undefined)))
+    (foreign && (detail || choice.test(text) || (content && history !== undefined)))
   if (!reads) return undefined
   const of = history ?? followed[0]
   if (of === undefined) return undefined
@@ -89,8 +96,9 @@ export function understandInContext(
     moreOfTold(given) ??
     detailOfTopic(given) ??
     sameRegion(given) ??
-    foreignDetail(given) ??
     changeOfTopic(given) ??
+    sameAttribute(given) ??
+    foreignDetail(given) ??
     unknownOfTopic(given) ??
     alone
   )

@@ -24,12 +24,26 @@ const maxLength = { en: 70, zh: 20 } as const
 export const continues =
   /\b(?:it|its|they|them|that|those|these|ones?|each|there)\b|^(?:and|or|but|so|what about|how about|even|when|which|who|how|what|where)\b|呢$|^(?:那|它|这|哪|几|多|什么|怎么|比如)|时候|这个|那个/
 
+/** A pronoun that stands for what was said before. */
+export const pronoun = /\b(?:it|them|they|that|this|there|those|these)\b/
+
+/** Offers a choice: "thick or thin?", "清的还是浓的？". */
+export const choice = / or |还是/
+
+/** Addresses the patient, so that the question has a subject of its own. */
+const subject = /\b(?:you|your|youre|yours)\b|你/
+
+/** Asks for something else that there may be. */
+const another = /\bany (?!worse|better|different|particular)|有没有/
+
+/** Whether a short question goes on about what was said before, by its words or for want of a subject. */
+export const goesOn = (text: string): boolean =>
+  (!another.test(text) || pronoun.test(text)) &&
+  (continues.test(text) || asksContent.test(text) || (isShort(text) && !subject.test(text)))
+
 /** Asks for more than a yes or a no. */
 export const asksContent =
   /^(?:(?:and|so|but|ok|okay) )?(?:what|when|which|how|where|who|why)\b|什么(?!都)|哪|怎么|怎样|几|多(?:少|久|长|大|远|高)/
-
-/** A pronoun that stands for what was said before. */
-export const pronoun = /\b(?:it|them|they|that|this|there|those|these)\b/
 
 /** Whether a reading says nothing. */
 export const isVague = ({ kind }: ParsedUtterance): boolean =>
@@ -50,7 +64,9 @@ export const isElliptic = ({ kind, topics, recap }: ParsedUtterance, text: strin
 
 /** Whether a question is short enough to leave out what it is about. */
 export const isShort = (text: string): boolean =>
-  languageByScript(text) === 'zh' ? text.length <= 8 : text.split(' ').length <= 8
+  languageByScript(text) === 'zh'
+    ? text.length <= (choice.test(text) ? 14 : 8)
+    : text.split(' ').length <= (choice.test(text) ? 10 : 8)
 
 /** Whether a question is so short that a finding it names may be of any region: "Itchy?", "Is it sore?", "痒不痒". */
 export const isBrief = (text: string): boolean =>
