@@ -236,6 +236,8 @@ const asideSchema = (z: typeof Zod, { Both, MaybeEmptyLists, Id }: SharedSchemas
     also: z.array(Id).optional(),
     /** The slot says more of these findings, and is told with them. @default it is told where there is nothing new of them */
     detail: z.boolean().optional(),
+    /** It asks about a complaint, such as its cause: where a sentence names both, this is what it asks. */
+    ofComplaint: z.literal(true).optional(),
   })
 
 /** A question about the patient's life, and the answers a patient is drawn one of. */

@@ -34,11 +34,15 @@ export const history =
 
 /** Mentions relatives. */
 export const family =
-  /\b(?:family|relatives?|related to you|blood relations?|kin|parents?|mothers?|fathers?|siblings?|brothers?|sisters?|mums?|moms?|dads?|grandparents?|grandmothers?|grandfathers?|grandmas?|grandpas?|grandads?|granny|gran|aunts?|uncles?|cousins?|household|hereditary)\b|家里|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲|亲属|姊妹|爷爷|奶奶|外公|外婆|姥姥|姥爷|遗传/
+  /\b(?:family|relatives?|related to you|blood relations?|kin|parents?|mothers?|fathers?|siblings?|brothers?|sisters?|mums?|moms?|dads?|grandparents?|grandmothers?|grandfathers?|grandmas?|grandpas?|grandads?|granny|gran|aunts?|uncles?|cousins?|household|hereditary)\b|(?<!在)家里(?:的?人|[有还没谁别其哪几是都爸妈父母老长亲也头面那])|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲|亲属|姊妹|爷爷|奶奶|外公|外婆|姥姥|姥爷|哥哥|弟弟|姐姐|妹妹|姐妹|姑姑|舅舅|血亲|近亲|长辈|[上祖老]一?辈|祖上|他[爸妈]|她[爸妈]|遗传/
 
 /** Whether a text asks for the diagnosis of today: not for an earlier one, nor for a relative's. */
 export const asksDiagnosis = (text: string): boolean =>
   diagnosisRequest.test(text) && !history.test(text) && !family.test(text)
+
+/** Mentions other people around the patient, in a question whether they are ill too. */
+export const others =
+  /(?:爱人|老公|老婆|丈夫|妻子|老伴|对象|同事|同学|室友|同屋|邻居|朋友|单位的人|班里|宿舍里?|幼儿园里?|小朋友|周围的?人|身边的?人|旁边的?人|同住|住一[起块]|(?<!在)家里|家人|一家)[^你，]{0,8}(?:也|有没有|没有|有人|有谁|谁|都|有)/
 
 /** A relative as observer: followed by a verb of saying or noticing, or by a mention of the patient. */
 export const witness =
@@ -56,8 +60,10 @@ export const openQuestion = new RegExp(
     String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|^(?:(?:ok|okay|yeah|yes|right|please|and|so) )*go on$`,
     String.raw`\banything (?:that )?(?:bothers|bothering|you want|you would like|i should know|to add)\b`,
     '(?:哪里|哪儿|怎么|什么|哪些)(?:地方)?(?:感觉|觉得)?(?:不舒服|不适|难受|不对劲|问题|症状)',
+    '有(?:什么|啥)(?:可以|能)(?:帮|为)|(?:什么|啥|哪些).{0,2}(?:困扰|烦恼|苦恼)|因为(?:什么|啥).{0,4}来|来(?:医院|门诊|这[里儿]|看病).{0,4}(?:什么|啥)(?:问题|事|原因)|怎么(?:个)?(?:不舒服|难受)',
     '(?:来)?看(?:什么|啥)(?:病|问题)?(?:的)?$|为什么来|怎么了|怎么啦|怎么回事|什么情况|感觉怎么样|(?:其他|其它|别的|另外)(?:的)?(?:什么)?(?:不舒服|不适|症状|情况|问题)',
     '还有(?:没有)?(?:什么|哪些|别的|其他|其它)|(?:还|别的|其他)(?:要|想)(?:补充|说)|补充(?:的|一下|吗)',
+    '(?:生病|发病|得病|整个|这次).{0,4}(?:经过|过程)',
     '(?:具体|详细|仔细)(?:地)?(?:说|讲|描述|情况|谈)|(?:说说|讲讲|谈谈|描述一下|介绍一下)(?:你)?(?:的|这次|现在)?(?:病情|情况|症状|经过|不舒服)?(?:看|吧)?$|接着说|继续说',
   ].join('|'),
 )
@@ -72,7 +78,7 @@ export const hasIllness =
 
 /** A sentence that goes on about the person of the one before: "and any …?", "has anyone …?". */
 export const continues =
-  /^(?:(?:and|or|so|ok|okay) )?(?:any\b|anyone|anybody|is there|has any|do they|are they|have they)|^(?:有没有|还有|有|有人|他们|都)/
+  /^(?:(?:and|or|so|ok|okay) )?(?:any\b|anyone|anybody|is there|has any|do they|are they|have they)|^(?:有没有|还有|有|有人|他们|都|身体)/
 
 const commonWord =
   /\b(?:the|a|an|i|you|your|he|she|they|it|we|is|are|was|were|do|does|did|have|has|had|to|of|in|on|at|for|with|and|or|what|when|where|how|why|who|which|any|been|can|could|would|will|this|that|there)\b/g
@@ -80,6 +86,21 @@ const commonWord =
 /** Whether a text is made of words: at least two common ones, or three Han characters. */
 export const isWorded = (text: string): boolean =>
   (text.match(commonWord)?.length ?? 0) >= 2 || /(?:\p{Script=Han}.*){3}/u.test(text)
+
+/** Invites the patient's own questions. */
+export const invitesQuestions =
+  /(?:还|有|其[他它]|别的|什么).{0,6}(?:想(?:要)?(?:了解|知道|问)|要问|疑问|疑虑|不明白|不清楚|需要我(?:解释|说明|讲))/
+
+/** Asks about an examination that was done. */
+export const pastExam =
+  /(?:做|查|拍|照|测|量|验|化验|检查|抽|开)[^过了]{0,10}[过了].{0,10}(?:吗|没有?|么|什么|哪些|怎么样)$|(?:监测|控制|测).{0,4}(?:吗|多少|怎么样|如何)$|(?:检查|化验).{0,4}正常吗$/
+
+/** Puts something aside, or repeats what the patient said, before the question. */
+export const background =
+  /(?:先|暂时|暂且)(?:不[说管提谈问论]|放)|(?:不[说提管论]|撇开|抛开|放一[放边])(?:了)?$|^(?:那|嗯|好|好的)?(?:你|刚才|刚刚|前面|之前)+(?:已经)?(?:说|提到|讲|提)|不是(?:要|想)?(?:问|说)/
+
+/** Introduces examples, which only explain what came before. */
+export const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如|以至|甚至/
 
 /** Excludes one thing and asks for the rest: "apart from the fever, …". */
 export const exclusion =
@@ -122,14 +143,14 @@ export const isTag = (clause: string): boolean => tags.test(clause)
 
 /** A statement of doctors about themselves or about people in general. */
 export const doctorStatement =
-  /^(?:(?:so|well|now|ok|okay|and|right|yes|oh) ){0,2}(?:i|im|ive|ill|id|we|were|weve|well|lets|let (?:me|us)|my|our|plenty of|lots of|a lot of|many) |^(?:好|好的|嗯|那|那么|所以|现在)?(?:我|咱|让我)/
+  /^(?:(?:so|well|now|ok|okay|and|right|yes|oh) ){0,2}(?:i|im|ive|ill|id|we|were|weve|well|lets|let (?:me|us)|my|our|plenty of|lots of|a lot of|many) |^(?:好|好的|嗯|那|那么|所以|现在)?(?:我|咱(?!.*(?:吗|呢|什么|怎么|哪|几|多久))|让我)/
 
 /** A declarative sentence or an instruction, where no question mark says otherwise. */
 export const statement = new RegExp(
   [
     String.raw`^(?:(?:so|well|now|ok|okay|and|but|right|yes|oh|ah|then) ){0,2}(?:i|im|ive|ill|id|we|were|weve|lets|let|you|youre|youve|youll|your|my|our|he|she|they|hes|shes|that|thats|it|its|these|this|there|plenty|lots|many|most|thank|thanks|please|take|a lot)\b`,
     String.raw`^(?!(?:and|any|no|what|when|where|how|which|who|why) )\w+(?: \w+)* (?:is|are|was|were|will|would|can|had|has)\b(?! (?:you|your|there))`,
-    '^(?:好的?|嗯|哦|那)?(?:所以|看来|原来|难怪|怪不得|刚才|我|咱们|谢谢|感谢|多谢|很多人|不少人|这个季节)',
+    '^(?:好的?|嗯|哦|那)?(?:所以|看来|原来|难怪|怪不得|刚才|我|咱们(?!宝|孩)|谢谢|感谢|多谢|很多人|不少人|这个季节)',
     String.raw`^(?:(?:just|now|please|and|ok|okay|then) ){0,2}(?:open|close|breathe|take|lie|sit|stand|look|turn|roll|lift|raise|hold|relax|stay|keep|put|stick|follow|press|push|squeeze|come|wait|try|stop|bend|drink|eat|rest|avoid|use|call|go|dont|do|be)\b| for me$`,
     '^(?:请(?!问)|来|再|先|现在)?(?:张|深吸|吸气|呼气|躺|坐|站|抬|转|看着|放松|闭|睁|伸|举|弯|侧|咽一下|咳一下|咳两声|别|不要|多|少)',
     '^你(?:刚才|已经|说的)|(?:知道了|明白了|记下了)|谢谢|我们|一定|肯定',

@@ -1,6 +1,13 @@
 /** Topics of a sentence that no finding answers: by the phrases that name them, else by similarity. */
 import type { PhraseMatch } from '../../../text/phrase-search.js'
-import { languageByScript, type SentenceContext } from './finding-match.js'
+import { isGeneric } from './attributes.js'
+import {
+  type FindingMatch,
+  languageByScript,
+  type PhrasedSentence,
+  type SentenceContext,
+} from './finding-match.js'
+import { isWholeIllness } from './focus.js'
 import type { LexiconEntry } from './lexicon.js'
 
 /** Prefix of an aside among the values of similarity. */
@@ -25,6 +32,47 @@ export function guessAside({ sentence, similarity }: SentenceContext): string | 
   const least = thresholds[languageByScript(sentence.text)]
   const means = score >= least.score && score + 2 * (score - next) >= least.sum
   return means ? value.slice(prefix.length) : undefined
+}
+
+/** Words of time that may stand beside any question. */
+const timeWords = /以前|从前|过去|以往|曾经|原来|原先|多长|时间/g
+
+/** Whether a phrase names no complaint: it only says when, how long or that it was before. */
+const isFrame = (
+  { lexicon, read }: SentenceContext,
+  { value, start, end }: FindingMatch,
+): boolean =>
+  isWholeIllness(lexicon.knowledge, value.id) ||
+  isGeneric(read.text.slice(start, end).replace(timeWords, ''))
+
+/** Least score of a named symptom at which the sentence is a question about it as its author might have put it. */
+const sureScore = 0.8
+/** Least score at which it is one about a detail of the symptom. */
+const detailScore = 0.7
+
+/**
+ * Whether the aside that a Chinese sentence names is what it asks, and the findings it names only say of what, when or
+ * for example: "What did you do about the cough?", "How long have you had nosebleeds?".
+ */
+export function asideLeads(given: PhrasedSentence): boolean {
+  const { lexicon, here, found, sentence, similarity } = given
+  const { aside, finding } = lexicon.knowledge
+  const { text } = sentence
+  if (languageByScript(text) === 'en' || lexicon.exactQuestion(text) !== undefined) return false
+  const named = here.filter(isAsideMatch)
+  if (named.length === 0 || found.length === 0) return false
+  if (found.every((match) => isFrame(given, match))) return true
+  const spoken = named.filter(
+    (one) => !found.some((other) => one.start < other.end && other.start < one.end),
+  )
+  const { value, score } = similarity
+  const parents = lexicon.ancestors.get(value ?? '')
+  if (score >= detailScore && found.some((one) => parents?.has(one.value.id))) return false
+  const ofSymptom = found.every(({ value: { id } }) => {
+    const { kind, attribute } = finding.get(id) ?? {}
+    return kind === 'symptom' && attribute === undefined && similarity.scoreOf(id) < sureScore
+  })
+  return ofSymptom && spoken.some(({ value }) => aside.get(value.id)?.ofComplaint)
 }
 
 /**

@@ -31,7 +31,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   onset:
     /\b(?:sudden|suddenly|gradual|gradually|all at once|out of nowhere|out of the blue|build up|built up|come on (?:slowly|quickly|fast)|slowly|overnight|how (?:fast|quickly|suddenly) did|how did .{0,30}\b(?:start|begin|come on|first)|what were you doing)\b|突然|一下子|慢慢|多(?:长时间|久).{0,4}(?:到(?:最|顶)|变成|成这样)|多快|逐渐|渐渐|忽然|怎么开始|怎么(?:起|发)(?:病|作)的|急不急|起病/,
   duration:
-    /\b(?:how long|since when|for how (?:many|long)|how many (?:days|weeks|months|years|hours)|when did .{0,40}\b(?:start|begin|first|come on|notice)|how recently|long ago|what day did)\b|多久|多长时间|(?<!这|那|近|前|头|好)几天|(?<!这|那|近|前|头|好)几个月|(?<!这|那|近|前|头|好)几年|(?<!这|那|近|前|头|好)几个小时|多少(?:天|年)|什么时候(?:开始|起|发现|出现)|从(?:什么时候|哪天|何时)|何时(?:开始|起)|多少时间|持续/,
+    /\b(?:how long|since when|for how (?:many|long)|how many (?:days|weeks|months|years|hours)|when did .{0,40}\b(?:start|begin|first|come on|notice)|how recently|long ago|what day did)\b|多久|多长时间|(?<!这|那|近|前|头|好)几天|(?<!这|那|近|前|头|好)几个月|(?<!这|那|近|前|头|好)几年|(?<!这|那|近|前|头|好)几个小时|多少[天年周月]|多少个月|什么时候(?:开始|起|发现|出现)|从(?:什么时候|哪天|何时)|何时(?:开始|起)|多少时间|持续/,
   severity:
     /\b(?:how (?:bad|severe|strong|intense|painful|high|serious)|how much (?:pain|worse)|how much (?:does|do|did) (?:it|that|this|they) (?:hurt|bother)|out of (?:10|ten)|scale|1 to 10|one to ten|worst|severity|mild|moderate|rate (?:the|your|it))\b|多(?:疼|痛|厉害|严重|重|高|大)|有多|几级|多少度|几度|几分|打分|严重(?:吗|程度|不严重)|厉害(?:吗|不厉害)|剧烈|程度|最高/,
   amount:
@@ -47,12 +47,16 @@ const cueEntries = Object.entries(cues) as [AskedAttribute, RegExp][] // the key
 export const findAttributes = (text: string): readonly AskedAttribute[] =>
   cueEntries.flatMap(([attribute, cue]) => (cue.test(text) ? [attribute] : []))
 
+/** A text without the words that ask for attributes. */
+export const removeAttributes = (text: string): string =>
+  cueEntries.reduce((rest, [, cue]) => rest.replace(cue, ' ').replace(cue, ' '), text)
+
 /** Generic words, which fit any complaint. A question of an attribute and such words is about the last topic. */
 const generic = new RegExp(
   [
     String.raw`\b(?:a|an|the|havent|hasnt|hadnt|dont|doesnt|didnt|isnt|arent|wasnt|werent|cant|couldnt|wouldnt|wont|ive|youve|youre|thats|theres|no|never|nor|either|lately|recently|today|these days|own|self|experience|experienced|experiencing|suffer|suffered|suffering|suffers|i|you|he|she|it|they|me|your|his|her|its|their|this|that|these|those|is|are|was|were|be|been|being|do|does|did|have|has|had|having|of|to|in|on|at|for|from|with|and|or|but|if|so|as|by|any|some|anything|something|all|just|very|really|quite|can|could|would|will|please|what|whats|which|when|where|how|whose|who|than|then|there|here|not|get|gets|getting|got|go|goes|going|come|comes|coming|came|on|off|up|down|over|out|into|now|currently|usually|normally|ever|still|first|exactly|precisely|roughly|about|approximately|actually|pain|pains|painful|ache|aches|aching|hurt|hurts|hurting|sore|problem|problems|trouble|troubles|symptom|symptoms|complaint|thing|things|issue|attack|attacks|episode|episodes|feeling|feel|feels|felt|sensation|discomfort|start|starts|started|starting|begin|begins|began|beginning|last|lasts|lasting|lasted|happen|happens|happening|happened|notice|noticed|tell|say|show|describe|point|think|know|like|much|many|long|day|days|week|weeks|month|months|year|years|hour|hours|time|times|more|most|worse|worst|better|bad|anywhere|else|somewhere|one|two|other|place|part|ok|okay|well|also|right|doctor|body|since|ago|constant|same|change|changes|changed|seem|seems|kind|sort|type|rate|scale|zero|ten|give|number|would|say|does|bit|lot|particular|during|through|throughout|while|after|before|until|always|often|every|each|single|towards|both|lets|couple|few|mainly|mostly|normal|typical|average|going)\b`,
     String.raw`\d+`,
-    '请问|不舒服|动作|平均|每|傍晚|厉害|严重|重|歪|向|朝|难受|感觉|觉得|症状|问题|情况下|情况|毛病|时候|地方|具体|大概|大约|现在|开始|出现|发生|发作|这次|疼痛|刀割|烧灼|针扎|绞|疼法|姿势|体位|疼|痛|有没有|是不是|会不会|能不能|告诉我|说说|描述|一下|自己|一般|通常|平时|到底|究竟|主要|起来|来|去|了|的|得|地|是|有|会|能|在|这|那|它|个|种|你|我|他|她|吗|呢|吧|啊|呀|到|从|已经|都|也|就|还|又|再|最|很|更|比较|过|着|没|不|和|或|还是|指|用|给|哪|什么|怎么|怎样|样|多|几|天|年|月|周|小时|分|次|点|里|上|下|面|边|让|把|被|要|想|说|看|第一|某|身体|身上|当时|之前|以来|期间|请|嗯|好|那么|然后',
+    '请问|不舒服|动作|平均|每|傍晚|厉害|严重|重|歪|向|朝|难受|感觉|觉得|症状|问题|情况下|情况|毛病|时候|地方|具体|大概|大约|现在|开始|出现|发生|发作|这次|疼痛|刀割|烧灼|针扎|绞|疼法|姿势|体位|疼|痛|有没有|是不是|会不会|能不能|告诉我|说说|描述|一下|自己|一般|通常|平时|到底|究竟|主要|起来|来|去|了|的|得|地|是|有|会|能|在|这|那|它|个|种|你|我|他|她|吗|呢|吧|啊|呀|到|从|已经|都|也|就|还|又|再|最|很|更|比较|过|着|没|不|和|或|还是|指|用|给|哪|什么|怎么|怎样|样|多|几|天|年|月|周|小时|分|次|点|里|上|下|面|边|让|把|被|要|想|说|看|第一|某|偶尔|伴有|伴随|身体|身上|当时|之前|以来|期间|请|嗯|好|那么|然后',
   ].join('|'),
   'g',
 )

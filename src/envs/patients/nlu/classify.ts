@@ -20,8 +20,11 @@ export function classifyAct(
   const speech = classifySpeech(text, sentences)
   // "Anything else you wanted to ask?"
   if (speech === 'any-questions') return { kind: 'courtesy', speech }
-  if (asked.some((one) => act.openQuestion.test(one.text) && !act.wholeIllness.test(one.text)))
-    return { kind: 'open' }
+  const opens = (one: Sentence): boolean =>
+    act.openQuestion.test(one.text) &&
+    !act.wholeIllness.test(one.text) &&
+    !act.invitesQuestions.test(one.text)
+  if (asked.some(opens)) return { kind: 'open' }
   if (named('disease') && asks && !past)
     return act.hasIllness.test(text)
       ? { kind: 'diagnosis-request', speech: 'has-illness' }

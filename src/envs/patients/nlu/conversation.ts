@@ -18,11 +18,11 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'any-questions',
-    /\b(?:any|other|more|further|no) (?:other |more |further )?(?:questions?|queries)\b|\b(?:do|did) you have (?:any )?(?:questions?|queries)\b|\b(?:want|like) to ask me\b|\banything (?:else )?(?:that )?you(?:d| would)? (?:like|want|wanted) to ask\b|\b(?:go over|explain) (?:\w+ ){0,2}again\b|(?:还)?有(?:没有)?(?:什么|其他|别的)?(?:疑问|要问|想问|问题(?:要|想)问|不明白|不清楚)/,
+    /\b(?:any|other|more|further|no) (?:other |more |further )?(?:questions?|queries)\b|\b(?:do|did) you have (?:any )?(?:questions?|queries)\b|\b(?:want|like) to ask me\b|\banything (?:else )?(?:that )?you(?:d| would)? (?:like|want|wanted) to ask\b|\b(?:go over|explain) (?:\w+ ){0,2}again\b|(?:还)?有(?:没有)?(?:什么|其他|别的)?(?:想(?:要)?(?:了解|知道)|疑问|要问|想问|问题(?:要|想)问|不明白|不清楚)/,
   ],
   [
     'clear',
-    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this|you feel about (?:that|this))(?: \w+)?(?: sound| seem)?\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|\bthat (?:ok|okay|alright)$|\bwould (?:that|it|this) be (?:ok|okay|alright|all right|fine|possible)\b|\b(?:have you )?heard of (?:that|this|it)\b|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?<![得体况还挺很都眠口])(?:可以|行|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)/,
+    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this|you feel about (?:that|this))(?: \w+)?(?: sound| seem)?\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|\bthat (?:ok|okay|alright)$|\bwould (?:that|it|this) be (?:ok|okay|alright|all right|fine|possible)\b|\b(?:have you )?heard of (?:that|this|it)\b|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?<![得体况还挺很都眠口己会能])(?:可以|行|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)/,
   ],
   [
     'readiness',
@@ -30,7 +30,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'repeat',
-    /\b(?:repeat|say) (?:that|it)(?: again)?\b|\b(?:catch|hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再说一(?:遍|次)|没听(?:清|见|到)/,
+    /\b(?:repeat|say) (?:that|it)(?: again)?\b|\b(?:catch|hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再(?:说|讲|重复)一?[遍次下]|重复一[遍下次]|没听(?:清|见|到|明白|懂)|声音(?:可以|能)?(?:再)?大一?点|信号|掉线|卡(?:住|顿|了)/,
   ],
   [
     'consent',
@@ -67,6 +67,9 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
 ]
 
+/** What is told and never asked. */
+const told: ReadonlySet<ConversationAct> = new Set(['thanks', 'sympathy', 'praise', 'patience'])
+
 const backchannel =
   /^(?:(?:yeah|yes|yep|yup|no|ok|okay|right|sure|fine|good|great|of course|i see|got it|gotcha|mhm|oh|ohh|ah|aha|wow|really|exactly|absolutely|definitely|alright|all right|and|so|but|fair enough|thats fine|thats correct|correct|go on|no problem|indeed|then|well|now|very|lovely|cool|not a problem|that is|it is|it does|is it|like i said|at all) ?)+$|^(?:嗯|哦|噢|啊|好|好的|是|是的|对|对的|行|可以|明白|明白了|知道了|了解|了解了|这样|这样啊|原来如此|没错|然后|那|呢|我知道|清楚了|收到)+$/
 
@@ -90,7 +93,9 @@ export function classifySpeech(
   const asks = sentences.filter(({ inquires }) => inquires).map((one) => one.text)
   // What an utterance ends with counts: "Hello. Can you hear me?"
   const read = asks.length > 0 ? asks.join(' ') : text
-  const found = acts.find(([, pattern]) => pattern.test(read))
+  const tells = asks.length > 0 && /\p{Script=Han}/u.test(read)
+  // "You said your health is very good, is it?" is no praise.
+  const found = acts.find(([act, pattern]) => !(tells && told.has(act)) && pattern.test(read))
   if (found) return found[0]
   // "I will send it today, OK?"
   if (asks.length > 0 && asks.every((one) => backchannel.test(one))) return 'agreement'

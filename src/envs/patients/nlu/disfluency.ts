@@ -41,3 +41,13 @@ export function removeDisfluencies(text: string): string {
     : text.replace(hanHesitation, '')
   return plain.replace(leftovers, '').trim()
 }
+
+/** Two words that are spoken as one, each with what follows. */
+const pairs: readonly (readonly [RegExp, string])[] = [
+  [/(?:大小便|二便)([^，,。；;？?！!]*)/g, '大便$1，小便$1'],
+  [/烟酒/g, '抽烟、喝酒'],
+]
+
+/** The utterance with "stool and urine", one word in Chinese, as two questions. */
+export const expandPairs = (text: string): string =>
+  pairs.reduce((read, [pair, both]) => read.replace(pair, both), text)

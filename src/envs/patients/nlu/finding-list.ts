@@ -1,9 +1,9 @@
 /** Several findings in one sentence: "a cough, phlegm or a fever?", "Are your eyes red, sore or sticky?". */
-import type { NormalisedText } from '../../../text/phrase-search.js'
+import { findPhrases, normaliseText, type TextClause } from '../../../text/phrase-search.js'
 import { isGeneric } from './attributes.js'
-import type { FindingMatch, SentenceContext } from './finding-match.js'
-import { chooseFinding, guessFinding, languageByScript } from './finding-match.js'
-import type { Sentence } from './sentences.js'
+import type { FindingMatch, PhrasedSentence, SentenceContext } from './finding-match.js'
+import { chooseFinding, guessFinding, isFindingMatch, languageByScript } from './finding-match.js'
+import { findInterrupted } from './infixes.js'
 
 /** Added to the thresholds for a member of a list by itself, and for one with the head of the first member. */
 const penalty = { alone: 0.8, headed: 0.6 } as const
@@ -33,21 +33,45 @@ interface ListMember {
 
 const leadingConjunction = /^(?:(?:and|or|nor|plus|also) )+(?:any )?/
 
+/** A phrase that begins with such a word asks about the one before: 咳嗽有痰. */
+const opensPredicate = /^(?:[a-z0-9]|有|没|是|会|能|带|怎|什么|多|的|几|哪)/
+/** Characters of the longest phrase that follows another without a word between. */
+const maxShort = 2
+
+/** Where one Chinese phrase follows another without a word between, as in 恶心呕吐: a cut without characters. */
+const neighbours = (
+  { read: { text }, lexicon, here }: PhrasedSentence,
+  { start, end }: TextClause,
+): readonly { readonly 0: string; readonly index: number }[] =>
+  here
+    .filter(({ value, start: from, end: to }, m) => {
+      const before = here[m - 1]
+      if (!before || before.end !== from || from <= start || to > end) return false
+      if (to - from > maxShort || from - before.start > maxShort) return false
+      // 咳嗽几天 asks for a detail.
+      const finding = value.kind === 'finding' ? lexicon.knowledge.finding.get(value.id) : undefined
+      if (finding?.type === 'cat' && finding.attribute !== undefined) return false
+      return !opensPredicate.test(text.slice(from))
+    })
+    .map((match) => ({ 0: '', index: match.start - start }))
+
 /** Splits a sentence at its commas and conjunctions, but not inside a phrase: "pins and needles". */
 function splitMembers(
-  { text, clauses }: NormalisedText,
-  { start, end }: Sentence,
+  given: PhrasedSentence,
   found: readonly FindingMatch[],
 ): readonly ListMember[] {
+  const { text, clauses } = given.read
+  const { start, end } = given.sentence
   return clauses
     .filter((clause) => clause.start >= start && clause.end <= end)
     .flatMap((clause) => {
       const whole = text.slice(clause.start, clause.end)
       const led = leadingConjunction.exec(whole)?.[0].length ?? 0
-      const cuts = [...whole.matchAll(conjunction)].filter(({ index }) => {
+      const spoken = [...whole.matchAll(conjunction)].filter(({ index }) => {
         const at = clause.start + index
         return !found.some((match) => match.start < at && at < match.end)
       })
+      const cuts = [...spoken, ...neighbours(given, clause)].sort((a, b) => a.index - b.index)
       return [undefined, ...cuts].map((cut, c) => {
         const from = clause.start + (cut ? cut.index + cut[0].length : led)
         const to = clause.start + (cuts[c]?.index ?? whole.length)
@@ -81,12 +105,42 @@ const memberContext = (
   sentence: { ...context.sentence, ...span, text },
   similarity: context.lexicon.findSimilar(text),
 })
+/** The end of the last Chinese member that the others may share. */
+const sharedTail =
+  /(?:怎么样|怎样|如何|咋样|正常吗|正不正常|好吗|好不好|有没有变化|有变化吗|有没有变)$/
+
+/** The finding named by a Chinese member with the head of the first or the end of the last one. */
+function nameWith(
+  { lexicon, fits }: SentenceContext,
+  text: string,
+  heads: readonly string[],
+  tail: string,
+): string | undefined {
+  const whole = [...heads.map((head) => head + text), ...(tail ? [text + tail] : [])]
+  return whole
+    .flatMap((said) => {
+      const read = normaliseText(said)
+      const tree = lexicon.tree(said)
+      const all = [...findPhrases(tree, read), ...findInterrupted(tree, said, read.clauses[0]!)]
+      const named = all.filter(isFindingMatch).filter(({ value }) => fits(value.id))
+      // Part of it must be said by another member.
+      return named.filter(
+        ({ start, end }) =>
+          end - start > text.length / 2 &&
+          (said.endsWith(text)
+            ? start < said.length - text.length && end > said.length - text.length
+            : end > text.length),
+      )
+    })
+    .sort((a, b) => b.end - b.start - (a.end - a.start))[0]?.value.id
+}
 
 /** The finding that one member asks for. */
 function matchMember(
   context: SentenceContext,
   { start, end, text }: ListMember,
   heads: readonly string[],
+  tail: string,
   found: readonly FindingMatch[],
 ): string | undefined {
   const withText = (said: string) => memberContext(context, { start, end }, said)
@@ -106,6 +160,8 @@ function matchMember(
   // "Do you smoke or drink?"
   const exact = heads.map((head) => context.lexicon.exactQuestion(head + text)).find(Boolean)
   if (exact !== undefined) return exact
+  const spoken = languageByScript(text) === 'zh' ? nameWith(context, text, heads, tail) : undefined
+  if (spoken !== undefined) return spoken
   const headed = heads
     .map((head) => withText(head + text))
     .filter((one) => guessFinding(one, penalty.headed).id !== undefined)
@@ -118,15 +174,16 @@ function matchMember(
 
 /** The findings a list asks for; none where the sentence is not a list of two or more. */
 export function matchFindingList(
-  context: SentenceContext,
+  context: PhrasedSentence,
   found: readonly FindingMatch[],
 ): readonly string[] {
-  const members = splitMembers(context.read, context.sentence, found)
+  const members = splitMembers(context, found)
   const [first] = members
   if (!first || members.length < 2 || members.length > maxMembers) return []
   if (members.some(({ text }) => circumstance.test(text))) return []
+  const tail = sharedTail.exec(members.at(-1)?.text ?? '')?.[0] ?? ''
   const meant = members.map((member, m) =>
-    matchMember(context, member, m === 0 ? [] : sharedHeads(first.text), found),
+    matchMember(context, member, m === 0 ? [] : sharedHeads(first.text), tail, found),
   )
   const { ancestors } = context.lexicon
   const ids = meant.filter((id, m) => {

@@ -26,6 +26,8 @@ const override = { score: 0.3, lead: 0.05 } as const
 const coverageBonus = 0.15
 /** A named finding is ignored if its score and its phrase's share of the sentence are both below these. */
 const weak = { score: 0.45, share: 0.4 } as const
+/** Least score of a complaint that a Chinese sentence mentions. */
+export const minComplaintScore = 0.2
 /** Least score at which the patient asks what was meant. */
 const minNearScore = 0.35
 
@@ -45,6 +47,16 @@ export interface SentenceContext {
   readonly similarity: SimilarityMatch
   /** Whether the sentence can ask for a value: a finding, not an aside, and of the person it is about. */
   fits(id: string): boolean
+}
+
+/** A sentence with the phrases found in it. */
+export interface PhrasedSentence extends SentenceContext {
+  /** All phrases in it. */
+  readonly here: readonly PhraseMatch<LexiconEntry>[]
+  /** Those that name a finding it can be about. */
+  readonly found: readonly FindingMatch[]
+  /** It is about the patient's relatives. */
+  readonly relatives: boolean
 }
 
 const hanAny = /\p{Script=Han}/u
@@ -102,8 +114,9 @@ export function guessFinding(
   { lexicon, sentence: { text }, similarity, fits }: SentenceContext,
   more = 0,
 ): FindingGuess {
-  const { value, score, next } = similarity
+  const { value, score } = similarity
   if (value === undefined || !fits(value)) return { id: undefined, near: false }
+  const next = similarity.bestOf((other) => !lexicon.isNear(value, other))
   const language = languageByScript(text)
   const single = language === 'en' && wordStems(text).filter((word) => !isGeneric(word)).length < 2
   const least = thresholds[language]
@@ -137,5 +150,9 @@ export function chooseFinding(
   if (value === undefined || value === id) return id
   if (score < override.score || score - similarity.scoreOf(id) < override.lead) return id
   if (!lexicon.knowledge.finding.has(value)) return undefined
+  // A detail of a complaint that the sentence does not mention is like it in its question words only.
+  const parent = lexicon.knowledge.finding.get(value)?.parent?.finding
+  if (parent !== undefined && languageByScript(text) === 'zh')
+    if (similarity.scoreOf(parent) < minComplaintScore) return id
   return fits(value) && !ancestors.get(id)?.has(value) ? value : id
 }

@@ -2,27 +2,30 @@
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
-import { asidesOfRelatives, findAsides, isAsideMatch } from './asides.js'
+import { asideLeads, asidesOfRelatives, findAsides, isAsideMatch } from './asides.js'
 import {
   type AskedAttribute,
   findAttributes,
   isGeneric,
   isPersonal,
   looseAttribute,
+  removeAttributes,
 } from './attributes.js'
 import { askedOfSelf, asksTreatment, changesAsked, triedAside } from './english/beside-symptoms.js'
 import { matchFindingList } from './finding-list.js'
-import type { FindingMatch } from './finding-match.js'
+import type { FindingMatch, PhrasedSentence } from './finding-match.js'
 import {
   chooseFinding,
   guessFinding,
   isFindingMatch,
   languageByScript,
+  minComplaintScore,
   removeMatches,
 } from './finding-match.js'
 import { findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
-import { nothing, type PhrasedSentence, type SentenceMeaning } from './parsed-utterance.js'
+import { nothing, type SentenceMeaning } from './parsed-utterance.js'
+import { findContact, isOfAnother, nearestFamily } from './people.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -34,6 +37,8 @@ const asidePenalty = { zh: 0.15, en: 0.3 } as const
 const mostCovered = 0.85
 /** Taken off them where the sentence names a broad topic that the finding belongs to. */
 const belongsBonus = 0.25
+/** Added, too, times the share of a Chinese sentence that names it: the more of it, the surer. */
+const asideShare = 0.5
 /** Characters of the longest text that similarity and spelling correction are used for. */
 export const maxFuzzyLength = 160
 
@@ -60,13 +65,18 @@ function lazyMatch(alike: () => SimilarityMatch): SimilarityMatch {
       return similarity().next
     },
     scoreOf: (id) => similarity().scoreOf(id),
+    bestOf: (fits) => similarity().bestOf(fits),
   }
 }
 
 /** What similarity finds where it is not asked. */
-export const noMatch: SimilarityMatch = { value: undefined, score: 0, next: 0, scoreOf: () => 0 }
-
-const example = /\b(?:such as|for example|for instance|like when)\b|比如|例如|譬如/
+export const noMatch: SimilarityMatch = {
+  value: undefined,
+  score: 0,
+  next: 0,
+  scoreOf: () => 0,
+  bestOf: () => 0,
+}
 
 /** As much of a text as similarity is used for: what follows a long question mostly explains it. */
 function beginning(text: string): string {
@@ -76,17 +86,20 @@ function beginning(text: string): string {
 }
 
 /** The attributes a sentence asks for without naming a complaint, as a whole or clause by clause. */
-function sentenceAttributes(
-  { text, clauses }: NormalisedText,
-  sentence: Sentence,
-): readonly AskedAttribute[] {
+function sentenceAttributes({
+  read: { text, clauses },
+  sentence,
+  here,
+}: PhrasedSentence): readonly AskedAttribute[] {
   const whole = looseAttribute(sentence.text)
   if (whole !== undefined) return [whole]
   const parts = clauses
     .filter(({ start, end }) => start >= sentence.start && end <= sentence.end)
     .map(({ start, end }) => looseAttribute(text.slice(start, end)))
   const loose = parts.flatMap((attribute) => attribute ?? [])
-  return loose.length === parts.length ? loose : []
+  // "Where does it hurt, can you show me?"
+  const named = here.length > 0 || languageByScript(sentence.text) === 'en'
+  return loose.length === parts.length || !named ? loose : []
 }
 
 /** Selects the phrase matches of one sentence. */
@@ -108,7 +121,7 @@ export function matchPhrases(
         fits(value.id) || act.family.test(read.text.slice(from, to)),
     )
     // What follows "such as" only explains what came before.
-    .filter(({ start: from }, m) => m === 0 || !example.test(text.slice(0, from - start)))
+    .filter(({ start: from }, m) => m === 0 || !act.example.test(text.slice(0, from - start)))
   const similarity = lazyMatch(() => lexicon.findSimilar(beginning(text)))
   return { lexicon, read, sentence, similarity, fits, here, found, relatives }
 }
@@ -139,13 +152,29 @@ function excludedPart(text: string): ExcludedPart | undefined {
   }
 }
 
+/** Of the asides of a sentence about somebody else, those that are not about the patient's own illnesses. */
+function ofPerson({ lexicon, sentence, relatives }: PhrasedSentence, asides: readonly string[]) {
+  if (asides.length < 2 && isOfAnother(sentence.text)) return asides
+  if (!relatives && !isOfAnother(sentence.text)) return asides
+  const isOwn = (id: string) =>
+    lexicon.knowledge.aside.get(id)?.also?.some((one) => !lexicon.familyFindings.has(one))
+  const others = asides.filter((id) => !isOwn(id))
+  return others.length > 0 || !isOfAnother(sentence.text) ? others : asides
+}
+
 /** The topic that a question about relatives is about, where none of its words is known. */
 const relativesAside = 'family-health'
 /** Interprets one sentence: its findings, then what no finding answers. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
-  const meaning = interpretFindings(given)
+  const contact = findContact(given)
+  if (contact !== undefined)
+    return { ...nothing, topics: [findingTopic(lexicon.knowledge, contact, [], true, noMatch)] }
+  const family = nearestFamily(given)
+  if (family !== undefined)
+    return { ...nothing, topics: [findingTopic(lexicon.knowledge, family, [], true, noMatch)] }
+  const meaning = asideLeads(given) ? nothing : interpretFindings(given)
   const known = lexicon.knowledge.aside
   const silent = !inquires && !(fragment && here.some(isAsideMatch))
   const says = here.some(isAsideMatch)
@@ -163,10 +192,11 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   })
   const changed = changesAsked(given, meaning, spoken)
   if (changed) return changed
-  const asides = relatives ? asidesOfRelatives(spoken, (id) => known.has(id)) : spoken
+  const theirs = relatives ? asidesOfRelatives(spoken, (id) => known.has(id)) : spoken
+  const asides = named ? theirs : ofPerson(given, theirs)
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
-  const family = !named && relatives && inquires && known.has(relativesAside)
-  return family ? { ...nothing, asides: [relativesAside] } : meaning
+  const ofFamily = !named && relatives && inquires && known.has(relativesAside)
+  return ofFamily ? { ...nothing, asides: [relativesAside] } : meaning
 }
 
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
@@ -225,19 +255,40 @@ function interpretNamed(
   return named === undefined ? interpretUnnamed(given, topics) : topics([named])
 }
 
+/** How far the same detail of another complaint may be below: more, and the sentence has words of its own. */
+const maxRivalLag = 0.25
+
+/** The attribute of a guessed detail, where the sentence asks for it and says nothing of the complaint. */
+function unboundAttribute(
+  { lexicon, sentence: { text }, similarity }: PhrasedSentence,
+  id: string,
+): AskedAttribute | undefined {
+  const { attribute, parent } = lexicon.knowledge.finding.get(id) ?? {}
+  if (attribute === undefined || parent === undefined || languageByScript(text) === 'en')
+    return undefined
+  if (similarity.scoreOf(parent.finding) >= minComplaintScore) return undefined
+  const rival = similarity.bestOf((other) => {
+    const detail = lexicon.knowledge.finding.get(other)
+    return detail?.attribute === attribute && detail.parent?.finding !== parent.finding
+  })
+  const bare = isGeneric(removeAttributes(text))
+  if (!bare && similarity.scoreOf(id) - rival > maxRivalLag) return undefined
+  return findAttributes(text).includes(attribute) ? attribute : undefined
+}
+
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
 function interpretUnnamed(
   given: PhrasedSentence,
   topics: (ids: readonly string[]) => SentenceMeaning,
 ): SentenceMeaning {
-  const { read, sentence, here, relatives } = given
+  const { sentence, here, relatives } = given
   const { text, inquires } = sentence
   const known = given.lexicon.knowledge.aside
   const other =
     here.some((match) => !isFindingMatch(match) && !isAsideMatch(match)) ||
     act.diagnosisRequest.test(text)
   if (other && !act.history.test(text) && !relatives) return nothing
-  const loose = sentenceAttributes(read, sentence)
+  const loose = sentenceAttributes(given)
   if (loose.length > 0) return { ...nothing, loose }
   if (isGeneric(text) || isPersonal(text)) return nothing
   const phrases = here.filter(isAsideMatch)
@@ -249,9 +300,14 @@ function interpretUnnamed(
   const belongs = (id: string | undefined) =>
     asides.some((aside) => id !== undefined && aside?.also?.includes(id))
   const agrees = belongs(given.similarity.value)
-  const bonus = languageByScript(text) === 'en' && agrees ? -belongsBonus : 0
-  const doubt = asides.length > 0 && !agrees ? asidePenalty[languageByScript(text)] : bonus
+  const language = languageByScript(text)
+  const bonus = language === 'en' && agrees ? -belongsBonus : 0
+  const named = here.filter(isAsideMatch).reduce((sum, { start, end }) => sum + end - start, 0)
+  const share = language === 'zh' ? asideShare * (named / text.length) : 0
+  const doubt = asides.length > 0 && !agrees ? asidePenalty[language] + share : bonus
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : doubt)
+  const open = id === undefined ? undefined : unboundAttribute(given, id)
+  if (open !== undefined) return { ...nothing, loose: [open] }
   if (id !== undefined) {
     const meaning = topics([id])
     return { ...meaning, topics: meaning.topics.map((topic) => ({ ...topic, guessed: true })) }

@@ -25,8 +25,8 @@ export interface Lexicon {
   readonly knowledge: Knowledge
   /** Corrects the misspelt words of a text in Latin script. */
   correctSpelling(text: string): string
-  /** Corrects the homophones of a Chinese text. */
-  correctHomophones(text: string): string
+  /** Corrects the homophones of a Chinese text, one after the other; the last text has the most corrections. */
+  correctHomophones(text: string): readonly string[]
   /** The finding whose question, as its author wrote it, is the whole text in normal form. */
   exactQuestion(text: string): string | undefined
   /** The phrases to search for in a text. */
@@ -37,6 +37,8 @@ export interface Lexicon {
   readonly familyFindings: ReadonlySet<string>
   /** Ancestors by finding; only of findings that have a parent. */
   readonly ancestors: ReadonlyMap<string, ReadonlySet<string>>
+  /** Whether two values of similarity are no rivals: a finding and its detail, a broad topic and a finding of it. */
+  isNear(one: string, other: string): boolean
 }
 
 const disease: LexiconEntry = { kind: 'disease' }
@@ -156,12 +158,16 @@ function* questionLookup(
   }
 }
 
+/** Least share of the questions about a finding that mention relatives; a question or two may by chance. */
+const minFamilyShare = 0.05
+
 function* familyFindings({ findings }: Knowledge): SlicedWork<ReadonlySet<string>> {
   const found = new Set<string>()
   for (const { id, kind, ask } of findings) {
     yield
-    if (kind === 'family' || [...ask.zh, ...ask.en].some((text) => family.test(text.toLowerCase())))
-      found.add(id)
+    const asks = [...ask.zh, ...ask.en]
+    const named = asks.filter((text) => family.test(text.toLowerCase())).length
+    if (kind === 'family' || named >= minFamilyShare * asks.length) found.add(id)
   }
   return found
 }
@@ -197,16 +203,25 @@ function makeParts(knowledge: Knowledge) {
       const english = yield* labelled.en.rest()
       return makeSpellingCorrector(yield* countWords(english))
     }),
-    homophones: slowValue(() =>
-      makeHomophoneCorrector(
-        knowledge.findings.flatMap(({ name, aliases }) => [name.zh, ...aliases.zh]),
-      ),
-    ),
+    homophones: slowValue(function* () {
+      const chinese = yield* labelled.zh.rest()
+      return yield* makeHomophoneCorrector(chinese.map(([phrase]) => phrase))
+    }),
   }
 }
 
 /** How a part of the lexicon is got; where it must be made first, what is likely to be needed after it is made with it. */
 type Take = <T>(part: SlowValue<T>, ...next: readonly SlowValue<unknown>[]) => T
+
+/** Whether `part` is a detail of the finding `whole`, or a finding of the broad topic `whole`. */
+const isPart = (
+  { aside }: Knowledge,
+  ancestors: Lexicon['ancestors'],
+  part: string,
+  whole: string,
+): boolean =>
+  ancestors.get(part)?.has(whole) === true ||
+  aside.get(whole.replace(/^aside /, ''))?.also?.includes(part) === true
 
 const lexiconOf = (
   knowledge: Knowledge,
@@ -215,8 +230,12 @@ const lexiconOf = (
 ): Lexicon => ({
   knowledge,
   ancestors: parts.ancestors,
+  isNear: (one, other) =>
+    one === other ||
+    isPart(knowledge, parts.ancestors, one, other) ||
+    isPart(knowledge, parts.ancestors, other, one),
   correctSpelling: (text) => (latin.test(text) ? take(parts.spelling)(text) : text),
-  correctHomophones: (text) => (han.test(text) ? take(parts.homophones)(text) : text),
+  correctHomophones: (text) => (han.test(text) ? take(parts.homophones)(text) : []),
   exactQuestion: (text) =>
     take(fitting(parts.questions, text), fitting(parts.tree, text), parts.family)(text),
   get familyFindings() {

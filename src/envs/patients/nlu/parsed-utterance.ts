@@ -1,10 +1,7 @@
 /** What the patient makes of an utterance and its sentences. */
-import type { PhraseMatch } from '../../../text/phrase-search.js'
 import type { AskedAttribute } from './attributes.js'
 import type { SpeechAct } from './conversation.js'
-import type { FindingMatch, SentenceContext } from './finding-match.js'
 import type { Topic } from './focus.js'
-import type { LexiconEntry } from './lexicon.js'
 
 /** What a question whose topic is unknown expects: a denial, that all is in order, or some information. */
 export type Expectation = 'no' | 'yes' | 'content'
@@ -59,13 +56,3 @@ export interface SentenceMeaning {
 
 /** The meaning of a sentence that asks nothing. */
 export const nothing: SentenceMeaning = { topics: [], loose: [], asides: [] }
-
-/** A sentence with the phrases found in it. */
-export interface PhrasedSentence extends SentenceContext {
-  /** All phrases in it. */
-  readonly here: readonly PhraseMatch<LexiconEntry>[]
-  /** Those that name a finding it can be about. */
-  readonly found: readonly FindingMatch[]
-  /** It is about the patient's relatives. */
-  readonly relatives: boolean
-}

@@ -1,6 +1,7 @@
 /** Splits an utterance into sentences, and a sentence that asks twice into questions. */
 import type { NormalisedText, TextClause } from '../../../text/phrase-search.js'
 import {
+  background,
   doctorStatement,
   exclusion,
   family,
@@ -11,6 +12,7 @@ import {
   nextQuestion,
   statement,
 } from './acts.js'
+import { isGeneric, looseAttribute } from './attributes.js'
 import { introduces, leadsUp, seeksAgreement } from './english/spoken-turns.js'
 
 /** One question, or a sentence that asks nothing; `start` and `end` are offsets in the normal form. */
@@ -50,7 +52,12 @@ function splitClause(text: string, { start, end }: TextClause): Piece[] {
   return cuts.slice(1).map((to, c) => {
     const from = cuts[c]! + 1
     const part = whole.slice(from, to)
-    return { start: start + from, end: start + to, text: part, asks: isQuestionClause(part) }
+    return {
+      start: start + from,
+      end: start + to,
+      text: part,
+      asks: isQuestionClause(part) && !background.test(part),
+    }
   })
 }
 
@@ -59,13 +66,27 @@ function dropPreamble(group: readonly Piece[], marked: boolean): readonly Piece[
   const asksAt = group.findIndex(({ text, asks }) => asks && !isTag(text))
   const leads = (clause: string): boolean =>
     leadsUp(clause) || (latin.test(clause) && exclusion.test(clause))
+  const last = group.at(-1)
+  // "You said you are tired, where?" asks about what it repeats.
+  const names =
+    last !== undefined &&
+    !isGeneric(last.text) &&
+    !isTag(last.text) &&
+    looseAttribute(last.text) === undefined
+  const putsAside = (piece: Piece): boolean =>
+    names && piece !== last && background.test(piece.text)
   // "My notes say your father died young, was it his heart?" is about the father.
   const from = group.findIndex(
-    ({ text, asks }, p) =>
-      asks ||
-      isRequest(text) ||
-      (p < asksAt && family.test(text)) ||
-      !(doctorStatement.test(text) || introduces(text) || (p < asksAt && leads(text))),
+    (piece, p) =>
+      !putsAside(piece) &&
+      (piece.asks ||
+        isRequest(piece.text) ||
+        (p < asksAt && family.test(piece.text)) ||
+        !(
+          doctorStatement.test(piece.text) ||
+          introduces(piece.text) ||
+          (p < asksAt && leads(piece.text))
+        )),
   )
   const whole = from < 0 ? [] : group.slice(from)
   const length = (whole.at(-1)?.end ?? 0) - (whole[0]?.start ?? 0)

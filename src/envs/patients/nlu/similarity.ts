@@ -31,6 +31,8 @@ export interface SimilarityMatch {
   readonly next: number
   /** The score of any value. */
   scoreOf(value: string): number
+  /** The best score of the values that fit. */
+  bestOf(fits: (value: string) => boolean): number
 }
 
 /** Makes tf-idf vectors of texts, one text at a time, in one buffer that is used again. */
@@ -220,6 +222,12 @@ export function* buildSimilarityIndex(
       return {
         ...rank(scores, values),
         scoreOf: (value) => scores[place.get(value) ?? -1] ?? 0,
+        bestOf: (fits) => {
+          let best = 0
+          for (let v = 0; v < scores.length; v++)
+            if (scores[v]! > best && fits(values[v]!)) best = scores[v]!
+          return best
+        },
       }
     },
   }
@@ -255,7 +263,10 @@ function scoreValues(dots: Float64Array, of: Int32Array, lengths: Float64Array):
   return scores
 }
 
-function rank(scores: Float64Array, values: readonly string[]): Omit<SimilarityMatch, 'scoreOf'> {
+function rank(
+  scores: Float64Array,
+  values: readonly string[],
+): Omit<SimilarityMatch, 'scoreOf' | 'bestOf'> {
   let value: string | undefined
   let score = 0
   let next = 0

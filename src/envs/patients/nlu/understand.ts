@@ -12,7 +12,7 @@ import * as act from './acts.js'
 import { isAsideMatch } from './asides.js'
 import { type AskedAttribute, isGeneric } from './attributes.js'
 import { classifyAct, expectation } from './classify.js'
-import { removeDisfluencies } from './disfluency.js'
+import { expandPairs, removeDisfluencies } from './disfluency.js'
 import {
   dropCrossClauseMatches,
   isFindingMatch,
@@ -21,6 +21,7 @@ import {
 } from './finding-match.js'
 import { attributeTopic, findingTopic, type Topic } from './focus.js'
 import type { TextReader } from './follow-ups/question.js'
+import { findInterrupted } from './infixes.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import type { ParsedUtterance, SentenceMeaning } from './parsed-utterance.js'
@@ -29,8 +30,12 @@ import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
 /** How far a topic's score in the whole utterance may be below the best score. */
 const maxLag = 0.45
+/** Score at which a guess is taken without a look at typing errors. */
+const surelyGuessed = 0.55
 /** Least score of an aside, which no finding answers. */
 const minAsideScore = 0.5
+/** The topic of a question whether and with what result the patient was examined before. */
+const testsAside = 'tests'
 /** Characters of an utterance that are read; the rest is ignored. */
 const maxLength = 2000
 /** Characters of an English turn from which the patient does not ask what was meant. */
@@ -113,12 +118,21 @@ function namesAside(lexicon: Lexicon, text: string): boolean {
   return findPhrases(lexicon.tree(read.text), read).some(isAsideMatch)
 }
 
+/** What a text with a Chinese typing error means, where the corrected one names what the written one only suggests. */
+const nameTopic = (lexicon: Lexicon, text: string): ParsedUtterance | undefined =>
+  (lexicon.findSimilar(normaliseText(text).text).score < surelyGuessed
+    ? lexicon.correctHomophones(text)
+    : []
+  )
+    .map((corrected) => interpretText(lexicon, corrected))
+    .find(({ topics }) => topics.some(({ guessed }) => !guessed))
+
 /** Interprets an utterance as written; if that fails, with its spelling and then its homophones corrected. */
 function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const whole = utterance.slice(0, maxLength)
   // An author's own question may repeat a word.
   const known = lexicon.exactQuestion(normaliseText(whole).text) !== undefined
-  const text = known ? whole : removeDisfluencies(whole)
+  const text = known ? whole : expandPairs(removeDisfluencies(whole))
   if (!/[\p{L}\p{N}]/u.test(text) && /[\p{L}\p{N}]/u.test(utterance))
     return {
       questions: 0,
@@ -131,14 +145,17 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const written = interpretText(lexicon, text)
   const english = languageByScript(text) === 'en'
   const aside = written.kind === 'aside' && (english || !namesAside(lexicon, text))
-  const guessed = english && written.topics.length > 0 && written.topics.every(isGuessed)
+  const guessed = written.topics.length > 0 && written.topics.every(isGuessed)
   const idle = english && written.speech === 'agreement'
-  const doubtful = aside || guessed || idle
-  if (!(doubtful || isVague(written)) || text.length > maxFuzzyLength) return written
+  const doubtful = aside || (english && guessed) || idle
+  if (text.length > maxFuzzyLength) return written
+  if (!(doubtful || isVague(written)))
+    return guessed ? (nameTopic(lexicon, text) ?? written) : written
   if (!doubtful && isAside(lexicon, text)) return written
-  for (const correct of [lexicon.correctSpelling, lexicon.correctHomophones]) {
-    const corrected = correct(text)
-    const understood = corrected === text ? written : interpretText(lexicon, corrected)
+  const spelt = lexicon.correctSpelling(text)
+  const texts = [...(spelt === text ? [] : [spelt]), ...lexicon.correctHomophones(text)]
+  for (const corrected of texts) {
+    const understood = interpretText(lexicon, corrected)
     const named = understood.kind === 'finding' && !understood.topics.every(isGuessed)
     const better = english ? named : understood.kind === 'finding'
     if (doubtful ? better : !isVague(understood)) return understood
@@ -146,11 +163,42 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   return written
 }
 
+/** Adds the findings of Chinese clauses that name none without small words inside the phrase. */
+function addInterrupted(
+  lexicon: Lexicon,
+  read: NormalisedText,
+  matches: readonly PhraseMatch<LexiconEntry>[],
+): readonly PhraseMatch<LexiconEntry>[] {
+  if (!/\p{Script=Han}/u.test(read.text)) return matches
+  const tree = lexicon.tree(read.text)
+  const more = read.clauses
+    .filter(({ start, end }) => !matches.some((one) => one.start < end && one.end > start))
+    .flatMap((clause) => findInterrupted(tree, read.text, clause).filter(isFindingMatch))
+  return more.length === 0 ? matches : [...matches, ...more].sort((a, b) => a.start - b.start)
+}
+
+/** Drops the examples of what is asked: "Any long-term illness, such as diabetes?". */
+function dropExamples(
+  sentences: readonly Sentence[],
+  matches: readonly PhraseMatch<LexiconEntry>[],
+): readonly Sentence[] {
+  return sentences.flatMap((sentence, s) => {
+    const at = act.example.exec(sentence.text)?.index
+    if (at === undefined || !/\p{Script=Han}/u.test(sentence.text)) return [sentence]
+    const before = at === 0 ? sentences[s - 1] : sentence
+    const from = before?.start ?? 0
+    const end = at === 0 ? (before?.end ?? 0) : sentence.start + at
+    if (!matches.some((match) => match.start >= from && match.end <= end)) return [sentence]
+    return at === 0 ? [] : [{ ...sentence, end, text: sentence.text.slice(0, at) }]
+  })
+}
+
 /** What the sentences of a text ask, and the phrases in it. */
 function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readonly Sentence[]) {
-  const matches = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
+  const written = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
+  const matches = addInterrupted(lexicon, read, written)
   const inquiring = sentences.filter(({ inquires }) => inquires)
-  const heard = inquiring.length > 0 ? inquiring : sentences
+  const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches)
   const relatives = aboutRelatives(heard)
   const meanings = heard.map((s, h) =>
     interpretSentence(matchPhrases(lexicon, read, s, matches, relatives[h] === true)),
@@ -172,8 +220,12 @@ function collectTopics(
       ),
     ])
     .filter((topic, i, all) => all.findIndex((other) => sameTopic(other, topic)) === i)
-  const apart = meanings.filter(({ topics }) => topics.length === 1 && !topics.some(isGuessed))
+  // Two questions that name what they ask are two.
+  const asked = meanings.filter(({ topics }) => topics.length > 0)
+  const sure = asked.length === named.length && !named.some(isGuessed)
   const english = languageByScript(read.text) === 'en'
+  if (sure && !english) return named
+  const apart = meanings.filter(({ topics }) => topics.length === 1 && !topics.some(isGuessed))
   const ids = english ? apart.flatMap(({ topics }) => topics.map(({ finding }) => finding)) : []
   return dropUnlikely(lexicon, read, matches, named, new Set(ids))
 }
@@ -201,6 +253,9 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   }
   if (asides.length > 0) return { ...none, asides, kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)
+  if (found.kind === 'exam-request' && lexicon.knowledge.aside.has(testsAside))
+    if (sentences.some(({ inquires, text: one }) => inquires && act.pastExam.test(one)))
+      return { ...none, asides: [testsAside], kind: 'aside' }
   const loose = [...new Set(meanings.flatMap((one) => one.loose))]
   const vague = ['unclear', 'courtesy', 'unmodelled'].includes(found.kind)
   if (vague && loose.length > 0) return { ...none, loose, about: read.text, kind: 'attribute' }

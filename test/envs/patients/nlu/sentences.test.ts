@@ -39,4 +39,10 @@ describe('a sentence', () => {
     expect(counts('So you have no fever, okay?')).toEqual([1])
     expect(counts("You can't sleep, right?")).toEqual([1])
   })
+
+  test('loses what it puts aside before the question, but not what this asks about', () => {
+    expect(texts('头疼先不说，肚子疼不疼？')).toEqual(['肚子疼不疼'])
+    expect(texts('您说不吐，那拉肚子呢？')).toEqual(['那拉肚子呢'])
+    expect(texts('您刚才说头疼，在哪里？')).toEqual(['你刚才说头疼在哪里'])
+  })
 })

@@ -3,9 +3,9 @@
  * makes of it, or whether a test was done.
  */
 import { isAsideMatch } from '../asides.js'
-import type { SentenceContext } from '../finding-match.js'
+import type { PhrasedSentence, SentenceContext } from '../finding-match.js'
 import { attributeTopic } from '../focus.js'
-import { nothing, type PhrasedSentence, type SentenceMeaning } from '../parsed-utterance.js'
+import { nothing, type SentenceMeaning } from '../parsed-utterance.js'
 import { treatedFrom, whatChanges } from './spoken-turns.js'
 
 /** The topic of how the illness has gone. */

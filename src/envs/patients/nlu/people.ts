@@ -1,0 +1,66 @@
+/** Questions about other people than the patient: relatives, and those who may have infected the patient. */
+import * as act from './acts.js'
+import { isFindingMatch, type PhrasedSentence } from './finding-match.js'
+
+/** The finding that a question about symptoms of people around the patient is about. */
+const contactFinding = 'sick-contact'
+/** Contact with those who are ill. */
+const contact = /接触过?[^，]{0,10}(?:病人|患者|生病的|发烧的|感冒的)/
+const atOnce = /也|最近|近来|这[几两]天|同时|一起|同事|同学|同屋|室友|邻居|发烧|发热|感冒|拉肚子|传/
+const sick = /生病|得病|病了|病倒|感冒|传染|中招/
+/** Least score at which a finding about relatives is nearer than an infection. */
+const minFamilyScore = 0.3
+
+/**
+ * The finding of a sentence that asks whether people around the patient have a symptom, too: that somebody is ill;
+ * undefined where a finding about relatives is nearer, and for any other sentence.
+ */
+export function findContact(given: PhrasedSentence): string | undefined {
+  const { lexicon, here, found, sentence, similarity, relatives } = given
+  const { finding } = lexicon.knowledge
+  const { text, inquires } = sentence
+  if (!inquires || !finding.has(contactFinding)) return undefined
+  if (act.witness.test(text) || /[嫌说听看见][^，]{0,4}你/.test(text)) return undefined
+  if (contact.test(text)) return contactFinding
+  // What relatives have is a matter of the family, unless they have it now.
+  if (!act.others.test(text) || (relatives && !atOnce.test(text))) return undefined
+  const ill = here.filter(isFindingMatch).map(({ value }) => finding.get(value.id))
+  if (!sick.test(text))
+    if (!ill.some((one) => one?.kind === 'symptom' && one.attribute === undefined)) return undefined
+  const isFamily = (id: string | undefined) =>
+    id !== undefined && lexicon.familyFindings.has(id) && id !== contactFinding
+  if (found.some(({ value }) => isFamily(value.id))) return undefined
+  const { value, score } = similarity
+  return isFamily(value) && score >= minFamilyScore ? value : contactFinding
+}
+
+/** Least lead of a finding about relatives over the other ones. */
+const minFamilyLead = 0.1
+
+/**
+ * The finding about relatives that is nearest to a sentence which names an illness the patient may have: "Any diabetes
+ * in the family?"; undefined where two are about as near.
+ */
+export function nearestFamily({
+  lexicon,
+  here,
+  found,
+  sentence,
+  similarity,
+  relatives,
+}: PhrasedSentence): string | undefined {
+  if (!relatives || !sentence.inquires || found.length > 0) return undefined
+  if (!here.some(({ value }) => value.kind === 'finding' || value.kind === 'disease'))
+    return undefined
+  const [best, next] = [...lexicon.familyFindings]
+    .filter((id) => lexicon.knowledge.finding.get(id)?.kind === 'family')
+    .map((id) => ({ id, score: similarity.scoreOf(id) }))
+    .sort((a, b) => b.score - a.score)
+  if (!best || best.score < minFamilyScore) return undefined
+  return best.score - (next?.score ?? 0) >= minFamilyLead ? best.id : undefined
+}
+
+const partner = /爱人|老公|老婆|丈夫|妻子|老伴|孩子们|你的?孩子|儿子|女儿/
+
+/** Whether a sentence is about the health of somebody other than the patient. */
+export const isOfAnother = (text: string): boolean => act.family.test(text) || partner.test(text)
