@@ -25,7 +25,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   relieving:
     /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:better|go away|easier|ease)|reliev\w+|eases?|easing|ease|helps?|improves?|better (?:when|with|if|after)|settles?|goes away|calms?)\b|缓解|减轻|好转|[好轻]一[点些]|得轻|会好|能好|舒服一[点些]|消失/,
   pattern:
-    /\b(?:constant\w*|com(?:e|es|ing) and go(?:es|ing)?|on and off|all the time|continuous\w*|intermittent\w*|in (?:waves|bouts|spells|attacks))\b|一直|持续性|一阵一阵|一阵阵|阵发|断断续续|间断|时有时无|偶尔/,
+    /\b(?:constant\w*|com(?:e|es|ing) and go(?:es|ing)?|on and off|all the time|continuous\w*|intermittent\w*|in (?:waves|bouts|spells|attacks))\b|一直|持续(?:性|的)|一阵一阵|一阵阵|阵发|断断续续|间断|时有时无|偶尔/,
   timing:
     /\b(?:what time|time of (?:day|the day|year)|when (?:is|does|do|are) .{0,25}\b(?:worst|worse|happen|come)|at night|in the (?:morning|evening|night|daytime)|(?:by|towards?) (?:the )?(?:evening|night|end of the day)|(?:when|part|time) (?:in|of) the day|mornings?|evenings?|nights?|night ?time|daytime|all day)\b|什么时候(?:最|比较|更|会|容易|重|.{0,2}(?:厉害|明显))|早上|早晨|晨起|晚上|夜里|夜间|半夜|白天|下午|傍晚/,
   onset:

@@ -161,13 +161,16 @@ function* questionLookup(
 /** Least share of the questions about a finding that mention relatives; a question or two may by chance. */
 const minFamilyShare = 0.05
 
+/** Share of a finding's questions that name relatives, from which it is about them: 爷爷，您有糖尿病吗 is not. */
+const familyShare = 0.2
+
 function* familyFindings({ findings }: Knowledge): SlicedWork<ReadonlySet<string>> {
   const found = new Set<string>()
   for (const { id, kind, ask } of findings) {
     yield
-    const asks = [...ask.zh, ...ask.en]
-    const named = asks.filter((text) => family.test(text.toLowerCase())).length
-    if (kind === 'family' || named >= minFamilyShare * asks.length) found.add(id)
+    const asked = [...ask.zh, ...ask.en]
+    const named = asked.filter((text) => family.test(text.toLowerCase())).length
+    if (kind === 'family' || named >= familyShare * asked.length) found.add(id)
   }
   return found
 }
