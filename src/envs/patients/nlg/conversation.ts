@@ -27,7 +27,8 @@ function isSafelyDenied(id: string, { knowledge, context, absentPolicy }: Answer
 function answerUnknownTopic({ expects = 'content' }: ParsedUtterance, input: AnswerInput) {
   const { context } = input
   const bank = unknownTopicSentences[expects][context.language]
-  const brief = dialLevel(context.view.persona, 'terse') >= 2 ? bank.slice(0, 3) : bank
+  const terse = dialLevel(context.view.persona, 'terse') >= 2
+  const brief = terse ? [...bank].sort((a, b) => a.length - b.length).slice(0, 5) : bank
   const text = pickFresh(brief, context, ['unmodelled', context.dialogue.length])
   return { text, understood: 'unknown', told: [] } as const
 }
