@@ -8,7 +8,7 @@
  * every other snippet, for development and for measurement).
  */
 import { readFileSync } from 'node:fs'
-import { rulePatient } from '../dist/exports/envs.js'
+import { rulePatient, understand } from '../dist/exports/envs.js'
 import { loadKnowledge } from '../dist/exports/knowledge.js'
 import { changed, clinicOf } from './judging/cases.js'
 import { answersBeside, relatives, verdictOn } from './judging/verdict.js'
@@ -59,6 +59,30 @@ async function answered(snippet) {
   return patient(text, { view: own, dialogue: exchanges(before, view), seed: 3, language: lang })
 }
 
+/** Topics that answer more of a finding than that it is there: they count for it where the patient understood them. */
+const topicsOf = {
+  breathlessness: ['exertion'],
+  'breathlessness-aggravating': ['exertion', 'sleep-position'],
+  'self-harm-thoughts': ['self-harm-plan'],
+  smoking: ['smoking-amount', 'duration-habit'],
+  'heavy-drinking': ['drinking-amount', 'duration-habit'],
+  'regular-medication': ['medicine-dose'],
+  'drug-allergy': ['medicine-dose'],
+  'previous-episodes': ['ever-before'],
+  'missed-period': ['last-period'],
+  vomiting: ['vomit-look', 'which-first'],
+  'frequent-urination': ['urine-urgency'],
+}
+
+/** The verdict, where an answer of a finding's own topic is one about the finding. */
+function judge(snippet, reply) {
+  const verdict = verdictOn(knowledge, snippet, reply)
+  if (verdict !== 'empty' || reply.understood === 'courtesy') return verdict
+  const { asides } = understand(knowledge, snippet.text)
+  const own = snippet.findings.flatMap((id) => topicsOf[id] ?? [])
+  return asides.some((aside) => own.includes(aside)) ? 'useful' : verdict
+}
+
 const tally = { en: {}, zh: {} }
 for (const language of ['en', 'zh']) {
   const sum = {
@@ -75,7 +99,7 @@ for (const language of ['en', 'zh']) {
   for (const snippet of snippets.filter(({ lang }) => lang === language)) {
     const reply = await answered(snippet)
     if (!reply) continue
-    const verdict = verdictOn(knowledge, snippet, reply)
+    const verdict = judge(snippet, reply)
     const hit = verdict === 'useful' || verdict === 'bound' ? 1 : 0
     const near = relatives(knowledge, snippet.findings)
     sum.n++

@@ -98,6 +98,9 @@ export const supposes = ({ text, alone, followed }: FollowUp): boolean =>
   !main.test(text) &&
   alone.topics.every(({ of, finding }) => of === undefined && !followed.includes(finding))
 
+/** Rest, which eases by itself, and is no treatment. */
+const byResting = /\b(?:rest|resting|lying|sitting|sleep)\b|休息|躺|坐|睡/
+
 /** Attributes that a case can change. */
 const changing: readonly AskedAttribute[] = ['aggravating', 'relieving', 'timing', 'radiation']
 
@@ -117,10 +120,14 @@ export function changeOfTopic(given: FollowUp): ParsedUtterance | undefined {
     )
     if (nearest && nearest.score >= circumstantial)
       return aboutAttribute(alone, [{ finding: nearest.id, of: root, guessed: true }])
-  } else if (!(doubtful || alone.asides.join() === 'course') || !isShort(text)) return undefined
+  }
   const attribute = supposes(given)
     ? 'aggravating'
     : findAttributes(text).find((one) => one === 'aggravating' || one === 'relieving')
+  // A topic that a text names besides is what makes the difference: "worse when you turn over?".
+  const reads = supposes(given) || ((doubtful || alone.kind === 'aside') && isShort(text))
+  const treats = alone.asides.some((aside) => aside === 'tried' || aside === 'helped')
+  if (!reads || (treats && !byResting.test(text))) return undefined
   const change = attribute && followedTopic(knowledge, context, attribute, () => true)
   return change && aboutAttribute(alone, [change])
 }

@@ -13,8 +13,8 @@ import {
 } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import type { SimilarityMatch } from '../similarity.js'
-import { asksContent, type FollowUp, isBrief, isVague, pronoun } from './question.js'
-import { namesRegion, regionOf } from './regions.js'
+import { asksContent, choice, type FollowUp, isBrief, isVague, pronoun } from './question.js'
+import { namesRegion, type Region, regionOf } from './regions.js'
 
 /** Least score at which a detail of the topic is taken: of a question that says nothing else, and of any other. */
 const detail = { score: 0.2, told: 0.35, sure: 0.4, lead: 0.1 } as const
@@ -23,8 +23,12 @@ const lag = { vague: 0.25, guessed: 0.1 } as const
 /** Least scores at which another finding of the same region is taken, with the word for the region and without. */
 const regional = { whole: 0.35, own: 0.18 } as const
 
+/** Words at the end that add nothing. */
+const filler = /(?: (?:at all|as well|too|then|with (?:it|that)))+$/
+
 /** A text with the word for what it leaves out: in place of a pronoun, else before it in Chinese and after it in English. */
-function complete(text: string, word: { readonly en: string; readonly zh: string }): string {
+function complete(whole: string, word: { readonly en: string; readonly zh: string }): string {
+  const text = whole.replace(filler, '')
   if (languageByScript(text) === 'zh') return word.zh + text
   return pronoun.test(text) ? text.replace(pronoun, `the ${word.en}`) : `${text} ${word.en}`
 }
@@ -61,10 +65,14 @@ export function detailOfTopic(given: FollowUp): ParsedUtterance | undefined {
   const alike = reader.alike(text)
   // A habit or a medicine was asked about since, or the question is likely to be about something else.
   const sure = alone.kind === 'aside' || lastHistory(knowledge, context) !== undefined
-  const least = sure ? detail.sure : detail.score
+  const least = sure ? (pronoun.test(text) ? detail.told : detail.sure) : detail.score
+  const [asked] = asksContent.test(text) && isVague(alone) ? findAttributes(text) : []
   const below = isVague(alone) ? lag.vague : lag.guessed
   for (const topic of followed) {
     const root = rootOf(knowledge, topic)
+    const wanted = asked && attributeTopic(knowledge, topic, asked)
+    if (wanted && !wanted.missing && rootOf(knowledge, wanted.finding) === root)
+      return aboutTopic(alone, wanted)
     const own = knowledge.findings.filter(({ id }) => rootOf(knowledge, id) === root)
     const nearest = nearestOf(
       own.map(({ id }) => id),
@@ -88,45 +96,73 @@ const painOnly =
   /^(?:(?:and|is|are|it|they|does|do|any|also|at all|as well|with|that|there|the) ?)*(?:pain|painful|hurt|hurts|sore|ache|aches)(?: (?:at all|as well|too|with (?:it|that)|there|then))?$|^(?:还|也|会|有点?)?(?:疼不疼|疼吗|疼么|疼呢)$/
 const painful = /\b(?:pain|painful)\b/
 
+/** The pain of a region, or of the one that hurts with it, that was not talked about. */
+const painOfRegion = ({ knowledge, followed }: FollowUp, region: Region): string | undefined =>
+  knowledge.findings.find(({ id, name, kind }) => {
+    if (kind !== 'symptom' || followed.includes(id) || !painful.test(name.en.toLowerCase()))
+      return false
+    const own = regionOf(knowledge, id)
+    return own === region || (own !== undefined && own.word.en === region.aches)
+  })?.id
+
+/** The finding of a region that a question means once the word for the region is added to it. */
+function findingOfRegion(given: FollowUp, region: Region): string | undefined {
+  const { knowledge, reader, text, alone, doubtful, followed } = given
+  const said = alone.topics[0]?.finding
+  const near = (id: string) => regionOf(knowledge, id) === region && !followed.includes(id)
+  const whole = complete(text, region.word)
+  const { kind, topics } = reader.parse(whole)
+  const found = kind === 'finding' ? topics[0]?.finding : undefined
+  const names = reader.named(whole)
+  // That the word for the region names it by itself says nothing, nor does a phrase that is still there.
+  const word = region.word[languageByScript(text)]
+  const one = found !== undefined && !reader.named(word).includes(found)
+  if (one && found !== said && near(found) && !(said && names.includes(said))) return found
+  if (!doubtful || choice.test(text)) return undefined
+  const those = knowledge.findings.filter(({ id, knownBy }) => knownBy === 'patient' && near(id))
+  const alike = reader.alike(text)
+  const nearest = nearestOf(
+    those.map(({ id }) => id),
+    reader.alike(whole),
+  )
+  // The word for the region must not be all that they have in common.
+  return nearest &&
+    alike.scoreOf(nearest.id) >= regional.own &&
+    nearest.score >= Math.max(regional.whole, alike.score)
+    ? nearest.id
+    : undefined
+}
+
 /** "Itchy?" after a red eye is about the eye: another finding of the region doctor and patient are talking about. */
-export function sameRegion(given: FollowUp) {
-  const { knowledge, context, reader, text, alone, doubtful, followed } = given
+export function sameRegion(given: FollowUp): ParsedUtterance | undefined {
+  const { knowledge, context, text, alone, doubtful, followed } = given
   if (namesRegion(text) || !(doubtful || isBrief(text))) return undefined
   const said = alone.topics[0]?.finding
-  const best = doubtful ? reader.alike(text).score : 0
   const here = [...lastAsked(context), ...followed].flatMap((id) => regionOf(knowledge, id) ?? [])
   for (const region of new Set(here)) {
     if (said !== undefined && regionOf(knowledge, said) === region) return undefined
-    const near = (id: string) => regionOf(knowledge, id) === region && !followed.includes(id)
-    if (painOnly.test(text)) {
-      const pain = knowledge.findings.find(
-        ({ id, name, kind }) =>
-          kind === 'symptom' && near(id) && painful.test(name.en.toLowerCase()),
-      )
-      if (pain) return aboutFinding(alone, pain.id)
-      continue
-    }
-    const whole = complete(text, region.word)
-    const word = region.word[languageByScript(text)]
-    const { kind, topics } = reader.parse(whole)
-    const found = kind === 'finding' ? topics[0]?.finding : undefined
-    const names = reader.named(whole)
-    // A phrase that begins or ends with the word for the region: that word alone says nothing.
-    const one = found !== undefined && !reader.named(word).includes(found)
-    if (one && found !== said && near(found) && !(said && names.includes(said)))
-      return aboutFinding(alone, found)
-    if (!doubtful) continue
-    const those = knowledge.findings.filter(({ id, knownBy }) => knownBy === 'patient' && near(id))
-    const nearest = nearestOf(
-      those.map(({ id }) => id),
-      reader.alike(whole),
-    )
-    // The word for the region must not be all that they have in common.
-    const own = nearest && reader.alike(text).scoreOf(nearest.id)
-    if (nearest && own && own >= regional.own && nearest.score >= Math.max(regional.whole, best))
-      return aboutFinding(alone, nearest.id)
+    const found = painOnly.test(text) ? painOfRegion(given, region) : findingOfRegion(given, region)
+    if (found !== undefined) return aboutFinding(alone, found)
   }
   return undefined
+}
+
+/** Symptoms that many parts of the body can have. */
+const shared =
+  /\b(?:blood|bloody|bleed\w*|itch\w*|discharge|swelling|swollen|sticky)\b|血|痒|肿|分泌物/
+
+/** "Any blood?" of a sickness, where only other parts of the body have that on record: not about those. */
+export function sharedSymptom(given: FollowUp): ParsedUtterance | undefined {
+  const { knowledge, context, text, alone, followed } = given
+  const [said, ...more] = alone.topics
+  const [topic] = followed
+  if (!said || more.length > 0 || topic === undefined || namesRegion(text)) return undefined
+  if (!shared.test(text) || !isBrief(text)) return undefined
+  const [there, here] = [regionOf(knowledge, said.finding), regionOf(knowledge, topic)]
+  const elsewhere = there !== undefined && here !== undefined && there !== here
+  if (!elsewhere || isMentioned(rootOf(knowledge, said.finding), { knowledge, context, followed }))
+    return undefined
+  return { ...alone, kind: 'unmodelled', topics: [], expects: 'no', of: topic }
 }
 
 /** Names of a finding that are tried, to ask for the same of relatives. */

@@ -24,6 +24,7 @@ import {
   rootOf,
   sameOfRelatives,
   sameRegion,
+  sharedSymptom,
 } from './findings.js'
 import {
   asksContent,
@@ -41,14 +42,22 @@ import {
 const anythingElse =
   /^(?:(?:and|so|ok|okay|right|but) )*(?:(?:what|anything|something|nothing) (?:else|more)|is (?:that|it) (?:all|everything|it)|is there (?:more|anything else)|apart from that|besides that|thats (?:all|it|everything)|go on|carry on|tell me more)$|^(?:那|嗯|好)?(?:还有|别的|其他|其它|另外|除了这(?:个|些))(?:的|没有|吗|么)?呢?$|就(?:这|那)?(?:些|样)(?:了)?(?:吗|么)?$|没别的了/
 
-/** Speaks of another person, or asks how things are. */
-const elsewhere = /\b(?:he|she|him|her|his|hers)\b|怎么样|如何|他|她/
+/** The topic of the base that is the course of the illness. */
+const course = 'course'
+/** Asks whether it has become better or worse. */
+const howIsIt =
+  /^(?:(?:and|so|is it|are you|feeling|getting|any|been) )*(?:better|worse|improved|improvement)(?: (?:now|today|at all|since|than before))*$|^(?:现在|这几天|今天|那)?(?:好|轻|重)(?:一?[点些]儿?)?了?(?:没有|没|吗|么)$/
+
+/** Asks how things are, or, of a patient who speaks, about another person. */
+const elsewhere = /怎么样|如何/
+const another = /\b(?:he|she|him|her|his|hers)\b|他|她/
 
 /** A brief question that goes on about the topic and asks something of it that is not known. */
 function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }: FollowUp) {
   const [guess] = alone.topics
   const content = asksContent.test(text)
   if (!isShort(text) || isPersonal(text) || elsewhere.test(text)) return undefined
+  if (context.view.demographics.speaker !== 'caregiver' && another.test(text)) return undefined
   if (!goesOn(text)) return undefined
   const history = lastHistory(knowledge, context)
   const foreign =
@@ -85,6 +94,8 @@ export function understandInContext(
   const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
     return { ...alone, kind: 'open', topics: [], asides: [] }
+  if (doubtful && howIsIt.test(text) && knowledge.aside.has(course))
+    return { ...alone, kind: 'aside', topics: [], loose: [], asides: [course] }
   const followed = followedSymptoms(knowledge, context)
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given)
@@ -96,6 +107,7 @@ export function understandInContext(
     moreOfTold(given) ??
     detailOfTopic(given) ??
     sameRegion(given) ??
+    sharedSymptom(given) ??
     changeOfTopic(given) ??
     sameAttribute(given) ??
     foreignDetail(given) ??

@@ -5,6 +5,8 @@ import type { Language } from '../../../../turn.js'
 /** A region, with the word for it that makes an elliptical question whole. */
 export interface Region {
   readonly word: { readonly [language in Language]: string }
+  /** The English word for the region that hurts with it, where that is another one. */
+  readonly aches?: string
   /** Fits the names of its findings, and a question that names it. */
   readonly named: RegExp
 }
@@ -19,6 +21,7 @@ const regions: readonly Region[] = [
   { word: { en: 'urine', zh: '小便' }, named: /\b(?:urine|urination|pee|wee)\b|尿|小便/ },
   {
     word: { en: 'stools', zh: '大便' },
+    aches: 'belly',
     named: /\b(?:stools?|diarrhoea|constipation|poo|bowels?)\b|便|腹泻/,
   },
   {
