@@ -10,8 +10,9 @@ import {
   isPersonal,
   looseAttribute,
 } from './attributes.js'
+import { askedOfSelf, asksTreatment, changesAsked, triedAside } from './english/beside-symptoms.js'
 import { matchFindingList } from './finding-list.js'
-import type { FindingMatch, SentenceContext } from './finding-match.js'
+import type { FindingMatch } from './finding-match.js'
 import {
   chooseFinding,
   guessFinding,
@@ -19,26 +20,18 @@ import {
   languageByScript,
   removeMatches,
 } from './finding-match.js'
-import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
+import { findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
+import { nothing, type PhrasedSentence, type SentenceMeaning } from './parsed-utterance.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
-import { treatedFrom, whatChanges } from './spoken-turns.js'
-
-/** What one sentence asks. */
-export interface SentenceMeaning {
-  readonly topics: readonly Topic[]
-  readonly loose: readonly AskedAttribute[]
-  /** What it asks that no finding answers. */
-  readonly asides: readonly string[]
-  /** A finding it was similar enough to, to ask what was meant. */
-  readonly near?: string
-}
 
 /** Added to the thresholds of similarity where the sentence is likely to be about something else. */
 const doubtPenalty = 0.3
 /** Added to them where the sentence names something that no finding answers. */
 const asidePenalty = { zh: 0.15, en: 0.3 } as const
+/** Share of a sentence that phrases of such topics cover, from which it is about them alone. */
+const mostCovered = 0.85
 /** Taken off them where the sentence names a broad topic that the finding belongs to. */
 const belongsBonus = 0.25
 /** Characters of the longest text that similarity and spelling correction are used for. */
@@ -48,8 +41,6 @@ export const maxFuzzyLength = 160
 const fitsPerson = (lexicon: Lexicon, relatives: boolean) => {
   return (id: string): boolean => !relatives || lexicon.familyFindings.has(id)
 }
-
-const nothing: SentenceMeaning = { topics: [], loose: [], asides: [] }
 
 /** A similarity match computed on first use: building its index takes a while. */
 function lazyMatch(alike: () => SimilarityMatch): SimilarityMatch {
@@ -96,16 +87,6 @@ function sentenceAttributes(
     .map(({ start, end }) => looseAttribute(text.slice(start, end)))
   const loose = parts.flatMap((attribute) => attribute ?? [])
   return loose.length === parts.length ? loose : []
-}
-
-/** A sentence with the phrases found in it. */
-interface PhrasedSentence extends SentenceContext {
-  /** All phrases in it. */
-  readonly here: readonly PhraseMatch<LexiconEntry>[]
-  /** Those that name a finding it can be about. */
-  readonly found: readonly FindingMatch[]
-  /** It is about the patient's relatives. */
-  readonly relatives: boolean
 }
 
 /** Selects the phrase matches of one sentence. */
@@ -160,44 +141,6 @@ function excludedPart(text: string): ExcludedPart | undefined {
 
 /** The topic that a question about relatives is about, where none of its words is known. */
 const relativesAside = 'family-health'
-/** The topic of how the illness has gone. */
-const courseAside = 'course'
-
-/** The topic of what was done for the complaint. */
-const triedAside = 'tried'
-
-const isSymptom = ({ lexicon }: SentenceContext, id: string): boolean =>
-  lexicon.knowledge.finding.get(id)?.kind === 'symptom'
-
-/** Whether a sentence asks for treatment, and names symptoms only as what was treated. */
-function asksTreatment(given: PhrasedSentence): boolean {
-  const { sentence, found } = given
-  const from = treatedFrom(sentence.text)
-  return (
-    from !== undefined &&
-    found.length > 0 &&
-    found.every(({ value, start }) => start - sentence.start >= from && isSymptom(given, value.id))
-  )
-}
-
-/** What a sentence means that asks what makes it better or worse; undefined for another. */
-function changesAsked(
-  given: PhrasedSentence,
-  meaning: SentenceMeaning,
-  spoken: readonly string[],
-): SentenceMeaning | undefined {
-  const { lexicon, sentence, found } = given
-  const { attributes, from } = whatChanges(sentence.text)
-  const before = found.filter(({ start }) => start - sentence.start < from)
-  const asked = meaning.topics.length > 0 && before.length > 0
-  if (attributes.length === 0 || asked || spoken.some((id) => id !== courseAside)) return undefined
-  const symptom = before.find(({ value }) => isSymptom(given, value.id))?.value.id
-  if (symptom === undefined)
-    return meaning.loose.length > 0 ? meaning : { ...nothing, loose: attributes }
-  const topics = attributes.map((one) => attributeTopic(lexicon.knowledge, symptom, one))
-  return { ...nothing, topics }
-}
-
 /** Interprets one sentence: its findings, then what no finding answers. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
@@ -212,6 +155,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (!named && !says && act.openQuestion.test(text)) return meaning
   if (!lexicon.exactQuestion(text) && known.has(triedAside) && asksTreatment(given))
     return { ...nothing, asides: [triedAside] }
+  const other = named ? askedOfSelf(given, meaning) : []
+  if (other.length > 0) return { ...nothing, asides: other }
   const spoken = findAsides(given, here, named, (id) => {
     const aside = known.get(id)
     return aside?.denied !== undefined && !aside.also
@@ -295,6 +240,9 @@ function interpretUnnamed(
   const loose = sentenceAttributes(read, sentence)
   if (loose.length > 0) return { ...nothing, loose }
   if (isGeneric(text) || isPersonal(text)) return nothing
+  const phrases = here.filter(isAsideMatch)
+  const covered = phrases.reduce((sum, { start, end }) => sum + end - start, 0) / text.length
+  if (covered >= mostCovered && languageByScript(text) === 'en') return nothing
   const unsure = !inquires || (other && !relatives && !act.family.test(text))
   // A named topic speaks against every finding but those that belong to it.
   const asides = here.filter(isAsideMatch).map(({ value }) => known.get(value.id))

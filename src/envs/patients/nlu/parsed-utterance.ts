@@ -1,7 +1,10 @@
-/** What the patient makes of an utterance. */
+/** What the patient makes of an utterance and its sentences. */
+import type { PhraseMatch } from '../../../text/phrase-search.js'
 import type { AskedAttribute } from './attributes.js'
 import type { SpeechAct } from './conversation.js'
+import type { FindingMatch, SentenceContext } from './finding-match.js'
 import type { Topic } from './focus.js'
+import type { LexiconEntry } from './lexicon.js'
 
 /** What a question whose topic is unknown expects: a denial, that all is in order, or some information. */
 export type Expectation = 'no' | 'yes' | 'content'
@@ -42,4 +45,27 @@ export interface ParsedUtterance {
     | 'courtesy'
     | 'ambiguous'
     | 'unclear'
+}
+
+/** What one sentence asks. */
+export interface SentenceMeaning {
+  readonly topics: readonly Topic[]
+  readonly loose: readonly AskedAttribute[]
+  /** What it asks that no finding answers. */
+  readonly asides: readonly string[]
+  /** A finding it was similar enough to, to ask what was meant. */
+  readonly near?: string
+}
+
+/** The meaning of a sentence that asks nothing. */
+export const nothing: SentenceMeaning = { topics: [], loose: [], asides: [] }
+
+/** A sentence with the phrases found in it. */
+export interface PhrasedSentence extends SentenceContext {
+  /** All phrases in it. */
+  readonly here: readonly PhraseMatch<LexiconEntry>[]
+  /** Those that name a finding it can be about. */
+  readonly found: readonly FindingMatch[]
+  /** It is about the patient's relatives. */
+  readonly relatives: boolean
 }

@@ -11,7 +11,7 @@ import {
   nextQuestion,
   statement,
 } from './acts.js'
-import { introduces, leadsUp, seeksAgreement } from './spoken-turns.js'
+import { introduces, leadsUp, seeksAgreement } from './english/spoken-turns.js'
 
 /** One question, or a sentence that asks nothing; `start` and `end` are offsets in the normal form. */
 export interface Sentence {

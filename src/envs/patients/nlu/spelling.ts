@@ -45,6 +45,8 @@ function editsApart(a: string, b: string): number {
 
 /** Letters of the shortest word that is corrected. */
 const minLength = 4
+/** How much the frequency of a word counts that only sounds alike. */
+const heardShare = 0.3
 /** Letters of the shortest word that is corrected by its sound. */
 const minHeard = 5
 /** Letters of the longest word of which only missing and swapped letters are corrected. */
@@ -100,8 +102,10 @@ export function makeSpellingCorrector(
       .flatMap((key) => buckets.get(key) ?? [])
       .filter((one) => isOneEditApart(word, one))
       .filter((one) => word.length > maxShortLength || isShortSlip(word, one))
-    const found = near.length > 0 ? near : soundingLike(word)
-    const use = (one: string) => vocabulary.get(one) ?? 0
+    // A common word that sounds alike is likelier than a rare one that is an edit nearer: "throte".
+    const alike = soundingLike(word).filter((one) => !near.includes(one))
+    const found = [...near, ...alike]
+    const use = (one: string) => (vocabulary.get(one) ?? 0) * (alike.includes(one) ? heardShare : 1)
     return found.length > 0 ? found.reduce((a, b) => (use(b) > use(a) ? b : a)) : raw
   }
   return (text) => text.replace(latinWords, correct)

@@ -21,15 +21,9 @@ import {
 } from './finding-match.js'
 import { attributeTopic, findingTopic, type Topic } from './focus.js'
 import type { TextReader } from './follow-ups/question.js'
-import {
-  interpretSentence,
-  matchPhrases,
-  maxFuzzyLength,
-  noMatch,
-  type SentenceMeaning,
-} from './interpret-sentence.js'
+import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
-import type { ParsedUtterance } from './parsed-utterance.js'
+import type { ParsedUtterance, SentenceMeaning } from './parsed-utterance.js'
 import { findRecap, isNegated } from './recap.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
@@ -39,6 +33,8 @@ const maxLag = 0.45
 const minAsideScore = 0.5
 /** Characters of an utterance that are read; the rest is ignored. */
 const maxLength = 2000
+/** Characters of an English turn from which the patient does not ask what was meant. */
+const longTurn = 140
 /** Longer texts are interpreted anew each time, so that the cache holds no large strings. */
 const cacheBounds = { most: 4096, longest: 512 } as const
 
@@ -210,7 +206,9 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   if (vague && loose.length > 0) return { ...none, loose, about: read.text, kind: 'attribute' }
   const near = meanings.find((one) => one.near !== undefined)?.near
   const expects = expectation(sentences)
-  if (near !== undefined && (found.kind === 'unclear' || found.kind === 'unmodelled'))
+  // A long turn is told or explained more than it is asked: nobody asks back what every word of it meant.
+  const long = languageByScript(read.text) === 'en' && read.text.length > longTurn
+  if (near !== undefined && !long && (found.kind === 'unclear' || found.kind === 'unmodelled'))
     return { ...none, near, expects, kind: 'ambiguous' }
   return { ...none, ...found, ...(found.kind === 'unmodelled' ? { expects } : {}) }
 }

@@ -1,0 +1,68 @@
+/**
+ * Questions that name a symptom only beside what they ask: what was taken for it, what makes it worse, what the patient
+ * makes of it, or whether a test was done.
+ */
+import { isAsideMatch } from '../asides.js'
+import type { SentenceContext } from '../finding-match.js'
+import { attributeTopic } from '../focus.js'
+import { nothing, type PhrasedSentence, type SentenceMeaning } from '../parsed-utterance.js'
+import { treatedFrom, whatChanges } from './spoken-turns.js'
+
+/** The topic of how the illness has gone. */
+const courseAside = 'course'
+
+/** The topic of what was done for the complaint. */
+export const triedAside = 'tried'
+
+const isSymptom = ({ lexicon }: SentenceContext, id: string): boolean =>
+  lexicon.knowledge.finding.get(id)?.kind === 'symptom'
+
+/** Whether a sentence asks for treatment, and names symptoms only as what was treated. */
+export function asksTreatment(given: PhrasedSentence): boolean {
+  const { sentence, found } = given
+  const from = treatedFrom(sentence.text)
+  return (
+    from !== undefined &&
+    found.length > 0 &&
+    found.every(({ value, start }) => start - sentence.start >= from && isSymptom(given, value.id))
+  )
+}
+
+/** Topics of what the patient makes of the illness: a symptom beside them is what they are about. */
+const ownViews: ReadonlySet<string> = new Set(['ideas', 'concerns', 'expectations', 'impact'])
+const testsAside = 'tests'
+const doneBefore =
+  /\b(?:have|has|had|did) (?:you|he|she|they|your \w+|anyone|anybody|somebody|someone|the \w+)\b.*\b(?:had|done|did|do|taken|take|checked|check|measured|measure|tested|test|seen|run|sent)\b/
+
+/** What a sentence asks that names symptoms or results only beside it: "Are you worried about the rash?". */
+export function askedOfSelf(
+  given: PhrasedSentence,
+  { topics }: SentenceMeaning,
+): readonly string[] {
+  const { lexicon, sentence, here } = given
+  const { aside, finding } = lexicon.knowledge
+  const of = topics.map((topic) => finding.get(topic.finding))
+  const views = here.filter(isAsideMatch).map(({ value }) => value.id)
+  if (of.every((one) => one?.kind === 'symptom') && views.some((id) => ownViews.has(id)))
+    return views.filter((id) => ownViews.has(id))
+  const results = of.every((one) => one?.knownBy === 'exam')
+  return results && aside.has(testsAside) && doneBefore.test(sentence.text) ? [testsAside] : []
+}
+
+/** What a sentence means that asks what makes it better or worse; undefined for another. */
+export function changesAsked(
+  given: PhrasedSentence,
+  meaning: SentenceMeaning,
+  spoken: readonly string[],
+): SentenceMeaning | undefined {
+  const { lexicon, sentence, found } = given
+  const { attributes, from } = whatChanges(sentence.text)
+  const before = found.filter(({ start }) => start - sentence.start < from)
+  const asked = meaning.topics.length > 0 && before.length > 0
+  if (attributes.length === 0 || asked || spoken.some((id) => id !== courseAside)) return undefined
+  const symptom = before.find(({ value }) => isSymptom(given, value.id))?.value.id
+  if (symptom === undefined)
+    return meaning.loose.length > 0 ? meaning : { ...nothing, loose: attributes }
+  const topics = attributes.map((one) => attributeTopic(lexicon.knowledge, symptom, one))
+  return { ...nothing, topics }
+}
