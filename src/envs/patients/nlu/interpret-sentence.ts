@@ -249,7 +249,9 @@ function interpretUnnamed(
   const belongs = (id: string | undefined) =>
     asides.some((aside) => id !== undefined && aside?.also?.includes(id))
   const agrees = belongs(given.similarity.value)
-  const bonus = languageByScript(text) === 'en' && agrees ? -belongsBonus : 0
+  // "Are you passing urine all right?" asks how that is in general.
+  const inGeneral = languageByScript(text) === 'zh' || relatives || act.asksIfInOrder(text)
+  const bonus = agrees && !inGeneral ? -belongsBonus : 0
   const doubt = asides.length > 0 && !agrees ? asidePenalty[languageByScript(text)] : bonus
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : doubt)
   if (id !== undefined) {

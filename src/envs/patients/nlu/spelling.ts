@@ -90,7 +90,7 @@ export function makeSpellingCorrector(
     const alike = buckets.get(`=${soundOf(word)}`) ?? []
     const edits = alike.map((one) => editsApart(word, one))
     const least = Math.min(...edits)
-    return least > 3 || 2 * least >= word.length ? [] : alike.filter((_, n) => edits[n] === least)
+    return least > 2 || 3 * least > word.length ? [] : alike.filter((_, n) => edits[n] === least)
   }
   const correct = (raw: string): string => {
     const word = raw.toLowerCase().replace(/['’]/g, '')

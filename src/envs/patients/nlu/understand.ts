@@ -13,6 +13,7 @@ import { isAsideMatch } from './asides.js'
 import { type AskedAttribute, isGeneric } from './attributes.js'
 import { classifyAct, expectation } from './classify.js'
 import { removeDisfluencies } from './disfluency.js'
+import { asksPastTest, testsAside } from './english/beside-symptoms.js'
 import {
   dropCrossClauseMatches,
   isFindingMatch,
@@ -183,6 +184,8 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const read = normaliseText(text)
   const asked = lexicon.exactQuestion(read.text)
   const empty = { topics: [], loose: [], asides: [] } as const
+  if (asked !== undefined && asksPastTest(lexicon.knowledge, read.text, [asked]))
+    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' }
   if (asked !== undefined) {
     const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
     return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
