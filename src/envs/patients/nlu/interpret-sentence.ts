@@ -301,7 +301,9 @@ function interpretUnnamed(
     asides.some((aside) => id !== undefined && aside?.also?.includes(id))
   const agrees = belongs(given.similarity.value)
   const language = languageByScript(text)
-  const bonus = language === 'en' && agrees ? -belongsBonus : 0
+  // "Are you passing urine all right?" asks how that is in general.
+  const inGeneral = language === 'zh' || relatives || act.asksIfInOrder(text)
+  const bonus = agrees && !inGeneral ? -belongsBonus : 0
   const named = here.filter(isAsideMatch).reduce((sum, { start, end }) => sum + end - start, 0)
   const share = language === 'zh' ? asideShare * (named / text.length) : 0
   const doubt = asides.length > 0 && !agrees ? asidePenalty[language] + share : bonus

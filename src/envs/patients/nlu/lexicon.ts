@@ -158,11 +158,8 @@ function* questionLookup(
   }
 }
 
-/** Least share of the questions about a finding that mention relatives; a question or two may by chance. */
-const minFamilyShare = 0.05
-
 /** Share of a finding's questions that name relatives, from which it is about them: 爷爷，您有糖尿病吗 is not. */
-const familyShare = 0.2
+const familyShare = 0.1
 
 function* familyFindings({ findings }: Knowledge): SlicedWork<ReadonlySet<string>> {
   const found = new Set<string>()

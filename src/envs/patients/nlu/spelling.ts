@@ -1,6 +1,6 @@
 /**
  * Spelling correction in Latin script: an unknown word within one edit of a known word is replaced by it, else by one
- * that sounds alike and is not more than three edits away: "flegm", "throte".
+ * that sounds alike and is at most two edits away: "flegm", "throte".
  */
 
 /** Whether two words are one edit apart: a letter inserted, deleted or changed, or two neighbours swapped. */
@@ -63,35 +63,47 @@ const neverCorrected = new Set(
 const isShortSlip = (word: string, known: string): boolean =>
   known.length > word.length || [...word].sort().join() === [...known].sort().join()
 
+/** The known words by what an unknown one is compared with: first letter and length, or sound. */
+function indexWords(vocabulary: ReadonlyMap<string, number>) {
+  const known = [...vocabulary.keys()].filter(
+    (word) => word.length >= minLength && !/[^a-z]/.test(word),
+  )
+  const group = (keyOf: (word: string) => string): ReadonlyMap<string, readonly string[]> => {
+    const groups = new Map<string, string[]>()
+    for (const word of known) {
+      const key = keyOf(word)
+      const members = groups.get(key)
+      if (members) members.push(word)
+      else groups.set(key, [word])
+    }
+    return groups
+  }
+  const byShape = group((word) => `${word[0]}${word.length}`)
+  // Few words need it, so it is made late.
+  let bySound: ReadonlyMap<string, readonly string[]> | undefined
+  return {
+    shapedLike: (key: string): readonly string[] => byShape.get(key) ?? [],
+    soundingLike(word: string): readonly string[] {
+      if (word.length < minHeard) return []
+      bySound ??= group(soundOf)
+      const alike = bySound.get(soundOf(word)) ?? []
+      const edits = alike.map((one) => editsApart(word, one))
+      const least = Math.min(...edits)
+      const far = least > 2 || 3 * least > word.length + 1
+      return far ? [] : alike.filter((_, n) => edits[n] === least)
+    },
+  }
+}
+
 /**
  * Makes a function that corrects the words of a text to words of a vocabulary; of several candidates the most
- * frequent is taken. A correction keeps the first letter, or swaps the first two.
+ * frequent is taken. A correction keeps the first letter or its sound, or swaps the first two letters.
  * @param vocabulary the frequency of each word
  */
 export function makeSpellingCorrector(
   vocabulary: ReadonlyMap<string, number>,
 ): (text: string) => string {
-  const buckets = new Map<string, string[]>()
-  const put = (key: string, word: string): void => {
-    const bucket = buckets.get(key)
-    if (bucket) bucket.push(word)
-    else buckets.set(key, [word])
-  }
-  const known = [...vocabulary.keys()].filter(
-    (word) => word.length >= minLength && !/[^a-z]/.test(word),
-  )
-  for (const word of known) put(`${word[0]}${word.length}`, word)
-  let heard = false
-  /** Known words that sound like an unknown one; made late, as few words need it. */
-  const soundingLike = (word: string): readonly string[] => {
-    if (word.length < minHeard) return []
-    if (!heard) for (const one of known) put(`=${soundOf(one)}`, one)
-    heard = true
-    const alike = buckets.get(`=${soundOf(word)}`) ?? []
-    const edits = alike.map((one) => editsApart(word, one))
-    const least = Math.min(...edits)
-    return least > 3 || 2 * least >= word.length ? [] : alike.filter((_, n) => edits[n] === least)
-  }
+  const { shapedLike, soundingLike } = indexWords(vocabulary)
   const correct = (raw: string): string => {
     const word = raw.toLowerCase().replace(/['’]/g, '')
     if (word.length < minLength || word.length > 20) return raw
@@ -99,7 +111,7 @@ export function makeSpellingCorrector(
     if (word.endsWith('s') && vocabulary.has(word.slice(0, -1))) return raw
     const keys = [0, 1, -1].map((more) => `${word[0]}${word.length + more}`)
     const near = [...keys, `${word[1]}${word.length}`]
-      .flatMap((key) => buckets.get(key) ?? [])
+      .flatMap(shapedLike)
       .filter((one) => isOneEditApart(word, one))
       .filter((one) => word.length > maxShortLength || isShortSlip(word, one))
     // A common word that sounds alike is likelier than a rare one that is an edit nearer: "throte".

@@ -13,6 +13,7 @@ import { isAsideMatch } from './asides.js'
 import { type AskedAttribute, isGeneric } from './attributes.js'
 import { classifyAct, expectation } from './classify.js'
 import { expandPairs, removeDisfluencies } from './disfluency.js'
+import { asksPastTest, testsAside } from './english/beside-symptoms.js'
 import {
   dropCrossClauseMatches,
   isFindingMatch,
@@ -34,8 +35,6 @@ const maxLag = 0.45
 const surelyGuessed = 0.55
 /** Least score of an aside, which no finding answers. */
 const minAsideScore = 0.5
-/** The topic of a question whether and with what result the patient was examined before. */
-const testsAside = 'tests'
 /** Characters of an utterance that are read; the rest is ignored. */
 const maxLength = 2000
 /** Characters of an English turn from which the patient does not ask what was meant. */
@@ -235,6 +234,8 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const read = normaliseText(text)
   const asked = lexicon.exactQuestion(read.text)
   const empty = { topics: [], loose: [], asides: [] } as const
+  if (asked !== undefined && asksPastTest(lexicon.knowledge, read.text, [asked]))
+    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' }
   if (asked !== undefined) {
     const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
     return { ...empty, questions: 1, topics: [topic], kind: 'finding' }

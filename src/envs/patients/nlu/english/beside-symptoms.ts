@@ -2,6 +2,7 @@
  * Questions that name a symptom only beside what they ask: what was taken for it, what makes it worse, what the patient
  * makes of it, or whether a test was done.
  */
+import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import { isAsideMatch } from '../asides.js'
 import type { PhrasedSentence, SentenceContext } from '../finding-match.js'
 import { attributeTopic } from '../focus.js'
@@ -30,9 +31,20 @@ export function asksTreatment(given: PhrasedSentence): boolean {
 
 /** Topics of what the patient makes of the illness: a symptom beside them is what they are about. */
 const ownViews: ReadonlySet<string> = new Set(['ideas', 'concerns', 'expectations', 'impact'])
-const testsAside = 'tests'
+/** The topic of tests done before. */
+export const testsAside = 'tests'
 const doneBefore =
-  /\b(?:have|has|had|did) (?:you|he|she|they|your \w+|anyone|anybody|somebody|someone|the \w+)\b.*\b(?:had|done|did|do|taken|take|checked|check|measured|measure|tested|test|seen|run|sent)\b/
+  /\b(?:have|has|had|did) (?:you|he|she|they|your \w+|anyone|anybody|somebody|someone|the \w+)\b.*\b(?:had|done|did|do|taken|take|checked|check|measured|measure|tested|test|seen|run|sent)\b|\bwhat did (?:the|your|that|those) .*\b(?:show|say|come back)\b|\bwhen (?:was|did) .*\blast\b/
+
+/** Whether a question about results asks if the test was done, which a patient knows: "Have you had a chest X-ray?". */
+export const asksPastTest = (
+  { aside, finding }: Knowledge,
+  text: string,
+  ids: readonly string[],
+): boolean =>
+  aside.has(testsAside) &&
+  doneBefore.test(text) &&
+  ids.every((id) => finding.get(id)?.knownBy === 'exam')
 
 /** What a sentence asks that names symptoms or results only beside it: "Are you worried about the rash?". */
 export function askedOfSelf(
@@ -40,13 +52,16 @@ export function askedOfSelf(
   { topics }: SentenceMeaning,
 ): readonly string[] {
   const { lexicon, sentence, here } = given
-  const { aside, finding } = lexicon.knowledge
+  const { finding } = lexicon.knowledge
   const of = topics.map((topic) => finding.get(topic.finding))
   const views = here.filter(isAsideMatch).map(({ value }) => value.id)
-  if (of.every((one) => one?.kind === 'symptom') && views.some((id) => ownViews.has(id)))
+  if (
+    of.every((one) => one?.kind === 'symptom' && one.stigma === 0) &&
+    views.some((id) => ownViews.has(id))
+  )
     return views.filter((id) => ownViews.has(id))
-  const results = of.every((one) => one?.knownBy === 'exam')
-  return results && aside.has(testsAside) && doneBefore.test(sentence.text) ? [testsAside] : []
+  const ids = topics.map((topic) => topic.finding)
+  return asksPastTest(lexicon.knowledge, sentence.text, ids) ? [testsAside] : []
 }
 
 /** What a sentence means that asks what makes it better or worse; undefined for another. */
