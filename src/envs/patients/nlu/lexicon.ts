@@ -159,7 +159,7 @@ function* questionLookup(
 }
 
 /** Least share of the questions about a finding that mention relatives; a question or two may by chance. */
-const minFamilyShare = 0.05
+const minFamilyShare = 0.1
 
 function* familyFindings({ findings }: Knowledge): SlicedWork<ReadonlySet<string>> {
   const found = new Set<string>()
