@@ -1,4 +1,7 @@
-/** Interprets one sentence of a doctor's utterance: by an exact question, the phrases it names, or similarity. */
+/**
+ * Interprets one sentence of a doctor's utterance: by an exact question, the phrases it names, or similarity.
+ * Long because each way of reading a sentence gives way to the next one, in an order that is seen best in one place.
+ */
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
