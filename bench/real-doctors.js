@@ -141,7 +141,7 @@ for (const file of files)
       for (const row of await replay(consultation.turns, truth, language, seed)) {
         const label = labels.get(`${language}/${consultation.id}/${row.turn}`)
         const { asides } = understand(knowledge, row.text)
-        const verdict = label && verdictOn(knowledge, label, row.reply, asides)
+        const verdict = label && verdictOn(knowledge, label, row.reply, asides, row.text)
         const contradiction = contradicts(row.reply, row.before, row.view)
         judged.push({ ...row, id: consultation.id, label, asides, verdict, contradiction })
       }

@@ -36,6 +36,8 @@ const namedTopics = new Set([
   'hometown-dialect',
 ])
 const denial = /^(no\b|none\b|nothing\b|not that\b|没有|没|不)/i
+const agreement = /^(?:yes|yeah|that'?s right|对|是|嗯)/i
+const asksToConfirm = /(?:吗|吧|是不是|对不对)[？?。]?$|\b(?:is that|are you|am i)\b/i
 /** Topics to which "yes, that's fine" is the whole answer. */
 const courtesyTopics = new Set(['technical', 'privacy', 'repeat-please'])
 
@@ -68,7 +70,7 @@ function broadly(knowledge, asides, topics) {
   )
 }
 
-function topicVerdict(knowledge, label, { understood, asked, told, text }, asides) {
+function topicVerdict(knowledge, label, { understood, asked, told, text }, asides, question) {
   const { topics, complaint } = label
   const open = topics.some((topic) => openTopics.has(topic))
   if (open && (understood === 'open' || told.length > 0)) return 'useful'
@@ -78,6 +80,9 @@ function topicVerdict(knowledge, label, { understood, asked, told, text }, aside
     return 'bound'
   const broad = broadly(knowledge, asides, topics)
   if (asked.some((id) => !topics.includes(id) && !broad.has(id))) return 'misread'
+  // "Are you Mrs Li?" is answered by a yes.
+  if (topics.includes('name') && asksToConfirm.test(question) && agreement.test(text))
+    return 'useful'
   if (topics.every((topic) => namedTopics.has(topic)) && denial.test(text)) return 'empty'
   if (understood === 'courtesy')
     return topics.some((topic) => courtesyTopics.has(topic)) ? 'useful' : 'empty'
@@ -91,7 +96,7 @@ function describes(knowledge, { findings, attribute }, { understood, asked, told
   return understood === 'answered' && !told.some(({ finding }) => findings.includes(finding))
 }
 
-function findingVerdict(knowledge, label, reply, asides) {
+function findingVerdict(knowledge, label, reply, asides, question) {
   const { understood, asked, told } = reply
   const { findings, topics = [], attribute } = label
   const near = relatives(knowledge, findings)
@@ -103,7 +108,7 @@ function findingVerdict(knowledge, label, reply, asides) {
     const other = asked.filter((id) => !near.has(id) && !topics.includes(id))
     if (other.length > 0) return 'misread'
     if (asked.length > 0) return 'bound'
-    return topics.length > 0 ? topicVerdict(knowledge, label, reply, asides) : 'empty'
+    return topics.length > 0 ? topicVerdict(knowledge, label, reply, asides, question) : 'empty'
   }
   if (understood === 'withheld') return 'bound'
   return attribute && !describes(knowledge, label, { understood, asked, told }) ? 'bound' : 'useful'
@@ -112,14 +117,15 @@ function findingVerdict(knowledge, label, reply, asides) {
 /**
  * Verdict on a reply; see the top of the file.
  * @param asides the broad topics that the doctor's words were understood to ask about
+ * @param question the doctor's words
  */
-export function verdictOn(knowledge, label, reply, asides = []) {
+export function verdictOn(knowledge, label, reply, asides = [], question = '') {
   const { findings, topics = [], kind } = label
   if (reply.understood === 'unclear' || reply.understood === 'ambiguous') return 'unclear'
   if (kind === 'recap' && reply.asked.length === 0)
     return reply.understood === 'courtesy' ? 'bound' : 'useful'
-  if (findings.length > 0) return findingVerdict(knowledge, label, reply, asides)
-  if (topics.length > 0) return topicVerdict(knowledge, label, reply, asides)
+  if (findings.length > 0) return findingVerdict(knowledge, label, reply, asides, question)
+  if (topics.length > 0) return topicVerdict(knowledge, label, reply, asides, question)
   return reply.asked.length > 0 ? 'misread' : 'useful'
 }
 

@@ -1,4 +1,7 @@
-/** Interprets one sentence of a doctor's utterance: by an exact question, the phrases it names, or similarity. */
+/**
+ * Interprets one sentence of a doctor's utterance: by an exact question, the phrases it names, or similarity.
+ * Long because each way of reading a sentence gives way to the next one, in an order that is seen best in one place.
+ */
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
@@ -25,7 +28,7 @@ import {
 import { findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
-import { findContact, isOfAnother, nearestFamily } from './people.js'
+import { contactFinding, findContact, isOfAnother, nearestFamily } from './people.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -39,12 +42,15 @@ const mostCovered = 0.85
 const belongsBonus = 0.25
 /** Added, too, times the share of a Chinese sentence that names it: the more of it, the surer. */
 const asideShare = 0.5
+/** How far a topic named in a Chinese sentence may be below the best value, to be what it asks. */
+const maxAsideLag = 0.1
 /** Characters of the longest text that similarity and spelling correction are used for. */
 export const maxFuzzyLength = 160
 
 /** Whether a finding can be asked for: one about relatives in a sentence about relatives, any in another. */
 const fitsPerson = (lexicon: Lexicon, relatives: boolean) => {
-  return (id: string): boolean => !relatives || lexicon.familyFindings.has(id)
+  return (id: string): boolean =>
+    !relatives || lexicon.familyFindings.has(id) || id === contactFinding
 }
 
 /** A similarity match computed on first use: building its index takes a while. */
@@ -273,7 +279,8 @@ function unboundAttribute(
   })
   const bare = isGeneric(removeAttributes(text))
   if (!bare && similarity.scoreOf(id) - rival > maxRivalLag) return undefined
-  return findAttributes(text).includes(attribute) ? attribute : undefined
+  const asked = findAttributes(text)
+  return asked.includes(attribute) ? attribute : bare ? asked[0] : undefined
 }
 
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
@@ -307,6 +314,12 @@ function interpretUnnamed(
   const named = here.filter(isAsideMatch).reduce((sum, { start, end }) => sum + end - start, 0)
   const share = language === 'zh' ? asideShare * (named / text.length) : 0
   const doubt = asides.length > 0 && !agrees ? asidePenalty[language] + share : bonus
+  // "Have you had an operation?" is as near to a finding of lately as to the topic that it names.
+  const level = here.filter(isAsideMatch).some(({ value }) => {
+    const own = given.similarity.scoreOf(`aside ${value.id}`)
+    return own >= given.similarity.score - maxAsideLag && languageByScript(text) === 'zh'
+  })
+  if (level) return nothing
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : doubt)
   const open = id === undefined ? undefined : unboundAttribute(given, id)
   if (open !== undefined) return { ...nothing, loose: [open] }

@@ -3,7 +3,7 @@ import * as act from './acts.js'
 import { isFindingMatch, type PhrasedSentence } from './finding-match.js'
 
 /** The finding that a question about symptoms of people around the patient is about. */
-const contactFinding = 'sick-contact'
+export const contactFinding = 'sick-contact'
 /** Contact with those who are ill. */
 const contact = /接触过?[^，]{0,10}(?:病人|患者|生病的|发烧的|感冒的)/
 const atOnce = /也|最近|近来|这[几两]天|同时|一起|同事|同学|同屋|室友|邻居|发烧|发热|感冒|拉肚子|传/

@@ -1,6 +1,7 @@
 /**
  * Natural-language understanding of a doctor's utterance: its dialogue act and the findings it asks about, by exact
  * phrases of the knowledge base first, then by similarity. Understands both languages at all times. Reads no case.
+ * Long because the two languages correct and split a text differently, step by step beside each other.
  */
 import type { Knowledge } from '../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../knowledge/per-knowledge.js'

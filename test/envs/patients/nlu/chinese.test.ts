@@ -56,7 +56,7 @@ describe('words run together', () => {
 describe('a detail of no named complaint', () => {
   test.each([
     ['是突然出现的还是慢慢出现的？', 'onset'],
-    ['是持续的还是间断的？', 'timing'],
+    ['是持续的还是间断的？', 'pattern'],
   ] as const)('%s is left to the dialogue', (text, attribute) => {
     expect(heard(text)).toMatchObject({ kind: 'attribute', topics: [] })
     expect(heard(text).loose).toContain(attribute)
