@@ -184,6 +184,22 @@ describe('evaluate with models', () => {
   })
 })
 
+test('rewards score asks the judge that is named, and says what it used', async () => {
+  const out = join(folder, 'judged')
+  await document(['evaluate', '--agent', 'oracle', '--cases', '3', '--out', out])
+  const { baseURL, requests } = await serve(completion('0.25'))
+  const scored = await document([
+    ...['rewards', 'score', out, '--reward', 'grpodx-head'],
+    ...settings('judge.model=j', `judge.base-url=${baseURL}`),
+  ])
+  expect(requests.length).toBeGreaterThan(0)
+  expect(requests.every(({ body }) => body.model === 'j')).toBe(true)
+  expect(scored).toMatchObject({
+    ...{ episodes: 3, unavailable: 0 },
+    usage: { judge: { calls: requests.length, failed: 0, cost: null } },
+  })
+})
+
 describe('train with models', () => {
   const recipe = [
     ...['--clinic', 'upper-airway', '--cases', '4', '--steps', '2'],
