@@ -71,7 +71,7 @@ describe('a cassette', () => {
     first.cassette.close()
     const again = tape('strict', { role })
     await expect(again.chat(messages, options)).rejects.toMatchObject({
-      code: 'bad-input',
+      code: 'no-recording',
       message: expect.stringContaining('has no reply'),
     })
     expect(again.asked).toEqual([])

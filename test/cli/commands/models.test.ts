@@ -97,6 +97,13 @@ describe('evaluate with models', () => {
     const again = await play('replayed', 'strict')
     expect({ ...again, timing: 0 }).toEqual({ ...first, timing: 0 })
     expect(server.requests).toHaveLength(asked)
+    // Another question than those of the recording ends the run at once.
+    const other = ['--cases', '6', '--seed', '5', ...settings(`cassette.file=${file}`)]
+    const refused = await bedside([
+      ...[...chatFlags(server.baseURL), ...other, ...settings('cassette.mode=strict')],
+      ...['--out', join(folder, 'refused')],
+    ])
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('it has no reply')])
     const episodes = (name: string) => lines(join(folder, name, 'episodes.jsonl'))
     expect(await episodes('replayed')).toEqual(await episodes('recorded'))
   })
