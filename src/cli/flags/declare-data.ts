@@ -118,7 +118,7 @@ function addAudit(rewards: Command, declare: Declare): void {
   addSeedFlags(addCaseFlags(audit, 'a case file, or how many held-out cases (default: 500)'))
 }
 
-function addScoreAndSignal(rewards: Command, declare: Declare): void {
+function addScore(rewards: Command, declare: Declare): void {
   declare(rewards, 'score', {
     says: 'Scores saved episodes with other rewards, in one pass; nothing is played, and no model is called but a judge that is named.',
     load: async () => (await import('../commands/rewards.js')).scoreEpisodes,
@@ -150,6 +150,9 @@ function addScoreAndSignal(rewards: Command, declare: Declare): void {
       'settings of the judge of judged rewards, as models.judge.model=NAME; may be repeated',
       collect,
     )
+}
+
+function addSignal(rewards: Command, declare: Declare): void {
   declare(rewards, 'signal', {
     says: 'Attributes the advantages of saved groups to the parts of the reward; warns when a small part dominates.',
     load: async () => (await import('../commands/signal.js')).showSignal,
@@ -170,6 +173,7 @@ export function addRewards(program: Command, declare: Declare): void {
     says: 'Every reward by name, with its bounds and where it comes from.',
     load: async () => (await import('../commands/rewards.js')).listRewards,
   })
-  addScoreAndSignal(rewards, declare)
+  addScore(rewards, declare)
+  addSignal(rewards, declare)
   addAudit(rewards, declare)
 }
