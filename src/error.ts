@@ -14,6 +14,8 @@ export type FaultCode =
   | 'model-unavailable'
   /** A model's answer cannot be read. */
   | 'model-unreadable'
+  /** A cassette lacks a reply that may not be asked for, or has those to another version of a prompt. */
+  | 'no-recording'
   /** The run's own budget for models is spent; it stops, and can go on later. */
   | 'budget'
   /** A user's patient, exam simulator or reward threw. */
@@ -45,11 +47,11 @@ export class Fault extends Error {
 }
 
 /** Codes of faults after which no other episode would fare better. */
-const runFaults: readonly FaultCode[] = ['aborted', 'backend-lost', 'budget']
+const runFaults: readonly FaultCode[] = ['aborted', 'backend-lost', 'budget', 'no-recording']
 
 /**
  * True for a fault of one episode, which is left out and counted while the others continue. False when the caller
- * aborted, the backend with the weights is lost, or the budget for models is spent.
+ * aborted, the backend with the weights is lost, the budget for models is spent, or a recording lacks what is asked.
  */
 export const isEpisodeFault = (error: unknown): error is Fault =>
   Fault.is(error) && !runFaults.includes(error.code)

@@ -85,7 +85,7 @@ export class Cassette implements ReplyStore {
     this.#assertSameVersion(request)
     if (this.mode !== 'strict') return undefined
     throw new Fault(
-      'bad-input',
+      'no-recording',
       `cassette ${this.file}: it has no reply of the ${role} (model ${model}) to \`${String(question).slice(0, 80)}\`; mode \`replay\` asks the model what is missing`,
     )
   }
@@ -115,7 +115,7 @@ export class Cassette implements ReplyStore {
     const recorded = this.#versions.get(`${role} ${nameOf(prompt)}`)
     if (!recorded || recorded.has(prompt)) return
     throw new Fault(
-      'bad-input',
+      'no-recording',
       `cassette ${this.file}: expected replies to the prompt \`${prompt}\` of the ${role}, got those to \`${[...recorded].join('`, `')}\`, another version; record it again, mode \`record\``,
     )
   }
@@ -139,6 +139,6 @@ export class Cassette implements ReplyStore {
 /**
  * Opens a cassette.
  * @throws Fault `bad-input` for a file that is none, and in mode `strict` for one that does not exist; a call of its
- *   model throws it for a request that a strict cassette lacks, and for a prompt of which it holds another version
+ *   model throws Fault `no-recording` for a request that a strict cassette lacks, and for a prompt of which it holds another version
  */
 export const openCassette = (options: CassetteOptions): Cassette => new Cassette(options)

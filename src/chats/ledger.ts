@@ -56,7 +56,6 @@ function assertWithin({ money, tokens }: ModelBudget, used: UsageByRole): void {
 
 /** Opens the ledger of a run. */
 export function openLedger({ prices = {}, budget = {} }: LedgerOptions = {}): Ledger {
-  keepAccounts()
   let used: UsageByRole = {}
   // Several callers may wait for one call, and hear of its fault.
   const counted = new WeakSet<object>()
@@ -66,6 +65,8 @@ export function openLedger({ prices = {}, budget = {} }: LedgerOptions = {}): Le
   return {
     used: () => used,
     meter(role, model, call) {
+      // Not before: a run without models keeps no accounts.
+      keepAccounts()
       const price = Object.hasOwn(prices, model) ? prices[model] : undefined
       if (budget.money !== undefined && !price)
         throw new Fault(

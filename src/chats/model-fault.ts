@@ -72,12 +72,15 @@ export class ModelFault extends Fault {
 const isKind = (kind: unknown): kind is ModelFaultKind =>
   (modelFaultKinds as readonly unknown[]).includes(kind)
 
-/** The kind of a model's fault, also where another fault was made of it; undefined for any other error. */
+/**
+ * The kind of a model's fault, also where another fault was made of it; undefined for any other error. A reply that its
+ * reader could not use is `unparsable`, whoever found that.
+ */
 export function modelFaultKind(error: unknown): ModelFaultKind | undefined {
   for (let at: unknown = error, depth = 0; at != null && depth < 8; depth++) {
     const kind: unknown = Reflect.get(Object(at), 'kind')
     if (Fault.is(at) && isKind(kind)) return kind
     at = Reflect.get(Object(at), 'cause')
   }
-  return undefined
+  return Fault.is(error) && error.code === 'model-unreadable' ? 'unparsable' : undefined
 }

@@ -29,10 +29,20 @@ export interface ReplyStore {
   keepFault?(request: StoredRequest, fault: unknown): void
 }
 
+/** A store that forgets. */
+export interface MemoryStore extends ReplyStore {
+  /** Replies that gave way to later ones: whoever asked for one of them again may have heard another. */
+  readonly forgotten: number
+}
+
 /** Keeps the latest replies in memory. @param most replies kept; an older question is asked again */
-export function memoryStore(most = 50_000): ReplyStore {
+export function memoryStore(most = 50_000): MemoryStore {
   const replies = new Map<string, ChatReply>()
+  let forgotten = 0
   return {
+    get forgotten() {
+      return forgotten
+    },
     find({ key }) {
       const reply = replies.get(key)
       return reply && { ...reply, reused: true }
@@ -40,7 +50,9 @@ export function memoryStore(most = 50_000): ReplyStore {
     keep({ key }, reply) {
       replies.set(key, reply)
       const oldest = replies.keys().next()
-      if (replies.size > most && !oldest.done) replies.delete(oldest.value)
+      if (replies.size <= most || oldest.done) return reply
+      replies.delete(oldest.value)
+      forgotten++
       return reply
     },
   }

@@ -32,6 +32,7 @@ export { openaiChat, openaiCompletion } from '../chats/openai.js'
 export type { RoleModel } from '../chats/request-key.js'
 export type { ModelSettings } from '../chats/settings.js'
 export {
+  type MemoryStore,
   memoryStore,
   type ReplyStore,
   type StoredRequest,

@@ -28,7 +28,7 @@ export interface TrainingReport {
   readonly timing: { readonly seconds: number }
   /** What the language models of patient, examiner and judge used, by role; absent where there were none. */
   readonly usage?: UsageByRole
-  /** What did not hold on the backend's machine, in sentences; absent where all did. */
+  /** What did not hold on the backend's machine or with its models, in sentences; absent where all did. */
   readonly notes?: readonly string[]
 }
 

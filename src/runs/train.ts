@@ -144,7 +144,7 @@ async function finishRun(run: TrainingRun, before: readonly PlayedCase[]): Promi
     before: summariseHeldOut(run, before),
     seconds: run.seconds(),
     usage: run.models.used(),
-    notes: backend.capabilities.notes ?? [],
+    notes: [...(backend.capabilities.notes ?? []), ...run.models.notes()],
   })
   await directory.writeReport(report)
   await drawRunCurves(run)

@@ -71,7 +71,7 @@ describe('a cassette', () => {
     first.cassette.close()
     const again = tape('strict', { role })
     await expect(again.chat(messages, options)).rejects.toMatchObject({
-      code: 'bad-input',
+      code: 'no-recording',
       message: expect.stringContaining('has no reply'),
     })
     expect(again.asked).toEqual([])
@@ -204,8 +204,9 @@ describe('shared replies', () => {
   test('are forgotten, the oldest first, when there are too many', async () => {
     let asked = 0
     const model: Chat = async () => ({ text: `${++asked}`, usage })
-    const chat = shareReplies(model, by, memoryStore(2))
+    const store = memoryStore(2)
+    const chat = shareReplies(model, by, store)
     for (const q of ['a', 'b', 'c', 'c', 'b', 'a']) await chat(ask(q))
-    expect(asked).toBe(4)
+    expect([asked, store.forgotten]).toEqual([4, 2])
   })
 })

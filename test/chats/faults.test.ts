@@ -171,6 +171,24 @@ describe('a failing server is outlasted', () => {
     expect(replies.reduce((sum, { retries = 0 }) => sum + retries, 0)).toBe(80)
   })
 
+  test('that closes kept connections: the request is sent again on a new one, which is no retry', async () => {
+    const served = new WeakSet<object>()
+    const server = await chatServer((response, request) => {
+      const { socket } = response
+      if (!socket || served.has(socket)) return reset(response, request)
+      served.add(socket)
+      completion('No.')(response, request)
+    })
+    open.push(server.close)
+    const chat = openaiChat({ ...limits, model: 'm', baseURL: server.baseURL, maxRetries: 0 })
+    for (let call = 0; call < 4; call++)
+      expect(await chat(messages)).toEqual({
+        text: 'No.',
+        usage: { promptTokens: 7, completionTokens: 3 },
+      })
+    expect(server.requests).toHaveLength(7)
+  })
+
   test('whose date of Retry-After is in the future', async () => {
     // A date has no fractions of a second.
     const until = new Date(

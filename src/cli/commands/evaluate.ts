@@ -114,11 +114,11 @@ interface EvaluationSession {
   readonly played: PlayedCase[]
 }
 
-/** Plays the remaining cases; returns the usage of chat models over all sessions. */
+/** Plays the remaining cases. */
 async function playRest(
   { plan, stage, doctor, cases, archive, flags, played }: EvaluationSession,
   terminal: Terminal,
-): Promise<UsageByRole> {
+): Promise<void> {
   const { task } = stage
   const rest = cases.filter(({ id }) => !archive?.done.has(id))
   const from = cases.length - rest.length
@@ -147,12 +147,10 @@ async function playRest(
     })
     guard.signal.throwIfAborted()
   } catch (error) {
-    await archive?.close(stage.usage())
     throw guard.signal.aborted && !terminal.signal.aborted ? guard.signal.reason : error
   } finally {
     bar.stop()
   }
-  return archive ? archive.close(stage.usage()) : stage.usage()
 }
 
 /** Plays floor, ceiling and full-information bound over the same cases. */
@@ -185,14 +183,21 @@ async function evaluateSession(
   const { plan, stage, cases, archive, played } = session
   const { task } = stage
   const { seed } = plan.recipe
-  const usage = await playRest(session, terminal)
-  const now = new Map(played.map((one) => [one.truth.id, one] as const))
-  const inOrder = cases.flatMap(({ id }) => archive?.done.get(id) ?? now.get(id) ?? [])
-  assertAnyScored(inOrder)
-  const references = await playReferences(session, terminal)
-  return buildEvaluation(inOrder, {
+  let usage: UsageByRole = {}
+  let done: { readonly inOrder: readonly PlayedCase[]; readonly references: References }
+  try {
+    await playRest(session, terminal)
+    const now = new Map(played.map((one) => [one.truth.id, one] as const))
+    const inOrder = cases.flatMap(({ id }) => archive?.done.get(id) ?? now.get(id) ?? [])
+    assertAnyScored(inOrder)
+    done = { inOrder, references: await playReferences(session, terminal) }
+  } finally {
+    // A model that plays the patient plays it for floor and ceiling too.
+    usage = archive ? await archive.close(stage.usage()) : stage.usage()
+  }
+  return buildEvaluation(done.inOrder, {
     ...{ agent: plan.agent, tier: task.tier, lang: task.language, split: plan.split },
-    ...{ seed, references, usage },
+    ...{ seed, references: done.references, usage },
     rewardBounds: task.measures.reward.bounds,
   })
 }
@@ -200,6 +205,13 @@ async function evaluateSession(
 /** Command line that resumes an evaluation. */
 const resumeCommand = (plan: PlayPlan, folder: string): string =>
   commandLine('evaluate', '--resume', folder, ...(planModules(plan).length > 0 ? ['--trust'] : []))
+
+/** Where the consultations are, and how those that the world failed are played again. */
+function keptText({ cases, episodes }: Evaluation, plan: PlayPlan, folder: string): string {
+  if (episodes === cases) return `kept in ${folder}`
+  const lost = `${cases - episodes} of ${cases} consultations were lost to faults of the world`
+  return `kept in ${folder}; ${lost}. Play them again with:\n  ${resumeCommand(plan, folder)}`
+}
 
 /** Archives the episodes of a stopped session for `--resume`; returns the folder. */
 async function archivePlayed(session: EvaluationSession): Promise<string> {
@@ -246,7 +258,7 @@ export async function evaluate(flags: EvaluateFlags, terminal: Terminal): Promis
     const report = { ...evaluation, timing: { seconds: (performance.now() - started) / 1000 } }
     await archive?.writeReport(report)
     await out.say(evaluationText(evaluation, stage.task.ceiling.name))
-    if (archive) await out.note(`kept in ${archive.folder}`)
+    if (archive) await out.note(keptText(evaluation, plan, archive.folder))
     if (flags.json) await out.document(report)
     return 0
   } catch (error) {

@@ -3,6 +3,7 @@ import { stringify } from 'yaml'
 import { Fault } from '../../error.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { RecipeModels, RoleModelSettings } from '../../runs/models/recipe-models.js'
+import { openRoleModels, type RoleModels } from '../../runs/models/role-models.js'
 import { parseRecipe, type Recipe, StoredRecipe } from '../../runs/recipe.js'
 
 /** What a plan of play says about its models. */
@@ -77,4 +78,14 @@ export function playModels(plan: ModelPlan): RecipeModels {
       ? { patient: patient ?? flagged(plan, '--patient chat', 'patient', undefined) }
       : {}),
   }
+}
+
+/** Opens the judge of `--set models.judge.…`, where there is one, for rewards that need no other role. */
+export function openJudge(
+  set: readonly string[] | undefined,
+  concurrency: number | undefined,
+): RoleModels {
+  const { models = {} } = layModels(parseRecipe('', '--set'), set)
+  const { doctor: _, patient: __, examiner: ___, ...judging } = models
+  return openRoleModels(judging, concurrency)
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { GraderView } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
+import { usageLine } from '../../chats/ledger.js'
 import { Fault } from '../../error.js'
 import { clinic, type Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
@@ -11,12 +12,14 @@ import type { Reward } from '../../reward.js'
 import { namedReward, rewardNames } from '../../rewards/named.js'
 import { formularyOf } from '../../rewards/outcome/formulary.js'
 import type { CaseWorld } from '../../rewards/process/information-gain.js'
+import type { RoleModels } from '../../runs/models/role-models.js'
 import type { EpisodeWriter } from '../../storage/episode-files.js'
 import { countSavedEpisodes, episodeWriter } from '../../storage/episode-files.js'
 import { resolveReward } from '../../tasks/reward-modules.js'
 import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { startProgress } from '../print/progress.js'
 import { boundsText, rescoreText } from '../print/rescore-text.js'
+import { openJudge } from './play-models.js'
 import { type RescoreReport, rescore } from './rescore.js'
 import { accuracyReward, isFolder, isSamePlace, readRunRecipe } from './run-folder.js'
 
@@ -39,6 +42,8 @@ interface ScoreFlags extends PrintFlags {
   readonly seed?: number
   readonly concurrency?: number
   readonly out?: string
+  /** `models.judge.…=value` assignments. */
+  readonly set?: readonly string[]
 }
 
 /** Tier and clinic of a case, parsed from its id; tier `standard` and the whole knowledge base otherwise. */
@@ -68,9 +73,13 @@ function episodesPath(path: string): string {
 }
 
 /** Resolves the values of `--reward`, and keys the rewards by them. */
-async function resolveRewards(names: readonly string[]): Promise<ReadonlyMap<string, Reward>> {
+async function resolveRewards(
+  names: readonly string[],
+  { judge }: Pick<RoleModels, 'judge'>,
+): Promise<ReadonlyMap<string, Reward>> {
   const knowledge = loadKnowledge()
-  const options = { knowledge, formulary: formularyOf(knowledge), worldOf: caseWorlds(knowledge) }
+  const formulary = formularyOf(knowledge)
+  const options = { knowledge, formulary, worldOf: caseWorlds(knowledge), ...(judge && { judge }) }
   const rewards = new Map<string, Reward>()
   for (const name of names) rewards.set(name, await resolveReward(name, options))
   return rewards
@@ -135,7 +144,7 @@ const unscoredFaults = ({ episodes, byReward }: RescoreReport): Fault[] =>
   )
 
 /**
- * Scores saved episodes with rewards, named or from modules; nothing is played. Episodes left unscored by a world's
+ * Scores saved episodes with rewards, named or from modules; nothing is played, and no model is asked but a judge. Episodes left unscored by a world's
  * fault are counted and reported.
  * @throws Fault `bad-input` for an invalid path, reward or `--out`
  * @throws Fault `component-failed` for a reward that could not score any episode
@@ -146,7 +155,8 @@ export async function scoreEpisodes(
   terminal: Terminal,
 ): Promise<number> {
   const out = output(terminal, flags)
-  const rewards = await resolveRewards(flags.reward)
+  using models = openJudge(flags.set, flags.concurrency)
+  const rewards = await resolveRewards(flags.reward, models)
   const episodes = episodesPath(path)
   const writer = openOut(flags, episodes)
   const { onScored, stop } = await startScoringProgress(episodes, flags, terminal)
@@ -165,7 +175,10 @@ export async function scoreEpisodes(
   const [failure, ...others] = unscoredFaults(report)
   // When only some rewards failed, the others are still reported.
   if (failure && others.length + 1 === rewards.size) throw failure
-  await out.show(rescoreText(report), toDocument(report))
+  const usage = models.ledger.used()
+  const line = usageLine(usage)
+  if (line !== '') await out.note(line)
+  await out.show(rescoreText(report), { ...toDocument(report), ...(line !== '' && { usage }) })
   if (failure) throw failure
   return 0
 }

@@ -118,14 +118,15 @@ function addAudit(rewards: Command, declare: Declare): void {
   addSeedFlags(addCaseFlags(audit, 'a case file, or how many held-out cases (default: 500)'))
 }
 
-function addScoreAndSignal(rewards: Command, declare: Declare): void {
+function addScore(rewards: Command, declare: Declare): void {
   declare(rewards, 'score', {
-    says: 'Scores saved episodes with other rewards, in one pass; nothing is played and no model is called.',
+    says: 'Scores saved episodes with other rewards, in one pass; nothing is played, and no model is called but a judge that is named.',
     load: async () => (await import('../commands/rewards.js')).scoreEpisodes,
     examples: [
       'rewards score runs/demo-20260101-120000 --reward diagnosis-accuracy',
       'rewards score episodes.parquet --reward default --reward ./my-reward.mjs --json',
       'rewards score episodes.parquet --reward safety-first --out scored.parquet',
+      'rewards score runs/demo --reward grpodx-head --set models.judge.model=qwen3-8b --set models.judge.base-url=http://localhost:8000/v1',
     ],
   })
     .argument('<path>', 'a .jsonl or .parquet file of episodes, or a run directory')
@@ -144,6 +145,14 @@ function addScoreAndSignal(rewards: Command, declare: Declare): void {
       'episodes scored at once; helps a reward that waits for a judge (default: 8)',
       parseWhole(1, 1024),
     )
+    .option(
+      '--set <models.…=value>',
+      'settings of the judge of judged rewards, as models.judge.model=NAME; may be repeated',
+      collect,
+    )
+}
+
+function addSignal(rewards: Command, declare: Declare): void {
   declare(rewards, 'signal', {
     says: 'Attributes the advantages of saved groups to the parts of the reward; warns when a small part dominates.',
     load: async () => (await import('../commands/signal.js')).showSignal,
@@ -164,6 +173,7 @@ export function addRewards(program: Command, declare: Declare): void {
     says: 'Every reward by name, with its bounds and where it comes from.',
     load: async () => (await import('../commands/rewards.js')).listRewards,
   })
-  addScoreAndSignal(rewards, declare)
+  addScore(rewards, declare)
+  addSignal(rewards, declare)
   addAudit(rewards, declare)
 }

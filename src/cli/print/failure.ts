@@ -5,7 +5,7 @@ import { createPaint, type Terminal } from './output.js'
 
 /** Whether a fault is about what the user gave (exit code 2). */
 export const isBadInput = ({ code }: Fault): boolean =>
-  code === 'bad-input' || code === 'bad-checkpoint'
+  ['bad-input', 'bad-checkpoint', 'no-recording'].includes(code)
 
 /** System error codes of a path that does not fit its flag. */
 const badPath = ['ENOENT', 'ENOTDIR', 'EEXIST', 'EISDIR', 'EACCES', 'EPERM', 'EROFS']

@@ -1,9 +1,14 @@
 /** Opens the language models of a recipe's roles: client, shared or recorded replies, and the ledger. */
 import type { Chat } from '../../chat.js'
-import { type Cassette, openCassette } from '../../chats/cassette.js'
+import { openCassette } from '../../chats/cassette.js'
 import { type Ledger, openLedger } from '../../chats/ledger.js'
 import { openaiChat } from '../../chats/openai.js'
-import { memoryStore, shareReplies } from '../../chats/shared-replies.js'
+import {
+  type MemoryStore,
+  memoryStore,
+  type ReplyStore,
+  shareReplies,
+} from '../../chats/shared-replies.js'
 import { chatPatient } from '../../envs/patients/chat.js'
 import { Fault } from '../../error.js'
 import { loadKnowledge } from '../../knowledge/load.js'
@@ -30,6 +35,8 @@ export interface RoleModels extends Disposable {
   readonly patient?: Patient
   /** The judge of judged rewards, by the recipe's model. */
   readonly judge?: Judge
+  /** Where siblings may have heard different answers, in sentences. */
+  readonly notes: () => readonly string[]
 }
 
 /** Settings of a role's calls that change what its model draws. */
@@ -51,18 +58,17 @@ function openRole(
   role: ModelRole,
   { baseUrl, ...settings }: RoleModelSettings,
   concurrency: number | undefined,
-  cassette: Cassette | undefined,
+  store: ReplyStore | undefined,
+  strict: boolean,
 ): Chat {
   const offline: Chat = async () => {
     throw new TypeError('Expected a strict cassette to answer or to refuse')
   }
   const connect = () =>
     openaiChat({ ...withoutUndefined({ baseURL: baseUrl, concurrency, ...settings }) })
-  const chat = cassette?.mode === 'strict' ? offline : connect()
+  const chat = strict ? offline : connect()
   const by = { role, model: settings.model, sampling: samplingOf(settings) }
-  if (cassette) return shareReplies(chat, by, cassette)
-  // A doctor's draws are its own: each sibling has a seed of its own, and nothing to share.
-  return role === 'doctor' ? chat : shareReplies(chat, by, memoryStore())
+  return store ? shareReplies(chat, by, store) : chat
 }
 
 /**
@@ -84,10 +90,14 @@ export function openRoleModels(
   const cassette = recorded && openCassette({ ...recorded, secrets })
   const ledger = openLedger(withoutUndefined({ prices, budget }))
   const chats: Partial<Record<ModelRole, Chat>> = {}
+  const memories = new Map<ModelRole, MemoryStore>()
   for (const role of modelRoles) {
     const settings = roles[role]
     if (!settings) continue
-    const chat = openRole(role, settings, concurrency, cassette)
+    // A doctor's draws are its own: each sibling has a seed of its own, and nothing to share.
+    if (role !== 'doctor' && !cassette) memories.set(role, memoryStore())
+    const store = cassette ?? memories.get(role)
+    const chat = openRole(role, settings, concurrency, store, strict)
     chats[role] = ledger.meter(role, settings.model, chat)
   }
   const { patient, judge } = chats
@@ -96,6 +106,12 @@ export function openRoleModels(
     chats,
     ...(patient ? { patient: chatPatient({ chat: patient, knowledge: loadKnowledge() }) } : {}),
     ...(judge ? { judge: chatJudge({ chat: judge, name: roles.judge?.model ?? '' }) } : {}),
+    notes: () =>
+      [...memories].flatMap(([role, { forgotten }]) =>
+        forgotten === 0
+          ? []
+          : `${forgotten} replies of the ${role}'s model were forgotten, so that siblings may have heard different answers to one question; a cassette remembers all`,
+      ),
     [Symbol.dispose]: () => cassette?.close(),
   }
 }

@@ -11,6 +11,8 @@ export interface TrainingModels extends AsyncDisposable {
   readonly parts: Pick<RoleModels, 'patient' | 'judge' | 'chats'>
   /** Usage by role in this sitting and those before it. */
   readonly used: () => UsageByRole
+  /** What did not hold, in sentences. */
+  readonly notes: RoleModels['notes']
 }
 
 /**
@@ -26,6 +28,7 @@ export async function openTrainingModels(recipe: Recipe, out: string): Promise<T
   return {
     parts: { ...(patient ? { patient } : {}), ...(judge ? { judge } : {}), chats },
     used: () => addUsageByRole(before, ledger.used()),
+    notes: opened.notes,
     async [Symbol.asyncDispose]() {
       opened[Symbol.dispose]()
       if (existsSync(out)) await writeUsage(out, before, ledger.used())
