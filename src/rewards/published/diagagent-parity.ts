@@ -8,6 +8,7 @@ import { Fault } from '../../error.js'
 import type { RewardContext } from '../../reward.js'
 import type { RewardArguments } from '../define.js'
 import type { Judge } from '../judges/judge.js'
+import { pythonNumber, strip } from '../text/python-text.js'
 import { writeAction } from './doctoragent-rl-texts.js'
 
 /** The phrase that ends a consultation there, and that the reward searches for. */
@@ -27,12 +28,13 @@ const forms = {
 function readOrder(reply: string): string | undefined {
   const line = reply.split('\n')[1] ?? ''
   const marker = ['needed:', 'performed:'].find((text) => line.includes(text))
-  return marker && line.split(marker)[1]?.replaceAll('.', '').trim()
+  const exam = marker === undefined ? undefined : line.split(marker)[1]
+  return exam === undefined ? undefined : strip(exam.replaceAll('.', ''))
 }
 
 /** The examination as the released reward manager reads it from a history entry. */
 const readHistoryEntry = (exam: string): string =>
-  (`Exam name:\n${exam}`.split('Exam results:')[0] ?? '').split('Exam name:')[1]?.trim() ?? ''
+  strip((`Exam name:\n${exam}`.split('Exam results:')[0] ?? '').split('Exam name:')[1] ?? '')
 
 /**
  * Reads the replies like the released rollout, concatenated with their results, and every examination ordered, repeats
@@ -65,7 +67,7 @@ export const maxExamCount = 1_000_000
 /** Reads the first integer of a reply, whatever it counts; 0 where there is none. */
 function readFirstInteger(reply: string): number {
   // Python's \d matches digits of any script; a judge may write full-width ones.
-  const count = Number(/\p{Nd}+/u.exec(reply)?.[0].normalize('NFKC') ?? 0)
+  const count = pythonNumber(/\p{Nd}+/u.exec(reply)?.[0] ?? '0')
   if (count <= maxExamCount) return count
   throw new Fault('model-unreadable', `judge: expected a count of examinations, got \`${count}\``)
 }
@@ -96,7 +98,8 @@ export async function computeParityTerms(
   judge: Judge,
 ) {
   const { transcript, exams } = readTranscriptParity(episode)
-  const slice = transcript.split(`${finish}.`)[1]?.split('Reason:')[0]?.trim()
+  const concluded = transcript.split(`${finish}.`)[1]?.split('Reason:')[0]
+  const slice = concluded === undefined ? undefined : strip(concluded)
   let correct: 0 | 1 = 0
   if (slice !== undefined) {
     const reference = textInLanguage(primaryDiagnosis(gold).name, episode.language)

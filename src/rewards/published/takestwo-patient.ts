@@ -9,7 +9,8 @@ import { notApplicable, ok, type Reward, type Score } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { defineReward, type RewardArguments } from '../define.js'
 import { askJudge, type ConductCounts, type Judge, type JudgedLine } from '../judges/judge.js'
-import { type ConductRates, judgedDialogue, readRatesParity, roundLikePython } from './takestwo.js'
+import { roundLikePython } from '../text/python-text.js'
+import { type ConductRates, judgedDialogue, readRatesParity } from './takestwo.js'
 
 /** Options of {@link takestwoPatient}. */
 export interface TakesTwoPatientOptions {
@@ -95,7 +96,8 @@ async function scoreParity(
       )
     : JSON.stringify(countFaultsByFacts(episode, truth))
   const rates = readRatesParity(words)
-  const total = roundLikePython(rates.information + rates.completeness + rates.conflict)
+  // The order of the release's weights: sums of decimals differ by their order.
+  const total = roundLikePython(rates.completeness + rates.conflict + rates.information)
   if (!(Math.abs(total) <= maxTotal))
     throw new Fault('model-unreadable', `expected rates, got \`${words.slice(0, 200)}\``)
   return ratesScore(total, rates, judge?.judgeName ?? 'rule')

@@ -7,6 +7,7 @@ import { defineReward, unitReward } from '../define.js'
 import type { JudgedLine } from '../judges/judge.js'
 import type { Formulary } from '../outcome/formulary.js'
 import { bagF1 } from '../text/bag-f1.js'
+import { strip } from '../text/python-text.js'
 import {
   combineParts,
   conductPart,
@@ -21,7 +22,6 @@ import {
   rawReply,
   readLabels,
   removeTag,
-  strip,
 } from './doctoragent-rl-texts.js'
 
 /** A message of the published dialogue; the doctor is the assistant, every outcome is the user's message. */
@@ -142,14 +142,6 @@ export function readRatesParity(words: string): ConductRates {
     // The prompt's own formula has no floor here.
     conflict: Math.min(1, 1 - 0.2 * number('opposite')),
   }
-}
-
-/** Rounds like Python's `round(value, 3)`: exact halves, which are odd sixteenths, go to the even side. */
-export function roundLikePython(value: number): number {
-  const sixteenths = value * 16
-  if (!Number.isInteger(sixteenths) || sixteenths % 2 === 0) return Number(value.toFixed(3))
-  const below = Math.floor(value * 1000)
-  return (below % 2 === 0 ? below : below + 1) / 1000
 }
 
 /** Options of {@link takestwoDoctor}. */

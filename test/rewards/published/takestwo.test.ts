@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
 import type { Judge } from '../../../src/rewards/judges/judge.js'
-import { roundLikePython, takestwoDoctor } from '../../../src/rewards/published/takestwo.js'
+import { takestwoDoctor } from '../../../src/rewards/published/takestwo.js'
 import { takestwoPatient } from '../../../src/rewards/published/takestwo-patient.js'
+import { roundLikePython } from '../../../src/rewards/text/python-text.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import {
   asking,
@@ -161,6 +162,17 @@ describe('the patient, by the facts', () => {
         { role: 'examiner', text: 'Done.' },
       ],
     })
+  })
+
+  test('are summed in the order of the release, completeness first', async () => {
+    const rates = {
+      information_control_rate: 0.5385,
+      response_completeness_rate: 0.6235,
+      factual_conflict_rate: 0.6125,
+    }
+    const judge: Judge = Object.assign(async () => JSON.stringify(rates), { judgeName: 'test' })
+    // In the order of the names Python gives 1.774.
+    expect((await takestwoPatient({ parity: true, judge })(good, flu)).total).toBe(1.775)
   })
 
   test.each(['1e9', '-1e9'])('a rate of %s is none', async (rate) => {
