@@ -24,17 +24,24 @@ export type {
 export { schedule } from '../rewards/combinators/weighted-mean.js'
 export type { RewardDeclaration, RewardFunction } from '../rewards/define.js'
 export { asReward, defineReward } from '../rewards/define.js'
+export { type AskOptions, askJudge } from '../rewards/judges/ask-judge.js'
 export { type ChatJudgeOptions, chatJudge } from '../rewards/judges/chat-judge.js'
 export type {
   ConductCounts,
   GradedAspect,
   Judge,
   JudgeAnswers,
+  JudgeContext,
   JudgedLine,
   JudgeRequest,
   JudgeTask,
 } from '../rewards/judges/judge.js'
-export { askJudge } from '../rewards/judges/judge.js'
+export type {
+  JudgePrompt,
+  JudgePrompts,
+  PublishedPrompts,
+} from '../rewards/judges/published-prompts.js'
+export { judgePromptsOf, publishedPrompts } from '../rewards/judges/published-prompts.js'
 export { type RuleJudgeOptions, ruleJudge } from '../rewards/judges/rule-judge.js'
 export { namedReward, presetNames, type RewardName, rewardNames } from '../rewards/named.js'
 export { type CalibrationOptions, calibration } from '../rewards/outcome/calibration.js'

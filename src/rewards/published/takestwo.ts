@@ -101,10 +101,10 @@ const keys = {
 const unreadable = (words: string): Fault =>
   new Fault('model-unreadable', `the released reward raises at \`${words.slice(0, 200)}\``)
 
-/** Parses a judge's reply as a JSON object. @throws Fault where the released code raises */
-function readObject(words: string): Readonly<Record<string, unknown>> {
+/** A judge's reply as a JSON object; undefined where the released code asks again. */
+export function readRatesObject(words: string): Readonly<Record<string, unknown>> | undefined {
   const [first = '', second, ...more] = words.split('</think>')
-  if (more.length > 0) throw unreadable(words)
+  if (more.length > 0) return undefined
   const text = strip(second ?? first).replace(/```json\n|\n```/gi, '')
   try {
     const given: unknown = JSON.parse(text)
@@ -112,9 +112,9 @@ function readObject(words: string): Readonly<Record<string, unknown>> {
     if (typeof given === 'object' && given !== null && !Array.isArray(given))
       return given as Readonly<Record<string, unknown>>
   } catch {
-    // Thrown below, as for a value that is not an object.
+    // As for a value that is not an object.
   }
-  throw unreadable(words)
+  return undefined
 }
 
 /**
@@ -123,7 +123,8 @@ function readObject(words: string): Readonly<Record<string, unknown>> {
  * @throws Fault `model-unreadable` where the released code raises
  */
 export function readRatesParity(words: string): ConductRates {
-  const given = readObject(words)
+  const given = readRatesObject(words)
+  if (given === undefined) throw unreadable(words)
   const number = (key: string): number => {
     const value = given[key] ?? (key in given ? undefined : 0)
     if (typeof value !== 'number' && typeof value !== 'boolean') throw unreadable(words)

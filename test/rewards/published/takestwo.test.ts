@@ -156,12 +156,32 @@ describe('the patient, by the facts', () => {
     expect(seen).toEqual({
       task: 'patient-conduct',
       profile: 'I cough.\nfever: present\nchills: present\nheadache: present\naches: present',
+      diagnosis: 'Influenza',
+      recommendation: flu.gold.recommendation?.en,
       dialogue: [
         { role: 'doctor', text: 'Fever?' },
         { role: 'patient', text: 'Yes.' },
         { role: 'examiner', text: 'Done.' },
       ],
     })
+  })
+
+  test.each([
+    [4, 3],
+    [5, null],
+  ])('released: %i unreadable replies, asked for five times', async (unreadable, total) => {
+    let asks = 0
+    const rates =
+      '{"information_control_rate":1,"response_completeness_rate":1,"factual_conflict_rate":1}'
+    const judge: Judge = Object.assign(
+      async () => (asks++ < unreadable ? 'It went well.' : rates),
+      { judgeName: 'test' },
+    )
+    const score = await takestwoPatient({ parity: true, judge })(good, flu)
+    expect([score.total, asks]).toEqual([total, 5])
+    asks = 0
+    const fixed = await takestwoPatient({ judge })(good, flu)
+    expect([fixed.total, asks]).toEqual([total && 1, 5])
   })
 
   test('are summed in the order of the release, completeness first', async () => {
