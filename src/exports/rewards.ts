@@ -25,6 +25,7 @@ export { schedule } from '../rewards/combinators/weighted-mean.js'
 export type { RewardDeclaration, RewardFunction } from '../rewards/define.js'
 export { asReward, defineReward } from '../rewards/define.js'
 export { type AskOptions, askJudge } from '../rewards/judges/ask-judge.js'
+export { type CachedJudgeOptions, cachedJudge } from '../rewards/judges/cached-judge.js'
 export { type ChatJudgeOptions, chatJudge } from '../rewards/judges/chat-judge.js'
 export type {
   ConductCounts,
@@ -36,6 +37,7 @@ export type {
   JudgeRequest,
   JudgeTask,
 } from '../rewards/judges/judge.js'
+export { type JuryOptions, jury } from '../rewards/judges/jury.js'
 export type {
   JudgePrompt,
   JudgePrompts,
