@@ -12,6 +12,14 @@ export type {
   Yardstick,
 } from '../evaluation/evaluate.js'
 export { buildEvaluation, evaluate, evaluateReferences } from '../evaluation/evaluate.js'
+export type {
+  JudgeCheck,
+  JudgeCheckOptions,
+  Kappa,
+  LabelCheck,
+  LabelledRequest,
+} from '../evaluation/judge-check.js'
+export { checkJudge } from '../evaluation/judge-check.js'
 export type { Measures, PlayCasesOptions, PlayedCase } from '../evaluation/play-cases.js'
 export { playCases } from '../evaluation/play-cases.js'
 export type { Payment } from '../evaluation/reward-attribution.js'

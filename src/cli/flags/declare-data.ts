@@ -8,6 +8,7 @@ import {
   addSplitFlag,
   choose,
   collect,
+  parseFinite,
   parseSeed,
   parseWhole,
   trustHelp,
@@ -155,6 +156,45 @@ function addScoreAndSignal(rewards: Command, declare: Declare): void {
     .option('--trust', trustHelp)
 }
 
+const promptNames = [
+  'own',
+  'takestwo',
+  'doctoragent-rl',
+  'diagagent',
+  'grpodx-readme',
+  'grpodx-techspec',
+  'grpodx-head',
+]
+
+function addJudgeCheck(rewards: Command, declare: Declare): void {
+  declare(rewards, 'judge-check', {
+    says: 'Holds a judge against a labelled set: accuracy, agreement, kappa, confusion. Several judges or models are a panel.',
+    load: async () => (await import('../commands/judge-check.js')).checkJudgeCommand,
+    examples: [
+      'rewards judge-check labelled.jsonl',
+      'rewards judge-check labelled.jsonl --model qwen3-8b --base-url http://localhost:8000/v1 --swap',
+      'rewards judge-check labelled.jsonl --model qwen3-8b --votes 5 --temperature 0.7 --json',
+    ],
+  })
+    .argument('<file>', 'JSON lines: a request to a judge with its `label` (docs/rewards.md)')
+    .option(
+      '--judge <NAME|FILE>',
+      'rule, or a .js/.mjs module that exports `judge`; may be repeated (default: rule)',
+      collect,
+    )
+    .option('--model <NAME>', 'a chat model as the judge; may be repeated', collect)
+    .option('--base-url <URL>', 'its server, OpenAI-compatible (default: $OPENAI_BASE_URL)')
+    .addOption(
+      choose('--prompts <name>', "our own, or a published system's (default: own)", promptNames),
+    )
+    .option('--temperature <X>', 'of our own prompts (default: 0)', parseFinite)
+    .option('--votes <N>', 'votes of each judge (default: 1)', parseWhole(1, 99))
+    .option('--swap', 'each vote in both orders of what is compared')
+    .option('--asks <N>', 'for an unreadable reply, at most (default: 2)', parseWhole(1, 99))
+    .option('--concurrency <N>', 'requests at once (default: 8)', parseWhole(1, 1024))
+    .option('--seed <N>', 'of the bootstrap (default: 0)', parseSeed)
+}
+
 /** Adds `rewards` and its subcommands. */
 export function addRewards(program: Command, declare: Declare): void {
   const rewards = program
@@ -166,4 +206,5 @@ export function addRewards(program: Command, declare: Declare): void {
   })
   addScoreAndSignal(rewards, declare)
   addAudit(rewards, declare)
+  addJudgeCheck(rewards, declare)
 }
