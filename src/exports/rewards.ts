@@ -55,6 +55,16 @@ export {
 } from '../rewards/outcome/differential.js'
 export { type Formulary, type FormularyEntry, formularyOf } from '../rewards/outcome/formulary.js'
 export { diagnosisAccuracy, partialCredit } from '../rewards/outcome/partial-credit.js'
+export type {
+  ClassifierVerifierOptions,
+  ScoredChat,
+  ScoredReply,
+  TokenChance,
+} from '../rewards/outcome/probability-verifiers.js'
+export {
+  classifierVerifier,
+  logprobVerifier,
+} from '../rewards/outcome/probability-verifiers.js'
 export type { RankedOptions } from '../rewards/outcome/ranked.js'
 export { discountedRank, reciprocalRank, topK } from '../rewards/outcome/ranked.js'
 export type { ActionBank, TreatmentOptions } from '../rewards/outcome/treatment.js'
