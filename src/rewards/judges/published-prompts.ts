@@ -245,7 +245,7 @@ const byReward: Readonly<Record<string, PublishedPrompts>> = {
 }
 
 /** The prompts for the judge of a named reward: the published ones for a released form, else this package's own. */
-export const judgePromptsOf = (rewardName: string): PublishedPrompts | 'own' =>
-  rewardName.endsWith('-parity')
-    ? (byReward[rewardName.slice(0, -'-parity'.length)] ?? 'own')
-    : 'own'
+export function judgePromptsOf(reward: string): PublishedPrompts | 'own' {
+  const [name = ''] = reward.split(':')
+  return (name.endsWith('-parity') && byReward[name.slice(0, -'-parity'.length)]) || 'own'
+}
