@@ -20,6 +20,11 @@ export type {
   LabelledRequest,
 } from '../evaluation/judge-check.js'
 export { checkJudge } from '../evaluation/judge-check.js'
+export {
+  type EpisodeFromOptions,
+  episodeFrom,
+  type LoggedMessage,
+} from '../evaluation/logged-dialogue.js'
 export type { Measures, PlayCasesOptions, PlayedCase } from '../evaluation/play-cases.js'
 export { playCases } from '../evaluation/play-cases.js'
 export type { Payment } from '../evaluation/reward-attribution.js'

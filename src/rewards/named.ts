@@ -53,6 +53,7 @@ import { escalation } from './safety/escalation.js'
 import { noContraindicated, noHarm, redFlagRecall, safety } from './safety/safety.js'
 import { groundedClaims, noFalseClaims } from './safety/unsupported-claims.js'
 import { partScore } from './score.js'
+import { guardUnread } from './unread-facts.js'
 
 /** Options of all named rewards; each reads those it needs. */
 export interface NamedRewardOptions
@@ -169,12 +170,16 @@ export function suggestRewardNames(name: string, others: readonly string[] = [])
 /** Whether a text names a registered reward, with options or without: `NAME` or `NAME:OPTION=VALUE,…`. */
 export const isNamedReward = (text: string): boolean => factories.has(text.split(':')[0] ?? '')
 
-/** A reward for which an episode that never began is unavailable: nobody did anything that could be paid. */
-function sinceBeginning(reward: Reward): Reward {
+/**
+ * A reward for which an episode that never began is unavailable, as nobody did anything that could be paid, and so is
+ * what reads a fact that is not known.
+ */
+function ofKnownFacts(reward: Reward): Reward {
   const run = async (...given: Parameters<Reward>): Promise<Score> => {
-    const [{ id, turns }] = given
-    if (turns.length > 0) return reward(...given)
-    return partScore(reward.rewardName, unavailable(`episode ${id} has no turn: it never began`))
+    const [episode, ...more] = given
+    if (episode.turns.length > 0) return reward(guardUnread(episode), ...more)
+    const reason = `episode ${episode.id} has no turn: it never began`
+    return partScore(reward.rewardName, unavailable(reason))
   }
   return Object.assign(run, reward)
 }
@@ -193,5 +198,5 @@ export function namedReward(text: string, options: NamedRewardOptions = {}): Rew
       `Expected the name of a reward, got \`${text}\`; ${suggestRewardNames(text)}`,
     )
   // The written options are those of this reward, each read as its kind.
-  return sinceBeginning(make({ ...options, ...(named.options as Partial<NamedRewardOptions>) }))
+  return ofKnownFacts(make({ ...options, ...(named.options as Partial<NamedRewardOptions>) }))
 }

@@ -8,6 +8,7 @@ import {
   addSplitFlag,
   choose,
   collect,
+  parseCases,
   parseFinite,
   parseSeed,
   parseWhole,
@@ -121,15 +122,19 @@ function addAudit(rewards: Command, declare: Declare): void {
 
 function addScoreAndSignal(rewards: Command, declare: Declare): void {
   declare(rewards, 'score', {
-    says: 'Scores saved episodes with other rewards, in one pass; nothing is played and no model is called.',
+    says: 'Scores saved episodes, or logged dialogues, with other rewards, in one pass; nothing is played and no model is called.',
     load: async () => (await import('../commands/rewards.js')).scoreEpisodes,
     examples: [
       'rewards score runs/demo-20260101-120000 --reward diagnosis-accuracy',
       'rewards score episodes.parquet --reward default --reward ./my-reward.mjs --json',
       'rewards score episodes.parquet --reward safety-first --out scored.parquet',
+      'rewards score chats.jsonl --cases cases.jsonl --reward diagnosis-accuracy --reward grpodx-head-parity',
     ],
   })
-    .argument('<path>', 'a .jsonl or .parquet file of episodes, or a run directory')
+    .argument(
+      '<path...>',
+      'files (.jsonl, .parquet) of episodes or chats, folders with such files, run directories',
+    )
     .requiredOption(
       '--reward <NAME|FILE>',
       'a name of `rewards list`, or a .js/.mjs module that exports `reward`; may be repeated',
@@ -138,6 +143,14 @@ function addScoreAndSignal(rewards: Command, declare: Declare): void {
     .option(
       '--out <FILE>',
       'write the episodes with the scores of a single --reward, *.parquet or *.jsonl',
+    )
+    .option('--cases <FILE>', 'the cases of chats that name one by `caseId`', parseCases)
+    .addOption(
+      choose('--grammar <name>', 'of the doctors of chats (default: spoken)', [
+        'spoken',
+        'labelled',
+        'huatuo',
+      ]),
     )
     .option('--seed <N>', 'of the bootstrap (default: 0)', parseSeed)
     .option(
