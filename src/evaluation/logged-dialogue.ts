@@ -35,7 +35,7 @@ export interface EpisodeFromOptions {
 }
 
 /** A reply of the doctor with what was said to it, and the number of its message. */
-interface Exchange {
+interface LoggedExchange {
   readonly reply: string
   readonly heard: string | undefined
 }
@@ -43,7 +43,7 @@ interface Exchange {
 const bad = (n: number, what: string): Fault => new Fault('bad-input', `messages.${n}: ${what}`)
 
 /** Pairs replies with what was said to them. Messages before the first reply are the prompt. */
-function pairMessages(messages: readonly LoggedMessage[]): readonly Exchange[] {
+function pairMessages(messages: readonly LoggedMessage[]): readonly LoggedExchange[] {
   const exchanges: { reply: string; heard: string | undefined }[] = []
   messages.forEach(({ role, content }, n) => {
     const last = exchanges.at(-1)
@@ -110,7 +110,7 @@ function readOrder(exam: string, knowledge: Knowledge | undefined, done: Set<str
 }
 
 function readTurns(
-  exchanges: readonly Exchange[],
+  exchanges: readonly LoggedExchange[],
   grammar: Grammar,
   knowledge: Knowledge | undefined,
 ): readonly EpisodeTurn[] {

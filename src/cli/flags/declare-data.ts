@@ -120,7 +120,7 @@ function addAudit(rewards: Command, declare: Declare): void {
   addSeedFlags(addCaseFlags(audit, 'a case file, or how many held-out cases (default: 500)'))
 }
 
-function addScoreAndSignal(rewards: Command, declare: Declare): void {
+function addScore(rewards: Command, declare: Declare): void {
   declare(rewards, 'score', {
     says: 'Scores saved episodes, or logged dialogues, with other rewards, in one pass; nothing is played and no model is called.',
     load: async () => (await import('../commands/rewards.js')).scoreEpisodes,
@@ -158,6 +158,9 @@ function addScoreAndSignal(rewards: Command, declare: Declare): void {
       'episodes scored at once; helps a reward that waits for a judge (default: 8)',
       parseWhole(1, 1024),
     )
+}
+
+function addSignal(rewards: Command, declare: Declare): void {
   declare(rewards, 'signal', {
     says: 'Attributes the advantages of saved groups to the parts of the reward; warns when a small part dominates.',
     load: async () => (await import('../commands/signal.js')).showSignal,
@@ -217,7 +220,8 @@ export function addRewards(program: Command, declare: Declare): void {
     says: 'Every reward by name, with its bounds and where it comes from.',
     load: async () => (await import('../commands/rewards.js')).listRewards,
   })
-  addScoreAndSignal(rewards, declare)
+  addScore(rewards, declare)
+  addSignal(rewards, declare)
   addAudit(rewards, declare)
   addJudgeCheck(rewards, declare)
 }
