@@ -4,10 +4,12 @@
  * A published system's formula has two forms. *Parity* (`parity: true`, registered as `NAME-parity`) reproduces the
  * released code, bugs included. *Fixed* (the default, no suffix) corrects those bugs.
  */
+import type { GraderView } from '../case.js'
+import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
 import { loadKnowledge } from '../knowledge/load.js'
 import { suggestNames } from '../platform/did-you-mean.js'
-import { type Reward, type Score, unavailable } from '../reward.js'
+import { type Reward, type RewardContext, type Score, unavailable } from '../reward.js'
 import type { Judge } from './judges/judge.js'
 import { readNamedReward } from './named-options.js'
 import { type CalibrationOptions, calibration } from './outcome/calibration.js'
@@ -175,11 +177,11 @@ export const isNamedReward = (text: string): boolean => factories.has(text.split
  * what reads a fact that is not known.
  */
 function ofKnownFacts(reward: Reward): Reward {
-  const run = async (...given: Parameters<Reward>): Promise<Score> => {
-    const [episode, ...more] = given
-    if (episode.turns.length > 0) return reward(guardUnread(episode), ...more)
+  // Not async: it would cost another promise for each of thousands of scores a second.
+  const run = (episode: Episode, truth: GraderView, context?: RewardContext): Promise<Score> => {
+    if (episode.turns.length > 0) return reward(guardUnread(episode), truth, context)
     const reason = `episode ${episode.id} has no turn: it never began`
-    return partScore(reward.rewardName, unavailable(reason))
+    return Promise.resolve(partScore(reward.rewardName, unavailable(reason)))
   }
   return Object.assign(run, reward)
 }
