@@ -4,7 +4,7 @@ import { mapStream } from '../platform/concurrency.js'
 import { askJudge } from '../rewards/judges/ask-judge.js'
 import type { Judge, JudgeRequest } from '../rewards/judges/judge.js'
 import { resampleSeed, uniformInt } from '../seed.js'
-import { type Estimate, estimate } from './bootstrap.js'
+import { type Estimate, estimate, intervalAtBound, unitBounds } from './bootstrap.js'
 
 /** A task whose answers are few enough to be labelled. */
 export type LabelledTask = 'same-diagnosis' | 'similarity' | 'count-matched'
@@ -81,20 +81,32 @@ type Distance = (label: string, answer: string) => number
 const unequal: Distance = (label, answer) => (label === answer ? 0 : 1)
 const squared: Distance = (label, answer) => (Number(label) - Number(answer)) ** 2
 
-/** 1 − observed / expected disagreement; NaN where none is expected. */
-function kappaOf(pairs: readonly Pair[], distance: Distance): number {
-  const count = (of: keyof Pair): ReadonlyMap<string, number> => {
-    const counts = new Map<string, number>()
-    for (const pair of pairs) counts.set(pair[of], (counts.get(pair[of]) ?? 0) + 1)
-    return counts
-  }
+/** Number of pairs by one of their members. */
+function countBy(pairs: readonly Pair[], of: keyof Pair): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const pair of pairs) counts.set(pair[of], (counts.get(pair[of]) ?? 0) + 1)
+  return counts
+}
+
+/** Observed and expected disagreement per pair, and the largest there can be. */
+function disagreement(pairs: readonly Pair[], distance: Distance) {
   let observed = 0
   for (const { label, answer } of pairs) observed += distance(label, answer)
-  let expected = 0
-  const answers = count('answer')
-  for (const [label, labelled] of count('label'))
-    for (const [answer, given] of answers) expected += labelled * given * distance(label, answer)
-  return expected === 0 ? Number.NaN : 1 - (observed * pairs.length) / expected
+  let [expected, most] = [0, 0]
+  const answers = countBy(pairs, 'answer')
+  for (const [label, labelled] of countBy(pairs, 'label'))
+    for (const [answer, given] of answers) {
+      expected += labelled * given * distance(label, answer)
+      most = Math.max(most, distance(label, answer))
+    }
+  const n = pairs.length
+  return { observed: observed / n, expected: expected / n ** 2, most }
+}
+
+/** 1 − observed / expected disagreement; NaN where none is expected. */
+function kappaOf(pairs: readonly Pair[], distance: Distance): number {
+  const { observed, expected } = disagreement(pairs, distance)
+  return expected > 0 ? 1 - observed / expected : Number.NaN
 }
 
 interface Pair {
@@ -104,10 +116,18 @@ interface Pair {
 
 const resamples = 1000
 
+/** The interval of a kappa of 1, by Wilson's of the agreement: all resamples would give 1, and claim certainty. */
+function perfectInterval(pairs: readonly Pair[], distance: Distance): Kappa['ci95'] {
+  const { expected, most } = disagreement(pairs, distance)
+  const [low] = intervalAtBound([1, 1], pairs.length, unitBounds) ?? [1]
+  return [Math.max(-1, 1 - ((1 - low) * most) / expected), 1]
+}
+
 /** Kappa with its percentile bootstrap over the answers; resamples without a kappa are left out. */
 function estimateKappa(pairs: readonly Pair[], distance: Distance, seed: number): Kappa {
   const value = kappaOf(pairs, distance)
   if (Number.isNaN(value)) return { value: null, ci95: null, n: pairs.length }
+  if (value === 1) return { value, ci95: perfectInterval(pairs, distance), n: pairs.length }
   const values = Array.from({ length: resamples }, (_, r) => {
     const stream = resampleSeed(seed, r)
     return kappaOf(

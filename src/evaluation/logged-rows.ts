@@ -87,7 +87,8 @@ function bareTruth({ messages, diagnosis = '', recommendation }: LoggedRow): Kno
   const gold = recommendation
     ? { ...known.gold, recommendation: { [language]: recommendation } }
     : known.gold
-  return { truth: graderView({ ...known, provenance, gold }) }
+  const id = known.id.replace(/^[^-]*-/, 'logged-')
+  return { truth: graderView({ ...known, id, provenance, gold }) }
 }
 
 async function truthOf(

@@ -87,6 +87,18 @@ test('numbers have a kappa with weights too, which counts near misses less', asy
   expect(Object.keys(near.confusion)).toEqual(['0', '1', '4', '5'])
 })
 
+test('perfect agreement of a few is not certain', async () => {
+  const of = async (n: number) => {
+    const all = [...times(n, verdict('Correct', 'Correct')), ...times(n, verdict('Wrong', 'Wrong'))]
+    return (await checkJudge(repeating, stream(all))).kappa
+  }
+  const [few, many] = [await of(3), await of(100)]
+  expect([few.value, few.ci95?.[1], many.value]).toEqual([1, 1, 1])
+  // Wilson's interval of 6 of 6 begins at 0.610, and half of the disagreement is expected.
+  expect(few.ci95?.[0]).toBeCloseTo(1 - 2 * (1 - 0.6097), 3)
+  expect(many.ci95?.[0]).toBeGreaterThan(0.95)
+})
+
 test('one label and one answer say nothing beyond chance', async () => {
   const { kappa, accuracy } = await checkJudge(
     repeating,
