@@ -107,7 +107,28 @@ export interface TurnFacts {
   readonly money: number
   /** Minutes that passed in this turn. */
   readonly minutes: number
+  /**
+   * Members that are not known, as of a dialogue that was logged elsewhere; what they hold is no fact. A named reward
+   * that reads one is unavailable.
+   */
+  readonly unread?: readonly TurnFactName[]
 }
+
+/** Name of a member of {@link TurnFacts}. */
+export type TurnFactName = (typeof turnFactNames)[number]
+
+/** Every member of {@link TurnFacts} that may be unread. */
+export const turnFactNames = [
+  'understood',
+  'questions',
+  'asked',
+  'told',
+  'ordered',
+  'exams',
+  'invasiveness',
+  'money',
+  'minutes',
+] as const
 
 /** Facts of a turn without findings or cost. */
 export const noFacts: TurnFacts = Object.freeze({

@@ -12,6 +12,19 @@ export type {
   Yardstick,
 } from '../evaluation/evaluate.js'
 export { buildEvaluation, evaluate, evaluateReferences } from '../evaluation/evaluate.js'
+export type {
+  JudgeCheck,
+  JudgeCheckOptions,
+  Kappa,
+  LabelCheck,
+  LabelledRequest,
+} from '../evaluation/judge-check.js'
+export { checkJudge } from '../evaluation/judge-check.js'
+export {
+  type EpisodeFromOptions,
+  episodeFrom,
+  type LoggedMessage,
+} from '../evaluation/logged-dialogue.js'
 export type { Measures, PlayCasesOptions, PlayedCase } from '../evaluation/play-cases.js'
 export { playCases } from '../evaluation/play-cases.js'
 export type { Payment } from '../evaluation/reward-attribution.js'

@@ -24,17 +24,26 @@ export type {
 export { schedule } from '../rewards/combinators/weighted-mean.js'
 export type { RewardDeclaration, RewardFunction } from '../rewards/define.js'
 export { asReward, defineReward } from '../rewards/define.js'
+export { type AskOptions, askJudge } from '../rewards/judges/ask-judge.js'
+export { type CachedJudgeOptions, cachedJudge } from '../rewards/judges/cached-judge.js'
 export { type ChatJudgeOptions, chatJudge } from '../rewards/judges/chat-judge.js'
 export type {
   ConductCounts,
   GradedAspect,
   Judge,
   JudgeAnswers,
+  JudgeContext,
   JudgedLine,
   JudgeRequest,
   JudgeTask,
 } from '../rewards/judges/judge.js'
-export { askJudge } from '../rewards/judges/judge.js'
+export { type JuryOptions, jury } from '../rewards/judges/jury.js'
+export type {
+  JudgePrompt,
+  JudgePrompts,
+  PublishedPrompts,
+} from '../rewards/judges/published-prompts.js'
+export { judgePromptsOf, publishedPrompts } from '../rewards/judges/published-prompts.js'
 export { type RuleJudgeOptions, ruleJudge } from '../rewards/judges/rule-judge.js'
 export { namedReward, presetNames, type RewardName, rewardNames } from '../rewards/named.js'
 export { type CalibrationOptions, calibration } from '../rewards/outcome/calibration.js'
@@ -46,6 +55,16 @@ export {
 } from '../rewards/outcome/differential.js'
 export { type Formulary, type FormularyEntry, formularyOf } from '../rewards/outcome/formulary.js'
 export { diagnosisAccuracy, partialCredit } from '../rewards/outcome/partial-credit.js'
+export type {
+  ClassifierVerifierOptions,
+  ScoredChat,
+  ScoredReply,
+  TokenChance,
+} from '../rewards/outcome/probability-verifiers.js'
+export {
+  classifierVerifier,
+  logprobVerifier,
+} from '../rewards/outcome/probability-verifiers.js'
 export type { RankedOptions } from '../rewards/outcome/ranked.js'
 export { discountedRank, reciprocalRank, topK } from '../rewards/outcome/ranked.js'
 export type { ActionBank, TreatmentOptions } from '../rewards/outcome/treatment.js'

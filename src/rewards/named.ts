@@ -4,12 +4,15 @@
  * A published system's formula has two forms. *Parity* (`parity: true`, registered as `NAME-parity`) reproduces the
  * released code, bugs included. *Fixed* (the default, no suffix) corrects those bugs.
  */
+import type { GraderView } from '../case.js'
+import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
 import { loadKnowledge } from '../knowledge/load.js'
 import { suggestNames } from '../platform/did-you-mean.js'
-import type { Reward } from '../reward.js'
+import { type Reward, type RewardContext, type Score, unavailable } from '../reward.js'
 import type { Judge } from './judges/judge.js'
-import { calibration } from './outcome/calibration.js'
+import { readNamedReward } from './named-options.js'
+import { type CalibrationOptions, calibration } from './outcome/calibration.js'
 import {
   differentialAgreement,
   differentialBrier,
@@ -18,11 +21,12 @@ import {
 } from './outcome/differential.js'
 import type { FormularyOptions } from './outcome/formulary.js'
 import { diagnosisAccuracy, partialCredit } from './outcome/partial-credit.js'
-import { reciprocalRank, topK } from './outcome/ranked.js'
+import { type RankedOptions, reciprocalRank, topK } from './outcome/ranked.js'
 import { actionBankOf, treatment } from './outcome/treatment.js'
 import { triage, triageFrequency } from './outcome/triage.js'
-import { verifiedAnswer } from './outcome/verified-answer.js'
+import { type VerifiedAnswerOptions, verifiedAnswer } from './outcome/verified-answer.js'
 import { defaultReward, efficiencyPreset, safetyFirst } from './presets.js'
+import type { OneQuestionOptions } from './process/conduct.js'
 import {
   communication,
   oneQuestion,
@@ -35,7 +39,7 @@ import { historyCoverage } from './process/history-coverage.js'
 import { type InformationGainOptions, informationGain } from './process/information-gain.js'
 import { plainLanguage } from './process/plain-language.js'
 import { invasiveness, moneySavings, timeSavings } from './process/savings.js'
-import { diagagent, diagagentPaper } from './published/diagagent.js'
+import { type DiagagentOptions, diagagent, diagagentPaper } from './published/diagagent.js'
 import { doctorAgentGrpo, doctorAgentPpo } from './published/doctor-agent.js'
 import { doctorAgentNotebook } from './published/doctor-agent-notebook.js'
 import {
@@ -43,20 +47,36 @@ import {
   doctoragentMatch,
   doctoragentPatient,
 } from './published/doctoragent-rl.js'
-import { grpodxHead, grpodxReadme } from './published/grpodx.js'
-import { takestwoDoctor } from './published/takestwo.js'
+import type { DoctorAgentRlParityOptions } from './published/doctoragent-rl-parity.js'
+import { type GrpodxReadmeOptions, grpodxHead, grpodxReadme } from './published/grpodx.js'
+import { type TakesTwoDoctorOptions, takestwoDoctor } from './published/takestwo.js'
 import { takestwoPatient } from './published/takestwo-patient.js'
 import { escalation } from './safety/escalation.js'
 import { noContraindicated, noHarm, redFlagRecall, safety } from './safety/safety.js'
 import { groundedClaims, noFalseClaims } from './safety/unsupported-claims.js'
+import { partScore } from './score.js'
+import { guardUnread } from './unread-facts.js'
 
 /** Options of all named rewards; each reads those it needs. */
 export interface NamedRewardOptions
   extends Omit<InformationGainOptions, 'least'>,
-    FormularyOptions {
+    FormularyOptions,
+    Pick<CalibrationOptions, 'abstention'>,
+    Pick<RankedOptions, 'depth'>,
+    OneQuestionOptions,
+    Pick<VerifiedAnswerOptions, 'verifier' | 'threshold'>,
+    Pick<TakesTwoDoctorOptions, 'maxTurns'>,
+    Pick<DoctorAgentRlParityOptions, 'loop' | 'alone'>,
+    Pick<DiagagentOptions, 'limit' | 'turns'>,
+    Pick<GrpodxReadmeOptions, 'reading'> {
   /** The judge of judged rewards. @default ruleJudge, except where a release has a rule of its own */
   readonly judge?: Judge
+  /** Of `cost` (money), `time` (minutes) and `invasiveness` (points), above 0. @default theirs */
+  readonly budget?: number
 }
+
+const budgetOf = ({ budget }: NamedRewardOptions): { readonly budget?: number } =>
+  budget === undefined ? {} : { budget }
 
 const own = {
   default: defaultReward,
@@ -85,12 +105,12 @@ const own = {
   communication,
   format: replyFormat,
   repetition,
-  'one-question': () => oneQuestion(),
+  'one-question': oneQuestion,
   'plain-language': ({ knowledge }) => plainLanguage({ knowledge }),
   'question-specificity': questionSpecificity,
-  cost: () => moneySavings(),
-  time: () => timeSavings(),
-  invasiveness: () => invasiveness(),
+  cost: (options) => moneySavings(budgetOf(options)),
+  time: (options) => timeSavings(budgetOf(options)),
+  invasiveness: (options) => invasiveness(budgetOf(options)),
   'no-harm': noHarm,
   'red-flag-recall': redFlagRecall,
   escalation,
@@ -149,16 +169,36 @@ export function suggestRewardNames(name: string, others: readonly string[] = [])
     : `there are ${[...rewardNames, ...others].join(', ')}`
 }
 
+/** Whether a text names a registered reward, with options or without: `NAME` or `NAME:OPTION=VALUE,…`. */
+export const isNamedReward = (text: string): boolean => factories.has(text.split(':')[0] ?? '')
+
 /**
- * Makes the reward registered under `name`; its `rewardName`, `bounds` and `source` describe it.
- * @throws Fault `bad-input` for an unknown name, with the similar names
+ * A reward for which an episode that never began is unavailable, as nobody did anything that could be paid, and so is
+ * what reads a fact that is not known.
  */
-export function namedReward(name: string, options: NamedRewardOptions = {}): Reward {
-  const make = factories.get(name)
+function ofKnownFacts(reward: Reward): Reward {
+  // Not async: it would cost another promise for each of thousands of scores a second.
+  const run = (episode: Episode, truth: GraderView, context?: RewardContext): Promise<Score> => {
+    if (episode.turns.length > 0) return reward(guardUnread(episode), truth, context)
+    const reason = `episode ${episode.id} has no turn: it never began`
+    return Promise.resolve(partScore(reward.rewardName, unavailable(reason)))
+  }
+  return Object.assign(run, reward)
+}
+
+/**
+ * Makes the reward registered under a name, which may carry options (`doctor-agent-ppo:threshold=0.4`,
+ * `named-options.ts`); its `rewardName`, `bounds` and `source` describe it. An episode without a turn is unavailable.
+ * @throws Fault `bad-input` for an unknown name, with the similar names, and for an option that it does not have
+ */
+export function namedReward(text: string, options: NamedRewardOptions = {}): Reward {
+  const named = readNamedReward(text, (name) => factories.has(name))
+  const make = named && factories.get(named.name)
   if (!make)
     throw new Fault(
       'bad-input',
-      `Expected the name of a reward, got \`${name}\`; ${suggestRewardNames(name)}`,
+      `Expected the name of a reward, got \`${text}\`; ${suggestRewardNames(text)}`,
     )
-  return make(options)
+  // The written options are those of this reward, each read as its kind.
+  return ofKnownFacts(make({ ...options, ...(named.options as Partial<NamedRewardOptions>) }))
 }

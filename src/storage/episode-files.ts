@@ -123,7 +123,20 @@ export function episodeWriter(path: string): EpisodeWriter {
 /** Loads the reader with the first file read: writing needs no schema, and zod takes long to load. */
 const loadReader = () => import('./episode-reader.js')
 
-async function* readJsonl(path: string): AsyncGenerator<LocatedEpisode> {
+/** Reads rows that are no saved episodes; undefined for a row that is left to the schema of saved episodes. */
+export type ReadOtherRow = (value: unknown, where: string) => Promise<SavedEpisode> | undefined
+
+/** The row by another reader, where the line does not hold a saved episode. */
+function readOther(
+  line: string,
+  where: string,
+  other: ReadOtherRow | undefined,
+): Promise<SavedEpisode> | undefined {
+  // Every saved episode has this key; only other lines are parsed here.
+  return other && !line.includes('"episode":') ? other(parseJson(line, where), where) : undefined
+}
+
+async function* readJsonl(path: string, other?: ReadOtherRow): AsyncGenerator<LocatedEpisode> {
   const { splitLine: piecesOf, rowReader } = await loadReader()
   const read = rowReader()
   const withoutSchema = (value: unknown, where: string): object => {
@@ -137,6 +150,11 @@ async function* readJsonl(path: string): AsyncGenerator<LocatedEpisode> {
     if (line.trim() === '') continue
     if (filled++ === 0) refuseArray(line.trimStart(), 'episode', path)
     const where = `${path}:${number}`
+    const converted = await readOther(line, where, other)
+    if (converted) {
+      yield { saved: converted, where }
+      continue
+    }
     const whole = () => withoutSchema(parseJson(line, where), where)
     const pieces = piecesOf(line)
     const rest = pieces && withoutSchema(pieces.rest, where)
@@ -165,17 +183,37 @@ async function* readParquet(path: string): AsyncGenerator<LocatedEpisode> {
   }
 }
 
-/** Lists the file itself, or the `*.jsonl` and `*.parquet` files of a folder, sorted by name. */
+const isEpisodeFile = (name: string): boolean => /\.(jsonl|parquet)$/.test(name)
+
+/** The files of a folder and of the folders in it, sorted by name; of a run directory only its episodes. */
+async function listFolder(folder: string): Promise<readonly string[]> {
+  const entries = (await readdir(folder, { withFileTypes: true })).sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )
+  const isRun = entries.some(({ name }) => name === 'config.yaml' || name === 'evaluation.yaml')
+  const own = isRun
+    ? entries.filter(({ name }) => name === 'episodes' || name === 'episodes.jsonl').slice(0, 1)
+    : entries.filter(({ name }) => !name.startsWith('.') && name !== 'node_modules')
+  const files: string[] = []
+  for (const entry of own) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) files.push(...(await listFolder(path)))
+    else if (isEpisodeFile(entry.name)) files.push(path)
+  }
+  return files
+}
+
+/** Lists the file itself, or the `*.jsonl` and `*.parquet` files of a folder, folders in it included. */
 async function listFiles(path: string): Promise<readonly string[]> {
   const stats = await rethrowAsFault('bad-input', path, () => stat(path))
   if (!stats.isDirectory()) {
     sinkFor(path) // throws for another format
     return [path]
   }
-  const names = (await readdir(path)).filter((name) => /\.(jsonl|parquet)$/.test(name)).sort()
-  if (names.length === 0)
+  const files = await rethrowAsFault('bad-input', path, () => listFolder(path))
+  if (files.length === 0)
     throw new Fault('bad-input', `${path}: expected *.jsonl or *.parquet files, found none`)
-  return names.map((name) => join(path, name))
+  return files
 }
 
 /** A saved episode with its location: `file:line` or `file: row n`. */
@@ -184,15 +222,21 @@ export interface LocatedEpisode {
   readonly where: string
 }
 
-/** Streams saved episodes like {@link readSavedEpisodes}, each with its location. */
-export async function* readLocatedEpisodes(path: string): AsyncGenerator<LocatedEpisode> {
+/**
+ * Streams saved episodes like {@link readSavedEpisodes}, each with its location.
+ * @param other reads rows of `.jsonl` files that are no saved episodes @default none: they are bad input
+ */
+export async function* readLocatedEpisodes(
+  path: string,
+  other?: ReadOtherRow,
+): AsyncGenerator<LocatedEpisode> {
   for (const file of await listFiles(path))
-    yield* file.endsWith('.jsonl') ? readJsonl(file) : readParquet(file)
+    yield* file.endsWith('.parquet') ? readParquet(file) : readJsonl(file, other)
 }
 
 /**
- * Streams the saved episodes of a file, or of all `*.jsonl` and `*.parquet` files of a folder in order of name, so a
- * run of any size can be read. Episodes of one case may share their truth object.
+ * Streams the saved episodes of a file, or of all `*.jsonl` and `*.parquet` files of a folder and the folders in it, in
+ * order of name, so a run of any size can be read. Of a run directory only the episodes are read. Episodes of one case may share their truth object.
  * @throws Fault `bad-input` naming file, row and path, or the schema found and what to do about it
  */
 export async function* readSavedEpisodes(path: string): AsyncGenerator<SavedEpisode> {

@@ -4,7 +4,7 @@ import type { GraderView } from '../case.js'
 import type { Episode } from '../episode.js'
 import { Fault } from '../error.js'
 import type { Score } from '../reward.js'
-import { stops, understandings } from '../turn.js'
+import { stops, turnFactNames, understandings } from '../turn.js'
 import { caseSchema, findingSchema, goldSchema, textSchema } from './case-schema.js'
 import { quickCheck } from './quick-schema.js'
 
@@ -51,6 +51,7 @@ const Facts = z.strictObject({
   invasiveness: z.number().exactOptional(),
   money: z.number(),
   minutes: z.number(),
+  unread: z.array(z.enum(turnFactNames)).exactOptional(),
 })
 
 const Drawn = z.strictObject({
@@ -158,6 +159,18 @@ const Saved: z.ZodType<SavedEpisode> = z.strictObject({ ...restShape, truth: Tru
 export const quickTruth = quickCheck(Truth)
 /** Quick check of a row without its truth. */
 export const quickRest = quickCheck(z.strictObject(restShape))
+
+/**
+ * Parses a grader's view with zod.
+ * @param where the place, for the message
+ * @throws Fault `bad-input` naming location, path and what was expected
+ */
+export function parseTruth(value: unknown, where: string): GraderView {
+  const parsed = Truth.safeParse(value)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  throw new Fault('bad-input', `${where}: ${issue?.path.join('.')}: ${issue?.message}`)
+}
 
 /**
  * Parses one saved episode with zod.

@@ -4,7 +4,7 @@ import { errorMessage, Fault } from '../error.js'
 import type { Reward, Score } from '../reward.js'
 import { asReward, defineReward, type RewardFunction } from '../rewards/define.js'
 import type { NamedRewardOptions } from '../rewards/named.js'
-import { namedReward, rewardNames, suggestRewardNames } from '../rewards/named.js'
+import { isNamedReward, namedReward, rewardNames, suggestRewardNames } from '../rewards/named.js'
 import {
   functionProblem,
   isModule,
@@ -74,7 +74,7 @@ async function loadModuleReward(file: string): Promise<Reward> {
  * @throws Fault `bad-input` for an unknown name, with similar names, and for a module without a reward
  */
 export async function resolveReward(name: string, options: NamedRewardOptions): Promise<Reward> {
-  if ((rewardNames as readonly string[]).includes(name)) return namedReward(name, options)
+  if (isNamedReward(name)) return namedReward(name, options)
   const make = makers.get(name)
   if (make) return asReward(make(options), name)
   if (isModule(name)) return loadModuleReward(name)

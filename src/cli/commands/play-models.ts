@@ -80,12 +80,16 @@ export function playModels(plan: ModelPlan): RecipeModels {
   }
 }
 
-/** Opens the judge of `--set models.judge.…`, where there is one, for rewards that need no other role. */
+/**
+ * Opens the judge of `--set models.judge.…`, where there is one, for rewards that need no other role. Of several
+ * rewards, the first decides the judge's prompts.
+ */
 export function openJudge(
   set: readonly string[] | undefined,
   concurrency: number | undefined,
+  [reward]: readonly string[],
 ): RoleModels {
   const { models = {} } = layModels(parseRecipe('', '--set'), set)
   const { doctor: _, patient: __, examiner: ___, ...judging } = models
-  return openRoleModels(judging, concurrency)
+  return openRoleModels(judging, { concurrency, ...(reward === undefined ? {} : { reward }) })
 }

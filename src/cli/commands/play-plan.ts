@@ -180,7 +180,7 @@ export async function openPlaySession(
   } = {},
 ) {
   const { recipe } = plan
-  const models = openRoleModels(playModels(plan), concurrency)
+  const models = openRoleModels(playModels(plan), { concurrency, reward: recipe.reward })
   const knowledge = await clinicKnowledge(recipe.cases.clinic)
   const persona = planPersona(plan)
   const own = await readPlanCases(plan)

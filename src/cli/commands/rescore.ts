@@ -5,7 +5,12 @@ import type { ScoreSummary, ScoreTally } from '../../evaluation/streaming-summar
 import { scoreTally } from '../../evaluation/streaming-summary.js'
 import { mapStream } from '../../platform/concurrency.js'
 import { type Reward, type Score, unavailable, unavailableReason } from '../../reward.js'
-import { type EpisodeWriter, readLocatedEpisodes } from '../../storage/episode-files.js'
+import { guardUnread } from '../../rewards/unread-facts.js'
+import {
+  type EpisodeWriter,
+  type ReadOtherRow,
+  readLocatedEpisodes,
+} from '../../storage/episode-files.js'
 
 /** Options of {@link rescore}. */
 export interface RescoreOptions {
@@ -20,6 +25,8 @@ export interface RescoreOptions {
   readonly signal: AbortSignal
   /** Receives the episodes with the score of the first reward; not closed here. */
   readonly writer?: EpisodeWriter | undefined
+  /** Reads rows that are no saved episodes. */
+  readonly readOther?: ReadOtherRow
   /** Called after each episode. `trouble` describes the first episode that could not be scored. */
   readonly onScored?: (done: number, trouble: string | undefined) => void
 }
@@ -96,24 +103,30 @@ function summarize(lanes: readonly Lane[], pairs: ReturnType<typeof correlateAll
   })
 }
 
+async function* readAll(paths: readonly string[], readOther: ReadOtherRow | undefined) {
+  for (const path of paths) yield* readLocatedEpisodes(path, readOther)
+}
+
 /**
- * Reads the episodes of a path once and scores each with every reward. Scores are counted in file order, so
+ * Reads the episodes of the paths once and scores each with every reward. Scores are counted in file order, so
  * `concurrency` does not change the report. A world's fault leaves its episode unscored and is reported; a reward that
  * breaks its contract throws.
  * @throws Fault `bad-input` for a path without episodes, or one that cannot be read
  */
 export async function rescore(
-  path: string,
-  { rewards, accuracy, seed, concurrency = 8, signal, writer, onScored = () => {} }: RescoreOptions,
+  paths: readonly string[],
+  options: RescoreOptions,
 ): Promise<RescoreReport> {
+  const { rewards, accuracy, seed, concurrency = 8, signal, writer, onScored = () => {} } = options
   const lanes: readonly Lane[] = [...rewards].map(([name, reward]) => ({
     ...{ name, reward, tally: scoreTally(reward.bounds), trouble: undefined },
   }))
   const pairs = correlateAll(lanes.length)
   let episodes = 0
-  const all = mapStream(readLocatedEpisodes(path), concurrency, async (placed) => {
+  const all = mapStream(readAll(paths, options.readOther), concurrency, async (placed) => {
     signal.throwIfAborted()
-    const { episode, truth } = placed.saved
+    const { truth } = placed.saved
+    const episode = guardUnread(placed.saved.episode)
     const right = (await accuracy(episode, truth)).total
     const scores = await Promise.all(
       lanes.map(({ reward, name }) => tryScore(reward, name, episode, truth, { signal })),
@@ -134,6 +147,7 @@ export async function rescore(
     episodes += 1
     onScored(episodes, lanes.find(({ trouble }) => trouble)?.trouble)
   }
-  if (episodes === 0) throw new Fault('bad-input', `${path}: expected saved episodes, found none`)
+  if (episodes === 0)
+    throw new Fault('bad-input', `${paths.join(', ')}: expected saved episodes, found none`)
   return { episodes, byReward: new Map(summarize(lanes, pairs, seed)) }
 }

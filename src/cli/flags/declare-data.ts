@@ -8,6 +8,8 @@ import {
   addSplitFlag,
   choose,
   collect,
+  parseCases,
+  parseFinite,
   parseSeed,
   parseWhole,
   trustHelp,
@@ -120,16 +122,20 @@ function addAudit(rewards: Command, declare: Declare): void {
 
 function addScore(rewards: Command, declare: Declare): void {
   declare(rewards, 'score', {
-    says: 'Scores saved episodes with other rewards, in one pass; nothing is played, and no model is called but a judge that is named.',
+    says: 'Scores saved episodes, or logged dialogues, with other rewards, in one pass; nothing is played, and no model is called but a judge that is named.',
     load: async () => (await import('../commands/rewards.js')).scoreEpisodes,
     examples: [
       'rewards score runs/demo-20260101-120000 --reward diagnosis-accuracy',
       'rewards score episodes.parquet --reward default --reward ./my-reward.mjs --json',
       'rewards score episodes.parquet --reward safety-first --out scored.parquet',
       'rewards score runs/demo --reward grpodx-head --set models.judge.model=qwen3-8b --set models.judge.base-url=http://localhost:8000/v1',
+      'rewards score chats.jsonl --cases cases.jsonl --reward diagnosis-accuracy --reward grpodx-head-parity',
     ],
   })
-    .argument('<path>', 'a .jsonl or .parquet file of episodes, or a run directory')
+    .argument(
+      '<path...>',
+      'files (.jsonl, .parquet) of episodes or chats, folders with such files, run directories',
+    )
     .requiredOption(
       '--reward <NAME|FILE>',
       'a name of `rewards list`, or a .js/.mjs module that exports `reward`; may be repeated',
@@ -138,6 +144,14 @@ function addScore(rewards: Command, declare: Declare): void {
     .option(
       '--out <FILE>',
       'write the episodes with the scores of a single --reward, *.parquet or *.jsonl',
+    )
+    .option('--cases <FILE>', 'the cases of chats that name one by `caseId`', parseCases)
+    .addOption(
+      choose('--grammar <name>', 'of the doctors of chats (default: spoken)', [
+        'spoken',
+        'labelled',
+        'huatuo',
+      ]),
     )
     .option('--seed <N>', 'of the bootstrap (default: 0)', parseSeed)
     .option(
@@ -164,6 +178,45 @@ function addSignal(rewards: Command, declare: Declare): void {
     .option('--trust', trustHelp)
 }
 
+const promptNames = [
+  'own',
+  'takestwo',
+  'doctoragent-rl',
+  'diagagent',
+  'grpodx-readme',
+  'grpodx-techspec',
+  'grpodx-head',
+]
+
+function addJudgeCheck(rewards: Command, declare: Declare): void {
+  declare(rewards, 'judge-check', {
+    says: 'Holds a judge against a labelled set: accuracy, agreement, kappa, confusion. Several judges or models are a panel.',
+    load: async () => (await import('../commands/judge-check.js')).checkJudgeCommand,
+    examples: [
+      'rewards judge-check labelled.jsonl',
+      'rewards judge-check labelled.jsonl --model qwen3-8b --base-url http://localhost:8000/v1 --swap',
+      'rewards judge-check labelled.jsonl --model qwen3-8b --votes 5 --temperature 0.7 --json',
+    ],
+  })
+    .argument('<file>', 'JSON lines: a request to a judge with its `label` (docs/rewards.md)')
+    .option(
+      '--judge <NAME|FILE>',
+      'rule, or a .js/.mjs module that exports `judge`; may be repeated (default: rule)',
+      collect,
+    )
+    .option('--model <NAME>', 'a chat model as the judge; may be repeated', collect)
+    .option('--base-url <URL>', 'its server, OpenAI-compatible (default: $OPENAI_BASE_URL)')
+    .addOption(
+      choose('--prompts <name>', "our own, or a published system's (default: own)", promptNames),
+    )
+    .option('--temperature <X>', 'of our own prompts (default: 0)', parseFinite)
+    .option('--votes <N>', 'votes of each judge (default: 1)', parseWhole(1, 99))
+    .option('--swap', 'each vote in both orders of what is compared')
+    .option('--asks <N>', 'for an unreadable reply, at most (default: 2)', parseWhole(1, 99))
+    .option('--concurrency <N>', 'requests at once (default: 8)', parseWhole(1, 1024))
+    .option('--seed <N>', 'of the bootstrap (default: 0)', parseSeed)
+}
+
 /** Adds `rewards` and its subcommands. */
 export function addRewards(program: Command, declare: Declare): void {
   const rewards = program
@@ -176,4 +229,5 @@ export function addRewards(program: Command, declare: Declare): void {
   addScore(rewards, declare)
   addSignal(rewards, declare)
   addAudit(rewards, declare)
+  addJudgeCheck(rewards, declare)
 }

@@ -39,7 +39,7 @@ export const parseWhole =
   }
 
 /** Parses `--cases FILE|N`. */
-function parseCases(value: string): CasesFlag {
+export function parseCases(value: string): CasesFlag {
   if (/^[-+]?[\d.]+(e\d+)?$/i.test(value)) return { count: parseWhole(1, 10_000_000)(value) }
   if (!existsSync(value) || !statSync(value).isFile())
     throw new InvalidArgumentError(

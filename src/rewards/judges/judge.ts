@@ -1,14 +1,11 @@
 /**
- * The judge interface: questions about a consultation that rules cannot decide, for the presets of published systems;
- * and its strict reader, `askJudge`.
+ * The judge interface: questions about a consultation that rules cannot decide, for the presets of published systems.
  *
  * A judge replies in words, as a model does, because the published formulas differ in how they parse them, bugs
- * included. Each request documents its reply. A judge that is down throws a `Fault`; for the strict reader a reply not
- * exactly in the prescribed form is `model-unreadable`. Neither ever becomes a number.
+ * included. Each request documents its reply. A judge that is down throws a `Fault`; for the strict reader
+ * (`ask-judge.ts`) a reply not exactly in the prescribed form is `model-unreadable`. Neither ever becomes a number.
  */
-import { Fault } from '../../error.js'
 import type { RewardContext } from '../../reward.js'
-import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 
 /** One line of a dialogue shown to a judge, without hidden reasoning (parity presets show the released text). */
 export interface JudgedLine {
@@ -31,6 +28,8 @@ export type JudgeRequest =
       readonly task: 'count-matched'
       readonly items: readonly string[]
       readonly list: readonly string[]
+      /** What `items` are, where `list` is the other: what the doctor ordered, or what the case requires. */
+      readonly itemsAre?: 'ordered' | 'required'
     }
   /** How similar in meaning? Reply: an integer, 0 (unrelated) to 5 (the same). After DoctorAgent-RL. */
   | {
@@ -54,8 +53,12 @@ export type JudgeRequest =
    */
   | {
       readonly task: 'patient-conduct'
+      /** What the patient is and knows; TakesTwo's hidden self-report. */
       readonly profile: string
       readonly dialogue: readonly JudgedLine[]
+      /** The true diagnosis and recommendation, which TakesTwo's prompt shows to the judge. */
+      readonly diagnosis?: string
+      readonly recommendation?: string
     }
 
 /** The kind of a judge request. */
@@ -65,6 +68,10 @@ export type JudgeTask = JudgeRequest['task']
 export interface JudgeContext extends RewardContext {
   /** How often the same was asked before, as its reply could not be read. @default 0 */
   readonly attempt?: number
+  /** Number of the vote where one judge has several. @default 0 */
+  readonly vote?: number
+  /** Whether the two things to compare are shown in the other order. @default false */
+  readonly swapped?: boolean
 }
 
 /** Replies in words to a request. @throws Fault where it cannot be asked */
@@ -91,99 +98,4 @@ export interface JudgeAnswers {
   readonly similarity: number
   readonly consultation: number
   readonly 'patient-conduct': ConductCounts
-}
-
-type RequestOf<T extends JudgeTask> = Extract<JudgeRequest, { readonly task: T }>
-
-/** Strips the decoration around a one-word reply: quotes, brackets, emphasis, a full stop. */
-const stripDecoration = (reply: string): string =>
-  stripHiddenReasoning(reply).replace(/^[\s"'*`[]+|[\s"'*`\].]+$/g, '')
-
-/** Reads `Correct` (true) or `Wrong` (false); undefined for any other reply, as "Incorrect" or both words. */
-export function readVerdict(reply: string): boolean | undefined {
-  const word = stripDecoration(reply).toLowerCase()
-  return word === 'correct' ? true : word === 'wrong' ? false : undefined
-}
-
-/** Reads an integer from 0 to `most`; undefined for any other reply. */
-export function readInteger(reply: string, most: number): number | undefined {
-  const digits = stripDecoration(reply)
-  return /^\d{1,9}$/.test(digits) && Number(digits) <= most ? Number(digits) : undefined
-}
-
-/** Reads a decimal number from 0 to 1; undefined for any other reply, as "8/10", "70%" or "1.2". */
-export function readDecimal(reply: string): number | undefined {
-  const digits = stripDecoration(reply)
-  if (!/^(?:\d(?:\.\d{1,9})?|\.\d{1,9})$/.test(digits)) return undefined
-  return Number(digits) <= 1 ? Number(digits) : undefined
-}
-
-const isCount = (value: unknown): value is number =>
-  Number.isSafeInteger(value) && Number(value) >= 0
-
-/** Reads a JSON object of just `extra`, `missing` and `opposite`, fenced or not; undefined for any other reply. */
-export function readCounts(reply: string): ConductCounts | undefined {
-  const text = stripHiddenReasoning(reply)
-  const fence = /^```(?:json)?/.exec(text)?.[0]
-  const body = fence && text.endsWith('```') ? text.slice(fence.length, -3).trim() : text
-  try {
-    const given: unknown = JSON.parse(body)
-    if (typeof given !== 'object' || given === null || Object.keys(given).length !== 3)
-      return undefined
-    // An object's own entries; each is checked before it is used.
-    const { extra, missing, opposite } = given as Readonly<Record<string, unknown>>
-    return isCount(extra) && isCount(missing) && isCount(opposite)
-      ? { extra, missing, opposite }
-      : undefined
-  } catch {
-    return undefined
-  }
-}
-
-interface ReplyForm<T extends JudgeTask> {
-  readonly expected: (request: RequestOf<T>) => string
-  readonly read: (reply: string, request: RequestOf<T>) => JudgeAnswers[T] | undefined
-}
-
-const shorterLength = ({ items, list }: RequestOf<'count-matched'>): number =>
-  Math.min(items.length, list.length)
-
-const replyForms: { readonly [T in JudgeTask]: ReplyForm<T> } = {
-  'same-diagnosis': { expected: () => '`Correct` or `Wrong`', read: readVerdict },
-  'count-matched': {
-    expected: (request) => `an integer from 0 to ${shorterLength(request)}`,
-    read: (reply, request) => readInteger(reply, shorterLength(request)),
-  },
-  similarity: {
-    expected: () => 'an integer from 0 to 5',
-    read: (reply) => readInteger(reply, 5),
-  },
-  consultation: { expected: () => 'a decimal number from 0 to 1', read: readDecimal },
-  'patient-conduct': {
-    expected: () => 'a JSON object of the integers `extra`, `missing` and `opposite`',
-    read: readCounts,
-  },
-}
-
-/**
- * Asks a judge and returns its parsed answer. An unreadable reply is asked for once more.
- * @throws Fault `model-unreadable` if the second reply is unreadable too; also any error of the judge
- */
-export async function askJudge<T extends JudgeTask>(
-  judge: Judge,
-  request: RequestOf<T>,
-  context?: RewardContext,
-): Promise<JudgeAnswers[T]> {
-  // The table's type ties each task to the form of its own replies.
-  const { expected, read } = replyForms[request.task] as unknown as ReplyForm<T>
-  let reply = ''
-  for (let attempt = 0; attempt < 2; attempt++) {
-    reply = await judge(request, attempt === 0 ? context : { ...context, attempt })
-    const answer = read(reply, request)
-    if (answer !== undefined) return answer
-  }
-  throw new Fault(
-    'model-unreadable',
-    `judge ${judge.judgeName}, ${request.task}: expected ${expected(request)}, got \`${reply.slice(0, 200)}\``,
-  )
 }

@@ -2,10 +2,11 @@
 import { primaryDiagnosis, textInLanguage } from '../../case.js'
 import { diagnosisOf } from '../../episode.js'
 import { ok, type Reward } from '../../reward.js'
+import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { type RewardArguments, unitReward } from '../define.js'
 import { detectEvasion } from './evasion.js'
 import type { FormularyOptions } from './formulary.js'
-import { exactVerifier, type Verifier } from './verifier.js'
+import { exactVerifier, isSameAnswer, type Verifier } from './verifier.js'
 
 /** Options of rewards that verify an answer. */
 export interface VerifiedAnswerOptions extends FormularyOptions {
@@ -22,7 +23,7 @@ interface VerificationSettings extends Required<Omit<VerifiedAnswerOptions, 'for
 
 /**
  * Verifies an answer against the case's primary diagnosis; the evidence states the probability and the threshold. An
- * evasive answer is wrong without asking, and has no probability `p`.
+ * evasive answer is wrong without asking, and has no probability `p`; a name of the diagnosis is right without asking.
  * @throws Fault where the verifier cannot tell; RangeError where it returns no probability
  */
 export async function verifyAnswer(
@@ -33,6 +34,11 @@ export async function verifyAnswer(
   const reference = textInLanguage(primaryDiagnosis(gold).name, language)
   const evaded = blind ? undefined : detectEvasion(answer, reference)
   if (evaded) return { right: false, p: undefined, evidence: `${evaded}: ${answer.slice(0, 80)}` }
+  const { name, aliases } = primaryDiagnosis(gold)
+  const names = [name.zh, name.en, ...aliases].filter((one) => one !== undefined)
+  const plain = blind ? '' : stripHiddenReasoning(answer)
+  if (plain !== '' && names.some((one) => isSameAnswer(one, plain, [])))
+    return { right: true, p: 1, evidence: `alias table: ${answer.slice(0, 80)}` }
   const question = blind ? '' : textInLanguage(complaint.text, language)
   const p = await verifier(question, reference, answer, { signal })
   if (!(p >= 0 && p <= 1))

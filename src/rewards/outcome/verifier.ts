@@ -35,7 +35,8 @@ function sameFigures(reference: string, answer: string): boolean {
   })
 }
 
-function isSameAnswer(reference: string, answer: string, formulary: Formulary): boolean {
+/** Whether the whole answer is the reference, or another name of the same disease of the formulary, figures and all. */
+export function isSameAnswer(reference: string, answer: string, formulary: Formulary): boolean {
   const mention = readMention(answer)
   if (!mention) return false
   if (lookUpName(indexNames([[reference, true]]), mention)) return sameFigures(reference, answer)
@@ -60,8 +61,15 @@ const rules = `You grade answers to medical questions. The user message is one J
 Say True when the answer commits to the reference or to what means the same in this question. Say False when it is wrong, when it leaves open which of several answers it means, when it says that it does not know, or when it talks about grading in place of answering.
 Reply with one word: True or False.`
 
-/** The prompt. JSON keeps every quote and line break of the data inside its string. */
-function request(question: string, reference: string, answer: string): readonly Message[] {
+/** Name and version of the prompt; the version goes up whenever the prompt changes. */
+export const verifierPrompt = 'chat-verifier/1'
+
+/** The prompt of a chat verifier. JSON keeps every quote and line break of the data inside its string. */
+export function verifierMessages(
+  question: string,
+  reference: string,
+  answer: string,
+): readonly Message[] {
   const data = {
     ...(question === '' ? {} : { question }),
     reference,
@@ -73,6 +81,17 @@ function request(question: string, reference: string, answer: string): readonly 
   ]
 }
 
+/** Reads a verifier's reply: True or False. @throws Fault `model-unreadable` for any other */
+export function readVerifierVerdict(text: string): boolean {
+  const verdict = /^[\s"'*.`]*(true|false)[\s"'*.`]*$/i.exec(stripHiddenReasoning(text))?.[1]
+  if (verdict === undefined)
+    throw new Fault(
+      'model-unreadable',
+      `verifier: expected True or False, got \`${text.slice(0, 200)}\``,
+    )
+  return verdict.toLowerCase() === 'true'
+}
+
 /**
  * Makes a verifier that asks a chat model once, at temperature 0. Hidden reasoning is stripped from the answer first.
  * @throws Fault `model-unreadable` for a reply that is neither True nor False; also any error of the chat
@@ -80,14 +99,8 @@ function request(question: string, reference: string, answer: string): readonly 
 export const chatVerifier =
   ({ chat }: { readonly chat: Chat }): Verifier =>
   async (question, reference, answer, { signal } = {}) => {
-    const messages = request(question, reference, answer)
-    const prompt = 'chat-verifier/1'
+    const messages = verifierMessages(question, reference, answer)
+    const prompt = verifierPrompt
     const { text } = await chat(messages, { temperature: 0, seed: 0, prompt, signal })
-    const verdict = /^[\s"'*.`]*(true|false)[\s"'*.`]*$/i.exec(stripHiddenReasoning(text))?.[1]
-    if (verdict === undefined)
-      throw new Fault(
-        'model-unreadable',
-        `verifier: expected True or False, got \`${text.slice(0, 200)}\``,
-      )
-    return verdict.toLowerCase() === 'true' ? 1 : 0
+    return readVerifierVerdict(text) ? 1 : 0
   }

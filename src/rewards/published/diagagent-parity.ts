@@ -7,7 +7,9 @@ import type { Episode } from '../../episode.js'
 import { Fault } from '../../error.js'
 import type { RewardContext } from '../../reward.js'
 import type { RewardArguments } from '../define.js'
+import { askUntilRead } from '../judges/ask-judge.js'
 import type { Judge } from '../judges/judge.js'
+import { pythonNumber, strip } from '../text/python-text.js'
 import { writeAction } from './doctoragent-rl-texts.js'
 
 /** The phrase that ends a consultation there, and that the reward searches for. */
@@ -27,12 +29,13 @@ const forms = {
 function readOrder(reply: string): string | undefined {
   const line = reply.split('\n')[1] ?? ''
   const marker = ['needed:', 'performed:'].find((text) => line.includes(text))
-  return marker && line.split(marker)[1]?.replaceAll('.', '').trim()
+  const exam = marker === undefined ? undefined : line.split(marker)[1]
+  return exam === undefined ? undefined : strip(exam.replaceAll('.', ''))
 }
 
 /** The examination as the released reward manager reads it from a history entry. */
 const readHistoryEntry = (exam: string): string =>
-  (`Exam name:\n${exam}`.split('Exam results:')[0] ?? '').split('Exam name:')[1]?.trim() ?? ''
+  strip((`Exam name:\n${exam}`.split('Exam results:')[0] ?? '').split('Exam name:')[1] ?? '')
 
 /**
  * Reads the replies like the released rollout, concatenated with their results, and every examination ordered, repeats
@@ -59,13 +62,18 @@ export function readTranscriptParity({ turns }: Episode) {
   return { transcript, exams }
 }
 
+/** How often the release asks its judge for a reply that it can read, at most. */
+export const releasedAsks = 10
+
 /** Maximum plausible count of examinations in a judge's reply. */
 export const maxExamCount = 1_000_000
 
-/** Reads the first integer of a reply, whatever it counts; 0 where there is none. */
-function readFirstInteger(reply: string): number {
+/** Reads the first integer of a reply, whatever it counts; undefined where there is none. */
+function readFirstInteger(reply: string): number | undefined {
   // Python's \d matches digits of any script; a judge may write full-width ones.
-  const count = Number(/\p{Nd}+/u.exec(reply)?.[0].normalize('NFKC') ?? 0)
+  const digits = /\p{Nd}+/u.exec(reply)?.[0]
+  if (digits === undefined) return undefined
+  const count = pythonNumber(digits)
   if (count <= maxExamCount) return count
   throw new Fault('model-unreadable', `judge: expected a count of examinations, got \`${count}\``)
 }
@@ -79,10 +87,15 @@ async function computeCountF1(
 ): Promise<number> {
   if (keys.length === 0 && exams.length === 0) return 1
   if (keys.length === 0 || exams.length === 0) return 0
-  const count = async (items: readonly string[], list: readonly string[]) =>
-    readFirstInteger(await judge({ task: 'count-matched', items, list }, context))
-  const precision = (await count(exams, keys)) / exams.length
-  const recall = (await count(keys, exams)) / keys.length
+  const count = async (itemsAre: 'ordered' | 'required'): Promise<number> => {
+    const [items, list] = itemsAre === 'ordered' ? [exams, keys] : [keys, exams]
+    const asked = { asks: releasedAsks, read: readFirstInteger, context }
+    const request = { task: 'count-matched', items, list, itemsAre } as const
+    // As released: no number in ten replies counts 0.
+    return (await askUntilRead(judge, request, asked)).answer ?? 0
+  }
+  const precision = (await count('ordered')) / exams.length
+  const recall = (await count('required')) / keys.length
   return precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall)
 }
 
@@ -96,7 +109,8 @@ export async function computeParityTerms(
   judge: Judge,
 ) {
   const { transcript, exams } = readTranscriptParity(episode)
-  const slice = transcript.split(`${finish}.`)[1]?.split('Reason:')[0]?.trim()
+  const concluded = transcript.split(`${finish}.`)[1]?.split('Reason:')[0]
+  const slice = concluded === undefined ? undefined : strip(concluded)
   let correct: 0 | 1 = 0
   if (slice !== undefined) {
     const reference = textInLanguage(primaryDiagnosis(gold).name, episode.language)

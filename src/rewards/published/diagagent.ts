@@ -10,7 +10,7 @@ import type { Judge } from '../judges/judge.js'
 import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
 import { type RuleJudgeOptions, ruleJudge } from '../judges/rule-judge.js'
 import { toPart } from '../score.js'
-import { computeParityTerms, maxExamCount, parityTurns } from './diagagent-parity.js'
+import { computeParityTerms, maxExamCount, parityTurns, releasedAsks } from './diagagent-parity.js'
 
 /** Weights of the parts; where examinations are not applicable, the diagnosis carries their weight. */
 export interface DiagagentWeights {
@@ -97,11 +97,15 @@ function mean(
 
 function makeFixed({ name, weights: own }: DiagagentFormula, options: DiagagentOptions): Reward {
   const { judge = ruleJudge(options), exams, turns = 'over-limit', limit = 12 } = options
+  const { formulary = [] } = options
   const weights = { ...own, ...options.weights }
   checkOptions(weights, exams, limit)
   const source = 'DiagAgent (arXiv 2510.24654), fixed'
   const reward = unitReward(name, source, async (episode, truth, context) => {
-    const { right, evidence } = await judgeDiagnosis(episode, truth, judge, context)
+    const { right, evidence } = await judgeDiagnosis(episode, truth, judge, context, {
+      asks: releasedAsks,
+      formulary,
+    })
     const listed = exams ? toPart(await exams(episode, truth, context)) : examMatch(episode, truth)
     const count = episode.turns.length
     const left = turnTerm(count, limit, turns)

@@ -6,6 +6,7 @@ import { defineReward, type RewardArguments, unitReward } from '../define.js'
 import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
 import { completeVerifiedOptions, verifyAnswer } from '../outcome/verified-answer.js'
 import type { Verifier } from '../outcome/verifier.js'
+import { pythonBlank, strip } from '../text/python-text.js'
 import { lastReply } from './doctor-agent.js'
 
 const thinkEnd = '</THINK>'
@@ -13,7 +14,10 @@ const opening = '<ANSWER>'
 const closing = '</ANSWER>'
 
 /** Text that may follow the answer on its last line: blanks and the end token of one of the two Qwen3 models. */
-const lineEnd = /(?:\s*(?:<\|im_end\|>|<\|endoftext\|>))?[^\S\n]*(?:\n|(?![\s\S]))/y
+const lineEnd = new RegExp(
+  `(?:[${pythonBlank}]*(?:<\\|im_end\\|>|<\\|endoftext\\|>))?(?:(?!\\n)[${pythonBlank}])*(?:\\n|(?![\\s\\S]))`,
+  'y',
+)
 
 /**
  * Reads the answer as released: from the first opening tag after the reasoning to the first closing tag that ends a
@@ -41,7 +45,11 @@ export function readNotebookParity(text: string) {
     0,
   )
   const answer = readAnswer(text)
-  return { strict: answer === undefined ? 0 : 3, soft, answer: answer?.trim() }
+  return {
+    strict: answer === undefined ? 0 : 3,
+    soft,
+    answer: answer === undefined ? undefined : strip(answer),
+  }
 }
 
 /** The released reward of a verifier's probability: positive above .3; −2 for no answer. */

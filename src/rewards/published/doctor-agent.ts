@@ -5,6 +5,7 @@ import { formatHuatuoReply, parseHuatuoReply } from '../../text/huatuo-reply.js'
 import { defineReward } from '../define.js'
 import type { VerifiedAnswerOptions } from '../outcome/verified-answer.js'
 import { completeVerifiedOptions, verifyAnswer } from '../outcome/verified-answer.js'
+import { strip } from '../text/python-text.js'
 import { countSubstring } from './doctoragent-rl-texts.js'
 
 /** A parsed reply: the value of its form, and the answer to verify if there is one. */
@@ -19,7 +20,7 @@ const final = '## Final Response'
 const finalBlank = `${final}\n\n`
 
 const readAnswer = (text: string): string =>
-  text.slice(text.indexOf(finalBlank) + finalBlank.length).trim()
+  strip(text.slice(text.indexOf(finalBlank) + finalBlank.length))
 
 /** Reads a reply as the PPO code does: each heading once, in any order, the Final one with a blank line. */
 export const readPpoParity = (text: string): DoctorAgentReading =>

@@ -6,10 +6,11 @@ import { defineReward, type RewardArguments } from '../define.js'
 import type { Judge } from '../judges/judge.js'
 import { ruleJudge } from '../judges/rule-judge.js'
 import type { FormularyOptions } from '../outcome/formulary.js'
+import { pythonBlank, pythonNumber, strip } from '../text/python-text.js'
 import { doctorAgentRouge } from '../text/rouge.js'
 import { charactersOrWords } from '../text/tokens.js'
 import { judgedDiagnosisPart, judgedRecommendationPart } from './doctoragent-rl-fixed.js'
-import { goldTexts, rawReply, readAnswerTag, readLabels, strip } from './doctoragent-rl-texts.js'
+import { goldTexts, rawReply, readAnswerTag, readLabels } from './doctoragent-rl-texts.js'
 
 /** Options of {@link deiMetric}. */
 export interface DeiOptions extends FormularyOptions {
@@ -45,15 +46,18 @@ function readEvaluatedTexts(content: string): readonly [diagnosis: string, recom
   return [diagnosis || strip(rest), advised === undefined ? '' : strip(textAfter(content, advised))]
 }
 
+/** Python's \d matches digits of any script. */
+const lastNumber = new RegExp(`(\\p{Nd}{1,3})(?:[${pythonBlank}]*/[${pythonBlank}]*5)?$`, 'u')
+
 /** Reads a judge's reply as the evaluation does: a number at its very end, else the first one up to 5 anywhere. */
 export function readSemanticParity(words: string): number {
   const answer = readAnswerTag(words)
   const place = answer === undefined ? strip(words) : `<answer>${answer}</answer>`
-  const last = /(\d{1,3})(?:\s*\/\s*5)?$/.exec(place)?.[1]
-  if (last !== undefined) return Math.min(5, Number(last))
+  const last = lastNumber.exec(place)?.[1]
+  if (last !== undefined) return Math.min(5, pythonNumber(last))
   // For Python's `\b`, a digit beside a letter of any script is not a number.
-  const numbers = words.match(/(?<![\p{L}\p{N}_])\d{1,3}(?![\p{L}\p{N}_])/gu) ?? []
-  return numbers.map(Number).find((number) => number <= 5) ?? 0
+  const numbers = words.match(/(?<![\p{L}\p{N}_])\p{Nd}{1,3}(?![\p{L}\p{N}_])/gu) ?? []
+  return numbers.map(pythonNumber).find((number) => number <= 5) ?? 0
 }
 
 /** ½·(mean ROUGE-L F1 + mean semantic score / 5), of the texts as the released inference records them. */

@@ -13,7 +13,8 @@ import { notApplicable, ok, type Part, type Score } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { wordStems } from '../../text/word-stems.js'
 import type { RewardArguments } from '../define.js'
-import { askJudge, type Judge } from '../judges/judge.js'
+import { askJudge } from '../judges/ask-judge.js'
+import type { Judge } from '../judges/judge.js'
 import { findInGold, goldIndex } from '../outcome/diagnosis-list.js'
 import { readMention } from '../outcome/disease-names.js'
 import { detectEvasion } from '../outcome/evasion.js'
@@ -78,16 +79,21 @@ export function recommendationPart(episode: Episode, truth: GraderView): Part {
 /** Credit of a judge's similarity of 0 to 5: 0 up to 2 ("key details or context differ"), then by thirds. */
 const credit = (similarity: number): number => Math.max(0, (similarity - 2) / 3)
 
-/** The diagnosis part by a judge, 0 to 1; a list, an evasive answer or an essay is 0 without asking. */
+/**
+ * The diagnosis part by a judge, 0 to 1. A list, an evasive answer or an essay is 0 without asking, a name of the primary
+ * diagnosis 1.
+ */
 export async function judgedDiagnosisPart(
   [episode, truth, context]: RewardArguments,
   judge: Judge,
 ): Promise<Part & { readonly status: 'ok' }> {
   const reference = goldTexts(truth, episode.language).diagnosis
   const answer = stripHiddenReasoning(diagnosisOf(episode)?.diagnosis ?? '')
-  const refused =
-    answer === '' || !readMention(answer) ? 'no diagnosis' : detectEvasion(answer, reference)
+  const mention = answer === '' ? undefined : readMention(answer)
+  const refused = mention ? detectEvasion(answer, reference) : 'no diagnosis'
   if (refused) return { status: 'ok', value: 0, evidence: refused }
+  if (mention && findInGold(truth.gold, mention)?.exact)
+    return { status: 'ok', value: 1, evidence: `alias table: ${answer.slice(0, 80)}` }
   const asked = { task: 'similarity', of: 'diagnosis', reference, answer } as const
   const similarity = await askJudge(judge, asked, context)
   const evidence = `${judge.judgeName}: ${similarity} of 5 for ${answer.slice(0, 80)}`

@@ -1,12 +1,7 @@
 /** Parity with DoctorAgent-RL's released episode loop: its turn-by-turn rewards, bugs included. */
 import type { Episode, EpisodeTurn } from '../../episode.js'
-import {
-  countSubstring,
-  rawReply,
-  readAnswerTag,
-  readLabels,
-  strip,
-} from './doctoragent-rl-texts.js'
+import { strip } from '../text/python-text.js'
+import { countSubstring, rawReply, readAnswerTag, readLabels } from './doctoragent-rl-texts.js'
 
 /** An exchange accepted so far; the released code keeps the doctor's words as it parsed them. */
 export interface LoopExchange {

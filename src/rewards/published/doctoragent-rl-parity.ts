@@ -7,8 +7,9 @@ import type { RewardArguments } from '../define.js'
 import type { Judge } from '../judges/judge.js'
 import { bagF1 } from '../text/bag-f1.js'
 import { characterLcs } from '../text/common-subsequence.js'
+import { pythonNumber, strip } from '../text/python-text.js'
 import { type LoopExchange, replayLoop } from './doctoragent-rl-loop.js'
-import { goldTexts, readAnswerTag, strip } from './doctoragent-rl-texts.js'
+import { goldTexts, readAnswerTag } from './doctoragent-rl-texts.js'
 
 /** A recorded question with its answer, which env.py matches questions against. */
 export interface RecordedQuestion {
@@ -104,7 +105,7 @@ function matcherReward(recorded: readonly RecordedQuestion[], matches: ParityOpt
   const visited = new Set<number>()
   return (question: string, turn: EpisodeTurn, history: LoopExchange[]): number => {
     const said = stripHeader(matches(question, recorded, turn))
-    const index = Number(/<answer>(-?\d+)<\/answer>/.exec(said)?.[1] ?? -1)
+    const index = pythonNumber(/<answer>(-?\p{Nd}+)<\/answer>/u.exec(said)?.[1] ?? '-1')
     const found = recorded[index]
     const last = history.at(-1)
     history.push({ doctor: question, patient: found?.answer ?? '' })

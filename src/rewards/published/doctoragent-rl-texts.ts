@@ -9,6 +9,7 @@ import { type GraderView, primaryDiagnosis, textInLanguage } from '../../case.js
 import type { EpisodeTurn } from '../../episode.js'
 import type { Action, Language } from '../../turn.js'
 import type { DiagnoseAction } from '../outcome/diagnosis-list.js'
+import { strip } from '../text/python-text.js'
 
 /** The gold texts of a case, in one language; the recommendation is empty where a case recommends nothing. */
 export function goldTexts({ gold }: GraderView, language: Language) {
@@ -59,20 +60,6 @@ export function rawReply({ text, action }: EpisodeTurn, { tagged }: { tagged: bo
   if (text !== undefined) return text
   const said = writeLabelled(action)
   return tagged && said !== '' && action.kind !== 'invalid' ? `<answer>${said}</answer>` : said
-}
-
-/** Whether Python's `str.strip` removes a character; JavaScript's `trim` lacks five of them and has U+FEFF. */
-const isSpace = (code: number): boolean =>
-  (code >= 0x1c && code <= 0x1f) ||
-  code === 0x85 ||
-  (code !== 0xfeff && String.fromCharCode(code).trim() === '')
-
-/** Strips whitespace like Python's `str.strip`. */
-export function strip(text: string): string {
-  let [start, end] = [0, text.length]
-  while (start < end && isSpace(text.charCodeAt(start))) start++
-  while (end > start && isSpace(text.charCodeAt(end - 1))) end--
-  return text.slice(start, end)
 }
 
 /** Counts the non-overlapping occurrences of `part`. */

@@ -5,6 +5,7 @@
 import { textInLanguage } from '../../case.js'
 import type { Episode } from '../../episode.js'
 import type { JudgedLine } from '../judges/judge.js'
+import { pythonBlank, pythonNumber, strip } from '../text/python-text.js'
 import { removeTag, writeAction } from './doctoragent-rl-texts.js'
 
 /** How an action is written as a reply, for a doctor who acts without text. GRPODx has no examinations. */
@@ -89,16 +90,20 @@ export const grpodxVersions: Readonly<Record<'readme' | 'techspec', GrpodxVersio
 /** Reads the first number of a reply, clipped to [0, 1]; undefined where there is none. */
 export function readFirstNumber(reply: string, number: RegExp): number | undefined {
   // Python's \d matches digits of any script; a judge may write full-width ones.
-  const value = Number(number.exec(reply)?.[0].normalize('NFKC') ?? Number.NaN)
+  const value = pythonNumber(number.exec(reply)?.[0] ?? 'none')
   return Number.isNaN(value) ? undefined : Math.min(1, Math.max(0, value))
 }
 
 /** The number pattern of the last commit. */
 export const headNumberPattern = /[0-9]*\.?[0-9]+/
 
+const headDiagnosis = new RegExp(`Final[${pythonBlank}]*diagnosis:[${pythonBlank}]*([^\\n]*)`, 'i')
+
 /** Reads the diagnosis as the last commit does: the rest of the line, or of the next; undefined without its label. */
-export const readHeadDiagnosis = (reply: string): string | undefined =>
-  /Final\s*diagnosis:\s*([^\n]*)/i.exec(reply)?.[1]?.trim()
+export function readHeadDiagnosis(reply: string): string | undefined {
+  const named = headDiagnosis.exec(reply)?.[1]
+  return named === undefined ? undefined : strip(named)
+}
 
 /** The last commit's rule without a judge: 1 for the same name, .8 where one name contains the other, else .2. */
 export function scoreByHeadRule(guess: string, disease: string): number {

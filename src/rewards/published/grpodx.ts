@@ -4,7 +4,8 @@ import type { Episode } from '../../episode.js'
 import { ok, type Part, type Reward } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { defineReward, type RewardArguments, unitReward } from '../define.js'
-import { askJudge, type GradedAspect, type Judge, type JudgedLine } from '../judges/judge.js'
+import { askJudge } from '../judges/ask-judge.js'
+import type { GradedAspect, Judge, JudgedLine } from '../judges/judge.js'
 import { judgeDiagnosis } from '../judges/judge-diagnosis.js'
 import { type RuleJudgeOptions, ruleJudge } from '../judges/rule-judge.js'
 import {
@@ -55,7 +56,7 @@ interface GrpodxFormula {
  * that talking to the judge pays nothing, nor to grade questions where there were none.
  */
 function makeFixed({ name, grade, part, base }: GrpodxFormula, options: GrpodxOptions): Reward {
-  const { judge = ruleJudge(options) } = options
+  const { judge = ruleJudge(options), formulary = [] } = options
   const graded = async (
     diagnosis: string,
     [episode, truth, context]: RewardArguments,
@@ -73,7 +74,9 @@ function makeFixed({ name, grade, part, base }: GrpodxFormula, options: GrpodxOp
   }
   const reward = unitReward(name, 'GRPODx (Legionof7/GRPOdx), fixed', async (...given) => {
     const [episode, truth, context] = given
-    const { diagnosis, right, evidence } = await judgeDiagnosis(episode, truth, judge, context)
+    const { diagnosis, right, evidence } = await judgeDiagnosis(episode, truth, judge, context, {
+      formulary,
+    })
     const worth =
       right && diagnosis !== undefined
         ? await graded(diagnosis, given)

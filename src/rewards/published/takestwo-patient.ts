@@ -8,8 +8,11 @@ import { Fault } from '../../error.js'
 import { notApplicable, ok, type Reward, type Score } from '../../reward.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { defineReward, type RewardArguments } from '../define.js'
-import { askJudge, type ConductCounts, type Judge, type JudgedLine } from '../judges/judge.js'
-import { type ConductRates, judgedDialogue, readRatesParity, roundLikePython } from './takestwo.js'
+import { askJudge, askUntilRead } from '../judges/ask-judge.js'
+import type { ConductCounts, Judge, JudgedLine } from '../judges/judge.js'
+import { roundLikePython } from '../text/python-text.js'
+import { goldTexts } from './doctoragent-rl-texts.js'
+import { type ConductRates, judgedDialogue, readRatesObject, readRatesParity } from './takestwo.js'
 
 /** Options of {@link takestwoPatient}. */
 export interface TakesTwoPatientOptions {
@@ -77,6 +80,15 @@ const ratesScore = (total: number, rates: ConductRates, evidence: string): Score
   },
 })
 
+/** How often the release asks its judge for a reply that it can read, at most; then it raises. */
+const releasedAsks = 5
+
+/** What the published prompt shows to the judge, but for the dialogue. */
+const shown = (episode: Episode, truth: GraderView) => ({
+  profile: renderProfile(truth, episode),
+  ...goldTexts(truth, episode.language),
+})
+
 /** Bound on the absolute value of a sum of rates; beyond it the reply counts as unreadable. */
 const maxTotal = 100
 
@@ -88,14 +100,14 @@ async function scoreParity(
   // As published: a dialogue without an answer makes no sample of the patient.
   if (!dialogue.some(({ role }) => role === 'patient'))
     return { total: null, parts: { conduct: notApplicable } }
+  const request = { task: 'patient-conduct', ...shown(episode, truth), dialogue } as const
+  const read = (reply: string) => (readRatesObject(reply) ? reply : undefined)
   const words = judge
-    ? await judge(
-        { task: 'patient-conduct', profile: renderProfile(truth, episode), dialogue },
-        context,
-      )
+    ? (await askUntilRead(judge, request, { asks: releasedAsks, read, context })).reply
     : JSON.stringify(countFaultsByFacts(episode, truth))
   const rates = readRatesParity(words)
-  const total = roundLikePython(rates.information + rates.completeness + rates.conflict)
+  // The order of the release's weights: sums of decimals differ by their order.
+  const total = roundLikePython(rates.completeness + rates.conflict + rates.information)
   if (!(Math.abs(total) <= maxTotal))
     throw new Fault('model-unreadable', `expected rates, got \`${words.slice(0, 200)}\``)
   return ratesScore(total, rates, judge?.judgeName ?? 'rule')
@@ -107,9 +119,10 @@ async function scoreFixed(
 ): Promise<Score> {
   if (!hasSpoken(episode))
     return { total: 0, parts: { conduct: ok(0, 'the patient was never asked') } }
-  const request = { profile: renderProfile(truth, episode), dialogue: visibleLines(episode) }
+  const dialogue = visibleLines(episode)
+  const request = { task: 'patient-conduct', ...shown(episode, truth), dialogue } as const
   const { extra, missing, opposite } = judge
-    ? await askJudge(judge, { task: 'patient-conduct', ...request }, context)
+    ? await askJudge(judge, request, context, { asks: releasedAsks })
     : countFaultsByFacts(episode, truth)
   const rate = (faults: number): number => Math.max(0, 1 - 0.2 * faults)
   const rates = { information: rate(extra), completeness: rate(missing), conflict: rate(opposite) }

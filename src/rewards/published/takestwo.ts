@@ -7,6 +7,7 @@ import { defineReward, unitReward } from '../define.js'
 import type { JudgedLine } from '../judges/judge.js'
 import type { Formulary } from '../outcome/formulary.js'
 import { bagF1 } from '../text/bag-f1.js'
+import { strip } from '../text/python-text.js'
 import {
   combineParts,
   conductPart,
@@ -21,7 +22,6 @@ import {
   rawReply,
   readLabels,
   removeTag,
-  strip,
 } from './doctoragent-rl-texts.js'
 
 /** A message of the published dialogue; the doctor is the assistant, every outcome is the user's message. */
@@ -101,10 +101,10 @@ const keys = {
 const unreadable = (words: string): Fault =>
   new Fault('model-unreadable', `the released reward raises at \`${words.slice(0, 200)}\``)
 
-/** Parses a judge's reply as a JSON object. @throws Fault where the released code raises */
-function readObject(words: string): Readonly<Record<string, unknown>> {
+/** A judge's reply as a JSON object; undefined where the released code asks again. */
+export function readRatesObject(words: string): Readonly<Record<string, unknown>> | undefined {
   const [first = '', second, ...more] = words.split('</think>')
-  if (more.length > 0) throw unreadable(words)
+  if (more.length > 0) return undefined
   const text = strip(second ?? first).replace(/```json\n|\n```/gi, '')
   try {
     const given: unknown = JSON.parse(text)
@@ -112,9 +112,9 @@ function readObject(words: string): Readonly<Record<string, unknown>> {
     if (typeof given === 'object' && given !== null && !Array.isArray(given))
       return given as Readonly<Record<string, unknown>>
   } catch {
-    // Thrown below, as for a value that is not an object.
+    // As for a value that is not an object.
   }
-  throw unreadable(words)
+  return undefined
 }
 
 /**
@@ -123,7 +123,8 @@ function readObject(words: string): Readonly<Record<string, unknown>> {
  * @throws Fault `model-unreadable` where the released code raises
  */
 export function readRatesParity(words: string): ConductRates {
-  const given = readObject(words)
+  const given = readRatesObject(words)
+  if (given === undefined) throw unreadable(words)
   const number = (key: string): number => {
     const value = given[key] ?? (key in given ? undefined : 0)
     if (typeof value !== 'number' && typeof value !== 'boolean') throw unreadable(words)
@@ -142,14 +143,6 @@ export function readRatesParity(words: string): ConductRates {
     // The prompt's own formula has no floor here.
     conflict: Math.min(1, 1 - 0.2 * number('opposite')),
   }
-}
-
-/** Rounds like Python's `round(value, 3)`: exact halves, which are odd sixteenths, go to the even side. */
-export function roundLikePython(value: number): number {
-  const sixteenths = value * 16
-  if (!Number.isInteger(sixteenths) || sixteenths % 2 === 0) return Number(value.toFixed(3))
-  const below = Math.floor(value * 1000)
-  return (below % 2 === 0 ? below : below + 1) / 1000
 }
 
 /** Options of {@link takestwoDoctor}. */

@@ -2,6 +2,7 @@
 import { type Document, isMap, isScalar } from 'yaml'
 import { z } from 'zod'
 import { cassetteModes } from '../../chats/cassette.js'
+import { type PublishedPrompts, publishedPrompts } from '../../rewards/judges/published-prompts.js'
 import { Count } from '../recipe-training.js'
 
 const isUrl = (text: string): boolean =>
@@ -43,6 +44,19 @@ const Model = z.strictObject({
   requestsPerMinute: z.number().positive().optional(),
 })
 
+// The keys of the table are the names.
+const promptNames = ['own', ...Object.keys(publishedPrompts)] as ('own' | PublishedPrompts)[]
+
+/** Schema of the judge's model. */
+const JudgeModel = Model.extend({
+  /** Our own prompts, or a published system's; by default those of the reward's system where it is as released. */
+  prompts: z.enum(promptNames).optional(),
+  /** Votes on each question; they differ at a temperature above 0. */
+  votes: Count.max(99).optional(),
+  /** Whether each vote is cast in both orders of what is compared. */
+  swap: z.boolean().optional(),
+})
+
 const Price = z.strictObject({ input: z.number().min(0), output: z.number().min(0) })
 
 /** Schema of `models`. */
@@ -51,7 +65,7 @@ export const Models = z.strictObject({
   /** Naming one makes `chat` the patient, where the recipe names no other. */
   patient: Model.optional(),
   examiner: Model.optional(),
-  judge: Model.optional(),
+  judge: JudgeModel.optional(),
   /** Prices per million tokens, by model. */
   prices: z.record(z.string(), Price).optional(),
   /** Most that one sitting of the run may spend. */
@@ -68,6 +82,9 @@ export const Models = z.strictObject({
 export type RecipeModels = z.infer<typeof Models>
 /** Model of a role in a recipe. */
 export type RoleModelSettings = z.infer<typeof Model>
+
+/** Model of the judge in a recipe. */
+export type JudgeModelSettings = z.infer<typeof JudgeModel>
 
 /** Roles whose model a recipe can name. */
 export const modelRoles = ['doctor', 'patient', 'examiner', 'judge'] as const

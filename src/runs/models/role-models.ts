@@ -16,7 +16,10 @@ import type { Patient } from '../../patient.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { chatJudge } from '../../rewards/judges/chat-judge.js'
 import type { Judge } from '../../rewards/judges/judge.js'
+import { jury } from '../../rewards/judges/jury.js'
+import { judgePromptsOf } from '../../rewards/judges/published-prompts.js'
 import {
+  type JudgeModelSettings,
   type ModelRole,
   modelRoles,
   type RecipeModels,
@@ -39,6 +42,14 @@ export interface RoleModels extends Disposable {
   readonly notes: () => readonly string[]
 }
 
+/** Options of {@link openRoleModels}. */
+export interface OpenModelsOptions {
+  /** Requests at once at a server, where the recipe does not say. */
+  readonly concurrency?: number | undefined
+  /** The recipe's reward, which decides the judge's prompts where the recipe does not. @default 'default' */
+  readonly reward?: string
+}
+
 /** Settings of a role's calls that change what its model draws. */
 const samplingOf = ({ temperature, topP, maxTokens, stop, body, json }: RoleModelSettings) =>
   withoutUndefined({ temperature, topP, maxTokens, stop, body, json })
@@ -56,7 +67,7 @@ function keyOf(role: string, { apiKeyEnv }: RoleModelSettings): string | undefin
 /** The model itself, or, where a strict cassette answers everything, none. */
 function openRole(
   role: ModelRole,
-  { baseUrl, ...settings }: RoleModelSettings,
+  { baseUrl, prompts: _, votes: __, swap: ___, ...settings }: JudgeModelSettings,
   concurrency: number | undefined,
   store: ReplyStore | undefined,
   strict: boolean,
@@ -71,15 +82,25 @@ function openRole(
   return store ? shareReplies(chat, by, store) : chat
 }
 
+/** The judge of a model; with the prompts of the reward's system where it is as released. */
+function judgeOf(
+  chat: Chat,
+  { model: name, prompts, votes = 1, swap = false, temperature }: JudgeModelSettings,
+  reward: string,
+): Judge {
+  const heat = temperature === undefined ? {} : { temperature }
+  const judge = chatJudge({ chat, name, prompts: prompts ?? judgePromptsOf(reward), ...heat })
+  return votes > 1 || swap ? jury(judge, { votes, swap }) : judge
+}
+
 /**
  * Opens the models that a recipe names.
- * @param concurrency requests at once at a server, where the recipe does not say
  * @throws Fault `bad-input` for a missing key, a wrong base URL, a cassette that cannot be read, and a model without a
  *   price beside a budget of money
  */
 export function openRoleModels(
   { prices, budget, cassette: recorded, ...roles }: RecipeModels = {},
-  concurrency?: number,
+  { concurrency, reward = 'default' }: OpenModelsOptions = {},
 ): RoleModels {
   const strict = recorded?.mode === 'strict'
   const secrets = modelRoles.flatMap((role) => {
@@ -105,7 +126,7 @@ export function openRoleModels(
     ledger,
     chats,
     ...(patient ? { patient: chatPatient({ chat: patient, knowledge: loadKnowledge() }) } : {}),
-    ...(judge ? { judge: chatJudge({ chat: judge, name: roles.judge?.model ?? '' }) } : {}),
+    ...(judge && roles.judge ? { judge: judgeOf(judge, roles.judge, reward) } : {}),
     notes: () =>
       [...memories].flatMap(([role, { forgotten }]) =>
         forgotten === 0

@@ -22,7 +22,10 @@ export interface TrainingModels extends AsyncDisposable {
 export async function openTrainingModels(recipe: Recipe, out: string): Promise<TrainingModels> {
   // The doctor is the policy that is trained.
   const { doctor: _, ...models } = recipe.models ?? {}
-  const opened = openRoleModels(models, recipe.training.concurrency)
+  const opened = openRoleModels(models, {
+    concurrency: recipe.training.concurrency,
+    reward: recipe.reward,
+  })
   const { patient, judge, chats, ledger } = opened
   const before = await readUsage(out)
   return {

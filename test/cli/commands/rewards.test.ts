@@ -339,3 +339,123 @@ test('episodes of an older schema are refused with file, line, both schemas and 
   )
   expect(stderr).toContain('bedside evaluate')
 })
+
+describe('rewards score of chats', () => {
+  const chat = (...contents: readonly string[]) =>
+    contents.map((content, n) => ({ role: n % 2 === 0 ? 'assistant' : 'user', content }))
+  const rows = [
+    { messages: chat('Any fever?', 'Yes.', 'Diagnosis: Influenza'), diagnosis: 'Influenza' },
+    { messages: chat('Any fever?', 'Yes.', 'Final diagnosis: gout'), diagnosis: 'Influenza' },
+    {
+      messages: chat('发烧吗？', '是的。', '诊断：痛风'),
+      diagnosis: '痛风',
+      recommendation: '休息。',
+    },
+  ]
+  const chats = async (name: string, given: readonly unknown[] = rows) => {
+    const path = join(folder, name)
+    await mkdir(join(path, '..'), { recursive: true })
+    await writeFile(
+      path,
+      given.map((row) => (typeof row === 'string' ? row : JSON.stringify(row))).join('\n'),
+    )
+    return path
+  }
+  const by = ['--reward', 'diagnosis-accuracy'] as const
+
+  test('scores a file of chats by what was concluded', async () => {
+    const path = await chats('chats.jsonl')
+    expect(await reportOf(path, ...by)).toMatchObject({
+      episodes: 3,
+      reward: { mean: 2 / 3 },
+      unavailable: 0,
+    })
+  })
+
+  test('and says of a reward of unknown facts that it is unavailable', async () => {
+    const path = await chats('chats.jsonl')
+    const both = ['--reward', 'diagnosis-accuracy', '--reward', 'cost']
+    const { code, stdout, stderr } = await bedside([...score(path, ...both), '--json'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('logged without')
+    expect(JSON.parse(stdout).rewards).toMatchObject({
+      'diagnosis-accuracy': { unavailable: 0 },
+      cost: { reward: { mean: null }, unavailable: 3 },
+    })
+  })
+
+  test('reads several paths and the folders in folders, chats beside saved episodes', async () => {
+    const deep = await chats('tree/a/b/chats.jsonl')
+    await copyFile(episodes, join(folder, 'tree', 'a', 'saved.jsonl'))
+    await chats('tree/.hidden/chats.jsonl', ['not read'])
+    expect(await reportOf(join(folder, 'tree'), ...by)).toMatchObject({ episodes: 3 + 8 })
+    expect(await reportOf(deep, run, ...by)).toMatchObject({ episodes: 3 + 8 })
+    // A run directory in a folder: its episodes, and not its other files.
+    const parent = join(folder, 'runs-of-mine')
+    await mkdir(join(parent, 'one'), { recursive: true })
+    for (const name of ['episodes.jsonl', 'evaluation.yaml'])
+      await copyFile(join(run, name), join(parent, 'one', name))
+    await writeFile(join(parent, 'one', 'metrics.jsonl'), '{"step":1}\n')
+    expect(await reportOf(parent, ...by)).toMatchObject({ episodes: 8 })
+  })
+
+  test('takes the case by its id: generated, or from --cases', async () => {
+    const messages = chat('Diagnosis: gout')
+    const generated = await chats('by-id.jsonl', [{ messages, caseId: 'easy-heldout-0-7' }])
+    expect(await reportOf(generated, ...by)).toMatchObject({ episodes: 1, unavailable: 0 })
+    const cases = join(folder, 'cases-of-chats.jsonl')
+    await bedside(['cases', 'generate', '--cases', '2', '--out', cases])
+    const [first = ''] = (await readFile(cases, 'utf8')).split('\n')
+    const known = JSON.parse(first)
+    const named = await chats('by-file.jsonl', [
+      { messages: chat(`Diagnosis: ${known.gold.dx[0].name.en}`), caseId: known.id },
+      { messages: chat(`Diagnosis: ${known.gold.dx[0].name.en}`), case: known },
+    ])
+    expect(await reportOf(named, '--cases', cases, ...by)).toMatchObject({
+      episodes: 2,
+      reward: { mean: 1 },
+    })
+  })
+
+  test('writes them as saved episodes, which score the same', async () => {
+    const path = await chats('chats.jsonl')
+    const out = join(folder, 'chats-scored.jsonl')
+    const first = await reportOf(path, ...by, '--out', out)
+    expect(await reportOf(out, ...by)).toEqual(first)
+    // What was not known then is not known now.
+    expect((await bedside(score(out, '--reward', 'cost'))).code).toBe(1)
+  })
+
+  test.each<[string, unknown, RegExp]>([
+    ['no truth', { messages: chat('a?') }, /:2: expected one of truth, case, caseId and diagnosis/],
+    ['two', { ...rows[0], caseId: 'x' }, /got caseId, diagnosis/],
+    [
+      'an unknown role',
+      { messages: [{ role: 'nurse', content: 'x' }], diagnosis: 'x' },
+      /:2: messages\.0\.role: /,
+    ],
+    ['no content', { messages: [{ role: 'user' }], diagnosis: 'x' }, /:2: messages\.0\.content: /],
+    [
+      'a picture',
+      { messages: [{ role: 'user', content: [{ type: 'image_url' }] }], diagnosis: 'x' },
+      /:2: messages\.0\.content/,
+    ],
+    ['nobody', { messages: [], diagnosis: 'x' }, /:2: messages: /],
+    [
+      'no doctor',
+      { messages: [{ role: 'user', content: 'x' }], diagnosis: 'x' },
+      /:2: messages: expected one of the assistant/,
+    ],
+    ['an unknown case', { messages: chat('a?'), caseId: 'none' }, /:2: caseId: .*got `none`/],
+    ['a broken case', { messages: chat('a?'), case: { id: 'x' } }, /:2: case\./],
+    ['a broken truth', { messages: chat('a?'), truth: { view: 'doctor' } }, /:2: truth: /],
+    ['no JSON', '{"messages": [', /:2: /],
+    ['another row', { step: 1 }, /:2: expected schema/],
+  ])('%s is bad input', async (_, row, message) => {
+    const path = await chats('broken.jsonl', [rows[0], row])
+    const { code, stderr } = await bedside(score(path, ...by))
+    expect(stderr).toMatch(message)
+    expect(code).toBe(2)
+    expect(stderr).toContain(`${path}:2`)
+  })
+})

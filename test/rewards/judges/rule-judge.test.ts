@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { loadKnowledge } from '../../../src/knowledge/load.js'
+import { askJudge } from '../../../src/rewards/judges/ask-judge.js'
 import type { JudgedLine, JudgeRequest } from '../../../src/rewards/judges/judge.js'
-import { askJudge } from '../../../src/rewards/judges/judge.js'
 import { countMatches, ruleJudge } from '../../../src/rewards/judges/rule-judge.js'
 import type { Formulary } from '../../../src/rewards/outcome/formulary.js'
 import { formularyOf } from '../../../src/rewards/outcome/formulary.js'

@@ -185,6 +185,36 @@ describe('each bug of the release (spec §1.10): parity has it, fixed has not', 
     }
   })
 
+  test('a count without a number is asked for ten times; then it is 0 as released, and unavailable', async () => {
+    const turns = [order('cbc'), diagnose('A winter illness')]
+    const on = truthOf({ gold: { exams: { required: ['cbc'] } } })
+    const mute = counting('maybe', 'none')
+    const [released, fixed] = await both(turns, { judge: mute }, on)
+    expect(released.parts).toMatchObject({ exams: { status: 'ok', value: 0 } })
+    const counts = mute.asked.filter(({ task }) => task === 'count-matched')
+    expect(counts).toHaveLength(20)
+    expect(fixed.total).toBeNull()
+    // Of the released form's verdict any words are read; the fixed form asks for readable ones.
+    expect(mute.asked.filter(({ task }) => task === 'same-diagnosis')).toHaveLength(1 + 10)
+  })
+
+  test('another disease of the formulary is wrong without asking', async () => {
+    const judge = counting('Correct', '1')
+    const formulary = [
+      { id: 'influenza', names: ['Influenza'], codes: [] },
+      { id: 'gout', names: ['Gout', 'podagra'], codes: [] },
+    ]
+    const episode = episodeOf([diagnose('Podagra')])
+    const known = await diagagent({ judge, formulary })(episode, truthOf())
+    expect(known.parts.diagnosis).toEqual({
+      ...{ status: 'ok', value: 0, evidence: 'alias table: Podagra' },
+    })
+    expect(judge.asked).toEqual([])
+    // A formulary without the right disease decides nothing.
+    await diagagent({ judge, formulary: formulary.slice(1) })(episode, truthOf())
+    expect(judge.asked).toHaveLength(1)
+  })
+
   test('8: an order is read in the second line, without its dots', async () => {
     const keys = ['25-OH vitamin D 1.25 (St. Jude)']
     const ordered = { ...order(...keys), text: `x\nperformed: ${keys[0]}.\ny` }
@@ -194,6 +224,7 @@ describe('each bug of the release (spec §1.10): parity has it, fixed has not', 
     const [, fixed] = await both([ordered, diagnose('Influenza')], { judge }, on)
     expect(judge.asked).toContainEqual({
       ...{ task: 'count-matched', items: ['25-OH vitamin D 125 (St Jude)'], list: keys },
+      itemsAre: 'ordered',
     })
     expect(fixed.total).toBe(1)
     const late = await both(

@@ -131,7 +131,8 @@ describe('fixed', () => {
 
   test('refuses a probability that is none', async () => {
     const reward = doctorAgentNotebook({ verifier: async () => 1.5 })
-    await expect(reward(replying(tagged(right)), truth)).rejects.toThrow(/a probability, got 1.5/)
+    const unlisted = replying(tagged('Lack of ascorbic acid'))
+    await expect(reward(unlisted, truth)).rejects.toThrow(/a probability, got 1.5/)
   })
 })
 

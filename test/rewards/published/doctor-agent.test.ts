@@ -28,6 +28,8 @@ async function paid(
 }
 
 const right = 'Vitamin C deficiency'
+/** Right as well, by no name of the reference: a verifier has to say so. */
+const reworded = 'Lack of ascorbic acid'
 const wrong = 'Vitamin D deficiency'
 const backwards = (answer: string) => `## Final Response\n\n${answer}\n\n## Thinking\n\nx`
 const alone = (answer: string) => `## Final Response\n\n${answer}`
@@ -118,12 +120,24 @@ describe('parity pays what the released code pays', () => {
       told.push(given.slice(0, 3).map(String))
       return 1
     }
-    await paid('ppo', formatHuatuoReply('x', ` ${right}\n`), { parity: true, verifier })
-    await paid('ppo', formatHuatuoReply('x', ` ${right}\n`), { verifier })
+    await paid('ppo', formatHuatuoReply('x', ` ${reworded}\n`), { parity: true, verifier })
+    await paid('ppo', formatHuatuoReply('x', ` ${reworded}\n`), { verifier })
     expect(told).toEqual([
-      ['', right, right],
-      [question, right, right],
+      ['', right, reworded],
+      [question, right, reworded],
     ])
+  })
+
+  test('asks the verifier about the reference itself, which the fixed form knows', async () => {
+    const asked: string[] = []
+    const verifier: Verifier = async (_, __, answer) => {
+      asked.push(answer)
+      return 0
+    }
+    const text = formatHuatuoReply('x', right)
+    expect(await paid('ppo', text, { parity: true, verifier })).toBe(0.1)
+    expect(await paid('ppo', text, { verifier })).toBe(1)
+    expect(asked).toEqual([right])
   })
 })
 
@@ -155,15 +169,15 @@ describe('fixed', () => {
   test('records the probability beside its threshold', async () => {
     const verifier = async () => 0.45
     const { parts } = await doctorAgentGrpo({ verifier })(
-      replying(formatHuatuoReply('x', right)),
+      replying(formatHuatuoReply('x', reworded)),
       truth,
     )
     expect(parts).toMatchObject({
       format: { value: 1 },
-      accuracy: { value: 0, evidence: `p 0.450 ≤ 0.5: ${right}` },
+      accuracy: { value: 0, evidence: `p 0.450 ≤ 0.5: ${reworded}` },
     })
     const lower = doctorAgentGrpo({ verifier, threshold: 0.4 })
-    expect((await lower(replying(formatHuatuoReply('x', right)), truth)).total).toBe(1)
+    expect((await lower(replying(formatHuatuoReply('x', reworded)), truth)).total).toBe(1)
   })
 
   test('reads a doctor who acts without writing as one of the bare form', async () => {
@@ -176,7 +190,7 @@ describe('fixed', () => {
   test('refuses a threshold or a probability that is none', async () => {
     expect(() => doctorAgentPpo({ threshold: 1 })).toThrow(RangeError)
     const verifier = async () => Number.NaN
-    await expect(paid('ppo', formatHuatuoReply('x', right), { verifier })).rejects.toThrow(
+    await expect(paid('ppo', formatHuatuoReply('x', reworded), { verifier })).rejects.toThrow(
       /a probability, got NaN/,
     )
   })
@@ -202,7 +216,8 @@ describe('each bug of the release (spec §3.8): parity has it, fixed has not', (
   })
 
   test('3: a probability of less than a half is enough, and so is a list', async () => {
-    expect(await either('ppo', formatHuatuoReply('x', right), async () => 0.45)).toEqual([1, 0])
+    const unsure = async () => 0.45
+    expect(await either('ppo', formatHuatuoReply('x', reworded), unsure)).toEqual([1, 0])
     const list = formatHuatuoReply('x', `${wrong}, ${right} or flu`)
     expect(await either('ppo', list, gullible)).toEqual([1, 0])
   })

@@ -134,8 +134,10 @@ describe('each fault, as released and fixed', () => {
     const clear = (options: object) => deiMetric({ judge: judgeOf('5'), ...options })
     const value = async (reward: Reward) => (await reward(good, flu)).total ?? Number.NaN
     expect(await value(dei({ parity: true }))).toBeLessThan(await value(clear({ parity: true })))
-    // Not exactly a number: asked again, and then unavailable.
-    expect((await dei({})(good, flu)).total).toBeNull()
+    // The tag's content, and no other number.
+    expect(await value(dei({}))).toBe(await value(clear({})))
+    const prose = deiMetric({ judge: judgeOf('1. Same organ. 2. Same cause. So: 5') })
+    expect((await prose(good, flu)).total).toBeNull()
     const hidden = judgeOf('<think>1. Same organ.</think>5')
     expect(await value(deiMetric({ judge: hidden }))).toBe(await value(clear({})))
   })

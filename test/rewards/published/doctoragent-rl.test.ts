@@ -33,6 +33,9 @@ import {
 } from '../../fixtures/reward-episodes.js'
 import { staysWithinBounds } from '../arbitrary.js'
 
+/** A diagnosis that no table lists. */
+const unlisted = episodeOf([asking('fever'), asking('chills'), concluding('Winter catarrh')])
+
 describe('fixed', () => {
   test.each(['match', 'patient', 'judge'] as const)(
     '%s pays the good consultation',
@@ -98,16 +101,22 @@ describe('fixed', () => {
   test.each([
     ['2', 0],
     ['3', 1 / 3],
+    ['４/5', 2 / 3],
     ['5', 1],
   ])('a judge of %s', async (words, value) => {
-    const { parts } = await doctoragentJudge({ judge: judgeOf(words) })(good, flu)
+    const { parts } = await doctoragentJudge({ judge: judgeOf(words) })(unlisted, flu)
     expect(parts.diagnosis).toMatchObject({ value: expect.closeTo(value, 9) })
   })
 
-  test.each(['6', 'four', '4/5', '-1', '', '3.5', '1 or 5'])(
+  test('a name of the gold standard needs no judge', async () => {
+    const { parts } = await doctoragentJudge({ judge: judgeOf('0', '5') })(good, flu)
+    expect(parts.diagnosis).toMatchObject({ value: 1, evidence: 'alias table: Influenza' })
+  })
+
+  test.each(['6', 'four', '4/10', '-1', '', '3.5', '1 or 5'])(
     'a judge that says `%s`',
     async (words) => {
-      const { total, parts } = await doctoragentJudge({ judge: judgeOf(words) })(good, flu)
+      const { total, parts } = await doctoragentJudge({ judge: judgeOf(words) })(unlisted, flu)
       expect(total).toBeNull()
       expect(Object.values(parts)).toMatchObject([{ status: 'unavailable' }])
     },

@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest'
 import type { Episode, EpisodeTurn } from '../../../src/episode.js'
 import { Fault } from '../../../src/error.js'
 import type { Judge } from '../../../src/rewards/judges/judge.js'
-import { roundLikePython, takestwoDoctor } from '../../../src/rewards/published/takestwo.js'
+import { takestwoDoctor } from '../../../src/rewards/published/takestwo.js'
 import { takestwoPatient } from '../../../src/rewards/published/takestwo-patient.js'
+import { roundLikePython } from '../../../src/rewards/text/python-text.js'
 import { rewardChecks } from '../../../src/testing/reward.js'
 import {
   asking,
@@ -155,12 +156,43 @@ describe('the patient, by the facts', () => {
     expect(seen).toEqual({
       task: 'patient-conduct',
       profile: 'I cough.\nfever: present\nchills: present\nheadache: present\naches: present',
+      diagnosis: 'Influenza',
+      recommendation: flu.gold.recommendation?.en,
       dialogue: [
         { role: 'doctor', text: 'Fever?' },
         { role: 'patient', text: 'Yes.' },
         { role: 'examiner', text: 'Done.' },
       ],
     })
+  })
+
+  test.each([
+    [4, 3],
+    [5, null],
+  ])('released: %i unreadable replies, asked for five times', async (unreadable, total) => {
+    let asks = 0
+    const rates =
+      '{"information_control_rate":1,"response_completeness_rate":1,"factual_conflict_rate":1}'
+    const judge: Judge = Object.assign(
+      async () => (asks++ < unreadable ? 'It went well.' : rates),
+      { judgeName: 'test' },
+    )
+    const score = await takestwoPatient({ parity: true, judge })(good, flu)
+    expect([score.total, asks]).toEqual([total, 5])
+    asks = 0
+    const fixed = await takestwoPatient({ judge })(good, flu)
+    expect([fixed.total, asks]).toEqual([total && 1, 5])
+  })
+
+  test('are summed in the order of the release, completeness first', async () => {
+    const rates = {
+      information_control_rate: 0.5385,
+      response_completeness_rate: 0.6235,
+      factual_conflict_rate: 0.6125,
+    }
+    const judge: Judge = Object.assign(async () => JSON.stringify(rates), { judgeName: 'test' })
+    // In the order of the names Python gives 1.774.
+    expect((await takestwoPatient({ parity: true, judge })(good, flu)).total).toBe(1.775)
   })
 
   test.each(['1e9', '-1e9'])('a rate of %s is none', async (rate) => {
