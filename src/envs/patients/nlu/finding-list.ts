@@ -1,9 +1,9 @@
 /** Several findings in one sentence: "a cough, phlegm or a fever?", "Are your eyes red, sore or sticky?". */
 import { findPhrases, normaliseText, type TextClause } from '../../../text/phrase-search.js'
 import { isGeneric } from './attributes.js'
+import { findInterrupted } from './chinese/infixes.js'
 import type { FindingMatch, PhrasedSentence, SentenceContext } from './finding-match.js'
 import { chooseFinding, guessFinding, isFindingMatch, languageByScript } from './finding-match.js'
-import { findInterrupted } from './infixes.js'
 
 /** Added to the thresholds for a member of a list by itself, and for one with the head of the first member. */
 const penalty = { alone: 0.8, headed: 0.6 } as const

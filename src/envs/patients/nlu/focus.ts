@@ -126,13 +126,6 @@ function symptomOf(knowledge: Knowledge, id: string): string | undefined {
   return undefined
 }
 
-/** The complaint that a finding belongs to: its topmost ancestor, where that is a symptom. */
-export function complaintOf(knowledge: Knowledge, id: string): string | undefined {
-  const root = findAncestors(knowledge, id).at(-1) ?? id
-  const definition = knowledge.finding.get(root)
-  return definition?.kind === 'symptom' && definition.attribute === undefined ? root : undefined
-}
-
 /** Whether a finding was told as something the patient has. */
 export const isKnown = ({ state }: RevealedFinding): boolean =>
   state !== 'absent' && state !== 'unknown'

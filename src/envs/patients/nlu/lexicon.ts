@@ -6,11 +6,11 @@ import { inRanges, type SlicedWork, type SlowValue, slowValue } from '../../../p
 import { foldHan, growPhraseTree, type PhraseTree } from '../../../text/phrase-search.js'
 import type { Language } from '../../../turn.js'
 import { family } from './acts.js'
+import { makeHomophoneCorrector } from './chinese/homophones.js'
+import { makeSpellingCorrector } from './english/spelling.js'
 import { findAncestors } from './focus.js'
-import { makeHomophoneCorrector } from './homophones.js'
 import { labelledPhrases, normalText } from './labelled-phrases.js'
 import { buildSimilarityIndex, type Phrases, type SimilarityMatch } from './similarity.js'
-import { makeSpellingCorrector } from './spelling.js'
 import { readUpdates, scriptOf, updatesFile } from './updates-file.js'
 
 /** The meaning of a phrase; `jargon` is true for a technical term. */

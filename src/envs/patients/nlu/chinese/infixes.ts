@@ -1,5 +1,5 @@
 /** Chinese phrases with small words inside them: 胸不疼, 肚子还疼, 嗓子会不会疼 for 胸疼, 肚子疼, 嗓子疼. */
-import { findPhrases, type PhraseMatch, type PhraseTree } from '../../../text/phrase-search.js'
+import { findPhrases, type PhraseMatch, type PhraseTree } from '../../../../text/phrase-search.js'
 
 /** Words between a subject and what is said of it. */
 const infix =

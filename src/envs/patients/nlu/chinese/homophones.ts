@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { packageRoot } from '../../../platform/package-root.js'
-import { inRanges, type SlicedWork } from '../../../platform/slices.js'
-import { foldHan } from '../../../text/phrase-search.js'
+import { packageRoot } from '../../../../platform/package-root.js'
+import { inRanges, type SlicedWork } from '../../../../platform/slices.js'
+import { foldHan } from '../../../../text/phrase-search.js'
 
 const hanRuns = /\p{Script=Han}+/gu
 

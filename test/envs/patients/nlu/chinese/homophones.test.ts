@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { pinyin } from 'pinyin-pro'
 import { expect, test } from 'vitest'
-import { makeHomophoneCorrector } from '../../../../src/envs/patients/nlu/homophones.js'
-import { finish } from '../../../../src/platform/slices.js'
+import { makeHomophoneCorrector } from '../../../../../src/envs/patients/nlu/chinese/homophones.js'
+import { finish } from '../../../../../src/platform/slices.js'
 
 // In normal form, and often enough to be no chance.
 const known = ['头疼', '腹泻', '胸闷', '恶心呕吐', '心慌', '体重'].flatMap((phrase) => [
@@ -34,7 +34,7 @@ test.each(['头痛', 'chest pain', '今天天气真好'])('%s has none', (text) 
 })
 
 test('the table of the syllables is that of pinyin-pro', () => {
-  const file = new URL('../../../../data/text/pinyin.json', import.meta.url)
+  const file = new URL('../../../../../data/text/pinyin.json', import.meta.url)
   const table: Record<string, string> = JSON.parse(readFileSync(file, 'utf8'))
   const read = Object.entries(table)
   expect(read.length).toBeGreaterThan(400)

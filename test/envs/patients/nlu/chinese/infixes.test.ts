@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { findInterrupted } from '../../../../src/envs/patients/nlu/infixes.js'
-import { phraseTree } from '../../../../src/text/phrase-search.js'
+import { findInterrupted } from '../../../../../src/envs/patients/nlu/chinese/infixes.js'
+import { phraseTree } from '../../../../../src/text/phrase-search.js'
 
 const tree = phraseTree([
   ['胸疼', 'chest'],
