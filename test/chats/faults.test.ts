@@ -205,10 +205,10 @@ describe('a failing server is outlasted', () => {
   test('only until the deadline of the call', async () => {
     const server = await chatServer(json({}, 429, { 'retry-after': '0.05' }))
     open.push(server.close)
-    const chat = openaiChat({ ...limits, model: 'm', baseURL: server.baseURL, deadlineMs: 400 })
+    const chat = openaiChat({ ...limits, model: 'm', baseURL: server.baseURL, deadlineMs: 1500 })
     const began = performance.now()
     await expect(chat(messages)).rejects.toMatchObject({ kind: 'rate-limited' })
-    expect(performance.now() - began).toBeLessThan(1500)
+    expect(performance.now() - began).toBeLessThan(6000)
     expect(server.requests.length).toBeGreaterThan(3)
   })
 })

@@ -120,6 +120,7 @@ function addAudit(rewards: Command, declare: Declare): void {
   addSeedFlags(addCaseFlags(audit, 'a case file, or how many held-out cases (default: 500)'))
 }
 
+/** Long because each option is declared with its help. */
 function addScore(rewards: Command, declare: Declare): void {
   declare(rewards, 'score', {
     says: 'Scores saved episodes, or logged dialogues, with other rewards, in one pass; nothing is played, and no model is called but a judge that is named.',

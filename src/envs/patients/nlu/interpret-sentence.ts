@@ -283,50 +283,58 @@ function unboundAttribute(
   return asked.includes(attribute) ? attribute : bare ? asked[0] : undefined
 }
 
+/** Added to the thresholds of a guess for the topics that a sentence names: they speak against every finding but their own. */
+function topicDoubt({ lexicon, sentence, similarity, here, relatives }: PhrasedSentence): number {
+  const named = here.filter(isAsideMatch)
+  if (named.length === 0) return 0
+  const { text } = sentence
+  const language = languageByScript(text)
+  const guess = similarity.value
+  const agrees = named.some(
+    ({ value }) =>
+      guess !== undefined && lexicon.knowledge.aside.get(value.id)?.also?.includes(guess),
+  )
+  // "Are you passing urine all right?" asks how that is in general.
+  const inGeneral = language === 'zh' || relatives || act.asksIfInOrder(text)
+  if (agrees) return inGeneral ? 0 : -belongsBonus
+  return asidePenalty[language] + (language === 'zh' ? asideShare * coveredShare(named, text) : 0)
+}
+
+/** The share of a sentence that phrases cover. */
+const coveredShare = (phrases: readonly PhraseMatch<unknown>[], text: string): number =>
+  phrases.reduce((sum, { start, end }) => sum + end - start, 0) / text.length
+
+/** Whether a sentence is about the topics it names alone, or as near to one as to a finding: 您做过手术吗. */
+function isAboutTopics({ sentence: { text }, similarity, here }: PhrasedSentence): boolean {
+  const named = here.filter(isAsideMatch)
+  if (languageByScript(text) === 'en') return coveredShare(named, text) >= mostCovered
+  return named.some(
+    ({ value }) => similarity.scoreOf(`aside ${value.id}`) >= similarity.score - maxAsideLag,
+  )
+}
+
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
 function interpretUnnamed(
   given: PhrasedSentence,
   topics: (ids: readonly string[]) => SentenceMeaning,
 ): SentenceMeaning {
-  const { sentence, here, relatives } = given
+  const { sentence, here, relatives, similarity } = given
   const { text, inquires } = sentence
-  const known = given.lexicon.knowledge.aside
   const other =
     here.some((match) => !isFindingMatch(match) && !isAsideMatch(match)) ||
     act.diagnosisRequest.test(text)
   if (other && !act.history.test(text) && !relatives) return nothing
   const loose = sentenceAttributes(given)
   if (loose.length > 0) return { ...nothing, loose }
-  if (isGeneric(text) || isPersonal(text)) return nothing
-  const phrases = here.filter(isAsideMatch)
-  const covered = phrases.reduce((sum, { start, end }) => sum + end - start, 0) / text.length
-  if (covered >= mostCovered && languageByScript(text) === 'en') return nothing
+  if (isGeneric(text) || isPersonal(text) || isAboutTopics(given)) return nothing
   const unsure = !inquires || (other && !relatives && !act.family.test(text))
-  // A named topic speaks against every finding but those that belong to it.
-  const asides = here.filter(isAsideMatch).map(({ value }) => known.get(value.id))
-  const belongs = (id: string | undefined) =>
-    asides.some((aside) => id !== undefined && aside?.also?.includes(id))
-  const agrees = belongs(given.similarity.value)
-  const language = languageByScript(text)
-  // "Are you passing urine all right?" asks how that is in general.
-  const inGeneral = language === 'zh' || relatives || act.asksIfInOrder(text)
-  const bonus = agrees && !inGeneral ? -belongsBonus : 0
-  const named = here.filter(isAsideMatch).reduce((sum, { start, end }) => sum + end - start, 0)
-  const share = language === 'zh' ? asideShare * (named / text.length) : 0
-  const doubt = asides.length > 0 && !agrees ? asidePenalty[language] + share : bonus
-  // "Have you had an operation?" is as near to a finding of lately as to the topic that it names.
-  const level = here.filter(isAsideMatch).some(({ value }) => {
-    const own = given.similarity.scoreOf(`aside ${value.id}`)
-    return own >= given.similarity.score - maxAsideLag && languageByScript(text) === 'zh'
-  })
-  if (level) return nothing
-  const { id, near } = guessFinding(given, unsure ? doubtPenalty : doubt)
+  const { id, near } = guessFinding(given, unsure ? doubtPenalty : topicDoubt(given))
   const open = id === undefined ? undefined : unboundAttribute(given, id)
   if (open !== undefined) return { ...nothing, loose: [open] }
   if (id !== undefined) {
     const meaning = topics([id])
     return { ...meaning, topics: meaning.topics.map((topic) => ({ ...topic, guessed: true })) }
   }
-  const nearest = near ? given.similarity.value : undefined
+  const nearest = near ? similarity.value : undefined
   return nearest === undefined ? nothing : { ...nothing, near: nearest }
 }
