@@ -20,7 +20,10 @@ beforeAll(async () => {
   vi.spyOn(console, 'log').mockImplementation(() => {})
   await import(example('make-data.js'))
 })
-afterEach(() => vi.restoreAllMocks())
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+})
 afterAll(async () => {
   process.argv = argv
   await rm(folder, { recursive: true })
@@ -77,6 +80,8 @@ test.each([
   ['judged-ppo.mjs', 'doctor-agent-ppo'],
   ['judged-grpo.mjs', 'doctor-agent-grpo'],
 ])('full/%s exports a reward', async (name, rewardName) => {
+  // A model behind the package's default address needs a key.
+  vi.stubEnv('OPENAI_BASE_URL', 'http://127.0.0.1:9/v1')
   const { reward } = await import(example(`full/${name}`))
   expect([reward.rewardName, reward.bounds]).toEqual([rewardName, [0, 1]])
 })
