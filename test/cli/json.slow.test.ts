@@ -74,6 +74,10 @@ const examples: Readonly<Record<string, Example>> = {
     bad: () => ['patient', 'understand', '--knowledge', at('none'), 'Any fever?'],
     lines: 2,
   },
+  'rewards judge-check': {
+    good: () => ['rewards', 'judge-check', at('judged.jsonl')],
+    bad: () => ['rewards', 'judge-check', at('none.jsonl')],
+  },
   'rewards list': { good: () => ['rewards', 'list'], bad: () => ['rewards', 'list', 'all'] },
   'rewards score': {
     good: () => [
@@ -122,6 +126,13 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bedside-json-'))
   const row = { question: 'What causes scurvy?', answer: 'Vitamin C deficiency' }
   await writeFile(at('huatuo.json'), JSON.stringify([row]))
+  const judged = {
+    task: 'same-diagnosis',
+    reference: 'Influenza',
+    answer: 'the flu',
+    label: 'Correct',
+  }
+  await writeFile(at('judged.jsonl'), JSON.stringify(judged))
   await writeFile(at('fails.mjs'), 'export const reward = () => { throw new Error("no judge") }')
   await trajectoryWriter(at('trajectories.parquet')).close()
   if (python) stampedFolder(at('sidecar'), 'peft')

@@ -14,12 +14,17 @@ const spoken = (text: string) => understand(spokenKnowledge(), text)
 const asked = (text: string) => ids(spokenKnowledge(), text)
 const shipped = (text: string) => ids(loadKnowledge(), text)
 
+/** "Have you had an ECG?" asks whether it was done, which a patient can answer, and not for its result. */
+const asksWhetherDone = (knowledge: Knowledge, text: string): boolean =>
+  understand(knowledge, text).asides.join() === 'tests'
+
 /** What is taken for something else than the one finding it was written for. */
 function misread(knowledge: Knowledge, field: 'ask' | 'aliases') {
-  return knowledge.findings.flatMap(({ id, [field]: texts }) =>
+  return knowledge.findings.flatMap(({ id, knownBy, [field]: texts }) =>
     [...texts.zh, ...texts.en]
       .map((text) => ({ id, text, got: ids(knowledge, text) }))
       .filter(({ got }) => got.join() !== id)
+      .filter(({ text }) => !(knownBy === 'exam' && asksWhetherDone(knowledge, text)))
       .map(
         ({ text, got }) => `${id} | ${text} | ${got.join() || understand(knowledge, text).kind}`,
       ),
