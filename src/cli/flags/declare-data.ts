@@ -120,6 +120,7 @@ function addAudit(rewards: Command, declare: Declare): void {
   addSeedFlags(addCaseFlags(audit, 'a case file, or how many held-out cases (default: 500)'))
 }
 
+/** Adds `rewards score`. Long because every flag is declared with its words. */
 function addScore(rewards: Command, declare: Declare): void {
   declare(rewards, 'score', {
     says: 'Scores saved episodes, or logged dialogues, with other rewards, in one pass; nothing is played, and no model is called but a judge that is named.',

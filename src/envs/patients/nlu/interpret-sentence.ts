@@ -28,7 +28,7 @@ import {
 import { findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
-import { contactFinding, findContact, isOfAnother, nearestFamily } from './people.js'
+import { contactFinding, findContact, isAddress, isOfAnother, nearestFamily } from './people.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -44,6 +44,8 @@ const belongsBonus = 0.25
 const asideShare = 0.5
 /** How far a topic named in a Chinese sentence may be below the best value, to be what it asks. */
 const maxAsideLag = 0.1
+/** Least score of such a topic at which the sentence is its own question, whatever else is near. */
+const ownAsideScore = 0.9
 /** Characters of the longest text that similarity and spelling correction are used for. */
 export const maxFuzzyLength = 160
 
@@ -117,7 +119,10 @@ export function matchPhrases(
   relatives: boolean,
 ): PhrasedSentence {
   const { start, end, text } = sentence
-  const here = all.filter((match) => match.start >= start && match.start < end)
+  const here = all.filter(
+    (match) =>
+      match.start >= start && match.start < end && !isAddress(read.text, match.start, match.end),
+  )
   const fitsSentence = fitsPerson(lexicon, relatives)
   const fits = (id: string): boolean => lexicon.knowledge.finding.has(id) && fitsSentence(id)
   const found = here
@@ -283,7 +288,17 @@ function unboundAttribute(
   return asked.includes(attribute) ? attribute : bare ? asked[0] : undefined
 }
 
-/** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
+/** "Have you had an operation?" is as near to a finding of lately as to the topic that it names. */
+const asksOwnAside = ({ here, similarity, sentence: { text } }: PhrasedSentence): boolean =>
+  here.filter(isAsideMatch).some(({ value }) => {
+    const least = Math.min(similarity.score - maxAsideLag, ownAsideScore)
+    return similarity.scoreOf(`aside ${value.id}`) >= least && languageByScript(text) === 'zh'
+  })
+
+/**
+ * Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding.
+ * Long because what speaks for and against a guess is weighed in one place.
+ */
 function interpretUnnamed(
   given: PhrasedSentence,
   topics: (ids: readonly string[]) => SentenceMeaning,
@@ -314,12 +329,7 @@ function interpretUnnamed(
   const named = here.filter(isAsideMatch).reduce((sum, { start, end }) => sum + end - start, 0)
   const share = language === 'zh' ? asideShare * (named / text.length) : 0
   const doubt = asides.length > 0 && !agrees ? asidePenalty[language] + share : bonus
-  // "Have you had an operation?" is as near to a finding of lately as to the topic that it names.
-  const level = here.filter(isAsideMatch).some(({ value }) => {
-    const own = given.similarity.scoreOf(`aside ${value.id}`)
-    return own >= given.similarity.score - maxAsideLag && languageByScript(text) === 'zh'
-  })
-  if (level) return nothing
+  if (asksOwnAside(given)) return nothing
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : doubt)
   const open = id === undefined ? undefined : unboundAttribute(given, id)
   if (open !== undefined) return { ...nothing, loose: [open] }

@@ -66,7 +66,7 @@ function* countPairs(phrases: readonly string[]): SlicedWork<ReadonlyMap<number,
 
 /**
  * Makes a function that corrects the homophones in a text by the `known` phrases, which are in normal form; it gives the
- * text with one correction, with two, and so on.
+ * text with one correction, with two, and so on. Long because its parts share the index of sounds.
  */
 export function* makeHomophoneCorrector(
   known: readonly string[],
