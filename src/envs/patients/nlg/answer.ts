@@ -17,7 +17,7 @@ import { pickFresh } from './fresh.js'
 import { knowsJargon } from './manner.js'
 import { closedGate, reportedState } from './recall.js'
 import { adaptToSpeaker, mootSentence } from './speaker.js'
-import { recapSentences } from './speech-sentences.js'
+import { recapSentences, unsureDetailSentences } from './speech-sentences.js'
 import {
   introduced,
   joinSentences,
@@ -50,7 +50,9 @@ function answerFinding(finding: FindingDefinition, input: AnswerInput): Answer {
   const gate = closedGate(knowledge, finding, view)
   const state = reportedState(finding, gate !== undefined, context, absentPolicy)
   const before = wasReported(context, finding.id)
-  const again = before && pointsOutRepeats(context)
+  // In Chinese nobody says to have told before what they do not know.
+  const tells = state !== 'unknown' || context.language === 'en'
+  const again = before && tells && pointsOutRepeats(context)
   const open = isOpenQuestion(utterance)
   const several = input.several === true
   const wanted = { unasked: again, quoted: again, open, saying, several }
@@ -81,6 +83,10 @@ function answerDefault(topic: Topic, finding: FindingDefinition, input: AnswerIn
   return { how: 'answered', sentence: adaptToSpeaker(sentence, context) }
 }
 
+/** Asks, in Chinese, which of two ways a symptom is, or whether it comes at some occasion. */
+const asksDetail =
+  /(?:是|的时候|了|着)[^。？！]{1,16}还是(?!有|没|说)|(?:开车|走路|走动|坐着|躺着|站着|干活|吃饭|生气|紧张|休息|上班|爬楼|跑步|睡觉|睡着)的?时候?[^，。？！]{0,4}(?:犯|发作)过?/
+
 /** Answers one topic, or declines to. */
 function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
   const { knowledge, utterance, context, saying } = input
@@ -99,7 +105,13 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
       : { how: 'unknown', sentence: mootSentence(finding, context) }
   if (topic.jargon && !knowsJargon(finding.id, context)) return because('unclear', 'jargon')
   if (withholds(finding, utterance, context)) return because('withheld', 'withheld')
-  return answerFinding(finding, input)
+  const answer = answerFinding(finding, input)
+  const plain = finding.type === 'bool' && finding.kind === 'symptom' && !finding.attribute
+  if (!plain || answer.told?.state !== 'present' || !asksDetail.test(utterance)) return answer
+  const bank = unsureDetailSentences[context.language]
+  const unsure = pickFresh(bank, context, ['unsure-detail', finding.id])
+  if (answer.how === 'repeated') return { how: 'unknown', sentence: unsure }
+  return { ...answer, sentence: joinSentences([answer.sentence, unsure], context.language) }
 }
 
 /** How an answer of several parts counts as understood: as the first of these that one part is. */

@@ -69,7 +69,8 @@ function remark(
 ): string | undefined {
   const bank = remarksOf(dial, answer, moments, context)
   const { dialogue } = context
-  const recent = dialogue.slice(-pause)
+  const slight = dial === 'confused' && dialLevel(context.view.persona, dial) < 3
+  const recent = slight ? dialogue : dialogue.slice(-pause)
   if (recent.some(({ reply }) => bank.some((text) => reply.text.includes(text)))) return undefined
   const text = pickFresh(bank, context, ['remark', dial, topic], {
     turns: dialogue.length,
@@ -123,6 +124,9 @@ export function losesThread(
   const { view, seed, dialogue } = context
   const level = dialLevel(view.persona, 'confused')
   if (level === 0) return false
+  // Only a badly confused patient loses it twice.
+  const lately = level < 3 ? dialogue : dialogue.slice(-reassuredTurns)
+  if (lately.some(({ reply }) => reply.understood === 'unclear')) return false
   if (dialogue.slice(-reassuredTurns).some(({ reply }) => reply.understood === 'courtesy'))
     return false
   if (dialogue.some(({ reply }) => asked.some((id) => reply.asked.includes(id)))) return false

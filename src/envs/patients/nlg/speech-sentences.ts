@@ -294,6 +294,16 @@ export const unknownTopicSentences: {
   },
 }
 
+/** Said of a detail of a symptom that the patient has: which of two ways it is, or whether some occasion brings it. */
+export const unsureDetailSentences: SentenceBank = {
+  en: [
+    'Which of those, I could not say for sure.',
+    "I haven't paid attention to that detail.",
+    'On that point I am not certain.',
+  ],
+  zh: ['您问的这个细节，我说不太准。', '这一点我没太留意。', '这么细，我还真说不准。'],
+}
+
 /** Answers to "Do you have …?" with the name of an illness. They are the same for all. */
 export const hasIllnessSentences: SentenceBank = {
   en: [

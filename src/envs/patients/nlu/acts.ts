@@ -34,7 +34,7 @@ export const history =
 
 /** Mentions relatives. */
 export const family =
-  /\b(?:family|relatives?|related to you|blood relations?|kin|parents?|mothers?|fathers?|siblings?|brothers?|sisters?|mums?|moms?|dads?|grandparents?|grandmothers?|grandfathers?|grandmas?|grandpas?|grandads?|granny|gran|aunts?|uncles?|cousins?|household|hereditary)\b|(?<!在)家里(?:的?人|[有还没谁别其哪几是都爸妈父母老长亲也头面那])|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|爸爸|妈妈|父亲|母亲|亲属|姊妹|爷爷|奶奶|外公|外婆|姥姥|姥爷|哥哥|弟弟|姐姐|妹妹|姐妹|姑姑|舅舅|血亲|近亲|长辈|[上祖老]一?辈|祖上|他[爸妈]|她[爸妈]|遗传/
+  /\b(?:family|relatives?|related to you|blood relations?|kin|parents?|mothers?|fathers?|siblings?|brothers?|sisters?|mums?|moms?|dads?|grandparents?|grandmothers?|grandfathers?|grandmas?|grandpas?|grandads?|granny|gran|aunts?|uncles?|cousins?|household|hereditary)\b|(?<!在)家里(?:的?人|[有还没谁别其哪几是都爸妈父母老长亲也头面那])|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|(?:(?<=[你他她])|(?!..，?[你先别慢]))(?:爸爸|妈妈|爷爷|奶奶|外公|外婆|姥姥|姥爷)|父亲|母亲|亲属|姊妹|哥哥|弟弟|姐姐|妹妹|姐妹|姑姑|舅舅|血亲|近亲|长辈|[上祖老]一?辈|祖上|他[爸妈]|她[爸妈]|遗传/
 
 /** Whether a text asks for the diagnosis of today: not for an earlier one, nor for a relative's. */
 export const asksDiagnosis = (text: string): boolean =>
@@ -60,7 +60,7 @@ export const openQuestion = new RegExp(
     String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|^(?:(?:ok|okay|yeah|yes|right|please|and|so) )*go on$`,
     String.raw`\banything (?:that )?(?:bothers|bothering|you want|you would like|i should know|to add)\b`,
     '(?:哪里|哪儿|怎么|什么|哪些)(?:地方)?(?:感觉|觉得)?(?:不舒服|不适|难受|不对劲|问题|症状)',
-    '有(?:什么|啥)(?:可以|能)(?:帮|为)|(?:什么|啥|哪些).{0,2}(?:困扰|烦恼|苦恼)|因为(?:什么|啥).{0,4}来|来(?:医院|门诊|这[里儿]|看病).{0,4}(?:什么|啥)(?:问题|事|原因)|怎么(?:个)?(?:不舒服|难受)',
+    '有(?:什么|啥)(?:可以|能)(?:帮|为)|(?:什么|啥|哪些).{0,2}(?:困扰|烦恼|苦恼)|因为(?:什么|啥).{0,4}来|来(?:医院|门诊|这[里儿]|看病).{0,4}(?:什么|啥)(?:问题|事|原因)|(?:什么|啥)(?:事儿?|原因|毛病)[^，]{0,4}(?:来|看病)|怎么(?:个)?(?:不舒服|难受|不好受|不得劲)',
     '(?:来)?看(?:什么|啥)(?:病|问题)?(?:的)?$|为什么来|怎么了|怎么啦|怎么回事|什么情况|感觉怎么样|(?:其他|其它|别的|另外)(?:的)?(?:什么)?(?:不舒服|不适|症状|情况|问题)',
     '还有(?:没有)?(?:什么|哪些|别的|其他|其它)|(?:还|别的|其他)(?:要|想)(?:补充|说)|补充(?:的|一下|吗)',
     '(?:生病|发病|得病|整个|这次).{0,4}(?:经过|过程)',
@@ -175,7 +175,7 @@ export const offer = new RegExp(
 )
 
 const hanCue =
-  /(?:吗|呢|没有|没|不|么|否)$|有没有|是不是|是否|会不会|能不能|可不可以|有无|(\p{Script=Han})[不没]\1/u
+  /(?:吗|呢|没有|没|不|么|否)$|有没有|是不是|是否|会不会|能不能|可不可以|有无|(?<!不)是.{1,14}还是|^还是(?:说|只|就|快|老|也|一直|整|刚|别的|差不多|[^，]{1,8}的时候)|[了就]还是差不多|(\p{Script=Han})[不没]\1/u
 /** Words that lead into a sentence: "And so, …", "Right, just …". */
 const lead = `^(?:(?:and|but|also|so|then|now|ok|okay|well|hi|hello|please|or|right|yeah|yes|no|alright|great|fine|good|lovely|oh|just|sure|sorry|because|cause) ){0,4}`
 const latinCue = new RegExp(
@@ -206,3 +206,9 @@ const whenWords =
 
 /** Whether a question asks if something is in order, so that a healthy patient says yes. */
 export const asksIfInOrder = (text: string): boolean => expectsYes.test(text.replace(whenWords, ''))
+
+const ability =
+  /(?<![可只])能(?!不能喝|是|有)[^，]{0,8}(?:吗|么|不)$|[\p{Script=Han}](?:得|不)(?:上|动|了|紧|严|拢|开|起来|下去|出来|住)(?:吗|么|不|没有?)?$|(\p{Script=Han})得[上动了紧严拢开住](?:还是)?\1不/u
+
+/** Whether a Chinese question asks if something can be done, which nobody answers with 没有过. */
+export const asksAbility = (text: string): boolean => ability.test(text)

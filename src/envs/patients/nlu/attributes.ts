@@ -25,7 +25,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   relieving:
     /\b(?:ma(?:kes?|de|king) .{0,30}\b(?:better|go away|easier|ease)|reliev\w+|eases?|easing|ease|helps?|improves?|better (?:when|with|if|after)|(?:does|did) (?:rest|resting|lying down|sitting down|sleep) help|settles?|goes away|calms?)\b|缓解|减轻|休息.{0,4}(?:管用|有用|好)|好转|[好轻]一[点些]|得轻|会好|能好|舒服一[点些]|消失/,
   pattern:
-    /\b(?:constant\w*|com(?:e|es|ing) and go(?:es|ing)?|on and off|all the time|continuous\w*|intermittent\w*|in (?:waves|bouts|spells|attacks))\b|一直|持续(?:性|的)|一阵一阵|一阵阵|阵发|断断续续|间断|时有时无|偶尔/,
+    /\b(?:constant\w*|com(?:e|es|ing) and go(?:es|ing)?|on and off|all the time|continuous\w*|intermittent\w*|in (?:waves|bouts|spells|attacks))\b|一直|一天到晚|整天|成天|持续(?:性|的)|一阵一阵|一阵阵|阵发|断断续续|间断|时有时无|偶尔/,
   timing:
     /\b(?:what time|time of (?:day|the day|year)|when (?:is|does|do|are) .{0,25}\b(?:worst|worse|happen|come)|at night|in the (?:morning|evening|night|daytime)|(?:by|towards?) (?:the )?(?:evening|night|end of the day)|(?:when|part|time) (?:in|of) the day|mornings?|evenings?|nights?|night ?time|daytime|all day)\b|什么时候(?:最|比较|更|会|容易|重|.{0,2}(?:厉害|明显))|早上|早晨|晨起|晚上|夜里|夜间|半夜|白天|下午|傍晚/,
   onset:
@@ -36,7 +36,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
     /\b(?:how (?:bad|severe|strong|intense|painful|high|serious)|how much (?:pain|worse)|how much (?:does|do|did) (?:it|that|this|they) (?:hurt|bother)|out of (?:10|ten)|scale|1 to 10|one to ten|worst|severity|mild|moderate|rate (?:the|your|it))\b|多(?:疼|痛|厉害|严重|重|高|大)|有多|几级|(?:量|烧|测)?(?:了|到|过)?(?:多少度|几度)|几分|打分|严重(?:吗|程度|不严重)|厉害(?:吗|不厉害)|剧烈|程度|最高/,
   amount:
     /\bhow (?:much|heavy|large|big)\b|\b(?:heavy|amount)\b|量(?:大|多|少)|多少(?!天|时间|年|度)|几斤|几倍|多不多/,
-  site: /\b(?:where|whereabouts|(?:which|what) (?:part|side|area|spot|place|leg|arm|eye|ear|foot|hand)|one side|both sides|either side|left or right|right or left|left side|right side|(?:(?:in|on|of) )?both(?: (?:your |the )?(?:eyes|ears|sides|legs|feet|hands|arms))?|point to|show me where|one (?:eye|ear|leg|arm|side) or (?:both|two|the other)|both of them|just (?:the )?one|location|located|localised|localized|exact spot)\b|哪(?:一)?(?:只|条|边|侧)(?:眼睛?|耳朵?|腿|胳膊|手|脚)?|左(?:眼|耳|腿|手|脚)(?:还是|或|和)?右(?:眼|耳|腿|手|脚)|[两双](?:只|条|边|侧)?(?:眼睛?|耳朵?|腿)|(?:用手)?指(?:给我看看?|一下|出来)|哪里|哪儿|哪边|哪一边|哪侧|哪一侧|部位|位置|哪个地方|什么地方|哪块|哪一块|一侧|单侧|双侧|两侧|两边|左边|右边|左侧|右侧|具体在/,
+  site: /\b(?:where|whereabouts|(?:which|what) (?:part|side|area|spot|place|leg|arm|eye|ear|foot|hand)|one side|both sides|either side|left or right|right or left|left side|right side|(?:(?:in|on|of) )?both(?: (?:your |the )?(?:eyes|ears|sides|legs|feet|hands|arms))?|point to|show me where|one (?:eye|ear|leg|arm|side) or (?:both|two|the other)|both of them|just (?:the )?one|location|located|localised|localized|exact spot)\b|哪(?:一)?(?:只|条|边|侧)(?:眼睛?|耳朵?|腿|胳膊|手|脚)?|左(?:眼|耳|腿|手|脚)(?:还是|或|和)?右(?:眼|耳|腿|手|脚)|[两双](?:只|条|边|侧)?(?:眼睛?|耳朵?|腿)|(?:用手)?指(?:给我看看?|一下|出来)|哪里|哪儿|哪边|哪一边|哪侧|哪一侧|部位|位置|哪个地方|什么地方|哪块|哪一块|(?:浑身|全身|满身)(?:上下)?都?(?=.{0,4}还是)|(?<=还是(?:就|只|只是|就是)?)(?:某|[一几])小?[块处片]儿?|一侧|单侧|双侧|两侧|两边|左边|右边|左侧|右侧|具体在/,
   character:
     /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throb(?:s|bing)?|thick|thin|bright|dark|regular|irregular|pulsat\w+|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|鲜红|暗红|齐不齐|规律|形状|样子|什么形/,
 }

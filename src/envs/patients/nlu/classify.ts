@@ -36,9 +36,13 @@ export function classifyAct(
   return { kind: asks && act.isWorded(text) ? 'unmodelled' : 'unclear' }
 }
 
+/** Offers a choice, which a no does not answer. */
+const choiceZh = /还是|(?:干嘛|干什么|做什么)呢?$/
+
 /** What an utterance whose topic is unknown expects for an answer, by its last question. */
 export function expectation(sentences: readonly Sentence[]): Expectation {
   const last = sentences.findLast(({ inquires }) => inquires)?.text ?? ''
   if (act.asksIfInOrder(last)) return 'yes'
+  if (act.asksAbility(last) || choiceZh.test(last)) return 'content'
   return act.isQuestionClause(last) ? 'no' : 'content'
 }

@@ -22,11 +22,11 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'clear',
-    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this|you feel about (?:that|this))(?: \w+)?(?: sound| seem)?\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|\bthat (?:ok|okay|alright)$|\bwould (?:that|it|this) be (?:ok|okay|alright|all right|fine|possible)\b|\b(?:have you )?heard of (?:that|this|it)\b|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?<![得体况还挺很都眠口己会能])(?:可以|行|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)/,
+    /\b(?:does|is|did) (?:that|this|it|everything|all that|the \w+(?: \w+)?) (?:all )?(?:make sense|sound|clear|ok|okay|alright|all right|suit)|\bhow(?:s| does| do)? (?:that|this|you feel about (?:that|this))(?: \w+)?(?: sound| seem)?\b|\b(?:are you|would you be|youre|you are) (?:happy|ok|okay|fine|comfortable) (?:with|about)\b|\bis (?:that|this|it) (?:ok|okay|alright|all right|clear|fine)\b|\bthat (?:ok|okay|alright)$|\bwould (?:that|it|this) be (?:ok|okay|alright|all right|fine|possible)\b|\b(?:have you )?heard of (?:that|this|it)\b|\b(?:treatment )?plan clear\b|\bare we agreed\b|说(?:明白|清楚)了(?:吗|没)|听(?:明白|懂|清楚)了(?:吗|没)|(?<![得体况还挺很都眠口己会能])(?:可以|行|成|好|同意|没问题|没意见|能接受|能配合)(?:吗|不|吧|么)$|好不好$|行不行$|您看(?:行|可以|怎么样)|你看(?:行|可以|怎么样)/,
   ],
   [
     'readiness',
-    /\b(?:private|quiet|safe|secure|comfortable|confidential|suitable) (?:and \w+ )?(?:place|space|room|location|conversation)\b|\b(?:place|space|room|location) thats\b|\b(?:ok|okay|able|free|happy|alright|good time) to (?:talk|speak|chat|start|begin|carry on|go ahead)\b|\bshall we (?:start|begin)\b|\bgood (?:time|moment) (?:for you )?to\b|\bshould we (?:start|begin)\b|(?:方便|可以|能)(?:说话|聊|开始|谈)/,
+    /\b(?:private|quiet|safe|secure|comfortable|confidential|suitable) (?:and \w+ )?(?:place|space|room|location|conversation)\b|\b(?:place|space|room|location) thats\b|\b(?:ok|okay|able|free|happy|alright|good time) to (?:talk|speak|chat|start|begin|carry on|go ahead)\b|\bshall we (?:start|begin)\b|\bgood (?:time|moment) (?:for you )?to\b|\bshould we (?:start|begin)\b|(?:方便|可以|能)(?:说话|聊|开始|谈)|(?:我|咱们?)[^吗]{0,8}(?:聊|谈|问|了解|说)[^吗]{0,6}(?:行|好|可以|成|方便)(?:吗|不|吧|么)$/,
   ],
   [
     'repeat',

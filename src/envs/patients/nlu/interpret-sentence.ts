@@ -28,7 +28,7 @@ import {
 import { findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
-import { contactFinding, findContact, isOfAnother, nearestFamily } from './people.js'
+import { contactFinding, findContact, isAddress, isOfAnother, nearestFamily } from './people.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -44,6 +44,8 @@ const belongsBonus = 0.25
 const asideShare = 0.5
 /** How far a topic named in a Chinese sentence may be below the best value, to be what it asks. */
 const maxAsideLag = 0.1
+/** Least score of such a topic at which the sentence is its own question, whatever else is near. */
+const ownAsideScore = 0.9
 /** Characters of the longest text that similarity and spelling correction are used for. */
 export const maxFuzzyLength = 160
 
@@ -117,7 +119,10 @@ export function matchPhrases(
   relatives: boolean,
 ): PhrasedSentence {
   const { start, end, text } = sentence
-  const here = all.filter((match) => match.start >= start && match.start < end)
+  const here = all.filter(
+    (match) =>
+      match.start >= start && match.start < end && !isAddress(read.text, match.start, match.end),
+  )
   const fitsSentence = fitsPerson(lexicon, relatives)
   const fits = (id: string): boolean => lexicon.knowledge.finding.has(id) && fitsSentence(id)
   const found = here
@@ -308,9 +313,8 @@ const coveredShare = (phrases: readonly PhraseMatch<unknown>[], text: string): n
 function isAboutTopics({ sentence: { text }, similarity, here }: PhrasedSentence): boolean {
   const named = here.filter(isAsideMatch)
   if (languageByScript(text) === 'en') return coveredShare(named, text) >= mostCovered
-  return named.some(
-    ({ value }) => similarity.scoreOf(`aside ${value.id}`) >= similarity.score - maxAsideLag,
-  )
+  const least = Math.min(similarity.score - maxAsideLag, ownAsideScore)
+  return named.some(({ value }) => similarity.scoreOf(`aside ${value.id}`) >= least)
 }
 
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */

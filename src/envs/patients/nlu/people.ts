@@ -64,3 +64,12 @@ const partner = /爱人|老公|老婆|丈夫|妻子|老伴|孩子们|你的?孩�
 
 /** Whether a sentence is about the health of somebody other than the patient. */
 export const isOfAnother = (text: string): boolean => act.family.test(text) || partner.test(text)
+
+const addressed =
+  /(?<![你他她的])(?:爸爸|妈妈|爷爷|奶奶|外公|外婆|姥姥|姥爷|大哥|大姐|哥哥|姐姐|弟弟|妹妹)(?=，?(?:你(?!的?(?:爸|妈|爷|奶|家))|[先别慢请来]|这边))/g
+
+/** Whether the words at a place of a text address the listener: "妈妈，您慢慢说". */
+export const isAddress = (text: string, start: number, end: number): boolean =>
+  [...text.matchAll(addressed)].some(
+    ({ index, 0: word }) => index <= start && end <= index + word.length,
+  )

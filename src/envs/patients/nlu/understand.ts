@@ -158,7 +158,9 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
     const understood = interpretText(lexicon, corrected)
     const named = understood.kind === 'finding' && !understood.topics.every(isGuessed)
     const better = english ? named : understood.kind === 'finding'
-    if (doubtful ? better : !isVague(understood)) return understood
+    // A correction that leaves nothing of a question has lost it.
+    const lost = understood.kind === 'courtesy' && written.questions > 0
+    if (doubtful ? better : !isVague(understood) && !lost) return understood
   }
   return written
 }

@@ -176,6 +176,9 @@ export function sameOfRelatives({ knowledge, context, reader, text, alone }: Fol
   const definition = last === undefined ? undefined : knowledge.finding.get(last)
   const said = alone.topics[0]
   const own = said && knowledge.finding.get(said.finding)?.kind === 'family' ? alone : undefined
+  // "Does anybody smoke at home?" asks what it names.
+  const habit = alone.asides.some((id) => id === 'smokers-home' || id === 'companion')
+  if (habit && languageByScript(text) === 'zh') return alone
   if (!definition || (own && !said?.guessed)) return own
   if (definition.kind === 'family') return aboutFinding(alone, definition.id)
   const { name, aliases } = definition
