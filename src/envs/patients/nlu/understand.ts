@@ -27,7 +27,7 @@ import type { TextReader } from './follow-ups/question.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import type { ParsedUtterance, SentenceMeaning } from './parsed-utterance.js'
-import { findRecap, isNegated } from './recap.js'
+import { askToldOfRecap, findRecap, isNegated } from './recap.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
 /** How far a topic's score in the whole utterance may be below the best score. */
@@ -241,7 +241,7 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
     const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
     return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
   }
-  const sentences = joinTags(splitSentences(read))
+  const sentences = askToldOfRecap(read, joinTags(splitSentences(read)))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   const none = { ...empty, questions }
   if (act.injection.test(read.text)) return { ...none, kind: 'injection' }
