@@ -67,13 +67,14 @@ describe('more of what a question names', () => {
     expect(last('belly', [question]).text).toContain('Last week')
   })
 
-  test.each([
-    'do you manage the stairs, or do they leave you puffing?',
-  ])('is told without what was said before: %s', (question) => {
-    const { text } = last('dizzy', ['Are you short of breath?', question])
-    expect(text).toContain('One flight of stairs')
-    expect(text).not.toMatch(/get enough|:/)
-  })
+  test.each(['do you manage the stairs, or do they leave you puffing?'])(
+    'is told without what was said before: %s',
+    (question) => {
+      const { text } = last('dizzy', ['Are you short of breath?', question])
+      expect(text).toContain('One flight of stairs')
+      expect(text).not.toMatch(/get enough|:/)
+    },
+  )
 
   test('what nobody took out is still there', () => {
     for (const question of [
@@ -123,4 +124,62 @@ test('a plan to have somebody see the patient is no goodbye', () => {
     'The eye doctor will come and see you shortly.',
   ])
     expect(last('belly', [plan]).text).not.toMatch(/bye/i)
+})
+
+describe('two details in one question', () => {
+  test.each([
+    'How long have you had it and does it come and go?',
+    'When did that start and is it there all the time?',
+  ])('get both answers: %s', (question) => {
+    const { asked, text } = last('dizzy', ["What's brought you in?", question])
+    expect(asked).toEqual(['illness-duration', 'dizziness'])
+    expect(text).toMatch(/months.*(?:time|come|goes|On and off)/)
+  })
+
+  test.each([
+    'When did the breathlessness start and how far can you walk?',
+    'And the breathlessness, when did that start and how far can you walk before you stop?',
+  ])('are told apart from a topic of their own: %s', (question) => {
+    const { asked, text } = last('dizzy', [question])
+    expect(asked[0]).toMatch(/^(?:breathlessness-onset|illness-duration)$/)
+    expect(text).toContain('One flight of stairs')
+  })
+})
+
+describe('a question of one thing beside another', () => {
+  test.each([
+    'Has she been round anyone else with a rash, at nursery maybe?',
+    'Has anybody at nursery had a rash?',
+    'Has she been in contact with anyone who is ill?',
+  ])('is about those around the patient: %s', (question) => {
+    expect(last('child', [question]).asked).toEqual(['sick-contact'])
+  })
+
+  test.each([
+    'Did the rash start before the fever or after it?',
+    'What came first, the rash or the fever?',
+  ])('is about the order: %s', (question) => {
+    expect(last('child', [question]).text).toMatch(/same time|close upon/)
+  })
+
+  test.each([
+    'Does walking or coughing make it hurt more?',
+    'Does it hurt more going over bumps in the car?',
+  ])('is about what changes the pain: %s', (question) => {
+    expect(last('belly', ["What's brought you in?", question]).asked).toEqual(['belly-jolt-pain'])
+  })
+
+  test('is a correction of what was asked', () => {
+    const question = 'I meant surgery - have you ever had an operation?'
+    expect(last('belly', [question]).text).toMatch(/operated on/)
+  })
+})
+
+test('grave news is not just noted', () => {
+  const [one, two] = talk('belly', [
+    "I'm going to ask the surgeons to see you now.",
+    "We'd like to admit you to the ward.",
+  ])
+  for (const reply of [one, two]) expect(reply?.text).not.toMatch(/^(?:Okay|Understood|Right)/)
+  expect(one?.text).not.toBe(two?.text)
 })

@@ -128,7 +128,7 @@ const request =
 
 /** Where a second question begins within a clause. */
 export const nextQuestion =
-  / (?:and|or|but|also|and also) (?=(?:(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will|how|what|when|where|which) (?:you|your|youre|he|his|she|her|they|their|there|it|this|that|the|any|long|often|much|many|bad|far|well)|(?:does|did|has|have|is|are|was|were) (?:anything|anyone|anybody|everything|someone|these|those)|(?:what|where|when|which|how|who) (?:is|are|was|were|do|does|did|have|has|makes?|brings?|helps?|colou?r|kind|sort|side|severe|old))\b)/g
+  / (?:and|or|but|also|and also) (?=(?:(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will|how|what|when|where|which) (?:you|your|youre|he|his|she|her|they|their|there|it|this|that|the|any|long|often|much|many|bad|far|well)|(?:does|did|has|have|is|are|was|were) (?:anything|anyone|anybody|everything|someone|these|those)|(?:what|where|when|which|how|who) (?:is|are|was|were|do|does|did|have|has|makes?|brings?|helps?|colou?r|kind|sort|side|severe|old))\b)|(?<=^(?:(?:sorry|no|well|ok) )*i (?:meant?|was asking|am asking|was thinking of)\b.{1,30}) (?=(?:have|did|do|are|were|is|has) (?:you|she|he|it|there)\b)/g
 
 const tags = new RegExp(
   [
