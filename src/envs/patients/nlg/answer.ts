@@ -9,7 +9,7 @@ import { dialLevel } from '../../../persona.js'
 import type { RevealedFinding, Understanding } from '../../../turn.js'
 import type { Topic } from '../nlu/focus.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
-import { answerAsides } from './aside-answers.js'
+import { answerAsides, moreOfTopics } from './aside-answers.js'
 import { defaultAttribute } from './attribute-defaults.js'
 import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
 import { closedGateSentence, findingSentence, isOpenQuestion } from './finding-sentences.js'
@@ -174,10 +174,19 @@ export function answerTopics(
 ): AnswerDraft {
   const { context, utterance } = input
   const answers = answerInTurn(topics.slice(0, most), input)
-  const others = answerAsides(asides, input)
+  const asked = new Set(topics.flatMap(({ finding, of }) => [finding, ...(of ? [of] : [])]))
+  const more = moreOfTopics(
+    asides,
+    asked,
+    answers.flatMap(({ told }) => told ?? []),
+    input,
+  )
+  const others = answerAsides(more.rest, input)
+  // What was told before need not be said again beside what is new.
+  const fresh = more.sentences.length > 0 ? answers.filter(({ again }) => !again) : answers
   const parts = recap
     ? answerRecap(answers, recap, input)
-    : [...joinAnswers(answers, input), ...others.sentences]
+    : [...joinAnswers(fresh, input), ...more.sentences, ...others.sentences]
   const plea = topics.length > most ? pickStockSentence('one-at-a-time', context, utterance) : ''
   return {
     text: joinSentences([...new Set(parts)], context.language),

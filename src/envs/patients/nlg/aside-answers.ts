@@ -61,6 +61,21 @@ function tellPresent({ also = [] }: Aside, input: AnswerInput) {
   })
 }
 
+/** What a patient has more to say of only where they have it. */
+const owned: ReadonlySet<string> = new Set(['social', 'medication'])
+
+/** The denial of a habit that a question takes for granted: "How many a day?" of somebody who does not smoke. */
+function denyHabit({ also = [] }: Aside, input: AnswerInput): AsideAnswer | undefined {
+  const { knowledge, context, absentPolicy } = input
+  const [finding, ...others] = also.flatMap((id) => knowledge.finding.get(id) ?? [])
+  if (!finding || others.length > 0 || !owned.has(finding.kind)) return undefined
+  if (reportedState(finding, false, context, absentPolicy) !== 'absent') return undefined
+  const sentence = findingSentence(finding, 'absent', context, { unasked: false })
+  return sentence === undefined
+    ? undefined
+    : { sentences: [sentence], told: [{ finding: finding.id, state: 'absent' }], how: 'answered' }
+}
+
 /** Asks a relative who they are. */
 const asksWho =
   /\bare you (?:his|her|the|their)\b|[您你]是.{0,5}(?:妈|爸|奶|爷|姥|母亲|父亲|家长|什么人|谁)/i
@@ -83,10 +98,16 @@ function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
       how: 'answered',
     }
   }
+  const habit = aside.detail ? denyHabit(aside, input) : undefined
+  if (habit) return habit
   const carer = asksWho.test(input.utterance) ? introduceCarer(context) : undefined
   if (own !== undefined && carer !== undefined)
     return { sentences: [carer], told: [], how: 'answered' }
-  if (own !== undefined) return { sentences: [own], told: [], how: 'answered' }
+  if (own !== undefined) {
+    const keeps = aside.slot === 'operations' && stillHas.test(input.utterance)
+    const sentence = keeps ? own.replace(/^No, /, 'Yes, ') : own
+    return { sentences: [sentence], told: [], how: 'answered' }
+  }
   if (aside.denied)
     return { sentences: [denySentence([aside], context)], told: [], how: 'answered' }
   const turn = context.dialogue.length
@@ -97,6 +118,42 @@ function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
     : pickStockSentence('unknown', context, input.utterance)
   return { sentences: [sentence], told: [], how: 'unknown' }
 }
+
+/** Asks for the amount of a habit. */
+const howMany = /\bhow (?:many|much)\b/i
+
+/**
+ * The sentences of asides that ask for more of the topics of the same utterance, and the other asides.
+ * @param asked the topics
+ * @param told what the answers to them tell
+ */
+export function moreOfTopics(
+  ids: readonly string[],
+  asked: ReadonlySet<string>,
+  told: readonly RevealedFinding[],
+  { knowledge, context, utterance }: AnswerInput,
+) {
+  const of = (id: string) => knowledge.aside.get(id)?.also?.filter((one) => asked.has(one)) ?? []
+  const habits = ({ also = [] }: Aside) =>
+    also.every((id) => knowledge.finding.get(id)?.kind === 'social')
+  const counted = howMany.test(utterance) ? knowledge.asides.filter(habits) : []
+  const more = [...new Set([...ids, ...counted.map(({ id }) => id)])].filter(
+    (id) => knowledge.aside.get(id)?.detail && of(id).length > 0,
+  )
+  const sentences = more.flatMap((id) => {
+    const { slot } = knowledge.aside.get(id) ?? {}
+    const has = of(id).every((one) => {
+      const state = told.find(({ finding }) => finding === one)?.state
+      const { kind, stigma = 0 } = knowledge.finding.get(one) ?? {}
+      return state === 'present' || !(state === undefined ? stigma > 0 : owned.has(kind ?? ''))
+    })
+    return (has && slot !== undefined && biographySentence(slot, context)) || []
+  })
+  return { sentences, rest: ids.filter((id) => !more.includes(id)) }
+}
+
+/** Asks whether the patient still has what an operation takes out, so that nobody operated on says yes. */
+const stillHas = /\bstill (?:got|have|had|there|in)\b/i
 
 /** Answers the asides of an utterance, those that are denied in one sentence. */
 export function answerAsides(ids: readonly string[], input: AnswerInput): AsideAnswer {

@@ -22,7 +22,7 @@ function personaSentence(slot: string, context: PatientContext): string | undefi
 /** Slots whose answer is no answer without its second half. */
 const needsAll: ReadonlySet<string> = new Set([
   ...['name', 'birthday', 'height-weight'],
-  ...['question', 'ideas', 'expectations'],
+  ...['question', 'ideas', 'expectations', 'self-harm-plan'],
 ])
 
 /** The first half of a sentence, which is the bare fact. */

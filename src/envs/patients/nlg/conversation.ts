@@ -55,6 +55,24 @@ export function ownIdea(context: AnswerInput['context']): string | undefined {
   return said ? undefined : text
 }
 
+/** Names what nobody takes lightly: an operation, a stay in hospital, a team for emergencies. */
+const grave =
+  /\b(?:surgeons?|surgery|operat(?:e|ion)|theatre|admit\w*|(?:to|in|into) (?:the )?hospital|the ward|ambulance|crisis team|psychiatr\w+|intensive care|specialists?)\b/i
+const newsSentences = [
+  "If you think that's needed, doctor.",
+  "Oh. I wasn't expecting that.",
+  'All right. Will it be today?',
+  'Is it that bad? Well, if it has to be.',
+  'Will you tell me what happens then?',
+]
+
+/** What an English patient says to news that is not taken lightly; undefined for other words. */
+function newsReply({ utterance, context }: AnswerInput): string | undefined {
+  const { language, dialogue } = context
+  if (language !== 'en' || !grave.test(utterance)) return undefined
+  return pickFresh(newsSentences, context, ['news', dialogue.length])
+}
+
 /** The reply to an utterance without a finding; undefined for one that only a stock sentence answers. */
 export function answerConversation(
   parsed: ParsedUtterance,
@@ -69,6 +87,8 @@ export function answerConversation(
   if (speech === 'has-illness') {
     return { text: answerIllness(context), understood: 'refused', told: [] }
   }
+  const news = speech === 'agreement' ? newsReply(input) : undefined
+  if (news !== undefined) return { text: news, understood: 'courtesy', told: [] }
   if (kind === 'advice' || kind === 'courtesy')
     return {
       text: speechSentence(speech ?? 'agreement', context),

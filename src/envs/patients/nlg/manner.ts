@@ -114,6 +114,10 @@ export function applyManner(
 const lossChance = [0, 0.12, 0.25, 0.4]
 /** Turns for which kind words keep a confused patient on the thread. */
 const reassuredTurns = 4
+/** Turns in which a patient who is not very confused loses it once at most. */
+const lostOnce = 20
+/** Stigma of what a doctor asks so plainly that nobody loses the thread. */
+const grave = 3
 
 /** Whether a confused patient loses the thread: only at a new question, and not for some turns after kind words. */
 export function losesThread(
@@ -130,6 +134,9 @@ export function losesThread(
   if (dialogue.slice(-reassuredTurns).some(({ reply }) => reply.understood === 'courtesy'))
     return false
   if (dialogue.some(({ reply }) => asked.some((id) => reply.asked.includes(id)))) return false
+  const lost = dialogue.slice(-lostOnce).some(({ reply }) => reply.understood === 'unclear')
+  if ((lost && level < 3) || asked.some((id) => (view.findings.get(id)?.stigma ?? 0) >= grave))
+    return false
   return uniform(seed, 'thread', topic) < (lossChance[level] ?? 0)
 }
 

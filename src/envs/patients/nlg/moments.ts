@@ -6,6 +6,8 @@ import type { ReplyMoment } from './manner-sentences.js'
 
 /** Kinds of finding that are felt now. */
 const felt: ReadonlySet<FindingDefinition['kind']> = new Set(['symptom', 'sign', 'vital'])
+/** Topics too grave for a remark. */
+const grave: ReadonlySet<string> = new Set(['self-harm-plan', 'guilt', 'future'])
 const timed: ReadonlySet<string | undefined> = new Set(['onset', 'duration', 'timing'])
 const described: ReadonlySet<string | undefined> = new Set(['character', 'site', 'radiation'])
 
@@ -32,11 +34,12 @@ function momentsOfTold(knowledge: Knowledge, told: AnswerDraft['told']): readonl
 export function momentsOf(
   knowledge: Knowledge,
   { understood, told }: AnswerDraft,
-  { kind, speech }: ParsedUtterance,
+  { kind, speech, asides }: ParsedUtterance,
 ): readonly ReplyMoment[] {
   if (kind === 'exam-request') return ['exam']
   if (understood === 'courtesy') return speech === 'reassurance' ? ['comfort'] : []
   if (understood === 'repeated' || understood === 'withheld') return []
   if (told.length > 0) return momentsOfTold(knowledge, told)
+  if (asides.some((aside) => grave.has(aside))) return []
   return kind === 'aside' && understood === 'answered' ? ['life'] : []
 }

@@ -51,10 +51,10 @@ export const witness =
 /** Open question: leaves the patient free to say what they want. */
 export const openQuestion = new RegExp(
   [
-    String.raw`\bwhat (?:brings|brought|seems|happened|else|can i|could i|can we)\b|\bhow (?:can|may|could) (?:i|we) (?:help|be of|assist)\b|\bwhat(?: has|s)? (?:made|prompted|got|led) you (?:to )?(?:call|ring|phone|contact|come|book|see|make|get in touch)\b|\bwhats (?:up|new|been up)\b|\bthe main (?:thing|reason|problem|issue)\b|\b(?:talk|take|walk) me through (?:it|this|that|everything|what|how)\b|\bhow (?:are|have) things\b`,
+    String.raw`\bwhat(?:s| has| is it)? (?:brings|brought|seems|happened|else|can i|could i|can we)\b|\bhow (?:can|may|could) (?:i|we) (?:help|be of|assist)\b|\bwhat(?: has|s)? (?:made|prompted|got|led) you (?:to )?(?:call|ring|phone|contact|come|book|see|make|get in touch)\b|\bwhats (?:up|new|been up)\b|\bthe main (?:thing|reason|problem|issue)\b|\b(?:talk|take|walk) me through (?:it|this|that|everything|what|how)\b|\bhow (?:are|have) things\b`,
     String.raw`\bwhat(?:s| is| has been| are)? (?:been )?(?:the matter|wrong|the trouble|the problem|troubling|bothering|going on|happening)\b`,
     String.raw`\b(?:what|which|any|other|your|describe the|more about the) (?:other |main |current |new )?(?:symptoms?|complaints?|problems?|concerns?|discomforts?|issues?)\b(?! (?:with (?!it\b|this\b|that\b|these\b)|passing|going|opening|sleeping|swallowing|breathing|walking|hearing|seeing|eating|moving|at (?:work|home)\b|down\b))`,
-    String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bnothing else\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|about (?:it|this|that|yourself|what))\b`,
+    String.raw`\b(?:any|some)(?:thing)? (?:else|other)\b|\bnothing else\b|\bany(?:thing)? more (?:to|you|symptoms?|problems?)\b|\btell me (?:more|everything|about (?:it|this|that|yourself|what))\b|\b(?:hear|know) (?:a (?:bit|little) )?more about (?:it|this|that|them|whats?|how)\b|\b(?:say|tell me) (?:a (?:bit|little) )?more\b`,
     String.raw`\bhow (?:are|have|do|did) you (?:been )?(?:feel|feeling|doing|today|been)\b(?! about (?:that|this|it|the plan))|\bhow is everything\b`,
     String.raw`\bwhat (?:are|have|do) you (?:been )?(?:feel|feeling|experiencing|experienced|noticed|notice)\b`,
     String.raw`\bin your own words\b|\b(?:reason for|why) (?:your visit|you came|you are here|are you here)\b|^(?:(?:ok|okay|yeah|yes|right|please|and|so) )*go on$`,
@@ -128,7 +128,7 @@ const request =
 
 /** Where a second question begins within a clause. */
 export const nextQuestion =
-  / (?:and|or|but|also|and also) (?=(?:(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will|how|what|when|where|which) (?:you|your|youre|he|his|she|her|they|their|there|it|this|that|the|any|long|often|much|many|bad)|(?:does|did|has|have|is|are|was|were) (?:anything|anyone|anybody|everything|someone|these|those)|(?:what|where|when|which|how|who) (?:is|are|was|were|do|does|did|have|has|makes?|brings?|helps?|colou?r|kind|sort|side|severe|old))\b)/g
+  / (?:and|or|but|also|and also) (?=(?:(?:do|does|did|have|has|had|is|are|am|was|were|can|could|would|will|how|what|when|where|which) (?:you|your|youre|he|his|she|her|they|their|there|it|this|that|the|any|long|often|much|many|bad|far|well)|(?:does|did|has|have|is|are|was|were) (?:anything|anyone|anybody|everything|someone|these|those)|(?:what|where|when|which|how|who) (?:is|are|was|were|do|does|did|have|has|makes?|brings?|helps?|colou?r|kind|sort|side|severe|old))\b)|(?<=^(?:(?:sorry|no|well|ok) )*i (?:meant?|was asking|am asking|was thinking of)\b.{1,30}) (?=(?:have|did|do|are|were|is|has) (?:you|she|he|it|there)\b)/g
 
 const tags = new RegExp(
   [

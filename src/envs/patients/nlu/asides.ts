@@ -75,6 +75,17 @@ export function asideLeads(given: PhrasedSentence): boolean {
   return ofSymptom && spoken.some(({ value }) => aside.get(value.id)?.ofComplaint)
 }
 
+/** Whether an aside in English asks for more of a finding that the sentence names: "How many cigarettes a day?". */
+function asksMore(
+  { lexicon, sentence }: SentenceContext,
+  here: readonly PhraseMatch<LexiconEntry>[],
+  id: string,
+): boolean {
+  const { detail, also } = lexicon.knowledge.aside.get(id) ?? {}
+  if (!detail || !also || languageByScript(sentence.text) !== 'en') return false
+  return here.some(({ value }) => value.kind === 'finding' && also.includes(value.id))
+}
+
 /**
  * The asides that a sentence asks about.
  * @param named whether it names findings: beside them an illness or a symptom of a list counts, but no other topic
@@ -87,7 +98,7 @@ export function findAsides(
   isDenied: (id: string) => boolean,
 ): readonly string[] {
   const ids = here.filter(isAsideMatch).map(({ value }) => value.id)
-  if (named) return [...new Set(ids.filter(isDenied))]
+  if (named) return [...new Set(ids.filter((id) => isDenied(id) || asksMore(given, here, id)))]
   if (ids.length > 0) return [...new Set(ids)]
   const guessed = guessAside(given)
   if (guessed === undefined) return []

@@ -10,7 +10,7 @@ export type SpeechAct = ConversationAct | 'has-illness'
 const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   [
     'confirm',
-    /\b(?:is|was) (?:that|this|it) (?:all )?(?:right|correct|so|true|possible)\b|^(?:correct|isnt it|arent you|dont you|havent you|has it|have you|do you|are you|did you say|is it)$|是否一致|一致吗|说得对吗|^(?:你好)?请问你?是.{2,6}吗$|是这样吗|对(?:吗|吧|不对)$|没错吧/,
+    /\b(?:is|was) (?:that|this|it) (?:all )?(?:right|correct|so|true|possible)\b|^(?:correct|isnt it|arent you|dont you|havent you|has it|have you|do you|are you|did you say|is it)$|\b(?:have|did) i (?:got|get|understood|understand|heard|hear|missed|miss) (?:(?:that|it|you|all|everything|this|any of) ?)+(?:right|correctly|wrong|straight|out)?$|是否一致|一致吗|说得对吗|^(?:你好)?请问你?是.{2,6}吗$|是这样吗|对(?:吗|吧|不对)$|没错吧/,
   ],
   [
     'hearing',
@@ -30,7 +30,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'repeat',
-    /\b(?:repeat|say) (?:that|it)(?: again)?\b|\b(?:catch|hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再(?:说|讲|重复)一?[遍次下]|重复一[遍下次]|没听(?:清|见|到|明白|懂)|声音(?:可以|能)?(?:再)?大一?点|信号|掉线|卡(?:住|顿|了)/,
+    /\b(?:repeat|say) (?:that|it)(?: again)?\b|\b(?:which|what)(?: (?:bit|part|thing|of (?:that|it)))? (?:(?:did|have) i (?:get|got|misse?d?)|(?:is|was)) (?:wrong|not right|mistaken)\b|\b(?:catch|hear|get) that\b|\bwhat was that\b|^(?:sorry|pardon|pardon me|come again|what)$|\b(?:pardon|come again)\b|再(?:说|讲|重复)一?[遍次下]|重复一[遍下次]|没听(?:清|见|到|明白|懂)|声音(?:可以|能)?(?:再)?大一?点|信号|掉线|卡(?:住|顿|了)/,
   ],
   [
     'consent',
@@ -38,7 +38,7 @@ const acts: readonly (readonly [ConversationAct, RegExp])[] = [
   ],
   [
     'parting',
-    /\b(?:bye|goodbye|see you|all the best|take care(?: now)?|have a (?:good|nice|lovely)|wish you|good luck|catch up (?:soon|then)|nice (?:to|talking|speaking)|speak (?:soon|then))\b|再见|慢走|回头见|早日康复|保重/,
+    /\b(?:bye|goodbye|(?<!\b(?:to|and) )see you(?! (?:have|had|are|can|did|do|now)\b)|all the best|take care(?: now)?|have a (?:good|nice|lovely)|wish you|good luck|catch up (?:soon|then)|nice (?:to|talking|speaking)|speak (?:soon|then))\b|再见|慢走|回头见|早日康复|保重/,
   ],
   [
     'thanks',

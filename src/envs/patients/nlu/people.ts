@@ -8,6 +8,12 @@ export const contactFinding = 'sick-contact'
 const contact = /接触过?[^，]{0,10}(?:病人|患者|生病的|发烧的|感冒的)/
 const atOnce = /也|最近|近来|这[几两]天|同时|一起|同事|同学|同屋|室友|邻居|发烧|发热|感冒|拉肚子|传/
 const sick = /生病|得病|病了|病倒|感冒|传染|中招/
+/** People whom the patient has been with, in English, and whether they are ill. */
+const met =
+  /\b(?:been (?:round|around|near|with|close to|exposed to|in contact with)|contact with|exposed to|(?:mix|play)(?:ed|ing)? with|met) (?:\w+ ){0,2}?(?:anyone|anybody|someone|somebody|people|children|kids|others?)\b|\b(?:anyone|anybody|someone|somebody|children|kids|others)(?: else)? (?:at|in|from) (?:\w+ ){0,2}?(?:nursery|school|work|home|class|office|playgroup|house)\b/
+const metIll =
+  /\b(?:ill|sick|unwell|poorly|infection|infectious|the same|similar|something like (?:this|that|it)|catching)\b/
+
 /** Least score at which a finding about relatives is nearer than an infection. */
 const minFamilyScore = 0.3
 
@@ -22,6 +28,9 @@ export function findContact(given: PhrasedSentence): string | undefined {
   if (!inquires || !finding.has(contactFinding)) return undefined
   if (act.witness.test(text) || /[嫌说听看见][^，]{0,4}你/.test(text)) return undefined
   if (contact.test(text)) return contactFinding
+  if (met.test(text) && !/\b(?:say|says|said|notice[ds]?)\b/.test(text))
+    if (metIll.test(text) || found.some(({ value }) => finding.get(value.id)?.kind === 'symptom'))
+      return contactFinding
   // What relatives have is a matter of the family, unless they have it now.
   if (!act.others.test(text) || (relatives && !atOnce.test(text))) return undefined
   const ill = here.filter(isFindingMatch).map(({ value }) => finding.get(value.id))

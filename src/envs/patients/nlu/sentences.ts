@@ -42,6 +42,8 @@ interface Piece {
   readonly end: number
   readonly text: string
   readonly asks: boolean
+  /** Whether "and how …" or the like cuts it from the part before. */
+  readonly cut: boolean
 }
 
 /** Splits a clause before each "… and do you …". */
@@ -57,6 +59,7 @@ function splitClause(text: string, { start, end }: TextClause): Piece[] {
       end: start + to,
       text: part,
       asks: isQuestionClause(part) && !background.test(part),
+      cut: c > 0,
     }
   })
 }
@@ -105,8 +108,13 @@ function makeSentence(
   const last = kept.at(-1)
   if (!first || !last) return undefined
   const whole = text.slice(first.start, last.end)
+  const wonders = kept.some((piece) => latin.test(piece.text) && hasQuestionWord(piece.text))
   const inquires =
-    (marked || kept.some(({ asks }) => asks) || hasQuestionWord(whole) || isRequest(whole)) &&
+    (marked ||
+      wonders ||
+      kept.some(({ asks }) => asks) ||
+      hasQuestionWord(whole) ||
+      isRequest(whole)) &&
     !seeksAgreement(kept.map((piece) => piece.text))
   return {
     start: first.start,
@@ -124,8 +132,11 @@ function groupQuestions(all: readonly Piece[]): Piece[][] {
   let asked = false
   for (const piece of all) {
     const group = groups.at(-1)
+    const before = group?.at(-1)?.text ?? ''
     const opens = piece.asks && !isTag(piece.text)
-    if (!group || (opens && asked)) groups.push([piece])
+    // "How long have you had it and does it come and go?"
+    const second = piece.cut && latin.test(before) && hasQuestionWord(before)
+    if (!group || (opens && asked) || second) groups.push([piece])
     else group.push(piece)
     asked = opens || (asked && group !== undefined)
   }

@@ -22,12 +22,12 @@ import {
   languageByScript,
   removeMatches,
 } from './finding-match.js'
-import { attributeTopic, findingTopic, type Topic } from './focus.js'
+import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focus.js'
 import type { TextReader } from './follow-ups/question.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import type { ParsedUtterance, SentenceMeaning } from './parsed-utterance.js'
-import { findRecap, isNegated } from './recap.js'
+import { askToldOfRecap, findRecap, isNegated } from './recap.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
 /** How far a topic's score in the whole utterance may be below the best score. */
@@ -55,7 +55,9 @@ function aboutRelatives(sentences: readonly Sentence[]): readonly boolean[] {
   })
 }
 
-const sameTopic = (a: Topic, b: Topic): boolean => a.finding === b.finding
+/** Two details of a complaint that no finding records are two topics. */
+const sameTopic = (a: Topic, b: Topic): boolean =>
+  a.finding === b.finding && !(a.missing && b.missing && a.attribute !== b.attribute)
 
 /** The symptom that was named last before a place in the text and not denied: "You said you cough. Since when?" */
 const mentionedBefore = (
@@ -80,6 +82,7 @@ function resolveAttributes(
   const last = before.findLast(({ topics }) => topics.length > 0)?.topics.at(-1)
   const complaint = last?.of ?? last?.finding ?? mentioned()
   if (complaint === undefined || knowledge.finding.get(complaint)?.kind !== 'symptom') return []
+  if (isWholeIllness(knowledge, complaint)) return []
   return loose.map((attribute) => attributeTopic(knowledge, complaint, attribute))
 }
 
@@ -232,6 +235,19 @@ function collectTopics(
   return dropUnlikely(lexicon, read, matches, named, new Set(ids))
 }
 
+/** "How long have you had it, and does it come and go?" asks for a detail of the topic beside the whole illness. */
+function besideWhole(
+  { knowledge }: Lexicon,
+  { text }: NormalisedText,
+  topics: readonly Topic[],
+  meanings: readonly SentenceMeaning[],
+): Pick<ParsedUtterance, 'loose' | 'about'> | undefined {
+  if (!topics.every(({ finding, of }) => !of && isWholeIllness(knowledge, finding)))
+    return undefined
+  const loose = [...new Set(meanings.flatMap((one) => one.loose))]
+  return loose.length > 0 ? { loose, about: text } : undefined
+}
+
 /** Interprets a text as it is written. */
 function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const read = normaliseText(text)
@@ -243,7 +259,7 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
     const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
     return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
   }
-  const sentences = joinTags(splitSentences(read))
+  const sentences = askToldOfRecap(read, joinTags(splitSentences(read)))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   const none = { ...empty, questions }
   if (act.injection.test(read.text)) return { ...none, kind: 'injection' }
@@ -253,7 +269,8 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const asides = [...new Set(meanings.flatMap((one) => one.asides))]
   if (topics.length > 0) {
     const recap = findRecap(read, matches.filter(isFindingMatch))
-    return { ...none, topics, asides, ...(recap ? { recap } : {}), kind: 'finding' }
+    const about = besideWhole(lexicon, read, topics, meanings)
+    return { ...none, topics, asides, ...about, ...(recap ? { recap } : {}), kind: 'finding' }
   }
   if (asides.length > 0) return { ...none, asides, kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)

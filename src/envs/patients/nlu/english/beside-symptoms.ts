@@ -30,7 +30,10 @@ export function asksTreatment(given: PhrasedSentence): boolean {
 }
 
 /** Topics of what the patient makes of the illness: a symptom beside them is what they are about. */
-const ownViews: ReadonlySet<string> = new Set(['ideas', 'concerns', 'expectations', 'impact'])
+const ownViews: ReadonlySet<string> = new Set([
+  ...['ideas', 'concerns', 'expectations', 'impact'],
+  'which-first',
+])
 /** The topic of tests done before. */
 export const testsAside = 'tests'
 const doneBefore =
@@ -64,6 +67,19 @@ export function askedOfSelf(
   return asksPastTest(lexicon.knowledge, sentence.text, ids) ? [testsAside] : []
 }
 
+/** Topics that can be what makes a symptom better or worse: "Does spicy food make it worse?". */
+const circumstances: ReadonlySet<string> = new Set([
+  ...[
+    courseAside,
+    'diet',
+    'exercise',
+    'coffee-tea',
+    'sleep-position',
+    'exertion',
+    'stress-general',
+  ],
+])
+
 /** What a sentence means that asks what makes it better or worse; undefined for another. */
 export function changesAsked(
   given: PhrasedSentence,
@@ -74,7 +90,8 @@ export function changesAsked(
   const { attributes, from } = whatChanges(sentence.text)
   const before = found.filter(({ start }) => start - sentence.start < from)
   const asked = meaning.topics.length > 0 && before.length > 0
-  if (attributes.length === 0 || asked || spoken.some((id) => id !== courseAside)) return undefined
+  if (attributes.length === 0 || asked || spoken.some((id) => !circumstances.has(id)))
+    return undefined
   const symptom = before.find(({ value }) => isSymptom(given, value.id))?.value.id
   if (symptom === undefined)
     return meaning.loose.length > 0 ? meaning : { ...nothing, loose: attributes }

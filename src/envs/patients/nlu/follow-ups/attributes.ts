@@ -44,6 +44,8 @@ const opening: readonly AskedAttribute[] = ['aggravating', 'relieving', 'timing'
 export function looseOfTopic(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, text, alone, doubtful, followed } = given
   const { kind } = alone
+  // A second detail is asked for beside the first.
+  if (alone.topics.length > 0 && alone.loose.length > 0) return undefined
   const whole = wholeAttribute(knowledge, alone)
   if (whole === 'duration' && lastHistory(knowledge, context) && ofHabit.test(text))
     return loosely(given, whole)
@@ -132,6 +134,21 @@ export function changeOfTopic(given: FollowUp): ParsedUtterance | undefined {
   return change && aboutAttribute(alone, [change])
 }
 
+/** Of several details of a topic that answer the same question, the nearest: "worse on bumps?", not "after meals?". */
+function nearestDetail({ knowledge, reader, text }: FollowUp, topic: Topic): Topic {
+  const { of, attribute, missing } = topic
+  if (missing || of === undefined || !/[a-z]/.test(text)) return topic
+  const root = rootOf(knowledge, of)
+  const ids = knowledge.findings.filter(
+    (one) => one.attribute === attribute && rootOf(knowledge, one.id) === root,
+  )
+  const alike = reader.alike(text)
+  const nearest = nearestOf([topic.finding, ...ids.map(({ id }) => id)], alike)
+  return nearest && nearest.score > alike.scoreOf(topic.finding)
+    ? { ...topic, finding: nearest.id }
+    : topic
+}
+
 /**
  * "Is it worse after food?" of a sickness, where only a belly ache has that on record: a detail of a complaint that was
  * not mentioned asks for the same attribute of the topic.
@@ -147,6 +164,8 @@ export function sameAttribute(given: FollowUp): ParsedUtterance | undefined {
   if (topic === undefined || named || isMentioned(root, { knowledge, context, followed }))
     return undefined
   return goesOn(text)
-    ? aboutAttribute(alone, [attributeTopic(knowledge, topic, definition.attribute)])
+    ? aboutAttribute(alone, [
+        nearestDetail(given, attributeTopic(knowledge, topic, definition.attribute)),
+      ])
     : undefined
 }
