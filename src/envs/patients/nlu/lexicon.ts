@@ -236,12 +236,11 @@ const lexiconOf = (
     isPart(knowledge, parts.ancestors, other, one),
   correctSpelling: (text) => (latin.test(text) ? take(parts.spelling)(text) : text),
   correctHomophones: (text) => (han.test(text) ? take(parts.homophones)(text) : []),
-  exactQuestion: (text) =>
-    take(fitting(parts.questions, text), fitting(parts.tree, text), parts.family)(text),
+  exactQuestion: (text) => take(fitting(parts.questions, text))(text),
   get familyFindings() {
     return take(parts.family)
   },
-  tree: (text) => take(fitting(parts.tree, text)),
+  tree: (text) => take(fitting(parts.tree, text), parts.family),
   // What similarity leaves unclear is corrected next.
   findSimilar: (text) =>
     (han.test(text)
