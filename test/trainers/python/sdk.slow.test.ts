@@ -42,7 +42,9 @@ async function drive<T>(
   script: string,
 ): Promise<T> {
   const older = join(root, `.venvs/tinker/sdk-${version}`)
-  const running = promisify(execFile)(client, [join(root, 'test/python', script)], {
+  // A crash says where, too.
+  const argv = ['-X', 'faulthandler', join(root, 'test/python', script)]
+  const running = promisify(execFile)(client, argv, {
     env: { ...process.env, PYTHONPATH: version === '0.38.0' ? '' : older, HF_HUB_OFFLINE: '1' },
     maxBuffer: 1e8,
   })
