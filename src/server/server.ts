@@ -9,6 +9,7 @@ import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { type FileCases, openConsultations } from './consultations.js'
+import { type DialectName, dialectNames } from './dialect-names.js'
 import { addOpenEnv } from './dialects/openenv.js'
 import { serveOpenEnvSocket } from './dialects/openenv-socket.js'
 import { addPlain } from './dialects/plain.js'
@@ -18,12 +19,6 @@ import { Refusal, refusalBody } from './refusal.js'
 import { makeService, type Service } from './service.js'
 import { openSessions, type SessionBounds } from './sessions.js'
 import { tokenCheck } from './token.js'
-
-/** The wires that a server speaks. */
-export const dialectNames = ['plain', 'openenv'] as const
-
-/** Name of a wire. */
-export type DialectName = (typeof dialectNames)[number]
 
 /** Options of {@link startServer}. */
 export interface ServerOptions extends SessionBounds {
@@ -51,8 +46,8 @@ export interface RunningServer extends AsyncDisposable {
   readonly address: string
   readonly port: number
   readonly service: Service
-  /** Takes no more sessions, ends those there are, and closes. */
-  close(): Promise<void>
+  /** Takes no more sessions, ends those there are after `graceSeconds` at most (@default 0), and closes. */
+  close(options?: { readonly graceSeconds?: number }): Promise<void>
 }
 
 /** Frames larger than this close their connection; a request's own bound is refused with a reason. */
@@ -153,8 +148,8 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
     server.listen(port, host, resolve)
   })
   const bound = (server.address() as AddressInfo).port // of a server that listens on a port
-  const close = async (): Promise<void> => {
-    await sessions.drain()
+  const close = async ({ graceSeconds = 0 } = {}): Promise<void> => {
+    await sessions.drain(graceSeconds)
     for (const socket of sockets?.clients ?? []) socket.close(1001, 'The server ends')
     sockets?.close()
     server.closeIdleConnections()
@@ -170,6 +165,6 @@ export async function startServer(options: ServerOptions = {}): Promise<RunningS
       service,
       close,
     },
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   }
 }

@@ -38,8 +38,8 @@ export interface Sessions {
   find(id: string): Session
   /** Ends a session; one that is no more is none. */
   close(id: string): Promise<boolean>
-  /** Ends all, and refuses new ones. */
-  drain(): Promise<void>
+  /** Refuses new ones, and ends all when they are closed or after some seconds. */
+  drain(graceSeconds: number): Promise<void>
   readonly counts: {
     readonly open: number
     readonly waiting: number
@@ -152,9 +152,12 @@ export function openSessions(
       return found.session
     },
     close: remove,
-    async drain() {
+    async drain(graceSeconds) {
       draining = true
       clearInterval(reaper)
+      const end = performance.now() + graceSeconds * 1000
+      while (table.size > 0 && performance.now() < end)
+        await new Promise((resolve) => setTimeout(resolve, 50))
       for (const id of [...table.keys()]) await remove(id)
     },
     get counts() {
