@@ -113,8 +113,9 @@ function acceptSockets(server: Server, service: Service, known: (r: IncomingMess
       socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
       return
     }
+    const named = new URL(request.url ?? '', 'ws://server').searchParams.get('session_id')
     sockets.handleUpgrade(request, socket, head, (open: WebSocket) =>
-      serveOpenEnvSocket(open, service),
+      serveOpenEnvSocket(open, service, named ?? undefined),
     )
   })
   return sockets

@@ -4,7 +4,15 @@ import type { Consultations } from './consultations.js'
 import type { Metrics } from './metrics.js'
 import type { SessionOptions } from './options.js'
 import type { Session, SessionReply } from './session.js'
-import type { OpenSession, Sessions } from './sessions.js'
+import type { OpenSession, SessionStart, Sessions } from './sessions.js'
+
+/** How a session begins. */
+export interface Opening {
+  /** Actions of an earlier session, taken again. @default none */
+  readonly actions?: readonly WireAction[]
+  /** Fires when the client has gone. */
+  readonly abandoned?: AbortSignal
+}
 
 /** The inside of a server. */
 export interface Service {
@@ -14,11 +22,10 @@ export interface Service {
   readonly version: string
   /** Characters of the longest request. */
   readonly longestBody: number
-  /** Opens a session; `abandoned` fires when the client has gone. */
-  open(
-    options: SessionOptions,
-    given?: { readonly actions?: readonly WireAction[]; readonly abandoned?: AbortSignal },
-  ): Promise<OpenSession>
+  /** Opens a session. */
+  open(options: SessionOptions, given?: Opening): Promise<OpenSession>
+  /** Begins another consultation under the id of a session. */
+  reopen(id: string, options: SessionOptions, given?: Opening): Promise<Session>
   /** Takes one action within the deadline. */
   step(session: Session, action: WireAction, index?: number): Promise<SessionReply>
 }
@@ -33,12 +40,14 @@ export function makeService({
 }): Service {
   const { sessions, metrics } = given
   const deadline = () => AbortSignal.timeout(deadlineSeconds * 1000)
+  const start = (options: SessionOptions, { actions = [], abandoned }: Opening): SessionStart => {
+    const signal = abandoned ? AbortSignal.any([deadline(), abandoned]) : deadline()
+    return { options, actions, signal }
+  }
   return {
     ...given,
-    open(options, { actions, abandoned } = {}) {
-      const signal = abandoned ? AbortSignal.any([deadline(), abandoned]) : deadline()
-      return sessions.open({ options, signal, ...(actions ? { actions } : {}) })
-    },
+    open: (options, opening = {}) => sessions.open(start(options, opening)),
+    reopen: (id, options, opening = {}) => sessions.reopen(id, start(options, opening)),
     async step(session, action, index) {
       const started = performance.now()
       const reply = await session.step(action, { index, signal: deadline() })

@@ -34,6 +34,8 @@ export interface SessionStart {
 export interface Sessions {
   /** Opens a session, after waiting for a place. @throws Refusal */
   open(start: SessionStart): Promise<OpenSession>
+  /** Begins another consultation under the id of a session, in its place. @throws Refusal: the session is as it was */
+  reopen(id: string, start: SessionStart): Promise<Session>
   /** The session of an id; it is used now. @throws Refusal `session-gone` or `not-found` */
   find(id: string): Session
   /** Ends a session; one that is no more is none. */
@@ -50,6 +52,11 @@ export interface Sessions {
 
 const idForm = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
+interface TableEntry {
+  session: Session
+  used: number
+}
+
 /** Opens a table of sessions. */
 // Long because its methods share the table.
 export function openSessions(
@@ -57,7 +64,7 @@ export function openSessions(
   { most = 1024, idleSeconds = 900, waitSeconds = 30 }: SessionBounds = {},
 ): Sessions {
   // In the order of their last use, so that those to end come first.
-  const table = new Map<string, { readonly session: Session; used: number }>()
+  const table = new Map<string, TableEntry>()
   const queue: (() => void)[] = []
   let places = most
   let [opened, reaped, draining] = [0, 0, false]
@@ -102,6 +109,22 @@ export function openSessions(
     })
   }
 
+  const use = (id: string): TableEntry => {
+    const found = table.get(id)
+    if (!found) {
+      if (!idForm.test(id))
+        throw new Refusal('not-found', `Expected the id of a session, got \`${id.slice(0, 80)}\``)
+      throw new Refusal(
+        'session-gone',
+        'This session has ended (closed, idle, or of a server that was started again): open one with the same options and, as `actions`, those it had taken',
+      )
+    }
+    table.delete(id)
+    table.set(id, found)
+    found.used = performance.now()
+    return found
+  }
+
   const remove = async (id: string): Promise<boolean> => {
     const found = table.get(id)
     if (!found) return false
@@ -110,6 +133,9 @@ export function openSessions(
     await found.session.close()
     return true
   }
+
+  const start = async ({ options, actions = [], signal }: SessionStart): Promise<Session> =>
+    startSession(await consultations.open(options), options, { actions, signal })
 
   const reap = async (): Promise<void> => {
     const before = performance.now() - idleSeconds * 1000
@@ -122,11 +148,10 @@ export function openSessions(
   const reaper = setInterval(() => void reap(), Math.min(idleSeconds * 250, 10_000)).unref()
 
   return {
-    async open({ options, actions = [], signal }) {
-      await place(signal)
+    async open(given) {
+      await place(given.signal)
       try {
-        const consultation = await consultations.open(options)
-        const session = await startSession(consultation, options, { actions, signal })
+        const session = await start(given)
         const id = randomUUID()
         table.set(id, { session, used: performance.now() })
         opened++
@@ -136,21 +161,20 @@ export function openSessions(
         throw error
       }
     },
-    find(id) {
-      const found = table.get(id)
-      if (!found) {
-        if (!idForm.test(id))
-          throw new Refusal('not-found', `Expected the id of a session, got \`${id.slice(0, 80)}\``)
-        throw new Refusal(
-          'session-gone',
-          'This session has ended (closed, idle, or of a server that was started again): open one with the same options and, as `actions`, those it had taken',
-        )
+    async reopen(id, given) {
+      const before = use(id)
+      const session = await start(given)
+      // It may have ended meanwhile, and its place with it.
+      if (table.get(id) !== before) {
+        await session.close()
+        use(id)
       }
-      table.delete(id)
-      table.set(id, found)
-      found.used = performance.now()
-      return found.session
+      await before.session.close()
+      before.session = session
+      opened++
+      return session
     },
+    find: (id) => use(id).session,
     close: remove,
     async drain(graceSeconds) {
       draining = true

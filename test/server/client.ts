@@ -1,7 +1,16 @@
 /** A server for a test, and requests to it. */
 import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
+import { loadKnowledge } from '../../src/knowledge/load.js'
 import { type ServerOptions, startServer } from '../../src/server/server.js'
+
+/** Questions as the knowledge base has them: they are understood without an index that takes long to make. */
+export const questions = loadKnowledge()
+  .findings.filter(
+    ({ kind, knownBy, attribute }) => kind === 'symptom' && knownBy === 'patient' && !attribute,
+  )
+  .slice(0, 3)
+  .map(({ ask }) => ask.en[0] ?? '')
 
 export const token = 'a-token-of-the-tests'
 

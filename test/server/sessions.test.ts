@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { testServer } from './client.js'
+import { questions, testServer } from './client.js'
 
 test('a client waits for a place, and is told when none becomes free', async () => {
   const { request } = await testServer({ most: 1, waitSeconds: 0.2 })
@@ -36,9 +36,7 @@ test('calls of one session wait for one another', async () => {
   const { body } = await request('POST', '/v1/sessions', { seed: 4 })
   const path = `/v1/sessions/${body.session}/steps`
   const replies = await Promise.all(
-    ['Any fever?', 'Any cough?', 'Any pain?'].map((message) =>
-      request('POST', path, { action: { message } }),
-    ),
+    questions.map((message) => request('POST', path, { action: { message } })),
   )
   expect(replies.map((reply) => reply.body.index).sort()).toEqual([1, 2, 3])
 })

@@ -24,28 +24,34 @@ const codeOf = (code: RefusalCode): string =>
 
 /** The session of a connection. */
 interface Connection {
-  session?: { readonly id: string; readonly session: Session; readonly episode: string | null }
+  /** Absent before the first reset. */
+  id?: string
+  /** Whether the session was opened elsewhere and named in the address: it outlives the connection. */
+  readonly borrowed: boolean
+  episode: string | null
 }
 
 async function closeSession(service: Service, connection: Connection): Promise<void> {
-  const { session } = connection
-  delete connection.session
-  if (session) await service.sessions.close(session.id)
+  const { id, borrowed } = connection
+  delete connection.id
+  if (id !== undefined && !borrowed) await service.sessions.close(id)
 }
 
-/** The session of a connection, touched so that it does not count as idle. */
-function current({ sessions }: Service, { session }: Connection): Session {
-  if (session) return sessions.find(session.id)
+/** The session of a connection. */
+function current({ sessions }: Service, { id }: Connection): Session {
+  if (id !== undefined) return sessions.find(id)
   throw new Refusal('conflict', 'Expected a reset before this request')
 }
 
 async function reset(service: Service, connection: Connection, data: unknown, gone: AbortSignal) {
   const options = readBody(resetOptions, data ?? {}, 'arguments of reset')
   const { episode_id: episode = null, ...rest } = options
-  await closeSession(service, connection)
-  const { id, session } = await service.open(rest, { abandoned: gone })
-  connection.session = { id, session, episode }
-  return wireStep(session.last)
+  const opening = { abandoned: gone }
+  const { id } = connection
+  if (id !== undefined) await service.reopen(id, rest, opening)
+  else connection.id = (await service.open(rest, opening)).id
+  connection.episode = episode
+  return wireStep(current(service, connection).last)
 }
 
 /** The reply to one request; undefined for one that has none. */
@@ -69,15 +75,15 @@ async function answer(
       return { type: 'observation', data: await openEnvStep(service, session, data) }
     }
     case 'state': {
-      const { episode = null, session } = connection.session ?? {}
-      const step_count = session?.actions.length ?? 0
+      const { id, episode } = connection
+      const step_count = id === undefined ? 0 : current(service, connection).actions.length
       return { type: 'state', data: { episode_id: episode, step_count } }
     }
     case 'mcp': {
       const find = () => current(service, connection)
       const open = async (params: object) => {
         await reset(service, connection, params, gone)
-        return connection.session?.id ?? ''
+        return connection.id ?? ''
       }
       const close = async () => {
         await closeSession(service, connection)
@@ -108,9 +114,16 @@ function errorFrame(error: unknown, text: string): object {
   return { type: 'error', data: { message, code: invalid ? 'INVALID_JSON' : named, ...details } }
 }
 
-/** Serves one connection until it closes. */
-export function serveOpenEnvSocket(socket: WebSocket, service: Service): void {
-  const connection: Connection = {}
+/**
+ * Serves one connection until it closes.
+ * @param named the id of a session that was opened before, if the address names one
+ */
+export function serveOpenEnvSocket(socket: WebSocket, service: Service, named?: string): void {
+  const connection: Connection = {
+    ...(named === undefined ? {} : { id: named }),
+    borrowed: named !== undefined,
+    episode: null,
+  }
   const gone = new AbortController()
   let turn = Promise.resolve()
   let waiting = 0

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { openSocket, testServer } from '../client.js'
+import { openSocket, questions, testServer } from '../client.js'
 
+const [question = '', other = ''] = questions
 const step = (message: string) => ({ type: 'step', data: { message } })
 
 describe('the WebSocket of OpenEnv', () => {
@@ -12,7 +13,7 @@ describe('the WebSocket of OpenEnv', () => {
       type: 'observation',
       data: { reward: null, done: false, observation: { outcome: 'opening' } },
     })
-    const asked = await send(step('Do you have a fever?'))
+    const asked = await send(step(question))
     expect(asked.data.observation.outcome).toBe('answered')
     expect(await send({ type: 'state' })).toEqual({
       type: 'state',
@@ -49,18 +50,13 @@ describe('the WebSocket of OpenEnv', () => {
     expect(await send({ type: 'step', data: { text: 'hello' } })).toMatchObject({
       data: { code: 'VALIDATION_ERROR' },
     })
-    expect((await send(step('Hello'))).type).toBe('observation')
+    expect((await send(step(question))).type).toBe('observation')
   })
 
   test('answers requests in their order, however fast they come', async () => {
     const { server } = await testServer()
     const { socket, receive } = await openSocket(server.address)
-    for (const frame of [
-      { type: 'reset' },
-      step('Any fever?'),
-      { type: 'state' },
-      step('Any cough?'),
-    ])
+    for (const frame of [{ type: 'reset' }, step(question), { type: 'state' }, step(other)])
       socket.send(JSON.stringify(frame))
     const kinds = [await receive(), await receive(), await receive(), await receive()]
     expect(kinds.map(({ type }) => type)).toEqual([
@@ -91,7 +87,7 @@ describe('the WebSocket of OpenEnv', () => {
     expect(names).toEqual(['ask_patient', 'order_exam', 'diagnose'])
     const call = (tool_name: string, input: object) =>
       send({ type: 'step', data: { type: 'call_tool', tool_name, arguments: input } })
-    const asked = await call('ask_patient', { question: 'Any fever?' })
+    const asked = await call('ask_patient', { question })
     expect(asked.data.observation.result.data).toBe(asked.data.observation.message)
     expect((await call('sing', {})).data.observation.error.error_type).toBe('tool_not_found')
     expect((await call('diagnose', {})).data.observation.error.error_type).toBe('invalid_args')
@@ -118,7 +114,7 @@ describe('the HTTP routes of OpenEnv', () => {
     const { session_id } = body.observation
     const stepped = await request('POST', '/step', {
       session_id,
-      action: { message: 'Any fever?' },
+      action: { message: question },
     })
     expect(stepped.body.observation.outcome).toBe('answered')
     expect((await request('GET', `/state?session_id=${session_id}`)).body.step_count).toBe(1)

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { spoken } from '../../../src/agents/grammars/spoken.js'
 import { make } from '../../../src/index.js'
-import { testServer, token } from '../client.js'
-
-const questions = ['Do you have a fever?', 'Since when?', 'Order: ECG']
+import { questions, testServer, token } from '../client.js'
 
 describe('the plain dialect', () => {
   test('plays a consultation as an env of make() does, with the same score', async () => {
@@ -15,7 +13,7 @@ describe('the plain dialect', () => {
     expect(observation.prompt.at(-1).content).toBe(observation.message)
     const env = make('consultation', { tier: 'standard', grammar: spoken() })
     await env.reset({ seed: 7 })
-    for (const [index, message] of questions.entries()) {
+    for (const [index, message] of [...questions, 'Order: ECG'].entries()) {
       const { body } = await request('POST', `/v1/sessions/${session}/steps`, {
         action: { message },
         index,
@@ -52,9 +50,9 @@ describe('the plain dialect', () => {
 
   test('goes on with a session at another server, from its options and actions', async () => {
     const [one, other] = [await testServer(), await testServer()]
-    const { body } = await one.request('POST', '/v1/sessions', { seed: 5, language: 'zh' })
+    const { body } = await one.request('POST', '/v1/sessions', { seed: 5 })
     const path = `/v1/sessions/${body.session}`
-    for (const message of ['发烧吗？', '多久了？'])
+    for (const message of questions.slice(0, 2))
       await one.request('POST', `${path}/steps`, { action: { message } })
     const { options, actions, observation } = (await one.request('GET', path)).body
     expect((await other.request('GET', path)).body.error).toMatchObject({

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -28,7 +29,7 @@ def _command(command: str | Sequence[str] | None) -> list[str]:
     if command is None:
         command = os.environ.get("BEDSIDE_COMMAND")
     if command is not None:
-        return [command] if isinstance(command, str) else list(command)
+        return shlex.split(command) if isinstance(command, str) else list(command)
     node = shutil.which("node")
     built = Path(__file__).resolve().parents[4] / "dist" / "cli" / "main.js"
     if built.is_file() and node:
