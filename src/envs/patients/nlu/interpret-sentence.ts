@@ -14,6 +14,7 @@ import {
   looseAttribute,
   removeAttributes,
 } from './attributes.js'
+import { opensVisit } from './chinese/openings.js'
 import { familyIllness, healthOfSpouse, illnessesOfRelatives } from './chinese/relatives.js'
 import { askedOfSelf, asksTreatment, changesAsked, triedAside } from './english/beside-symptoms.js'
 import { matchFindingList } from './finding-list.js'
@@ -205,6 +206,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
   const known = lexicon.knowledge.aside
+  if (opensVisit(text) && meaning.topics.every(({ guessed }) => guessed))
+    return { ...nothing, opens: true }
   const silent = !inquires && !(fragment && here.some(isAsideMatch))
   const says = here.some(isAsideMatch)
   if (act.asksDiagnosis(text)) return meaning

@@ -272,6 +272,10 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
     const about = besideWhole(lexicon, read, topics, meanings)
     return { ...none, topics, asides, ...about, ...(recap ? { recap } : {}), kind: 'finding' }
   }
+  if (meanings.some(({ opens }) => opens)) {
+    const others = asides.filter((id) => lexicon.knowledge.aside.get(id)?.act === undefined)
+    return { ...none, asides: others, kind: 'open' }
+  }
   if (asides.length > 0) return { ...none, asides, kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)
   if (found.kind === 'exam-request' && lexicon.knowledge.aside.has(testsAside))

@@ -13,7 +13,7 @@ const frame = new RegExp(
 )
 
 /** Asks whether somebody has or had something. */
-const has = /得过?|患|有|病|犯/
+const has = /得过?|患|有|病|犯|[高低痒疼喘咳好]/
 
 /** Ends like the name of an illness. */
 const illness =
@@ -29,8 +29,8 @@ const contentOf = (text: string): readonly string[] =>
     .map((part) => part.replace(frame, ''))
     .filter((part) => part.length > 1 || organ.test(part))
 
-/** Least score of the name of an illness at which a finding about relatives is about it. */
-const minScore = 0.3
+/** Least score of the name of an illness at which a finding about relatives is about it; where the sentence is like it, too. */
+const minScore = { alone: 0.3, alike: 0.12 } as const
 
 /**
  * The findings about relatives that a Chinese sentence asks for by an illness it names: none where it names another
@@ -41,6 +41,7 @@ export function illnessesOfRelatives({
   sentence,
   here,
   found,
+  similarity,
   relatives,
 }: PhrasedSentence): readonly string[] | undefined {
   const { text, inquires } = sentence
@@ -66,7 +67,8 @@ export function illnessesOfRelatives({
       (a, b) => (a !== undefined && scoreOf(a) >= scoreOf(b) ? a : b),
       undefined,
     )
-    return best !== undefined && scoreOf(best) >= minScore ? [best] : []
+    const least = similarity.value === best ? minScore.alike : minScore.alone
+    return best !== undefined && scoreOf(best) >= least ? [best] : []
   })
   return [...new Set(asked)]
 }
