@@ -152,7 +152,7 @@ export const statement = new RegExp(
     String.raw`^(?!(?:and|any|no|what|when|where|how|which|who|why) )\w+(?: \w+)* (?:is|are|was|were|will|would|can|had|has)\b(?! (?:you|your|there))`,
     '^(?:好的?|嗯|哦|那)?(?:所以|看来|原来|难怪|怪不得|刚才|我|咱们(?!宝|孩)|谢谢|感谢|多谢|很多人|不少人|这个季节)',
     String.raw`^(?:(?:just|now|please|and|ok|okay|then) ){0,2}(?:open|close|breathe|take|lie|sit|stand|look|turn|roll|lift|raise|hold|relax|stay|keep|put|stick|follow|press|push|squeeze|come|wait|try|stop|bend|drink|eat|rest|avoid|use|call|go|dont|do|be)\b| for me$`,
-    '^(?:请(?!问)|来|再|先|现在)?(?:张|深吸|吸气|呼气|躺|坐|站|抬|转|看着|放松|闭|睁|伸|举|弯|侧|咽一下|咳一下|咳两声|别|不要|多|少)',
+    '^(?:请(?!问)|来|再|先|现在)?(?:张|深吸|吸气|呼气|躺|坐|站|抬|转|看着|放松|闭|睁|伸|举|弯|侧|咽一下|咳一下|咳两声|别|不要|多(?![少久长大高远重])|少)',
     '^你(?:刚才|已经|说的)|(?:知道了|明白了|记下了)|谢谢|我们|一定|肯定',
   ].join('|'),
 )
