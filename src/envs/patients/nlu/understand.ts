@@ -260,6 +260,7 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
     const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
     return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
   }
+  lexicon.compilePatterns(text)
   const sentences = askToldOfRecap(read, joinTags(splitSentences(read)))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   const none = { ...empty, questions }
