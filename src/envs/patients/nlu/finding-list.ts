@@ -1,9 +1,23 @@
 /** Several findings in one sentence: "a cough, phlegm or a fever?", "Are your eyes red, sore or sticky?". */
-import { findPhrases, normaliseText, type TextClause } from '../../../text/phrase-search.js'
+import type { Aside } from '../../../knowledge/knowledge.js'
+import {
+  findPhrases,
+  normaliseText,
+  type PhraseMatch,
+  type TextClause,
+} from '../../../text/phrase-search.js'
+import { isAsideMatch } from './asides.js'
 import { isGeneric } from './attributes.js'
 import { findInterrupted } from './chinese/infixes.js'
+import { guessMember } from './english/guess-member.js'
 import type { FindingMatch, PhrasedSentence, SentenceContext } from './finding-match.js'
-import { chooseFinding, guessFinding, isFindingMatch, languageByScript } from './finding-match.js'
+import {
+  chooseFinding,
+  guessFinding,
+  isFindingMatch,
+  languageByScript,
+  removeMatches,
+} from './finding-match.js'
 
 /** Added to the thresholds for a member of a list by itself, and for one with the head of the first member. */
 const penalty = { alone: 0.8, headed: 0.6 } as const
@@ -109,14 +123,28 @@ const memberContext = (
 const sharedTail =
   /(?:怎么样|怎样|如何|咋样|正常吗|正不正常|好吗|好不好|有没有变化|有变化吗|有没有变)$/
 
-/** The finding named by a Chinese member with the head of the first or the end of the last one. */
+/** What an English member ends with that the others may share: "blood or mucus in the stool". */
+const sharedPlace =
+  / (?:in|of|from|on|down|around|over|with|when|during|after|to) (?!(?:it|them|that|there|all|general|any)\b).+$/
+
+/** Points a member to what another one says: "burning when you pass urine, or blood in it". */
+const pointed = / (?:in|of|from|on|with) (?:it|them|there)$/
+
+/** What the members of a list may share beside their own words. */
+interface Shared {
+  /** Beginnings of the first member, each with a space after words. */
+  readonly heads: readonly string[]
+  /** Ends of other members, each with a space before words. */
+  readonly tails: readonly string[]
+}
+
+/** The finding named by a member with the head of the first or the end of another one. */
 function nameWith(
   { lexicon, fits }: SentenceContext,
   text: string,
-  heads: readonly string[],
-  tail: string,
+  { heads, tails }: Shared,
 ): string | undefined {
-  const whole = [...heads.map((head) => head + text), ...(tail ? [text + tail] : [])]
+  const whole = [...heads.map((head) => head + text), ...tails.map((tail) => text + tail)]
   return whole
     .flatMap((said) => {
       const read = normaliseText(said)
@@ -135,35 +163,45 @@ function nameWith(
     .sort((a, b) => b.end - b.start - (a.end - a.start))[0]?.value.id
 }
 
-/** The finding that one member asks for. */
-function matchMember(
-  context: SentenceContext,
-  { start, end, text }: ListMember,
-  heads: readonly string[],
-  tail: string,
-  found: readonly FindingMatch[],
-): string | undefined {
-  const withText = (said: string) => memberContext(context, { start, end }, said)
-  const own = withText(text)
-  const inside = found.filter((match) => match.start >= start && match.end <= end)
-  const language = languageByScript(text)
-  const chosen = inside.length > 0 ? chooseFinding(own, inside) : undefined
-  // A short member that names a symptom asks for it, not for a detail of it: "more breathless".
-  const short = language === 'en' && text.split(' ').length <= maxHead
-  const above =
-    short && inside.find((m) => context.lexicon.ancestors.get(chosen ?? '')?.has(m.value.id))
-  const named = above ? above.value.id : chosen
-  const pain = heads.length > 0 && painWord.test(text)
-  if (named !== undefined || (isGeneric(text) && !pain)) return named
-  const { id } = pain ? { id: undefined } : guessFinding(own, penalty.alone)
-  if (id !== undefined) return id
-  // "Do you smoke or drink?"
-  const exact = heads.map((head) => context.lexicon.exactQuestion(head + text)).find(Boolean)
-  if (exact !== undefined) return exact
-  const spoken = languageByScript(text) === 'zh' ? nameWith(context, text, heads, tail) : undefined
-  if (spoken !== undefined) return spoken
+/** What a member asks for: a finding, or a topic that no finding answers. */
+type Meant = { readonly id: string; readonly aside: boolean } | undefined
+
+const aFinding = (id: string | undefined): Meant =>
+  id === undefined ? undefined : { id, aside: false }
+
+/** Whether a phrase runs over the comma between two members, and so belongs to neither. */
+const crosses = (match: PhraseMatch<unknown>, { start, end }: ListMember): boolean =>
+  (match.start < start && match.end > start) || (match.start < end && match.end > end)
+
+/** The finding that an English member names where a phrase across a comma hides it: "a cough, a cold". */
+function nameHidden(context: PhrasedSentence, member: ListMember): string | undefined {
+  const { lexicon, here, fits } = context
+  const { text } = member
+  if (languageByScript(text) === 'zh' || !here.some((match) => crosses(match, member)))
+    return undefined
+  const named = findPhrases(lexicon.tree(text), normaliseText(text)).filter(isFindingMatch)
+  return named.find(({ value }) => fits(value.id))?.value.id
+}
+
+/** Begins a first member that only leads to the others. */
+const fronted = /^(?:and |so )?(?:along )?with (?:this|that|the|your|it)\b/
+
+/** Begins a member that only says where or when: "at work or at home". */
+const prepositional = /^(?:at|in|on|with|during|after|before|from|to|by|of|for|about)\b/
+
+/** The topic that an English member names, where it says little else. */
+function nameAside({ lexicon, here }: PhrasedSentence, member: ListMember): Aside | undefined {
+  const { start, end, text } = member
+  const named = here.filter(isAsideMatch).filter((one) => one.start >= start && one.end <= end)
+  if (prepositional.test(text) || !isGeneric(removeMatches(text, start, named))) return undefined
+  const aside = lexicon.knowledge.aside.get(named[0]?.value.id ?? '')
+  return aside?.act === undefined ? aside : undefined
+}
+
+/** The finding most similar to a Chinese member with a head of the first, where it is similar enough. */
+function guessHeaded(context: SentenceContext, member: ListMember, { heads }: Shared) {
   const headed = heads
-    .map((head) => withText(head + text))
+    .map((head) => memberContext(context, member, head + member.text))
     .filter((one) => guessFinding(one, penalty.headed).id !== undefined)
   const best = headed.reduce<SentenceContext | undefined>(
     (a, b) => (a && a.similarity.score >= b.similarity.score ? a : b),
@@ -172,27 +210,133 @@ function matchMember(
   return best?.similarity.value
 }
 
-/** The findings a list asks for; none where the sentence is not a list of two or more. */
+/** What an English member that names no finding asks for. */
+function matchEnglish(
+  context: PhrasedSentence,
+  member: ListMember,
+  shared: Shared,
+  pair: boolean,
+): Meant {
+  const { text } = member
+  const hidden = nameHidden(context, member)
+  if (hidden !== undefined) return aFinding(hidden)
+  const exact = shared.heads
+    .map((head) => context.lexicon.exactQuestion(head + text))
+    .find((one) => one !== undefined)
+  if (exact !== undefined) return aFinding(exact)
+  // What points to another member says too little by itself.
+  const points = pointed.test(text) && shared.tails.length > 0
+  const said = points ? text.replace(pointed, '') : text
+  const named = nameWith(context, said, shared)
+  if (named !== undefined) return aFinding(named)
+  const aside = nameAside(context, member)
+  const topic: Meant = aside && { id: aside.id, aside: true }
+  // "Night sweats" are sweats, "swelling" may be of several places.
+  if ((aside && aside.also?.length !== 1) || fronted.test(text)) return topic
+  const readings = [
+    ...(points ? [] : [text]),
+    ...shared.heads.map((head) => head + said),
+    ...shared.tails.map((tail) => said + tail),
+  ]
+  const guessed = guessMember(context, readings, pair)
+  const { finding } = context.lexicon.knowledge
+  return guessed !== undefined && finding.has(guessed) ? aFinding(guessed) : topic
+}
+
+/** What one member asks for. */
+function matchMember(
+  context: PhrasedSentence,
+  member: ListMember,
+  shared: Shared,
+  found: readonly FindingMatch[],
+  pair: boolean,
+): Meant {
+  const { start, end, text } = member
+  const own = memberContext(context, member, text)
+  const inside = found.filter((match) => match.start >= start && match.end <= end)
+  const language = languageByScript(text)
+  const chosen = inside.length > 0 ? chooseFinding(own, inside) : undefined
+  // A short member that names a symptom asks for it, not for a detail of it: "more breathless".
+  const short = language === 'en' && text.split(' ').length <= maxHead
+  const above =
+    short && inside.find((m) => context.lexicon.ancestors.get(chosen ?? '')?.has(m.value.id))
+  const named = above ? above.value.id : chosen
+  const pain = shared.heads.length > 0 && painWord.test(text)
+  if (named !== undefined || (isGeneric(text) && !pain)) return aFinding(named)
+  if (language === 'en') return matchEnglish(context, member, shared, pair)
+  const { id } = pain ? { id: undefined } : guessFinding(own, penalty.alone)
+  return aFinding(
+    id ?? nameWith(context, text, shared) ?? guessHeaded(context, member, shared),
+  )
+}
+
+/** What the other members may share with member `m`. */
+function sharedWith(members: readonly ListMember[], m: number): Shared {
+  const first = members[0]!.text
+  const heads = m === 0 ? [] : sharedHeads(first)
+  if (languageByScript(first) === 'zh') {
+    const tail = sharedTail.exec(members.at(-1)!.text)?.[0]
+    return { heads, tails: tail === undefined ? [] : [tail] }
+  }
+  if (sharedPlace.test(members[m]!.text)) return { heads, tails: [] }
+  return { heads, tails: members.flatMap(({ text }) => sharedPlace.exec(text)?.[0] ?? []) }
+}
+
+/** Score of a finding at which an English sentence is a question about it alone. */
+const sureScore = 0.9
+
+/** Whether two members are one question about a finding that one of them names: "Do the spots come up and then go?". */
+function isOneQuestion(
+  { sentence: { text }, similarity: { value, score } }: PhrasedSentence,
+  members: readonly ListMember[],
+  found: readonly FindingMatch[],
+): boolean {
+  if (languageByScript(text) === 'zh' || members.length > 2 || score < sureScore) return false
+  const [first, second] = members.map(({ start, end }) =>
+    found.some((match) => match.start >= start && match.end <= end),
+  )
+  return first !== second && found.some((match) => match.value.id === value)
+}
+
+/** What a list asks for. */
+export interface FindingList {
+  readonly findings: readonly string[]
+  readonly asides: readonly string[]
+}
+
+/** What a list asks for, with a finding at least; undefined where the sentence is not a list of two or more. */
 export function matchFindingList(
   context: PhrasedSentence,
   found: readonly FindingMatch[],
-): readonly string[] {
+): FindingList | undefined {
   const members = splitMembers(context, found)
   const [first] = members
-  if (!first || members.length < 2 || members.length > maxMembers) return []
-  if (members.some(({ text }) => circumstance.test(text))) return []
-  const tail = sharedTail.exec(members.at(-1)?.text ?? '')?.[0] ?? ''
+  if (!first || members.length < 2 || members.length > maxMembers) return undefined
+  if (members.some(({ text }) => circumstance.test(text))) return undefined
+  if (isOneQuestion(context, members, found)) return undefined
   const meant = members.map((member, m) =>
-    matchMember(context, member, m === 0 ? [] : sharedHeads(first.text), tail, found),
+    matchMember(context, member, sharedWith(members, m), found, members.length === 2),
   )
   const { ancestors } = context.lexicon
-  const ids = meant.filter((id, m) => {
+  const ids = meant.map((one) => (one?.aside === false ? one.id : undefined))
+  const kept = ids.filter((id, m) => {
     if (id === undefined) return false
     // "A cough, is there phlegm?" asks for the phlegm alone, "a cough or phlegm" for both.
-    const detail = meant.findIndex((other) => other && ancestors.get(other)?.has(id))
+    const detail = ids.findIndex((other) => other && ancestors.get(other)?.has(id))
     if (detail < 0) return true
+    const { attribute, type } = context.lexicon.knowledge.finding.get(ids[detail] ?? '') ?? {}
+    const describes = attribute !== undefined && type === 'cat'
+    if (describes && languageByScript(members[detail]!.text) === 'en') return false
     return Math.abs(detail - m) === 1 && members[Math.max(detail, m)]?.joined === true
   })
-  const all = [...new Set(ids)].filter((id) => id !== undefined)
-  return all.length > 1 ? all : []
+  const findings = [...new Set(kept)].filter((id) => id !== undefined)
+  // "Have your stools been black or tarry?" asks of the stools in one way only.
+  const holds = (id: string) =>
+    context.lexicon.knowledge.aside.get(id)?.also?.some((one) => findings.includes(one))
+  const asides = [...new Set(meant.flatMap((one) => (one?.aside ? one.id : [])))].filter(
+    (id) => !holds(id),
+  )
+  return findings.length > 0 && findings.length + asides.length > 1
+    ? { findings, asides }
+    : undefined
 }
