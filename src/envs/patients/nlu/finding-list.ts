@@ -265,9 +265,7 @@ function matchMember(
   if (named !== undefined || (isGeneric(text) && !pain)) return aFinding(named)
   if (language === 'en') return matchEnglish(context, member, shared, pair)
   const { id } = pain ? { id: undefined } : guessFinding(own, penalty.alone)
-  return aFinding(
-    id ?? nameWith(context, text, shared) ?? guessHeaded(context, member, shared),
-  )
+  return aFinding(id ?? nameWith(context, text, shared) ?? guessHeaded(context, member, shared))
 }
 
 /** What the other members may share with member `m`. */
