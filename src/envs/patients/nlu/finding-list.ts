@@ -1,23 +1,10 @@
 /** Several findings in one sentence: "a cough, phlegm or a fever?", "Are your eyes red, sore or sticky?". */
-import type { Aside } from '../../../knowledge/knowledge.js'
-import {
-  findPhrases,
-  normaliseText,
-  type PhraseMatch,
-  type TextClause,
-} from '../../../text/phrase-search.js'
-import { isAsideMatch } from './asides.js'
+import type { TextClause } from '../../../text/phrase-search.js'
 import { isGeneric } from './attributes.js'
-import { findInterrupted } from './chinese/infixes.js'
-import { guessMember } from './english/guess-member.js'
+import { matchEnglish } from './english/list-members.js'
 import type { FindingMatch, PhrasedSentence, SentenceContext } from './finding-match.js'
-import {
-  chooseFinding,
-  guessFinding,
-  isFindingMatch,
-  languageByScript,
-  removeMatches,
-} from './finding-match.js'
+import { chooseFinding, guessFinding, languageByScript } from './finding-match.js'
+import { aFinding, type ListMember, type Meant, nameWith, type Shared } from './list-member.js'
 
 /** Added to the thresholds for a member of a list by itself, and for one with the head of the first member. */
 const penalty = { alone: 0.8, headed: 0.6 } as const
@@ -36,14 +23,6 @@ const circumstance = new RegExp(
     '(?:的时候|之前|之后|以前|以后|时|后)$|^(?:像|如果|要是)|比如|例如|譬如',
   ].join('|'),
 )
-
-/** A member of a list, and whether a conjunction precedes it. */
-interface ListMember {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-  readonly joined: boolean
-}
 
 const leadingConjunction = /^(?:(?:and|or|nor|plus|also) )+(?:any )?/
 
@@ -127,77 +106,6 @@ const sharedTail =
 const sharedPlace =
   / (?:in|of|from|on|down|around|over|with|when|during|after|to) (?!(?:it|them|that|there|all|general|any)\b).+$/
 
-/** Points a member to what another one says: "burning when you pass urine, or blood in it". */
-const pointed = / (?:in|of|from|on|with) (?:it|them|there)$/
-
-/** What the members of a list may share beside their own words. */
-interface Shared {
-  /** Beginnings of the first member, each with a space after words. */
-  readonly heads: readonly string[]
-  /** Ends of other members, each with a space before words. */
-  readonly tails: readonly string[]
-}
-
-/** The finding named by a member with the head of the first or the end of another one. */
-function nameWith(
-  { lexicon, fits }: SentenceContext,
-  text: string,
-  { heads, tails }: Shared,
-): string | undefined {
-  const whole = [...heads.map((head) => head + text), ...tails.map((tail) => text + tail)]
-  return whole
-    .flatMap((said) => {
-      const read = normaliseText(said)
-      const tree = lexicon.tree(said)
-      const all = [...findPhrases(tree, read), ...findInterrupted(tree, said, read.clauses[0]!)]
-      const named = all.filter(isFindingMatch).filter(({ value }) => fits(value.id))
-      // Part of it must be said by another member.
-      return named.filter(
-        ({ start, end }) =>
-          end - start > text.length / 2 &&
-          (said.endsWith(text)
-            ? start < said.length - text.length && end > said.length - text.length
-            : end > text.length),
-      )
-    })
-    .sort((a, b) => b.end - b.start - (a.end - a.start))[0]?.value.id
-}
-
-/** What a member asks for: a finding, or a topic that no finding answers. */
-type Meant = { readonly id: string; readonly aside: boolean } | undefined
-
-const aFinding = (id: string | undefined): Meant =>
-  id === undefined ? undefined : { id, aside: false }
-
-/** Whether a phrase runs over the comma between two members, and so belongs to neither. */
-const crosses = (match: PhraseMatch<unknown>, { start, end }: ListMember): boolean =>
-  (match.start < start && match.end > start) || (match.start < end && match.end > end)
-
-/** The finding that an English member names where a phrase across a comma hides it: "a cough, a cold". */
-function nameHidden(context: PhrasedSentence, member: ListMember): string | undefined {
-  const { lexicon, here, fits } = context
-  const { text } = member
-  if (languageByScript(text) === 'zh' || !here.some((match) => crosses(match, member)))
-    return undefined
-  const named = findPhrases(lexicon.tree(text), normaliseText(text)).filter(isFindingMatch)
-  return named.find(({ value }) => fits(value.id))?.value.id
-}
-
-/** Begins a first member that only leads to the others. */
-const fronted = /^(?:and |so )?(?:along )?with (?:this|that|the|your|it)\b/
-
-/** Begins a member that only says where or when: "at work or at home". */
-const prepositional = /^(?:at|in|on|with|during|after|before|from|to|by|of|for|about)\b/
-
-/** The topic that an English member names, where it says little else. */
-function nameAside({ lexicon, here }: PhrasedSentence, member: ListMember): Aside | undefined {
-  const { start, end, text } = member
-  const named = here.filter(isAsideMatch).filter((one) => one.start >= start && one.end <= end)
-  if (prepositional.test(text) || !isGeneric(removeMatches(text, start, named))) return undefined
-  const aside = lexicon.knowledge.aside.get(named[0]?.value.id ?? '')
-  return aside?.act === undefined ? aside : undefined
-}
-
 /** The finding most similar to a Chinese member with a head of the first, where it is similar enough. */
 function guessHeaded(context: SentenceContext, member: ListMember, { heads }: Shared) {
   const headed = heads
@@ -208,39 +116,6 @@ function guessHeaded(context: SentenceContext, member: ListMember, { heads }: Sh
     undefined,
   )
   return best?.similarity.value
-}
-
-/** What an English member that names no finding asks for. */
-function matchEnglish(
-  context: PhrasedSentence,
-  member: ListMember,
-  shared: Shared,
-  pair: boolean,
-): Meant {
-  const { text } = member
-  const hidden = nameHidden(context, member)
-  if (hidden !== undefined) return aFinding(hidden)
-  const exact = shared.heads
-    .map((head) => context.lexicon.exactQuestion(head + text))
-    .find((one) => one !== undefined)
-  if (exact !== undefined) return aFinding(exact)
-  // What points to another member says too little by itself.
-  const points = pointed.test(text) && shared.tails.length > 0
-  const said = points ? text.replace(pointed, '') : text
-  const named = nameWith(context, said, shared)
-  if (named !== undefined) return aFinding(named)
-  const aside = nameAside(context, member)
-  const topic: Meant = aside && { id: aside.id, aside: true }
-  // "Night sweats" are sweats, "swelling" may be of several places.
-  if ((aside && aside.also?.length !== 1) || fronted.test(text)) return topic
-  const readings = [
-    ...(points ? [] : [text]),
-    ...shared.heads.map((head) => head + said),
-    ...shared.tails.map((tail) => said + tail),
-  ]
-  const guessed = guessMember(context, readings, pair)
-  const { finding } = context.lexicon.knowledge
-  return guessed !== undefined && finding.has(guessed) ? aFinding(guessed) : topic
 }
 
 /** What one member asks for. */
