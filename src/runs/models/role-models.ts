@@ -19,6 +19,7 @@ import type { Judge } from '../../rewards/judges/judge.js'
 import { jury } from '../../rewards/judges/jury.js'
 import { judgePromptsOf } from '../../rewards/judges/published-prompts.js'
 import {
+  type DoctorModelSettings,
   type JudgeModelSettings,
   type ModelRole,
   modelRoles,
@@ -64,10 +65,13 @@ function keyOf(role: string, { apiKeyEnv }: RoleModelSettings): string | undefin
   return key
 }
 
+/** What a recipe may say of the model of one role or another. */
+type AnyModelSettings = JudgeModelSettings & DoctorModelSettings
+
 /** The model itself, or, where a strict cassette answers everything, none. */
 function openRole(
   role: ModelRole,
-  { baseUrl, prompts: _, votes: __, swap: ___, ...settings }: JudgeModelSettings,
+  { baseUrl, grammar: _, prompts: __, votes: ___, swap: ____, ...settings }: AnyModelSettings,
   concurrency: number | undefined,
   store: ReplyStore | undefined,
   strict: boolean,
