@@ -1,6 +1,7 @@
 /** The `models` of a recipe: the language model of each role, prices, a budget, and a cassette. */
 import { type Document, isMap, isScalar } from 'yaml'
 import { z } from 'zod'
+import { grammarNames } from '../../agents/grammars/named.js'
 import { cassetteModes } from '../../chats/cassette.js'
 import { type PublishedPrompts, publishedPrompts } from '../../rewards/judges/published-prompts.js'
 import { isModelSimulator } from '../../tasks/parts.js'
@@ -48,6 +49,12 @@ const Model = z.strictObject({
 // The keys of the table are the names.
 const promptNames = ['own', ...Object.keys(publishedPrompts)] as ('own' | PublishedPrompts)[]
 
+/** Schema of the doctor's model. */
+const DoctorModel = Model.extend({
+  /** The format of its replies; that of `policy.grammar` by default, or else `labelled`. */
+  grammar: z.enum(grammarNames).optional(),
+})
+
 /** Schema of the judge's model. */
 const JudgeModel = Model.extend({
   /** Our own prompts, or a published system's; by default those of the reward's system where it is as released. */
@@ -68,7 +75,7 @@ const Price = z.strictObject({ input: z.number().min(0), output: z.number().min(
 
 /** Schema of `models`. */
 export const Models = z.strictObject({
-  doctor: Model.optional(),
+  doctor: DoctorModel.optional(),
   /** Naming one makes `chat` the patient, where the recipe names no other. */
   patient: Model.optional(),
   /** Plays the exam simulators `diaggym` and `diaggym-parity`, where `env.exams` names one. */
@@ -90,6 +97,9 @@ export const Models = z.strictObject({
 export type RecipeModels = z.infer<typeof Models>
 /** Model of a role in a recipe. */
 export type RoleModelSettings = z.infer<typeof Model>
+
+/** Model of the doctor in a recipe. */
+export type DoctorModelSettings = z.infer<typeof DoctorModel>
 
 /** Model of the examiner in a recipe. */
 export type ExaminerModelSettings = z.infer<typeof ExaminerModel>

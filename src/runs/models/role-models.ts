@@ -22,6 +22,7 @@ import { jury } from '../../rewards/judges/jury.js'
 import { judgePromptsOf } from '../../rewards/judges/published-prompts.js'
 import type { TaskOptions } from '../../tasks/task.js'
 import {
+  type DoctorModelSettings,
   type ExaminerModelSettings,
   type JudgeModelSettings,
   type ModelRole,
@@ -72,6 +73,9 @@ function keyOf(role: string, { apiKeyEnv }: RoleModelSettings): string | undefin
   return key
 }
 
+/** What a recipe may say of the model of one role or another. */
+type AnyModelSettings = JudgeModelSettings & DoctorModelSettings & ExaminerModelSettings
+
 interface OpenRoleOptions {
   readonly concurrency: number | undefined
   readonly store: ReplyStore | undefined
@@ -89,11 +93,19 @@ const keysOf = (roles: Pick<RecipeModels, ModelRole>): readonly string[] =>
 /** The model itself, or, where a strict cassette answers everything, none. */
 function openRole<Prompt>(
   role: ModelRole,
-  given: JudgeModelSettings & ExaminerModelSettings,
+  given: AnyModelSettings,
   connect: (settings: ModelSettings) => ModelCall<Prompt>,
   { concurrency, store, strict }: OpenRoleOptions,
 ): ModelCall<Prompt> {
-  const { baseUrl, prompts: _, votes: __, swap: ___, draws: ____, ...settings } = given
+  const {
+    baseUrl,
+    grammar: _,
+    prompts: __,
+    votes: ___,
+    swap: ____,
+    draws: _____,
+    ...settings
+  } = given
   const offline: ModelCall<Prompt> = async () => {
     throw new TypeError('Expected a strict cassette to answer or to refuse')
   }
