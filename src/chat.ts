@@ -29,9 +29,29 @@ export interface ReplyTokens {
   readonly logprobs?: readonly number[]
 }
 
+/** A call of a function as a model wrote it, in the form of OpenAI's interface. */
+export interface ToolCall {
+  readonly id: string
+  readonly type: 'function'
+  /** Its arguments are JSON as the model wrote it, which may be none. */
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+/** A function that a model may call. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>
+}
+
 /** A model's reply. */
 export interface ChatReply {
   readonly text: string
+  /** Reasoning that the server took out of the text; for the one who spoke, and for nobody else. */
+  readonly reasoning?: string
+  /** Functions that the model calls. */
+  readonly calls?: readonly ToolCall[]
   readonly usage: Usage
   /** True where the limit of new tokens ended the reply. */
   readonly cutOff?: true
@@ -43,10 +63,14 @@ export interface ChatReply {
   readonly reused?: true
 }
 
-/** A message of a conversation. */
+/** A message of a conversation, in the form of OpenAI's interface, which chat templates read too. */
 export interface Message {
-  readonly role: 'system' | 'user' | 'assistant'
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly content: string
+  /** Functions that the assistant called. */
+  readonly tool_calls?: readonly ToolCall[]
+  /** The call whose result a `tool` message is. */
+  readonly tool_call_id?: string
 }
 
 /** A shape that a reply is to have. */
@@ -67,6 +91,8 @@ export interface ChatOptions {
   readonly stop?: readonly string[]
   /** Asks for JSON of this shape; the reply is not checked, see `askJson`. */
   readonly json?: ReplyShape
+  /** Functions that the model may call. */
+  readonly tools?: readonly Tool[]
   /** Asks for the log-probs of the reply's tokens. */
   readonly logprobs?: boolean
   /** Asks for token ids, which vLLM gives and other servers may refuse. */

@@ -46,7 +46,7 @@ type ReplyModule = Awaited<ReturnType<typeof loadReplies>>
 function hintOf(
   message: string,
   { address, apiKey, apiKeyEnv }: ResolvedSettings,
-  { json, logprobs, tokenIds }: ChatOptions,
+  { json, tools, logprobs, tokenIds }: ChatOptions,
 ): string {
   const status = Number(/^\d{3}\b/.exec(message)?.[0])
   if (status === 401 || status === 403)
@@ -56,6 +56,7 @@ function hintOf(
   if (status === 404 && !/\/v\d+$/.test(address)) return ' (is /v1 missing from its base URL?)'
   const asked = [
     ...(json ? ['JSON of a schema (`json: object` or `json: prompt` asks in other ways)'] : []),
+    ...(tools ? ['tool calls'] : []),
     ...(logprobs ? ['log-probs'] : []),
     ...(tokenIds ? ['token ids'] : []),
   ]
@@ -121,6 +122,13 @@ const shapeInWords = ({ schema }: ReplyShape): Message => ({
   content: `Reply with one JSON object of this JSON Schema, and nothing else: ${JSON.stringify(schema)}`,
 })
 
+/** The members of a message that a server knows, whatever else the object has. */
+const wireMessage = ({ role, content, tool_calls, tool_call_id }: Message): Message => ({
+  ...{ role, content },
+  ...(tool_calls ? { tool_calls } : {}),
+  ...(tool_call_id === undefined ? {} : { tool_call_id }),
+})
+
 function chatBody(
   settings: ResolvedSettings,
   messages: readonly Message[],
@@ -128,11 +136,12 @@ function chatBody(
 ): object {
   const { limit, ...shared } = sharedBody(settings, options)
   const { json: form = 'schema', tokenLimit } = settings
-  const { json } = options
+  const { json, tools } = options
   const asked = json && form !== 'schema' ? [...messages, shapeInWords(json)] : messages
   return {
     ...shared,
-    messages: asked.map(({ role, content }) => ({ role, content })),
+    messages: asked.map(wireMessage),
+    ...(tools ? { tools: tools.map((one) => ({ type: 'function', function: one })) } : {}),
     ...(limit === undefined ? {} : { [tokenLimit]: limit }),
     ...(options.logprobs ? { logprobs: true } : {}),
     ...(json ? replyFormats[form](json) : {}),
@@ -229,10 +238,10 @@ export function openaiCompletion(settings: ModelSettings): Complete {
     read: (replies, body) => replies.readTextReply(body),
   })
   return async (prompt, options = {}) => {
-    if (options.json)
+    if (options.json || options.tools)
       throw new Fault(
         'bad-input',
-        'Expected a chat model for a reply in JSON, got a completion model',
+        `Expected a chat model for ${options.json ? 'a reply in JSON' : 'tools'}, got a completion model`,
       )
     return complete(prompt, options)
   }

@@ -1,7 +1,8 @@
 /** Parses a model server's reply. A separate module, so that zod is loaded only once a server has answered. */
 import { z } from 'zod'
-import type { ChatReply, ReplyTokens, Usage } from '../chat.js'
+import type { ChatReply, ReplyTokens, ToolCall, Usage } from '../chat.js'
 import { ModelFault, type ModelFaultKind, type Retryable } from './model-fault.js'
+import { toolCallId } from './written-reply.js'
 
 const Ids = z.array(z.number().int()).nullish()
 
@@ -9,8 +10,31 @@ const UsageCounts = z
   .object({ prompt_tokens: z.number().default(0), completion_tokens: z.number().default(0) })
   .nullish()
 
+/** What servers call the reasoning that they take out of a reply. */
+const Reasoned = { reasoning_content: z.string().nullish(), reasoning: z.string().nullish() }
+
+const reasoningOf = (said: z.infer<z.ZodObject<typeof Reasoned>> | undefined): string =>
+  said?.reasoning_content || said?.reasoning || ''
+
+/** Some servers give the arguments parsed, or a call no id. */
+const Call = z.object({
+  id: z.string().nullish(),
+  function: z.object({
+    name: z.string(),
+    arguments: z.union([
+      z.string(),
+      z.record(z.string(), z.unknown()).transform((given) => JSON.stringify(given)),
+    ]),
+  }),
+})
+
 const ChatChoice = z.object({
-  message: z.object({ content: z.string().nullish(), refusal: z.string().nullish() }),
+  message: z.object({
+    content: z.string().nullish(),
+    refusal: z.string().nullish(),
+    tool_calls: z.array(Call).nullish(),
+    ...Reasoned,
+  }),
   finish_reason: z.string().nullish(),
   token_ids: Ids,
   logprobs: z
@@ -108,16 +132,27 @@ function unreadable(body: unknown, expected: string): ModelFault {
 const listed = <T>(name: keyof ReplyTokens, list: readonly T[] | null | undefined) =>
   list ? { [name]: list } : {}
 
+const callsOf = (calls: readonly z.infer<typeof Call>[]): readonly ToolCall[] =>
+  calls.map(({ id, function: called }, n) => ({
+    id: id || toolCallId(n),
+    type: 'function',
+    function: called,
+  }))
+
 interface ReadChoice {
   readonly text: string
+  readonly reasoning?: string
+  readonly calls?: readonly ToolCall[]
   readonly finish: string | null | undefined
   readonly usage: z.infer<typeof UsageCounts>
   readonly tokens: ReplyTokens
 }
 
-function replyOf({ text, finish, usage, tokens }: ReadChoice): ChatReply {
+function replyOf({ text, reasoning, calls = [], finish, usage, tokens }: ReadChoice): ChatReply {
   return {
     text,
+    ...(reasoning ? { reasoning } : {}),
+    ...(calls.length > 0 ? { calls } : {}),
     usage: countsOf(usage),
     ...(finish === 'length' ? { cutOff: true } : {}),
     ...(Object.keys(tokens).length > 0 ? { tokens } : {}),
@@ -125,7 +160,8 @@ function replyOf({ text, finish, usage, tokens }: ReadChoice): ChatReply {
 }
 
 /**
- * Parses a chat completion. A model cut off before its first visible word gives empty text, as its own mistake.
+ * Parses a chat completion. A model that only thought, or was cut off before its first visible word, gives empty text:
+ * that is its own mistake.
  * @throws ModelFault `unparsable` for any other body, `refused` where the model declined, and that of an error in it
  */
 export function readChatReply(body: unknown): ChatReply {
@@ -133,7 +169,10 @@ export function readChatReply(body: unknown): ChatReply {
   const choice = data?.choices[0]
   if (!data || !choice) throw unreadable(body, 'a chat completion with choices[0].message.content')
   const { message, finish_reason: finish, logprobs, token_ids: ids } = choice
-  const text = message.content ?? (finish === 'length' ? '' : undefined)
+  const calls = callsOf(message.tool_calls ?? [])
+  const reasoning = reasoningOf(message)
+  const said = finish === 'length' || calls.length > 0 || reasoning !== ''
+  const text = message.content ?? (said ? '' : undefined)
   if (message.refusal && !text)
     throw new ModelFault('refused', `the model declined: ${message.refusal.slice(0, 200)}`, {
       usage: countsOf(data.usage),
@@ -150,7 +189,7 @@ export function readChatReply(body: unknown): ChatReply {
       logprobs?.content?.map(({ logprob }) => logprob),
     ),
   }
-  return replyOf({ text, finish, usage: data.usage, tokens })
+  return replyOf({ text, reasoning, calls, finish, usage: data.usage, tokens })
 }
 
 /** Parses a text completion. @throws ModelFault for any other body */
@@ -166,11 +205,26 @@ export function readTextReply(body: unknown): ChatReply {
   return replyOf({ text: choice.text, finish: choice.finish_reason, usage: data.usage, tokens })
 }
 
+/** A piece of a call: its id and name come first, its arguments bit by bit. */
+const CallPiece = z.object({
+  index: z.number().int().min(0).default(0),
+  id: z.string().nullish(),
+  function: z
+    .object({ name: z.string().nullish(), arguments: z.string().nullish() })
+    .default({ name: '', arguments: '' }),
+})
+
 const Chunk = z.object({
   choices: z
     .array(
       z.object({
-        delta: z.object({ content: z.string().nullish() }).optional(),
+        delta: z
+          .object({
+            content: z.string().nullish(),
+            tool_calls: z.array(CallPiece).nullish(),
+            ...Reasoned,
+          })
+          .optional(),
         text: z.string().optional(),
         finish_reason: z.string().nullish(),
       }),
@@ -178,6 +232,17 @@ const Chunk = z.object({
     .default([]),
   usage: UsageCounts,
 })
+
+function addPiece(
+  calls: Map<number, z.infer<typeof Call>>,
+  { index, id, function: { name, arguments: more } }: z.infer<typeof CallPiece>,
+): void {
+  const { id: known, function: begun } = calls.get(index) ?? {
+    function: { name: '', arguments: '' },
+  }
+  const called = { name: begun.name + (name ?? ''), arguments: begun.arguments + (more ?? '') }
+  calls.set(index, { id: known || id, function: called })
+}
 
 /**
  * Reads a streamed reply of either kind to its end. Ids and log-probs are not read from streams.
@@ -187,8 +252,10 @@ export async function readStream(
   pieces: AsyncIterable<unknown>,
   onText: (piece: string) => void,
 ): Promise<ChatReply> {
-  let [text, usage]: [string, z.infer<typeof UsageCounts>] = ['', undefined]
+  let usage: z.infer<typeof UsageCounts>
+  let [text, reasoning] = ['', '']
   let finish: string | undefined
+  const calls = new Map<number, z.infer<typeof Call>>()
   for await (const piece of pieces) {
     const { data } = Chunk.safeParse(piece)
     if (!data) throw unreadable(piece, 'a piece of a completion')
@@ -196,6 +263,8 @@ export async function readStream(
     const choice = data.choices[0]
     const more = choice?.delta?.content ?? choice?.text ?? ''
     text += more
+    reasoning += reasoningOf(choice?.delta)
+    for (const piece of choice?.delta?.tool_calls ?? []) addPiece(calls, piece)
     finish = choice?.finish_reason ?? finish
     if (more !== '') onText(more)
   }
@@ -209,5 +278,6 @@ export async function readStream(
     )
   if (finish === 'content_filter')
     throw new ModelFault('refused', 'the server filtered the reply (finish_reason content_filter)')
-  return replyOf({ text, finish, usage, tokens: {} })
+  const called = callsOf([...calls.values()])
+  return replyOf({ text, reasoning, calls: called, finish, usage, tokens: {} })
 }
