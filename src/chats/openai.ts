@@ -211,6 +211,25 @@ interface Route<Prompt> {
 const withPrefix = ({ prefix = '' }: ChatOptions, reply: ChatReply): ChatReply =>
   reply.text.startsWith(prefix) ? reply : { ...reply, text: prefix + reply.text }
 
+/** The body of a reply whose model said nothing. */
+const nothingSaid = { choices: [{ message: { content: '' }, finish_reason: 'stop' }] }
+
+/** llama.cpp answers 500 where the model breaks off a call: that is the model's mistake, and not the server's. */
+async function unlessBrokenCall(
+  { tools }: ChatOptions,
+  post: () => Promise<unknown>,
+): Promise<unknown> {
+  try {
+    return await post()
+  } catch (error) {
+    const { status } = Object(error)
+    const said = fullErrorMessage(error)
+    if (tools && status === 500 && /model produced output that does not match/i.test(said))
+      return nothingSaid
+    throw error
+  }
+}
+
 let calls = 0
 
 function openModel<Prompt>(given: ModelSettings, { path, bodyOf, read }: Route<Prompt>) {
@@ -224,8 +243,9 @@ function openModel<Prompt>(given: ModelSettings, { path, bodyOf, read }: Route<P
     const body = bodyOf(settings, prompt, options)
     const send = async (attempt: AttemptLimits): Promise<ChatReply> => {
       const more = withLimits(attempt, onText !== undefined)
+      const posted = () => api.post<unknown>(path, { body, ...more })
       if (!onText)
-        return withPrefix(options, read(replies, await api.post<unknown>(path, { body, ...more })))
+        return withPrefix(options, read(replies, await unlessBrokenCall(options, posted)))
       const pieces = await api.post<AsyncIterable<unknown>>(path, { body, stream: true, ...more })
       return withPrefix(options, await replies.readStream(pieces, onText))
     }

@@ -95,7 +95,7 @@ def serve(path: Path, port: int) -> xllamacpp.Server:
     params.hostnames = ["127.0.0.1"]
     params.port = port
     params.n_ctx = CONTEXT
-    params.n_parallel = 4
+    params.n_parallel = 2
     params.n_batch = 512
     params.cpuparams.n_threads = 1
     params.cpuparams_batch.n_threads = 1
