@@ -1,7 +1,7 @@
 /** The consultations of a server: cases by split and number, and the env that a client's options describe. */
 import { spoken } from '../agents/grammars/spoken.js'
 import type { Case } from '../case.js'
-import { type CaseSourceOptions, caseSource } from '../cases/generator/generate.js'
+import { caseSource } from '../cases/generator/generate.js'
 import type { Env } from '../env.js'
 import { consultation } from '../envs/consultation.js'
 import { recordExams } from '../envs/exams/record.js'
@@ -94,7 +94,7 @@ export function openConsultations(file?: FileCases): Consultations {
     ),
     generated: memoizeText((key: string) => {
       // As written below.
-      const { index, ...from } = JSON.parse(key) as CaseSourceOptions & { readonly index: number }
+      const [from, index] = JSON.parse(key) as [Parameters<typeof caseSource>[1], number]
       return caseSource(knowledge, from)(index)
     }, keptCases),
     rewards: memoizeText((key: string) => {
@@ -115,7 +115,7 @@ export function openConsultations(file?: FileCases): Consultations {
       const { seed = 0, index = seed, split = 'train', case_seed = 0 } = options
       const truth = file
         ? fileCase(options, file)
-        : generated(JSON.stringify({ tier, split, seed: case_seed, index }))
+        : generated(JSON.stringify([{ tier, split, seed: case_seed }, index]))
       const asRecorded = truth.findings.some(({ question }) => question)
       const limits = tiers[tier]
       const env = consultation({
