@@ -1,6 +1,7 @@
 /**
  * The zod schema of a knowledge file, as a function of zod, because loading zod takes longer than all work up to the
- * first step. Only a user's own folder is parsed with it; a test checks the shipped one.
+ * step. Only a user's own folder is parsed with it; a test checks the shipped one.
+ * Long because every field that an author may write is declared here once.
  */
 import type { z as Zod } from 'zod'
 import { codeSystems, findingKinds } from '../case.js'
