@@ -37,6 +37,7 @@ import {
   isVague,
   type TextReader,
 } from './question.js'
+import { moreOfLife } from './sequels.js'
 
 /** Asks for whatever else there is. */
 const anythingElse =
@@ -98,6 +99,8 @@ export function understandInContext(
     return { ...alone, kind: 'aside', topics: [], loose: [], asides: [course] }
   const followed = followedSymptoms(knowledge, context)
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
+  const life = moreOfLife(given)
+  if (life) return life
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given)
   if (attribute) return attribute
   if (!isElliptic(alone, text)) return alone
