@@ -176,16 +176,22 @@ export function lastPresent(knowledge: Knowledge, context: PatientContext): read
 }
 
 /** What the patient has just told that is no symptom and fits: a habit, a medicine, a journey. */
-export const lastHistory = (
+export function lastHistory(
   knowledge: Knowledge,
   context: PatientContext,
   fits: (definition: FindingDefinition, told: RevealedFinding) => boolean = (_, told) =>
     isKnown(told),
-): string | undefined =>
-  lastAnswer(context)?.told.findLast((told) => {
+): string | undefined {
+  const answer = lastAnswer(context)
+  if (!answer) return undefined
+  const said = saidPresent(knowledge, answer, context)
+    .filter((id) => !answer.told.some(({ finding }) => finding === id))
+    .map((finding) => ({ finding, state: 'present' }))
+  return [...said, ...answer.told].findLast((told) => {
     const definition = knowledge.finding.get(told.finding)
     return definition && definition.kind !== 'symptom' && fits(definition, told)
   })?.finding
+}
 
 /** Symptoms that the doctor asked about and the patient has, the last one first. */
 const askedSymptoms = (knowledge: Knowledge, context: PatientContext): string[] =>

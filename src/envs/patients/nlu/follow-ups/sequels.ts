@@ -1,13 +1,22 @@
 /** What a question goes on about that no finding answers: the job, the children, a pet, or an event that was told. */
-import type { Knowledge } from '../../../../knowledge/knowledge.js'
+import type { FindingDefinition, Knowledge } from '../../../../knowledge/knowledge.js'
 import { perKnowledge } from '../../../../knowledge/per-knowledge.js'
 import { containsPhrase, normaliseText } from '../../../../text/phrase-search.js'
 import { openingPolarity } from '../../../../text/reply-openings.js'
-import { findAttributes } from '../attributes.js'
+import { type AskedAttribute, findAttributes } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
 import { isWholeIllness, lastHistory, lastPresent } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
-import { asksContent, type FollowUp, goesOn, isDoubtful, isShort, isVague } from './question.js'
+import { contactFinding } from '../people.js'
+import {
+  asksContent,
+  type FollowUp,
+  goesOn,
+  isDoubtful,
+  isElliptic,
+  isShort,
+  isVague,
+} from './question.js'
 
 /** An aside that is asked only after another topic, with its phrases in normal form. */
 interface Sequel {
@@ -47,7 +56,9 @@ const isTopic = (knowledge: Knowledge, id: string): boolean =>
 /** Asks of somebody else what the patient was understood to be asked: "How old are they?" is not the patient's age. */
 function isOfThird({ knowledge, context, text, alone }: FollowUp): boolean {
   const word = context.view.demographics.speaker === 'caregiver' ? thing : third
-  const own = alone.kind === 'aside' && alone.asides.every((id) => isLife(knowledge, id))
+  const own =
+    alone.kind === 'open' ||
+    (alone.kind === 'aside' && alone.asides.every((id) => isLife(knowledge, id)))
   return own && word.test(text) && !second.test(text)
 }
 
@@ -134,8 +145,8 @@ export function moreOfLife(given: FollowUp): ParsedUtterance | undefined {
     return { ...aboutAside(alone, sequel.id), ...of }
   }
   const third = isOfThird(given)
-  const name = third ? nameOfHistory(given) : undefined
-  if (name) return name
+  const history = moreOfHistory(given)
+  if (history) return history
   const goes = third || (life !== undefined && isVague(alone) && leans(given))
   if (!goes || !(life === undefined || isLife(knowledge, life.id))) return undefined
   // Who has no children says so again.
@@ -153,14 +164,69 @@ function isAnswered({ knowledge, context }: FollowUp, id: string): boolean {
   )
 }
 
-const naming = /\b(?:name|names|called)\b|叫什么|名字/
+/** Words that ask for an attribute of a medicine, a habit or an allergy, beside those of a symptom. */
+const ofHistory: readonly (readonly [AskedAttribute, RegExp])[] = [
+  [
+    'which',
+    /\b(?:name|names|called)\b|\bwhat(?:s| is| are)? (?:it|they|that|those)$|\bwhat (?:do|are|did) you (?:take|taking|use|using|on)(?: (?:for )?(?:it|that|them|this))?$|叫什么|名字/,
+  ],
+  ['amount', /^(?:(?:and|so) )?how many\b/],
+  [
+    'character',
+    /\bwhat happen(?:s|ed)\b|\bwhat (?:does|did) (?:it|that|they) do\b|\breact(?:ion|ed)?\b/,
+  ],
+]
 
-/** "What's its name, and what's it for?" of a medicine that was told. */
-function nameOfHistory(given: FollowUp): ParsedUtterance | undefined {
+/** What an attribute means of what is no symptom: "Where?" of a journey asks which it was. */
+function inHistory(
+  attribute: AskedAttribute,
+  kind: FindingDefinition['kind'] | undefined,
+): AskedAttribute {
+  if (attribute === 'site') return 'which'
+  return kind === 'allergy' && attribute === 'severity' ? 'character' : attribute
+}
+
+/** Asks about the person of a relative's illness: who told of it says so again. */
+const ofPerson =
+  /\b(?:who|whos|whose|which (?:one|side|of them)|how old|what age|mothers? or|mother|father)\b|\bwhat (?:was it|happened|did)\b|谁|哪边|多大/
+
+/** "What's its name, and what's it for?" of a medicine, a habit or a journey that was told. */
+function moreOfHistory(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, text, alone } = given
   const of = lastHistory(knowledge, context)
-  if (of === undefined || !naming.test(text)) return undefined
-  const asked = ['which' as const, ...findAttributes(text)]
-  const topics = asked.map((attribute) => ({ finding: of, of, attribute, missing: true }))
-  return { ...alone, kind: 'finding', topics, loose: [], asides: [] }
+  const kind = of === undefined ? undefined : knowledge.finding.get(of)?.kind
+  if (of === undefined || !goesOn(text) || !(isElliptic(alone, text) || saysLittle(given, kind)))
+    return undefined
+  if (!(isOfThird(given) || saysLittle(given, kind))) return undefined
+  if ((kind === 'family' || of === contactFinding) && ofPerson.test(text))
+    return { ...alone, kind: 'finding', topics: [{ finding: of }], loose: [], asides: [] }
+  const cues = ofHistory.flatMap(([one, cue]) => (cue.test(text) ? [one] : []))
+  const loose = [...new Set([...cues, ...findAttributes(text)].map((one) => inHistory(one, kind)))]
+  if (loose.length === 0) return undefined
+  return { ...alone, kind: 'attribute', topics: [], asides: [], loose, about: text }
+}
+
+const isLoose = ({ kind }: ParsedUtterance): boolean => kind === 'attribute'
+
+/** The topic of how a medicine is taken. */
+const medicineAside = 'medicine-dose'
+
+/** Asks about the illness even after one of old: "how long have you had it?" is about that. */
+const ofNow =
+  /\b(?:going on|start(?:ed)?|beg[ai]n|symptoms?|feel(?:ing)?|felt|ill|unwell)\b|开始|不舒服|发病|症状|难受/
+
+/** Whether a reading has no topic of its own, or only more of a habit or a medicine. */
+function saysLittle(
+  { knowledge, text, alone, doubtful }: FollowUp,
+  kind: FindingDefinition['kind'] | undefined,
+): boolean {
+  if (doubtful || isLoose(alone)) return true
+  if (alone.kind === 'open') return third.test(text) || kind === 'allergy'
+  if (alone.kind === 'aside')
+    return alone.asides.every(
+      (id) => id === medicineAside || knowledge.aside.get(id)?.detail === true,
+    )
+  const whole = alone.topics.every(({ finding }) => isWholeIllness(knowledge, finding))
+  const now = kind === 'antecedent' ? ofNow : ofIllness
+  return alone.kind === 'finding' && whole && !now.test(text)
 }
