@@ -10,7 +10,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
     /\b(?:what(?:s|re)?|which|why)(?: \w+){0,4} (?:it|that|this|those|they|them|taking|on|given|prescribed) for$|\bwhat(?:s|re)? (?:(?:is|are|was|were) )?(?:it|that|this|those|they|them) (?:prescribed|given|meant) for$|\bwhy (?:do|are|were|did) you (?:\w+ )?(?:take|taking|on|given|need) (?:it|that|this|those|them)\b|(?:治|管)(?:的)?(?:是)?(?:什么|啥|哪)(?:的|病)?|(?:干|做)(?:什么|啥)用/,
   score:
     /\b(?:out of (?:10|ten)|scale|(?:from )?(?:1|one|0|zero|nought) to (?:10|ten)|rate (?:the|your|it|that)|how high|highest|what was (?:the|your) (?:temperature|reading)|(?:temperature|thermometer) (?:say|show|read))\b|几分|打(?:个)?分|满分|多少度|几度|最高/,
-  last: /\bwhen (?:was|were) (?:the|your) (?:last|most recent)\b|\bwhen did .{0,30}\blast\b(?! (?:week|month|year|night))|\b(?:the )?last time\b|(?:上一?|最后一?|最近(?:的)?一)[次回趟].{0,8}(?:什么时候|哪天|几点|何时)|什么时候.{0,6}(?:上一?|最后一?|最近一)[次回趟]/,
+  last: /\bhow (?:late|overdue) (?:is|are|was)\b|\bwhen (?:was|were) (?:the|your) (?:last|most recent)\b|\bwhen did .{0,30}\blast\b(?! (?:week|month|year|night))|\b(?:the )?last time\b|(?:上一?|最后一?|最近(?:的)?一)[次回趟].{0,8}(?:什么时候|哪天|几点|何时)|什么时候.{0,6}(?:上一?|最后一?|最近一)[次回趟]/,
   latency:
     /\bhow (?:soon|quickly|long) after\b(?: (?:your |the |a |each )?\w+){0,2}|\bhow soon (?:does|do|did) (?:it|they|this|that)\b|\bhow long (?:between|before .{0,20}(?:come|came)s? on)\b|(?:吃|喝|碰|用|打)[完过了]?.{0,6}(?:之?后|以后|完).{0,4}(?:多久|多长时间|多快)|隔多久|过多久|过了多久/,
   doing:
@@ -22,7 +22,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   which:
     /^(?:(?:and|so|but) )?which(?: ones?| kind)?$|\bwhich ones?\b|^(?:such as|like|for example|for instance)(?: what)?$|^哪(?:一|几)?(?:种|些|个|样)$|^(?:比如|例如|譬如)(?:说)?(?:呢)?$/,
   spell:
-    /\bhow long .{0,30}\b(?:each|at a time|every time)\b|\bhow long (?:does|do|did|is|are|was) (?:an?|each|one|every) \w+|\bhow long were you out\b|\b(?:seconds|minutes|hours) or (?:\w+ )?(?:minutes|hours|days)\b|几秒|(?:一|每)(?:次|回|阵).{0,6}(?:多久|多长时间|几分钟|几秒)/,
+    /\bhow long .{0,30}\b(?:each|at a time|every time)\b|\bhow long (?:does|do) (?:it|they|that|these|one) (?:\w+ )?(?:last|go on)\b|\bhow long (?:does|do|did|is|are|was) (?:an?|each|one|every) \w+|\bhow long were you out\b|\b(?:seconds|minutes|hours) or (?:\w+ )?(?:minutes|hours|days)\b|几秒|(?:一|每)(?:次|回|阵).{0,6}(?:多久|多长时间|几分钟|几秒)/,
   radiation:
     /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|mov(?:e|es|ed|ing) (?:anywhere|somewhere|around|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着/,
   aggravating:
@@ -43,7 +43,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
     /\bhow (?:much|heavy|large|big)\b|\b(?:heavy|amount)\b|量(?:大|多|少)|多少(?!天|时间|年|度)|几斤|几倍|多不多/,
   site: /\b(?:where|whereabouts|(?:which|what) (?:part|area|spot|place)|point to|show me where|location|located|localised|localized|exact spot)\b|(?:用手)?指(?:给我看看?|一下|出来)|哪里|哪儿|部位|位置|哪个地方|什么地方|哪块|哪一块|(?:浑身|全身|满身)(?:上下)?都?(?=.{0,4}还是)|(?<=还是(?:就|只|只是|就是)?)(?:某|[一几])小?[块处片]儿?|具体在/,
   character:
-    /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throb(?:s|bing)?|thick|thin|bright|dark|regular|irregular|pulsat\w+|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|鲜红|暗红|齐不齐|规律|形状|样子|什么形/,
+    /\b(?:what (?:kind|sort|type) of|what (?:comes|came|is coming|has come) (?:up|out)|what do you bring up|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throb(?:s|bing)?|thick|thin|bright|dark|regular|irregular|pulsat\w+|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|鲜红|暗红|齐不齐|规律|形状|样子|什么形/,
 }
 
 const cueEntries = Object.entries(cues) as [AskedAttribute, RegExp][] // the keys of the literal above

@@ -12,6 +12,7 @@ import { languageByScript } from '../finding-match.js'
 import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import {
+  attributeOfGuess,
   attributeOfNamed,
   changeOfTopic,
   looseOfTopic,
@@ -113,7 +114,7 @@ export function understandInContext(
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
   const spoken = moreOfLife(given) ?? ofSpokenTopic(given) ?? stillThere(given)
   if (spoken) return spoken
-  const attribute = attributeOfNamed(given) ?? looseOfTopic(given)
+  const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
   if (attribute) return attribute
   if (!isElliptic(alone, text)) return alone
   return (

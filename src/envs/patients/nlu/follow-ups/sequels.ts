@@ -89,6 +89,16 @@ function lifeBefore(given: FollowUp): { readonly id: string; readonly answer: st
   return undefined
 }
 
+/** Symptoms that the doctor has named lately and the patient has: "When did you faint? Did anyone see it?". */
+const namedLately = ({ context, reader }: FollowUp): readonly string[] =>
+  [...context.dialogue.slice(-memory)]
+    .reverse()
+    .flatMap(({ utterance }) => reader.named(normaliseText(utterance).text))
+    .filter((id) => {
+      const finding = context.view.findings.get(id)
+      return finding?.state === 'present' && finding.stigma === 0
+    })
+
 /** The sequel of one of some topics that a question asks for: by the longest of its phrases. */
 function sequelOf({ knowledge, text }: FollowUp, topics: readonly string[]) {
   const table = sequelTable(knowledge)
@@ -137,7 +147,12 @@ const aboutAside = (alone: ParsedUtterance, id: string): ParsedUtterance => ({
 export function moreOfLife(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, text, alone, followed } = given
   const life = lifeBefore(given)
-  const topics = [...(life ? [life.id] : []), ...lastPresent(knowledge, context), ...followed]
+  const topics = [
+    ...(life ? [life.id] : []),
+    ...lastPresent(knowledge, context),
+    ...namedLately(given),
+    ...followed,
+  ]
   const sequel = sequelOf(given, topics)
   const answered = sequel && isAnswered(given, sequel.id)
   if (sequel && answered && givesWay(given, sequel.phrase)) {
