@@ -124,7 +124,7 @@ export const excludedEnd =
 
 /** Requests information without the form of a question: "tell me …". */
 const request =
-  /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand|check)|i (?:wonder|was wondering)|i(?: a)?m (?:wondering|asking|curious|guessing|assuming)|i (?:take it|assume|gather|presume|suppose|guess)|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述(?!的)|告诉我|说一下|讲一下|谈一下|介绍|(?:想|要)(?:知道|了解|问)|想听你|问一下|问问|请问/
+  /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand|check)|i (?:wonder|was wondering)|i(?: a)?m (?:wondering|asking|curious|guessing|assuming)|i (?:take it|assume|gather|presume|suppose|guess|dont suppose)|(?:i|we) rule out|i (?:mean|meant) (?:the|your|whether|if|do|did|are|is)\b|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述(?!的)|告诉我|说一下|讲一下|谈一下|介绍|(?:想|要)(?:知道|了解|问)|想听你|问一下|问问|请问/
 
 /** Where a second question begins within a clause. */
 export const nextQuestion =
@@ -168,7 +168,7 @@ export const isRequest = (sentence: string): boolean =>
 /** An offer, or an instruction to the patient, in the form of a question. */
 export const offer = new RegExp(
   [
-    String.raw`^(?:(?:so|well|now|ok|okay|and) ){0,2}(?:can|could|may|shall|should|would it be (?:ok|okay|all right) if|is it (?:ok|okay|all right) if|do you mind if) (?:i|we)\b(?! (?:just |also |please |quickly )*(?:ask|know|(?:double )?check|clarify|confirm|find out))`,
+    String.raw`^(?:(?:so|well|now|ok|okay|and) ){0,2}(?:can|could|may|shall|should|would it be (?:ok|okay|all right) if|is it (?:ok|okay|all right) if|do you mind if) (?:i|we)\b(?! (?:just |also |please |quickly )*(?:ask|know|(?:double )?check|clarify|confirm|find out|rule out))`,
     String.raw`^(?:can|could|would|will) you (?:just |please ){0,2}(?:mind|sit|lie|stand|turn|roll|lift|take off|hold|come|wait|sign|pass|spell|fill)\b|\bfor me$|\bwould you like\b|\bshall i\b`,
     '^(?:那|那么|现在|要不要|需不需要|需要|要|接下来)?我(?:们)?(?:来|先|再|能|可以|可不可以|能不能)?(?:给|帮|看|听|摸|按|量|检查|做|抽|开)|^(?:麻烦|请(?!问)|劳驾)',
   ].join('|'),

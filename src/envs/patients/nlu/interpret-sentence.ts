@@ -5,7 +5,7 @@
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
-import { asideLeads, asidesOfRelatives, findAsides, isAsideMatch } from './asides.js'
+import { asideLeads, asidesOfRelatives, asideValue, findAsides, isAsideMatch } from './asides.js'
 import {
   type AskedAttribute,
   findAttributes,
@@ -234,7 +234,7 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (illnesses && broad && known.has(familyIllness)) return { ...nothing, asides: [familyIllness] }
   // How relatives are in general is no more than the finding about them that is named.
   const beside = relatives ? theirs.filter((id) => id !== relativesAside) : theirs
-  const asides = named ? beside : ofPerson(given, theirs)
+  const asides = [...new Set([...meaning.asides, ...(named ? beside : ofPerson(given, theirs))])]
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
   const ofFamily = !named && relatives && inquires && known.has(relativesAside)
   return ofFamily ? { ...nothing, asides: [relativesAside] } : meaning
@@ -287,7 +287,7 @@ function interpretNamed(
   // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
   if (open && about.length === 0) return nothing
   const list = matchFindingList(given, about)
-  if (list.length > 0) return topics(list)
+  if (list) return { ...topics(list.findings), asides: list.asides }
   // What was excluded by name is not asked for, what a fronted "with …" names is where nothing else is.
   const named =
     about.length > 0 || (found.length > 0 && !excludes?.whole)
@@ -344,7 +344,7 @@ function isAboutTopics({ sentence: { text }, similarity, here }: PhrasedSentence
   const named = here.filter(isAsideMatch)
   if (languageByScript(text) === 'en') return coveredShare(named, text) >= mostCovered
   const least = Math.min(similarity.score - maxAsideLag, ownAsideScore)
-  return named.some(({ value }) => similarity.scoreOf(`aside ${value.id}`) >= least)
+  return named.some(({ value }) => similarity.scoreOf(asideValue(value.id)) >= least)
 }
 
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
