@@ -16,6 +16,7 @@ import {
 } from './attributes.js'
 import { opensVisit } from './chinese/openings.js'
 import { familyIllness, healthOfSpouse, illnessesOfRelatives } from './chinese/relatives.js'
+import { treatmentAsked } from './chinese/treatment.js'
 import { askedOfSelf, asksTreatment, changesAsked, triedAside } from './english/beside-symptoms.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, PhrasedSentence } from './finding-match.js'
@@ -183,6 +184,8 @@ function ofPerson({ lexicon, sentence, relatives }: PhrasedSentence, asides: rea
   return others.length > 0 || !isOfAnother(sentence.text) ? others : asides
 }
 
+/** The finding that the patient takes a medicine. */
+const regularMedicine = 'regular-medication'
 /** The topic that a question about relatives is about, where none of its words is known. */
 const relativesAside = 'family-health'
 
@@ -219,7 +222,13 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
   if (!named && !says && act.openQuestion.test(text)) return meaning
-  if (!lexicon.exactQuestion(text) && known.has(triedAside) && asksTreatment(given))
+  const treatment = treatmentAsked(given)
+  if (treatment === 'taking' && lexicon.knowledge.finding.has(regularMedicine))
+    return { ...nothing, topics: [{ finding: regularMedicine }] }
+  if (
+    known.has(triedAside) &&
+    (treatment || (!lexicon.exactQuestion(text) && asksTreatment(given)))
+  )
     return { ...nothing, asides: [triedAside] }
   const other = named ? askedOfSelf(given, meaning) : []
   if (other.length > 0) return { ...nothing, asides: other }

@@ -19,6 +19,7 @@ import {
   supposes,
 } from './attributes.js'
 import {
+  attributeOfTopic,
   detailOfTopic,
   foreignDetail,
   isMentioned,
@@ -119,6 +120,7 @@ export function understandInContext(
     sameOfRelatives(given) ??
     (supposes(given) ? changeOfTopic(given) : undefined) ??
     moreOfTold(given) ??
+    attributeOfTopic(given) ??
     detailOfTopic(given) ??
     sameRegion(given) ??
     sharedSymptom(given) ??
