@@ -16,6 +16,7 @@ import {
 } from './attributes.js'
 import { opensVisit } from './chinese/openings.js'
 import { familyIllness, healthOfSpouse, illnessesOfRelatives } from './chinese/relatives.js'
+import { treatmentAsked } from './chinese/treatment.js'
 import { askedOfSelf, asksTreatment, changesAsked, triedAside } from './english/beside-symptoms.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, PhrasedSentence } from './finding-match.js'
@@ -183,26 +184,33 @@ function ofPerson({ lexicon, sentence, relatives }: PhrasedSentence, asides: rea
   return others.length > 0 || !isOfAnother(sentence.text) ? others : asides
 }
 
+/** The finding that the patient takes a medicine. */
+const regularMedicine = 'regular-medication'
 /** The topic that a question about relatives is about, where none of its words is known. */
 const relativesAside = 'family-health'
+
+/** What a sentence asks about other people than the patient that a finding or a topic of its own answers. */
+function askedOfOthers(
+  given: PhrasedSentence,
+  illnesses: readonly string[] | undefined,
+): SentenceMeaning | undefined {
+  const contact = findContact(given)
+  const spouse = contact === undefined ? healthOfSpouse(given) : undefined
+  if (spouse !== undefined) return { ...nothing, asides: [spouse] }
+  const family = contact ?? (illnesses ? undefined : nearestFamily(given))
+  const asked = contact === undefined && illnesses ? illnesses : family ? [family] : []
+  const { knowledge } = given.lexicon
+  const topics = asked.map((id) => findingTopic(knowledge, id, [], true, noMatch))
+  return topics.length > 0 ? { ...nothing, topics } : undefined
+}
+
 /** Interprets one sentence: its findings, then what no finding answers. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
-  const contact = findContact(given)
-  if (contact !== undefined)
-    return { ...nothing, topics: [findingTopic(lexicon.knowledge, contact, [], true, noMatch)] }
-  const spouse = healthOfSpouse(given)
-  if (spouse !== undefined) return { ...nothing, asides: [spouse] }
   const illnesses = illnessesOfRelatives(given)
-  if (illnesses !== undefined && illnesses.length > 0)
-    return {
-      ...nothing,
-      topics: illnesses.map((id) => findingTopic(lexicon.knowledge, id, [], true, noMatch)),
-    }
-  const family = illnesses ? undefined : nearestFamily(given)
-  if (family !== undefined)
-    return { ...nothing, topics: [findingTopic(lexicon.knowledge, family, [], true, noMatch)] }
+  const ofOthers = askedOfOthers(given, illnesses)
+  if (ofOthers) return ofOthers
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
   const known = lexicon.knowledge.aside
@@ -214,7 +222,13 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
   if (!named && !says && act.openQuestion.test(text)) return meaning
-  if (!lexicon.exactQuestion(text) && known.has(triedAside) && asksTreatment(given))
+  const treatment = treatmentAsked(given)
+  if (treatment === 'taking' && lexicon.knowledge.finding.has(regularMedicine))
+    return { ...nothing, topics: [{ finding: regularMedicine }] }
+  if (
+    known.has(triedAside) &&
+    (treatment || (!lexicon.exactQuestion(text) && asksTreatment(given)))
+  )
     return { ...nothing, asides: [triedAside] }
   const other = named ? askedOfSelf(given, meaning) : []
   if (other.length > 0) return { ...nothing, asides: other }

@@ -257,17 +257,25 @@ function besideTopics(
   return loose.length > 0 ? { loose, about: text } : undefined
 }
 
+/** The topics of an opening that want an answer beside the complaint. */
+const withoutCourtesies = ({ knowledge }: Lexicon, asides: readonly string[]): readonly string[] =>
+  asides.filter((id) => knowledge.aside.get(id)?.act === undefined)
+
+const empty = { topics: [], loose: [], asides: [] } as const
+
+/** Interprets a question of the knowledge base as its author wrote it. */
+function interpretWritten({ knowledge }: Lexicon, text: string, asked: string): ParsedUtterance {
+  if (asksPastTest(knowledge, text, [asked]))
+    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' }
+  const topic = findingTopic(knowledge, asked, [], true, noMatch)
+  return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
+}
+
 /** Interprets a text as it is written. */
 function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const read = normaliseText(text)
   const asked = lexicon.exactQuestion(read.text)
-  const empty = { topics: [], loose: [], asides: [] } as const
-  if (asked !== undefined && asksPastTest(lexicon.knowledge, read.text, [asked]))
-    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' }
-  if (asked !== undefined) {
-    const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
-    return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
-  }
+  if (asked !== undefined) return interpretWritten(lexicon, read.text, asked)
   lexicon.compilePatterns(text)
   const sentences = askToldOfRecap(read, joinTags(splitSentences(read)))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
@@ -282,10 +290,8 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
     const about = besideTopics(lexicon, read, topics, meanings)
     return { ...none, topics, asides, ...about, ...(recap ? { recap } : {}), kind: 'finding' }
   }
-  if (meanings.some(({ opens }) => opens)) {
-    const others = asides.filter((id) => lexicon.knowledge.aside.get(id)?.act === undefined)
-    return { ...none, asides: others, kind: 'open' }
-  }
+  if (meanings.some(({ opens }) => opens))
+    return { ...none, asides: withoutCourtesies(lexicon, asides), kind: 'open' }
   if (asides.length > 0) return { ...none, asides, kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)
   if (found.kind === 'exam-request' && lexicon.knowledge.aside.has(testsAside))

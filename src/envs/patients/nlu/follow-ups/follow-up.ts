@@ -20,6 +20,7 @@ import {
   supposes,
 } from './attributes.js'
 import {
+  attributeOfTopic,
   detailOfTopic,
   foreignDetail,
   isMentioned,
@@ -121,6 +122,7 @@ export function understandInContext(
     sameOfRelatives(given) ??
     (supposes(given) ? changeOfTopic(given) : undefined) ??
     moreOfTold(given) ??
+    attributeOfTopic(given) ??
     detailOfTopic(given) ??
     sameRegion(given) ??
     sharedSymptom(given) ??
