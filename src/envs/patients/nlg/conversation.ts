@@ -4,6 +4,7 @@ import type { ParsedUtterance } from '../nlu/parsed-utterance.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, speechSentence } from './aside-answers.js'
 import { biographySentence } from './biography-sentences.js'
+import { consentSentence } from './consent.js'
 import { pickFresh } from './fresh.js'
 import { closedGate, reportedState } from './recall.js'
 import { speakOfPatient } from './speaker.js'
@@ -87,6 +88,8 @@ export function answerConversation(
   if (speech === 'has-illness') {
     return { text: answerIllness(context), understood: 'refused', told: [] }
   }
+  if (speech === 'consent')
+    return { text: consentSentence(input), understood: 'courtesy', told: [] }
   const news = speech === 'agreement' ? newsReply(input) : undefined
   if (news !== undefined) return { text: news, understood: 'courtesy', told: [] }
   if (kind === 'advice' || kind === 'courtesy')

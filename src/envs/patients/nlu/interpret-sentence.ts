@@ -28,7 +28,14 @@ import {
 import { findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
-import { contactFinding, findContact, isAddress, isOfAnother, nearestFamily } from './people.js'
+import {
+  contactFinding,
+  findContact,
+  isAddress,
+  isOfAnother,
+  mentionsOthers,
+  nearestFamily,
+} from './people.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -192,7 +199,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (act.asksDiagnosis(text)) return meaning
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
-  if (!named && !says && act.openQuestion.test(text)) return meaning
+  if (!named && !says && (act.openQuestion.test(text) || act.invitesQuestions.test(text)))
+    return meaning
   if (!lexicon.exactQuestion(text) && known.has(triedAside) && asksTreatment(given))
     return { ...nothing, asides: [triedAside] }
   const other = named ? askedOfSelf(given, meaning) : []
@@ -203,7 +211,7 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   })
   const changed = changesAsked(given, meaning, spoken)
   if (changed) return changed
-  const theirs = relatives ? asidesOfRelatives(spoken, (id) => known.has(id)) : spoken
+  const theirs = relatives ? asidesOfRelatives(spoken, known) : spoken
   const asides = named ? theirs : ofPerson(given, theirs)
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
   const ofFamily = !named && relatives && inquires && known.has(relativesAside)
@@ -322,7 +330,7 @@ function interpretUnnamed(
   given: PhrasedSentence,
   topics: (ids: readonly string[]) => SentenceMeaning,
 ): SentenceMeaning {
-  const { sentence, here, relatives, similarity } = given
+  const { lexicon, sentence, here, relatives, similarity } = given
   const { text, inquires } = sentence
   const other =
     here.some((match) => !isFindingMatch(match) && !isAsideMatch(match)) ||
@@ -335,6 +343,7 @@ function interpretUnnamed(
   const { id, near } = guessFinding(given, unsure ? doubtPenalty : topicDoubt(given))
   const open = id === undefined ? undefined : unboundAttribute(given, id)
   if (open !== undefined) return { ...nothing, loose: [open] }
+  if (id !== undefined && lexicon.familyFindings.has(id) && !mentionsOthers(text)) return nothing
   if (id !== undefined) {
     const meaning = topics([id])
     return { ...meaning, topics: meaning.topics.map((topic) => ({ ...topic, guessed: true })) }

@@ -1,16 +1,24 @@
 /** Questions about other people than the patient: relatives, and those who may have infected the patient. */
+import type { PhraseMatch } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
-import { isFindingMatch, type PhrasedSentence } from './finding-match.js'
+import { isFindingMatch, type PhrasedSentence, removeMatches } from './finding-match.js'
+import type { LexiconEntry } from './lexicon.js'
 
 /** The finding that a question about symptoms of people around the patient is about. */
 export const contactFinding = 'sick-contact'
 /** Contact with those who are ill. */
 const contact = /接触过?[^，]{0,10}(?:病人|患者|生病的|发烧的|感冒的)/
+/** Somebody ill at the same time: 有人跟她一块儿病的吗. */
+const together =
+  /(?:有人|有谁|谁|别人|其他人|别的(?:人|孩子)|小朋友|大人)[^，]{0,4}(?:跟|和|同|与)(?:你|他|她|孩子)[^，]{0,3}(?:一[块起样]|同样|同时|差不多)[^，]{0,6}(?:病|发烧|咳|吐|拉|难受|不舒服|症状|情况|毛病)?|(?:谁|有人|别人|别的(?:人|孩子))也[^，]{0,3}(?:这样|病|不舒服|难受|中招)/
 const atOnce = /也|最近|近来|这[几两]天|同时|一起|同事|同学|同屋|室友|邻居|发烧|发热|感冒|拉肚子|传/
 const sick = /生病|得病|病了|病倒|感冒|传染|中招/
 /** People whom the patient has been with, in English, and whether they are ill. */
 const met =
   /\b(?:been (?:round|around|near|with|close to|exposed to|in contact with)|contact with|exposed to|(?:mix|play)(?:ed|ing)? with|met) (?:\w+ ){0,2}?(?:anyone|anybody|someone|somebody|people|children|kids|others?)\b|\b(?:anyone|anybody|someone|somebody|children|kids|others)(?: else)? (?:at|in|from) (?:\w+ ){0,2}?(?:nursery|school|work|home|class|office|playgroup|house)\b/
+/** People around the patient, as those who may have it, too. */
+const around =
+  /\b(?:your|his|her|their|the|other|any|those) (?:\w+ )?(?:students|colleagues|pupils|classmates|housemates|flatmates|workmates|roommates|teammates|residents|customers|neighbours)\b|\b(?:anyone|anybody|someone|somebody|people|those|everyone) (?:that |who )?(?:you|he|she|they) (?:lives?|works?|shares?|plays?|sits?) (?:\w+ )?with\b|\b(?:husband|wife|partner|boyfriend|girlfriend|kids|children|son|daughter|brother|sister|flatmate)\b.*\b(?:too|as well|also|the same(?: \w+)?)$/
 const metIll =
   /\b(?:ill|sick|unwell|poorly|infection|infectious|the same|similar|something like (?:this|that|it)|catching)\b/
 
@@ -27,8 +35,11 @@ export function findContact(given: PhrasedSentence): string | undefined {
   const { text, inquires } = sentence
   if (!inquires || !finding.has(contactFinding)) return undefined
   if (act.witness.test(text) || /[嫌说听看见][^，]{0,4}你/.test(text)) return undefined
-  if (contact.test(text)) return contactFinding
-  if (met.test(text) && !/\b(?:say|says|said|notice[ds]?)\b/.test(text))
+  if (contact.test(text) || (together.test(text) && !relatives)) return contactFinding
+  const isFamily = (id: string | undefined) =>
+    id !== undefined && lexicon.familyFindings.has(id) && id !== contactFinding
+  if (found.some(({ value }) => isFamily(value.id))) return undefined
+  if ((met.test(text) || around.test(text)) && !/\b(?:say|says|said|notice[ds]?)\b/.test(text))
     if (metIll.test(text) || found.some(({ value }) => finding.get(value.id)?.kind === 'symptom'))
       return contactFinding
   // What relatives have is a matter of the family, unless they have it now.
@@ -36,15 +47,23 @@ export function findContact(given: PhrasedSentence): string | undefined {
   const ill = here.filter(isFindingMatch).map(({ value }) => finding.get(value.id))
   if (!sick.test(text))
     if (!ill.some((one) => one?.kind === 'symptom' && one.attribute === undefined)) return undefined
-  const isFamily = (id: string | undefined) =>
-    id !== undefined && lexicon.familyFindings.has(id) && id !== contactFinding
-  if (found.some(({ value }) => isFamily(value.id))) return undefined
   const { value, score } = similarity
   return isFamily(value) && score >= minFamilyScore ? value : contactFinding
 }
 
+const others =
+  /\b(?:anyone|anybody|someone|somebody|people|others?|else|household|house|home|partner|husband|wife|kids|children)\b|人|谁|同住|室友|对象|爱人|家|屋|宿舍|孩子们|毛巾/
+
+/** Whether a sentence mentions anybody but the patient, whom a finding about others can be about. */
+export const mentionsOthers = (text: string): boolean => act.family.test(text) || others.test(text)
+
 /** Least lead of a finding about relatives over the other ones. */
 const minFamilyLead = 0.1
+/** By how much the finding is at least less like the sentence without the illness that it names. */
+const minFamilyDrop = 0.1
+
+const isIllness = ({ value }: PhraseMatch<LexiconEntry>): boolean =>
+  value.kind === 'finding' || value.kind === 'disease'
 
 /**
  * The finding about relatives that is nearest to a sentence which names an illness the patient may have: "Any diabetes
@@ -59,14 +78,18 @@ export function nearestFamily({
   relatives,
 }: PhrasedSentence): string | undefined {
   if (!relatives || !sentence.inquires || found.length > 0) return undefined
-  if (!here.some(({ value }) => value.kind === 'finding' || value.kind === 'disease'))
-    return undefined
+  if (!here.some(isIllness)) return undefined
   const [best, next] = [...lexicon.familyFindings]
     .filter((id) => lexicon.knowledge.finding.get(id)?.kind === 'family')
     .map((id) => ({ id, score: similarity.scoreOf(id) }))
     .sort((a, b) => b.score - a.score)
   if (!best || best.score < minFamilyScore) return undefined
-  return best.score - (next?.score ?? 0) >= minFamilyLead ? best.id : undefined
+  if (best.score - (next?.score ?? 0) < minFamilyLead) return undefined
+  // What the words for relatives alone are like says nothing: "Has anyone in the family asthma?" is not about bowels.
+  const rest = removeMatches(sentence.text, sentence.start, here.filter(isIllness))
+  return lexicon.findSimilar(rest).scoreOf(best.id) < best.score - minFamilyDrop
+    ? best.id
+    : undefined
 }
 
 const partner = /爱人|老公|老婆|丈夫|妻子|老伴|孩子们|你的?孩子|儿子|女儿/
