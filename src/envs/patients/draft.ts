@@ -5,8 +5,9 @@ import type { Language, RevealedFinding, Understanding } from '../../turn.js'
 import { answerTopics, precedence, volunteerFindings } from './nlg/answer.js'
 import type { AnswerDraft, AnswerInput } from './nlg/answer-input.js'
 import { answerRecap } from './nlg/answer-recap.js'
-import { isPain } from './nlg/attribute-defaults.js'
+import { answerAsides } from './nlg/aside-answers.js'
 import { answerConversation, denyPain, ownIdea } from './nlg/conversation.js'
+import { isPain } from './nlg/details.js'
 import { isTactful } from './nlg/disclosure.js'
 import { joinSentences, type Occasion, pickStockSentence } from './nlg/stock-sentences.js'
 import { isQuestionClause } from './nlu/acts.js'
@@ -49,6 +50,14 @@ function resolveTopics(
 
 const toId = ({ finding }: RevealedFinding): string => finding
 
+/** An answer with those to other topics of the same utterance before it: "What shall I call you? What brings you in?" */
+function beside(asides: readonly string[], part: AnswerDraft, input: AnswerInput): AnswerDraft {
+  if (asides.length === 0) return part
+  const { sentences, told } = answerAsides(asides, input)
+  const text = joinSentences([...sentences, part.text], input.context.language)
+  return { ...part, text, told: [...told, ...part.told] }
+}
+
 /** The answer to an utterance that has been understood. */
 function draftAnswer(
   parsed: ParsedUtterance,
@@ -73,7 +82,7 @@ function draftAnswer(
   if (kind === 'attribute' && topics.length === 0) return denyPain(input)
   if (kind === 'finding' || kind === 'attribute')
     return answerTopics(topics, most, input, parsed.asides)
-  if (kind === 'open') return volunteerFindings(complaints, input)
+  if (kind === 'open') return beside(parsed.asides, volunteerFindings(complaints, input), input)
   const part = answerConversation(parsed, input)
   if (part) return part
   const [occasion, understood] = occasions[kind as keyof typeof occasions] // what `answerConversation` leaves

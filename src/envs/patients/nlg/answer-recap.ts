@@ -1,7 +1,7 @@
 /** The answer to a recap: a yes, or what was wrong in it. */
 import type { PatientContext } from '../../../patient.js'
 import type { FindingState } from '../../../turn.js'
-import type { Recap } from '../nlu/recap.js'
+import type { Recap } from '../nlu/closings/recap.js'
 import { type Answer, answerInTurn, precedence } from './answer.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { pickFresh } from './fresh.js'

@@ -13,6 +13,8 @@ import type { LexiconEntry } from './lexicon.js'
 
 /** Prefix of an aside among the values of similarity. */
 const prefix = 'aside '
+/** The value of similarity that stands for an aside. */
+export const asideValue = (id: string): string => prefix + id
 /** Least score, and least sum of the score and twice its lead, at which the most similar aside is taken. */
 const thresholds = {
   zh: { score: 0.42, sum: 0.62 },
@@ -111,10 +113,12 @@ export function findAsides(
 const ofRelatives: ReadonlyMap<string, string> = new Map([
   ['cancer-history', 'family-cancer'],
   ['past-health', 'family-health'],
+  ['cause', 'family-health'],
+  ['began', 'family-health'],
 ])
 
 /** The topic of what nobody in the family has. */
-const familyElse = 'family-else'
+const familyElse = 'family-illness'
 
 /**
  * Asides of a sentence about relatives: an illness is theirs, and how they are is asked for only where nothing else is.

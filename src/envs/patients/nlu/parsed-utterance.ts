@@ -1,8 +1,8 @@
 /** What the patient makes of an utterance and its sentences. */
 import type { AskedAttribute } from './attributes.js'
+import type { Recap } from './closings/recap.js'
 import type { SpeechAct } from './conversation.js'
 import type { Topic } from './focus.js'
-import type { Recap } from './recap.js'
 
 /** What a question whose topic is unknown expects: a denial, that all is in order, or some information. */
 export type Expectation = 'no' | 'yes' | 'content'
@@ -65,6 +65,8 @@ export interface SentenceMeaning {
   readonly asides: readonly string[]
   /** A finding it was similar enough to, to ask what was meant. */
   readonly near?: string
+  /** It asks what the patient has come with. */
+  readonly opens?: boolean
 }
 
 /** The meaning of a sentence that asks nothing. */

@@ -13,8 +13,10 @@ import * as act from './acts.js'
 import { isAsideMatch } from './asides.js'
 import { type AskedAttribute, isGeneric } from './attributes.js'
 import { findInterrupted } from './chinese/infixes.js'
+import { plainChinese } from './chinese/variants.js'
 import { classifyAct, expectation } from './classify.js'
-import { asksConsent } from './consent.js'
+import { asksConsent } from './closings/consent.js'
+import { isNegated, readRecap } from './closings/recap.js'
 import { expandPairs, removeDisfluencies } from './disfluency.js'
 import { asksPastTest, testsAside } from './english/beside-symptoms.js'
 import {
@@ -28,7 +30,6 @@ import type { TextReader } from './follow-ups/question.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
 import type { ParsedUtterance, QuestionPart, SentenceMeaning } from './parsed-utterance.js'
-import { isNegated, readRecap } from './recap.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
 /** How far a topic's score in the whole utterance may be below the best score. */
@@ -136,7 +137,7 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const whole = utterance.slice(0, maxLength)
   // An author's own question may repeat a word.
   const known = lexicon.exactQuestion(normaliseText(whole).text) !== undefined
-  const text = known ? whole : expandPairs(removeDisfluencies(whole))
+  const text = known ? whole : expandPairs(plainChinese(removeDisfluencies(whole)))
   if (!/[\p{L}\p{N}]/u.test(text) && /[\p{L}\p{N}]/u.test(utterance))
     return {
       questions: 0,
@@ -319,6 +320,7 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
     const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
     return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
   }
+  lexicon.compilePatterns(text)
   const sentences = joinTags(splitSentences(read))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   const none = { ...empty, questions }
@@ -344,6 +346,10 @@ function interpretSentences(
   if (topics.length > 0) {
     const about = besideWhole(lexicon, read, topics, meanings)
     return { ...none, topics, asides, ...about, ...parts, kind: 'finding' }
+  }
+  if (meanings.some(({ opens }) => opens)) {
+    const others = asides.filter((id) => lexicon.knowledge.aside.get(id)?.act === undefined)
+    return { ...none, asides: others, ...parts, kind: 'open' }
   }
   if (asides.length > 0) return { ...none, asides, ...parts, kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)

@@ -1,6 +1,6 @@
 /** Recaps: a doctor says what they understood and asks whether it is right: "So no fever, but a cough, right?". */
-import type { NormalisedText, TextClause } from '../../../text/phrase-search.js'
-import { isQuestionClause } from './acts.js'
+import type { NormalisedText, TextClause } from '../../../../text/phrase-search.js'
+import { isQuestionClause } from '../acts.js'
 
 /** What a doctor has summed up, to be confirmed. */
 export interface Recap {

@@ -1,6 +1,6 @@
 /** Plans that a doctor asks the patient to agree to: "I'll examine your hands. Happy with that?". */
-import type { NormalisedText } from '../../../text/phrase-search.js'
-import { isQuestionClause } from './acts.js'
+import type { NormalisedText } from '../../../../text/phrase-search.js'
+import { isQuestionClause } from '../acts.js'
 
 const fine = '(?:ok|okay|fine|alright|all right|good|happy|comfortable|reasonable|acceptable)'
 const it = '(?:that|this|it|the plan|me)'
