@@ -10,7 +10,6 @@ import type { PatientContext, Reply } from '../../patient.js'
 import { dialLevel, type Persona } from '../../persona.js'
 import { draftReply } from './draft.js'
 import type { AnswerDraft, AnswerInput } from './nlg/answer-input.js'
-import { pickFresh } from './nlg/fresh.js'
 import { applyManner, losesThread } from './nlg/manner.js'
 import { momentsOf } from './nlg/moments.js'
 import type { AbsentPolicy } from './nlg/recall.js'
@@ -33,11 +32,8 @@ export interface RulePatientOptions {
 
 /** How an interpreter passes an answer on; most of the time without saying so. */
 const interpreted = {
-  en: {
-    F: ['She says:', 'She tells me:', 'As she puts it:'],
-    M: ['He says:', 'He tells me:', 'As he puts it:'],
-  },
-  zh: { F: ['她说：', '她跟我说：', '她的意思是：'], M: ['他说：', '他跟我说：', '他的意思是：'] },
+  en: { F: 'She says:', M: 'He says:' },
+  zh: { F: '她说：', M: '他说：' },
 } as const
 /** Turns from one such introduction to the next. */
 const introducedEvery = 4
@@ -51,13 +47,13 @@ function deliver(
 ): string {
   const { view, language, dialogue } = context
   const moments = () => momentsOf(knowledge, part, parsed)
-  const answered = applyManner(part.text, moments, topic, context)
+  const answered = applyManner(part.text, moments, topic, context, parsed.questions)
   const said = part.plea ? joinSentences([answered, part.plea], language) : answered
   const { speaker, sex } = view.demographics
   if (speaker !== 'interpreter' || dialogue.length % introducedEvery > 0) return said
-  const bank = interpreted[language][sex === 'F' ? 'F' : 'M']
-  const words = dialogue.length === 0 ? bank[0] : pickFresh(bank, context, ['interpreted'])
-  return introduced(words, said, language)
+  // What the interpreter did not understand is nobody else's question.
+  if (part.understood === 'unclear' || part.understood === 'ambiguous') return said
+  return introduced(interpreted[language][sex === 'F' ? 'F' : 'M'], said, language)
 }
 
 /** Complaints that an open question may bring up: boolean symptoms without a parent. */
