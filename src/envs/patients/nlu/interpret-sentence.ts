@@ -39,6 +39,7 @@ import {
   namesPeople,
   nearestFamily,
 } from './people.js'
+
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -221,7 +222,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (act.asksDiagnosis(text)) return meaning
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
-  if (!named && !says && act.openQuestion.test(text)) return meaning
+  if (!named && !says && (act.openQuestion.test(text) || act.invitesQuestions.test(text)))
+    return meaning
   const treatment = treatmentAsked(given)
   if (treatment === 'taking' && lexicon.knowledge.finding.has(regularMedicine))
     return { ...nothing, topics: [{ finding: regularMedicine }] }
@@ -238,7 +240,7 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   })
   const changed = changesAsked(given, meaning, spoken)
   if (changed) return changed
-  const theirs = relatives ? asidesOfRelatives(spoken, (id) => known.has(id)) : spoken
+  const theirs = relatives ? asidesOfRelatives(spoken, known) : spoken
   const broad = !theirs.some((id) => /^family-(?!health)/.test(id))
   if (illnesses && broad && known.has(familyIllness)) return { ...nothing, asides: [familyIllness] }
   // How relatives are in general is no more than the finding about them that is named.

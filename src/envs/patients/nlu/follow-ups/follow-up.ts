@@ -106,6 +106,8 @@ export function understandInContext(
   const alone = reader.parse(utterance)
   const { text } = normaliseText(plainChinese(utterance))
   if (context.dialogue.length === 0 || reader.isWritten(text)) return alone
+  // Several questions that name what they ask go on about nothing.
+  if (alone.parts?.every(({ open }) => !open)) return alone
   const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
     return { ...alone, kind: 'open', topics: [], asides: [] }
