@@ -112,6 +112,8 @@ export function findAsides(
 const ofRelatives: ReadonlyMap<string, string> = new Map([
   ['cancer-history', 'family-cancer'],
   ['past-health', 'family-health'],
+  ['cause', 'family-health'],
+  ['began', 'family-health'],
 ])
 
 /**

@@ -14,6 +14,8 @@ import {
   looseAttribute,
   removeAttributes,
 } from './attributes.js'
+import { opensVisit } from './chinese/openings.js'
+import { familyIllness, healthOfSpouse, illnessesOfRelatives } from './chinese/relatives.js'
 import {
   askedOfSelf,
   asksOfTests,
@@ -36,7 +38,14 @@ import {
 import { findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
-import { contactFinding, findContact, isAddress, isOfAnother, nearestFamily } from './people.js'
+import {
+  contactFinding,
+  findContact,
+  isAddress,
+  isOfAnother,
+  namesPeople,
+  nearestFamily,
+} from './people.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -58,9 +67,10 @@ const ownAsideScore = 0.9
 export const maxFuzzyLength = 160
 
 /** Whether a finding can be asked for: one about relatives in a sentence about relatives, any in another. */
-const fitsPerson = (lexicon: Lexicon, relatives: boolean) => {
+const fitsPerson = (lexicon: Lexicon, relatives: boolean, text: string) => {
+  const own = !relatives && languageByScript(text) === 'zh' && !namesPeople(text)
   return (id: string): boolean =>
-    !relatives || lexicon.familyFindings.has(id) || id === contactFinding
+    lexicon.familyFindings.has(id) ? !own : !relatives || id === contactFinding
 }
 
 /** A similarity match computed on first use: building its index takes a while. */
@@ -131,7 +141,7 @@ export function matchPhrases(
     (match) =>
       match.start >= start && match.start < end && !isAddress(read.text, match.start, match.end),
   )
-  const fitsSentence = fitsPerson(lexicon, relatives)
+  const fitsSentence = fitsPerson(lexicon, relatives, text)
   const fits = (id: string): boolean => lexicon.knowledge.finding.has(id) && fitsSentence(id)
   const found = here
     .filter(isFindingMatch)
@@ -190,13 +200,24 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const contact = findContact(given)
   if (contact !== undefined)
     return { ...nothing, topics: [findingTopic(lexicon.knowledge, contact, [], true, noMatch)] }
-  const family = nearestFamily(given)
+  const spouse = healthOfSpouse(given)
+  if (spouse !== undefined) return { ...nothing, asides: [spouse] }
+  const illnesses = illnessesOfRelatives(given)
+  if (illnesses !== undefined && illnesses.length > 0)
+    return {
+      ...nothing,
+      topics: illnesses.map((id) => findingTopic(lexicon.knowledge, id, [], true, noMatch)),
+    }
+  const family = illnesses ? undefined : nearestFamily(given)
   if (family !== undefined)
     return { ...nothing, topics: [findingTopic(lexicon.knowledge, family, [], true, noMatch)] }
   if (lexicon.exactQuestion(text) === undefined && asksOfTests(given))
     return { ...nothing, asides: [testsAside] }
-  const meaning = asideLeads(given) ? nothing : interpretFindings(given)
+  // No finding about relatives is of an illness that the sentence names.
+  const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
   const known = lexicon.knowledge.aside
+  if (opensVisit(text) && meaning.topics.every(({ guessed }) => guessed))
+    return { ...nothing, opens: true }
   const silent = !inquires && !(fragment && here.some(isAsideMatch))
   const says = here.some(isAsideMatch)
   if (act.asksDiagnosis(text)) return meaning
@@ -214,9 +235,12 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const changed = changesAsked(given, meaning, spoken)
   if (changed) return changed
   const theirs = relatives ? asidesOfRelatives(spoken, (id) => known.has(id)) : spoken
-  const asides = named ? theirs : ofPerson(given, theirs)
-  const all = [...new Set([...meaning.asides, ...asides])]
-  if (all.length > 0) return named ? { ...meaning, asides: all } : { ...nothing, asides: all }
+  const broad = !theirs.some((id) => /^family-(?!health)/.test(id))
+  if (illnesses && broad && known.has(familyIllness)) return { ...nothing, asides: [familyIllness] }
+  // How relatives are in general is no more than the finding about them that is named.
+  const beside = relatives ? theirs.filter((id) => id !== relativesAside) : theirs
+  const asides = [...new Set([...meaning.asides, ...(named ? beside : ofPerson(given, theirs))])]
+  if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
   const ofFamily = !named && relatives && inquires && known.has(relativesAside)
   return ofFamily ? { ...nothing, asides: [relativesAside] } : meaning
 }
