@@ -359,10 +359,7 @@ function isAboutTopics({ sentence: { text }, similarity, here }: PhrasedSentence
 }
 
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
-function interpretUnnamed(
-  given: PhrasedSentence,
-  topics: Topics,
-): SentenceMeaning {
+function interpretUnnamed(given: PhrasedSentence, topics: Topics): SentenceMeaning {
   const { sentence, here, relatives, similarity } = given
   const { text, inquires } = sentence
   const other =
