@@ -169,13 +169,12 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   return written
 }
 
-/** Adds the findings of Chinese clauses that name none without small words inside the phrase. */
+/** Adds the findings of clauses that name none without small words inside the phrase. */
 function addInterrupted(
   lexicon: Lexicon,
   read: NormalisedText,
   matches: readonly PhraseMatch<LexiconEntry>[],
 ): readonly PhraseMatch<LexiconEntry>[] {
-  if (!/\p{Script=Han}/u.test(read.text)) return matches
   const tree = lexicon.tree(read.text)
   const more = read.clauses
     .filter(({ start, end }) => !matches.some((one) => one.start < end && one.end > start))
