@@ -193,24 +193,32 @@ function ofPerson({ lexicon, sentence, relatives }: PhrasedSentence, asides: rea
 
 /** The topic that a question about relatives is about, where none of its words is known. */
 const relativesAside = 'family-health'
+
+/** What a sentence means that asks after people around the patient; undefined for one that does not. */
+function interpretPeople(
+  given: PhrasedSentence,
+  illnesses: readonly string[] | undefined,
+): SentenceMeaning | undefined {
+  const asked = (ids: readonly string[]): SentenceMeaning => ({
+    ...nothing,
+    topics: ids.map((id) => findingTopic(given.lexicon.knowledge, id, [], true, noMatch)),
+  })
+  const contact = findContact(given)
+  if (contact !== undefined) return asked([contact])
+  const spouse = healthOfSpouse(given)
+  if (spouse !== undefined) return { ...nothing, asides: [spouse] }
+  if (illnesses !== undefined) return illnesses.length > 0 ? asked(illnesses) : undefined
+  const family = nearestFamily(given)
+  return family === undefined ? undefined : asked([family])
+}
+
 /** Interprets one sentence: its findings, then what no finding answers. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
-  const contact = findContact(given)
-  if (contact !== undefined)
-    return { ...nothing, topics: [findingTopic(lexicon.knowledge, contact, [], true, noMatch)] }
-  const spouse = healthOfSpouse(given)
-  if (spouse !== undefined) return { ...nothing, asides: [spouse] }
   const illnesses = illnessesOfRelatives(given)
-  if (illnesses !== undefined && illnesses.length > 0)
-    return {
-      ...nothing,
-      topics: illnesses.map((id) => findingTopic(lexicon.knowledge, id, [], true, noMatch)),
-    }
-  const family = illnesses ? undefined : nearestFamily(given)
-  if (family !== undefined)
-    return { ...nothing, topics: [findingTopic(lexicon.knowledge, family, [], true, noMatch)] }
+  const people = interpretPeople(given, illnesses)
+  if (people) return people
   if (lexicon.exactQuestion(text) === undefined && asksOfTests(given))
     return { ...nothing, asides: [testsAside] }
   // No finding about relatives is of an illness that the sentence names.

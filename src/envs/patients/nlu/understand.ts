@@ -182,6 +182,8 @@ function addInterrupted(
   return more.length === 0 ? matches : [...matches, ...more].sort((a, b) => a.start - b.start)
 }
 
+const exampleWord = / (?:like|such as|for example|for instance|eg) (?!(?:this|that|it|before)\b)/
+
 /** Drops the examples of what is asked: "Any long-term illness, such as diabetes?". */
 function dropExamples(
   sentences: readonly Sentence[],
@@ -198,12 +200,25 @@ function dropExamples(
   })
 }
 
+/** Keeps of an English question for anything else only its examples: "Any other symptoms, like a rash?". */
+function keepExamples(sentence: Sentence, matches: readonly PhraseMatch<LexiconEntry>[]): Sentence {
+  const word = exampleWord.exec(sentence.text)
+  if (!word || !act.openQuestion.test(sentence.text.slice(0, word.index))) return sentence
+  const start = sentence.start + word.index + word[0].length
+  const named = matches.some((match) => isFindingMatch(match) && match.start >= start)
+  return named
+    ? { ...sentence, start, text: sentence.text.slice(start - sentence.start) }
+    : sentence
+}
+
 /** What the sentences of a text ask, and the phrases in it. */
 function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readonly Sentence[]) {
   const written = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
   const matches = addInterrupted(lexicon, read, written)
   const inquiring = sentences.filter(({ inquires }) => inquires)
-  const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches)
+  const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches).map((one) =>
+    keepExamples(one, matches),
+  )
   const relatives = aboutRelatives(heard)
   const meanings = heard.map((s, h) =>
     interpretSentence(matchPhrases(lexicon, read, s, matches, relatives[h] === true)),
@@ -248,17 +263,23 @@ function besideWhole(
   return loose.length > 0 ? { loose, about: text } : undefined
 }
 
+const empty = { topics: [], loose: [], asides: [] } as const
+
+/** The meaning of a question as its author wrote it; undefined for any other text. */
+function interpretWritten({ knowledge, exactQuestion }: Lexicon, text: string) {
+  const asked = exactQuestion(text)
+  if (asked === undefined) return undefined
+  if (asksPastTest(knowledge, text, [asked]))
+    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' } as const
+  const topic = findingTopic(knowledge, asked, [], true, noMatch)
+  return { ...empty, questions: 1, topics: [topic], kind: 'finding' } as const
+}
+
 /** Interprets a text as it is written. */
 function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const read = normaliseText(text)
-  const asked = lexicon.exactQuestion(read.text)
-  const empty = { topics: [], loose: [], asides: [] } as const
-  if (asked !== undefined && asksPastTest(lexicon.knowledge, read.text, [asked]))
-    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' }
-  if (asked !== undefined) {
-    const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
-    return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
-  }
+  const written = interpretWritten(lexicon, read.text)
+  if (written) return written
   lexicon.compilePatterns(text)
   const sentences = askToldOfRecap(read, joinTags(splitSentences(read)))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
