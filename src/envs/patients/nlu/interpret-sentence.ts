@@ -17,7 +17,15 @@ import {
 import { opensVisit } from './chinese/openings.js'
 import { familyIllness, healthOfSpouse, illnessesOfRelatives } from './chinese/relatives.js'
 import { treatmentAsked } from './chinese/treatment.js'
-import { askedOfSelf, asksTreatment, changesAsked, triedAside } from './english/beside-symptoms.js'
+import {
+  askedOfSelf,
+  asksOfTests,
+  asksTreatment,
+  changesAsked,
+  testsAside,
+  triedAside,
+} from './english/beside-symptoms.js'
+import { checksDuration } from './english/spoken-turns.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, PhrasedSentence } from './finding-match.js'
 import {
@@ -111,7 +119,7 @@ function sentenceAttributes({
   sentence,
   here,
 }: PhrasedSentence): readonly AskedAttribute[] {
-  const whole = looseAttribute(sentence.text)
+  const whole = checksDuration(sentence.text) ? 'duration' : looseAttribute(sentence.text)
   if (whole !== undefined) return [whole]
   const parts = clauses
     .filter(({ start, end }) => start >= sentence.start && end <= sentence.end)
@@ -212,6 +220,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const illnesses = illnessesOfRelatives(given)
   const ofOthers = askedOfOthers(given, illnesses)
   if (ofOthers) return ofOthers
+  if (lexicon.exactQuestion(text) === undefined && asksOfTests(given))
+    return { ...nothing, asides: [testsAside] }
   // No finding about relatives is of an illness that the sentence names.
   const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
   const known = lexicon.knowledge.aside
@@ -263,6 +273,9 @@ function attributesApart({ read, sentence, found }: PhrasedSentence): readonly A
   return [...new Set(wanted)]
 }
 
+/** What a sentence means that asks for findings, as members of a list or each by itself. */
+type Topics = (ids: readonly string[], listed?: boolean) => SentenceMeaning
+
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
 function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, similarity, found } = given
@@ -281,7 +294,8 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   // "How long have you had the cough?" asks for its duration, whatever its form.
   const presence = isQuestionClause(text) && details.length === 0
   const apart = presence ? [] : attributesApart(given)
-  const topics = (ids: readonly string[]): SentenceMeaning => ({
+  const english = languageByScript(text) === 'en'
+  const topics: Topics = (ids, listed = false) => ({
     ...nothing,
     topics: ids.flatMap((id) => {
       const symptom = lexicon.knowledge.finding.get(id)
@@ -289,7 +303,9 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
         return apart.map((attribute) => attributeTopic(lexicon.knowledge, id, attribute))
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
-      const topic = findingTopic(lexicon.knowledge, id, wanted, presence, similarity)
+      // "More breathless or tight in the chest?" asks for the two, not for what they are like.
+      const details = listed && english && presence ? [] : wanted
+      const topic = findingTopic(lexicon.knowledge, id, details, presence, similarity)
       return jargon && !known ? { ...topic, jargon } : topic
     }),
   })
@@ -300,7 +316,7 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
 function interpretNamed(
   given: PhrasedSentence,
   details: readonly FindingMatch[],
-  topics: (ids: readonly string[]) => SentenceMeaning,
+  topics: Topics,
 ): SentenceMeaning {
   const { sentence, found } = given
   const { start, text } = sentence
@@ -314,7 +330,7 @@ function interpretNamed(
   // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
   if (open && about.length === 0) return nothing
   const list = matchFindingList(given, about)
-  if (list) return { ...topics(list.findings), asides: list.asides }
+  if (list) return { ...topics(list.findings, true), asides: list.asides }
   // What was excluded by name is not asked for, what a fronted "with …" names is where nothing else is.
   const named =
     about.length > 0 || (found.length > 0 && !excludes?.whole)
@@ -375,10 +391,7 @@ function isAboutTopics({ sentence: { text }, similarity, here }: PhrasedSentence
 }
 
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */
-function interpretUnnamed(
-  given: PhrasedSentence,
-  topics: (ids: readonly string[]) => SentenceMeaning,
-): SentenceMeaning {
+function interpretUnnamed(given: PhrasedSentence, topics: Topics): SentenceMeaning {
   const { sentence, here, relatives, similarity } = given
   const { text, inquires } = sentence
   const other =

@@ -170,19 +170,20 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   return written
 }
 
-/** Adds the findings of Chinese clauses that name none without small words inside the phrase. */
+/** Adds the findings of clauses that name none without small words inside the phrase. */
 function addInterrupted(
   lexicon: Lexicon,
   read: NormalisedText,
   matches: readonly PhraseMatch<LexiconEntry>[],
 ): readonly PhraseMatch<LexiconEntry>[] {
-  if (!/\p{Script=Han}/u.test(read.text)) return matches
   const tree = lexicon.tree(read.text)
   const more = read.clauses
     .filter(({ start, end }) => !matches.some((one) => one.start < end && one.end > start))
     .flatMap((clause) => findInterrupted(tree, read.text, clause).filter(isFindingMatch))
   return more.length === 0 ? matches : [...matches, ...more].sort((a, b) => a.start - b.start)
 }
+
+const exampleWord = / (?:like|such as|for example|for instance|eg) (?!(?:this|that|it|before)\b)/
 
 /** Drops the examples of what is asked: "Any long-term illness, such as diabetes?". */
 function dropExamples(
@@ -200,15 +201,28 @@ function dropExamples(
   })
 }
 
+/** Keeps of an English question for anything else only its examples: "Any other symptoms, like a rash?". */
+function keepExamples(sentence: Sentence, matches: readonly PhraseMatch<LexiconEntry>[]): Sentence {
+  const word = exampleWord.exec(sentence.text)
+  if (!word || !act.openQuestion.test(sentence.text.slice(0, word.index))) return sentence
+  const start = sentence.start + word.index + word[0].length
+  const named = matches.some((match) => isFindingMatch(match) && match.start >= start)
+  return named
+    ? { ...sentence, start, text: sentence.text.slice(start - sentence.start) }
+    : sentence
+}
+
 /** What the sentences of a text ask, and the phrases in it. */
 function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readonly Sentence[]) {
   const written = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
   const matches = addInterrupted(lexicon, read, written)
   const inquiring = sentences.filter(({ inquires }) => inquires)
-  const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches)
+  const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches).map((one) =>
+    keepExamples(one, matches),
+  )
   const theirs = aboutRelatives(sentences)
-  const relatives = heard.map(({ start }) =>
-    sentences.some((one, s) => one.start === start && theirs[s] === true),
+  const relatives = heard.map(({ end }) =>
+    sentences.some((one, s) => one.end === end && theirs[s] === true),
   )
   const meanings = heard.map((s, h) =>
     interpretSentence(matchPhrases(lexicon, read, s, matches, relatives[h] === true)),
