@@ -19,6 +19,7 @@ export {
 } from '../envs/patients/policy.js'
 export { recordPatient } from '../envs/patients/recorded/record.js'
 export { rulePatient } from '../envs/patients/rule.js'
+export { type SkinPatientOptions, skinPatient } from '../envs/patients/skin/skin.js'
 export { type QuestionOptions, question } from '../envs/question.js'
 export { type EnvId, type EnvRegistry, register } from '../envs/register.js'
 export {
