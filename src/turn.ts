@@ -132,7 +132,7 @@ export interface TurnFacts {
   readonly unread?: readonly TurnFactName[]
   /** Present where a patient with a skin spoke. */
   readonly wording?: SkinWording
-  /** What was found in the words of a model that plays freely; absent where nothing was. */
+  /** What was found in the words of a model that plays freely, or nothing; absent for any other patient. */
   readonly flags?: readonly SpeechFlag[]
 }
 

@@ -9,7 +9,8 @@ export type {
 } from '../envs/consultation.js'
 export { consultation } from '../envs/consultation.js'
 export { recordExams } from '../envs/exams/record.js'
-export { chatPatient } from '../envs/patients/chat.js'
+export { type FreePatientOptions, freePatient } from '../envs/patients/free/free.js'
+export type { FreePrompts } from '../envs/patients/free/prompts.js'
 export type { ParsedUtterance } from '../envs/patients/nlu/parsed-utterance.js'
 export { understand } from '../envs/patients/nlu/understand.js'
 export {

@@ -57,8 +57,8 @@ export interface NamedRoles {
 /** One simulator or several, each a function, a registered name or a module. */
 export type ExamsOption = string | ExamSimulator | readonly (string | ExamSimulator)[]
 
-/** Names of built-in patients; `chat` needs a model, which a recipe or the command line names. */
-const patientNames = ['rule', 'record', 'chat']
+/** Names of built-in patients; `skin` and `free` need a model, which a recipe or the command line names. */
+const patientNames = ['rule', 'record', 'skin', 'free']
 
 const patients = partRegistry<MakePatient>('patient', patientNames)
 const simulators = partRegistry<MakeExams>('exams', ['record'])

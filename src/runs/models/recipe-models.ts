@@ -2,6 +2,7 @@
 import { type Document, isMap, isScalar } from 'yaml'
 import { z } from 'zod'
 import { cassetteModes } from '../../chats/cassette.js'
+import { type FreePrompts, freeStyles } from '../../envs/patients/free/prompts.js'
 import { type PublishedPrompts, publishedPrompts } from '../../rewards/judges/published-prompts.js'
 import { Count } from '../recipe-training.js'
 
@@ -47,6 +48,21 @@ const Model = z.strictObject({
 // The keys of the table are the names.
 const promptNames = ['own', ...Object.keys(publishedPrompts)] as ('own' | PublishedPrompts)[]
 
+/** Patients that a model plays. */
+export const modelPatients = ['skin', 'free'] as const
+/** A patient that a model plays: with the rule patient's facts, or freely. */
+export type ModelPatient = (typeof modelPatients)[number]
+
+/** Whether a patient of this name is played by a model. */
+export const isModelPatient = (name: string | undefined): name is ModelPatient =>
+  modelPatients.some((one) => one === name)
+
+/** Schema of the patient's model. */
+const PatientModel = Model.extend({
+  /** Prompts of a free patient: our own, or in the form of a published system. */
+  prompts: z.enum(Object.keys(freeStyles) as FreePrompts[]).optional(), // the keys of the table
+})
+
 /** Schema of the judge's model. */
 const JudgeModel = Model.extend({
   /** Our own prompts, or a published system's; by default those of the reward's system where it is as released. */
@@ -62,8 +78,8 @@ const Price = z.strictObject({ input: z.number().min(0), output: z.number().min(
 /** Schema of `models`. */
 export const Models = z.strictObject({
   doctor: Model.optional(),
-  /** Naming one makes `chat` the patient, where the recipe names no other. */
-  patient: Model.optional(),
+  /** Naming one makes `free` the patient, where the recipe names no other. */
+  patient: PatientModel.optional(),
   examiner: Model.optional(),
   judge: JudgeModel.optional(),
   /** Prices per million tokens, by model. */
@@ -82,6 +98,9 @@ export const Models = z.strictObject({
 export type RecipeModels = z.infer<typeof Models>
 /** Model of a role in a recipe. */
 export type RoleModelSettings = z.infer<typeof Model>
+
+/** Model of the patient in a recipe. */
+export type PatientModelSettings = z.infer<typeof PatientModel>
 
 /** Model of the judge in a recipe. */
 export type JudgeModelSettings = z.infer<typeof JudgeModel>
@@ -130,24 +149,16 @@ export function modelProblems({
   readonly env: { readonly patient?: string | undefined }
 }): readonly { readonly path: readonly string[]; readonly expected: string }[] {
   const { patient } = env
-  const needed = patient === 'chat' && !models?.patient
-  const idle = models?.patient && patient !== undefined && patient !== 'chat'
-  return [
-    ...(needed
-      ? [
-          {
-            path: ['models', 'patient'],
-            expected: 'expected the model of env.patient `chat` (model, base-url)',
-          },
-        ]
-      : []),
-    ...(idle
-      ? [
-          {
-            path: ['models', 'patient'],
-            expected: `has no effect beside env.patient \`${patient}\``,
-          },
-        ]
-      : []),
-  ]
+  const own = models?.patient
+  const problem = (path: readonly string[], expected: string) => [{ path, expected }]
+  if (isModelPatient(patient) && !own)
+    return problem(
+      ['models', 'patient'],
+      `expected the model of env.patient \`${patient}\` (model, base-url)`,
+    )
+  if (own && patient !== undefined && !isModelPatient(patient))
+    return problem(['models', 'patient'], `has no effect beside env.patient \`${patient}\``)
+  if (own?.prompts && patient === 'skin')
+    return problem(['models', 'patient', 'prompts'], 'has no effect beside env.patient `skin`')
+  return []
 }

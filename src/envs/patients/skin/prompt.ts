@@ -45,7 +45,7 @@ const systemPrompt = (view: PatientView, language: Language): string =>
 /** The messages that ask for a wording. */
 export function skinMessages(
   { view, dialogue, language }: PatientContext,
-  { utterance, core }: Commission,
+  { utterance, core }: Pick<Commission, 'utterance' | 'core'>,
 ): readonly Message[] {
   const { heard, say } = words[language]
   return [
