@@ -71,7 +71,7 @@ models:
     [
       'a patient without a model',
       'env: { patient: free }',
-      /models\.patient: expected the model of env\.patient `skin`/,
+      /models\.patient: expected the model of env\.patient `free`/,
     ],
     [
       'a model for another patient',
