@@ -1,6 +1,6 @@
 /** Agent (doctor policy): a function from observation to move. Grammar: the text format of its actions. */
 import type { Case } from './case.js'
-import type { Message } from './chat.js'
+import type { Message, Tool } from './chat.js'
 import type { Observation } from './env.js'
 import type { Sample } from './episode.js'
 import type { Action } from './turn.js'
@@ -46,6 +46,8 @@ export const agentFor = (agent: AnyAgent, truth: Case): Agent =>
 /** Text format of actions: renders an observation as a prompt and parses a reply into an action. */
 export interface Grammar {
   readonly name: string
+  /** Functions through which the doctor acts; a model is told of them beside the prompt. */
+  readonly tools?: readonly Tool[]
   /** Renders the prompt. */
   render(observation: Observation): readonly Message[]
   /** Parses a reply. Never throws: an unreadable reply becomes an `invalid` action, whose `why` the doctor is shown. */

@@ -19,6 +19,12 @@ export interface RoleUsage {
   readonly cost: number | null
 }
 
+/** A token that a model might have drawn, with its log-prob, natural logarithm. */
+export interface TokenChance {
+  readonly token: string
+  readonly logprob: number
+}
+
 /** The tokens of a reply, as far as the server gives them. */
 export interface ReplyTokens {
   /** Ids of the reply's tokens. */
@@ -27,11 +33,33 @@ export interface ReplyTokens {
   readonly promptIds?: readonly number[]
   /** log P of each token of the reply, natural logarithm. */
   readonly logprobs?: readonly number[]
+  /** At each token of the reply, the likeliest tokens. */
+  readonly alternatives?: readonly (readonly TokenChance[])[]
+}
+
+/** A call of a function as a model wrote it, in the form of OpenAI's interface. */
+export interface ToolCall {
+  readonly id: string
+  readonly type: 'function'
+  /** Its arguments are JSON as the model wrote it, which may be none. */
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+/** A function that a model may call. */
+export interface Tool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments. */
+  readonly parameters: Readonly<Record<string, unknown>>
 }
 
 /** A model's reply. */
 export interface ChatReply {
   readonly text: string
+  /** Reasoning that the server took out of the text; for the one who spoke, and for nobody else. */
+  readonly reasoning?: string
+  /** Functions that the model calls. */
+  readonly calls?: readonly ToolCall[]
   readonly usage: Usage
   /** True where the limit of new tokens ended the reply. */
   readonly cutOff?: true
@@ -43,10 +71,14 @@ export interface ChatReply {
   readonly reused?: true
 }
 
-/** A message of a conversation. */
+/** A message of a conversation, in the form of OpenAI's interface, which chat templates read too. */
 export interface Message {
-  readonly role: 'system' | 'user' | 'assistant'
+  readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly content: string
+  /** Functions that the assistant called. */
+  readonly tool_calls?: readonly ToolCall[]
+  /** The call whose result a `tool` message is. */
+  readonly tool_call_id?: string
 }
 
 /** A shape that a reply is to have. */
@@ -67,8 +99,17 @@ export interface ChatOptions {
   readonly stop?: readonly string[]
   /** Asks for JSON of this shape; the reply is not checked, see `askJson`. */
   readonly json?: ReplyShape
+  /** Functions that the model may call. */
+  readonly tools?: readonly Tool[]
   /** Asks for the log-probs of the reply's tokens. */
   readonly logprobs?: boolean
+  /** Asks for so many of the likeliest tokens at each token of the reply, beside their log-probs. */
+  readonly topLogprobs?: number
+  /**
+   * Text that the reply begins with, and which the model goes on from; vLLM, SGLang and llama.cpp can. The reply's text
+   * holds it, its tokens do not.
+   */
+  readonly prefix?: string
   /** Asks for token ids, which vLLM gives and other servers may refuse. */
   readonly tokenIds?: boolean
   /** Called with each piece of the reply as it comes; the request is then streamed. */

@@ -1,6 +1,7 @@
 /** The chat doctor: a chat model prompted and parsed through a grammar. */
 import type { Agent, Grammar } from '../agent.js'
 import type { Chat, Message } from '../chat.js'
+import { writtenReply } from '../chats/written-reply.js'
 import { fork } from '../seed.js'
 import { stripHiddenReasoning } from '../text/hidden-reasoning.js'
 import { labelled } from './grammars/labelled.js'
@@ -24,12 +25,15 @@ export interface ChatDoctorOptions {
 export const chatDoctor =
   ({ chat, grammar = labelled(), maxRetries = 0 }: ChatDoctorOptions): Agent =>
   async (observation, { seed, signal }) => {
+    const tools = grammar.tools ? { tools: grammar.tools } : {}
     let messages: readonly Message[] = grammar.render(observation)
     for (let attempt = 0; ; attempt++) {
       // 31 bits: some servers refuse a seed that is not a positive 32-bit integer.
       const drawn = fork(seed, 'chat', observation.turns.length, attempt) >>> 1
       const prompt = `chat-doctor-${grammar.name}/1`
-      const { text } = await chat(messages, { seed: drawn, prompt, signal })
+      const reply = await chat(messages, { seed: drawn, prompt, signal, ...tools })
+      // The whole reply, reasoning and calls too: it is kept as the doctor's own, and nobody else is shown it.
+      const text = writtenReply(reply)
       const action = grammar.parse(text)
       if (action.kind !== 'invalid' || attempt >= maxRetries) return { action, text }
       messages = [

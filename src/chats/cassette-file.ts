@@ -8,12 +8,27 @@ const Numbers = z.array(z.number()).readonly().exactOptional()
 
 const Counts = z.strictObject({ promptTokens: z.number(), completionTokens: z.number() })
 
+const Chance = z.strictObject({ token: z.string(), logprob: z.number() })
+
+const Call = z.strictObject({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.strictObject({ name: z.string(), arguments: z.string() }),
+})
+
 const Recorded = z.strictObject({
   text: z.string(),
+  reasoning: z.string().exactOptional(),
+  calls: z.array(Call).readonly().exactOptional(),
   usage: Counts,
   cutOff: z.literal(true).exactOptional(),
   retries: z.number().exactOptional(),
-  tokens: z.strictObject({ ids: Numbers, promptIds: Numbers, logprobs: Numbers }).exactOptional(),
+  tokens: z
+    .strictObject({
+      ...{ ids: Numbers, promptIds: Numbers, logprobs: Numbers },
+      alternatives: z.array(z.array(Chance).readonly()).readonly().exactOptional(),
+    })
+    .exactOptional(),
 })
 
 const Line = z.strictObject({

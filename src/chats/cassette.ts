@@ -30,6 +30,23 @@ export interface CassetteOptions {
 
 const nameOf = (prompt: string): string => prompt.split('/')[0] ?? prompt
 
+/** A reply with keys blacked out of all that the model wrote. */
+const scrubbed = (reply: ChatReply, scrub: (text: string) => string): ChatReply => {
+  const { text, reasoning, calls } = reply
+  return {
+    ...{ ...reply, text: scrub(text) },
+    ...(reasoning === undefined ? {} : { reasoning: scrub(reasoning) }),
+    ...(calls
+      ? {
+          calls: calls.map(({ function: { name, arguments: given }, ...call }) => ({
+            ...call,
+            function: { name, arguments: scrub(given) },
+          })),
+        }
+      : {}),
+  }
+}
+
 /** An open cassette; `close` puts its lines in order. */
 export class Cassette implements ReplyStore {
   readonly file: string
@@ -91,7 +108,7 @@ export class Cassette implements ReplyStore {
   }
 
   keep(request: StoredRequest, { reused: _, ...reply }: ChatReply): ChatReply {
-    const recorded = { ...reply, text: this.#scrub(reply.text) }
+    const recorded = scrubbed(reply, this.#scrub)
     this.#write(request, { reply: recorded })
     return recorded
   }

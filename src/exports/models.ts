@@ -10,6 +10,9 @@ export type {
   ReplyShape,
   ReplyTokens,
   RoleUsage,
+  TokenChance,
+  Tool,
+  ToolCall,
   Usage,
 } from '../chat.js'
 export { type UsageByRole, withAccount } from '../chats/account.js'
@@ -39,3 +42,4 @@ export {
   shareReplies,
 } from '../chats/shared-replies.js'
 export { type AskJsonOptions, askJson } from '../chats/structured.js'
+export { writtenReply } from '../chats/written-reply.js'

@@ -2,8 +2,7 @@
 import { rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Grammar } from '../agent.js'
-import { huatuo } from '../agents/grammars/huatuo.js'
-import { labelled } from '../agents/grammars/labelled.js'
+import { namedGrammar } from '../agents/grammars/named.js'
 import type { Backend } from '../backend.js'
 import { Fault } from '../error.js'
 import { withoutUndefined } from '../platform/without-undefined.js'
@@ -26,7 +25,7 @@ export interface OpenBackendOptions {
 
 /** Grammar of a recipe's language model: the format of its replies. */
 export const recipeGrammar = ({ policy }: Recipe): Grammar =>
-  ({ labelled, brief: () => labelled({ rules: 'brief' }), huatuo })[policy?.grammar ?? 'labelled']()
+  namedGrammar(policy?.grammar ?? 'labelled')
 
 /** A running sidecar server; disposing it stops the process and removes its files. */
 interface Server extends AsyncDisposable {

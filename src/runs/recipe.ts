@@ -1,6 +1,7 @@
 /** Recipe of a training run: the schema and the YAML reader. A recipe is strict and serialisable. */
 import { type Document, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
+import { grammarNames } from '../agents/grammars/named.js'
 import { Fault } from '../error.js'
 import { tierNames } from '../knowledge/tiers.js'
 import { firstLines } from '../platform/bounded-list.js'
@@ -39,7 +40,8 @@ const Policy = z.strictObject({
   device: z.enum(['auto', 'cpu', 'cuda']).default('auto'),
   /** CPU threads; all cores by default. A model of a few million parameters is fastest with one. */
   threads: Count.optional(),
-  grammar: z.enum(['labelled', 'brief', 'huatuo']).default('labelled'),
+  /** Calls of functions are no part of the prompts that a sidecar trains on. */
+  grammar: z.enum(grammarNames).exclude(['tools']).default('labelled'),
   /** Most tokens of one reply. */
   maxTokens: Count.default(128),
   /** Most tokens of prompt and reply together; the model's own limit by default. */

@@ -39,7 +39,7 @@ const fields: {
 }
 
 /** Throws unless the move is a known action with its fields. */
-function expectKnownAction({ action }: Move): void {
+export function expectKnownAction({ action }: Move): void {
   const { kind } = action
   expectThat(Object.hasOwn(fields, kind), `an action of ${Object.keys(fields).join(', ')}`, action)
   // The table has one entry per kind, each for its own kind of action.

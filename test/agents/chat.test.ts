@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { chatDoctor } from '../../src/agents/chat.js'
+import { toolCalling } from '../../src/agents/grammars/tool-calling.js'
 import type { Chat, ChatOptions, Message } from '../../src/chat.js'
 import { openaiChat } from '../../src/chats/openai.js'
 import type { Observation } from '../../src/env.js'
@@ -68,6 +69,30 @@ describe('chatDoctor', () => {
     }
     const acting = Promise.resolve(chatDoctor({ chat })(observation, { seed: 1 }))
     await expect(acting).rejects.toMatchObject({ code: 'model-unavailable' })
+  })
+
+  test('acts through functions where its grammar has them, and keeps the calls as it wrote them', async () => {
+    const called = { name: 'order_exam', arguments: '{"exam":"CT"}' }
+    const heard: ChatOptions[] = []
+    const chat: Chat = async (_, options = {}) => {
+      heard.push(options)
+      return {
+        ...{
+          text: 'A scan.',
+          reasoning: 'secret',
+          usage: { promptTokens: 1, completionTokens: 1 },
+        },
+        calls: [{ id: 'a', type: 'function', function: called }],
+      }
+    }
+    const { action, text } = await chatDoctor({ chat, grammar: toolCalling() })(observation, {
+      seed: 1,
+    })
+    expect(action).toEqual({ kind: 'order', exam: 'CT' })
+    expect(text).toMatch(
+      /^<think>\nsecret\n<\/think>\nA scan\.\n<tool_call>\n.*CT.*\n<\/tool_call>$/,
+    )
+    expect(heard[0]?.tools?.map(({ name }) => name)).toContain('order_exam')
   })
 
   test('plays against a real server', async () => {

@@ -5,7 +5,7 @@ import type { Message } from '../../src/chat.js'
 import { openaiChat, openaiCompletion } from '../../src/chats/openai.js'
 import type { ModelSettings } from '../../src/chats/settings.js'
 import { askJson } from '../../src/chats/structured.js'
-import { chatServer, completion, type Handler, json } from '../fixtures/chat-server.js'
+import { chatServer, completion, events, type Handler, json } from '../fixtures/chat-server.js'
 
 const messages: readonly Message[] = [{ role: 'user', content: 'Any fever?' }]
 const open: (() => void)[] = []
@@ -59,10 +59,31 @@ describe('a completion model', () => {
     })
   })
 
-  test('is refused a shape, which completions cannot ask for', async () => {
+  test('gives the likeliest tokens, in the form of OpenAI or in that of llama.cpp', async () => {
+    const place = { id: 4, logprob: -1, top_logprobs: [{ token: ' no', logprob: -0.5, id: 3 }] }
+    const { complete, requests } = await serve(
+      continued({ logprobs: { token_logprobs: [-1], top_logprobs: [{ ' no': -0.5 }] } }),
+      continued({ logprobs: { content: [place] } }),
+      continued({ logprobs: { content: [place, place] } }),
+    )
+    const alternatives = [[{ token: ' no', logprob: -0.5 }]]
+    const ask = async () => (await complete()('a', { topLogprobs: 1 })).tokens
+    expect(await ask()).toEqual({ logprobs: [-1], alternatives })
+    expect(await ask()).toEqual({ ids: [4], logprobs: [-1], alternatives })
+    // One token was drawn: these are not its ids.
+    expect(await ask()).not.toHaveProperty('ids')
+    expect(requests[0]?.body).toMatchObject({ logprobs: 1 })
+  })
+
+  test.each([
+    ['json', { json: { name: 'x', schema: {} } }],
+    ['tools', { tools: [] }],
+    ['prefix', { prefix: 'Yes' }],
+  ])('is refused what completions cannot ask for: %s', async (name, options) => {
     const { complete, requests } = await serve(continued())
-    const shape = { name: 'x', schema: {} }
-    await expect(complete()('a', { json: shape })).rejects.toMatchObject({ code: 'bad-input' })
+    const asked = complete()('a', options)
+    await expect(asked).rejects.toMatchObject({ code: 'bad-input' })
+    await expect(asked).rejects.toThrow(`\`${name}\`: expected a chat model`)
     expect(requests).toEqual([])
   })
 })
@@ -86,6 +107,28 @@ describe('a chat model', () => {
     const ask = () => chat()(messages, { logprobs: true, tokenIds: true })
     expect((await ask()).tokens).toEqual({ ids: [2, 3], promptIds: [1], logprobs: [-0.25, -2] })
     expect((await ask()).tokens).toBeUndefined()
+  })
+
+  test('goes on from a given beginning, which the reply holds whether the server repeats it or not', async () => {
+    const { chat, requests } = await serve(completion('No, I'), completion(' I'))
+    const ask = async () => (await chat()(messages, { prefix: 'No,' })).text
+    expect([await ask(), await ask()]).toEqual(['No, I', 'No, I'])
+    expect(requests[0]?.body).toMatchObject({
+      messages: [...messages, { role: 'assistant', content: 'No,' }],
+      ...{ continue_final_message: true, add_generation_prompt: false },
+    })
+  })
+
+  test('gives the likeliest tokens', async () => {
+    const place = (token: string) => ({ token, logprob: -1 })
+    const { chat, requests } = await serve(
+      completion('No.', {
+        logprobs: { content: [{ ...place('No'), top_logprobs: [place('No'), place('Yes')] }] },
+      }),
+    )
+    const { tokens } = await chat()(messages, { topLogprobs: 2 })
+    expect(tokens).toEqual({ logprobs: [-1], alternatives: [[place('No'), place('Yes')]] })
+    expect(requests[0]?.body).toMatchObject({ logprobs: true, top_logprobs: 2 })
   })
 
   test('is sent headers and members of the settings', async () => {
@@ -117,6 +160,82 @@ describe('a chat model', () => {
     const { chat } = await serve(completion('No, I', { finish_reason: 'length' }))
     expect(await chat()(messages)).toMatchObject({ text: 'No, I', cutOff: true })
   })
+})
+
+describe('tools', () => {
+  const tools = [{ name: 'order_exam', description: 'Orders.', parameters: { type: 'object' } }]
+  const called = (given: unknown, rest = {}) => ({
+    ...{ id: 'x1', type: 'function' },
+    function: { name: 'order_exam', arguments: given },
+    ...rest,
+  })
+  const calling = (...calls: readonly unknown[]) => ({
+    message: { role: 'assistant', content: null, tool_calls: calls },
+    finish_reason: 'tool_calls',
+  })
+  const call = called('{"exam":"CT"}')
+
+  test('are sent with the request, and so are earlier calls and their results', async () => {
+    const { chat, requests } = await serve(json({ choices: [calling(call)] }))
+    const talk: readonly Message[] = [
+      { role: 'assistant', content: '', tool_calls: [called('{}') as never] },
+      { role: 'tool', content: 'None.', tool_call_id: 'x1' },
+    ]
+    await chat()(talk, { tools })
+    expect(requests[0]?.body).toEqual({
+      ...{ model: 'm', messages: talk },
+      tools: [{ type: 'function', function: tools[0] }],
+    })
+  })
+
+  test('give calls, whatever the server makes of ids and arguments', async () => {
+    const { chat } = await serve(
+      json({ choices: [calling(call, called({ exam: 'CT' }, { id: null }))] }),
+    )
+    const { text, calls } = await chat()(messages, { tools })
+    expect(text).toBe('')
+    expect(calls).toEqual([call, { ...call, id: 'call00001' }])
+  })
+
+  test('give calls from a stream, piece by piece', async () => {
+    const piece = (delta: object, finish: string | null = null) => ({
+      choices: [{ delta, finish_reason: finish }],
+    })
+    const part = (index: number, given: object) => piece({ tool_calls: [{ index, ...given }] })
+    const { chat } = await serve(
+      events(
+        piece({ reasoning_content: 'A ' }),
+        piece({ reasoning_content: 'scan.' }),
+        part(0, { id: 'x1', function: { name: 'order_exam', arguments: '' } }),
+        part(0, { function: { arguments: '{"exam"' } }),
+        part(1, { id: 'x2', function: { name: 'order_exam', arguments: '{}' } }),
+        part(0, { function: { arguments: ':"CT"}' } }),
+        piece({}, 'tool_calls'),
+        '[DONE]',
+      ),
+    )
+    const heard: string[] = []
+    const onText = (text: string) => heard.push(text)
+    const reply = await chat()(messages, { tools, onText })
+    expect(reply).toMatchObject({ text: '', reasoning: 'A scan.' })
+    expect(reply.calls).toEqual([call, { ...called('{}'), id: 'x2' }])
+    expect(heard).toEqual([])
+  })
+
+  test('that the server does not have are named in its refusal', async () => {
+    const { chat } = await serve(json({ error: { message: 'unknown field' } }, 400))
+    await expect(chat()(messages, { tools })).rejects.toThrow(/asked for tool calls, which not/)
+  })
+})
+
+test.each(['reasoning_content', 'reasoning'])('%s is told apart from the text', async (name) => {
+  const choice = (content: string | null) => ({
+    choices: [{ message: { content, [name]: 'It may be flu.' }, finish_reason: 'stop' }],
+  })
+  const { chat } = await serve(json(choice('Any fever?')), json(choice(null)))
+  expect(await chat()(messages)).toMatchObject({ text: 'Any fever?', reasoning: 'It may be flu.' })
+  // A model that only thought: its own mistake.
+  expect(await chat()(messages)).toMatchObject({ text: '', reasoning: 'It may be flu.' })
 })
 
 describe('limits are those of the server', () => {

@@ -4,15 +4,15 @@
  */
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { Grammar } from '../../src/agent.js'
 import { chatDoctor } from '../../src/agents/chat.js'
-import { huatuo } from '../../src/agents/grammars/huatuo.js'
-import { labelled } from '../../src/agents/grammars/labelled.js'
+import { type GrammarName, namedGrammar } from '../../src/agents/grammars/named.js'
 import type { PatientView } from '../../src/case.js'
-import type { Chat, ChatOptions, Message } from '../../src/chat.js'
+import type { Chat, ChatOptions, Complete, Message } from '../../src/chat.js'
+import { diagGym } from '../../src/envs/exams/diaggym.js'
 import { freePatient } from '../../src/envs/patients/free/free.js'
 import type { FreePrompts } from '../../src/envs/patients/free/prompts.js'
 import { againMessages, skinMessages, skinPrompt } from '../../src/envs/patients/skin/prompt.js'
+import { loadKnowledge } from '../../src/knowledge/load.js'
 import { chatJudge } from '../../src/rewards/judges/chat-judge.js'
 import type { JudgeRequest } from '../../src/rewards/judges/judge.js'
 import { chatVerifier } from '../../src/rewards/outcome/verifier.js'
@@ -20,9 +20,9 @@ import { seen } from '../fixtures/consulting.js'
 
 /** A model that remembers its prompts. */
 function listener(says: string) {
-  const heard: { readonly messages: readonly Message[]; readonly prompt: string | undefined }[] = []
-  const chat: Chat = async (messages, { prompt }: ChatOptions = {}) => {
-    heard.push({ messages, prompt })
+  const heard: { readonly messages: readonly unknown[]; readonly prompt: string | undefined }[] = []
+  const chat: Chat = async (messages, { prompt, tools = [] }: ChatOptions = {}) => {
+    heard.push({ messages: [...messages, ...tools], prompt })
     return { text: says, usage: { promptTokens: 1, completionTokens: 1 } }
   }
   const found = () => {
@@ -96,6 +96,35 @@ const requests: readonly JudgeRequest[] = [
   { task: 'patient-conduct', profile: 'a', dialogue },
 ]
 
+test('the examiner', async () => {
+  const prompts: unknown[] = []
+  const complete: Complete = async (text, { prompt } = {}) => {
+    prompts.push([prompt, text])
+    return { text: 'Value: 1', usage: { promptTokens: 1, completionTokens: 1 } }
+  }
+  const simulate = diagGym({ complete, knowledge: loadKnowledge() })
+  const { demographics, complaint, findings: history } = view
+  const results = new Map([
+    [
+      'ecg',
+      {
+        exam: 'ecg',
+        findings: [],
+        report: { en: 'Sinus rhythm.' },
+        abnormal: false,
+        unavailable: false,
+      },
+    ],
+  ])
+  const seen = { demographics, complaint: complaint.text, history, findings: new Map(), results }
+  await simulate('selenium', {
+    ...{ done: [], now: 0, seed: 0, language: 'en' },
+    view: { ...seen, view: 'examiner', examDefault: 'simulate' },
+  })
+  const hash = createHash('sha256').update(JSON.stringify(prompts)).digest('hex').slice(0, 12)
+  expect(`${[prompts].flat(2)[0]} ${hash}`).toBe('diaggym/1 d6bd1d554cc0')
+})
+
 test('the judge', async () => {
   const { chat, found } = listener('Correct')
   for (const request of requests) await chatJudge({ chat, name: 'm' })(request)
@@ -108,12 +137,17 @@ test('the verifier', async () => {
   expect(found()).toBe('chat-verifier/1 118a43be6817')
 })
 
-test.each<[string, Grammar, string]>([
-  ['labelled', labelled(), '6f2ed718ebf8'],
-  ['huatuo', huatuo(), '42e213044a9d'],
-])('the doctor, %s', async (name, grammar, hash) => {
+test.each<[GrammarName, string]>([
+  ['labelled', '6f2ed718ebf8'],
+  ['huatuo', '42e213044a9d'],
+  ['spoken', '6f2ed718ebf8'],
+  ['think-answer', '46abf350eec4'],
+  ['grpodx', '8c1d1eeb71fb'],
+  ['diagagent', '2f657f26a1fc'],
+  ['tools', '8731fd623cd1'],
+])('the doctor, %s', async (name, hash) => {
   const { chat, found } = listener('Question: Any cough?')
   for (const language of ['en', 'zh'] as const)
-    await chatDoctor({ chat, grammar })(seen([], { language }), { seed: 0 })
+    await chatDoctor({ chat, grammar: namedGrammar(name) })(seen([], { language }), { seed: 0 })
   expect(found()).toBe(`chat-doctor-${name}/1 ${hash}`)
 })

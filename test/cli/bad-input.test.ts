@@ -80,6 +80,14 @@ describe('a wrong flag is refused with the flag, the value and what was expected
       ['--model', 'got none'],
     ],
     [
+      ['evaluate', '--agent', 'random', '--grammar', 'tools'],
+      ['--grammar', '--agent chat', 'random'],
+    ],
+    [
+      ['consult', '--agent', 'chat', '--model', 'm', '--grammar', 'latin'],
+      ['--grammar', 'latin', 'diagagent'],
+    ],
+    [
       ['evaluate', '--agent', 'random', '--clinic', 'bowl'],
       ['--clinic', 'bowl', 'upper-airway'],
     ],

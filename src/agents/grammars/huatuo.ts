@@ -9,9 +9,7 @@ import type { Observation } from '../../env.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { parseHuatuoReply } from '../../text/huatuo-reply.js'
 import type { Action, Turn } from '../../turn.js'
-
-/** Most UTF-16 units of an unreadable reply to keep. */
-const maxLength = 2000
+import { unreadable, writtenLanguage } from './written-actions.js'
 
 /** Why a reply could not be read, by language and form; shown to the model. */
 const parseErrors = {
@@ -32,8 +30,7 @@ const parseErrors = {
 function parse(text: string): Action {
   const reply = parseHuatuoReply(text)
   if ('answer' in reply) return { kind: 'diagnose', diagnosis: reply.answer }
-  const why = parseErrors[/\p{Script=Han}/u.test(text) ? 'zh' : 'en'][reply.form]
-  return { kind: 'invalid', text: stripHiddenReasoning(text).slice(0, maxLength), why }
+  return unreadable(stripHiddenReasoning(text), parseErrors[writtenLanguage(text)][reply.form])
 }
 
 /** Messages of a past turn: the doctor's reply, without its reasoning, and the outcome. */

@@ -9,7 +9,7 @@ import type { Grammar } from '../../agent.js'
 import type { Message } from '../../chat.js'
 import type { Observation } from '../../env.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
-import type { Action, Language, Turn } from '../../turn.js'
+import type { Action, Language } from '../../turn.js'
 import { intakeText } from '../intake.js'
 import type { StatedFields } from './diagnosis-fields.js'
 import {
@@ -18,9 +18,7 @@ import {
   parseDiagnosisField,
 } from './diagnosis-fields.js'
 import { type DiagnosisField, labels, otherLabels, parseErrors, prompts } from './labelled-words.js'
-
-/** Most UTF-16 units in one field. */
-const maxSize = 2000
+import { heardText, maxFieldLength, unreadable, writtenLanguage } from './written-actions.js'
 
 type Label = keyof typeof labels.en
 
@@ -97,7 +95,7 @@ function parseOptionalFields(found: readonly Section[], say: ParseErrors): State
     if (!isExtra(label)) continue
     if (label in beside) return say.twice
     const length = raw.reduce((sum, line) => sum + line.length, 0)
-    if (length > maxSize) return say.long(length, maxSize)
+    if (length > maxFieldLength) return say.long(length, maxFieldLength)
     const read = parseDiagnosisField(label, lines(raw))
     if (!read) return say[label]
     beside = { ...beside, ...read }
@@ -120,8 +118,8 @@ function findAction(found: readonly Section[], say: ParseErrors): Section | stri
 
 function parse(reply: string): Action {
   const text = stripHiddenReasoning(reply)
-  const say = parseErrors[/\p{Script=Han}/u.test(text) ? 'zh' : 'en']
-  const invalid = (why: string): Action => ({ kind: 'invalid', text: text.slice(0, maxSize), why })
+  const say = parseErrors[writtenLanguage(text)]
+  const invalid = (why: string): Action => unreadable(text, why)
   const found = sections(text)
   const section = findAction(found, say)
   if (typeof section === 'string') return invalid(section)
@@ -135,7 +133,7 @@ function parse(reply: string): Action {
     .filter((field) => typeof field === 'string')
   if (fields[0] === '') return invalid(say.empty)
   const most = Math.max(...fields.map((field) => field.length))
-  return most > maxSize ? invalid(say.long(most, maxSize)) : action
+  return most > maxFieldLength ? invalid(say.long(most, maxFieldLength)) : action
 }
 
 /**
@@ -169,14 +167,6 @@ export function formatAction(action: Action, language: Language): string {
   }
 }
 
-/** The user message after a turn: outcome and turns left. None once the consultation is over. */
-function outcomeMessages({ outcome }: Turn, left: number, language: Language): Message[] {
-  if (outcome.kind === 'closed') return []
-  const say = prompts[language]
-  const content = `${say.heard[outcome.kind]}${outcome.text}\n${say.left(left)}`
-  return [{ role: 'user', content }]
-}
-
 /**
  * Renders the system message and the dialogue so far. The dialogue only grows at the end, so that a prompt is a
  * prefix of the next one. Costs of orders stand in their reports, limits in the rules.
@@ -198,7 +188,8 @@ function render(
   ]
   turns.forEach((turn, t) => {
     messages.push({ role: 'assistant', content: formatAction(turn.action, language) })
-    messages.push(...outcomeMessages(turn, total - t - 1, language))
+    const heard = heardText(turn.outcome, total - t - 1, language)
+    if (heard !== undefined) messages.push({ role: 'user', content: heard })
   })
   return messages
 }

@@ -7,12 +7,13 @@ import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import type { Action } from '../../turn.js'
 import { labelled } from './labelled.js'
 import { parseErrors } from './labelled-words.js'
+import { maxFieldLength, unreadable, writtenLanguage } from './written-actions.js'
 
 const unlabelled: ReadonlySet<string> = new Set([parseErrors.en.none, parseErrors.zh.none])
 
-/** The last line that concludes in a sentence, as GRPODx's doctors do: "Final diagnosis: …". */
+/** The line that concludes in a sentence, as GRPODx's doctors do: "Final diagnosis: …". */
 const conclusion =
-  /^[\s>#*_-]{0,12}(?:(?:my|the|our)\s+)?(?:final diagnosis(?:\s+is)?|最终诊断|我的诊断)[*_]{0,3}\s*[:：是]\s*[*_]{0,3}(\S[^\n]*)$/im
+  /^[\s>#*_-]{0,12}(?:(?:my|the|our)\s+)?(?:final diagnosis(?:\s+is)?|最终诊断|我的诊断)[*_]{0,3}\s*[:：是]\s*[*_]{0,3}([^\n]*)$/gim
 
 /**
  * Makes the grammar of unlabelled speech. Published answer tags are taken off; the prompt is that of the labelled
@@ -25,8 +26,14 @@ export function spoken(): Grammar {
       .replace(/<\/?answer>/gi, '')
       .trim()
     const action = parse(visible)
+    const [concluded, second] = visible.matchAll(conclusion)
+    const say = parseErrors[writtenLanguage(visible)]
+    if (second || (concluded && action.kind === 'order')) return unreadable(visible, say.several)
     if (action.kind !== 'invalid' || !unlabelled.has(action.why) || visible === '') return action
-    const diagnosis = conclusion.exec(visible)?.[1]?.trim()
+    const diagnosis = concluded?.[1]?.trim()
+    if (diagnosis === '') return unreadable(visible, say.empty)
+    const { length } = diagnosis ?? visible
+    if (length > maxFieldLength) return unreadable(visible, say.long(length, maxFieldLength))
     return diagnosis === undefined
       ? { kind: 'ask', text: visible }
       : { kind: 'diagnose', diagnosis }

@@ -19,19 +19,27 @@ interface ModelPlan {
   readonly recipe: Recipe
 }
 
-/** The assignments of `--set`, after that of `--model` where they set anything else of the doctor's model. */
+/**
+ * The assignments of `--set` and `--grammar`, after that of `--model` where they set anything else of the doctor's model.
+ * @throws Fault `bad-input` for a grammar of another doctor than a chat model
+ */
 export function modelAssignments({
   agent,
   model,
+  grammar,
   set = [],
 }: {
   readonly agent: string
   readonly model?: string
+  readonly grammar?: string
   readonly set?: readonly string[]
 }): readonly string[] {
-  const doctors = set.some((assignment) => assignment.startsWith('models.doctor.'))
+  if (grammar !== undefined && agent !== 'chat')
+    throw new Fault('bad-input', `--grammar: expected --agent chat beside it, got \`${agent}\``)
+  const all = [...set, ...(grammar === undefined ? [] : [`models.doctor.grammar=${grammar}`])]
+  const doctors = all.some((assignment) => assignment.startsWith('models.doctor.'))
   const named = agent === 'chat' && model !== undefined && doctors
-  return [...(named ? [`models.doctor.model=${JSON.stringify(model)}`] : []), ...set]
+  return [...(named ? [`models.doctor.model=${JSON.stringify(model)}`] : []), ...all]
 }
 
 /** A recipe with `--set models.…=value` laid over it. @throws Fault `bad-input` for another path or a wrong value */

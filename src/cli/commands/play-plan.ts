@@ -1,6 +1,7 @@
 /** Turns flags into a plan of play, and opens its task, doctor and cases. */
-import type { Agent, AnyAgent } from '../../agent.js'
+import type { Agent, AnyAgent, Grammar } from '../../agent.js'
 import { chatDoctor } from '../../agents/chat.js'
+import { type GrammarName, namedGrammar } from '../../agents/grammars/named.js'
 import type { Case } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
@@ -38,6 +39,7 @@ export interface DoctorFlags {
   readonly persona?: string
   readonly baseUrl?: string
   readonly model?: string
+  readonly grammar?: GrammarName
   /** `models.…=value` assignments, laid over the recipe. */
   readonly set?: readonly string[]
   readonly reward?: string
@@ -48,7 +50,7 @@ export interface DoctorFlags {
 
 /** Everything that determines a consultation or evaluation, serialisable. */
 export interface PlayPlan
-  extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'set' | 'trust'> {
+  extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'set' | 'grammar' | 'trust'> {
   readonly agent: string
   /** `all`: every case of a file, or generated cases of both splits. */
   readonly split: 'train' | 'heldout' | 'all'
@@ -93,6 +95,12 @@ export const clinicKnowledge = async (
 ): Promise<Knowledge> =>
   groups ? rethrowRangeError(place, () => clinic(loadKnowledge(), groups)) : loadKnowledge()
 
+/** The grammar of a chat doctor. */
+const doctorGrammar = (recipe: Recipe): Grammar => {
+  const named = recipe.models?.doctor?.grammar
+  return named ? namedGrammar(named) : recipeGrammar(recipe)
+}
+
 /** Opens the plan's agent: one of the task's, a module's, a chat model, or a trained policy. */
 async function doctorOf(
   { agent, questionsOnly = false, recipe }: PlayPlan,
@@ -109,7 +117,7 @@ async function doctorOf(
       'bad-input',
       `--questions-only: expected an agent of ${Object.keys(task.agents).join(', ')}, got \`${agent}\``,
     )
-  if (chat) return chatDoctor({ chat, grammar: recipeGrammar(recipe) })
+  if (chat) return chatDoctor({ chat, grammar: doctorGrammar(recipe) })
   const trained = await trainedAt(agent)
   if (!trained)
     throw new Fault(
@@ -200,9 +208,10 @@ export async function openPlaySession(
   const task = await taskOf(recipe, {
     ...own,
     ...withoutUndefined({ whole, patient: plan.patient, exams: plan.exams }),
+    ...{ chats: models.chats, completions: models.completions, examiners: models.examiners },
     ...(persona ? { patient: rulePatient({ knowledge, persona }) } : {}),
     ...withoutUndefined({ patient: models.patient, referencePatient: models.referencePatient }),
-    ...withoutUndefined({ judge: models.judge, chats: models.chats }),
+    ...withoutUndefined({ judge: models.judge }),
   })
   const opened: AsyncDisposable[] = []
   const keep = (one: AsyncDisposable) => void opened.push(one)

@@ -1,5 +1,7 @@
 /** Declares the commands about cases, patients, knowledge and saved episodes. */
+
 import type { Command } from 'commander'
+import { grammarNames } from '../../agents/grammars/named.js'
 import { advantageNames } from '../../group.js'
 import type { Declare } from './declare.js'
 import {
@@ -148,11 +150,7 @@ function addScore(rewards: Command, declare: Declare): void {
     )
     .option('--cases <FILE>', 'the cases of chats that name one by `caseId`', parseCases)
     .addOption(
-      choose('--grammar <name>', 'of the doctors of chats (default: spoken)', [
-        'spoken',
-        'labelled',
-        'huatuo',
-      ]),
+      choose('--grammar <name>', 'of the doctors of chats (default: spoken)', grammarNames),
     )
     .option('--seed <N>', 'of the bootstrap (default: 0)', parseSeed)
     .option(

@@ -1,6 +1,7 @@
 /** Flags shared by several commands, and the parsers of their values. */
 import { existsSync, statSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { grammarNames } from '../../agents/grammars/named.js'
 import { errorMessage } from '../../error.js'
 import { type TierName, tierNames } from '../../knowledge/tiers.js'
 import { parsePersona, personas } from '../../persona.js'
@@ -105,16 +106,40 @@ function checkPersona(value: string): string {
 export const trustHelp =
   'execute the modules (.mjs) that a stored run names; those of this command line always are'
 
+/** Adds the flags of chat models. */
+const addModelFlags = (command: Command): Command =>
+  command
+    .option(
+      '--base-url <URL>',
+      'of an OpenAI-compatible server (default: $OPENAI_BASE_URL); the key is $OPENAI_API_KEY',
+    )
+    .option(
+      '--model <NAME>',
+      'the chat model of the doctor, and of a skin or free patient that has none of its own',
+    )
+    .addOption(
+      choose(
+        '--grammar <NAME>',
+        "the format of a chat doctor's replies (default: labelled)",
+        grammarNames,
+      ),
+    )
+    .option(
+      '--set <models.…=value>',
+      'settings of the language models, as models.patient.model=NAME, models.patient.base-url=URL, models.budget.tokens=N; may be repeated',
+      collect,
+    )
+
 /** Adds the flags of patient, exams, persona, reward and chat models. */
 export const addDoctorFlags = (command: Command): Command =>
-  command
+  addModelFlags(command)
     .option(
       '--patient <NAME|MODULE>',
       'who answers: rule, record, skin, free, or a module (.mjs) that exports `patient` (default: as the cases need)',
     )
     .option(
       '--exams <NAME,...>',
-      'who carries out examinations, the first that knows one: record, modules that export `exams` (default: as the cases need)',
+      'who carries out examinations, asked until one has a result: record, diaggym, diaggym-parity, knowledge, modules that export `exams` (default: as the cases need)',
       splitList,
     )
     .option('--trust', trustHelp)
@@ -126,19 +151,6 @@ export const addDoctorFlags = (command: Command): Command =>
     .option(
       '--reward <NAME|FILE>',
       'a name of `rewards list`, or a module (.mjs) that exports `reward`',
-    )
-    .option(
-      '--base-url <URL>',
-      'of an OpenAI-compatible server (default: $OPENAI_BASE_URL); the key is $OPENAI_API_KEY',
-    )
-    .option(
-      '--model <NAME>',
-      'the chat model of the doctor, and of a skin or free patient that has none of its own',
-    )
-    .option(
-      '--set <models.…=value>',
-      'settings of the language models, as models.patient.model=NAME, models.patient.base-url=URL, models.budget.tokens=N; may be repeated',
-      collect,
     )
 
 /** Parses a finite number. */

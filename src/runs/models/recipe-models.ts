@@ -1,9 +1,11 @@
 /** The `models` of a recipe: the language model of each role, prices, a budget, and a cassette. */
 import { type Document, isMap, isScalar } from 'yaml'
 import { z } from 'zod'
+import { grammarNames } from '../../agents/grammars/named.js'
 import { cassetteModes } from '../../chats/cassette.js'
 import { type FreePrompts, freeStyles } from '../../envs/patients/free/prompts.js'
 import { type PublishedPrompts, publishedPrompts } from '../../rewards/judges/published-prompts.js'
+import { isModelSimulator } from '../../tasks/parts.js'
 import { Count } from '../recipe-training.js'
 
 const isUrl = (text: string): boolean =>
@@ -63,6 +65,12 @@ const PatientModel = Model.extend({
   prompts: z.enum(Object.keys(freeStyles) as FreePrompts[]).optional(), // the keys of the table
 })
 
+/** Schema of the doctor's model. */
+const DoctorModel = Model.extend({
+  /** The format of its replies; that of `policy.grammar` by default, or else `labelled`. */
+  grammar: z.enum(grammarNames).optional(),
+})
+
 /** Schema of the judge's model. */
 const JudgeModel = Model.extend({
   /** Our own prompts, or a published system's; by default those of the reward's system where it is as released. */
@@ -73,14 +81,21 @@ const JudgeModel = Model.extend({
   swap: z.boolean().optional(),
 })
 
+/** Schema of the examiner's model. */
+const ExaminerModel = Model.extend({
+  /** Whether its reports leave their tokens and log-probs in the episode, as far as the server gives them. */
+  draws: z.boolean().optional(),
+})
+
 const Price = z.strictObject({ input: z.number().min(0), output: z.number().min(0) })
 
 /** Schema of `models`. */
 export const Models = z.strictObject({
-  doctor: Model.optional(),
+  doctor: DoctorModel.optional(),
   /** Naming one makes `free` the patient, where the recipe names no other. */
   patient: PatientModel.optional(),
-  examiner: Model.optional(),
+  /** Plays the exam simulators `diaggym` and `diaggym-parity`, where `env.exams` names one. */
+  examiner: ExaminerModel.optional(),
   judge: JudgeModel.optional(),
   /** Prices per million tokens, by model. */
   prices: z.record(z.string(), Price).optional(),
@@ -101,6 +116,11 @@ export type RoleModelSettings = z.infer<typeof Model>
 
 /** Model of the patient in a recipe. */
 export type PatientModelSettings = z.infer<typeof PatientModel>
+/** Model of the doctor in a recipe. */
+export type DoctorModelSettings = z.infer<typeof DoctorModel>
+
+/** Model of the examiner in a recipe. */
+export type ExaminerModelSettings = z.infer<typeof ExaminerModel>
 
 /** Model of the judge in a recipe. */
 export type JudgeModelSettings = z.infer<typeof JudgeModel>
@@ -140,25 +160,42 @@ export const mayBeKey = (path: readonly (string | number)[]): boolean =>
   path[0] === 'models' &&
   path.some((key) => /key|authorization|token|secret|header/i.test(String(key)))
 
-/** Problems of `models` beside the rest of a recipe. */
-export function modelProblems({
-  models,
-  env,
-}: {
+interface ModelProblem {
+  readonly path: readonly string[]
+  readonly expected: string
+}
+
+/** What `models` is held to. */
+interface BesideModels {
   readonly models?: RecipeModels | undefined
-  readonly env: { readonly patient?: string | undefined }
-}): readonly { readonly path: readonly string[]; readonly expected: string }[] {
-  const { patient } = env
+  readonly env: {
+    readonly patient?: string | undefined
+    readonly exams?: readonly string[] | undefined
+  }
+}
+
+function patientProblems({ models, env: { patient } }: BesideModels): readonly ModelProblem[] {
+  const path = ['models', 'patient']
+  const idle = `has no effect beside env.patient \`${patient}\``
   const own = models?.patient
-  const problem = (path: readonly string[], expected: string) => [{ path, expected }]
   if (isModelPatient(patient) && !own)
-    return problem(
-      ['models', 'patient'],
-      `expected the model of env.patient \`${patient}\` (model, base-url)`,
-    )
-  if (own && patient !== undefined && !isModelPatient(patient))
-    return problem(['models', 'patient'], `has no effect beside env.patient \`${patient}\``)
-  if (own?.prompts && patient === 'skin')
-    return problem(['models', 'patient', 'prompts'], 'has no effect beside env.patient `skin`')
+    return [
+      { path, expected: `expected the model of env.patient \`${patient}\` (model, base-url)` },
+    ]
+  if (own && patient !== undefined && !isModelPatient(patient)) return [{ path, expected: idle }]
+  if (own?.prompts && patient === 'skin') return [{ path: [...path, 'prompts'], expected: idle }]
   return []
 }
+
+function examinerProblems({ models, env: { exams = [] } }: BesideModels): readonly ModelProblem[] {
+  const simulator = models?.examiner ? undefined : exams.find(isModelSimulator)
+  if (simulator === undefined) return []
+  const expected = `expected the model of env.exams \`${simulator}\` (model, base-url)`
+  return [{ path: ['models', 'examiner'], expected }]
+}
+
+/** Problems of `models` beside the rest of a recipe. */
+export const modelProblems = (recipe: BesideModels): readonly ModelProblem[] => [
+  ...patientProblems(recipe),
+  ...examinerProblems(recipe),
+]

@@ -1,14 +1,16 @@
 /** Opens the language models of a recipe's roles: client, shared or recorded replies, and the ledger. */
-import type { Chat } from '../../chat.js'
+import type { Chat, Complete, ModelCall } from '../../chat.js'
 import { openCassette } from '../../chats/cassette.js'
 import { type Ledger, openLedger } from '../../chats/ledger.js'
-import { openaiChat } from '../../chats/openai.js'
+import { openaiChat, openaiCompletion } from '../../chats/openai.js'
+import type { ModelSettings } from '../../chats/settings.js'
 import {
   type MemoryStore,
   memoryStore,
   type ReplyStore,
   shareReplies,
 } from '../../chats/shared-replies.js'
+import { diagGym } from '../../envs/exams/diaggym.js'
 import { freePatient } from '../../envs/patients/free/free.js'
 import { freeStyle } from '../../envs/patients/free/prompts.js'
 import { rulePatient } from '../../envs/patients/rule.js'
@@ -23,7 +25,10 @@ import { chatJudge } from '../../rewards/judges/chat-judge.js'
 import type { Judge } from '../../rewards/judges/judge.js'
 import { jury } from '../../rewards/judges/jury.js'
 import { judgePromptsOf } from '../../rewards/judges/published-prompts.js'
+import type { TaskOptions } from '../../tasks/task.js'
 import {
+  type DoctorModelSettings,
+  type ExaminerModelSettings,
   type JudgeModelSettings,
   type ModelPatient,
   type ModelRole,
@@ -41,6 +46,10 @@ export interface RoleModels extends Disposable {
   readonly ledger: Ledger
   /** The metered chat models, by role. */
   readonly chats: RoleChats
+  /** The examiner's model as one that goes on with a text. */
+  readonly completions: Readonly<{ examiner?: Complete }>
+  /** The exam simulators that the examiner's model plays. */
+  readonly examiners: NonNullable<TaskOptions['examiners']>
   /** The patient that the recipe's model plays. */
   readonly patient?: Patient
   /** Where the patient is a skin: the rule patient under it. */
@@ -79,25 +88,62 @@ function keyOf(role: string, { apiKeyEnv }: RoleModelSettings): string | undefin
   return key
 }
 
-/** Settings of any role's model. */
-type OpenRoleSettings = Omit<JudgeModelSettings, 'prompts'> & { readonly prompts?: unknown }
+/** What a recipe may say of the model of one role or another. */
+interface AnyModelSettings
+  extends Omit<JudgeModelSettings, 'prompts'>,
+    DoctorModelSettings,
+    ExaminerModelSettings {
+  readonly prompts?: unknown
+}
+
+interface OpenRoleOptions {
+  readonly concurrency: number | undefined
+  readonly store: ReplyStore | undefined
+  readonly strict: boolean
+}
+
+/** The keys of the roles' models. */
+const keysOf = (roles: Pick<RecipeModels, ModelRole>): readonly string[] =>
+  modelRoles.flatMap((role) => {
+    const settings = roles[role]
+    const key = settings && keyOf(role, settings)
+    return key === undefined ? [] : [key]
+  })
 
 /** The model itself, or, where a strict cassette answers everything, none. */
-function openRole(
+function openRole<Prompt>(
   role: ModelRole,
-  { baseUrl, prompts: _, votes: __, swap: ___, ...settings }: OpenRoleSettings,
-  concurrency: number | undefined,
-  store: ReplyStore | undefined,
-  strict: boolean,
-): Chat {
-  const offline: Chat = async () => {
+  given: AnyModelSettings,
+  connect: (settings: ModelSettings) => ModelCall<Prompt>,
+  { concurrency, store, strict }: OpenRoleOptions,
+): ModelCall<Prompt> {
+  const {
+    baseUrl,
+    grammar: _,
+    prompts: __,
+    votes: ___,
+    swap: ____,
+    draws: _____,
+    ...settings
+  } = given
+  const offline: ModelCall<Prompt> = async () => {
     throw new TypeError('Expected a strict cassette to answer or to refuse')
   }
-  const connect = () =>
-    openaiChat({ ...withoutUndefined({ baseURL: baseUrl, concurrency, ...settings }) })
-  const chat = strict ? offline : connect()
+  const call = strict
+    ? offline
+    : connect({ ...withoutUndefined({ baseURL: baseUrl, concurrency, ...settings }) })
   const by = { role, model: settings.model, sampling: samplingOf(settings) }
-  return store ? shareReplies(chat, by, store) : chat
+  return store ? shareReplies(call, by, store) : call
+}
+
+/** The simulators of an examiner's model. */
+function examinersOf(
+  complete: Complete,
+  { temperature, maxTokens, draws }: ExaminerModelSettings,
+): RoleModels['examiners'] {
+  const settings = withoutUndefined({ temperature, maxTokens, draws })
+  const options = { complete, knowledge: loadKnowledge(), ...settings }
+  return { diaggym: diagGym(options), 'diaggym-parity': diagGym({ ...options, parity: true }) }
 }
 
 /** The judge of a model; with the prompts of the reward's system where it is as released. */
@@ -129,6 +175,12 @@ const patientSettings = (
   kind: ModelPatient | undefined,
 ): PatientModelSettings =>
   kind === 'skin' ? settings : { ...freeStyle(settings.prompts ?? 'own').sampling, ...settings }
+const forgottenNote = (role: ModelRole, forgotten: number): readonly string[] =>
+  forgotten === 0
+    ? []
+    : [
+        `${forgotten} replies of the ${role}'s model were forgotten, so that siblings may have heard different answers to one question; a cassette remembers all`,
+      ]
 
 /**
  * Opens the models that a recipe names.
@@ -142,14 +194,11 @@ export function openRoleModels(
 ): RoleModels {
   const { concurrency, reward = 'default' } = options
   const strict = recorded?.mode === 'strict'
-  const secrets = modelRoles.flatMap((role) => {
-    const settings = roles[role]
-    const key = settings && !strict ? keyOf(role, settings) : undefined
-    return key === undefined ? [] : [key]
-  })
+  const secrets = strict ? [] : keysOf(roles)
   const cassette = recorded && openCassette({ ...recorded, secrets })
   const ledger = openLedger(withoutUndefined({ prices, budget }))
   const chats: Partial<Record<ModelRole, Chat>> = {}
+  let complete: Complete | undefined
   const memories = new Map<ModelRole, MemoryStore>()
   for (const role of modelRoles) {
     const named = roles[role]
@@ -160,21 +209,21 @@ export function openRoleModels(
     // A doctor's draws are its own: each sibling has a seed of its own, and nothing to share.
     if (role !== 'doctor' && !cassette) memories.set(role, memoryStore())
     const store = cassette ?? memories.get(role)
-    const chat = openRole(role, settings, concurrency, store, strict)
-    chats[role] = ledger.meter(role, settings.model, chat)
+    const how = { concurrency, store, strict }
+    const open = <Prompt>(connect: (settings: ModelSettings) => ModelCall<Prompt>) =>
+      ledger.meter(role, settings.model, openRole(role, settings, connect, how))
+    chats[role] = open(openaiChat)
+    if (role === 'examiner') complete = open(openaiCompletion)
   }
   const { patient, judge } = chats
   return {
     ledger,
     chats,
+    completions: complete ? { examiner: complete } : {},
+    examiners: complete && roles.examiner ? examinersOf(complete, roles.examiner) : {},
     ...(patient && roles.patient ? patientOf(patient, roles.patient, options) : {}),
     ...(judge && roles.judge ? { judge: judgeOf(judge, roles.judge, reward) } : {}),
-    notes: () =>
-      [...memories].flatMap(([role, { forgotten }]) =>
-        forgotten === 0
-          ? []
-          : `${forgotten} replies of the ${role}'s model were forgotten, so that siblings may have heard different answers to one question; a cassette remembers all`,
-      ),
+    notes: () => [...memories].flatMap(([role, { forgotten }]) => forgottenNote(role, forgotten)),
     [Symbol.dispose]: () => cassette?.close(),
   }
 }

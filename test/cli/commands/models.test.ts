@@ -81,6 +81,29 @@ describe('evaluate with models', () => {
       expect(episode.usage).toMatchObject({ doctor: { calls: 3 }, patient: { calls: 2 } })
   })
 
+  test('the doctor writes in the grammar that is named, here or in the recipe', async () => {
+    const call = (name: string, given: object) => ({
+      ...{ id: 'a', type: 'function' },
+      function: { name, arguments: JSON.stringify(given) },
+    })
+    const { baseURL, requests } = await serve((response, request) => {
+      const { messages } = request.body as { messages: readonly unknown[] }
+      const one =
+        messages.length > 3
+          ? call('diagnose', { diagnosis: 'Influenza' })
+          : call('ask_patient', { question: 'Do you cough?' })
+      const message = { role: 'assistant', content: null, tool_calls: [one] }
+      json({ choices: [{ message, finish_reason: 'tool_calls' }] })(response, request)
+    })
+    const doctor = ['evaluate', '--agent', 'chat', '--base-url', baseURL, '--cases', '2']
+    const flag = await evaluation([...doctor, '--model', 'd', '--grammar', 'tools'])
+    const named = settings('doctor.model=d', 'doctor.grammar=tools')
+    const recipe = await evaluation([...doctor, ...named])
+    for (const { stops, turns } of [flag, recipe]) expect([stops.diagnosed, turns]).toEqual([2, 2])
+    expect(requests).toHaveLength(8)
+    for (const { body } of requests) expect(body.tools).toHaveLength(3)
+  })
+
   test('is recorded, and played again from the recording without a server', async () => {
     const server = await serve(json({}, 500), json({}, 500), json({}, 500), speak)
     const file = join(folder, 'cassette.jsonl')
