@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Makes the Python environments that the golden numbers and the data checks need:
 # .venvs/<name> in the repository root, from test/golden/requirements-<name>.txt; `sidecar` from the
-# requirements that are shipped, as `bedside sidecar setup` makes it; `bench` for bench/sidecar.js.
+# requirements that are shipped, as `bedside sidecar setup` makes it; `served` is a server of language models;
+# `bench` for bench/sidecar.js.
 # An environment whose stamp matches its pins is left alone. PYTHON names the interpreter.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 python=${PYTHON:-python3}
-names='verl trl slime data sidecar tinker cookbook text bench'
+names='verl trl slime data sidecar tinker cookbook served gym text bench'
 # Older official clients of the Tinker wire, each in a folder of the environment for PYTHONPATH.
 clients='0.24.1'
 

@@ -19,6 +19,12 @@ export interface RoleUsage {
   readonly cost: number | null
 }
 
+/** A token that a model might have drawn, with its log-prob, natural logarithm. */
+export interface TokenChance {
+  readonly token: string
+  readonly logprob: number
+}
+
 /** The tokens of a reply, as far as the server gives them. */
 export interface ReplyTokens {
   /** Ids of the reply's tokens. */
@@ -27,6 +33,8 @@ export interface ReplyTokens {
   readonly promptIds?: readonly number[]
   /** log P of each token of the reply, natural logarithm. */
   readonly logprobs?: readonly number[]
+  /** At each token of the reply, the likeliest tokens. */
+  readonly alternatives?: readonly (readonly TokenChance[])[]
 }
 
 /** A call of a function as a model wrote it, in the form of OpenAI's interface. */
@@ -95,6 +103,13 @@ export interface ChatOptions {
   readonly tools?: readonly Tool[]
   /** Asks for the log-probs of the reply's tokens. */
   readonly logprobs?: boolean
+  /** Asks for so many of the likeliest tokens at each token of the reply, beside their log-probs. */
+  readonly topLogprobs?: number
+  /**
+   * Text that the reply begins with, and which the model goes on from; vLLM, SGLang and llama.cpp can. The reply's text
+   * holds it, its tokens do not.
+   */
+  readonly prefix?: string
   /** Asks for token ids, which vLLM gives and other servers may refuse. */
   readonly tokenIds?: boolean
   /** Called with each piece of the reply as it comes; the request is then streamed. */

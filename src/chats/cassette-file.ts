@@ -8,6 +8,8 @@ const Numbers = z.array(z.number()).readonly().exactOptional()
 
 const Counts = z.strictObject({ promptTokens: z.number(), completionTokens: z.number() })
 
+const Chance = z.strictObject({ token: z.string(), logprob: z.number() })
+
 const Call = z.strictObject({
   id: z.string(),
   type: z.literal('function'),
@@ -21,7 +23,12 @@ const Recorded = z.strictObject({
   usage: Counts,
   cutOff: z.literal(true).exactOptional(),
   retries: z.number().exactOptional(),
-  tokens: z.strictObject({ ids: Numbers, promptIds: Numbers, logprobs: Numbers }).exactOptional(),
+  tokens: z
+    .strictObject({
+      ...{ ids: Numbers, promptIds: Numbers, logprobs: Numbers },
+      alternatives: z.array(z.array(Chance).readonly()).readonly().exactOptional(),
+    })
+    .exactOptional(),
 })
 
 const Line = z.strictObject({

@@ -36,7 +36,11 @@ function ownError(error: unknown): unknown {
 
 /** The readers of replies, which load zod: only a server's answer needs them. */
 async function loadReplies() {
-  const { readChatReply, readTextReply, readStream, serverFault } = await import('./reply.js')
+  const [{ readChatReply, readTextReply }, { readStream }, { serverFault }] = await Promise.all([
+    import('./reply.js'),
+    import('./reply-stream.js'),
+    import('./reply-parts.js'),
+  ])
   return { readChatReply, readTextReply, readStream, serverFault }
 }
 
@@ -46,7 +50,7 @@ type ReplyModule = Awaited<ReturnType<typeof loadReplies>>
 function hintOf(
   message: string,
   { address, apiKey, apiKeyEnv }: ResolvedSettings,
-  { json, tools, logprobs, tokenIds }: ChatOptions,
+  { json, tools, prefix, logprobs, topLogprobs, tokenIds }: ChatOptions,
 ): string {
   const status = Number(/^\d{3}\b/.exec(message)?.[0])
   if (status === 401 || status === 403)
@@ -57,7 +61,8 @@ function hintOf(
   const asked = [
     ...(json ? ['JSON of a schema (`json: object` or `json: prompt` asks in other ways)'] : []),
     ...(tools ? ['tool calls'] : []),
-    ...(logprobs ? ['log-probs'] : []),
+    ...(prefix === undefined ? [] : ['a reply with a given beginning']),
+    ...(logprobs || topLogprobs !== undefined ? ['log-probs'] : []),
     ...(tokenIds ? ['token ids'] : []),
   ]
   if (asked.length === 0 || ![400, 404, 422, 501].includes(status)) return ''
@@ -129,6 +134,11 @@ const wireMessage = ({ role, content, tool_calls, tool_call_id }: Message): Mess
   ...(tool_call_id === undefined ? {} : { tool_call_id }),
 })
 
+const begun = (prefix: string): Message => ({ role: 'assistant', content: prefix })
+
+/** Tells vLLM and SGLang to go on with the last message; llama.cpp does by itself. */
+const continuing = { continue_final_message: true, add_generation_prompt: false }
+
 function chatBody(
   settings: ResolvedSettings,
   messages: readonly Message[],
@@ -136,14 +146,16 @@ function chatBody(
 ): object {
   const { limit, ...shared } = sharedBody(settings, options)
   const { json: form = 'schema', tokenLimit } = settings
-  const { json, tools } = options
+  const { json, tools, prefix, logprobs, topLogprobs } = options
   const asked = json && form !== 'schema' ? [...messages, shapeInWords(json)] : messages
   return {
     ...shared,
-    messages: asked.map(wireMessage),
+    messages: (prefix === undefined ? asked : [...asked, begun(prefix)]).map(wireMessage),
+    ...(prefix === undefined ? {} : continuing),
     ...(tools ? { tools: tools.map((one) => ({ type: 'function', function: one })) } : {}),
     ...(limit === undefined ? {} : { [tokenLimit]: limit }),
-    ...(options.logprobs ? { logprobs: true } : {}),
+    ...(logprobs || topLogprobs !== undefined ? { logprobs: true } : {}),
+    ...(topLogprobs === undefined ? {} : { top_logprobs: topLogprobs }),
     ...(json ? replyFormats[form](json) : {}),
   }
 }
@@ -154,11 +166,12 @@ function textBody(
   options: ChatOptions,
 ): object {
   const { limit, ...shared } = sharedBody(settings, options)
+  const { logprobs, topLogprobs } = options
   return {
     ...shared,
     prompt,
     ...(limit === undefined ? {} : { max_tokens: limit }),
-    ...(options.logprobs ? { logprobs: 0 } : {}),
+    ...(logprobs || topLogprobs !== undefined ? { logprobs: topLogprobs ?? 0 } : {}),
   }
 }
 
@@ -194,6 +207,29 @@ interface Route<Prompt> {
   readonly read: (replies: ReplyModule, body: unknown) => ChatReply
 }
 
+/** A reply with its given beginning, which some servers repeat and some do not. */
+const withPrefix = ({ prefix = '' }: ChatOptions, reply: ChatReply): ChatReply =>
+  reply.text.startsWith(prefix) ? reply : { ...reply, text: prefix + reply.text }
+
+/** The body of a reply whose model said nothing. */
+const nothingSaid = { choices: [{ message: { content: '' }, finish_reason: 'stop' }] }
+
+/** llama.cpp answers 500 where the model breaks off a call: that is the model's mistake, and not the server's. */
+async function unlessBrokenCall(
+  { tools }: ChatOptions,
+  post: () => Promise<unknown>,
+): Promise<unknown> {
+  try {
+    return await post()
+  } catch (error) {
+    const { status } = Object(error)
+    const said = fullErrorMessage(error)
+    if (tools && status === 500 && /model produced output that does not match/i.test(said))
+      return nothingSaid
+    throw error
+  }
+}
+
 let calls = 0
 
 function openModel<Prompt>(given: ModelSettings, { path, bodyOf, read }: Route<Prompt>) {
@@ -207,9 +243,11 @@ function openModel<Prompt>(given: ModelSettings, { path, bodyOf, read }: Route<P
     const body = bodyOf(settings, prompt, options)
     const send = async (attempt: AttemptLimits): Promise<ChatReply> => {
       const more = withLimits(attempt, onText !== undefined)
-      if (!onText) return read(replies, await api.post<unknown>(path, { body, ...more }))
+      const posted = () => api.post<unknown>(path, { body, ...more })
+      if (!onText)
+        return withPrefix(options, read(replies, await unlessBrokenCall(options, posted)))
       const pieces = await api.post<AsyncIterable<unknown>>(path, { body, stream: true, ...more })
-      return replies.readStream(pieces, onText)
+      return withPrefix(options, await replies.readStream(pieces, onText))
     }
     const limits = { ...settings, signal }
     const toFault = toFaultOf(settings, options, replies)
@@ -238,11 +276,9 @@ export function openaiCompletion(settings: ModelSettings): Complete {
     read: (replies, body) => replies.readTextReply(body),
   })
   return async (prompt, options = {}) => {
-    if (options.json || options.tools)
-      throw new Fault(
-        'bad-input',
-        `Expected a chat model for ${options.json ? 'a reply in JSON' : 'tools'}, got a completion model`,
-      )
+    const only = (['json', 'tools', 'prefix'] as const).find((name) => options[name] !== undefined)
+    if (only)
+      throw new Fault('bad-input', `\`${only}\`: expected a chat model, got a completion model`)
     return complete(prompt, options)
   }
 }

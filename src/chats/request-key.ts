@@ -28,8 +28,12 @@ export function requestKey(
   prompt: unknown,
   options: ChatOptions = {},
 ): string {
-  const { seed, temperature, maxTokens, stop, json, tools, logprobs, tokenIds } = options
-  const drawn = { seed, temperature, maxTokens, stop, json, tools, logprobs, tokenIds }
+  const { seed, temperature, maxTokens, stop, json, tools, prefix } = options
+  const { logprobs, topLogprobs, tokenIds } = options
+  const drawn = {
+    ...{ seed, temperature, maxTokens, stop, json, tools, prefix },
+    ...{ logprobs, topLogprobs, tokenIds },
+  }
   const request = { role, model, sampling, prompt, ...drawn }
   return createHash('sha256')
     .update(JSON.stringify(inOrder(request)))

@@ -10,6 +10,7 @@ export type {
   ReplyShape,
   ReplyTokens,
   RoleUsage,
+  TokenChance,
   Tool,
   ToolCall,
   Usage,

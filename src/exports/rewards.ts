@@ -57,9 +57,7 @@ export { type Formulary, type FormularyEntry, formularyOf } from '../rewards/out
 export { diagnosisAccuracy, partialCredit } from '../rewards/outcome/partial-credit.js'
 export type {
   ClassifierVerifierOptions,
-  ScoredChat,
-  ScoredReply,
-  TokenChance,
+  LogprobVerifierOptions,
 } from '../rewards/outcome/probability-verifiers.js'
 export {
   classifierVerifier,

@@ -59,10 +59,31 @@ describe('a completion model', () => {
     })
   })
 
-  test('is refused a shape, which completions cannot ask for', async () => {
+  test('gives the likeliest tokens, in the form of OpenAI or in that of llama.cpp', async () => {
+    const place = { id: 4, logprob: -1, top_logprobs: [{ token: ' no', logprob: -0.5, id: 3 }] }
+    const { complete, requests } = await serve(
+      continued({ logprobs: { token_logprobs: [-1], top_logprobs: [{ ' no': -0.5 }] } }),
+      continued({ logprobs: { content: [place] } }),
+      continued({ logprobs: { content: [place, place] } }),
+    )
+    const alternatives = [[{ token: ' no', logprob: -0.5 }]]
+    const ask = async () => (await complete()('a', { topLogprobs: 1 })).tokens
+    expect(await ask()).toEqual({ logprobs: [-1], alternatives })
+    expect(await ask()).toEqual({ ids: [4], logprobs: [-1], alternatives })
+    // One token was drawn: these are not its ids.
+    expect(await ask()).not.toHaveProperty('ids')
+    expect(requests[0]?.body).toMatchObject({ logprobs: 1 })
+  })
+
+  test.each([
+    ['json', { json: { name: 'x', schema: {} } }],
+    ['tools', { tools: [] }],
+    ['prefix', { prefix: 'Yes' }],
+  ])('is refused what completions cannot ask for: %s', async (name, options) => {
     const { complete, requests } = await serve(continued())
-    const shape = { name: 'x', schema: {} }
-    await expect(complete()('a', { json: shape })).rejects.toMatchObject({ code: 'bad-input' })
+    const asked = complete()('a', options)
+    await expect(asked).rejects.toMatchObject({ code: 'bad-input' })
+    await expect(asked).rejects.toThrow(`\`${name}\`: expected a chat model`)
     expect(requests).toEqual([])
   })
 })
@@ -86,6 +107,28 @@ describe('a chat model', () => {
     const ask = () => chat()(messages, { logprobs: true, tokenIds: true })
     expect((await ask()).tokens).toEqual({ ids: [2, 3], promptIds: [1], logprobs: [-0.25, -2] })
     expect((await ask()).tokens).toBeUndefined()
+  })
+
+  test('goes on from a given beginning, which the reply holds whether the server repeats it or not', async () => {
+    const { chat, requests } = await serve(completion('No, I'), completion(' I'))
+    const ask = async () => (await chat()(messages, { prefix: 'No,' })).text
+    expect([await ask(), await ask()]).toEqual(['No, I', 'No, I'])
+    expect(requests[0]?.body).toMatchObject({
+      messages: [...messages, { role: 'assistant', content: 'No,' }],
+      ...{ continue_final_message: true, add_generation_prompt: false },
+    })
+  })
+
+  test('gives the likeliest tokens', async () => {
+    const place = (token: string) => ({ token, logprob: -1 })
+    const { chat, requests } = await serve(
+      completion('No.', {
+        logprobs: { content: [{ ...place('No'), top_logprobs: [place('No'), place('Yes')] }] },
+      }),
+    )
+    const { tokens } = await chat()(messages, { topLogprobs: 2 })
+    expect(tokens).toEqual({ logprobs: [-1], alternatives: [[place('No'), place('Yes')]] })
+    expect(requests[0]?.body).toMatchObject({ logprobs: true, top_logprobs: 2 })
   })
 
   test('is sent headers and members of the settings', async () => {
@@ -177,11 +220,6 @@ describe('tools', () => {
     expect(reply).toMatchObject({ text: '', reasoning: 'A scan.' })
     expect(reply.calls).toEqual([call, { ...called('{}'), id: 'x2' }])
     expect(heard).toEqual([])
-  })
-
-  test('cannot be used in a completion', async () => {
-    const { complete } = await serve(continued())
-    await expect(complete()('a', { tools })).rejects.toThrow(/a chat model for tools/)
   })
 
   test('that the server does not have are named in its refusal', async () => {

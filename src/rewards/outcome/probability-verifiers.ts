@@ -3,37 +3,17 @@
  * chat model's verdict, or from a classifier behind an endpoint.
  */
 import { z } from 'zod'
-import type { ChatOptions, ChatReply, Message, ReplyTokens } from '../../chat.js'
+import type { Chat, TokenChance } from '../../chat.js'
 import { errorMessage, Fault } from '../../error.js'
 import { fullErrorMessage, retry } from '../../platform/retry.js'
 import { stripHiddenReasoning } from '../../text/hidden-reasoning.js'
 import { readVerifierVerdict, type Verifier, verifierMessages, verifierPrompt } from './verifier.js'
 
-/** A token that a model might have drawn, with its log-prob, natural logarithm. */
-export interface TokenChance {
-  readonly token: string
-  readonly logprob: number
-}
-
-/** A reply with the log-probs of its tokens, as far as the server gives them. */
-export interface ScoredReply extends ChatReply {
-  readonly tokens?: ReplyTokens & {
-    /** At each token of the reply, the likeliest tokens. */
-    readonly alternatives?: readonly (readonly TokenChance[])[]
-  }
-}
-
-/** A chat model that gives log-probs where it is asked for them; any `Chat` is one, without alternatives. */
-export type ScoredChat = (
-  messages: readonly Message[],
-  options?: ChatOptions,
-) => Promise<ScoredReply>
-
 const wordOf = (token: string): string => token.replace(/[^\p{L}]+/gu, '').toLowerCase()
 
 /** P(True) / (P(True) + P(False)) at the first token where either is among the likeliest; undefined where none is. */
-function fromAlternatives(alternatives: readonly (readonly TokenChance[])[]): number | undefined {
-  for (const place of alternatives) {
+function fromAlternatives(places: readonly (readonly TokenChance[])[]): number | undefined {
+  for (const place of places) {
     let [right, wrong] = [0, 0]
     for (const { token, logprob } of place) {
       if (wordOf(token) === 'true') right += Math.exp(logprob)
@@ -44,6 +24,19 @@ function fromAlternatives(alternatives: readonly (readonly TokenChance[])[]): nu
   return undefined
 }
 
+/** Likeliest tokens to ask for: servers give up to 20, some of them only 5. */
+const alternatives = 5
+
+/** Options of {@link logprobVerifier}. */
+export interface LogprobVerifierOptions {
+  readonly chat: Chat
+  /**
+   * What the reply is made to begin with, for a model that would think or greet first:
+   * `<think>\n\n</think>\n\n`. Not every server can. @default nothing
+   */
+  readonly prefix?: string
+}
+
 /**
  * Makes a verifier of a chat model's log-probs: P(True) against P(False) where the server lists the likeliest tokens,
  * else the probability of the verdict it gave, at its least likely token.
@@ -51,14 +44,16 @@ function fromAlternatives(alternatives: readonly (readonly TokenChance[])[]): nu
  * one without log-probs; also with any error of the chat
  */
 export const logprobVerifier =
-  ({ chat }: { readonly chat: ScoredChat }): Verifier =>
+  ({ chat, prefix }: LogprobVerifierOptions): Verifier =>
   async (question, reference, answer, { signal } = {}) => {
     const messages = verifierMessages(question, reference, answer)
     const { text, tokens } = await chat(messages, {
-      ...{ temperature: 0, seed: 0, maxTokens: 8, logprobs: true },
+      ...{ temperature: 0, seed: 0, maxTokens: 8, logprobs: true, topLogprobs: alternatives },
       ...{ prompt: verifierPrompt, signal },
+      ...(prefix === undefined ? {} : { prefix }),
     })
-    const verdict = readVerifierVerdict(text)
+    const begun = prefix !== undefined && text.startsWith(prefix)
+    const verdict = readVerifierVerdict(begun ? text.slice(prefix.length) : text)
     const listed = fromAlternatives(tokens?.alternatives ?? [])
     if (listed !== undefined) return listed
     const logprobs = tokens?.logprobs ?? []

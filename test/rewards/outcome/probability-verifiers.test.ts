@@ -1,11 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
+import type { ChatReply } from '../../../src/chat.js'
 import type { ClassifierVerifierOptions } from '../../../src/rewards/outcome/probability-verifiers.js'
 import {
   classifierVerifier,
   logprobVerifier,
-  type ScoredReply,
 } from '../../../src/rewards/outcome/probability-verifiers.js'
 
 const usage = { promptTokens: 0, completionTokens: 0 }
@@ -13,14 +13,14 @@ const chances = (...of: readonly (readonly [string, number])[]) =>
   of.map(([token, p]) => ({ token, logprob: Math.log(p) }))
 
 describe('the log-prob verifier', () => {
-  const judged = (text: string, tokens?: ScoredReply['tokens']) =>
+  const judged = (text: string, tokens?: ChatReply['tokens']) =>
     logprobVerifier({ chat: async () => ({ text, usage, ...(tokens ? { tokens } : {}) }) })(
       'q',
       'r',
       'a',
     )
 
-  test.each<[string, ScoredReply['tokens'], number]>([
+  test.each<[string, ChatReply['tokens'], number]>([
     ['True', { logprobs: [Math.log(0.8)] }, 0.8],
     ['False', { logprobs: [Math.log(0.8)] }, 0.2],
     ['**True**', { logprobs: [Math.log(0.9), Math.log(0.6), Math.log(0.99)] }, 0.6],
@@ -38,7 +38,7 @@ describe('the log-prob verifier', () => {
     expect(await judged(text, tokens)).toBeCloseTo(p, 12)
   })
 
-  test.each<[string, ScoredReply['tokens'], RegExp]>([
+  test.each<[string, ChatReply['tokens'], RegExp]>([
     ['True', undefined, /log-probs/],
     ['True', { logprobs: [] }, /log-probs/],
     ['Yes', { logprobs: [0] }, /expected True or False, got `Yes`/],
@@ -46,6 +46,19 @@ describe('the log-prob verifier', () => {
     const verdict = judged(text, tokens)
     await expect(verdict).rejects.toMatchObject({ code: 'model-unreadable' })
     await expect(verdict).rejects.toThrow(message)
+  })
+
+  test('makes a model that would think first begin with its verdict', async () => {
+    const prefix = 'Verdict: '
+    const verifier = logprobVerifier({
+      prefix,
+      chat: async (_, options) => {
+        expect(options).toMatchObject({ prefix, topLogprobs: 5 })
+        const alternatives = [chances(['True', 0.3], ['False', 0.1])]
+        return { text: `${prefix}True`, usage, tokens: { alternatives } }
+      },
+    })
+    expect(await verifier('q', 'r', 'a')).toBeCloseTo(0.75, 12)
   })
 
   test('asks for log-probs, and for one word', async () => {
