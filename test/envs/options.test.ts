@@ -63,7 +63,11 @@ describe('the options of a consultation', () => {
       [3, 2],
       'a positive integer, or the least and the most of a range of them, got `[3,2]`',
     ],
-    ['maxTurns', [2], 'a positive integer, or the least and the most of a range of them, got `[2]`'],
+    [
+      'maxTurns',
+      [2],
+      'a positive integer, or the least and the most of a range of them, got `[2]`',
+    ],
     [
       'maxTurns',
       [0, 2],

@@ -17,7 +17,8 @@ function render({ intake, turns, language }: Observation): Message[] {
     say.task,
     ...say.rules.map((rule) => `- ${rule}`),
     ...[say.response, say.forms, ''],
-    ...[say.description, intakeText(intake, language)],
+    ...[say.description, intakeText(intake, language), '', ''],
+    say.decide,
   ].join('\n')
   return [
     { role: 'user', content: task },
