@@ -6,7 +6,7 @@
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chatDoctor } from '../dist/exports/agents.js'
-import { chatPatient } from '../dist/exports/envs.js'
+import { freePatient } from '../dist/exports/envs.js'
 import { modelFaultKind, openaiChat, openLedger, usageLine } from '../dist/exports/models.js'
 import { task } from '../dist/index.js'
 import { importSource } from './bundled.js'
@@ -71,7 +71,7 @@ const baseURL = `http://127.0.0.1:${server.address().port}/v1`
 const limits = { concurrency: 64, timeoutMs: 500, backoffMs: 20, deadlineMs: 60_000 }
 const ledger = openLedger()
 const open = (role) => ledger.meter(role, role, openaiChat({ model: role, baseURL, ...limits }))
-const patient = chatPatient({ chat: open('patient') })
+const patient = freePatient({ chat: open('patient') })
 const { heldOut, makeEnv, measures } = await task({ heldOut: count, patient, maxTurns: 6 })
 const agent = chatDoctor({ chat: open('doctor') })
 const played = await playCases({

@@ -5,6 +5,7 @@
  * A name with `-parity` takes the released reward, and where there is one the released exam simulator.
  */
 import type { GrammarName } from '../agents/grammars/named.js'
+import type { FreePrompts } from '../envs/patients/free/prompts.js'
 import type { TurnLimit } from '../envs/visit.js'
 import { Fault } from '../error.js'
 import { suggestNames } from '../platform/did-you-mean.js'
@@ -18,6 +19,8 @@ export interface PublishedEnv {
   /** What it was published with, and how to get the cases; without a file of cases, generated ones are played. */
   readonly cases: string
   readonly grammar: GrammarName
+  /** Prompts of a language model that plays the patient freely; absent where nobody is asked. */
+  readonly patient?: FreePrompts
   /** Exam simulators by name; none where the doctor orders nothing. */
   readonly exams: readonly string[]
   readonly maxTurns: TurnLimit
@@ -44,7 +47,8 @@ const talking: Omit<PublishedEnv, 'source' | 'cases' | 'grammar' | 'maxTurns' | 
 /** DoctorAgent-RL draws the number of turns for each patient; the doctor hears of it with the first answer. */
 const doctorAgentRl: Omit<PublishedEnv, 'source' | 'reward'> = {
   ...talking,
-  ...{ cases: dialogues, grammar: 'think-answer', maxTurns: [2, 10], pay: 'turn' },
+  ...{ cases: dialogues, grammar: 'think-answer', patient: 'doctoragent-rl' },
+  ...{ maxTurns: [2, 10], pay: 'turn' },
 }
 
 const doctorAgent: Omit<PublishedEnv, 'source' | 'reward'> = {
@@ -56,7 +60,8 @@ const systems = {
   'takes-two': {
     ...talking,
     source: 'MrlX-TakesTwo, doctor_multiturn.py (AQ-MedAI/MrlX, 0d04788)',
-    ...{ cases: dialogues, grammar: 'takes-two', maxTurns: 10, reward: 'takestwo-doctor' },
+    ...{ cases: dialogues, grammar: 'takes-two', patient: 'takes-two', maxTurns: 10 },
+    reward: 'takestwo-doctor',
   },
   'doctoragent-rl': {
     ...doctorAgentRl,
@@ -82,13 +87,18 @@ const systems = {
   grpodx: {
     ...talking,
     source: 'GRPODx, medical_grpo.py (Legionof7/GRPOdx, c94d1bb)',
-    ...{ cases: 'diseases that a model names', grammar: 'grpodx-head', maxTurns: 5 },
+    ...{
+      cases: 'diseases that a model names',
+      grammar: 'grpodx-head',
+      patient: 'grpodx',
+      maxTurns: 5,
+    },
     reward: 'grpodx-head',
   },
   'grpodx-readme': {
     ...talking,
     source: 'GRPODx, the code of its README (Legionof7/GRPOdx, 7a3666e)',
-    ...{ cases: 'diseases that a model names', grammar: 'grpodx', maxTurns: 5 },
+    ...{ cases: 'diseases that a model names', grammar: 'grpodx', patient: 'grpodx', maxTurns: 5 },
     reward: 'grpodx-readme',
   },
   'doctor-agent': {

@@ -199,6 +199,13 @@ describe('a recipe', () => {
     const own = parseRecipe('env: { preset: takes-two, maxTurns: 15 }\nreward: default', 'r.yaml')
     expect(own).toMatchObject({ env: { maxTurns: 15 }, reward: 'default' })
     expect(parseRecipe('', 'r.yaml', ['env.preset=diagagent']).env).toMatchObject({ maxTurns: 12 })
+    const asked = 'models: { patient: { model: p, base-url: "http://h/v1" } }'
+    const prompts = (preset: string, more = '') =>
+      parseRecipe(`env: { preset: ${preset}${more} }\n${asked}`, 'r.yaml').models?.patient?.prompts
+    expect(prompts('takes-two')).toBe('takes-two')
+    expect(prompts('doctoragent-rl-parity')).toBe('doctoragent-rl')
+    expect(prompts('takes-two', ', patient: skin')).toBeUndefined()
+    expect(prompts('diagagent')).toBeUndefined()
     const sidecar = parseRecipe('backend: sidecar\nenv: { preset: diagagent }', 'r.yaml')
     expect(sidecar.policy?.grammar).toBe('diagagent')
     expect(withPreset(parseRecipe('', 'r.yaml'), 'grpodx')).toMatchObject({

@@ -1,14 +1,20 @@
 /** The language models of a training run: those that its recipe needs, and what they used in all sittings. */
 import { existsSync } from 'node:fs'
 import { addUsageByRole, type UsageByRole } from '../../chats/account.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
+import { clinicKnowledge } from '../../tasks/task-kinds.js'
 import type { Recipe } from '../recipe.js'
+import { isModelPatient } from './recipe-models.js'
 import { openRoleModels, type RoleModels } from './role-models.js'
 import { readUsage, writeUsage } from './usage-file.js'
 
 /** Open models of a training run. Disposing them closes the cassette and writes `usage.json`. */
 export interface TrainingModels extends AsyncDisposable {
   /** What they give to the run's task. */
-  readonly parts: Pick<RoleModels, 'patient' | 'judge' | 'chats' | 'completions' | 'examiners'>
+  readonly parts: Pick<
+    RoleModels,
+    'patient' | 'referencePatient' | 'judge' | 'chats' | 'completions' | 'examiners'
+  >
   /** Usage by role in this sitting and those before it. */
   readonly used: () => UsageByRole
   /** What did not hold, in sentences. */
@@ -32,16 +38,15 @@ export async function openTrainingModels(recipe: Recipe, out: string): Promise<T
   const opened = openRoleModels(models, {
     concurrency: recipe.training.concurrency,
     reward: recipe.reward,
+    knowledge: clinicKnowledge(recipe.cases.clinic),
+    ...(isModelPatient(recipe.env.patient) ? { patient: recipe.env.patient } : {}),
   })
-  const { patient, judge, chats, completions, examiners, ledger } = opened
+  const { patient, referencePatient, judge, chats, completions, examiners, ledger } = opened
   const before = await readUsage(out)
   return {
     parts: {
-      ...(patient ? { patient } : {}),
-      ...(judge ? { judge } : {}),
-      chats,
-      completions,
-      examiners,
+      ...withoutUndefined({ patient, referencePatient, judge }),
+      ...{ chats, completions, examiners },
     },
     used: () => addUsageByRole(before, ledger.used()),
     notes: () => [...opened.notes(), ...releasedExams(recipe)],
