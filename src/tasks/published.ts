@@ -8,6 +8,7 @@ import type { GrammarName } from '../agents/grammars/named.js'
 import type { FreePrompts } from '../envs/patients/free/prompts.js'
 import type { TurnLimit } from '../envs/visit.js'
 import { Fault } from '../error.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
 import { suggestNames } from '../platform/did-you-mean.js'
 import type { RewardName } from '../rewards/named.js'
 
@@ -138,6 +139,19 @@ export const publishedEnvs = Object.fromEntries(
 /** Every name of a published environment. */
 // The keys of the table are the names.
 export const publishedEnvNames = Object.keys(publishedEnvs) as readonly PublishedEnvName[]
+
+/**
+ * A budget that no consultation of so many turns can use up, as the published systems have none: every turn could order
+ * every examination. A finite one, because an observation must survive JSON.
+ */
+export function ampleBudget(
+  { exams }: Knowledge,
+  maxTurns: TurnLimit,
+): { readonly money: number; readonly minutes: number } {
+  const turns = typeof maxTurns === 'number' ? maxTurns : maxTurns[1]
+  const sum = (of: 'cost' | 'minutes'): number => exams.reduce((all, one) => all + one[of], 1)
+  return { money: turns * sum('cost'), minutes: turns * sum('minutes') }
+}
 
 /** Finds a published environment. @throws Fault `bad-input` for an unknown name, with similar ones */
 export function publishedEnv(name: string): PublishedEnv {

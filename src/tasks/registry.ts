@@ -28,7 +28,12 @@ import { loadKnowledge } from '../knowledge/load.js'
 import { tierNames, tiers } from '../knowledge/tiers.js'
 import { namedReward, type RewardName } from '../rewards/named.js'
 import { formularyOf } from '../rewards/outcome/formulary.js'
-import { type PublishedEnvName, publishedEnvNames, publishedEnvs } from './published.js'
+import {
+  ampleBudget,
+  type PublishedEnvName,
+  publishedEnvNames,
+  publishedEnvs,
+} from './published.js'
 import { clinicKnowledge } from './task-kinds.js'
 
 /** Published environments of one question and one answer. */
@@ -103,7 +108,7 @@ function makePublished(name: PublishedEnvName, options: MakeConsultationOptions 
   const formulary = formularyOf(knowledge)
   return makeConsultation({
     ...{ grammar: namedGrammar(grammar), maxTurns, maxInvalid, pay },
-    ...{ money: Number.POSITIVE_INFINITY, minutes: Number.POSITIVE_INFINITY },
+    ...ampleBudget(knowledge, maxTurns),
     ...(history === 'given' ? { intake: intakeWithHistory(knowledge) } : {}),
     reward: namedReward(reward, { formulary, knowledge }),
     ...options,

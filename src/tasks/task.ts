@@ -23,7 +23,7 @@ import type { CaseOptions } from './case-splits.js'
 import { partPlaces } from './modules.js'
 import type { ExamsOption, ModelSimulatorName, NamedRoles, PartInputs, Roles } from './parts.js'
 import { registeredAgents, resolveExams, resolveOwnAgents, resolvePatient } from './parts.js'
-import { type PublishedEnv, type PublishedEnvName, publishedEnv } from './published.js'
+import { ampleBudget, type PublishedEnv, type PublishedEnvName, publishedEnv } from './published.js'
 import { resolveReward } from './reward-modules.js'
 import type { TaskInputs, TaskKind } from './task-kinds.js'
 import { casesTier, clinicKnowledge, fileTask, generatedTask, questionTask } from './task-kinds.js'
@@ -141,19 +141,19 @@ function taskInputs(
   cases: readonly Case[] | undefined,
   published: PublishedEnv | undefined,
 ): TaskInputs {
-  const usual = cases ? tiers.standard : tiers[tier]
-  const { maxTurns = usual.maxTurns, money = usual.money, minutes = usual.minutes } = options
+  const knowledge = clinicKnowledge(clinic)
+  const tiered = cases ? tiers.standard : tiers[tier]
+  const { maxTurns = tiered.maxTurns } = options
+  const usual = published ? ampleBudget(knowledge, maxTurns) : tiered
+  const { money = usual.money, minutes = usual.minutes } = options
   const turns = typeof maxTurns === 'number' ? maxTurns : maxTurns[1]
   const budget = { turns, money, minutes }
-  const knowledge = clinicKnowledge(clinic)
   return { knowledge, language, budget, maxTurns, ...withoutUndefined({ published }) }
 }
 
 /** What a published environment gives to the options of a task. */
 const presetOptions = ({ name, maxTurns, exams, reward }: PublishedEnv): TaskOptions => ({
   ...{ name, maxTurns, reward },
-  ...(name === 'question' ? {} : { money: Number.POSITIVE_INFINITY }),
-  ...(name === 'question' ? {} : { minutes: Number.POSITIVE_INFINITY }),
   ...(exams.length > 0 ? { exams } : {}),
 })
 

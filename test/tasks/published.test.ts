@@ -11,7 +11,12 @@ import { loadKnowledge } from '../../src/knowledge/load.js'
 import { namedReward } from '../../src/rewards/named.js'
 import { parseRecipe, withPreset } from '../../src/runs/recipe.js'
 import { taskOf } from '../../src/runs/task-of-recipe.js'
-import { type PublishedEnvName, publishedEnv, publishedEnvs } from '../../src/tasks/published.js'
+import {
+  ampleBudget,
+  type PublishedEnvName,
+  publishedEnv,
+  publishedEnvs,
+} from '../../src/tasks/published.js'
 import { make } from '../../src/tasks/registry.js'
 import { task } from '../../src/tasks/task.js'
 
@@ -57,10 +62,7 @@ describe.each(consultations)('%s', (name) => {
     const [least, most] = [maxTurns, maxTurns].flat()
     expect(first.turnsLeft).toBeGreaterThanOrEqual(Number(least))
     expect(first.turnsLeft).toBeLessThanOrEqual(Number([maxTurns].flat().at(-1)))
-    expect(first.budget).toEqual({
-      money: Number.POSITIVE_INFINITY,
-      minutes: Number.POSITIVE_INFINITY,
-    })
+    expect(first.budget).toEqual(ampleBudget(knowledge, maxTurns))
     const [ask, conclude] = repliesOf(name)
     const one = await env.step(ask)
     expect(one.info.facts).toMatchObject(
