@@ -49,7 +49,7 @@ const talking: Omit<PublishedEnv, 'source' | 'cases' | 'grammar' | 'maxTurns' | 
 const doctorAgentRl: Omit<PublishedEnv, 'source' | 'reward'> = {
   ...talking,
   ...{ cases: dialogues, grammar: 'think-answer', patient: 'doctoragent-rl' },
-  ...{ maxTurns: [2, 10], pay: 'turn' },
+  maxTurns: [2, 10],
 }
 
 const doctorAgent: Omit<PublishedEnv, 'source' | 'reward'> = {
@@ -120,6 +120,10 @@ export type PublishedEnvName = SystemName | `${SystemName}-parity`
 
 /** What a release has otherwise, beside its reward. */
 const released: Readonly<Partial<Record<SystemName, Partial<PublishedEnv>>>> = {
+  // The corrected rewards are of the whole consultation.
+  'doctoragent-rl': { pay: 'turn' },
+  'doctoragent-rl-match': { pay: 'turn' },
+  'doctoragent-rl-judge': { pay: 'turn' },
   // The first reply that cannot be read ends the release's rollout.
   diagagent: { exams: ['diaggym-parity'], maxInvalid: 1 },
 }
