@@ -199,13 +199,26 @@ export interface PatientView {
   readonly persona: Persona
 }
 
-/** The examiner's view: examination findings and fixed results, without diagnosis. */
-export interface ExaminerView {
-  readonly view: 'examiner'
+/** What every examiner may know of a case. */
+interface ExaminerFields {
   readonly demographics: Case['demographics']
+  readonly complaint: Text
+  /** What the patient knows of the illness: the history that is written down before an examination. */
+  readonly history: ReadonlyMap<string, Finding>
   readonly findings: ReadonlyMap<string, Finding>
   readonly results: ReadonlyMap<string, ExamResult>
   readonly examDefault: Case['examDefault']
+}
+
+/** The examiner's view: complaint, history, examination findings and fixed results, without diagnosis. */
+export interface ExaminerView extends ExaminerFields {
+  readonly view: 'examiner'
+}
+
+/** The view of an examiner who is told the diagnosis, as DiagGym is; a type of its own, so that no other one is. */
+export interface InformedExaminerView extends ExaminerFields {
+  readonly view: 'informed-examiner'
+  readonly diagnoses: Gold['dx']
 }
 
 /** The grader's view, for rewards: all findings and the gold, without persona or noise. */
@@ -225,14 +238,15 @@ export const doctorView = (truth: Case): DoctorView => ({
   complaint: truth.chiefComplaint.text,
 })
 
+const findingsKnownBy = (truth: Case, who: Finding['knownBy']): ReadonlyMap<string, Finding> =>
+  new Map(truth.findings.filter((f) => f.knownBy === who).map((f) => [f.id, f] as const))
+
 /** Copies the patient's view of a case. */
 export const patientView = (truth: Case): PatientView => ({
   view: 'patient',
   demographics: truth.demographics,
   complaint: truth.chiefComplaint,
-  findings: new Map(
-    truth.findings.filter((f) => f.knownBy === 'patient').map((f) => [f.id, f] as const),
-  ),
+  findings: findingsKnownBy(truth, 'patient'),
   ...(truth.biography ? { biography: truth.biography } : {}),
   noise: truth.noise,
   persona: truth.persona,
@@ -242,12 +256,18 @@ export const patientView = (truth: Case): PatientView => ({
 export const examinerView = (truth: Case): ExaminerView => ({
   view: 'examiner',
   demographics: truth.demographics,
-  findings: new Map(
-    truth.findings.filter((f) => f.knownBy === 'exam').map((f) => [f.id, f] as const),
-  ),
+  complaint: truth.chiefComplaint.text,
+  history: findingsKnownBy(truth, 'patient'),
+  findings: findingsKnownBy(truth, 'exam'),
   results: new Map(truth.exams.map((result) => [result.exam, result] as const)),
   examDefault: truth.examDefault,
 })
+
+/** Adds the diagnosis to an examiner's view of a case. */
+export const informedExaminerView = (
+  { view: _, ...fields }: ExaminerView,
+  truth: Case,
+): InformedExaminerView => ({ ...fields, view: 'informed-examiner', diagnoses: truth.gold.dx })
 
 /** Copies the grader's view of a case. */
 export const graderView = (truth: Case): GraderView => ({
@@ -263,7 +283,7 @@ export const graderView = (truth: Case): GraderView => ({
 export const unrecordedDiagnosis = 'not-recorded'
 
 /** The primary diagnosis: the one with that role, or else the first. */
-export function primaryDiagnosis(gold: Gold): Gold['dx'][number] {
+export function primaryDiagnosis(gold: Pick<Gold, 'dx'>): Gold['dx'][number] {
   // The schema asks for at least one diagnosis.
   return gold.dx.find((dx) => dx.role === 'primary') ?? (gold.dx[0] as Gold['dx'][number])
 }

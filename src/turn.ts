@@ -103,12 +103,14 @@ export interface TurnFacts {
   readonly exams: readonly string[]
   /** Sum of the invasiveness, 0 to 3, of the examinations done; absent where nothing was done. */
   readonly invasiveness?: number
+  /** Simulators that made up results which the case does not record; absent where none did. */
+  readonly simulatedBy?: readonly string[]
   /** Money spent in this turn, in money units. */
   readonly money: number
   /** Minutes that passed in this turn. */
   readonly minutes: number
   /**
-   * Members that are not known, as of a dialogue that was logged elsewhere; what they hold is no fact. A named reward
+   * Members that are not known, as of a dialogue that was logged elsewhere or a report nobody read for findings; what they hold is no fact. A named reward
    * that reads one is unavailable.
    */
   readonly unread?: readonly TurnFactName[]

@@ -52,12 +52,14 @@ describe('a view', () => {
     })
   })
 
-  test('of the examiner holds what examinations find, nothing else', () => {
-    const { findings, results, ...rest } = examinerView(tinyLung)
+  test('of the examiner holds what examinations find, and the history without the diagnosis', () => {
+    const { findings, results, history, ...rest } = examinerView(tinyLung)
     expect([...findings.keys()]).toEqual(['shadow'])
     expect([...results.entries()]).toEqual([['chest-film', tinyLung.exams[0]]])
+    expect([...history.keys()]).toEqual(['cough', 'fever', 'heartburn'])
     expect(rest).toEqual({
       view: 'examiner',
+      complaint: tinyLung.chiefComplaint.text,
       demographics: tinyLung.demographics,
       examDefault: 'unavailable',
     })

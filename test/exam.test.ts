@@ -63,6 +63,17 @@ describe('firstOf', () => {
     expect(await combineExamSimulators()('ecg', context)).toBeUndefined()
   })
 
+  test('asks on after one that has no result, and keeps what the first said where none has', async () => {
+    const without =
+      (text: string): ExamSimulator =>
+      () => ({ ...report(text), status: 'unavailable' })
+    const examine = combineExamSimulators(without('first'), without('second'))
+    expect(await examine('ecg', context)).toMatchObject({ status: 'unavailable', text: 'first' })
+    const found = combineExamSimulators(without('first'), knowing('ecg', 'found'))
+    expect(await found('ecg', context)).toEqual(report('found'))
+    expect((await found('biopsy', context))?.text).toBe('first')
+  })
+
   test('lets an error out instead of asking the next', async () => {
     const broken: ExamSimulator = () => Promise.reject(new Error('out of order'))
     const examine = combineExamSimulators(broken, knowing('ecg', 'x'))

@@ -26,7 +26,8 @@ const ranks: readonly (string | readonly string[])[] = [
   ...['knowledge/', 'inference/', 'storage/'],
   ['cases/', 'envs/', 'agents/', 'rewards/', 'trainers/', 'testing/'],
   ...['evaluation/', 'tasks/', 'runs/'],
-  ['exports/', 'cli/', 'server/'],
+  'server/',
+  ['exports/', 'cli/'],
   'index',
 ]
 

@@ -11,6 +11,7 @@ import {
   addTrajectories,
 } from './flags/declare-doctors.js'
 import { addSidecar, addTemplate } from './flags/declare-models.js'
+import { addServe } from './flags/declare-server.js'
 import { addPrintFlags } from './flags/flags.js'
 import { reportFailure } from './print/failure.js'
 import type { Terminal } from './print/output.js'
@@ -57,7 +58,7 @@ function createProgram({ stdout, stderr }: Terminal, plain: () => void): Command
 /** Commands in the order of the help text. */
 const commands = [
   ...[addConsult, addEvaluate, addTrain, addCases, addKnowledge, addPatient, addRewards],
-  ...[addCurves, addTrajectories, addTemplate, addSidecar],
+  ...[addCurves, addTrajectories, addTemplate, addSidecar, addServe],
 ]
 
 function addCommands(program: Command, declare: Declare): void {

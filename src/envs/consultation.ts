@@ -7,7 +7,7 @@
 import type { Grammar } from '../agent.js'
 import type { Case } from '../case.js'
 import { type Env, type Info, type Observation, transition } from '../env.js'
-import { combineExamSimulators, type ExamSimulator } from '../exam.js'
+import { type AnyExamSimulator, combineExamSimulators } from '../exam.js'
 import type { TierName } from '../knowledge/tiers.js'
 import type { Patient } from '../patient.js'
 import type { Reward } from '../reward.js'
@@ -35,8 +35,8 @@ export interface ConsultationOptions {
   /** `reset` draws from a list by its seed, and asks a function for case number `seed`. */
   readonly cases: CaseSource
   readonly patient: Patient
-  /** Exam simulators, tried in order; the first that knows an order carries it out. @default none: all are unknown */
-  readonly exams?: readonly ExamSimulator[]
+  /** Exam simulators, asked in order until one has a result. @default none: all orders are unknown */
+  readonly exams?: readonly AnyExamSimulator[]
   /** Gives the reward of the last step. @default none: every reward is 0 */
   readonly reward?: Reward
   /** Parses text actions. @default none: only structured actions are accepted */

@@ -14,6 +14,7 @@ import {
   type Action,
   type DifferentialEntry,
   type RevealedFinding,
+  turnFactNames,
   understandings,
 } from '../turn.js'
 
@@ -174,4 +175,12 @@ export const parseReport = (value: unknown): ExamReport =>
     money: amount(fields, 'money'),
     minutes: amount(fields, 'minutes'),
     ...(has(fields, 'invasiveness') ? { invasiveness: amount(fields, 'invasiveness') } : {}),
+    ...(has(fields, 'unread')
+      ? {
+          unread: list(fields, 'unread', (item) =>
+            oneOf({ unread: item }, 'unread', turnFactNames),
+          ),
+        }
+      : {}),
+    ...(has(fields, 'simulatedBy') ? { simulatedBy: text(fields, 'simulatedBy') } : {}),
   }))

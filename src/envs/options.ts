@@ -72,10 +72,12 @@ export const callable: OptionRule = {
   fits: (value) => typeof value === 'function',
 }
 
-/** A list of functions. */
-const callables: OptionRule = {
+/** A list of exam simulators. */
+const simulators: OptionRule = {
   expected: 'a list of functions',
-  fits: (value) => Array.isArray(value) && value.every(callable.fits),
+  fits: (value) =>
+    Array.isArray(value) &&
+    value.every((one) => callable.fits(one) || callable.fits(Object(one).informed)),
 }
 
 /** An object with these functions. */
@@ -101,7 +103,7 @@ export const casesRule: OptionRule = required({
 export const consultationRules = {
   cases: casesRule,
   patient: required(callable),
-  exams: callables,
+  exams: simulators,
   reward: callable,
   grammar: having('render', 'parse'),
   language: oneOf('zh', 'en'),

@@ -2,11 +2,11 @@
  * The turn of an order: of one examination, or of several in one order, which are carried out one after the other, each
  * at its own price and within what is left of the budget.
  */
-import type { ExaminerView } from '../case.js'
+import { type Case, type ExaminerView, informedExaminerView } from '../case.js'
 import type { Observation } from '../env.js'
 import type { Role, Sample } from '../episode.js'
 import { Fault, rethrowAsFault } from '../error.js'
-import type { ExamSimulator, PastReport } from '../exam.js'
+import { type AnyExamSimulator, carryOutOrder, type ExamReport, type PastReport } from '../exam.js'
 import type { Exchange } from '../patient.js'
 import type { Language, OrderStatus, Outcome, TurnFacts } from '../turn.js'
 import { noFacts } from '../turn.js'
@@ -41,7 +41,7 @@ export interface TurnResult {
 
 /** What orders depend on that is the same in all visits. */
 interface OrderSettings {
-  readonly examine: ExamSimulator
+  readonly examine: AnyExamSimulator
   readonly language: Language
   readonly budget: Observation['budget']
   readonly minutesPerQuestion: number
@@ -50,23 +50,40 @@ interface OrderSettings {
 
 /** What they depend on of the visit so far. */
 interface OrderState {
+  readonly truth: Case
   readonly examiner: ExaminerView
   readonly reports: readonly PastReport[]
   readonly seed: number
   readonly spent: Observation['spent']
 }
 
+/** The facts of a carried-out order. */
+const reportFacts = ({
+  status,
+  invasiveness = 0,
+  simulatedBy,
+  unread,
+  ...report
+}: ExamReport): TurnFacts => {
+  const { told, exams, money, minutes } = report
+  return {
+    ...{ asked: [], told, ordered: status, exams, invasiveness, money, minutes },
+    ...(simulatedBy === undefined ? {} : { simulatedBy: [simulatedBy] }),
+    ...(unread === undefined ? {} : { unread }),
+  }
+}
+
 /** Places an order of one examination. */
 async function orderOne(
   { examine, language, budget, minutesPerQuestion, unknownOrderMoney }: OrderSettings,
-  { examiner, reports, seed, spent }: OrderState,
+  { truth, examiner, reports, seed, spent }: OrderState,
   exam: string,
   signal: AbortSignal | undefined,
 ): Promise<TurnResult> {
   const left = { money: budget.money - spent.money, minutes: budget.minutes - spent.minutes }
   const context = { view: examiner, done: reports, now: spent.minutes, seed, language, signal }
   const given = await rethrowAsFault('component-failed', 'exam simulator', () =>
-    examine(exam, context),
+    carryOutOrder(examine, exam, context, () => informedExaminerView(examiner, truth)),
   )
   const refuse = (ordered: OrderStatus, text: string, money = 0): TurnResult => ({
     outcome: { kind: 'rejected', text },
@@ -77,12 +94,12 @@ async function orderOne(
     return refuse('unknown', text, Math.min(unknownOrderMoney, left.money))
   }
   const report = parseReport(given)
-  const { status, exams, told, money, minutes, invasiveness = 0, sample } = report
+  const { money, minutes, sample } = report
   if (money > left.money) return refuse('refused', words.tooExpensive[language](left.money))
   if (minutes > left.minutes) return refuse('refused', words.tooLong[language](left.minutes))
   return {
     outcome: { kind: 'examined', text: report.text },
-    facts: { asked: [], told, ordered: status, exams, invasiveness, money, minutes },
+    facts: reportFacts(report),
     reports: [{ ...report, at: spent.minutes + minutes }],
     ...(sample ? { drawn: [{ role: 'examiner', sample }] } : {}),
   }
@@ -117,6 +134,8 @@ function joinResults(parts: readonly OrderedPart[], language: Language): TurnRes
   const counted = done.length > 0 ? done : parts.slice(0, 1)
   const told = new Map(counted.flatMap(({ facts }) => facts.told.map((one) => [one.finding, one])))
   const drawn = parts.flatMap((part) => part.drawn ?? [])
+  const by = new Set(counted.flatMap(({ facts }) => facts.simulatedBy ?? []))
+  const unread = new Set(counted.flatMap(({ facts }) => facts.unread ?? []))
   const of = (fact: 'money' | 'minutes' | 'invasiveness') =>
     sum(counted.map(({ facts }) => facts[fact] ?? 0))
   return {
@@ -131,6 +150,8 @@ function joinResults(parts: readonly OrderedPart[], language: Language): TurnRes
         precedence.find((one) => parts.some(({ facts }) => facts.ordered === one)) ?? 'unknown',
       exams: [...new Set(counted.flatMap(({ facts }) => facts.exams))],
       ...(done.length > 0 ? { invasiveness: of('invasiveness') } : {}),
+      ...(by.size > 0 ? { simulatedBy: [...by] } : {}),
+      ...(unread.size > 0 ? { unread: [...unread] } : {}),
       money: of('money'),
       minutes: of('minutes'),
     },
@@ -140,7 +161,7 @@ function joinResults(parts: readonly OrderedPart[], language: Language): TurnRes
 }
 
 /** The orders of one examination each that an order holds. */
-async function splitOrder({ split }: ExamSimulator, order: string): Promise<readonly string[]> {
+async function splitOrder({ split }: AnyExamSimulator, order: string): Promise<readonly string[]> {
   const given: unknown = await rethrowAsFault(
     'component-failed',
     'exam simulator',
@@ -161,14 +182,14 @@ async function splitOrder({ split }: ExamSimulator, order: string): Promise<read
  */
 export async function placeOrder(
   settings: OrderSettings,
-  { examiner, seed, ...before }: OrderState,
+  { truth, examiner, seed, ...before }: OrderState,
   order: string,
   signal: AbortSignal | undefined,
 ): Promise<TurnResult> {
   let { reports, spent } = before
   const parts: OrderedPart[] = []
   for (const one of await splitOrder(settings.examine, order)) {
-    const part = await orderOne(settings, { examiner, seed, reports, spent }, one, signal)
+    const part = await orderOne(settings, { truth, examiner, seed, reports, spent }, one, signal)
     parts.push({ order: one, ...part })
     const { facts, reports: made } = part
     if (!made) continue

@@ -6,7 +6,7 @@ import { termination, transition, truncation } from '../env.js'
 import type { Draw, EpisodeTurn } from '../episode.js'
 import { encodeDraw, finishedEpisode } from '../episode.js'
 import { rethrowAsFault } from '../error.js'
-import type { ExamSimulator, PastReport } from '../exam.js'
+import type { AnyExamSimulator, PastReport } from '../exam.js'
 import type { Exchange, Patient } from '../patient.js'
 import { deepFreeze } from '../platform/freeze.js'
 import type { Reward } from '../reward.js'
@@ -18,7 +18,7 @@ import { placeOrder, type TurnResult } from './order.js'
 /** What is the same in all visits of an env. */
 export interface VisitSettings {
   readonly patient: Patient
-  readonly examine: ExamSimulator
+  readonly examine: AnyExamSimulator
   readonly reward?: Reward | undefined
   readonly language: Language
   readonly maxTurns: number

@@ -8,7 +8,12 @@ export type {
   MakeConsultationOptions,
 } from '../envs/consultation.js'
 export { consultation } from '../envs/consultation.js'
-export { recordExams } from '../envs/exams/record.js'
+export {
+  type DiagGymOptions,
+  type DiagGymParityOptions,
+  diagGym,
+} from '../envs/exams/diaggym.js'
+export { knowledgeExams, recordExams } from '../envs/exams/record.js'
 export { chatPatient } from '../envs/patients/chat.js'
 export type { ParsedUtterance } from '../envs/patients/nlu/parsed-utterance.js'
 export { understand } from '../envs/patients/nlu/understand.js'
@@ -39,7 +44,11 @@ export { vectorize } from '../envs/vectorize.js'
 export type { Wrapper } from '../envs/wrappers.js'
 export { mapReward, onStep, recordEpisodes, timeLimit, wrap } from '../envs/wrappers.js'
 export { rethrowAsFault } from '../error.js'
-export { combineExamSimulators } from '../exam.js'
+export {
+  type AnyExamSimulator,
+  combineExamSimulators,
+  type InformedExamSimulator,
+} from '../exam.js'
 export type { Exchange } from '../patient.js'
 export type { ExamsOption, MakeExams, MakePatient, PartInputs } from '../tasks/parts.js'
 export { registerExams, registerPatient } from '../tasks/parts.js'

@@ -219,6 +219,21 @@ function* biographyProblems({ biography, finding }: Knowledge): Problems {
   }
 }
 
+/** Details of findings, states or slots that do not exist. */
+function* detailProblems({ details, biography, finding }: Knowledge): Problems {
+  for (const { attribute, of = [], when = {}, slot } of details) {
+    const at = `detail ${attribute}${of[0] === undefined ? '' : ` of ${of[0]}`}`
+    for (const id of of)
+      if (!finding.has(id)) yield { id, why: `${at}: of names unknown finding or class ${id}` }
+    for (const [id, states] of Object.entries(when))
+      for (const state of states)
+        if (!finding.get(id)?.states.includes(state))
+          yield { id, why: `${at}: when names unknown ${id} ${state}` }
+    if (slot !== undefined && !biography.some((one) => one.slot === slot))
+      yield { id: slot, why: `${at}: slot ${slot} is not in any biography` }
+  }
+}
+
 /** Unresolved references, wrong states and malformed distributions. */
 function* definitionProblems(knowledge: Knowledge): Problems {
   yield* duplicateIds(knowledge)
@@ -235,6 +250,7 @@ function* definitionProblems(knowledge: Knowledge): Problems {
     for (const a of knowledge.asides)
       for (const why of asideReasons(a, knowledge)) yield { id: a.id, why: `aside ${a.id}: ${why}` }
     yield* biographyProblems(knowledge)
+    yield* detailProblems(knowledge)
   }
   if (knowledge.disease.size === 0) yield { id: '', why: 'no diseases' }
 }
@@ -296,14 +312,20 @@ function* patientSentences({ say }: FindingDefinition) {
       for (const text of both[language]) yield { at: `say.${state}.${language}`, text }
 }
 
-/** What the patient says that no finding holds: denials and the answers of the biography. */
-function* otherSentences({ asides, biography }: Knowledge) {
+/** What the patient says that no finding holds: denials, the answers of the biography, and details. */
+function* otherSentences({ asides, biography, details }: Knowledge) {
   for (const { id, denied } of asides)
     for (const text of denied ? [denied.zh, denied.en] : [])
       yield { id, at: `aside ${id}: denied`, text }
   for (const { slot, of } of biography)
     for (const { text: both } of of)
       for (const text of [both.zh, both.en]) yield { id: slot, at: `biography ${slot}: text`, text }
+  for (const { attribute, of = [], facts = [] } of details)
+    for (const { zh, en } of facts)
+      for (const text of [...zh, ...en]) {
+        const [id = ''] = of
+        yield { id, at: `detail ${attribute} of ${id || 'any symptom'}`, text }
+      }
 }
 
 /** Sentences of a patient or a report, each with its place. */

@@ -64,6 +64,16 @@ const fillDisease = (
   ),
 })
 
+/** The details of all files, with the classes of findings written out. */
+function readDetails(files: readonly KnowledgeFile[]): Knowledge['details'] {
+  const classes = new Map(files.flatMap((file) => Object.entries(file.detailClasses ?? {})))
+  return files
+    .flatMap((file) => file.details ?? [])
+    .map(({ of, ...rest }) =>
+      of ? { ...rest, of: of.flatMap((id) => classes.get(id) ?? id) } : rest,
+    )
+}
+
 /** Indexes the files of a knowledge base unchecked; `check.ts` checks references. */
 export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
   const findings = sortParentsFirst(
@@ -95,6 +105,7 @@ export function indexKnowledge(files: readonly KnowledgeFile[]): Knowledge {
     asides,
     aside: indexById(asides),
     biography: files.flatMap((file) => file.biography ?? []),
+    details: readDetails(files),
     icd10: new Map(files.flatMap((file) => Object.entries(file.icd10 ?? {}))),
     disease: indexById(diseases),
     finding,

@@ -6,7 +6,7 @@
  */
 import type { FileDisease, KnowledgeFile } from './schema.js'
 
-export type { ConversationAct, FindingAttribute } from './schema.js'
+export type { ConversationAct, DetailAttribute, FindingAttribute } from './schema.js'
 
 /** A file's entry with its optional fields filled in. */
 type Filled<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> }
@@ -33,6 +33,8 @@ export type ExamDefinition = Filled<NonNullable<KnowledgeFile['exams']>[number]>
 export type Aside = NonNullable<KnowledgeFile['asides']>[number]
 /** A question about the patient's life, with the answers it may have. */
 export type BiographySlot = NonNullable<KnowledgeFile['biography']>[number]
+/** What a patient says of findings that no finding records. */
+export type Detail = NonNullable<KnowledgeFile['details']>[number]
 /** A name in both languages. */
 interface BilingualName {
   readonly zh: string
@@ -51,6 +53,8 @@ export interface Knowledge {
   readonly icd10: ReadonlyMap<string, string>
   readonly aside: ReadonlyMap<string, Aside>
   readonly biography: readonly BiographySlot[]
+  /** The classes of findings in `of` are written out; the first that fits counts. */
+  readonly details: readonly Detail[]
   readonly disease: ReadonlyMap<string, Disease>
   readonly finding: ReadonlyMap<string, FindingDefinition>
   readonly exam: ReadonlyMap<string, ExamDefinition>

@@ -54,6 +54,25 @@ export const findingAttributes = [
 /** Name of a complaint's attribute. */
 export type FindingAttribute = (typeof findingAttributes)[number]
 
+/** What a question may ask of a symptom or a medicine: the attributes above, and what no finding records. */
+export const detailAttributes = [
+  ...findingAttributes,
+  'side',
+  'colour',
+  'frequency',
+  'amount',
+  'spell',
+  'pattern',
+  'score',
+  'last',
+  'latency',
+  'doing',
+  'which',
+  'purpose',
+] as const
+/** Name of what a question may ask of a symptom or a medicine. */
+export type DetailAttribute = (typeof detailAttributes)[number]
+
 /** Schemas that several definitions share. */
 function sharedSchemas(z: typeof Zod) {
   const text = z.string().min(1)
@@ -262,6 +281,30 @@ const biographySlotSchema = (z: typeof Zod, { Both, Id }: SharedSchemas) =>
     ),
   })
 
+/** What a patient says of a finding that no finding records: how often, which side, what it is called. */
+const detailSchema = (z: typeof Zod, { Id, Lists }: SharedSchemas) =>
+  z
+    .strictObject({
+      attribute: z.enum(detailAttributes),
+      /** Findings, or classes of them. @default any symptom that no other entry fits */
+      of: z.array(Id).min(1).optional(),
+      /** In years, both ends included. @default any */
+      ages: z.tuple([z.number().min(0), z.number().max(130)]).optional(),
+      /** States that findings must have as the patient tells them. */
+      when: z.record(Id, z.array(z.string().min(1)).min(1)).optional(),
+      /** Entries with the same name and as many facts are drawn as one. @default the attribute */
+      draw: Id.optional(),
+      /** Drawn once for the patient, not once for each finding. */
+      shared: z.literal(true).optional(),
+      /** Each one is one fact in several words. */
+      facts: z.array(Lists).min(1).optional(),
+      /** It is answered from this slot of the biography instead. */
+      slot: Id.optional(),
+    })
+    .refine(({ facts, slot }) => (facts === undefined) !== (slot === undefined), {
+      message: 'expected either facts or slot',
+    })
+
 /** Makes the schema of one `*.json` file of a knowledge folder. */
 export function knowledgeFileSchema(z: typeof Zod) {
   const shared = sharedSchemas(z)
@@ -275,6 +318,9 @@ export function knowledgeFileSchema(z: typeof Zod) {
     actions: z.array(z.strictObject({ id: Id, text: Both })).optional(),
     asides: z.array(asideSchema(z, shared)).optional(),
     biography: z.array(biographySlotSchema(z, shared)).optional(),
+    /** Lists of findings that `details` may name as one. */
+    detailClasses: z.record(Id, z.array(Id).min(1)).optional(),
+    details: z.array(detailSchema(z, shared)).optional(),
     /** Titles of the ICD-10 codes that diseases may have; where there are any, every code is one of them. */
     icd10: z.record(z.string(), z.string().min(1)).optional(),
   })

@@ -2,6 +2,7 @@
 import type { Episode, EpisodeTurn } from '../episode.js'
 import { Fault } from '../error.js'
 import { memoizeByIdentity } from '../platform/memoize.js'
+import type { TurnFacts } from '../turn.js'
 
 /** The same members, of which some throw when they are read. */
 function guardMembers<T extends object>(
@@ -20,6 +21,10 @@ function guardMembers<T extends object>(
   return copy
 }
 
+/** What a turn told of the patient's own findings: of a report that nobody read for findings, nothing. */
+export const toldByPatient = ({ action, facts }: EpisodeTurn): TurnFacts['told'] =>
+  action.kind === 'order' && facts.unread?.includes('told') ? [] : facts.told
+
 const isUnread = ({ facts }: EpisodeTurn): boolean => (facts.unread?.length ?? 0) > 0
 
 /** Episodes that are guarded already; to copy one would read what throws. */
@@ -29,7 +34,7 @@ const guard = memoizeByIdentity((episode: Episode): Episode => {
   const turns = episode.turns.map((turn, n): EpisodeTurn => {
     const { unread = [] } = turn.facts
     const what = (name: string): string =>
-      `\`${name}\` of turn ${n + 1} of episode ${episode.id} is not known: the dialogue was logged without it`
+      `\`${name}\` of turn ${n + 1} of episode ${episode.id} is not known: nobody wrote it down`
     return isUnread(turn) ? { ...turn, facts: guardMembers(turn.facts, unread, what) } : turn
   })
   const sums = (['money', 'minutes'] as const).filter((name) =>

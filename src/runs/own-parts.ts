@@ -6,7 +6,7 @@ import type { AnyAgent } from '../agent.js'
 import type { Backend } from '../backend.js'
 import type { Env } from '../env.js'
 import { Fault } from '../error.js'
-import type { ExamSimulator } from '../exam.js'
+import type { AnyExamSimulator } from '../exam.js'
 import type { Patient } from '../patient.js'
 import type { RewardFunction } from '../rewards/define.js'
 import { isModule } from '../tasks/modules.js'
@@ -22,8 +22,8 @@ export interface OwnParts {
    */
   readonly env?: (step?: number) => Env
   readonly patient?: Patient
-  /** Exam simulators; the first that knows an order carries it out. */
-  readonly exams?: ExamSimulator | readonly ExamSimulator[]
+  /** Exam simulators, asked in order until one has a result. */
+  readonly exams?: AnyExamSimulator | readonly AnyExamSimulator[]
   /** A reward, or a bare function. */
   readonly reward?: RewardFunction
   /** Agents by name, for demonstrations (`training.sft.agent`) and in the task of the result. */

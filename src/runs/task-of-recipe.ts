@@ -12,7 +12,8 @@ export const taskOf = (
   { cases, env, language, seed, reward }: Recipe,
   beside: Pick<
     TaskOptions,
-    'patient' | 'exams' | 'reward' | 'judge' | 'chats' | 'agents' | 'whole' | 'cases' | 'selection'
+    | ('patient' | 'exams' | 'examiners' | 'reward' | 'judge' | 'chats' | 'completions')
+    | ('agents' | 'whole' | 'cases' | 'selection')
   > = {},
 ): Promise<Task> => {
   const { curriculum: _, ...chosen } = cases
@@ -57,7 +58,11 @@ export interface Curriculum {
  */
 export async function openTask(
   recipe: Recipe,
-  { env, ...parts }: Omit<OwnParts, 'backend'> & Pick<TaskOptions, 'judge' | 'chats'> = {},
+  {
+    env,
+    ...parts
+  }: Omit<OwnParts, 'backend'> &
+    Pick<TaskOptions, 'judge' | 'chats' | 'completions' | 'examiners'> = {},
 ): Promise<{ readonly task: Task; readonly curriculum: Curriculum }> {
   const last = await taskOf(recipe, { ...parts, selection: selectionCount(recipe) })
   if (recipe.training.earlyStop && last.selection.length === 0)

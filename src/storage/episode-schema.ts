@@ -49,6 +49,7 @@ const Facts = z.strictObject({
   ordered: z.enum(['resulted', 'repeat', 'unavailable', 'unknown', 'refused']).exactOptional(),
   exams: z.array(z.string()),
   invasiveness: z.number().exactOptional(),
+  simulatedBy: z.array(z.string()).exactOptional(),
   money: z.number(),
   minutes: z.number(),
   unread: z.array(z.enum(turnFactNames)).exactOptional(),

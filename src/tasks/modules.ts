@@ -117,11 +117,15 @@ const isFunction = (value: unknown): boolean => typeof value === 'function'
 export const functionProblem = (value: unknown): string | undefined =>
   isFunction(value) ? undefined : `expected a function, got ${got(value)}`
 
+/** Whether a value is an examination simulator: a function, or one that is told the diagnosis. */
+export const isExamSimulator = (value: unknown): boolean =>
+  isFunction(value) || isFunction(Object(value).informed)
+
 /** Checks examination simulators: a function, or a non-empty array of them. */
 export function examsProblem(value: unknown): string | undefined {
-  if (isFunction(value)) return undefined
+  if (isExamSimulator(value)) return undefined
   if (!Array.isArray(value)) return `expected a function or an array of them, got ${got(value)}`
-  const wrong = value.findIndex((one) => !isFunction(one))
+  const wrong = value.findIndex((one) => !isExamSimulator(one))
   if (wrong >= 0) return `expected functions, got ${got(value[wrong])} at ${wrong}`
   return value.length > 0 ? undefined : 'expected at least one function, got an empty array'
 }

@@ -1,8 +1,9 @@
 /** Resolves patients, examination simulators and agents by name or module, for recipes, flags and `task()`. */
 import type { AnyAgent } from '../agent.js'
-import type { Chat } from '../chat.js'
+import type { Chat, Complete } from '../chat.js'
 import type { Role } from '../episode.js'
-import type { ExamSimulator } from '../exam.js'
+import { Fault } from '../error.js'
+import type { AnyExamSimulator } from '../exam.js'
 import type { ActionSpace } from '../knowledge/action-space.js'
 import type { Knowledge } from '../knowledge/knowledge.js'
 import type { Patient } from '../patient.js'
@@ -28,6 +29,8 @@ export interface PartInputs {
   readonly language: Language
   /** Chat models by role, where the task has some: those of a recipe's `models`. */
   readonly chats?: Readonly<Partial<Record<Role, Chat>>>
+  /** The examiner's model as one that goes on with a text, as simulators by a completion model need it. */
+  readonly completions?: Readonly<{ examiner?: Complete }>
 }
 
 /** Inputs of a registered agent's factory. */
@@ -38,30 +41,42 @@ export interface AgentInputs extends PartInputs, DoctorOptions {
 /** Factory of a registered patient, called once per task. */
 export type MakePatient = (inputs: PartInputs) => Patient
 /** Factory of registered examination simulators, called once per task. */
-export type MakeExams = (inputs: PartInputs) => ExamSimulator | readonly ExamSimulator[]
+export type MakeExams = (inputs: PartInputs) => AnyExamSimulator | readonly AnyExamSimulator[]
 /** Factory of a registered agent. */
 export type MakeAgent = (inputs: AgentInputs) => AnyAgent
 
 /** The patient and examination simulators of a consultation env. */
 export interface Roles {
   readonly patient: Patient
-  readonly exams: readonly ExamSimulator[]
+  readonly exams: readonly AnyExamSimulator[]
 }
 
 /** Patients and examination simulators that fit a task's cases, by name. */
 export interface NamedRoles {
   readonly patient: Readonly<Record<string, Patient>>
-  readonly exams: Readonly<Record<string, ExamSimulator>>
+  readonly exams: Readonly<Record<string, AnyExamSimulator>>
 }
 
 /** One simulator or several, each a function, a registered name or a module. */
-export type ExamsOption = string | ExamSimulator | readonly (string | ExamSimulator)[]
+export type ExamsOption = string | AnyExamSimulator | readonly (string | AnyExamSimulator)[]
+
+/** Exam simulators that a recipe's `models.examiner` plays: DiagGym, and DiagGym as it was released. */
+const modelSimulatorNames = ['diaggym', 'diaggym-parity'] as const
+/** One of them. */
+export type ModelSimulatorName = (typeof modelSimulatorNames)[number]
+
+/** Whether a simulator is one that a model plays. */
+export const isModelSimulator = (name: string): name is ModelSimulatorName =>
+  modelSimulatorNames.some((one) => one === name)
 
 /** Names of built-in patients; `chat` needs a model, which a recipe or the command line names. */
 const patientNames = ['rule', 'record', 'chat']
 
+/** Names of built-in simulators; those by a model need one, which a recipe or the command line names. */
+const simulatorNames = ['record', 'knowledge', ...modelSimulatorNames]
+
 const patients = partRegistry<MakePatient>('patient', patientNames)
-const simulators = partRegistry<MakeExams>('exams', ['record'])
+const simulators = partRegistry<MakeExams>('exams', simulatorNames)
 const agents = partRegistry<MakeAgent>('agent', agentNames)
 
 /** Registers a patient name for recipes, `task` and `--patient`. @throws TypeError when the name is taken */
@@ -79,7 +94,7 @@ export const registerAgent = (name: string, make: MakeAgent): void => agents.reg
 export const partNames = (kind: Exclude<PartKind, 'backend'>): readonly string[] =>
   ({
     patient: [...patientNames, ...patients.names()],
-    exams: ['record', ...simulators.names()],
+    exams: [...simulatorNames, ...simulators.names()],
     reward: knownRewardNames(),
     agent: [...agentNames.filter((name) => name !== 'chat' && name !== 'human'), ...agents.names()],
   })[kind]
@@ -135,18 +150,22 @@ export async function resolveExams(
   exams: ExamsOption,
   inputs: PartInputs,
   own: NamedRoles,
-): Promise<readonly ExamSimulator[]> {
-  const listed: readonly (string | ExamSimulator)[] =
-    typeof exams === 'string' || typeof exams === 'function' ? [exams] : exams
-  const found: ExamSimulator[] = []
+): Promise<readonly AnyExamSimulator[]> {
+  const listed: readonly (string | AnyExamSimulator)[] = [exams].flat()
+  const found: AnyExamSimulator[] = []
   for (const one of listed) {
-    const named: ExamSimulator | readonly ExamSimulator[] =
+    if (typeof one === 'string' && isModelSimulator(one) && !own.exams[one])
+      throw new Fault(
+        'bad-input',
+        `${partPlaces.exams}: \`${one}\` needs the model that plays it: set models.examiner (model, base-url), as --set models.examiner.model=EHRGenerator`,
+      )
+    const named: AnyExamSimulator | readonly AnyExamSimulator[] =
       typeof one === 'string'
-        ? await resolvePart<ExamSimulator | readonly ExamSimulator[]>('exams', one, {
+        ? await resolvePart<AnyExamSimulator | readonly AnyExamSimulator[]>('exams', one, {
             ...{ own: own.exams, registry: simulators, inputs, problemOf: examsProblem },
           })
-        : checkPart(one, '`exams`', functionProblem)
-    found.push(...(typeof named === 'function' ? [named] : named))
+        : checkPart(one, '`exams`', examsProblem)
+    found.push(...[named].flat())
   }
   return found
 }

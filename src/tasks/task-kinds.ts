@@ -7,7 +7,7 @@ import { type Case, primaryDiagnosis, textInLanguage } from '../case.js'
 import { mineActionSpace } from '../cases/importers/mine-action-space.js'
 import type { Env } from '../env.js'
 import { consultation } from '../envs/consultation.js'
-import { recordExams } from '../envs/exams/record.js'
+import { knowledgeExams, recordExams } from '../envs/exams/record.js'
 import { recordPatient } from '../envs/patients/recorded/record.js'
 import { rulePatient } from '../envs/patients/rule.js'
 import { question } from '../envs/question.js'
@@ -93,7 +93,10 @@ function knowledgeTask(inputs: TaskInputs, knobs: PosteriorOptions, cases: CaseS
     ...{ ...cases, actionSpace, agents, ceiling: 'oracle' },
     ...consultationParts(inputs, cases, {
       usual: { patient, exams: [exams] },
-      roles: { patient: { rule: patient }, exams: { record: exams } },
+      roles: {
+        patient: { rule: patient },
+        exams: { record: exams, knowledge: knowledgeExams({ knowledge }) },
+      },
     }),
     yardstick: {
       bound: () => agents['full-information']({}),
@@ -130,7 +133,10 @@ export function fileTask(
     agents: { ...plainDoctors(actionSpace), recorded: () => recordedDoctor(cases) },
     ...consultationParts(inputs, split, {
       usual: { patient, exams: [] },
-      roles: { patient: { record: patient }, exams: {} },
+      roles: {
+        patient: { record: patient },
+        exams: { knowledge: knowledgeExams({ knowledge: inputs.knowledge }) },
+      },
     }),
   }
 }

@@ -4,8 +4,10 @@ import type { Case } from '../case.js'
 import type { Env } from '../env.js'
 import { Fault } from '../error.js'
 import type { Measures } from '../evaluation/play-cases.js'
+import type { AnyExamSimulator } from '../exam.js'
 import { type TierName, tiers } from '../knowledge/tiers.js'
 import type { Patient } from '../patient.js'
+import { withoutUndefined } from '../platform/without-undefined.js'
 import type { Reward } from '../reward.js'
 import { asReward, type RewardFunction } from '../rewards/define.js'
 import type { Judge } from '../rewards/judges/judge.js'
@@ -18,7 +20,7 @@ import { readCases } from '../storage/case-files.js'
 import type { Language } from '../turn.js'
 import type { CaseOptions } from './case-splits.js'
 import { partPlaces } from './modules.js'
-import type { ExamsOption, NamedRoles, PartInputs, Roles } from './parts.js'
+import type { ExamsOption, ModelSimulatorName, NamedRoles, PartInputs, Roles } from './parts.js'
 import { registeredAgents, resolveExams, resolveOwnAgents, resolvePatient } from './parts.js'
 import { resolveReward } from './reward-modules.js'
 import type { TaskInputs, TaskKind } from './task-kinds.js'
@@ -48,10 +50,14 @@ export interface TaskOptions extends CaseOptions {
   readonly judge?: Judge
   /** Chat models by role, for registered patients and exam simulators that need one. */
   readonly chats?: PartInputs['chats']
+  /** The completion models beside them. */
+  readonly completions?: PartInputs['completions']
   /** A patient, its name, or a module that exports `patient`. @default 'rule', or 'record' for recorded dialogues */
   readonly patient?: string | Patient
-  /** One exam simulator or several; the first that knows an order carries it out. @default 'record'; none for recorded dialogues */
+  /** One exam simulator or several, asked until one has a result. @default 'record'; none for recorded dialogues */
   readonly exams?: ExamsOption
+  /** What `diaggym` and `diaggym-parity` are among `exams`: those of a recipe's `models.examiner`. */
+  readonly examiners?: Readonly<Partial<Record<ModelSimulatorName, AnyExamSimulator>>>
   /** Additional agents by name; a name that the task already has is refused. */
   readonly agents?: Readonly<Record<string, AnyAgent | string>>
 }
@@ -89,7 +95,7 @@ function createTaskKind(
 }
 
 async function resolveRoles(
-  { patient, exams, name }: TaskOptions,
+  { patient, exams, examiners = {}, name }: TaskOptions,
   inputs: PartInputs,
   roles: NamedRoles | undefined,
 ): Promise<Partial<Roles>> {
@@ -101,7 +107,14 @@ async function resolveRoles(
     )
   return {
     ...(patient === undefined ? {} : { patient: await resolvePatient(patient, inputs, roles) }),
-    ...(exams === undefined ? {} : { exams: await resolveExams(exams, inputs, roles) }),
+    ...(exams === undefined
+      ? {}
+      : {
+          exams: await resolveExams(exams, inputs, {
+            ...roles,
+            exams: { ...roles.exams, ...examiners },
+          }),
+        }),
   }
 }
 
@@ -132,12 +145,12 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
     roles: named,
     ...kind
   } = createTaskKind(cases, inputs, options)
-  const { chats } = options
-  const roles = await resolveRoles(options, { ...inputs, ...(chats ? { chats } : {}) }, named)
+  const { chats, completions, judge } = options
+  const given = { ...inputs, ...withoutUndefined({ chats, completions }) }
+  const roles = await resolveRoles(options, given, named)
   const formulary = formularyOf(knowledge)
   const knobs = cases ? casesTier(cases) : tiers[tier]
-  const { judge } = options
-  const grading = { formulary, knowledge, tier: knobs, ...(judge ? { judge } : {}) }
+  const grading = { formulary, knowledge, tier: knobs, ...withoutUndefined({ judge }) }
   const reward = await resolveTaskReward(options.reward, grading)
   const { actionSpace } = kind
   const known = { ...kind.agents, ...registeredAgents({ knowledge, language, actionSpace }) }

@@ -1,6 +1,6 @@
 /** Conformance checks of an exam simulator (`exam.ts`): results fixed by the case, free repeats, nothing invented. */
-import { type Case, type ExaminerView, examinerView } from '../case.js'
-import type { ExamReport, ExamSimulator } from '../exam.js'
+import { type Case, type ExaminerView, examinerView, informedExaminerView } from '../case.js'
+import { type AnyExamSimulator, carryOutOrder, type ExamReport } from '../exam.js'
 import { deepFreeze } from '../platform/freeze.js'
 import type { Language } from '../turn.js'
 import { type Check, type CheckRuns, toChecks } from './check.js'
@@ -36,17 +36,18 @@ type PlaceOrder = (
 
 /** Makes a function that places an order after the reports in `done`. */
 const orderPlacer =
-  (simulate: ExamSimulator, seed: number, language: Language): PlaceOrder =>
-  ({ view }, order, done = []) =>
-    expectAnswer(JSON.stringify(order.slice(0, 40)), () =>
-      simulate(order, {
-        view,
+  (simulate: AnyExamSimulator, seed: number, language: Language): PlaceOrder =>
+  ({ truth, view }, order, done = []) =>
+    expectAnswer(JSON.stringify(order.slice(0, 40)), () => {
+      const context = {
         done: done.map((report) => ({ ...report, at: report.minutes })),
         now: done.reduce((sum, { minutes }) => sum + minutes, 0),
-        seed,
-        language,
-      }),
-    )
+        ...{ seed, language },
+      }
+      return carryOutOrder(simulate, order, { ...context, view }, () =>
+        informedExaminerView(view, truth),
+      )
+    })
 
 function expectWellFormed(report: ExamReport, order: string): void {
   const what = `the report on ${JSON.stringify(order)}`
@@ -145,7 +146,7 @@ function reportChecks(each: EachExam, order: PlaceOrder, orders: readonly string
 }
 
 /** Lists every promise of the exam simulator's contract as a check, each over all cases. */
-export function examChecks(simulate: ExamSimulator, material: ExamMaterial): readonly Check[] {
+export function examChecks(simulate: AnyExamSimulator, material: ExamMaterial): readonly Check[] {
   const { cases, orders, language = 'en', seed = 0 } = material
   const unknown = material.unknown ?? ['', 'no such examination', '没有这项检查']
   const order = orderPlacer(simulate, seed, language)

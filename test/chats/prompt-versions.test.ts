@@ -7,8 +7,10 @@ import { expect, test } from 'vitest'
 import { chatDoctor } from '../../src/agents/chat.js'
 import { type GrammarName, namedGrammar } from '../../src/agents/grammars/named.js'
 import type { PatientView } from '../../src/case.js'
-import type { Chat, ChatOptions } from '../../src/chat.js'
+import type { Chat, ChatOptions, Complete } from '../../src/chat.js'
+import { diagGym } from '../../src/envs/exams/diaggym.js'
 import { chatPatient } from '../../src/envs/patients/chat.js'
+import { loadKnowledge } from '../../src/knowledge/load.js'
 import { chatJudge } from '../../src/rewards/judges/chat-judge.js'
 import type { JudgeRequest } from '../../src/rewards/judges/judge.js'
 import { chatVerifier } from '../../src/rewards/outcome/verifier.js'
@@ -62,6 +64,35 @@ const requests: readonly JudgeRequest[] = [
   ),
   { task: 'patient-conduct', profile: 'a', dialogue },
 ]
+
+test('the examiner', async () => {
+  const prompts: unknown[] = []
+  const complete: Complete = async (text, { prompt } = {}) => {
+    prompts.push([prompt, text])
+    return { text: 'Value: 1', usage: { promptTokens: 1, completionTokens: 1 } }
+  }
+  const simulate = diagGym({ complete, knowledge: loadKnowledge() })
+  const { demographics, complaint, findings: history } = view
+  const results = new Map([
+    [
+      'ecg',
+      {
+        exam: 'ecg',
+        findings: [],
+        report: { en: 'Sinus rhythm.' },
+        abnormal: false,
+        unavailable: false,
+      },
+    ],
+  ])
+  const seen = { demographics, complaint: complaint.text, history, findings: new Map(), results }
+  await simulate('selenium', {
+    ...{ done: [], now: 0, seed: 0, language: 'en' },
+    view: { ...seen, view: 'examiner', examDefault: 'simulate' },
+  })
+  const hash = createHash('sha256').update(JSON.stringify(prompts)).digest('hex').slice(0, 12)
+  expect(`${[prompts].flat(2)[0]} ${hash}`).toBe('diaggym/1 d6bd1d554cc0')
+})
 
 test('the judge', async () => {
   const { chat, found } = listener('Correct')

@@ -115,6 +115,8 @@ const examples: Readonly<Record<string, Example>> = {
     ...(python ? { good: () => ['sidecar', 'setup', '--env', at('sidecar')] } : {}),
     bad: () => ['sidecar', 'setup', '--python', at('none')],
   },
+  // Runs until Ctrl-C; `serve.test.ts` reads its document.
+  serve: { bad: () => ['serve', '--dialect', 'opnenv'] },
   // Runs until Ctrl-C; `sidecar.test.ts` reads its document.
   'sidecar serve': { bad: () => ['sidecar', 'serve', '--model', at('none')] },
   'sidecar tiny-model': {

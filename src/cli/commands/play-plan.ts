@@ -200,7 +200,8 @@ export async function openPlaySession(
   const task = await taskOf(recipe, {
     ...own,
     ...withoutUndefined({ whole, patient: plan.patient, exams: plan.exams }),
-    ...withoutUndefined({ patient: models.patient, judge: models.judge, chats: models.chats }),
+    ...withoutUndefined({ patient: models.patient, judge: models.judge }),
+    ...{ chats: models.chats, completions: models.completions, examiners: models.examiners },
     ...(persona ? { patient: rulePatient({ knowledge, persona }) } : {}),
   })
   const opened: AsyncDisposable[] = []

@@ -1,7 +1,6 @@
 /** `bedside sidecar serve`: serves a model over the Tinker wire protocol, in the foreground. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { Fault, rethrowAsFault } from '../../error.js'
+import { join } from 'node:path'
+import { Fault } from '../../error.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import type { EngineName } from '../../trainers/sidecar/environment.js'
 import { createToken, type SidecarProcess, startSidecar } from '../../trainers/sidecar/process.js'
@@ -9,6 +8,7 @@ import type { ReadyLine } from '../../trainers/sidecar/supervision.js'
 import { reportStop } from '../print/failure.js'
 import { type Output, output, type PrintFlags, type Terminal, table } from '../print/output.js'
 import { findInterpreter } from './make-tiny-model.js'
+import { resolveToken, type TokenForm, type TokenPlace } from './token-file.js'
 
 interface ServeFlags extends PrintFlags {
   readonly model: string
@@ -33,39 +33,11 @@ interface ServeFlags extends PrintFlags {
   readonly python?: string
 }
 
-/** Where clients find the server's token: a file or an environment variable. */
-type TokenPlace = { readonly file: string } | { readonly variable: string }
-
-const variable = 'BEDSIDE_SIDECAR_TOKEN'
-
-/** Returns a token that clients of the wire accept. @throws Fault `bad-input`, which never shows the token */
-function checkToken(token: string, place: string): string {
-  if (/^tml-[\x21-\x7e]{12,}$/.test(token)) return token
-  throw new Fault(
-    'bad-input',
-    `${place}: expected a token that begins with \`tml-\` and has 16 characters or more, without blanks`,
-  )
-}
-
-/** Reads the token from the environment, else from the file, which is created once and then reused. */
-async function resolveToken(
-  file: string,
-  env: Terminal['env'],
-): Promise<{ readonly token: string; readonly place: TokenPlace }> {
-  const given = env[variable]
-  if (given) return { token: checkToken(given, variable), place: { variable } }
-  const place = { file }
-  const there = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw new Fault('bad-input', `--token-file ${file}: ${error.message}`, { cause: error })
-  })
-  if (there !== undefined) return { token: checkToken(there.trim(), file), place }
-  const token = createToken()
-  await rethrowAsFault('bad-input', `--token-file ${file}`, async () => {
-    await mkdir(dirname(file), { recursive: true })
-    await writeFile(file, `${token}\n`, { mode: 0o600, flag: 'wx' })
-  })
-  return { token, place }
+const tokenForm: TokenForm = {
+  variable: 'BEDSIDE_SIDECAR_TOKEN',
+  pattern: /^tml-[\x21-\x7e]{12,}$/,
+  says: 'begins with `tml-` and has 16 characters or more, without blanks',
+  create: createToken,
 }
 
 function serverFlags(flags: ServeFlags): string[] {
@@ -138,7 +110,11 @@ export async function serveModel(flags: ServeFlags, terminal: Terminal): Promise
   const python =
     flags.python ??
     (await findInterpreter(engine, { env, ...withoutUndefined({ folder: flags.env }) }))
-  const { token, place } = await resolveToken(flags.tokenFile ?? join(state, 'token'), env)
+  const { token, place } = await resolveToken(
+    flags.tokenFile ?? join(state, 'token'),
+    env,
+    tokenForm,
+  )
   await out.note(`Starting the ${engine} engine with ${model}`)
   try {
     await using server = await startSidecar({

@@ -139,7 +139,7 @@ export const addDoctorFlags = (command: Command): Command =>
     )
     .option(
       '--exams <NAME,...>',
-      'who carries out examinations, the first that knows one: record, modules that export `exams` (default: as the cases need)',
+      'who carries out examinations, asked until one has a result: record, diaggym, diaggym-parity, knowledge, modules that export `exams` (default: as the cases need)',
       splitList,
     )
     .option('--trust', trustHelp)

@@ -21,6 +21,7 @@ export interface RecordExamsOptions {
 /** A simulator of recorded results, which answers at once. */
 export interface RecordedExams extends ExamSimulator {
   (order: string, context: ExamContext): ExamReport | undefined
+  readonly split: (order: string) => readonly string[]
 }
 
 const unavailable: { readonly [language in Language]: readonly string[] } = {
@@ -43,8 +44,9 @@ interface ExamPart {
   readonly told?: readonly RevealedFinding[]
 }
 
-const addTitle = (exam: ExamDefinition, text: string, language: Language): string =>
-  `${exam.name[language]}${language === 'en' ? ': ' : '：'}${text}`
+/** Puts an examination's name before its result. */
+export const addTitle = (name: string, text: string, language: Language): string =>
+  `${name}${language === 'en' ? ': ' : '：'}${text}`
 
 const reportStates = (findings: readonly Finding[]): readonly RevealedFinding[] =>
   findings.map(({ id, state }) => ({ finding: id, state }))
@@ -69,12 +71,12 @@ function normalPart(knowledge: Knowledge, exam: ExamDefinition, context: ExamCon
     finding: finding.id,
     state: view.findings.get(finding.id)?.state ?? usualState(finding),
   }))
-  return { exam: exam.id, text: addTitle(exam, text, language), told }
+  return { exam: exam.id, text: addTitle(exam.name[language], text, language), told }
 }
 
 function recordedPart(exam: ExamDefinition, result: ExamResult, context: ExamContext): ExamPart {
   const { view, language } = context
-  const text = addTitle(exam, textInLanguage(result.report, language), language)
+  const text = addTitle(exam.name[language], textInLanguage(result.report, language), language)
   return {
     exam: exam.id,
     text,
@@ -94,7 +96,7 @@ function carryOut(
   if (!result && view.examDefault === 'simulate') return undefined
   if (!result && view.examDefault === 'normal') return normalPart(knowledge, exam, context)
   const text = pick(unavailable[language], seed, 'unavailable', exam.id)
-  return { exam: exam.id, text: addTitle(exam, text, language) }
+  return { exam: exam.id, text: addTitle(exam.name[language], text, language) }
 }
 
 /** The examinations an order carries out: itself, or a panel's members where the case has no result for the panel. */
@@ -108,9 +110,28 @@ function examsToRun(
 }
 
 /** Whether an earlier result of the examination is still valid. */
-function isValid(knowledge: Knowledge, exam: string, { done, now }: ExamContext): boolean {
+export function isValid(
+  knowledge: Knowledge,
+  exam: string,
+  { done, now }: Pick<ExamContext, 'done' | 'now'>,
+): boolean {
   const hours = knowledge.exam.get(exam)?.validHours ?? Number.POSITIVE_INFINITY
   return done.some(({ exams, at }) => exams.includes(exam) && now - at <= hours * 60)
+}
+
+/**
+ * Makes the last simulator of a chain: any examination of the knowledge base that the case has no result for is as the
+ * case's findings are, and else as in most people. It is the record with `examDefault: normal`, whatever the case says.
+ */
+export function knowledgeExams(options: RecordExamsOptions): RecordedExams {
+  const simulate = recordExams(options)
+  const examine = (order: string, context: ExamContext): ExamReport | undefined => {
+    const own = simulate(order, context)
+    if (own && own.status !== 'unavailable') return own
+    const report = simulate(order, { ...context, view: { ...context.view, examDefault: 'normal' } })
+    return report && { ...report, simulatedBy: 'knowledge' }
+  }
+  return Object.assign(examine, { split: simulate.split })
 }
 
 /**

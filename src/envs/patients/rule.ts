@@ -11,8 +11,9 @@ import { dialLevel, type Persona } from '../../persona.js'
 import type { RevealedFinding, Understanding } from '../../turn.js'
 import { answerTopics, volunteerFindings } from './nlg/answer.js'
 import type { AnswerDraft, AnswerInput } from './nlg/answer-input.js'
-import { isPain } from './nlg/attribute-defaults.js'
+import { answerAsides } from './nlg/aside-answers.js'
 import { answerConversation, denyPain, ownIdea } from './nlg/conversation.js'
+import { isPain } from './nlg/details.js'
 import { pickFresh } from './nlg/fresh.js'
 import { applyManner, losesThread } from './nlg/manner.js'
 import { momentsOf } from './nlg/moments.js'
@@ -113,6 +114,14 @@ const complaintsOf = ({ findings }: Knowledge): readonly FindingDefinition[] =>
 
 const toId = ({ finding }: RevealedFinding): string => finding
 
+/** An answer with those to other topics of the same utterance before it: "What shall I call you? What brings you in?" */
+function beside(asides: readonly string[], part: AnswerDraft, input: AnswerInput): AnswerDraft {
+  if (asides.length === 0) return part
+  const { sentences, told } = answerAsides(asides, input)
+  const text = joinSentences([...sentences, part.text], input.context.language)
+  return { ...part, text, told: [...told, ...part.told] }
+}
+
 /** The answer to an utterance that has been understood. */
 function draftAnswer(
   parsed: ParsedUtterance,
@@ -125,7 +134,7 @@ function draftAnswer(
   if (kind === 'attribute' && topics.length === 0) return denyPain(input)
   if (kind === 'finding' || kind === 'attribute')
     return answerTopics(topics, most, input, parsed.recap, parsed.asides)
-  if (kind === 'open') return volunteerFindings(complaints, input)
+  if (kind === 'open') return beside(parsed.asides, volunteerFindings(complaints, input), input)
   const part = answerConversation(parsed, input)
   if (part) return part
   const [occasion, understood] = occasions[kind as keyof typeof occasions] // what `answerConversation` leaves

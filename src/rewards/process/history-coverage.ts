@@ -2,18 +2,20 @@
 import type { EpisodeTurn } from '../../episode.js'
 import { notApplicable, ok, type Reward } from '../../reward.js'
 import { unitReward } from '../define.js'
+import { toldByPatient } from '../unread-facts.js'
 import { maxQuestions } from './questions.js'
 
 /** The findings elicited that count: without "I don't know" and answers to lists or to a second open question. */
 function elicitedFindings(turns: readonly EpisodeTurn[]): ReadonlySet<string> {
   const told = new Set<string>()
   let opened = false
-  for (const { facts } of turns) {
+  for (const turn of turns) {
+    const { facts } = turn
     if ((facts.questions ?? 0) > maxQuestions) continue
     // "Anything else?" ten times over elicits nearly everything without asking for anything.
     if (facts.understood === 'open' && opened) continue
     opened ||= facts.understood === 'open'
-    for (const { finding, state } of facts.told) if (state !== 'unknown') told.add(finding)
+    for (const { finding, state } of toldByPatient(turn)) if (state !== 'unknown') told.add(finding)
   }
   return told
 }

@@ -9,6 +9,7 @@ import { asReward, composeReward, unitReward } from '../define.js'
 import type { TreatmentOptions } from '../outcome/treatment.js'
 import { defaultActionBank, findAdvisedActions } from '../outcome/treatment.js'
 import { maxQuestions } from '../process/questions.js'
+import { toldByPatient } from '../unread-facts.js'
 import { escalation } from './escalation.js'
 
 /** 0 where an examination that is harmful in this case was carried out, else 1; meant as a `gate`. */
@@ -52,9 +53,12 @@ const mustAsk = ({ gold, complaint }: GraderView): ReadonlySet<string> =>
   )
 
 /** The findings that a turn asked about, if it was understood, or elicited. */
-function findingsRaised({ facts }: EpisodeTurn): readonly string[] {
+function findingsRaised(turn: EpisodeTurn): readonly string[] {
+  const { facts } = turn
   if ((facts.questions ?? 0) > maxQuestions) return []
-  const told = facts.told.flatMap(({ finding, state }) => (state === 'unknown' ? [] : [finding]))
+  const told = toldByPatient(turn).flatMap(({ finding, state }) =>
+    state === 'unknown' ? [] : [finding],
+  )
   const heard = facts.understood !== undefined && !notUnderstood.has(facts.understood)
   return heard ? [...facts.asked, ...told] : told
 }

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { grammarNames } from '../../agents/grammars/named.js'
 import { cassetteModes } from '../../chats/cassette.js'
 import { type PublishedPrompts, publishedPrompts } from '../../rewards/judges/published-prompts.js'
+import { isModelSimulator } from '../../tasks/parts.js'
 import { Count } from '../recipe-training.js'
 
 const isUrl = (text: string): boolean =>
@@ -64,6 +65,12 @@ const JudgeModel = Model.extend({
   swap: z.boolean().optional(),
 })
 
+/** Schema of the examiner's model. */
+const ExaminerModel = Model.extend({
+  /** Whether its reports leave their tokens and log-probs in the episode, as far as the server gives them. */
+  draws: z.boolean().optional(),
+})
+
 const Price = z.strictObject({ input: z.number().min(0), output: z.number().min(0) })
 
 /** Schema of `models`. */
@@ -71,7 +78,8 @@ export const Models = z.strictObject({
   doctor: DoctorModel.optional(),
   /** Naming one makes `chat` the patient, where the recipe names no other. */
   patient: Model.optional(),
-  examiner: Model.optional(),
+  /** Plays the exam simulators `diaggym` and `diaggym-parity`, where `env.exams` names one. */
+  examiner: ExaminerModel.optional(),
   judge: JudgeModel.optional(),
   /** Prices per million tokens, by model. */
   prices: z.record(z.string(), Price).optional(),
@@ -92,6 +100,9 @@ export type RoleModelSettings = z.infer<typeof Model>
 
 /** Model of the doctor in a recipe. */
 export type DoctorModelSettings = z.infer<typeof DoctorModel>
+
+/** Model of the examiner in a recipe. */
+export type ExaminerModelSettings = z.infer<typeof ExaminerModel>
 
 /** Model of the judge in a recipe. */
 export type JudgeModelSettings = z.infer<typeof JudgeModel>
@@ -131,33 +142,38 @@ export const mayBeKey = (path: readonly (string | number)[]): boolean =>
   path[0] === 'models' &&
   path.some((key) => /key|authorization|token|secret|header/i.test(String(key)))
 
-/** Problems of `models` beside the rest of a recipe. */
-export function modelProblems({
-  models,
-  env,
-}: {
-  readonly models?: RecipeModels | undefined
-  readonly env: { readonly patient?: string | undefined }
-}): readonly { readonly path: readonly string[]; readonly expected: string }[] {
-  const { patient } = env
-  const needed = patient === 'chat' && !models?.patient
-  const idle = models?.patient && patient !== undefined && patient !== 'chat'
-  return [
-    ...(needed
-      ? [
-          {
-            path: ['models', 'patient'],
-            expected: 'expected the model of env.patient `chat` (model, base-url)',
-          },
-        ]
-      : []),
-    ...(idle
-      ? [
-          {
-            path: ['models', 'patient'],
-            expected: `has no effect beside env.patient \`${patient}\``,
-          },
-        ]
-      : []),
-  ]
+interface ModelProblem {
+  readonly path: readonly string[]
+  readonly expected: string
 }
+
+/** What `models` is held to. */
+interface BesideModels {
+  readonly models?: RecipeModels | undefined
+  readonly env: {
+    readonly patient?: string | undefined
+    readonly exams?: readonly string[] | undefined
+  }
+}
+
+function patientProblems({ models, env: { patient } }: BesideModels): readonly ModelProblem[] {
+  const path = ['models', 'patient']
+  if (patient === 'chat' && !models?.patient)
+    return [{ path, expected: 'expected the model of env.patient `chat` (model, base-url)' }]
+  if (models?.patient && patient !== undefined && patient !== 'chat')
+    return [{ path, expected: `has no effect beside env.patient \`${patient}\`` }]
+  return []
+}
+
+function examinerProblems({ models, env: { exams = [] } }: BesideModels): readonly ModelProblem[] {
+  const simulator = models?.examiner ? undefined : exams.find(isModelSimulator)
+  if (simulator === undefined) return []
+  const expected = `expected the model of env.exams \`${simulator}\` (model, base-url)`
+  return [{ path: ['models', 'examiner'], expected }]
+}
+
+/** Problems of `models` beside the rest of a recipe. */
+export const modelProblems = (recipe: BesideModels): readonly ModelProblem[] => [
+  ...patientProblems(recipe),
+  ...examinerProblems(recipe),
+]

@@ -1,14 +1,16 @@
 /** Opens the language models of a recipe's roles: client, shared or recorded replies, and the ledger. */
-import type { Chat } from '../../chat.js'
+import type { Chat, Complete, ModelCall } from '../../chat.js'
 import { openCassette } from '../../chats/cassette.js'
 import { type Ledger, openLedger } from '../../chats/ledger.js'
-import { openaiChat } from '../../chats/openai.js'
+import { openaiChat, openaiCompletion } from '../../chats/openai.js'
+import type { ModelSettings } from '../../chats/settings.js'
 import {
   type MemoryStore,
   memoryStore,
   type ReplyStore,
   shareReplies,
 } from '../../chats/shared-replies.js'
+import { diagGym } from '../../envs/exams/diaggym.js'
 import { chatPatient } from '../../envs/patients/chat.js'
 import { Fault } from '../../error.js'
 import { loadKnowledge } from '../../knowledge/load.js'
@@ -18,8 +20,10 @@ import { chatJudge } from '../../rewards/judges/chat-judge.js'
 import type { Judge } from '../../rewards/judges/judge.js'
 import { jury } from '../../rewards/judges/jury.js'
 import { judgePromptsOf } from '../../rewards/judges/published-prompts.js'
+import type { TaskOptions } from '../../tasks/task.js'
 import {
   type DoctorModelSettings,
+  type ExaminerModelSettings,
   type JudgeModelSettings,
   type ModelRole,
   modelRoles,
@@ -35,6 +39,10 @@ export interface RoleModels extends Disposable {
   readonly ledger: Ledger
   /** The metered chat models, by role. */
   readonly chats: RoleChats
+  /** The examiner's model as one that goes on with a text. */
+  readonly completions: Readonly<{ examiner?: Complete }>
+  /** The exam simulators that the examiner's model plays. */
+  readonly examiners: NonNullable<TaskOptions['examiners']>
   /** The patient that the recipe's model plays. */
   readonly patient?: Patient
   /** The judge of judged rewards, by the recipe's model. */
@@ -66,24 +74,56 @@ function keyOf(role: string, { apiKeyEnv }: RoleModelSettings): string | undefin
 }
 
 /** What a recipe may say of the model of one role or another. */
-type AnyModelSettings = JudgeModelSettings & DoctorModelSettings
+type AnyModelSettings = JudgeModelSettings & DoctorModelSettings & ExaminerModelSettings
+
+interface OpenRoleOptions {
+  readonly concurrency: number | undefined
+  readonly store: ReplyStore | undefined
+  readonly strict: boolean
+}
+
+/** The keys of the roles' models. */
+const keysOf = (roles: Pick<RecipeModels, ModelRole>): readonly string[] =>
+  modelRoles.flatMap((role) => {
+    const settings = roles[role]
+    const key = settings && keyOf(role, settings)
+    return key === undefined ? [] : [key]
+  })
 
 /** The model itself, or, where a strict cassette answers everything, none. */
-function openRole(
+function openRole<Prompt>(
   role: ModelRole,
-  { baseUrl, grammar: _, prompts: __, votes: ___, swap: ____, ...settings }: AnyModelSettings,
-  concurrency: number | undefined,
-  store: ReplyStore | undefined,
-  strict: boolean,
-): Chat {
-  const offline: Chat = async () => {
+  given: AnyModelSettings,
+  connect: (settings: ModelSettings) => ModelCall<Prompt>,
+  { concurrency, store, strict }: OpenRoleOptions,
+): ModelCall<Prompt> {
+  const {
+    baseUrl,
+    grammar: _,
+    prompts: __,
+    votes: ___,
+    swap: ____,
+    draws: _____,
+    ...settings
+  } = given
+  const offline: ModelCall<Prompt> = async () => {
     throw new TypeError('Expected a strict cassette to answer or to refuse')
   }
-  const connect = () =>
-    openaiChat({ ...withoutUndefined({ baseURL: baseUrl, concurrency, ...settings }) })
-  const chat = strict ? offline : connect()
+  const call = strict
+    ? offline
+    : connect({ ...withoutUndefined({ baseURL: baseUrl, concurrency, ...settings }) })
   const by = { role, model: settings.model, sampling: samplingOf(settings) }
-  return store ? shareReplies(chat, by, store) : chat
+  return store ? shareReplies(call, by, store) : call
+}
+
+/** The simulators of an examiner's model. */
+function examinersOf(
+  complete: Complete,
+  { temperature, maxTokens, draws }: ExaminerModelSettings,
+): RoleModels['examiners'] {
+  const settings = withoutUndefined({ temperature, maxTokens, draws })
+  const options = { complete, knowledge: loadKnowledge(), ...settings }
+  return { diaggym: diagGym(options), 'diaggym-parity': diagGym({ ...options, parity: true }) }
 }
 
 /** The judge of a model; with the prompts of the reward's system where it is as released. */
@@ -97,6 +137,13 @@ function judgeOf(
   return votes > 1 || swap ? jury(judge, { votes, swap }) : judge
 }
 
+const forgottenNote = (role: ModelRole, forgotten: number): readonly string[] =>
+  forgotten === 0
+    ? []
+    : [
+        `${forgotten} replies of the ${role}'s model were forgotten, so that siblings may have heard different answers to one question; a cassette remembers all`,
+      ]
+
 /**
  * Opens the models that a recipe names.
  * @throws Fault `bad-input` for a missing key, a wrong base URL, a cassette that cannot be read, and a model without a
@@ -107,14 +154,11 @@ export function openRoleModels(
   { concurrency, reward = 'default' }: OpenModelsOptions = {},
 ): RoleModels {
   const strict = recorded?.mode === 'strict'
-  const secrets = modelRoles.flatMap((role) => {
-    const settings = roles[role]
-    const key = settings && !strict ? keyOf(role, settings) : undefined
-    return key === undefined ? [] : [key]
-  })
+  const secrets = strict ? [] : keysOf(roles)
   const cassette = recorded && openCassette({ ...recorded, secrets })
   const ledger = openLedger(withoutUndefined({ prices, budget }))
   const chats: Partial<Record<ModelRole, Chat>> = {}
+  let complete: Complete | undefined
   const memories = new Map<ModelRole, MemoryStore>()
   for (const role of modelRoles) {
     const settings = roles[role]
@@ -122,21 +166,21 @@ export function openRoleModels(
     // A doctor's draws are its own: each sibling has a seed of its own, and nothing to share.
     if (role !== 'doctor' && !cassette) memories.set(role, memoryStore())
     const store = cassette ?? memories.get(role)
-    const chat = openRole(role, settings, concurrency, store, strict)
-    chats[role] = ledger.meter(role, settings.model, chat)
+    const how = { concurrency, store, strict }
+    const open = <Prompt>(connect: (settings: ModelSettings) => ModelCall<Prompt>) =>
+      ledger.meter(role, settings.model, openRole(role, settings, connect, how))
+    chats[role] = open(openaiChat)
+    if (role === 'examiner') complete = open(openaiCompletion)
   }
   const { patient, judge } = chats
   return {
     ledger,
     chats,
+    completions: complete ? { examiner: complete } : {},
+    examiners: complete && roles.examiner ? examinersOf(complete, roles.examiner) : {},
     ...(patient ? { patient: chatPatient({ chat: patient, knowledge: loadKnowledge() }) } : {}),
     ...(judge && roles.judge ? { judge: judgeOf(judge, roles.judge, reward) } : {}),
-    notes: () =>
-      [...memories].flatMap(([role, { forgotten }]) =>
-        forgotten === 0
-          ? []
-          : `${forgotten} replies of the ${role}'s model were forgotten, so that siblings may have heard different answers to one question; a cassette remembers all`,
-      ),
+    notes: () => [...memories].flatMap(([role, { forgotten }]) => forgottenNote(role, forgotten)),
     [Symbol.dispose]: () => cassette?.close(),
   }
 }

@@ -8,12 +8,19 @@ import { readUsage, writeUsage } from './usage-file.js'
 /** Open models of a training run. Disposing them closes the cassette and writes `usage.json`. */
 export interface TrainingModels extends AsyncDisposable {
   /** What they give to the run's task. */
-  readonly parts: Pick<RoleModels, 'patient' | 'judge' | 'chats'>
+  readonly parts: Pick<RoleModels, 'patient' | 'judge' | 'chats' | 'completions' | 'examiners'>
   /** Usage by role in this sitting and those before it. */
   readonly used: () => UsageByRole
   /** What did not hold, in sentences. */
   readonly notes: RoleModels['notes']
 }
+
+const releasedExams = ({ env }: Recipe): readonly string[] =>
+  env.exams?.includes('diaggym-parity')
+    ? [
+        'diaggym-parity reads the examinations that were done before, so that siblings may have had different results of one examination; diaggym gives all the same',
+      ]
+    : []
 
 /**
  * Opens the models of a recipe whose run is in `out`.
@@ -26,12 +33,18 @@ export async function openTrainingModels(recipe: Recipe, out: string): Promise<T
     concurrency: recipe.training.concurrency,
     reward: recipe.reward,
   })
-  const { patient, judge, chats, ledger } = opened
+  const { patient, judge, chats, completions, examiners, ledger } = opened
   const before = await readUsage(out)
   return {
-    parts: { ...(patient ? { patient } : {}), ...(judge ? { judge } : {}), chats },
+    parts: {
+      ...(patient ? { patient } : {}),
+      ...(judge ? { judge } : {}),
+      chats,
+      completions,
+      examiners,
+    },
     used: () => addUsageByRole(before, ledger.used()),
-    notes: opened.notes,
+    notes: () => [...opened.notes(), ...releasedExams(recipe)],
     async [Symbol.asyncDispose]() {
       opened[Symbol.dispose]()
       if (existsSync(out)) await writeUsage(out, before, ledger.used())

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { patientView } from '../../../src/case.js'
 import { generateCase } from '../../../src/cases/generator/generate.js'
-import { isPain } from '../../../src/envs/patients/nlg/attribute-defaults.js'
+import { isPain } from '../../../src/envs/patients/nlg/details.js'
 import { noPainSentences } from '../../../src/envs/patients/nlg/speech-sentences.js'
 import { rulePatientAtOnce } from '../../../src/envs/patients/rule.js'
 import { loadKnowledge } from '../../../src/knowledge/load.js'

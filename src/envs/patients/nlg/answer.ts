@@ -6,17 +6,20 @@ import { ageInYears } from '../../../inference/posterior.js'
 import type { FindingDefinition } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
 import { dialLevel } from '../../../persona.js'
+import { normaliseText } from '../../../text/phrase-search.js'
 import type { RevealedFinding, Understanding } from '../../../turn.js'
+import { type AskedAttribute, findAttributes, isGeneric } from '../nlu/attributes.js'
+import { languageByScript } from '../nlu/finding-match.js'
 import type { Topic } from '../nlu/focus.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, moreOfTopics } from './aside-answers.js'
-import { defaultAttribute } from './attribute-defaults.js'
+import { detailSentence, ownDetail } from './details.js'
 import { findingsToVolunteer, wasReported, withholds } from './disclosure.js'
 import { closedGateSentence, findingSentence, isOpenQuestion } from './finding-sentences.js'
 import { pickFresh } from './fresh.js'
 import { knowsJargon } from './manner.js'
 import { closedGate, reportedState } from './recall.js'
-import { adaptToSpeaker, mootSentence } from './speaker.js'
+import { mootSentence } from './speaker.js'
 import { recapSentences, unsureDetailSentences } from './speech-sentences.js'
 import {
   introduced,
@@ -43,8 +46,25 @@ interface Answer {
 const pointsOutRepeats = ({ view: { demographics, persona } }: PatientContext): boolean =>
   demographics.speaker !== 'interpreter' && dialLevel(persona, 'terse') < 2
 
+/** Whether a question asks for nothing but what was told of a finding, so that it was answered before. */
+function asksTheSame(finding: FindingDefinition, topic: Topic, utterance: string): boolean {
+  if (topic.guessed) return false
+  if (finding.type === 'cat' || finding.attribute !== undefined) return true
+  const { text } = normaliseText(utterance)
+  const language = languageByScript(text)
+  const names = [
+    finding.name[language],
+    ...finding.aliases[language],
+    ...(finding.jargon?.[language] ?? []),
+  ]
+  const asked = [...names, ...finding.ask[language]].map((name) => normaliseText(name).text)
+  const named = asked.filter((name) => text.includes(name)).sort((a, b) => b.length - a.length)
+  const rest = named.reduce((left, name) => left.replace(name, ' '), text)
+  return findAttributes(rest).length === 0 && isGeneric(rest)
+}
+
 /** Answers a question about one finding by the state the patient reports. */
-function answerFinding(finding: FindingDefinition, input: AnswerInput): Answer {
+function answerFinding(finding: FindingDefinition, input: AnswerInput, topic: Topic): Answer {
   const { knowledge, utterance, context, absentPolicy, saying = '' } = input
   const { view } = context
   const gate = closedGate(knowledge, finding, view)
@@ -52,7 +72,8 @@ function answerFinding(finding: FindingDefinition, input: AnswerInput): Answer {
   const before = wasReported(context, finding.id)
   // In Chinese nobody says to have told before what they do not know.
   const tells = state !== 'unknown' || context.language === 'en'
-  const again = before && tells && pointsOutRepeats(context)
+  const again =
+    before && tells && pointsOutRepeats(context) && asksTheSame(finding, topic, utterance)
   const open = isOpenQuestion(utterance)
   const several = input.several === true
   const wanted = { unasked: again, quoted: again, open, saying, several }
@@ -78,9 +99,45 @@ function answerDefault(topic: Topic, finding: FindingDefinition, input: AnswerIn
   const { knowledge, context, absentPolicy } = input
   const closed = closedGate(knowledge, finding, context.view) !== undefined
   const has = reportedState(finding, closed, context, absentPolicy) === 'present'
-  if (!has || topic.attribute === undefined) return answerFinding(finding, input)
-  const sentence = defaultAttribute(knowledge, finding.id, topic.attribute, context)
-  return { how: 'answered', sentence: adaptToSpeaker(sentence, context) }
+  if (!has || topic.attribute === undefined) return answerFinding(finding, input, topic)
+  const sentence = detailSentence(knowledge, finding.id, topic.attribute, context)
+  return { how: 'answered', sentence }
+}
+
+/** Asks for a number or a date, which a rough answer does not give. */
+const exact =
+  /\b(?:how many|exact\w*|precise\w*|(?:which|what) (?:day|date|hour))\b|几[天个周月年小]|多少[天个周月年小]|具体|准确|确切|哪(?:一)?[天年月]|几号|到底/i
+
+/** Asks which medicine it is. */
+const namesMedicine =
+  /\b(?:what|which|name|names|called|list)\b|什么药|啥药|哪[种些几]|药名|叫什么|名字/i
+
+/** Attributes that say more beside what a finding records. */
+const closer: ReadonlySet<AskedAttribute> = new Set(['side', 'score'])
+
+/** The answer about a finding with the detail that no finding records, where that was asked for or the rest was told. */
+function addDetail(
+  topic: Topic,
+  answer: Answer,
+  { knowledge, utterance, context }: AnswerInput,
+): Answer {
+  const { told, sentence, again, how } = answer
+  const known = told !== undefined && told.state !== 'absent' && told.state !== 'unknown'
+  if (!known) return answer
+  const medicine = knowledge.finding.get(topic.finding)?.kind === 'medication'
+  const attribute =
+    topic.attribute ?? (medicine && namesMedicine.test(utterance) ? 'which' : undefined)
+  if (attribute === undefined) return answer
+  const asked = exact.test(utterance) || closer.has(attribute) || medicine
+  if (how !== 'repeated' && !asked) return answer
+  const detail = ownDetail(knowledge, topic.finding, attribute, context)
+  if (detail === undefined) return answer
+  const alone = how === 'repeated'
+  return {
+    ...answer,
+    again: alone ? false : again === true,
+    sentence: alone ? detail : joinSentences([sentence, detail], context.language),
+  }
 }
 
 /** Asks, in Chinese, which of two ways a symptom is, or whether it comes at some occasion. */
@@ -105,7 +162,7 @@ function answerTopic(topic: Topic, input: AnswerInput): Answer | undefined {
       : { how: 'unknown', sentence: mootSentence(finding, context) }
   if (topic.jargon && !knowsJargon(finding.id, context)) return because('unclear', 'jargon')
   if (withholds(finding, utterance, context)) return because('withheld', 'withheld')
-  const answer = answerFinding(finding, input)
+  const answer = addDetail(topic, answerFinding(finding, input, topic), input)
   const plain = finding.type === 'bool' && finding.kind === 'symptom' && !finding.attribute
   if (!plain || answer.told?.state !== 'present' || !asksDetail.test(utterance)) return answer
   const bank = unsureDetailSentences[context.language]
@@ -183,7 +240,7 @@ export function answerTopics(
   )
   const others = answerAsides(more.rest, input)
   // What was told before need not be said again beside what is new.
-  const fresh = more.sentences.length > 0 ? answers.filter(({ again }) => !again) : answers
+  const fresh = more.sentences.length > 0 ? answers.filter(({ how }) => how !== 'repeated') : answers
   const parts = recap
     ? answerRecap(answers, recap, input)
     : [...joinAnswers(fresh, input), ...more.sentences, ...others.sentences]

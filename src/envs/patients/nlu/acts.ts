@@ -34,7 +34,7 @@ export const history =
 
 /** Mentions relatives. */
 export const family =
-  /\b(?:family|relatives?|related to you|blood relations?|kin|parents?|mothers?|fathers?|siblings?|brothers?|sisters?|mums?|moms?|dads?|grandparents?|grandmothers?|grandfathers?|grandmas?|grandpas?|grandads?|granny|gran|aunts?|uncles?|cousins?|household|hereditary)\b|(?<!在)家里(?:的?人|[有还没谁别其哪几是都爸妈父母老长亲也头面那])|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|(?:(?<=[你他她])|(?!..，?[你先别慢]))(?:爸爸|妈妈|爷爷|奶奶|外公|外婆|姥姥|姥爷)|父亲|母亲|亲属|姊妹|哥哥|弟弟|姐姐|妹妹|姐妹|姑姑|舅舅|血亲|近亲|长辈|[上祖老]一?辈|祖上|他[爸妈]|她[爸妈]|遗传/
+  /\b(?:family|relatives?|related to you|blood relations?|kin|parents?|mothers?|fathers?|siblings?|brothers?|sisters?|mums?|moms?|dads?|grandparents?|grandmothers?|grandfathers?|grandmas?|grandpas?|grandads?|granny|gran|aunts?|uncles?|cousins?|household|hereditary)\b|(?<!在)家里(?:的?人|[有还没谁别其哪几是都爸妈父母老长亲也头面那])|家人|家族|父母|亲戚|兄弟|姐妹|爸妈|(?:(?<=[你他她])|(?!..，?[你先别慢]))(?:爸爸|妈妈|爷爷|奶奶|外公|外婆|姥姥|姥爷)|父亲|母亲|亲属|姊妹|哥哥|弟弟|姐姐|妹妹|姐妹|姑姑|舅舅|血亲|近亲|长辈|[上祖老]一?辈|祖上|[你他她][爸妈哥姐弟妹]|爹妈|老爸|老妈|双亲|娘家|婆家|亲人|直系|三代|家老爷子|家老太太|叔叔|伯[父伯]|小姨|姨妈家|[大二小]舅|[表堂][兄哥姐弟妹]|遗传/
 
 /** Whether a text asks for the diagnosis of today: not for an earlier one, nor for a relative's. */
 export const asksDiagnosis = (text: string): boolean =>
@@ -42,7 +42,7 @@ export const asksDiagnosis = (text: string): boolean =>
 
 /** Mentions other people around the patient, in a question whether they are ill too. */
 export const others =
-  /(?:爱人|老公|老婆|丈夫|妻子|老伴|对象|同事|同学|室友|同屋|邻居|朋友|单位的人|班里|宿舍里?|幼儿园里?|小朋友|周围的?人|身边的?人|旁边的?人|同住|住一[起块]|(?<!在)家里|家人|一家)[^你，]{0,8}(?:也|有没有|没有|有人|有谁|谁|都|有)/
+  /(?:爱人|老公|老婆|丈夫|妻子|老伴|对象|同事|同学|室友|同屋|邻居|朋友|单位的人|班里|宿舍里?|幼儿园里?|小朋友|同屋|一个屋|一张床|学生|学校|单位|一[起块]儿?(?:吃饭|吃|玩)的人?|同桌|工友|队友|病友|客人|班上|厂里|公司|小区|村里|店里|隔壁|周围的?人|身边的?人|旁边的?人|同住|住一[起块]|(?<!在)家里|家人|一家)[^你，]{0,8}(?:也|有没有|没有|有人|有谁|谁|都|有)/
 
 /** A relative as observer: followed by a verb of saying or noticing, or by a mention of the patient. */
 export const witness =
@@ -124,7 +124,7 @@ export const excludedEnd =
 
 /** Requests information without the form of a question: "tell me …". */
 const request =
-  /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand|check)|i (?:wonder|was wondering)|i(?: a)?m (?:wondering|asking|curious|guessing|assuming)|i (?:take it|assume|gather|presume|suppose|guess)|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述(?!的)|告诉我|说一下|讲一下|谈一下|介绍|(?:想|要)(?:知道|了解|问)|想听你|问一下|问问|请问/
+  /\b(?:tell me|describe|let me know|explain|talk about|walk me through|i(?:d| would)? (?:like|want|need|love) to (?:know|hear|ask|understand|check)|i (?:wonder|was wondering)|i(?: a)?m (?:wondering|asking|curious|guessing|assuming)|i (?:take it|assume|gather|presume|suppose|guess|dont suppose)|(?:i|we) rule out|i (?:mean|meant) (?:the|your|whether|if|do|did|are|is)\b|wondering (?:if|whether|about)|ask(?:ing)? (?:you )?(?:about|whether|if)|whether you)\b|说说|讲讲|谈谈|描述(?!的)|告诉我|说一下|讲一下|谈一下|介绍|(?:想|要)(?:知道|了解|问)|想听你|问一下|问问|请问/
 
 /** Where a second question begins within a clause. */
 export const nextQuestion =
@@ -152,14 +152,14 @@ export const statement = new RegExp(
     String.raw`^(?!(?:and|any|no|what|when|where|how|which|who|why) )\w+(?: \w+)* (?:is|are|was|were|will|would|can|had|has)\b(?! (?:you|your|there))`,
     '^(?:好的?|嗯|哦|那)?(?:所以|看来|原来|难怪|怪不得|刚才|我|咱们(?!宝|孩)|谢谢|感谢|多谢|很多人|不少人|这个季节)',
     String.raw`^(?:(?:just|now|please|and|ok|okay|then) ){0,2}(?:open|close|breathe|take|lie|sit|stand|look|turn|roll|lift|raise|hold|relax|stay|keep|put|stick|follow|press|push|squeeze|come|wait|try|stop|bend|drink|eat|rest|avoid|use|call|go|dont|do|be)\b| for me$`,
-    '^(?:请(?!问)|来|再|先|现在)?(?:张|深吸|吸气|呼气|躺|坐|站|抬|转|看着|放松|闭|睁|伸|举|弯|侧|咽一下|咳一下|咳两声|别|不要|多|少)',
+    '^(?:请(?!问)|来|再|先|现在)?(?:张|深吸|吸气|呼气|躺|坐|站|抬|转|看着|放松|闭|睁|伸|举|弯|侧|咽一下|咳一下|咳两声|别|不要|多(?![少久长大高远重])|少)',
     '^你(?:刚才|已经|说的)|(?:知道了|明白了|记下了)|谢谢|我们|一定|肯定',
   ].join('|'),
 )
 
 /** Contains a verb of telling but requests no information: thanks, or announces an explanation. */
 const telling =
-  /\b(?:thank|thanks|let me (?:explain|describe|talk)|(?:ill|i will|i can|going to|i should) (?:explain|describe|talk|tell))\b|谢谢|感谢|问完|我(?:来|先|再|就)?(?:给你|跟你)?(?:说|讲|介绍|描述)/
+  /\b(?:thank|thanks|let me (?:explain|describe|talk)|(?:ill|i will|i can|going to|i should) (?:explain|describe|talk|tell))\b|谢谢|感谢|问完|我(?:们)?(?:还|再|先|想|需要|要|得|来|也)*(?:问问?|了解)(?:你|一下)?(?:一些|一点|几个|些|点|一下)(?:别的|其他|一般|基本)?(?:的)?(?:情况|问题|事儿?)?$|我(?:来|先|再|就)?(?:给你|跟你)?(?:说|讲|介绍|描述)/
 
 /** Whether a sentence requests information without the form of a question. */
 export const isRequest = (sentence: string): boolean =>
@@ -168,7 +168,7 @@ export const isRequest = (sentence: string): boolean =>
 /** An offer, or an instruction to the patient, in the form of a question. */
 export const offer = new RegExp(
   [
-    String.raw`^(?:(?:so|well|now|ok|okay|and) ){0,2}(?:can|could|may|shall|should|would it be (?:ok|okay|all right) if|is it (?:ok|okay|all right) if|do you mind if) (?:i|we)\b(?! (?:just |also |please |quickly )*(?:ask|know|(?:double )?check|clarify|confirm|find out))`,
+    String.raw`^(?:(?:so|well|now|ok|okay|and) ){0,2}(?:can|could|may|shall|should|would it be (?:ok|okay|all right) if|is it (?:ok|okay|all right) if|do you mind if) (?:i|we)\b(?! (?:just |also |please |quickly )*(?:ask|know|(?:double )?check|clarify|confirm|find out|rule out))`,
     String.raw`^(?:can|could|would|will) you (?:just |please ){0,2}(?:mind|sit|lie|stand|turn|roll|lift|take off|hold|come|wait|sign|pass|spell|fill)\b|\bfor me$|\bwould you like\b|\bshall i\b`,
     '^(?:那|那么|现在|要不要|需不需要|需要|要|接下来)?我(?:们)?(?:来|先|再|能|可以|可不可以|能不能)?(?:给|帮|看|听|摸|按|量|检查|做|抽|开)|^(?:麻烦|请(?!问)|劳驾)',
   ].join('|'),

@@ -12,6 +12,8 @@ import type { LexiconEntry } from './lexicon.js'
 
 /** Prefix of an aside among the values of similarity. */
 const prefix = 'aside '
+/** The value of similarity that stands for an aside. */
+export const asideValue = (id: string): string => prefix + id
 /** Least score, and least sum of the score and twice its lead, at which the most similar aside is taken. */
 const thresholds = {
   zh: { score: 0.42, sum: 0.62 },
@@ -110,6 +112,8 @@ export function findAsides(
 const ofRelatives: ReadonlyMap<string, string> = new Map([
   ['cancer-history', 'family-cancer'],
   ['past-health', 'family-health'],
+  ['cause', 'family-health'],
+  ['began', 'family-health'],
 ])
 
 /**

@@ -1,9 +1,10 @@
 /** Several findings in one sentence: "a cough, phlegm or a fever?", "Are your eyes red, sore or sticky?". */
-import { findPhrases, normaliseText, type TextClause } from '../../../text/phrase-search.js'
+import type { TextClause } from '../../../text/phrase-search.js'
 import { isGeneric } from './attributes.js'
-import { findInterrupted } from './chinese/infixes.js'
+import { matchEnglish } from './english/list-members.js'
 import type { FindingMatch, PhrasedSentence, SentenceContext } from './finding-match.js'
-import { chooseFinding, guessFinding, isFindingMatch, languageByScript } from './finding-match.js'
+import { chooseFinding, guessFinding, languageByScript } from './finding-match.js'
+import { aFinding, type ListMember, type Meant, nameWith, type Shared } from './list-member.js'
 
 /** Added to the thresholds for a member of a list by itself, and for one with the head of the first member. */
 const penalty = { alone: 0.8, headed: 0.6 } as const
@@ -22,14 +23,6 @@ const circumstance = new RegExp(
     '(?:的时候|之前|之后|以前|以后|时|后)$|^(?:像|如果|要是)|比如|例如|譬如',
   ].join('|'),
 )
-
-/** A member of a list, and whether a conjunction precedes it. */
-interface ListMember {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-  readonly joined: boolean
-}
 
 const leadingConjunction = /^(?:(?:and|or|nor|plus|also) )+(?:any )?/
 
@@ -109,61 +102,14 @@ const memberContext = (
 const sharedTail =
   /(?:怎么样|怎样|如何|咋样|正常吗|正不正常|好吗|好不好|有没有变化|有变化吗|有没有变)$/
 
-/** The finding named by a Chinese member with the head of the first or the end of the last one. */
-function nameWith(
-  { lexicon, fits }: SentenceContext,
-  text: string,
-  heads: readonly string[],
-  tail: string,
-): string | undefined {
-  const whole = [...heads.map((head) => head + text), ...(tail ? [text + tail] : [])]
-  return whole
-    .flatMap((said) => {
-      const read = normaliseText(said)
-      const tree = lexicon.tree(said)
-      const all = [...findPhrases(tree, read), ...findInterrupted(tree, said, read.clauses[0]!)]
-      const named = all.filter(isFindingMatch).filter(({ value }) => fits(value.id))
-      // Part of it must be said by another member.
-      return named.filter(
-        ({ start, end }) =>
-          end - start > text.length / 2 &&
-          (said.endsWith(text)
-            ? start < said.length - text.length && end > said.length - text.length
-            : end > text.length),
-      )
-    })
-    .sort((a, b) => b.end - b.start - (a.end - a.start))[0]?.value.id
-}
+/** What an English member ends with that the others may share: "blood or mucus in the stool". */
+const sharedPlace =
+  / (?:in|of|from|on|down|around|over|with|when|during|after|to) (?!(?:it|them|that|there|all|general|any)\b).+$/
 
-/** The finding that one member asks for. */
-function matchMember(
-  context: SentenceContext,
-  { start, end, text }: ListMember,
-  heads: readonly string[],
-  tail: string,
-  found: readonly FindingMatch[],
-): string | undefined {
-  const withText = (said: string) => memberContext(context, { start, end }, said)
-  const own = withText(text)
-  const inside = found.filter((match) => match.start >= start && match.end <= end)
-  const language = languageByScript(text)
-  const chosen = inside.length > 0 ? chooseFinding(own, inside) : undefined
-  // A short member that names a symptom asks for it, not for a detail of it: "more breathless".
-  const short = language === 'en' && text.split(' ').length <= maxHead
-  const above =
-    short && inside.find((m) => context.lexicon.ancestors.get(chosen ?? '')?.has(m.value.id))
-  const named = above ? above.value.id : chosen
-  const pain = heads.length > 0 && painWord.test(text)
-  if (named !== undefined || (isGeneric(text) && !pain)) return named
-  const { id } = pain ? { id: undefined } : guessFinding(own, penalty.alone)
-  if (id !== undefined) return id
-  // "Do you smoke or drink?"
-  const exact = heads.map((head) => context.lexicon.exactQuestion(head + text)).find(Boolean)
-  if (exact !== undefined) return exact
-  const spoken = languageByScript(text) === 'zh' ? nameWith(context, text, heads, tail) : undefined
-  if (spoken !== undefined) return spoken
+/** The finding most similar to a Chinese member with a head of the first, where it is similar enough. */
+function guessHeaded(context: SentenceContext, member: ListMember, { heads }: Shared) {
   const headed = heads
-    .map((head) => withText(head + text))
+    .map((head) => memberContext(context, member, head + member.text))
     .filter((one) => guessFinding(one, penalty.headed).id !== undefined)
   const best = headed.reduce<SentenceContext | undefined>(
     (a, b) => (a && a.similarity.score >= b.similarity.score ? a : b),
@@ -172,27 +118,98 @@ function matchMember(
   return best?.similarity.value
 }
 
-/** The findings a list asks for; none where the sentence is not a list of two or more. */
+/** What one member asks for. */
+function matchMember(
+  context: PhrasedSentence,
+  member: ListMember,
+  shared: Shared,
+  found: readonly FindingMatch[],
+  pair: boolean,
+): Meant {
+  const { start, end, text } = member
+  const own = memberContext(context, member, text)
+  const inside = found.filter((match) => match.start >= start && match.end <= end)
+  const language = languageByScript(text)
+  const chosen = inside.length > 0 ? chooseFinding(own, inside) : undefined
+  // A short member that names a symptom asks for it, not for a detail of it: "more breathless".
+  const short = language === 'en' && text.split(' ').length <= maxHead
+  const above =
+    short && inside.find((m) => context.lexicon.ancestors.get(chosen ?? '')?.has(m.value.id))
+  const named = above ? above.value.id : chosen
+  const pain = shared.heads.length > 0 && painWord.test(text)
+  if (named !== undefined || (isGeneric(text) && !pain)) return aFinding(named)
+  if (language === 'en') return matchEnglish(context, member, shared, pair)
+  const { id } = pain ? { id: undefined } : guessFinding(own, penalty.alone)
+  return aFinding(id ?? nameWith(context, text, shared) ?? guessHeaded(context, member, shared))
+}
+
+/** What the other members may share with member `m`. */
+function sharedWith(members: readonly ListMember[], m: number): Shared {
+  const first = members[0]!.text
+  const heads = m === 0 ? [] : sharedHeads(first)
+  if (languageByScript(first) === 'zh') {
+    const tail = sharedTail.exec(members.at(-1)!.text)?.[0]
+    return { heads, tails: tail === undefined ? [] : [tail] }
+  }
+  if (sharedPlace.test(members[m]!.text)) return { heads, tails: [] }
+  return { heads, tails: members.flatMap(({ text }) => sharedPlace.exec(text)?.[0] ?? []) }
+}
+
+/** Score of a finding at which an English sentence is a question about it alone. */
+const sureScore = 0.9
+
+/** Whether two members are one question about a finding that one of them names: "Do the spots come up and then go?". */
+function isOneQuestion(
+  { sentence: { text }, similarity: { value, score } }: PhrasedSentence,
+  members: readonly ListMember[],
+  found: readonly FindingMatch[],
+): boolean {
+  if (languageByScript(text) === 'zh' || members.length > 2 || score < sureScore) return false
+  const [first, second] = members.map(({ start, end }) =>
+    found.some((match) => match.start >= start && match.end <= end),
+  )
+  return first !== second && found.some((match) => match.value.id === value)
+}
+
+/** What a list asks for. */
+export interface FindingList {
+  readonly findings: readonly string[]
+  readonly asides: readonly string[]
+}
+
+/** What a list asks for, with a finding at least; undefined where the sentence is not a list of two or more. */
 export function matchFindingList(
   context: PhrasedSentence,
   found: readonly FindingMatch[],
-): readonly string[] {
+): FindingList | undefined {
   const members = splitMembers(context, found)
   const [first] = members
-  if (!first || members.length < 2 || members.length > maxMembers) return []
-  if (members.some(({ text }) => circumstance.test(text))) return []
-  const tail = sharedTail.exec(members.at(-1)?.text ?? '')?.[0] ?? ''
+  if (!first || members.length < 2 || members.length > maxMembers) return undefined
+  if (members.some(({ text }) => circumstance.test(text))) return undefined
+  if (isOneQuestion(context, members, found)) return undefined
   const meant = members.map((member, m) =>
-    matchMember(context, member, m === 0 ? [] : sharedHeads(first.text), tail, found),
+    matchMember(context, member, sharedWith(members, m), found, members.length === 2),
   )
   const { ancestors } = context.lexicon
-  const ids = meant.filter((id, m) => {
+  const ids = meant.map((one) => (one?.aside === false ? one.id : undefined))
+  const kept = ids.filter((id, m) => {
     if (id === undefined) return false
     // "A cough, is there phlegm?" asks for the phlegm alone, "a cough or phlegm" for both.
-    const detail = meant.findIndex((other) => other && ancestors.get(other)?.has(id))
+    const detail = ids.findIndex((other) => other && ancestors.get(other)?.has(id))
     if (detail < 0) return true
+    const { attribute, type } = context.lexicon.knowledge.finding.get(ids[detail] ?? '') ?? {}
+    const describes = attribute !== undefined && type === 'cat'
+    if (describes && languageByScript(members[detail]!.text) === 'en') return false
     return Math.abs(detail - m) === 1 && members[Math.max(detail, m)]?.joined === true
   })
-  const all = [...new Set(ids)].filter((id) => id !== undefined)
-  return all.length > 1 ? all : []
+  const findings = [...new Set(kept)].filter((id) => id !== undefined)
+  // "Have your stools been black or tarry?" asks of the stools in one way only.
+  const holds = (id: string) =>
+    context.lexicon.knowledge.aside.get(id)?.also?.some((one) => findings.includes(one))
+  const asides = [...new Set(meant.flatMap((one) => (one?.aside ? one.id : [])))].filter(
+    (id) => !holds(id),
+  )
+  return findings.length > 0 && findings.length + asides.length > 1
+    ? { findings, asides }
+    : undefined
 }

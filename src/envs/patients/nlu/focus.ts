@@ -47,6 +47,19 @@ export function findAncestors({ finding }: Knowledge, id: string): readonly stri
   return above
 }
 
+/** The attribute of a finding that holds what is asked for more closely. */
+const widerAttribute: { readonly [attribute in AskedAttribute]?: AskedAttribute } = {
+  side: 'site',
+  score: 'severity',
+  spell: 'duration',
+}
+
+/** What a complaint looks like: of a cough, the colour of the phlegm. */
+function characterOf(details: Details, complaint: string): string | undefined {
+  const found = details.get(complaint)?.get('character')
+  return found === undefined ? undefined : (characterOf(details, found) ?? found)
+}
+
 /** The topic of an attribute of a complaint: the finding that records it, else the complaint, as `missing`. */
 export function attributeTopic(
   knowledge: Knowledge,
@@ -62,7 +75,8 @@ export function attributeTopic(
     own?.get(attribute) ??
     pattern ??
     (attribute === 'which' ? (own?.get('site') ?? own?.get('character')) : undefined) ??
-    (attribute === 'spell' ? own?.get('duration') : undefined) ??
+    own?.get(widerAttribute[attribute] ?? attribute) ??
+    (attribute === 'colour' ? characterOf(details, complaint) : undefined) ??
     details.get('')?.get(attribute)
   return detail === undefined
     ? { finding: complaint, of: complaint, attribute, missing: true }
@@ -202,9 +216,12 @@ const askedOfHistory: {
   readonly [kind in FindingDefinition['kind']]?: readonly AskedAttribute[]
 } = {
   social: ['duration', 'spell', 'frequency', 'amount', 'which', 'character', 'severity'],
-  medication: ['duration', 'frequency', 'amount', 'which', 'character'],
+  medication: ['duration', 'frequency', 'amount', 'which', 'character', 'purpose', 'last'],
   allergy: ['which', 'character', 'severity', 'frequency'],
-  antecedent: ['duration', 'frequency', 'site', 'which', 'character', 'severity'],
+  antecedent: [
+    ...(['duration', 'frequency', 'site', 'which', 'character', 'severity'] as const),
+    ...(['amount', 'purpose', 'latency'] as const),
+  ],
   family: ['which', 'character'],
 }
 

@@ -5,7 +5,7 @@
 import type { NormalisedText, PhraseMatch } from '../../../text/phrase-search.js'
 import * as act from './acts.js'
 import { isQuestionClause } from './acts.js'
-import { asideLeads, asidesOfRelatives, findAsides, isAsideMatch } from './asides.js'
+import { asideLeads, asidesOfRelatives, asideValue, findAsides, isAsideMatch } from './asides.js'
 import {
   type AskedAttribute,
   findAttributes,
@@ -14,6 +14,8 @@ import {
   looseAttribute,
   removeAttributes,
 } from './attributes.js'
+import { opensVisit } from './chinese/openings.js'
+import { familyIllness, healthOfSpouse, illnessesOfRelatives } from './chinese/relatives.js'
 import { askedOfSelf, asksTreatment, changesAsked, triedAside } from './english/beside-symptoms.js'
 import { matchFindingList } from './finding-list.js'
 import type { FindingMatch, PhrasedSentence } from './finding-match.js'
@@ -28,7 +30,14 @@ import {
 import { findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
-import { contactFinding, findContact, isAddress, isOfAnother, nearestFamily } from './people.js'
+import {
+  contactFinding,
+  findContact,
+  isAddress,
+  isOfAnother,
+  namesPeople,
+  nearestFamily,
+} from './people.js'
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -50,9 +59,10 @@ const ownAsideScore = 0.9
 export const maxFuzzyLength = 160
 
 /** Whether a finding can be asked for: one about relatives in a sentence about relatives, any in another. */
-const fitsPerson = (lexicon: Lexicon, relatives: boolean) => {
+const fitsPerson = (lexicon: Lexicon, relatives: boolean, text: string) => {
+  const own = !relatives && languageByScript(text) === 'zh' && !namesPeople(text)
   return (id: string): boolean =>
-    !relatives || lexicon.familyFindings.has(id) || id === contactFinding
+    lexicon.familyFindings.has(id) ? !own : !relatives || id === contactFinding
 }
 
 /** A similarity match computed on first use: building its index takes a while. */
@@ -123,7 +133,7 @@ export function matchPhrases(
     (match) =>
       match.start >= start && match.start < end && !isAddress(read.text, match.start, match.end),
   )
-  const fitsSentence = fitsPerson(lexicon, relatives)
+  const fitsSentence = fitsPerson(lexicon, relatives, text)
   const fits = (id: string): boolean => lexicon.knowledge.finding.has(id) && fitsSentence(id)
   const found = here
     .filter(isFindingMatch)
@@ -182,11 +192,22 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const contact = findContact(given)
   if (contact !== undefined)
     return { ...nothing, topics: [findingTopic(lexicon.knowledge, contact, [], true, noMatch)] }
-  const family = nearestFamily(given)
+  const spouse = healthOfSpouse(given)
+  if (spouse !== undefined) return { ...nothing, asides: [spouse] }
+  const illnesses = illnessesOfRelatives(given)
+  if (illnesses !== undefined && illnesses.length > 0)
+    return {
+      ...nothing,
+      topics: illnesses.map((id) => findingTopic(lexicon.knowledge, id, [], true, noMatch)),
+    }
+  const family = illnesses ? undefined : nearestFamily(given)
   if (family !== undefined)
     return { ...nothing, topics: [findingTopic(lexicon.knowledge, family, [], true, noMatch)] }
-  const meaning = asideLeads(given) ? nothing : interpretFindings(given)
+  // No finding about relatives is of an illness that the sentence names.
+  const meaning = illnesses || asideLeads(given) ? nothing : interpretFindings(given)
   const known = lexicon.knowledge.aside
+  if (opensVisit(text) && meaning.topics.every(({ guessed }) => guessed))
+    return { ...nothing, opens: true }
   const silent = !inquires && !(fragment && here.some(isAsideMatch))
   const says = here.some(isAsideMatch)
   if (act.asksDiagnosis(text)) return meaning
@@ -204,7 +225,11 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const changed = changesAsked(given, meaning, spoken)
   if (changed) return changed
   const theirs = relatives ? asidesOfRelatives(spoken, (id) => known.has(id)) : spoken
-  const asides = named ? theirs : ofPerson(given, theirs)
+  const broad = !theirs.some((id) => /^family-(?!health)/.test(id))
+  if (illnesses && broad && known.has(familyIllness)) return { ...nothing, asides: [familyIllness] }
+  // How relatives are in general is no more than the finding about them that is named.
+  const beside = relatives ? theirs.filter((id) => id !== relativesAside) : theirs
+  const asides = [...new Set([...meaning.asides, ...(named ? beside : ofPerson(given, theirs))])]
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
   const ofFamily = !named && relatives && inquires && known.has(relativesAside)
   return ofFamily ? { ...nothing, asides: [relativesAside] } : meaning
@@ -257,7 +282,7 @@ function interpretNamed(
   // "What has been going on?" is about the whole illness too, "anything apart from the fever?" about the rest.
   if (open && about.length === 0) return nothing
   const list = matchFindingList(given, about)
-  if (list.length > 0) return topics(list)
+  if (list) return { ...topics(list.findings), asides: list.asides }
   // What was excluded by name is not asked for, what a fronted "with …" names is where nothing else is.
   const named =
     about.length > 0 || (found.length > 0 && !excludes?.whole)
@@ -314,7 +339,7 @@ function isAboutTopics({ sentence: { text }, similarity, here }: PhrasedSentence
   const named = here.filter(isAsideMatch)
   if (languageByScript(text) === 'en') return coveredShare(named, text) >= mostCovered
   const least = Math.min(similarity.score - maxAsideLag, ownAsideScore)
-  return named.some(({ value }) => similarity.scoreOf(`aside ${value.id}`) >= least)
+  return named.some(({ value }) => similarity.scoreOf(asideValue(value.id)) >= least)
 }
 
 /** Interprets a sentence that names no finding: an attribute of the focus, or the most similar finding. */

@@ -10,6 +10,7 @@ import { makeHomophoneCorrector } from './chinese/homophones.js'
 import { makeSpellingCorrector } from './english/spelling.js'
 import { findAncestors } from './focus.js'
 import { labelledPhrases, normalText } from './labelled-phrases.js'
+import { compilePatterns } from './patterns.js'
 import { buildSimilarityIndex, type Phrases, type SimilarityMatch } from './similarity.js'
 import { readUpdates, scriptOf, updatesFile } from './updates-file.js'
 
@@ -29,6 +30,8 @@ export interface Lexicon {
   correctHomophones(text: string): readonly string[]
   /** The finding whose question, as its author wrote it, is the whole text in normal form. */
   exactQuestion(text: string): string | undefined
+  /** Makes the engine compile the patterns that a text is read with. */
+  compilePatterns(text: string): void
   /** The phrases to search for in a text. */
   tree(text: string): PhraseTree<LexiconEntry>
   /** The finding or aside most similar to a text in normal form, by its questions, names and statements. */
@@ -194,6 +197,10 @@ function makeParts(knowledge: Knowledge) {
     questions: byScript((fits) => questionLookup(knowledge, fits)),
     tree: byScript((fits) => growPhraseTree(fittingPhrases(knowledge, fits))),
     family: slowValue(() => familyFindings(knowledge)),
+    patterns: {
+      en: slowValue(() => compilePatterns('en')),
+      zh: slowValue(() => compilePatterns('zh')),
+    },
     // An utterance of one sentence is looked up as a sentence and as a whole.
     similar: {
       en: slowValue(() => similarityOf(labelled.en, 'en')),
@@ -237,6 +244,9 @@ const lexiconOf = (
   correctSpelling: (text) => (latin.test(text) ? take(parts.spelling)(text) : text),
   correctHomophones: (text) => (han.test(text) ? take(parts.homophones)(text) : []),
   exactQuestion: (text) => take(fitting(parts.questions, text))(text),
+  compilePatterns(text) {
+    take(han.test(text) ? parts.patterns.zh : parts.patterns.en)
+  },
   get familyFindings() {
     return take(parts.family)
   },

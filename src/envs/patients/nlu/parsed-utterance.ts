@@ -52,6 +52,8 @@ export interface SentenceMeaning {
   readonly asides: readonly string[]
   /** A finding it was similar enough to, to ask what was meant. */
   readonly near?: string
+  /** It asks what the patient has come with. */
+  readonly opens?: boolean
 }
 
 /** The meaning of a sentence that asks nothing. */

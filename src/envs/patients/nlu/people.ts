@@ -1,13 +1,14 @@
 /** Questions about other people than the patient: relatives, and those who may have infected the patient. */
 import * as act from './acts.js'
-import { isFindingMatch, type PhrasedSentence } from './finding-match.js'
+import { isFindingMatch, languageByScript, type PhrasedSentence } from './finding-match.js'
 
 /** The finding that a question about symptoms of people around the patient is about. */
 export const contactFinding = 'sick-contact'
 /** Contact with those who are ill. */
-const contact = /接触过?[^，]{0,10}(?:病人|患者|生病的|发烧的|感冒的)/
+const contact =
+  /(?:接触过?|跟|和|与)[^，]{0,10}(?:病人|患者|(?:生病|发烧|感冒|咳嗽|拉肚子)的)|有(?:没有)?(?:人|谁|别人|别的)?[^，]{0,4}(?:跟|和|同)(?:你|他|她|孩子|宝宝)[^，]{0,4}一(?:块|起|同)[^，]{0,3}[病烧咳拉吐]/
 const atOnce = /也|最近|近来|这[几两]天|同时|一起|同事|同学|同屋|室友|邻居|发烧|发热|感冒|拉肚子|传/
-const sick = /生病|得病|病了|病倒|感冒|传染|中招/
+const sick = /生病|得病|病了|病倒|感冒|传染|中招|(?:跟|和)你(?:一样|差不多)/
 /** People whom the patient has been with, in English, and whether they are ill. */
 const met =
   /\b(?:been (?:round|around|near|with|close to|exposed to|in contact with)|contact with|exposed to|(?:mix|play)(?:ed|ing)? with|met) (?:\w+ ){0,2}?(?:anyone|anybody|someone|somebody|people|children|kids|others?)\b|\b(?:anyone|anybody|someone|somebody|children|kids|others)(?: else)? (?:at|in|from) (?:\w+ ){0,2}?(?:nursery|school|work|home|class|office|playgroup|house)\b/
@@ -33,9 +34,14 @@ export function findContact(given: PhrasedSentence): string | undefined {
       return contactFinding
   // What relatives have is a matter of the family, unless they have it now.
   if (!act.others.test(text) || (relatives && !atOnce.test(text))) return undefined
+  const zh = languageByScript(text) === 'zh'
   const ill = here.filter(isFindingMatch).map(({ value }) => finding.get(value.id))
   if (!sick.test(text))
-    if (!ill.some((one) => one?.kind === 'symptom' && one.attribute === undefined)) return undefined
+    if (
+      !ill.some((one) => one?.kind === 'symptom' && one.attribute === undefined) &&
+      !(zh && here.some(({ value }) => value.kind === 'disease'))
+    )
+      return undefined
   const isFamily = (id: string | undefined) =>
     id !== undefined && lexicon.familyFindings.has(id) && id !== contactFinding
   if (found.some(({ value }) => isFamily(value.id))) return undefined
@@ -73,6 +79,10 @@ const partner = /爱人|老公|老婆|丈夫|妻子|老伴|孩子们|你的?孩�
 
 /** Whether a sentence is about the health of somebody other than the patient. */
 export const isOfAnother = (text: string): boolean => act.family.test(text) || partner.test(text)
+
+/** Whether a Chinese sentence mentions anybody but the patient. */
+export const namesPeople = (text: string): boolean =>
+  isOfAnother(text) || /[人谁家]|接触|传染|同住|同[学事屋桌]|老师|朋友|孩子|宝宝|一[起块]|周围|身边|邻居/.test(text)
 
 const addressed =
   /(?<![你他她的])(?:爸爸|妈妈|爷爷|奶奶|外公|外婆|姥姥|姥爷|大哥|大姐|哥哥|姐姐|弟弟|妹妹)(?=，?(?:你(?!的?(?:爸|妈|爷|奶|家))|[先别慢请来]|这边))/g

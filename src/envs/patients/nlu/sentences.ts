@@ -13,7 +13,7 @@ import {
   statement,
 } from './acts.js'
 import { isGeneric, looseAttribute } from './attributes.js'
-import { introduces, leadsUp, seeksAgreement } from './english/spoken-turns.js'
+import { introduces, leadsUp, putsAside, seeksAgreement } from './english/spoken-turns.js'
 
 /** One question, or a sentence that asks nothing; `start` and `end` are offsets in the normal form. */
 export interface Sentence {
@@ -66,7 +66,10 @@ function splitClause(text: string, { start, end }: TextClause): Piece[] {
 
 /** Drops the doctor's statements before the question: about themselves, others, or what the patient said. */
 function dropPreamble(group: readonly Piece[], marked: boolean): readonly Piece[] {
-  const asksAt = group.findIndex(({ text, asks }) => asks && !isTag(text))
+  // "You've said no fever, but what about shivers?" asks with an interrogative word.
+  const asksAt = group.findIndex(
+    ({ text, asks }) => !isTag(text) && (asks || (latin.test(text) && hasQuestionWord(text))),
+  )
   const leads = (clause: string): boolean =>
     leadsUp(clause) || (latin.test(clause) && exclusion.test(clause))
   const last = group.at(-1)
@@ -76,12 +79,13 @@ function dropPreamble(group: readonly Piece[], marked: boolean): readonly Piece[
     !isGeneric(last.text) &&
     !isTag(last.text) &&
     looseAttribute(last.text) === undefined
-  const putsAside = (piece: Piece): boolean =>
-    names && piece !== last && background.test(piece.text)
+  const isAside = (piece: Piece): boolean =>
+    piece !== last &&
+    ((names && background.test(piece.text)) || (latin.test(piece.text) && putsAside(piece.text)))
   // "My notes say your father died young, was it his heart?" is about the father.
   const from = group.findIndex(
     (piece, p) =>
-      !putsAside(piece) &&
+      !isAside(piece) &&
       (piece.asks ||
         isRequest(piece.text) ||
         (p < asksAt && family.test(piece.text)) ||

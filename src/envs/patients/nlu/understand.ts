@@ -13,6 +13,7 @@ import * as act from './acts.js'
 import { isAsideMatch } from './asides.js'
 import { type AskedAttribute, isGeneric } from './attributes.js'
 import { findInterrupted } from './chinese/infixes.js'
+import { plainChinese } from './chinese/variants.js'
 import { classifyAct, expectation } from './classify.js'
 import { expandPairs, removeDisfluencies } from './disfluency.js'
 import { asksPastTest, testsAside } from './english/beside-symptoms.js'
@@ -135,7 +136,7 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   const whole = utterance.slice(0, maxLength)
   // An author's own question may repeat a word.
   const known = lexicon.exactQuestion(normaliseText(whole).text) !== undefined
-  const text = known ? whole : expandPairs(removeDisfluencies(whole))
+  const text = known ? whole : expandPairs(plainChinese(removeDisfluencies(whole)))
   if (!/[\p{L}\p{N}]/u.test(text) && /[\p{L}\p{N}]/u.test(utterance))
     return {
       questions: 0,
@@ -259,6 +260,7 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
     const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
     return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
   }
+  lexicon.compilePatterns(text)
   const sentences = askToldOfRecap(read, joinTags(splitSentences(read)))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   const none = { ...empty, questions }
@@ -271,6 +273,10 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
     const recap = findRecap(read, matches.filter(isFindingMatch))
     const about = besideWhole(lexicon, read, topics, meanings)
     return { ...none, topics, asides, ...about, ...(recap ? { recap } : {}), kind: 'finding' }
+  }
+  if (meanings.some(({ opens }) => opens)) {
+    const others = asides.filter((id) => lexicon.knowledge.aside.get(id)?.act === undefined)
+    return { ...none, asides: others, kind: 'open' }
   }
   if (asides.length > 0) return { ...none, asides, kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)

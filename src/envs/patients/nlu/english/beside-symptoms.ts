@@ -37,7 +37,7 @@ const ownViews: ReadonlySet<string> = new Set([
 /** The topic of tests done before. */
 export const testsAside = 'tests'
 const doneBefore =
-  /\b(?:have|has|had|did) (?:you|he|she|they|your \w+|anyone|anybody|somebody|someone|the \w+)\b.*\b(?:had|done|did|do|taken|take|checked|check|measured|measure|tested|test|seen|run|sent)\b|\bwhat did (?:the|your|that|those) .*\b(?:show|say|come back)\b|\bwhen (?:was|did) .*\blast\b/
+  /\b(?:have|has|had|did) (?:you|he|she|they|your \w+|anyone|anybody|somebody|someone|the \w+)\b.*\b(?:had|done|did|do|taken|take|checked|check|measured|measure|tested|test|seen|run|sent)\b|\bwhat did (?:the|your|that|those) .*\b(?:show|say|come back)\b|\bwhen (?:was|did) .*\blast\b|(?:做|查|拍|照|测|验|化验)过|(?:做|查|拍|照|测|验)[^，]{1,8}过(?:吗|没有?|么|不)?$|(?:做|查|拍|照)(?:了|没)?[^，]{0,8}(?:没有?)$/
 
 /** Whether a question about results asks if the test was done, which a patient knows: "Have you had a chest X-ray?". */
 export const asksPastTest = (

@@ -19,6 +19,17 @@ const introduced = new RegExp(
 /** Whether a clause only introduces a check: "if I've got this straight, …". */
 export const introduces = (clause: string): boolean => introduced.test(clause)
 
+const aside = new RegExp(
+  [
+    `${lead}(?:leaving|setting|putting|leave|set|put|forget|forgetting|never mind|ignore|ignoring|instead of|rather than|as opposed to) (?:about )?(?:the|your|that|this|any|all|aside|a|being|feeling)\\b`,
+    `${lead}(?:(?:im|i am) not (?:asking|talking|thinking)|i (?:dont|didnt|do not|did not) mean|(?:its|it is|thats|that is) not (?:the|your|that|so much)|not (?:the|your)|not \\w+(?: \\w+)? (?:as such|exactly|so much))\\b`,
+    ' (?:aside|to one side|to the side)$',
+  ].join('|'),
+)
+
+/** Whether a clause before a question names what is not asked for: "Leaving the cough aside, …", "Not the chest pain, …". */
+export const putsAside = (clause: string): boolean => aside.test(clause)
+
 const agreementTag =
   /^(?:ok|okay|alright|all right|(?:is|would) (?:that|it) (?:be )?(?:ok|okay|alright|all right|fine|good)(?: (?:with|for|by) you)?|if (?:thats|that is|its) (?:ok|okay|alright|all right|fine)(?: (?:with|for|by) you)?|does that (?:sound|make) (?:\w+ )?(?:ok|okay|alright|all right|good|sense|fine|reasonable))$/
 /** Tags that check a fact as often as they seek agreement. */

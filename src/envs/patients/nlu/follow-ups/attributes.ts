@@ -51,7 +51,7 @@ export function looseOfTopic(given: FollowUp): ParsedUtterance | undefined {
     return loosely(given, whole)
   const attribute = looseAttribute(text)
   if (attribute === undefined || attribute === whole) return undefined
-  const counted = attribute === 'frequency' || attribute === 'spell'
+  const counted = ['frequency', 'spell', 'doing', 'last', 'latency'].includes(attribute)
   const [topic] = followed
   // "Which ear?" after an earache names what the topic is of.
   const own = topic === undefined ? undefined : regionOf(knowledge, topic)

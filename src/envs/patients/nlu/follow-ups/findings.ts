@@ -1,7 +1,7 @@
 /** Which finding a follow-up question is about, where it names none or another one of the same name. */
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import * as act from '../acts.js'
-import { findAttributes } from '../attributes.js'
+import { type AskedAttribute, findAttributes } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
 import {
   attributeTopic,
@@ -158,6 +158,8 @@ export function sharedSymptom(given: FollowUp): ParsedUtterance | undefined {
   const [topic] = followed
   if (!said || more.length > 0 || topic === undefined || namesRegion(text)) return undefined
   if (!shared.test(text) || !isBrief(text)) return undefined
+  // 血量多不多 asks how much of it there is.
+  if (languageByScript(text) === 'zh' && findAttributes(text).length > 0) return undefined
   const [there, here] = [regionOf(knowledge, said.finding), regionOf(knowledge, topic)]
   const elsewhere = there !== undefined && here !== undefined && there !== here
   if (!elsewhere || isMentioned(rootOf(knowledge, said.finding), { knowledge, context, followed }))
@@ -221,6 +223,34 @@ export function foreignDetail({ knowledge, context, text, alone, followed }: Fol
     : undefined
 }
 
+/** Asks how something is, which is no more than whether it is in order. */
+const asksHow = /(?:怎么?样|如何|咋样)(?:了|啊|呢)?$/
+
+/** Attributes that a yes-or-no question asks for beside a symptom that was told: "咳嗽晚上重吗？". */
+const ofDetail: readonly AskedAttribute[] = [
+  ...(['pattern', 'timing', 'onset', 'radiation'] as const),
+  ...(['aggravating', 'relieving', 'site', 'frequency', 'duration'] as const),
+]
+
+const isPresent = ({ dialogue, view }: FollowUp['context'], finding: string): boolean =>
+  view.complaint.findings.includes(finding) ||
+  dialogue.some(({ reply }) =>
+    reply.told.some((one) => one.finding === finding && one.state === 'present'),
+  )
+
+/** Asks whether the topic is still there: "现在还疼吗？". */
+const still =
+  /^(?:那|嗯|你|他|她|孩子|现在|这会儿|今天|目前|此刻|到现在)*(?:还|仍)(?:在)?(疼|难受|有|这样|那么|不舒服|有这种?感觉)[^没]{0,3}[吗么不没]?$/
+
+/** Whether what doctor and patient are talking about is still there. */
+export function stillThere({ knowledge, text, alone, followed }: FollowUp) {
+  const word = still.exec(text)?.[1]
+  if (word === undefined || alone.topics.some(({ guessed }) => !guessed)) return undefined
+  const pains = followed.filter((id) => /疼|痛/.test(knowledge.finding.get(id)?.name.zh ?? ''))
+  const topic = word === '疼' ? pains[0] : followed[0]
+  return topic === undefined ? undefined : aboutFinding(alone, topic)
+}
+
 /** "What did the thermometer say?" of a fever that was told: more of it than that it is there. */
 export function moreOfTold({ knowledge, context, reader, text, alone }: FollowUp) {
   const [said] = alone.topics
@@ -230,9 +260,12 @@ export function moreOfTold({ knowledge, context, reader, text, alone }: FollowUp
     reply.told.some((one) => one.finding === said.finding && isKnown(one)),
   )
   if (!told) return undefined
-  const content = asksContent.test(text)
+  // "睡眠怎么样？" asks whether it is in order.
+  const content = asksContent.test(text) && !asksHow.test(text)
   const [attribute] = findAttributes(text)
-  if (content && attribute !== undefined)
+  const yesNo = languageByScript(text) === 'zh' && attribute !== undefined
+  const detailed = yesNo && ofDetail.includes(attribute) && isPresent(context, said.finding)
+  if (attribute !== undefined && (content || detailed))
     return aboutTopic(alone, attributeTopic(knowledge, said.finding, attribute))
   const own = knowledge.findings.filter(({ id }) =>
     findAncestors(knowledge, id).includes(said.finding),

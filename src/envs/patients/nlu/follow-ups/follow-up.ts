@@ -6,8 +6,10 @@
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../../patient.js'
 import { normaliseText } from '../../../../text/phrase-search.js'
-import { isPersonal } from '../attributes.js'
-import { followedSymptoms, lastHistory } from '../focus.js'
+import { findAttributes, isPersonal } from '../attributes.js'
+import { plainChinese } from '../chinese/variants.js'
+import { languageByScript } from '../finding-match.js'
+import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import {
   attributeOfNamed,
@@ -25,6 +27,7 @@ import {
   sameOfRelatives,
   sameRegion,
   sharedSymptom,
+  stillThere,
 } from './findings.js'
 import {
   asksContent,
@@ -37,6 +40,7 @@ import {
   isVague,
   type TextReader,
 } from './question.js'
+import { ofSpokenTopic } from './spoken-of.js'
 
 /** Asks for whatever else there is. */
 const anythingElse =
@@ -71,6 +75,9 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   if (!reads) return undefined
   const of = history ?? followed[0]
   if (of === undefined) return undefined
+  const [attribute] = languageByScript(text) === 'zh' ? findAttributes(text) : []
+  if (attribute !== undefined && history === undefined)
+    return { ...alone, kind: 'finding' as const, topics: [attributeTopic(knowledge, of, attribute)], asides: [] }
   return {
     ...alone,
     kind: 'unmodelled' as const,
@@ -89,7 +96,7 @@ export function understandInContext(
   reader: TextReader,
 ): ParsedUtterance {
   const alone = reader.parse(utterance)
-  const { text } = normaliseText(utterance)
+  const { text } = normaliseText(plainChinese(utterance))
   if (context.dialogue.length === 0 || reader.isWritten(text)) return alone
   const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
@@ -98,6 +105,8 @@ export function understandInContext(
     return { ...alone, kind: 'aside', topics: [], loose: [], asides: [course] }
   const followed = followedSymptoms(knowledge, context)
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
+  const spoken = ofSpokenTopic(given) ?? stillThere(given)
+  if (spoken) return spoken
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given)
   if (attribute) return attribute
   if (!isElliptic(alone, text)) return alone

@@ -1,0 +1,120 @@
+/** `bedside serve`: consultations over HTTP and WebSocket, in the foreground. */
+import { randomBytes } from 'node:crypto'
+import { Fault } from '../../error.js'
+import { suggestNames } from '../../platform/did-you-mean.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
+import { type DialectName, dialectNames } from '../../server/dialect-names.js'
+import type { RunningServer, ServerOptions } from '../../server/server.js'
+import { startServer } from '../../server/server.js'
+import { readCases } from '../../storage/case-files.js'
+import { reportStop } from '../print/failure.js'
+import { output, type PrintFlags, type Terminal, table } from '../print/output.js'
+import { resolveToken, type TokenForm, type TokenPlace } from './token-file.js'
+import { version } from './version.js'
+
+interface ServeFlags extends PrintFlags {
+  readonly port?: number
+  readonly host?: string
+  readonly dialect?: readonly string[]
+  readonly cases?: string
+  readonly tokenFile?: string
+  /** False with `--no-token`. */
+  readonly token?: boolean
+  readonly maxSessions?: number
+  readonly idleSeconds?: number
+  readonly waitSeconds?: number
+  readonly deadlineSeconds?: number
+}
+
+const tokenForm: TokenForm = {
+  variable: 'BEDSIDE_SERVE_TOKEN',
+  pattern: /^[\w~.-]{16,200}$/,
+  says: 'has 16 to 200 letters, digits or any of _ ~ . -',
+  create: () => randomBytes(24).toString('base64url'),
+}
+
+/** Seconds that sessions have to end after the signal to stop. */
+const drainSeconds = 10
+
+function checkDialects(names: readonly string[] = dialectNames): readonly DialectName[] {
+  for (const name of names)
+    if (!dialectNames.some((known) => known === name)) {
+      const [near] = suggestNames(name, dialectNames, 1)
+      const hint = near === undefined ? '' : `; did you mean \`${near}\`?`
+      throw new Fault(
+        'bad-input',
+        `--dialect: expected some of ${dialectNames.join(', ')}, got \`${name}\`${hint}`,
+      )
+    }
+  return names as readonly DialectName[] // as just checked
+}
+
+/** The cases of a file by their split. @throws Fault `bad-input` for an unreadable or empty file */
+async function fileCases(file: string | undefined): Promise<ServerOptions['cases']> {
+  if (file === undefined) return undefined
+  const cases = await readCases(file)
+  const heldout = cases.filter(({ provenance }) => provenance.split === 'heldout')
+  return { train: cases.filter((one) => !heldout.includes(one)), heldout }
+}
+
+const serverText = (
+  { address }: RunningServer,
+  dialects: readonly DialectName[],
+  place: TokenPlace | undefined,
+): string => {
+  const token =
+    place === undefined
+      ? 'none'
+      : `${'file' in place ? place.file : `$${place.variable}`}, as Authorization: Bearer, or ${address}/t/TOKEN`
+  return table(
+    [
+      ['address', address],
+      ['token', token],
+      ['dialects', dialects.join(', ')],
+      ['described', `${address}/openapi.json`],
+    ],
+    { words: 2 },
+  )
+}
+
+/** Resolves when Ctrl-C or a signal to end asks for it. */
+const untilStopped = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    process.once('SIGTERM', () => resolve())
+  })
+
+/** Runs `bedside serve` until Ctrl-C. @returns the exit code */
+export async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
+  const { tokenFile = 'runs/serve/token', host, port } = flags
+  const out = output(terminal, flags)
+  const dialects = checkDialects(flags.dialect)
+  const cases = await fileCases(flags.cases)
+  const known =
+    flags.token === false ? undefined : await resolveToken(tokenFile, terminal.env, tokenForm)
+  const server = await startServer({
+    dialects,
+    version: version(),
+    onError: (error) => void out.note(error instanceof Error ? String(error.stack) : String(error)),
+    ...withoutUndefined({ host, port, cases, token: known?.token }),
+    ...withoutUndefined({
+      most: flags.maxSessions,
+      idleSeconds: flags.idleSeconds,
+      waitSeconds: flags.waitSeconds,
+      deadlineSeconds: flags.deadlineSeconds,
+    }),
+  }).catch((error: unknown) => {
+    if (error instanceof RangeError) throw new Fault('bad-input', `--host: ${error.message}`)
+    throw error
+  })
+  const { address } = server
+  if (flags.json)
+    await out.document({ address, token: known?.place ?? null, dialects, version: version() })
+  else await out.say(serverText(server, dialects, known?.place))
+  await out.note('Ctrl-C stops it.')
+  await untilStopped(terminal.signal)
+  await out.note(`Waiting up to ${drainSeconds} s for sessions to end`)
+  await server.close({ graceSeconds: terminal.signal.aborted ? 0 : drainSeconds })
+  return terminal.signal.aborted ? reportStop(terminal, 'All sessions are closed.') : 0
+}

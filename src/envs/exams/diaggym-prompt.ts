@@ -1,0 +1,88 @@
+/**
+ * The prompt of DiagGym, the examination simulator of MAGIC-AI4Med/DiagGym (commit bc49719): a text that a completion
+ * model goes on with. `test/golden/diaggym.json` holds those of the published client.
+ */
+import { type ExaminerView, type Finding, textInLanguage } from '../../case.js'
+import type { Knowledge } from '../../knowledge/knowledge.js'
+
+/** Ends one examination in the prompt and in the model's reply. */
+const separator = '<SEP>'
+
+/** Strings that end the reply; the second is the published one, beside the end token of the model itself. */
+export const diagGymStops = [separator, '<endoftext>'] as const
+
+/** An examination with its result, as DiagGym reads it. */
+export interface ExamRecord {
+  readonly name: string
+  readonly result: string
+}
+
+/** What the model is told before the examinations: the profile, and the final diagnosis where it is to know it. */
+export const diagGymContext = (profile: string, diagnosis?: string): string =>
+  diagnosis === undefined ? profile : `${profile}\n\nFinal Diagnosis:\n${diagnosis}`
+
+/** The prompt for one examination after those in `past`, oldest first. */
+export function diagGymPrompt(context: string, past: readonly ExamRecord[], exam: string): string {
+  const records = past.map(({ name, result }) => `Exam name:\n${name}\nExam results:\n${result}`)
+  const asked = `Exam name:\n${exam}\nExam results:\n`
+  return `${context}\nThe following summarizes the results from the patient's medical examination:\n${[...records, asked].join(separator)}`
+}
+
+/** Marks of the prompt and of chat templates, which a name must not carry in. */
+const marks = /<SEP>|<\|?end_?of_?text\|?>|<\|[^<>|]{0,40}\|>/gi
+
+/** The name of an examination as it may stand in a prompt: one line without marks. */
+export const examNameOf = (order: string): string =>
+  order.replace(marks, ' ').replace(/\s+/g, ' ').trim()
+
+const sexes = { F: 'F', M: 'M', X: 'other' } as const
+
+/** The headings of a note up to the examination, each with the kinds of finding under it. */
+const sections: readonly (readonly [string, readonly Finding['kind'][]])[] = [
+  ['Allergies', ['allergy']],
+  ['Chief Complaint', []],
+  ['History of Present Illness', ['symptom', 'sign', 'vital', 'lab', 'imaging', 'pathology']],
+  ['Past Medical History', ['antecedent', 'medication']],
+  ['Social History', ['social']],
+  ['Family History', ['family']],
+]
+
+/** A finding as a note has it: `fever`, `cough: dry`, or a recorded question with its answer; nothing of what is absent. */
+function noteOf({ id, state, value, question, utterance }: Finding, knowledge: Knowledge): string {
+  if (question && utterance)
+    return `${textInLanguage(question, 'en')} ${textInLanguage(utterance, 'en')}`
+  if (state === 'absent' || state === 'unknown') return ''
+  const name = knowledge.finding.get(id)?.name.en.toLowerCase() ?? id.replaceAll('-', ' ')
+  const measured = value === undefined ? '' : ` (${value})`
+  return state === 'present' ? `${name}${measured}` : `${name}: ${state}${measured}`
+}
+
+/**
+ * What DiagGym is told of a patient: age, sex, complaint and history under the headings of a discharge note, which its
+ * training cases have up to the physical examination.
+ */
+export function diagGymProfile(
+  {
+    demographics,
+    complaint,
+    history,
+  }: Pick<ExaminerView, 'demographics' | 'complaint' | 'history'>,
+  knowledge: Knowledge,
+): string {
+  const { age, sex } = demographics
+  const notes = (kinds: readonly Finding['kind'][]): string =>
+    [...history.values()]
+      .filter(({ kind }) => kinds.includes(kind))
+      .map((finding) => noteOf(finding, knowledge))
+      .filter(Boolean)
+      .join('; ')
+  const written = sections.map(([title, kinds]) => ({
+    title,
+    text: kinds.length === 0 ? textInLanguage(complaint, 'en') : notes(kinds),
+  }))
+  return [
+    ...(sex === undefined ? [] : [`Sex: ${sexes[sex]}`]),
+    ...(age === undefined ? [] : [`Age: ${age.v} ${age.unit}${age.v === 1 ? '' : 's'}`]),
+    ...written.filter(({ text }) => text !== '').map(({ title, text }) => `${title}:\n${text}`),
+  ].join('\n\n')
+}

@@ -1,0 +1,124 @@
+/** The consultations of a server: cases by split and number, and the env that a client's options describe. */
+import { spoken } from '../agents/grammars/spoken.js'
+import type { Case } from '../case.js'
+import { caseSource } from '../cases/generator/generate.js'
+import type { Env } from '../env.js'
+import { consultation } from '../envs/consultation.js'
+import { recordExams } from '../envs/exams/record.js'
+import { recordPatient } from '../envs/patients/recorded/record.js'
+import { rulePatient } from '../envs/patients/rule.js'
+import { errorMessage } from '../error.js'
+import type { Knowledge } from '../knowledge/knowledge.js'
+import { tiers } from '../knowledge/tiers.js'
+import { parsePersona } from '../persona.js'
+import { memoizeByIdentity, memoizeText } from '../platform/memoize.js'
+import type { Reward } from '../reward.js'
+import { formularyOf } from '../rewards/outcome/formulary.js'
+import { isModule } from '../tasks/modules.js'
+import { knownRewardNames, resolveReward } from '../tasks/reward-modules.js'
+import { clinicKnowledge } from '../tasks/task-kinds.js'
+import type { SessionOptions } from './options.js'
+import { Refusal } from './refusal.js'
+
+/** Cases of a file, by split. */
+export interface FileCases {
+  readonly train: readonly Case[]
+  readonly heldout: readonly Case[]
+}
+
+/** What is played. */
+export interface Consultation {
+  readonly env: Env
+  readonly truth: Case
+  readonly seed: number
+}
+
+/** Opens consultations. */
+export interface Consultations {
+  /** @throws Refusal for a reward, persona, group or case that does not exist */
+  open(options: SessionOptions): Promise<Consultation>
+  /** Number of cases of a split. */
+  count(split: 'train' | 'heldout'): number
+}
+
+/** Generated cases that are offered by number; there could be more. */
+const offered = 1_000_000
+/** Clinics, rewards and personas whose parts are kept: clients may name any. */
+const kept = { most: 32 }
+
+/** Runs a reading of a client's value; what it throws is the client's mistake. */
+async function reading<T>(name: string, read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    throw new Refusal('bad-request', `${name}: ${errorMessage(error)}`)
+  }
+}
+
+/** The case of a file or of the generator. */
+function chooseCase(
+  { seed = 0, index = seed, ...options }: SessionOptions,
+  knowledge: Knowledge,
+  file: FileCases | undefined,
+): Case {
+  const { split = 'train', tier = 'easy', case_seed = 0 } = options
+  if (!file) return caseSource(knowledge, { tier, split, seed: case_seed })(index)
+  const found = file[split][index]
+  if (found) return found
+  throw new Refusal(
+    'bad-request',
+    `Expected \`index\` (or \`seed\`) below ${file[split].length}, the cases of ${split}, got \`${index}\``,
+  )
+}
+
+/** A reward by name; names come from outside, so that none may be a module. */
+function findReward(name: string, knowledge: Knowledge, tier: keyof typeof tiers): Promise<Reward> {
+  if (isModule(name))
+    throw new RangeError(
+      `expected one of ${knownRewardNames().join(', ')}, got \`${name}\`: a client cannot name a file`,
+    )
+  return resolveReward(name, { knowledge, formulary: formularyOf(knowledge), tier: tiers[tier] })
+}
+
+/** Opens consultations of generated cases, or of a file's. */
+export function openConsultations(file?: FileCases): Consultations {
+  const knowledgeOf = memoizeText(
+    (groups: string) => clinicKnowledge(groups === '' ? undefined : groups.split(',')),
+    kept,
+  )
+  const partsOf = memoizeByIdentity((knowledge: Knowledge) => ({
+    exams: [recordExams({ knowledge })],
+    patientOf: memoizeText(
+      (persona: string) =>
+        rulePatient({ knowledge, ...(persona !== '' && { persona: parsePersona(persona) }) }),
+      kept,
+    ),
+    rewards: memoizeText((key: string) => {
+      const [tier = '', name = ''] = key.split('\n')
+      return findReward(name, knowledge, tier as keyof typeof tiers) // from the key below
+    }, kept),
+  }))
+  const recorded = recordPatient()
+  return {
+    count: (split) => (file ? file[split].length : offered),
+    async open(options) {
+      const { language = 'en', tier = 'easy', reward: rewardName = 'default', clinic } = options
+      const groups = [...new Set(clinic)].sort().join(',')
+      const knowledge = await reading('clinic', () => knowledgeOf(groups))
+      const { exams, patientOf, rewards } = partsOf(knowledge)
+      const ruled = await reading('persona', () => patientOf(options.persona ?? ''))
+      const reward = await reading('reward', () => rewards(`${tier}\n${rewardName}`))
+      const truth = chooseCase(options, knowledge, file)
+      const asRecorded = truth.findings.some(({ question }) => question)
+      const limits = tiers[tier]
+      const env = consultation({
+        ...{ cases: [truth], exams, reward, language, grammar: spoken() },
+        patient: asRecorded ? recorded : ruled,
+        maxTurns: options.max_turns ?? limits.maxTurns,
+        money: options.money ?? limits.money,
+        minutes: options.minutes ?? limits.minutes,
+      })
+      return { env, truth, seed: options.seed ?? 0 }
+    },
+  }
+}

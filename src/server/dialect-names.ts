@@ -1,0 +1,5 @@
+/** The wires that a server speaks; apart, so that a command line can name them without loading a server. */
+export const dialectNames = ['plain', 'openenv'] as const
+
+/** Name of a wire. */
+export type DialectName = (typeof dialectNames)[number]

@@ -1,0 +1,52 @@
+/** Requests of the HTTP dialects: bounded bodies, JSON, and replies to what went wrong. */
+import type { Context } from 'hono'
+import type { z } from 'zod'
+import { readBody } from './options.js'
+import { Refusal, refusalBody, refusalStatus } from './refusal.js'
+import type { Service } from './service.js'
+
+const tooLarge = (most: number): Refusal =>
+  new Refusal('too-large', `Expected at most ${most} characters in a request`)
+
+/** The text of a request's body, bounded while it is read. */
+async function readText({ req }: Context, most: number): Promise<string> {
+  if (Number(req.header('content-length') ?? 0) > most) throw tooLarge(most)
+  if (!req.raw.body) return ''
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of req.raw.body) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.length > most) throw tooLarge(most)
+  }
+  return text + decoder.decode()
+}
+
+/** Parses JSON from a client. @throws Refusal `bad-request` */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Refusal('bad-request', `Expected JSON: ${(error as Error).message}`) // of JSON.parse
+  }
+}
+
+/** Reads a request's JSON; an empty body is an empty object. @throws Refusal */
+export async function readJson<T>(
+  context: Context,
+  { longestBody }: Service,
+  schema: z.ZodType<T>,
+  name: string,
+): Promise<T> {
+  const text = await readText(context, longestBody)
+  return readBody(schema, text.trim() === '' ? {} : parseJson(text), name)
+}
+
+/** The reply to what a request threw. Nothing of the server's inside is in it. */
+export function failureReply(context: Context, error: unknown): Response {
+  const refusal =
+    error instanceof Refusal
+      ? error
+      : new Refusal('unavailable', 'The server failed at this request; its log says why')
+  if (refusal.code === 'capacity' || refusal.code === 'draining') context.header('Retry-After', '5')
+  return context.json(refusalBody(refusal), refusalStatus[refusal.code])
+}

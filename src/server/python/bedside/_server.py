@@ -1,0 +1,133 @@
+"""A server of consultations on this machine: found, started and ended."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any, Sequence
+
+from ._errors import ServerUnavailable
+
+#: Seconds until a server that was started must listen.
+START_SECONDS = 60
+
+_NODE_HELP = (
+    "Install Node 20.19 or newer (https://nodejs.org), or give the address of a server that runs: "
+    "bedside.make('consultation', url='http://HOST:PORT', token='…') or $BEDSIDE_URL and $BEDSIDE_TOKEN."
+)
+
+
+def _command(command: str | Sequence[str] | None) -> list[str]:
+    """The command line that starts `bedside`, from the argument, $BEDSIDE_COMMAND, this checkout, or PATH."""
+    if command is None:
+        command = os.environ.get("BEDSIDE_COMMAND")
+    if command is not None:
+        return shlex.split(command) if isinstance(command, str) else list(command)
+    node = shutil.which("node")
+    built = Path(__file__).resolve().parents[4] / "dist" / "cli" / "main.js"
+    if built.is_file() and node:
+        return [node, str(built)]
+    local = Path.cwd() / "node_modules" / "bedside" / "dist" / "cli" / "main.js"
+    if local.is_file() and node:
+        return [node, str(local)]
+    found = shutil.which("bedside")
+    if found:
+        return [found]
+    if not node:
+        raise ServerUnavailable(f"Expected Node on PATH, found none. {_NODE_HELP}")
+    raise ServerUnavailable(
+        "Expected the npm package bedside, found none: run `npm install bedside` in this folder or "
+        "`npm install --global bedside`, or set $BEDSIDE_COMMAND to its command."
+    )
+
+
+class Server:
+    """A server that this process has started. It ends with `close`, with the process, and after a `with` block.
+
+    url, token: what clients need.
+    """
+
+    def __init__(self, command: str | Sequence[str] | None = None, options: Sequence[str] = ()) -> None:
+        line = _command(command)
+        self._folder = tempfile.TemporaryDirectory(prefix="bedside-")
+        token = Path(self._folder.name) / "token"
+        arguments = [*line, "serve", "--json", "--token-file", str(token), *options]
+        self._log = open(Path(self._folder.name) / "log", "w+b")
+        try:
+            # A session of its own: Ctrl-C in a terminal reaches the trainer, which ends the server when it is done.
+            self._process = subprocess.Popen(
+                arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, start_new_session=True
+            )
+        except OSError as error:
+            raise ServerUnavailable(f"Expected to start `{line[0]}`: {error}. {_NODE_HELP}") from error
+        atexit.register(self.close)
+        ready = self._ready()
+        self.url: str = ready["address"]
+        self.token: str = token.read_text().strip()
+
+    def _ready(self) -> dict[str, Any]:
+        timer = threading.Timer(START_SECONDS, self._process.kill)
+        timer.start()
+        try:
+            line = self._process.stdout.readline() if self._process.stdout else b""
+        finally:
+            timer.cancel()
+        try:
+            return json.loads(line)
+        except ValueError:
+            self._process.kill()
+            self._process.wait()
+            self._log.seek(0)
+            said = self._log.read().decode(errors="replace").strip()[-2000:]
+            self.close()
+            raise ServerUnavailable(f"Expected bedside serve to start; it said: {said or 'nothing'}. {_NODE_HELP}")
+
+    def close(self) -> None:
+        """Ends the server; safe more than once."""
+        atexit.unregister(self.close)
+        process = self._process
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(timeout=15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        for stream in (process.stdin, process.stdout, self._log):
+            if stream and not stream.closed:
+                stream.close()
+        self._folder.cleanup()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def serve(*options: str, command: str | Sequence[str] | None = None) -> Server:
+    """Starts a server with options of `bedside serve`, as in `serve("--cases", "cases.jsonl")`."""
+    return Server(command, options)
+
+
+_shared: Server | None = None
+_shared_lock = threading.Lock()
+
+
+def address(url: str | None, token: str | None) -> tuple[str, str | None]:
+    """The server to talk to: the one named, $BEDSIDE_URL's, or one that all of this process share."""
+    global _shared
+    url = url or os.environ.get("BEDSIDE_URL")
+    if url:
+        return url.rstrip("/"), token or os.environ.get("BEDSIDE_TOKEN")
+    with _shared_lock:
+        if _shared is None or _shared._process.poll() is not None:
+            _shared = Server()
+        return _shared.url, _shared.token

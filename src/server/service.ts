@@ -1,0 +1,58 @@
+/** What every dialect of a server stands on: sessions, their steps under a deadline, and the counts. */
+import type { WireAction } from './action.js'
+import type { Consultations } from './consultations.js'
+import type { Metrics } from './metrics.js'
+import type { SessionOptions } from './options.js'
+import type { Session, SessionReply } from './session.js'
+import type { OpenSession, SessionStart, Sessions } from './sessions.js'
+
+/** How a session begins. */
+export interface Opening {
+  /** Actions of an earlier session, taken again. @default none */
+  readonly actions?: readonly WireAction[]
+  /** Fires when the client has gone. */
+  readonly abandoned?: AbortSignal
+}
+
+/** The inside of a server. */
+export interface Service {
+  readonly consultations: Consultations
+  readonly sessions: Sessions
+  readonly metrics: Metrics
+  readonly version: string
+  /** Characters of the longest request. */
+  readonly longestBody: number
+  /** Opens a session. */
+  open(options: SessionOptions, given?: Opening): Promise<OpenSession>
+  /** Begins another consultation under the id of a session. */
+  reopen(id: string, options: SessionOptions, given?: Opening): Promise<Session>
+  /** Takes one action within the deadline. */
+  step(session: Session, action: WireAction, index?: number): Promise<SessionReply>
+}
+
+/** Makes the inside of a server. */
+export function makeService({
+  deadlineSeconds,
+  ...given
+}: Pick<Service, 'consultations' | 'sessions' | 'metrics' | 'version' | 'longestBody'> & {
+  /** Of a step; below the 60 s after which official clients give up. */
+  readonly deadlineSeconds: number
+}): Service {
+  const { sessions, metrics } = given
+  const deadline = () => AbortSignal.timeout(deadlineSeconds * 1000)
+  const start = (options: SessionOptions, { actions = [], abandoned }: Opening): SessionStart => {
+    const signal = abandoned ? AbortSignal.any([deadline(), abandoned]) : deadline()
+    return { options, actions, signal }
+  }
+  return {
+    ...given,
+    open: (options, opening = {}) => sessions.open(start(options, opening)),
+    reopen: (id, options, opening = {}) => sessions.reopen(id, start(options, opening)),
+    async step(session, action, index) {
+      const started = performance.now()
+      const reply = await session.step(action, { index, signal: deadline() })
+      metrics.stepped((performance.now() - started) / 1000)
+      return reply
+    },
+  }
+}

@@ -1,0 +1,191 @@
+/** The table of sessions: a bounded number at once, a queue for more, and an end for those that nobody uses. */
+import { randomUUID } from 'node:crypto'
+import type { WireAction } from './action.js'
+import type { Consultations } from './consultations.js'
+import type { SessionOptions } from './options.js'
+import { Refusal } from './refusal.js'
+import { type Session, startSession } from './session.js'
+
+/** Bounds of a table. */
+export interface SessionBounds {
+  /** Sessions at once. @default 1024 */
+  readonly most?: number
+  /** Seconds after which a session that nobody uses ends. @default 900 */
+  readonly idleSeconds?: number
+  /** Seconds that a client waits for a place. @default 30 */
+  readonly waitSeconds?: number
+}
+
+/** A session with its id. */
+export interface OpenSession {
+  readonly id: string
+  readonly session: Session
+}
+
+/** What a session begins with. */
+export interface SessionStart {
+  readonly options: SessionOptions
+  /** Actions of an earlier session, taken again. @default none */
+  readonly actions?: readonly WireAction[]
+  readonly signal: AbortSignal
+}
+
+/** The sessions of a server. */
+export interface Sessions {
+  /** Opens a session, after waiting for a place. @throws Refusal */
+  open(start: SessionStart): Promise<OpenSession>
+  /** Begins another consultation under the id of a session, in its place. @throws Refusal: the session is as it was */
+  reopen(id: string, start: SessionStart): Promise<Session>
+  /** The session of an id; it is used now. @throws Refusal `session-gone` or `not-found` */
+  find(id: string): Session
+  /** Ends a session; one that is no more is none. */
+  close(id: string): Promise<boolean>
+  /** Refuses new ones, and ends all when they are closed or after some seconds. */
+  drain(graceSeconds: number): Promise<void>
+  readonly counts: {
+    readonly open: number
+    readonly waiting: number
+    readonly opened: number
+    readonly reaped: number
+  }
+}
+
+const idForm = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+interface TableEntry {
+  session: Session
+  used: number
+}
+
+/** Opens a table of sessions. */
+// Long because its methods share the table.
+export function openSessions(
+  consultations: Consultations,
+  { most = 1024, idleSeconds = 900, waitSeconds = 30 }: SessionBounds = {},
+): Sessions {
+  // In the order of their last use, so that those to end come first.
+  const table = new Map<string, TableEntry>()
+  const queue: (() => void)[] = []
+  let places = most
+  let [opened, reaped, draining] = [0, 0, false]
+
+  const release = (): void => {
+    const next = queue.shift()
+    if (next) next()
+    else places++
+  }
+
+  const place = async (signal: AbortSignal): Promise<void> => {
+    if (draining) throw new Refusal('draining', 'The server is about to end: connect again later')
+    if (places > 0) {
+      places--
+      return
+    }
+    const full = () =>
+      new Refusal(
+        'capacity',
+        `All ${most} sessions are in use, and none ended within ${waitSeconds} s: close some, or start the server with --max-sessions`,
+        { active_sessions: table.size, max_sessions: most },
+      )
+    await new Promise<void>((resolve, reject) => {
+      const leave = (error: unknown) => {
+        const at = queue.indexOf(enter)
+        if (at >= 0) queue.splice(at, 1)
+        signal.removeEventListener('abort', onAbort)
+        reject(error)
+      }
+      const timer = setTimeout(() => leave(full()), waitSeconds * 1000)
+      const onAbort = () => {
+        clearTimeout(timer)
+        leave(signal.reason)
+      }
+      const enter = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', onAbort)
+        resolve()
+      }
+      queue.push(enter)
+      signal.addEventListener('abort', onAbort)
+    })
+  }
+
+  const use = (id: string): TableEntry => {
+    const found = table.get(id)
+    if (!found) {
+      if (!idForm.test(id))
+        throw new Refusal('not-found', `Expected the id of a session, got \`${id.slice(0, 80)}\``)
+      throw new Refusal(
+        'session-gone',
+        'This session has ended (closed, idle, or of a server that was started again): open one with the same options and, as `actions`, those it had taken',
+      )
+    }
+    table.delete(id)
+    table.set(id, found)
+    found.used = performance.now()
+    return found
+  }
+
+  const remove = async (id: string): Promise<boolean> => {
+    const found = table.get(id)
+    if (!found) return false
+    table.delete(id)
+    release()
+    await found.session.close()
+    return true
+  }
+
+  const start = async ({ options, actions = [], signal }: SessionStart): Promise<Session> =>
+    startSession(await consultations.open(options), options, { actions, signal })
+
+  const reap = async (): Promise<void> => {
+    const before = performance.now() - idleSeconds * 1000
+    for (const [id, { used }] of table) {
+      if (used > before) return
+      reaped++
+      await remove(id)
+    }
+  }
+  const reaper = setInterval(() => void reap(), Math.min(idleSeconds * 250, 10_000)).unref()
+
+  return {
+    async open(given) {
+      await place(given.signal)
+      try {
+        const session = await start(given)
+        const id = randomUUID()
+        table.set(id, { session, used: performance.now() })
+        opened++
+        return { id, session }
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+    async reopen(id, given) {
+      const before = use(id)
+      const session = await start(given)
+      // It may have ended meanwhile, and its place with it.
+      if (table.get(id) !== before) {
+        await session.close()
+        use(id)
+      }
+      await before.session.close()
+      before.session = session
+      opened++
+      return session
+    },
+    find: (id) => use(id).session,
+    close: remove,
+    async drain(graceSeconds) {
+      draining = true
+      clearInterval(reaper)
+      const end = performance.now() + graceSeconds * 1000
+      while (table.size > 0 && performance.now() < end)
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      for (const id of [...table.keys()]) await remove(id)
+    },
+    get counts() {
+      return { open: table.size, waiting: queue.length, opened, reaped }
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { labelled } from '../../src/agents/grammars/labelled.js'
+import { spoken } from '../../src/agents/grammars/spoken.js'
+import { ended } from '../../src/env.js'
+import { make } from '../../src/index.js'
+import { describeWithPython } from '../fixtures/python.js'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const seeds = [3, 11]
+const actions = ['Do you have a fever?', 'Order: ECG', 'Diagnosis: pneumonia']
+
+let folder: string
+let command: string[]
+
+/** Builds this source as it lies in an installed package. */
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'bedside-python-'))
+  cpSync(join(root, 'package.json'), join(folder, 'package.json'))
+  symlinkSync(join(root, 'data'), join(folder, 'data'), 'junction')
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
+  const build = [join(root, 'scripts', 'build.js'), '--no-types', '--out', join(folder, 'dist')]
+  await promisify(execFile)(process.execPath, build)
+  command = [process.execPath, join(folder, 'dist', 'cli', 'main.js')]
+}, 120_000)
+afterAll(() => rm(folder, { recursive: true }))
+
+/** What an env of this process says to the same actions. */
+async function transcript(seed: number) {
+  const env = make('consultation', { tier: 'standard', grammar: spoken() })
+  const { render } = labelled()
+  let { observation } = await env.reset({ seed })
+  const told: unknown[] = [[render(observation).at(-1)?.content, null, false, false]]
+  for (const action of actions) {
+    const step = await env.step(action)
+    observation = step.observation
+    const message = ended(step) ? '' : render(observation).at(-1)?.content
+    told.push([message, step.reward, step.terminated, step.truncated])
+  }
+  return told
+}
+
+describeWithPython('the Python package', 'gym', (run) => {
+  test('plays as an env of this process does, by every interface, and leaves nothing behind', async () => {
+    const given = {
+      package: join(root, 'src/server/python'),
+      command: command.join(' '),
+      seeds,
+      actions,
+    }
+    // biome-ignore lint/suspicious/noExplicitAny: outside JSON
+    const told = run('gym_env.py', given) as any
+    const expected = await Promise.all(seeds.map(transcript))
+    expect(told.transcripts).toEqual(expected.map((one) => [one[0], ...one.slice(1)]))
+    expect(told.again).toEqual(told.transcripts)
+    expect(told.chats).toEqual(told.transcripts)
+    expect(told.asyncio).toEqual(told.transcripts)
+    expect(told.lost).toEqual(told.transcripts[0].slice(1).map(([message]: [string]) => message))
+    expect(told.roles.slice(0, 4)).toEqual(['system', 'user', 'assistant', 'user'])
+    expect(told.tools).toEqual(['ask_patient', 'order_exam', 'diagnose'])
+    expect(told.splits.train).toBeGreaterThan(0)
+    expect(told.vector).toEqual(Array(8).fill(true))
+    expect(told.tool.reward).toEqual(expect.any(Number))
+    expect(told.refusals.map(([code]: [string]) => code)).toEqual(Array(3).fill('bad-request'))
+    expect(told.left).toEqual([])
+  }, 300_000)
+})
+
+describeWithPython('the official clients of OpenEnv', 'gym', (run) => {
+  test('play as an env of this process does', async () => {
+    const line = [...command.slice(1), 'serve', '--json', '--token-file', join(folder, 'token')]
+    const server = spawn(process.execPath, line, { stdio: ['ignore', 'pipe', 'inherit'] })
+    try {
+      const [ready] = await once(createInterface(server.stdout), 'line')
+      const { address, token } = JSON.parse(ready)
+      const secret = readFileSync(token.file, 'utf8').trim()
+      const [seed = 0] = seeds
+      const given = { address: `${address}/t/${secret}`, seed, actions }
+      // biome-ignore lint/suspicious/noExplicitAny: outside JSON
+      const told = run('openenv_clients.py', given) as any
+      const expected = (await transcript(seed)).map((one) => {
+        const [message, reward, ...end] = one as [string, number | null, boolean, boolean]
+        const done = end.includes(true)
+        return [message, done ? reward : null, done]
+      })
+      expect(told.steps).toEqual(expected)
+      expect(told.sync).toEqual(expected)
+      expect(told.state).toMatchObject({ step_count: actions.length })
+      expect(told.wrong[0]).toContain('seed')
+      expect(told.wrong[1]).toContain('message')
+      expect(told.tools).toEqual(['ask_patient', 'order_exam', 'diagnose'])
+      expect(told.called).toBe(expected[1]?.[0])
+    } finally {
+      server.kill('SIGKILL')
+    }
+  }, 300_000)
+})
