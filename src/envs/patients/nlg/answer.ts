@@ -240,7 +240,8 @@ export function answerTopics(
   )
   const others = answerAsides(more.rest, input)
   // What was told before need not be said again beside what is new.
-  const fresh = more.sentences.length > 0 ? answers.filter(({ how }) => how !== 'repeated') : answers
+  const fresh =
+    more.sentences.length > 0 ? answers.filter(({ how }) => how !== 'repeated') : answers
   const parts = recap
     ? answerRecap(answers, recap, input)
     : [...joinAnswers(fresh, input), ...more.sentences, ...others.sentences]

@@ -77,7 +77,12 @@ function unknownOfTopic({ knowledge, context, text, alone, doubtful, followed }:
   if (of === undefined) return undefined
   const [attribute] = languageByScript(text) === 'zh' ? findAttributes(text) : []
   if (attribute !== undefined && history === undefined)
-    return { ...alone, kind: 'finding' as const, topics: [attributeTopic(knowledge, of, attribute)], asides: [] }
+    return {
+      ...alone,
+      kind: 'finding' as const,
+      topics: [attributeTopic(knowledge, of, attribute)],
+      asides: [],
+    }
   return {
     ...alone,
     kind: 'unmodelled' as const,
