@@ -27,6 +27,12 @@ export interface OpenBackendOptions {
 export const recipeGrammar = ({ policy }: Recipe): Grammar =>
   namedGrammar(policy?.grammar ?? 'labelled')
 
+/** Grammar of a recipe's chat doctor. */
+export const doctorGrammar = (recipe: Recipe): Grammar => {
+  const named = recipe.models?.doctor?.grammar
+  return named ? namedGrammar(named) : recipeGrammar(recipe)
+}
+
 /** A running sidecar server; disposing it stops the process and removes its files. */
 interface Server extends AsyncDisposable {
   readonly address: string

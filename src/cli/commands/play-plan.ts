@@ -1,7 +1,7 @@
 /** Turns flags into a plan of play, and opens its task, doctor and cases. */
-import type { Agent, AnyAgent, Grammar } from '../../agent.js'
+import type { Agent, AnyAgent } from '../../agent.js'
 import { chatDoctor } from '../../agents/chat.js'
-import { type GrammarName, namedGrammar } from '../../agents/grammars/named.js'
+import type { GrammarName } from '../../agents/grammars/named.js'
 import type { Case } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
@@ -12,7 +12,7 @@ import { clinic, type Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import { type Persona, parsePersona } from '../../persona.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
-import { recipeGrammar } from '../../runs/backends.js'
+import { doctorGrammar } from '../../runs/backends.js'
 import { readStoredRecipe } from '../../runs/directory.js'
 import { openRoleModels } from '../../runs/models/role-models.js'
 import type { Recipe } from '../../runs/recipe.js'
@@ -93,12 +93,6 @@ export const clinicKnowledge = async (
   place = '--clinic',
 ): Promise<Knowledge> =>
   groups ? rethrowRangeError(place, () => clinic(loadKnowledge(), groups)) : loadKnowledge()
-
-/** The grammar of a chat doctor. */
-const doctorGrammar = (recipe: Recipe): Grammar => {
-  const named = recipe.models?.doctor?.grammar
-  return named ? namedGrammar(named) : recipeGrammar(recipe)
-}
 
 /** Opens the plan's agent: one of the task's, a module's, a chat model, or a trained policy. */
 async function doctorOf(
