@@ -165,14 +165,17 @@ export const lastHistory = (
   })?.finding
 
 /** Symptoms that the doctor asked about and the patient has, the last one first. */
-const askedSymptoms = (knowledge: Knowledge, { dialogue }: PatientContext): string[] =>
-  dialogue
+function askedSymptoms(knowledge: Knowledge, { dialogue }: PatientContext): string[] {
+  const had = new Set(
+    dialogue.flatMap(({ reply }) => reply.told.filter(isKnown).map(({ finding }) => finding)),
+  )
+  // A detail of what was told before tells nothing, and is asked about it all the same.
+  return dialogue
     .slice(-topicMemory)
     .reverse()
-    .flatMap(({ reply: { asked, told } }) =>
-      told.filter((one) => isKnown(one) && asked.includes(one.finding)),
-    )
-    .flatMap(({ finding }) => symptomOf(knowledge, finding) ?? [])
+    .flatMap(({ reply }) => reply.asked.filter((id) => had.has(id)))
+    .flatMap((id) => symptomOf(knowledge, id) ?? [])
+}
 
 /**
  * The symptoms that a question can go on about, the likeliest first: those the doctor asked about, then what the patient
@@ -236,6 +239,11 @@ export function followedTopic(
   attribute: AskedAttribute,
   fits: (id: string) => boolean,
 ): Topic | undefined {
+  // "How many days exactly?" goes on about the whole illness.
+  const [last] = lastAsked(context)
+  const whole = last !== undefined && isWholeIllness(knowledge, last)
+  if (whole && knowledge.finding.get(last)?.attribute === attribute)
+    return { finding: last, attribute }
   const history = lastHistory(
     knowledge,
     context,
