@@ -10,6 +10,7 @@ import { rulePatient } from '../../envs/patients/rule.js'
 import { Fault } from '../../error.js'
 import { clinic, type Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import type { Patient } from '../../patient.js'
 import { type Persona, parsePersona } from '../../persona.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { doctorGrammar } from '../../runs/backends.js'
@@ -167,6 +168,7 @@ function planPersona(plan: PlayPlan): Persona | undefined {
  * Opens a plan.
  * Long because every flag of a role lays one part over the task.
  * @param whole use every case of a file, whatever its split @default true where all cases are marked as of that split
+ * @param human the user as the doctor, and `patient` as the patient
  * @param concurrency consultations at once, each with a request of each chat model under way at most
  */
 export async function openPlaySession(
@@ -174,10 +176,12 @@ export async function openPlaySession(
   {
     whole,
     human,
+    patient,
     concurrency,
   }: {
     readonly whole?: boolean
     readonly human?: Agent
+    readonly patient?: Patient
     readonly concurrency?: number | undefined
   } = {},
 ) {
@@ -197,6 +201,7 @@ export async function openPlaySession(
     ...withoutUndefined({ patient: models.patient, judge: models.judge }),
     ...{ chats: models.chats, completions: models.completions, examiners: models.examiners },
     ...(persona ? { patient: rulePatient({ knowledge, persona }) } : {}),
+    ...withoutUndefined({ patient }),
   })
   const opened: AsyncDisposable[] = []
   const keep = (one: AsyncDisposable) => void opened.push(one)
