@@ -260,6 +260,8 @@ const asideSchema = (z: typeof Zod, { Both, MaybeEmptyLists, Id }: SharedSchemas
     detailOf: z.array(Id).min(1).optional(),
     /** It asks about a complaint, such as its cause: where a sentence names both, this is what it asks. */
     ofComplaint: z.literal(true).optional(),
+    /** It says more of these asides or findings, and is asked by its aliases right after they were spoken of, only then. */
+    after: z.array(Id).min(1).optional(),
   })
 
 /** A question about the patient's life, and the answers a patient is drawn one of. */

@@ -13,7 +13,15 @@ import {
 } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import type { SimilarityMatch } from '../similarity.js'
-import { asksContent, choice, type FollowUp, isBrief, isVague, pronoun } from './question.js'
+import {
+  asksContent,
+  choice,
+  type FollowUp,
+  isBrief,
+  isVague,
+  pronoun,
+  replaced,
+} from './question.js'
 import { namesRegion, type Region, regionOf } from './regions.js'
 
 /** Least score at which a detail of the topic is taken: of a question that says nothing else, and of any other. */
@@ -30,7 +38,7 @@ const filler = /(?: (?:at all|as well|too|then|with (?:it|that)))+$/
 function complete(whole: string, word: { readonly en: string; readonly zh: string }): string {
   const text = whole.replace(filler, '')
   if (languageByScript(text) === 'zh') return word.zh + text
-  return pronoun.test(text) ? text.replace(pronoun, `the ${word.en}`) : `${text} ${word.en}`
+  return replaced.test(text) ? text.replace(replaced, `the ${word.en}`) : `${text} ${word.en}`
 }
 
 /** Another reading of the same question: about this topic. */
