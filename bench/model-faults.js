@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chatDoctor } from '../dist/exports/agents.js'
-import { chatPatient, diagGym, recordExams } from '../dist/exports/envs.js'
+import { diagGym, freePatient, recordExams } from '../dist/exports/envs.js'
 import { loadKnowledge } from '../dist/exports/knowledge.js'
 import {
   modelFaultKind,
@@ -129,7 +129,7 @@ async function playAll(mode) {
   }
   const complete = open('examiner', openaiCompletion)
   const { heldOut, makeEnv, measures } = await task({
-    ...{ heldOut: count, maxTurns: 6, patient: chatPatient({ chat: open('patient') }) },
+    ...{ heldOut: count, maxTurns: 6, patient: freePatient({ chat: open('patient') }) },
     exams: [recordExams({ knowledge }), diagGym({ complete, knowledge })],
   })
   const played = await playCases({

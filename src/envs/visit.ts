@@ -9,6 +9,7 @@ import { rethrowAsFault } from '../error.js'
 import type { AnyExamSimulator, PastReport } from '../exam.js'
 import type { Exchange, Patient } from '../patient.js'
 import { deepFreeze } from '../platform/freeze.js'
+import { withoutUndefined } from '../platform/without-undefined.js'
 import type { Reward } from '../reward.js'
 import type { Action, Language, Stop, Turn } from '../turn.js'
 import { noFacts } from '../turn.js'
@@ -69,11 +70,12 @@ async function ask(
     patient(utterance, context),
   )
   const reply = parseReply(given)
-  const { understood, questions, asked, told } = reply
+  const { understood, questions, asked, told, unread, wording, flags } = reply
   const cost = { money: 0, minutes: minutesPerQuestion }
+  const model = withoutUndefined({ unread, wording, flags })
   return {
     outcome: { kind: 'answered', text: reply.text },
-    facts: { understood, questions, asked, told, exams: [], ...cost },
+    facts: { understood, questions, asked, told, exams: [], ...cost, ...model },
     exchange: { utterance, reply },
     ...(reply.sample ? { drawn: [{ role: 'patient', sample: reply.sample }] } : {}),
   }

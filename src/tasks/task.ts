@@ -54,6 +54,8 @@ export interface TaskOptions extends CaseOptions {
   readonly completions?: PartInputs['completions']
   /** A patient, its name, or a module that exports `patient`. @default 'rule', or 'record' for recorded dialogues */
   readonly patient?: string | Patient
+  /** The patient of floor, ceiling and bound, with the same facts at less cost. @default `patient` */
+  readonly referencePatient?: Patient
   /** One exam simulator or several, asked until one has a result. @default 'record'; none for recorded dialogues */
   readonly exams?: ExamsOption
   /** What `diaggym` and `diaggym-parity` are among `exams`: those of a recipe's `models.examiner`. */
@@ -68,6 +70,8 @@ export interface Task extends Omit<TaskKind, 'accuracy' | 'ceiling' | 'createEnv
   readonly tier: TierName | 'imported'
   /** Opens an env with the task's patient, exams and budgets. It pays nothing: whoever plays it scores the episode. */
   readonly makeEnv: () => Env
+  /** Opens an env for floor, ceiling and bound; absent where that is `makeEnv`. */
+  readonly makeReferenceEnv?: () => Env
   readonly reward: Reward
   /** Scores of every evaluated episode. */
   readonly measures: Measures
@@ -129,6 +133,7 @@ const resolveTaskReward = async (
  * @throws Fault `bad-input` for options that cannot be met; RangeError for a disease group that does not exist, or
  *   a seed that is not an unsigned 32-bit integer
  */
+// Long because each part of a task is made of the parts before it.
 export async function task(options: TaskOptions = {}): Promise<Task> {
   const { language = 'en', tier = 'easy', clinic, file, seed = 0, splitSeed = 0 } = options
   assertSeed('seed', seed)
@@ -145,7 +150,7 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
     roles: named,
     ...kind
   } = createTaskKind(cases, inputs, options)
-  const { chats, completions, judge } = options
+  const { chats, completions, judge, referencePatient } = options
   const given = { ...inputs, ...withoutUndefined({ chats, completions }) }
   const roles = await resolveRoles(options, given, named)
   const formulary = formularyOf(knowledge)
@@ -163,6 +168,9 @@ export async function task(options: TaskOptions = {}): Promise<Task> {
     tier: cases ? 'imported' : tier,
     agents,
     makeEnv: () => createEnv(roles),
+    ...(referencePatient
+      ? { makeReferenceEnv: () => createEnv({ ...roles, patient: referencePatient }) }
+      : {}),
     reward,
     measures: { reward, accuracy, partialCredit: partialCredit({ formulary }), examF1: examF1() },
     floor: reference('random'),

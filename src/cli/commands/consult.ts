@@ -6,7 +6,7 @@ import { type Case, graderView } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { humanChat } from '../../chats/human-chat.js'
 import { usageLine } from '../../chats/ledger.js'
-import { chatPatient } from '../../envs/patients/chat.js'
+import { freePatient } from '../../envs/patients/free/free.js'
 import { Fault } from '../../error.js'
 import { loadKnowledge } from '../../knowledge/load.js'
 import type { Patient } from '../../patient.js'
@@ -129,7 +129,7 @@ const patientWords = {
 function userAsPatient(agent: string, language: Language, streams: LineStreams): Patient {
   if (agent === 'human')
     throw new Fault('bad-input', '--patient human: expected an --agent to talk with, got none')
-  return chatPatient({
+  return freePatient({
     chat: humanChat({ ...streams, ...patientWords[language] }),
     knowledge: loadKnowledge(),
   })

@@ -15,6 +15,7 @@ import { type Persona, parsePersona } from '../../persona.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
 import { doctorGrammar } from '../../runs/backends.js'
 import { readStoredRecipe } from '../../runs/directory.js'
+import { isModelPatient } from '../../runs/models/recipe-models.js'
 import { openRoleModels } from '../../runs/models/role-models.js'
 import type { Recipe } from '../../runs/recipe.js'
 import { selectionCount, taskOf } from '../../runs/task-of-recipe.js'
@@ -153,14 +154,17 @@ async function readPlanCases(
   }
 }
 
-/** Persona of the plan. @throws Fault `bad-input` where the patient is not the rule patient */
+/** Persona of the plan. @throws Fault `bad-input` where the patient is neither the rule patient nor its skin */
 function planPersona(plan: PlayPlan): Persona | undefined {
   const { persona } = plan
   if (persona === undefined) return undefined
   const parsed = parsePersona(persona)
   const named = patientName(plan) ?? 'rule'
-  if (named !== 'rule')
-    throw new Fault('bad-input', `--persona: expected the rule patient, got \`--patient ${named}\``)
+  if (named !== 'rule' && named !== 'skin')
+    throw new Fault(
+      'bad-input',
+      `--persona: expected the rule patient or the skin, got \`--patient ${named}\``,
+    )
   return parsed
 }
 
@@ -186,9 +190,13 @@ export async function openPlaySession(
   } = {},
 ) {
   const { recipe } = plan
-  const models = openRoleModels(playModels(plan), { concurrency, reward: recipe.reward })
   const knowledge = await clinicKnowledge(recipe.cases.clinic)
   const persona = planPersona(plan)
+  const name = patientName(plan)
+  const models = openRoleModels(playModels(plan), {
+    ...{ concurrency, reward: recipe.reward, knowledge, persona },
+    ...(isModelPatient(name) ? { patient: name } : {}),
+  })
   const own = await readPlanCases(plan)
   if (persona && own.cases?.some(({ findings }) => findings.some(({ question }) => question)))
     throw new Fault(
@@ -198,10 +206,10 @@ export async function openPlaySession(
   const task = await taskOf(recipe, {
     ...own,
     ...withoutUndefined({ whole, patient: plan.patient, exams: plan.exams }),
-    ...withoutUndefined({ patient: models.patient, judge: models.judge }),
     ...{ chats: models.chats, completions: models.completions, examiners: models.examiners },
     ...(persona ? { patient: rulePatient({ knowledge, persona }) } : {}),
-    ...withoutUndefined({ patient }),
+    ...withoutUndefined({ patient: models.patient, referencePatient: models.referencePatient }),
+    ...withoutUndefined({ patient, judge: models.judge }),
   })
   const opened: AsyncDisposable[] = []
   const keep = (one: AsyncDisposable) => void opened.push(one)

@@ -115,7 +115,7 @@ const addModelFlags = (command: Command): Command =>
     )
     .option(
       '--model <NAME>',
-      'the chat model of the doctor, and of a chat patient that has none of its own',
+      'the chat model of the doctor, and of a skin or free patient that has none of its own',
     )
     .addOption(
       choose(
@@ -135,7 +135,7 @@ export const addDoctorFlags = (command: Command): Command =>
   addModelFlags(command)
     .option(
       '--patient <NAME|MODULE>',
-      'who answers: rule, record, chat, or a module (.mjs) that exports `patient` (default: as the cases need)',
+      'who answers: rule, record, skin, free, or a module (.mjs) that exports `patient` (default: as the cases need); of `consult` also human, yourself',
     )
     .option(
       '--exams <NAME,...>',

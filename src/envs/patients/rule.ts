@@ -147,7 +147,14 @@ function draftAnswer(
 const isHurried = ({ view: { persona, demographics } }: PatientContext): boolean =>
   dialLevel(persona, 'impatient') >= 2 || demographics.speaker === 'interpreter'
 
+/** A reply, and what it says without the persona's manner. */
+export interface RuleReply {
+  readonly reply: Reply
+  readonly core: string
+}
+
 /** Makes the reply to an utterance that has been understood. */
+// Long because its steps share the utterance's meaning.
 function ruleReplies({
   knowledge,
   maxFindings = 4,
@@ -159,7 +166,7 @@ function ruleReplies({
       `Expected \`maxFindings\` to be a positive integer, got \`${maxFindings}\``,
     )
   const complaints = complaintsOf(knowledge)
-  return (utterance: string, given: PatientContext, reader: TextReader): Reply => {
+  return (utterance: string, given: PatientContext, reader: TextReader): RuleReply => {
     const context = persona ? { ...given, view: { ...given.view, persona } } : given
     const parsed = understandInContext(knowledge, utterance, context, reader)
     const { questions, kind } = parsed
@@ -172,13 +179,16 @@ function ruleReplies({
     ]
     const input: AnswerInput = { knowledge, utterance, absentPolicy, context }
     const theme = asked.join(' ') || kind
-    const reply = (part: AnswerDraft): Reply => ({
-      text: deliver(part, parsed, theme, input),
-      understood: part.understood,
-      told: part.told,
-      questions,
-      // What the patient tells beside the question was asked for with it.
-      asked: kind === 'open' ? asked : [...new Set([...asked, ...part.told.map(toId)])],
+    const reply = (part: AnswerDraft): RuleReply => ({
+      core: part.text,
+      reply: {
+        text: deliver(part, parsed, theme, input),
+        understood: part.understood,
+        told: part.told,
+        questions,
+        // What the patient tells beside the question was asked for with it.
+        asked: kind === 'open' ? asked : [...new Set([...asked, ...part.told.map(toId)])],
+      },
     })
     if (asked.length > 0 && losesThread(theme, asked, context)) {
       const text = pickStockSentence('again-please', context, utterance)
@@ -198,9 +208,18 @@ function ruleReplies({
 export function rulePatient(
   options: RulePatientOptions,
 ): (utterance: string, context: PatientContext) => Reply | Promise<Reply> {
-  const reply = ruleReplies(options)
+  const answer = ruleReplies(options)
   return (utterance, context) =>
-    readInSlices(options.knowledge, (reader) => reply(utterance, context, reader))
+    readInSlices(options.knowledge, (reader) => answer(utterance, context, reader).reply)
+}
+
+/** The rule patient's replies with what they say, for whoever puts that into other words. */
+export function ruleDrafts(
+  options: RulePatientOptions,
+): (utterance: string, context: PatientContext) => RuleReply | Promise<RuleReply> {
+  const answer = ruleReplies(options)
+  return (utterance, context) =>
+    readInSlices(options.knowledge, (reader) => answer(utterance, context, reader))
 }
 
 /**
@@ -210,6 +229,6 @@ export function rulePatient(
 export function rulePatientAtOnce(
   options: RulePatientOptions,
 ): (utterance: string, context: PatientContext) => Reply {
-  const reply = ruleReplies(options)
-  return (utterance, context) => reply(utterance, context, textReader(options.knowledge))
+  const answer = ruleReplies(options)
+  return (utterance, context) => answer(utterance, context, textReader(options.knowledge)).reply
 }

@@ -3,16 +3,21 @@ import { existsSync } from 'node:fs'
 import type { Agent } from '../../agent.js'
 import { chatDoctor } from '../../agents/chat.js'
 import { addUsageByRole, type UsageByRole } from '../../chats/account.js'
+import { withoutUndefined } from '../../platform/without-undefined.js'
+import { clinicKnowledge } from '../../tasks/task-kinds.js'
 import { doctorGrammar } from '../backends.js'
 import type { Recipe } from '../recipe.js'
-import { hasChatTeacher } from './recipe-models.js'
+import { hasChatTeacher, isModelPatient } from './recipe-models.js'
 import { openRoleModels, type RoleModels } from './role-models.js'
 import { readUsage, writeUsage } from './usage-file.js'
 
 /** Open models of a training run. Disposing them closes the cassette and writes `usage.json`. */
 export interface TrainingModels extends AsyncDisposable {
   /** What they give to the run's task. */
-  readonly parts: Pick<RoleModels, 'patient' | 'judge' | 'chats' | 'completions' | 'examiners'>
+  readonly parts: Pick<
+    RoleModels,
+    'patient' | 'referencePatient' | 'judge' | 'chats' | 'completions' | 'examiners'
+  >
   /** The doctor whose consultations a recipe learns from, by its name, where a model plays it. */
   readonly teachers: Readonly<Record<string, Agent>>
   /** Usage by role in this sitting and those before it. */
@@ -39,19 +44,17 @@ export async function openTrainingModels(recipe: Recipe, out: string): Promise<T
   const opened = openRoleModels(
     { ...models, ...teaching },
     {
-      concurrency: recipe.training.concurrency,
-      reward: recipe.reward,
+      ...{ concurrency: recipe.training.concurrency, reward: recipe.reward },
+      knowledge: clinicKnowledge(recipe.cases.clinic),
+      ...(isModelPatient(recipe.env.patient) ? { patient: recipe.env.patient } : {}),
     },
   )
-  const { patient, judge, chats, completions, examiners, ledger } = opened
+  const { patient, referencePatient, judge, chats, completions, examiners, ledger } = opened
   const before = await readUsage(out)
   return {
     parts: {
-      ...(patient ? { patient } : {}),
-      ...(judge ? { judge } : {}),
-      chats,
-      completions,
-      examiners,
+      ...withoutUndefined({ patient, referencePatient, judge }),
+      ...{ chats, completions, examiners },
     },
     teachers: chats.doctor
       ? { chat: chatDoctor({ chat: chats.doctor, grammar: doctorGrammar(recipe) }) }

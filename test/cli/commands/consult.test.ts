@@ -148,7 +148,7 @@ describe('an agent', () => {
     const doctor = await document(['consult', '--agent', 'chat', ...chat])
     expect(doctor).toMatchObject({ agent: 'chat', stop: 'diagnosed' })
     await using patient = await chatServer(() => 'I could not say.')
-    const both = ['--patient', 'chat', '--model', 'm', '--base-url', patient.url]
+    const both = ['--patient', 'free', '--model', 'm', '--base-url', patient.url]
     const { stdout } = await bedside(['consult', '--agent', 'checklist', ...both])
     expect(stdout).toContain('Patient   I could not say.')
   })

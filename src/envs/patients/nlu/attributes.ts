@@ -7,10 +7,10 @@ export type AskedAttribute = DetailAttribute
 /** Cue patterns over the normal form, per attribute. Where several overlap, the first match counts. */
 const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   purpose:
+    /\b(?:prescribed|given) (?:it |that |them )?for$|\b(?:which|what) (?:illness|condition) .{0,30}\bfor$|(?:治|管)(?:的)?(?:是)?(?:什么|啥|哪)(?:的|病)?(?:药)?|(?:干|做)(?:什么|啥)用|\b(?:what(?:s|re)?|which|why)(?: \w+){0,4} (?:it|that|this|those|they|them|taking|on|given|prescribed) for$|\bwhat(?:s|re)? (?:(?:is|are|was|were) )?(?:it|that|this|those|they|them) (?:prescribed|given|meant) for$|\bwhy (?:do|are|were|did) you (?:\w+ )?(?:take|taking|on|given|need) (?:it|that|this|those|them)\b/,
   score:
     /\b(?:out of (?:10|ten)|scale|(?:from )?(?:1|one|0|zero|nought) to (?:10|ten)|rate (?:the|your|it|that)|how high|highest|what was (?:the|your) (?:temperature|reading)|(?:temperature|thermometer) (?:say|show|read))\b|几分|打(?:个)?分|满分|多少度|几度|最高/,
-  last:
-    /\bwhen (?:was|were) (?:the|your) (?:last|most recent)\b|\bwhen did .{0,30}\blast\b(?! (?:week|month|year|night))(?: (?:take|took|use|eat|go|open|get|do|happen)\w*(?: your bowels)?)?|\b(?:the )?last time\b|(?:上一?|最后一?|最近(?:的)?一)[次回趟].{0,8}(?:什么时候|哪天|几点|何时)|什么时候.{0,6}(?:上一?|最后一?|最近一)[次回趟]|\bhow (?:late|overdue) (?:is|are|was)\b|\bwhen did .{0,30}\blast\b(?! (?:week|month|year|night))/,
+  last: /\bwhen (?:was|were) (?:the|your) (?:last|most recent)\b|\bwhen did .{0,30}\blast\b(?! (?:week|month|year|night))(?: (?:take|took|use|eat|go|open|get|do|happen)\w*(?: your bowels)?)?|\b(?:the )?last time\b|(?:上一?|最后一?|最近(?:的)?一)[次回趟].{0,8}(?:什么时候|哪天|几点|何时)|什么时候.{0,6}(?:上一?|最后一?|最近一)[次回趟]|\bhow (?:late|overdue) (?:is|are|was)\b/,
   latency:
     /\bhow (?:soon|quickly|long) after\b(?: (?:your |the |a |each )?\w+){0,2}|\bhow soon (?:does|do|did) (?:it|they|this|that)\b|\bhow long (?:between|before .{0,20}(?:come|came)s? on)\b|(?:吃|喝|碰|用|打)[完过了]?.{0,6}(?:之?后|以后|完).{0,4}(?:多久|多长时间|多快)|隔多久|过多久|过了多久/,
   doing:
@@ -18,9 +18,11 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   colour: /\b(?:what )?colou?rs?\b|颜色|啥色|什么色/,
   side: /\b(?:(?:which|what) (?:side|leg|arm|eye|ear|foot|hand|ankle|knee|nostril|one is it)|(?:one|both|either) sides?|left or (?:the )?right|right or (?:the )?left|(?:left|right) side|(?:(?:in|on|of) )?both(?: (?:your |the )?(?:eyes|ears|sides|legs|feet|hands|arms))?|one (?:eye|ear|leg|arm|side) or (?:both|two|the other)|both of them|just (?:the )?one)\b|哪(?:一)?(?:只|条|边|侧)(?:眼睛?|耳朵?|腿|胳膊|手|脚)?|左(?:眼|耳|腿|手|脚|边|侧)?(?:还是|或|和)?(?:是)?右(?:眼|耳|腿|手|脚|边|侧)?|[两双](?:只|条|边|侧)(?:眼睛?|耳朵?|腿)?|(?:一|单|双|两)侧|哪(?:一)?[边侧]|两边|(?:左|右)(?:边|侧)/,
   frequency:
+    /(?:[一每](?:天|日|晚|夜|周|个?月))?(?:大概|得|要)?(?:跑|拉|吐|咳|尿|解|起来?)?(?:几|多少)[次回趟]|(?:多久|多长时间)(?:会)?(?:犯|发作|疼|拉|解|有|出现|吐)?[一上]?[次回]|多久来一次|隔多久(?:一次)?|几天(?:解|拉|来)?一次|次数|频率|频繁|\b(?:how (?:often|frequent\w*)|how many (?:times|goes|attacks|episodes|bouts)|number of times|how many (?:have|did|do|has) (?:you|he|she)|how many (?:a|per|in a) (?:day|week|month|night)|every day|daily|how regularly|(?:come|comes|happen|happens|get (?:it|them|this|these)|have (?:it|them|these)) (?:very )?often)\b/,
   which:
     /^(?:是|那是|就是|具体是)?(?:什么|啥|哪种|哪个|哪一种|哪几种)药$|\bwhich (?:medicines?|tablets?|pills?|drugs?|medications?)\b|药名|药的名字|药.{0,3}叫(?:什么|啥)|^(?:(?:and|so|but) )?which(?: ones?| kind)?$|\bwhich ones?\b|^(?:such as|like|for example|for instance)(?: what)?$|^哪(?:一|几)?(?:种|些|个|样)$|^(?:比如|例如|譬如)(?:说)?(?:呢)?$/,
   spell:
+    /\bhow long .{0,30}\b(?:each|at a time|every time)\b|\bhow long (?:does|do|did|is|are|was) (?:an?|each|one|every) \w+|\bhow long (?:were|was) (?:you|he|she) (?:out|unconscious|gone|passed out|blacked out)\b|\bhow long (?:does|did|do) (?:it|they|this|that|the \w+(?: \w+)?) last\b|\bhow long (?:until|till|before) (?:you|he|she) came (?:round|to|back)\b|\b(?:seconds|minutes|hours) or (?:\w+ )?(?:minutes|hours|days)\b|几秒|(?:晕|昏)(?:倒|迷|过去)?了?(?:有)?(?:多久|多长时间|几分钟)(?!了)|(?:多久|多长时间|几分钟)才?(?:醒|缓)|(?:一|每)(?:次|回|阵).{0,6}(?:多久|多长时间|几分钟|几秒)|\bhow long (?:does|do) (?:it|they|that|these|one) (?:\w+ )?(?:last|go on)\b/,
   radiation:
     /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|mov(?:e|es|ed|ing) (?:anywhere|somewhere|around|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着/,
   aggravating:
@@ -30,6 +32,7 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   pattern:
     /\b(?:constant\w*|com(?:e|es|ing) and go(?:es|ing)?|on and off|all the time|continuous\w*|intermittent\w*|in (?:waves|bouts|spells|attacks))\b|一直|一天到晚|整天|成天|持续(?:性|的)|一阵一阵|一阵阵|阵发|断断续续|间断|时有时无|偶尔/,
   timing:
+    /\b(?:time of (?:day|the day|year)|when (?:is|does|do|are) .{0,25}\b(?:worst|worse|happen|come)|at night|in the (?:morning|evening|night|daytime)|(?:by|towards?) (?:the )?(?:evening|night|end of the day)|(?:when|part|time) (?:in|of) the day|mornings?|evenings?|nights?|night ?time|daytime|all day|what time(?! (?:did|was|were|has|have)\b))\b|什么时候(?:最|比较|更|会|容易|重|.{0,2}(?:厉害|明显))|早上|早晨|晨起|晚上|夜里|夜间|半夜|白天|下午|傍晚/,
   onset:
     /\b(?:sudden|suddenly|gradual|gradually|all at once|out of nowhere|out of the blue|build up|built up|come on (?:slowly|quickly|fast)|slowly|overnight|how (?:fast|quickly|suddenly) did|how did .{0,30}\b(?:start|begin|come on|first))\b|突然|一下子|慢慢|多(?:长时间|久).{0,4}(?:到(?:最|顶)|变成|成这样)|多快|逐渐|渐渐|忽然|怎么开始|怎么(?:起|发)(?:病|作)的|急不急|起病/,
   duration:
