@@ -196,7 +196,12 @@ export const namedParts = ({ reward, env, backend, training }: Recipe) => [
 const partProblems = (recipe: Recipe, agents?: readonly string[]): readonly RecipeProblem[] =>
   namedParts(recipe).flatMap(({ kind, path, name }) => {
     const own = kind === 'agent' ? agents : []
-    const names = [...(kind === 'backend' ? backendNames() : partNames(kind)), ...(own ?? [])]
+    const chat = kind === 'agent' ? ['chat'] : []
+    const names = [
+      ...(kind === 'backend' ? backendNames() : partNames(kind)),
+      ...chat,
+      ...(own ?? []),
+    ]
     if (!own || isModule(name) || names.includes(name)) return []
     return [{ path, expected: expectedPart(kind, name, names) }]
   })

@@ -107,7 +107,8 @@ async function trainOnce(
   const seconds = () => (performance.now() - started) / 1000
   // Before the directory is made, so that an invalid recipe leaves none behind.
   await using models = await openTrainingModels(recipe, out)
-  const { task, curriculum } = await openTask(recipe, { ...models.parts, ...parts })
+  const agents = { ...models.teachers, ...parts.agents }
+  const { task, curriculum } = await openTask(recipe, { ...models.parts, ...parts, agents })
   const onStatus = (line: string) => void events.emit('backend-status', line)
   await using lock = await lockRun(out)
   if (lock.takenOver !== undefined) onStatus(lock.takenOver)

@@ -180,8 +180,11 @@ export async function task(given: TaskOptions = {}): Promise<Task> {
     ...kind
   } = createTaskKind(cases, inputs, options)
   const { chats, completions, judge, referencePatient } = options
-  const given = { ...inputs, ...withoutUndefined({ chats, completions }) }
-  const roles = await resolveRoles(options, given, named)
+  const roles = await resolveRoles(
+    options,
+    { ...inputs, ...withoutUndefined({ chats, completions }) },
+    named,
+  )
   const formulary = formularyOf(knowledge)
   const knobs = cases ? casesTier(cases) : tiers[tier]
   const grading = { formulary, knowledge, tier: knobs, ...withoutUndefined({ judge }) }

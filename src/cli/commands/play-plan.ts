@@ -1,7 +1,7 @@
 /** Turns flags into a plan of play, and opens its task, doctor and cases. */
-import type { Agent, AnyAgent, Grammar } from '../../agent.js'
+import type { Agent, AnyAgent } from '../../agent.js'
 import { chatDoctor } from '../../agents/chat.js'
-import { type GrammarName, namedGrammar } from '../../agents/grammars/named.js'
+import type { GrammarName } from '../../agents/grammars/named.js'
 import type { Case } from '../../case.js'
 import { parseCaseId } from '../../cases/generator/case-id.js'
 import { generateCase } from '../../cases/generator/generate.js'
@@ -10,9 +10,10 @@ import { rulePatient } from '../../envs/patients/rule.js'
 import { Fault } from '../../error.js'
 import { clinic, type Knowledge } from '../../knowledge/knowledge.js'
 import { loadKnowledge } from '../../knowledge/load.js'
+import type { Patient } from '../../patient.js'
 import { type Persona, parsePersona } from '../../persona.js'
 import { withoutUndefined } from '../../platform/without-undefined.js'
-import { recipeGrammar } from '../../runs/backends.js'
+import { doctorGrammar } from '../../runs/backends.js'
 import { readStoredRecipe } from '../../runs/directory.js'
 import { isModelPatient } from '../../runs/models/recipe-models.js'
 import { openRoleModels } from '../../runs/models/role-models.js'
@@ -22,7 +23,6 @@ import { baseRecipe, openTrained, trainedAt } from '../../runs/trained.js'
 import { readCases } from '../../storage/case-files.js'
 import { isModule } from '../../tasks/modules.js'
 import { resolveAgent } from '../../tasks/parts.js'
-import { publishedEnvs } from '../../tasks/published.js'
 import type { Task, TaskOptions } from '../../tasks/task.js'
 import type { CaseFlags } from '../flags/flags.js'
 import { rethrowRangeError } from '../print/failure.js'
@@ -100,14 +100,6 @@ export const clinicKnowledge = async (
 ): Promise<Knowledge> =>
   groups ? rethrowRangeError(place, () => clinic(loadKnowledge(), groups)) : loadKnowledge()
 
-/** The grammar of a chat doctor. */
-const doctorGrammar = (recipe: Recipe): Grammar => {
-  const named = recipe.models?.doctor?.grammar
-  const { preset } = recipe.env
-  const usual = named ?? (preset && publishedEnvs[preset].grammar)
-  return usual ? namedGrammar(usual) : recipeGrammar(recipe)
-}
-
 /** Opens the plan's agent: one of the task's, a module's, a chat model, or a trained policy. */
 async function doctorOf(
   { agent, questionsOnly = false, recipe }: PlayPlan,
@@ -184,6 +176,7 @@ function planPersona(plan: PlayPlan): Persona | undefined {
  * Opens a plan.
  * Long because every flag of a role lays one part over the task.
  * @param whole use every case of a file, whatever its split @default true where all cases are marked as of that split
+ * @param human the user as the doctor, and `patient` as the patient
  * @param concurrency consultations at once, each with a request of each chat model under way at most
  */
 export async function openPlaySession(
@@ -191,10 +184,12 @@ export async function openPlaySession(
   {
     whole,
     human,
+    patient,
     concurrency,
   }: {
     readonly whole?: boolean
     readonly human?: Agent
+    readonly patient?: Patient
     readonly concurrency?: number | undefined
   } = {},
 ) {
@@ -218,7 +213,7 @@ export async function openPlaySession(
     ...{ chats: models.chats, completions: models.completions, examiners: models.examiners },
     ...(persona ? { patient: rulePatient({ knowledge, persona }) } : {}),
     ...withoutUndefined({ patient: models.patient, referencePatient: models.referencePatient }),
-    ...withoutUndefined({ judge: models.judge }),
+    ...withoutUndefined({ patient, judge: models.judge }),
   })
   const opened: AsyncDisposable[] = []
   const keep = (one: AsyncDisposable) => void opened.push(one)

@@ -143,7 +143,7 @@ export const addDoctorFlags = (command: Command): Command =>
     )
     .option(
       '--patient <NAME|MODULE>',
-      'who answers: rule, record, skin, free, or a module (.mjs) that exports `patient` (default: as the cases need)',
+      'who answers: rule, record, skin, free, or a module (.mjs) that exports `patient` (default: as the cases need); of `consult` also human, yourself',
     )
     .option(
       '--exams <NAME,...>',

@@ -172,6 +172,22 @@ interface BesideModels {
     readonly patient?: string | undefined
     readonly exams?: readonly string[] | undefined
   }
+  readonly training: {
+    readonly algorithm: string
+    readonly sft?: { readonly agent: string; readonly demonstrations?: string }
+  }
+}
+
+/** Whether the recipe's chat doctor teaches: fine-tuning on its consultations. */
+export const hasChatTeacher = ({
+  training: { algorithm, sft },
+}: Pick<BesideModels, 'training'>): boolean =>
+  algorithm === 'sft' && sft?.agent === 'chat' && sft.demonstrations === undefined
+
+function doctorProblems(recipe: BesideModels): readonly ModelProblem[] {
+  if (recipe.models?.doctor || !hasChatTeacher(recipe)) return []
+  const expected = 'expected the model of training.sft.agent `chat` (model, base-url)'
+  return [{ path: ['models', 'doctor'], expected }]
 }
 
 function patientProblems({ models, env: { patient } }: BesideModels): readonly ModelProblem[] {
@@ -196,6 +212,7 @@ function examinerProblems({ models, env: { exams = [] } }: BesideModels): readon
 
 /** Problems of `models` beside the rest of a recipe. */
 export const modelProblems = (recipe: BesideModels): readonly ModelProblem[] => [
+  ...doctorProblems(recipe),
   ...patientProblems(recipe),
   ...examinerProblems(recipe),
 ]
