@@ -16,6 +16,7 @@ import {
 } from './attributes.js'
 import { opensVisit } from './chinese/openings.js'
 import { familyIllness, healthOfSpouse, illnessesOfRelatives } from './chinese/relatives.js'
+import { treatmentAsked } from './chinese/treatment.js'
 import {
   askedOfSelf,
   asksOfTests,
@@ -35,7 +36,7 @@ import {
   minComplaintScore,
   removeMatches,
 } from './finding-match.js'
-import { findingTopic, isWholeIllness } from './focus.js'
+import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
 import {
@@ -191,25 +192,24 @@ function ofPerson({ lexicon, sentence, relatives }: PhrasedSentence, asides: rea
   return others.length > 0 || !isOfAnother(sentence.text) ? others : asides
 }
 
+/** The finding that the patient takes a medicine. */
+const regularMedicine = 'regular-medication'
 /** The topic that a question about relatives is about, where none of its words is known. */
 const relativesAside = 'family-health'
 
-/** What a sentence means that asks after people around the patient; undefined for one that does not. */
-function interpretPeople(
+/** What a sentence asks about other people than the patient that a finding or a topic of its own answers. */
+function askedOfOthers(
   given: PhrasedSentence,
   illnesses: readonly string[] | undefined,
 ): SentenceMeaning | undefined {
-  const asked = (ids: readonly string[]): SentenceMeaning => ({
-    ...nothing,
-    topics: ids.map((id) => findingTopic(given.lexicon.knowledge, id, [], true, noMatch)),
-  })
   const contact = findContact(given)
-  if (contact !== undefined) return asked([contact])
-  const spouse = healthOfSpouse(given)
+  const spouse = contact === undefined ? healthOfSpouse(given) : undefined
   if (spouse !== undefined) return { ...nothing, asides: [spouse] }
-  if (illnesses !== undefined) return illnesses.length > 0 ? asked(illnesses) : undefined
-  const family = nearestFamily(given)
-  return family === undefined ? undefined : asked([family])
+  const family = contact ?? (illnesses ? undefined : nearestFamily(given))
+  const asked = contact === undefined && illnesses ? illnesses : family ? [family] : []
+  const { knowledge } = given.lexicon
+  const topics = asked.map((id) => findingTopic(knowledge, id, [], true, noMatch))
+  return topics.length > 0 ? { ...nothing, topics } : undefined
 }
 
 /** Interprets one sentence: its findings, then what no finding answers. */
@@ -217,8 +217,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
   const illnesses = illnessesOfRelatives(given)
-  const people = interpretPeople(given, illnesses)
-  if (people) return people
+  const ofOthers = askedOfOthers(given, illnesses)
+  if (ofOthers) return ofOthers
   if (lexicon.exactQuestion(text) === undefined && asksOfTests(given))
     return { ...nothing, asides: [testsAside] }
   // No finding about relatives is of an illness that the sentence names.
@@ -232,7 +232,13 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
   if (!named && !says && act.openQuestion.test(text)) return meaning
-  if (!lexicon.exactQuestion(text) && known.has(triedAside) && asksTreatment(given))
+  const treatment = treatmentAsked(given)
+  if (treatment === 'taking' && lexicon.knowledge.finding.has(regularMedicine))
+    return { ...nothing, topics: [{ finding: regularMedicine }] }
+  if (
+    known.has(triedAside) &&
+    (treatment || (!lexicon.exactQuestion(text) && asksTreatment(given)))
+  )
     return { ...nothing, asides: [triedAside] }
   const other = named ? askedOfSelf(given, meaning) : []
   if (other.length > 0) return { ...nothing, asides: other }
@@ -256,6 +262,18 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
 /** What a sentence means that asks for findings, as members of a list or each by itself. */
 type Topics = (ids: readonly string[], listed?: boolean) => SentenceMeaning
 
+/** The attributes that each clause of a sentence asks for, one a clause: "How much did you lose, and since when?" */
+function attributesApart({ read, sentence, found }: PhrasedSentence): readonly AskedAttribute[] {
+  const inside = read.clauses.filter(
+    ({ start, end }) => start >= sentence.start && end <= sentence.end,
+  )
+  const wanted = inside.flatMap(({ start, end }) => {
+    const here = found.filter((one) => one.start >= start && one.end <= end)
+    return findAttributes(removeMatches(read.text.slice(start, end), start, here))[0] ?? []
+  })
+  return [...new Set(wanted)]
+}
+
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
 function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, similarity, found } = given
@@ -274,9 +292,13 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   // "How long have you had the cough?" asks for its duration, whatever its form.
   const presence = isQuestionClause(text) && details.length === 0
   const english = languageByScript(text) === 'en'
+  const apart = presence ? [] : attributesApart(given)
   const topics: Topics = (ids, listed = false) => ({
     ...nothing,
-    topics: ids.map((id) => {
+    topics: ids.flatMap((id) => {
+      const symptom = lexicon.knowledge.finding.get(id)
+      if (apart.length > 1 && symptom?.kind === 'symptom' && symptom.attribute === undefined)
+        return apart.map((attribute) => attributeTopic(lexicon.knowledge, id, attribute))
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
       // "More breathless or tight in the chest?" asks for the two, not for what they are like.

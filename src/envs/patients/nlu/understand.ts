@@ -246,40 +246,50 @@ function collectTopics(
   const english = languageByScript(read.text) === 'en'
   if (sure && !english) return named
   const apart = meanings.filter(({ topics }) => topics.length === 1 && !topics.some(isGuessed))
-  const ids = english ? apart.flatMap(({ topics }) => topics.map(({ finding }) => finding)) : []
+  const ids = apart
+    .flatMap(({ topics }) => topics.map(({ finding }) => finding))
+    .filter((id) => english || isWholeIllness(lexicon.knowledge, id))
   return dropUnlikely(lexicon, read, matches, named, new Set(ids))
 }
 
+/** Attributes that a question asks for before a complaint is named: "How many days now? Is the fever worse at night?" */
+const isUnbound = (lexicon: Lexicon, meanings: readonly SentenceMeaning[], h: number): boolean =>
+  meanings[h]!.topics.length === 0 &&
+  resolveAttributes(lexicon, meanings[h]!.loose, meanings.slice(0, h), () => undefined).length === 0
+
 /** "How long have you had it, and does it come and go?" asks for a detail of the topic beside the whole illness. */
-function besideWhole(
-  { knowledge }: Lexicon,
+function besideTopics(
+  lexicon: Lexicon,
   { text }: NormalisedText,
   topics: readonly Topic[],
   meanings: readonly SentenceMeaning[],
 ): Pick<ParsedUtterance, 'loose' | 'about'> | undefined {
-  if (!topics.every(({ finding, of }) => !of && isWholeIllness(knowledge, finding)))
-    return undefined
-  const loose = [...new Set(meanings.flatMap((one) => one.loose))]
+  const whole = topics.every(({ finding, of }) => !of && isWholeIllness(lexicon.knowledge, finding))
+  const unbound = meanings.filter((_, h) => whole || isUnbound(lexicon, meanings, h))
+  const asked = new Set(topics.map(({ attribute }) => attribute))
+  const loose = [...new Set(unbound.flatMap((one) => one.loose))].filter((one) => !asked.has(one))
   return loose.length > 0 ? { loose, about: text } : undefined
 }
 
+/** The topics of an opening that want an answer beside the complaint. */
+const withoutCourtesies = ({ knowledge }: Lexicon, asides: readonly string[]): readonly string[] =>
+  asides.filter((id) => knowledge.aside.get(id)?.act === undefined)
+
 const empty = { topics: [], loose: [], asides: [] } as const
 
-/** The meaning of a question as its author wrote it; undefined for any other text. */
-function interpretWritten({ knowledge, exactQuestion }: Lexicon, text: string) {
-  const asked = exactQuestion(text)
-  if (asked === undefined) return undefined
+/** Interprets a question of the knowledge base as its author wrote it. */
+function interpretWritten({ knowledge }: Lexicon, text: string, asked: string): ParsedUtterance {
   if (asksPastTest(knowledge, text, [asked]))
-    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' } as const
+    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' }
   const topic = findingTopic(knowledge, asked, [], true, noMatch)
-  return { ...empty, questions: 1, topics: [topic], kind: 'finding' } as const
+  return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
 }
 
 /** Interprets a text as it is written. */
 function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const read = normaliseText(text)
-  const written = interpretWritten(lexicon, read.text)
-  if (written) return written
+  const asked = lexicon.exactQuestion(read.text)
+  if (asked !== undefined) return interpretWritten(lexicon, read.text, asked)
   lexicon.compilePatterns(text)
   const sentences = askToldOfRecap(read, joinTags(splitSentences(read)))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
@@ -291,13 +301,11 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const asides = [...new Set(meanings.flatMap((one) => one.asides))]
   if (topics.length > 0) {
     const recap = findRecap(read, matches.filter(isFindingMatch))
-    const about = besideWhole(lexicon, read, topics, meanings)
+    const about = besideTopics(lexicon, read, topics, meanings)
     return { ...none, topics, asides, ...about, ...(recap ? { recap } : {}), kind: 'finding' }
   }
-  if (meanings.some(({ opens }) => opens)) {
-    const others = asides.filter((id) => lexicon.knowledge.aside.get(id)?.act === undefined)
-    return { ...none, asides: others, kind: 'open' }
-  }
+  if (meanings.some(({ opens }) => opens))
+    return { ...none, asides: withoutCourtesies(lexicon, asides), kind: 'open' }
   if (asides.length > 0) return { ...none, asides, kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)
   if (found.kind === 'exam-request' && lexicon.knowledge.aside.has(testsAside))
