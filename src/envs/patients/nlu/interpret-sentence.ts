@@ -212,6 +212,16 @@ function askedOfOthers(
   return topics.length > 0 ? { ...nothing, topics } : undefined
 }
 
+/** What a sentence asks about what was taken or done for the complaint; undefined for another. */
+function askedOfTreatment(given: PhrasedSentence): SentenceMeaning | undefined {
+  const { knowledge, exactQuestion } = given.lexicon
+  const treatment = treatmentAsked(given)
+  if (treatment === 'taking' && knowledge.finding.has(regularMedicine))
+    return { ...nothing, topics: [{ finding: regularMedicine }] }
+  const asks = treatment || (!exactQuestion(given.sentence.text) && asksTreatment(given))
+  return knowledge.aside.has(triedAside) && asks ? { ...nothing, asides: [triedAside] } : undefined
+}
+
 /** Interprets one sentence: its findings, then what no finding answers. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
@@ -232,14 +242,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
   if (!named && !says && act.openQuestion.test(text)) return meaning
-  const treatment = treatmentAsked(given)
-  if (treatment === 'taking' && lexicon.knowledge.finding.has(regularMedicine))
-    return { ...nothing, topics: [{ finding: regularMedicine }] }
-  if (
-    known.has(triedAside) &&
-    (treatment || (!lexicon.exactQuestion(text) && asksTreatment(given)))
-  )
-    return { ...nothing, asides: [triedAside] }
+  const treatment = askedOfTreatment(given)
+  if (treatment) return treatment
   const other = named ? askedOfSelf(given, meaning) : []
   if (other.length > 0) return { ...nothing, asides: other }
   const spoken = findAsides(given, here, named, (id) => {
