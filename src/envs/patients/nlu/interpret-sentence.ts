@@ -213,6 +213,16 @@ function askedOfOthers(
   return topics.length > 0 ? { ...nothing, topics } : undefined
 }
 
+/** What a sentence asks about what was taken or done for the complaint; undefined for another. */
+function askedOfTreatment(given: PhrasedSentence): SentenceMeaning | undefined {
+  const { knowledge, exactQuestion } = given.lexicon
+  const treatment = treatmentAsked(given)
+  if (treatment === 'taking' && knowledge.finding.has(regularMedicine))
+    return { ...nothing, topics: [{ finding: regularMedicine }] }
+  const asks = treatment || (!exactQuestion(given.sentence.text) && asksTreatment(given))
+  return knowledge.aside.has(triedAside) && asks ? { ...nothing, asides: [triedAside] } : undefined
+}
+
 /** Interprets one sentence: its findings, then what no finding answers. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
@@ -234,14 +244,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const named = meaning.topics.length > 0
   if (!named && !says && (act.openQuestion.test(text) || act.invitesQuestions.test(text)))
     return meaning
-  const treatment = treatmentAsked(given)
-  if (treatment === 'taking' && lexicon.knowledge.finding.has(regularMedicine))
-    return { ...nothing, topics: [{ finding: regularMedicine }] }
-  if (
-    known.has(triedAside) &&
-    (treatment || (!lexicon.exactQuestion(text) && asksTreatment(given)))
-  )
-    return { ...nothing, asides: [triedAside] }
+  const treatment = askedOfTreatment(given)
+  if (treatment) return treatment
   const other = named ? askedOfSelf(given, meaning) : []
   if (other.length > 0) return { ...nothing, asides: other }
   const spoken = findAsides(given, here, named, (id) => {
@@ -261,6 +265,9 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   return ofFamily ? { ...nothing, asides: [relativesAside] } : meaning
 }
 
+/** What a sentence means that asks for findings, as members of a list or each by itself. */
+type Topics = (ids: readonly string[], listed?: boolean) => SentenceMeaning
+
 /** The attributes that each clause of a sentence asks for, one a clause: "How much did you lose, and since when?" */
 function attributesApart({ read, sentence, found }: PhrasedSentence): readonly AskedAttribute[] {
   const inside = read.clauses.filter(
@@ -272,9 +279,6 @@ function attributesApart({ read, sentence, found }: PhrasedSentence): readonly A
   })
   return [...new Set(wanted)]
 }
-
-/** What a sentence means that asks for findings, as members of a list or each by itself. */
-type Topics = (ids: readonly string[], listed?: boolean) => SentenceMeaning
 
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
 function interpretFindings(given: PhrasedSentence): SentenceMeaning {
@@ -293,8 +297,8 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   ]
   // "How long have you had the cough?" asks for its duration, whatever its form.
   const presence = isQuestionClause(text) && details.length === 0
-  const apart = presence ? [] : attributesApart(given)
   const english = languageByScript(text) === 'en'
+  const apart = presence ? [] : attributesApart(given)
   const topics: Topics = (ids, listed = false) => ({
     ...nothing,
     topics: ids.flatMap((id) => {
