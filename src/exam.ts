@@ -20,6 +20,8 @@ export interface ExamReport {
   readonly simulatedBy?: string
   /** Members that are not known of it: `told`, where nobody read its text for findings. @default none */
   readonly unread?: TurnFacts['unread']
+  /** What a monitor found in the words of a model. @default nothing was looked for */
+  readonly flags?: TurnFacts['flags']
   /** The tokens of the report, where a policy drew it. */
   readonly sample?: Sample
 }

@@ -97,7 +97,7 @@ export type SkinWording = (typeof skinWordings)[number]
 export const skinWordings = ['passed', 'retried', 'template', 'fault'] as const
 
 /**
- * What a monitor found in the words of a model that plays a patient freely: a disease named that nobody had named, or
+ * What a monitor found in the words of a model that plays a patient freely, or makes up a report: a disease named that nobody had named, or
  * a statement that the case or an earlier statement contradicts.
  */
 export type SpeechFlag = (typeof speechFlags)[number]
@@ -134,7 +134,7 @@ export interface TurnFacts {
   readonly unread?: readonly TurnFactName[]
   /** Present where a patient with a skin spoke. */
   readonly wording?: SkinWording
-  /** What was found in the words of a model that plays freely, or nothing; absent for any other patient. */
+  /** What was found in the words of a model that plays freely or makes up a report, or nothing; absent for any other. */
   readonly flags?: readonly SpeechFlag[]
 }
 

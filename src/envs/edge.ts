@@ -188,12 +188,7 @@ export const parseReport = (value: unknown): ExamReport =>
     money: amount(fields, 'money'),
     minutes: amount(fields, 'minutes'),
     ...(has(fields, 'invasiveness') ? { invasiveness: amount(fields, 'invasiveness') } : {}),
-    ...(has(fields, 'unread')
-      ? {
-          unread: list(fields, 'unread', (item) =>
-            oneOf({ unread: item }, 'unread', turnFactNames),
-          ),
-        }
-      : {}),
+    ...(has(fields, 'unread') ? { unread: list(fields, 'unread', memberOf(turnFactNames)) } : {}),
+    ...(has(fields, 'flags') ? { flags: list(fields, 'flags', memberOf(speechFlags)) } : {}),
     ...(has(fields, 'simulatedBy') ? { simulatedBy: text(fields, 'simulatedBy') } : {}),
   }))

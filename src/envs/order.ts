@@ -8,6 +8,7 @@ import type { Role, Sample } from '../episode.js'
 import { Fault, rethrowAsFault } from '../error.js'
 import { type AnyExamSimulator, carryOutOrder, type ExamReport, type PastReport } from '../exam.js'
 import type { Exchange } from '../patient.js'
+import { withoutUndefined } from '../platform/without-undefined.js'
 import type { Language, OrderStatus, Outcome, TurnFacts } from '../turn.js'
 import { noFacts } from '../turn.js'
 import { parseReport } from './edge.js'
@@ -62,14 +63,13 @@ const reportFacts = ({
   status,
   invasiveness = 0,
   simulatedBy,
-  unread,
   ...report
 }: ExamReport): TurnFacts => {
-  const { told, exams, money, minutes } = report
+  const { told, exams, money, minutes, unread, flags } = report
   return {
     ...{ asked: [], told, ordered: status, exams, invasiveness, money, minutes },
     ...(simulatedBy === undefined ? {} : { simulatedBy: [simulatedBy] }),
-    ...(unread === undefined ? {} : { unread }),
+    ...withoutUndefined({ unread, flags }),
   }
 }
 
@@ -136,6 +136,7 @@ function joinResults(parts: readonly OrderedPart[], language: Language): TurnRes
   const drawn = parts.flatMap((part) => part.drawn ?? [])
   const by = new Set(counted.flatMap(({ facts }) => facts.simulatedBy ?? []))
   const unread = new Set(counted.flatMap(({ facts }) => facts.unread ?? []))
+  const flags = new Set(counted.flatMap(({ facts }) => facts.flags ?? []))
   const of = (fact: 'money' | 'minutes' | 'invasiveness') =>
     sum(counted.map(({ facts }) => facts[fact] ?? 0))
   return {
@@ -152,6 +153,7 @@ function joinResults(parts: readonly OrderedPart[], language: Language): TurnRes
       ...(done.length > 0 ? { invasiveness: of('invasiveness') } : {}),
       ...(by.size > 0 ? { simulatedBy: [...by] } : {}),
       ...(unread.size > 0 ? { unread: [...unread] } : {}),
+      ...(flags.size > 0 ? { flags: [...flags] } : {}),
       money: of('money'),
       minutes: of('minutes'),
     },

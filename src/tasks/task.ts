@@ -180,11 +180,8 @@ export async function task(given: TaskOptions = {}): Promise<Task> {
     ...kind
   } = createTaskKind(cases, inputs, options)
   const { chats, completions, judge, referencePatient } = options
-  const roles = await resolveRoles(
-    options,
-    { ...inputs, ...withoutUndefined({ chats, completions }) },
-    named,
-  )
+  const playing = { ...inputs, ...withoutUndefined({ chats, completions }) }
+  const roles = await resolveRoles(options, playing, named)
   const formulary = formularyOf(knowledge)
   const knobs = cases ? casesTier(cases) : tiers[tier]
   const grading = { formulary, knowledge, tier: knobs, ...withoutUndefined({ judge }) }

@@ -172,7 +172,7 @@ describe('three kinds of trouble', () => {
     await env.step(flu)
     await expect(env.step(flu)).rejects.toThrow('after the end')
     expect(() => clinic({ maxTurns: 0 })).toThrow(
-      'Expected `maxTurns` to be a positive integer, got `0`',
+      'Expected `maxTurns` to be a positive integer, or the least and the most of a range of them, got `0`',
     )
     expect(() => clinic({ cases: [] })).toThrow('at least one case')
     await expect(env.reset({ seed: -1 })).rejects.toThrow('got `-1`')

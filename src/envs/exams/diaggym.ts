@@ -21,6 +21,7 @@ import type {
 import { expandPanel, type Knowledge } from '../../knowledge/knowledge.js'
 import { perKnowledge } from '../../knowledge/per-knowledge.js'
 import { fork } from '../../seed.js'
+import { findDiseaseNames } from '../patients/statements/disease-names.js'
 import {
   diagGymContext,
   diagGymProfile,
@@ -225,6 +226,8 @@ export function diagGym(
       ...{ status: 'resulted', exams, told: [], unread: ['told'], money, minutes, invasiveness },
       text: parity ? result : addTitle(name, result, language),
       ...{ simulatedBy: 'diaggym', record: { name, result } },
+      // Where it knows the diagnosis this is how it leaks; an image may also simply show a disease.
+      flags: findDiseaseNames(knowledge, result).length > 0 ? ['disease-named'] : [],
       ...(draws ? { sample: sampleOf(reply, temperature) } : {}),
     }
   }

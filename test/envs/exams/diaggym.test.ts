@@ -307,6 +307,18 @@ describe('in a consultation', () => {
   })
 })
 
+describe('a report that names a disease', () => {
+  test.each([
+    ['Consolidation, in keeping with pneumonia.', ['disease-named']],
+    ['Value: 4; Units: mmol/L', []],
+  ])('is marked: %s', async (text, flags) => {
+    const env = envOf([diagGym({ complete: model({ text }).complete, knowledge })])
+    await env.reset()
+    const { info } = await env.step({ kind: 'order', exam: 'selenium' })
+    expect(info.facts?.flags).toEqual(flags)
+  })
+})
+
 describe('the diagnosis', () => {
   test('is told to the simulator that asks for it, and to none beside it', async () => {
     const { asked, complete } = model()
