@@ -54,6 +54,12 @@ export {
 export type { Exchange } from '../patient.js'
 export type { ExamsOption, MakeExams, MakePatient, PartInputs } from '../tasks/parts.js'
 export { registerExams, registerPatient } from '../tasks/parts.js'
+export {
+  type PublishedEnv,
+  type PublishedEnvName,
+  publishedEnvNames,
+  publishedEnvs,
+} from '../tasks/published.js'
 export { make, makeConsultation } from '../tasks/registry.js'
 export { checkEnv } from '../testing/env.js'
 export type { FindingState, RevealedFinding, Understanding } from '../turn.js'

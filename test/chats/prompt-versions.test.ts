@@ -142,7 +142,9 @@ test.each<[GrammarName, string]>([
   ['huatuo', '42e213044a9d'],
   ['spoken', '6f2ed718ebf8'],
   ['think-answer', '46abf350eec4'],
+  ['takes-two', 'ca4abca7ff6b'],
   ['grpodx', '8c1d1eeb71fb'],
+  ['grpodx-head', '0b3905bc6a26'],
   ['diagagent', '2f657f26a1fc'],
   ['tools', '8731fd623cd1'],
 ])('the doctor, %s', async (name, hash) => {

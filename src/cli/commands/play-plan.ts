@@ -17,7 +17,7 @@ import { doctorGrammar } from '../../runs/backends.js'
 import { readStoredRecipe } from '../../runs/directory.js'
 import { isModelPatient } from '../../runs/models/recipe-models.js'
 import { openRoleModels } from '../../runs/models/role-models.js'
-import type { Recipe } from '../../runs/recipe.js'
+import { type Recipe, withPreset } from '../../runs/recipe.js'
 import { selectionCount, taskOf } from '../../runs/task-of-recipe.js'
 import { baseRecipe, openTrained, trainedAt } from '../../runs/trained.js'
 import { readCases } from '../../storage/case-files.js'
@@ -32,6 +32,8 @@ import { isSamePlace } from './run-folder.js'
 /** Flags that choose the doctor, the patient, the exams and the reward. */
 export interface DoctorFlags {
   readonly agent?: string
+  /** Name of a published environment. */
+  readonly env?: string
   /** Name or module of the patient. */
   readonly patient?: string
   /** Names and modules of exam simulators. */
@@ -51,7 +53,7 @@ export interface DoctorFlags {
 
 /** Everything that determines a consultation or evaluation, serialisable. */
 export interface PlayPlan
-  extends Omit<DoctorFlags, 'agent' | 'reward' | 'maxTurns' | 'set' | 'grammar' | 'trust'> {
+  extends Omit<DoctorFlags, 'agent' | 'env' | 'reward' | 'maxTurns' | 'set' | 'grammar' | 'trust'> {
   readonly agent: string
   /** `all`: every case of a file, or generated cases of both splits. */
   readonly split: 'train' | 'heldout' | 'all'
@@ -68,7 +70,9 @@ export async function createPlan(
   const { agent, split = 'heldout', patient, exams, persona, baseUrl, model } = flags
   const { seed, lang, reward, maxTurns, questionsOnly, tier } = flags
   const { count, file: caseFile } = flags.cases ?? {}
-  const base = layModels(await baseRecipe(flags), modelAssignments(flags))
+  const own = await baseRecipe(flags)
+  const played = flags.env === undefined ? own : withPreset(own, flags.env)
+  const base = layModels(played, modelAssignments(flags))
   const { file, ...generated } = base.cases
   const recipe: Recipe = {
     ...base,

@@ -7,6 +7,7 @@ import { type TierName, tierNames } from '../../knowledge/tiers.js'
 import { parsePersona, personas } from '../../persona.js'
 import { maxSeed } from '../../seed.js'
 import { isModule } from '../../tasks/modules.js'
+import { publishedEnvNames } from '../../tasks/published.js'
 import type { Language } from '../../turn.js'
 import type { PrintFlags } from '../print/output.js'
 
@@ -133,6 +134,13 @@ const addModelFlags = (command: Command): Command =>
 /** Adds the flags of patient, exams, persona, reward and chat models. */
 export const addDoctorFlags = (command: Command): Command =>
   addModelFlags(command)
+    .addOption(
+      choose(
+        '--env <NAME>',
+        'a published environment: its turns, exams, grammar and reward (docs/environments.md)',
+        publishedEnvNames,
+      ),
+    )
     .option(
       '--patient <NAME|MODULE>',
       'who answers: rule, record, skin, free, or a module (.mjs) that exports `patient` (default: as the cases need); of `consult` also human, yourself',
