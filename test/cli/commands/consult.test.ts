@@ -172,10 +172,15 @@ describe('an agent', () => {
     )
     expect(stdout).not.toContain('A cough?')
     expect(stdout.match(/Yes, since Monday\./g)).toHaveLength(1)
-    for await (const { episode } of readSavedEpisodes(path))
+    for await (const { episode } of readSavedEpisodes(path)) {
       expect(episode.turns.map(({ outcome }) => ('text' in outcome ? outcome.text : ''))).toEqual([
         ...['Yes, since Monday.', 'I said so!', expect.any(String), ''],
       ])
+      // What was said is read back, or said to be unread: never a history of nothing.
+      const facts = episode.turns.slice(0, 2).map((turn) => turn.facts)
+      for (const { told, unread } of facts)
+        expect(told.length > 0 || unread?.includes('told')).toBe(true)
+    }
     // Somebody who leaves has not answered.
     const left = await bedside(argv, { input: 'Yes.\n' })
     expect(left.code).toBe(1)
