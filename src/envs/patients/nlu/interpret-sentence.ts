@@ -204,6 +204,18 @@ function askedOfOthers(
   return topics.length > 0 ? { ...nothing, topics } : undefined
 }
 
+/** What a sentence asks that names a symptom only as what was treated. */
+function askedOfTreatment(given: PhrasedSentence): SentenceMeaning | undefined {
+  const { lexicon, sentence } = given
+  const { aside, finding } = lexicon.knowledge
+  const asked = treatmentAsked(given)
+  if (asked === 'taking' && finding.has(regularMedicine))
+    return { ...nothing, topics: [{ finding: regularMedicine }] }
+  if (!aside.has(triedAside)) return undefined
+  const tried = asked || (!lexicon.exactQuestion(sentence.text) && asksTreatment(given))
+  return tried ? { ...nothing, asides: [triedAside] } : undefined
+}
+
 /** Interprets one sentence: its findings, then what no finding answers. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
@@ -222,14 +234,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
   if (!named && !says && act.openQuestion.test(text)) return meaning
-  const treatment = treatmentAsked(given)
-  if (treatment === 'taking' && lexicon.knowledge.finding.has(regularMedicine))
-    return { ...nothing, topics: [{ finding: regularMedicine }] }
-  if (
-    known.has(triedAside) &&
-    (treatment || (!lexicon.exactQuestion(text) && asksTreatment(given)))
-  )
-    return { ...nothing, asides: [triedAside] }
+  const treated = askedOfTreatment(given)
+  if (treated) return treated
   const other = named ? askedOfSelf(given, meaning) : []
   if (other.length > 0) return { ...nothing, asides: other }
   const spoken = findAsides(given, here, named, (id) => {
