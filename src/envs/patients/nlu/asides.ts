@@ -1,4 +1,5 @@
 /** Topics of a sentence that no finding answers: by the phrases that name them, else by similarity. */
+import type { Aside } from '../../../knowledge/knowledge.js'
 import type { PhraseMatch } from '../../../text/phrase-search.js'
 import { isGeneric } from './attributes.js'
 import {
@@ -137,17 +138,23 @@ const ofRelatives: ReadonlyMap<string, string> = new Map([
   ['began', 'family-health'],
 ])
 
+/** The topic of what nobody in the family has. */
+const familyElse = 'family-illness'
+
 /**
  * Asides of a sentence about relatives: an illness is theirs, and how they are is asked for only where nothing else is.
- * @param isKnown whether the knowledge base has an aside
+ * @param asides those of the knowledge base
  */
 export function asidesOfRelatives(
   ids: readonly string[],
-  isKnown: (id: string) => boolean,
+  asides: ReadonlyMap<string, Aside>,
 ): readonly string[] {
   const theirs = ids.map((id) => {
-    const other = ofRelatives.get(id) ?? (/^(?!family).*-history$/.test(id) ? 'family-health' : id)
-    return isKnown(other) ? other : id
+    const own = !id.startsWith('family') && asides.get(id)?.denied !== undefined
+    const other =
+      ofRelatives.get(id) ?? (/^(?!family).*-history$/.test(id) ? 'family-health' : undefined)
+    const named = other ?? (own ? familyElse : id)
+    return asides.has(named) ? named : id
   })
   const illness = theirs.filter((id) => id !== 'parents-siblings')
   const broad = illness.filter((id) => id !== 'family-health')

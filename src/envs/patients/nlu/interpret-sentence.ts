@@ -28,7 +28,7 @@ import {
   minComplaintScore,
   removeMatches,
 } from './finding-match.js'
-import { findingTopic, isWholeIllness } from './focus.js'
+import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
 import {
@@ -39,6 +39,7 @@ import {
   namesPeople,
   nearestFamily,
 } from './people.js'
+
 import type { Sentence } from './sentences.js'
 import type { SimilarityMatch } from './similarity.js'
 
@@ -233,7 +234,8 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (act.asksDiagnosis(text)) return meaning
   if (silent || (!says && act.offer.test(text) && !act.isRequest(text))) return meaning
   const named = meaning.topics.length > 0
-  if (!named && !says && act.openQuestion.test(text)) return meaning
+  if (!named && !says && (act.openQuestion.test(text) || act.invitesQuestions.test(text)))
+    return meaning
   const treated = askedOfTreatment(given)
   if (treated) return treated
   const other = named ? askedOfSelf(given, meaning) : []
@@ -244,7 +246,7 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   })
   const changed = changesAsked(given, meaning, spoken)
   if (changed) return changed
-  const theirs = relatives ? asidesOfRelatives(spoken, (id) => known.has(id)) : spoken
+  const theirs = relatives ? asidesOfRelatives(spoken, known) : spoken
   const broad = !theirs.some((id) => /^family-(?!health)/.test(id))
   if (illnesses && broad && known.has(familyIllness)) return { ...nothing, asides: [familyIllness] }
   // How relatives are in general is no more than the finding about them that is named.
@@ -253,6 +255,18 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
   const ofFamily = !named && relatives && inquires && known.has(relativesAside)
   return ofFamily ? { ...nothing, asides: [relativesAside] } : meaning
+}
+
+/** The attributes that each clause of a sentence asks for, one a clause: "How much did you lose, and since when?" */
+function attributesApart({ read, sentence, found }: PhrasedSentence): readonly AskedAttribute[] {
+  const inside = read.clauses.filter(
+    ({ start, end }) => start >= sentence.start && end <= sentence.end,
+  )
+  const wanted = inside.flatMap(({ start, end }) => {
+    const here = found.filter((one) => one.start >= start && one.end <= end)
+    return findAttributes(removeMatches(read.text.slice(start, end), start, here))[0] ?? []
+  })
+  return [...new Set(wanted)]
 }
 
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
@@ -272,9 +286,13 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   ]
   // "How long have you had the cough?" asks for its duration, whatever its form.
   const presence = isQuestionClause(text) && details.length === 0
+  const apart = presence ? [] : attributesApart(given)
   const topics = (ids: readonly string[]): SentenceMeaning => ({
     ...nothing,
-    topics: ids.map((id) => {
+    topics: ids.flatMap((id) => {
+      const symptom = lexicon.knowledge.finding.get(id)
+      if (apart.length > 1 && symptom?.kind === 'symptom' && symptom.attribute === undefined)
+        return apart.map((attribute) => attributeTopic(lexicon.knowledge, id, attribute))
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
       const topic = findingTopic(lexicon.knowledge, id, wanted, presence, similarity)

@@ -15,6 +15,8 @@ import { type AskedAttribute, isGeneric } from './attributes.js'
 import { findInterrupted } from './chinese/infixes.js'
 import { plainChinese } from './chinese/variants.js'
 import { classifyAct, expectation } from './classify.js'
+import { asksConsent } from './closings/consent.js'
+import { isNegated, readRecap } from './closings/recap.js'
 import { expandPairs, removeDisfluencies } from './disfluency.js'
 import { asksPastTest, testsAside } from './english/beside-symptoms.js'
 import {
@@ -27,8 +29,7 @@ import { attributeTopic, findingTopic, isWholeIllness, type Topic } from './focu
 import type { TextReader } from './follow-ups/question.js'
 import { interpretSentence, matchPhrases, maxFuzzyLength, noMatch } from './interpret-sentence.js'
 import { getLexicons, type Lexicon, type LexiconEntry, NotReady } from './lexicon.js'
-import type { ParsedUtterance, SentenceMeaning } from './parsed-utterance.js'
-import { askToldOfRecap, findRecap, isNegated } from './recap.js'
+import type { ParsedUtterance, QuestionPart, SentenceMeaning } from './parsed-utterance.js'
 import { joinTags, type Sentence, splitSentences } from './sentences.js'
 
 /** How far a topic's score in the whole utterance may be below the best score. */
@@ -205,26 +206,37 @@ function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readon
   const matches = addInterrupted(lexicon, read, written)
   const inquiring = sentences.filter(({ inquires }) => inquires)
   const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches)
-  const relatives = aboutRelatives(heard)
+  const theirs = aboutRelatives(sentences)
+  const relatives = heard.map(({ start }) =>
+    sentences.some((one, s) => one.start === start && theirs[s] === true),
+  )
   const meanings = heard.map((s, h) =>
     interpretSentence(matchPhrases(lexicon, read, s, matches, relatives[h] === true)),
   )
-  return { matches, meanings, starts: heard.map(({ start }) => start) }
+  return { matches, meanings, heard }
 }
+
+/** The topics of each of several sentences. */
+const topicsBySentence = (
+  lexicon: Lexicon,
+  read: NormalisedText,
+  { matches, meanings, heard }: ReturnType<typeof readSentences>,
+): readonly (readonly Topic[])[] =>
+  meanings.map((one, h) => [
+    ...one.topics,
+    ...resolveAttributes(lexicon, one.loose, meanings.slice(0, h), () =>
+      mentionedBefore(lexicon, read, matches, heard[h]!.start),
+    ),
+  ])
 
 /** The topics of several sentences, without those that the whole text makes unlikely. */
 function collectTopics(
   lexicon: Lexicon,
   read: NormalisedText,
-  { matches, meanings, starts }: ReturnType<typeof readSentences>,
+  { matches, meanings, heard }: ReturnType<typeof readSentences>,
 ): readonly Topic[] {
-  const named = meanings
-    .flatMap((one, h) => [
-      ...one.topics,
-      ...resolveAttributes(lexicon, one.loose, meanings.slice(0, h), () =>
-        mentionedBefore(lexicon, read, matches, starts[h]!),
-      ),
-    ])
+  const named = topicsBySentence(lexicon, read, { matches, meanings, heard })
+    .flat()
     .filter((topic, i, all) => all.findIndex((other) => sameTopic(other, topic)) === i)
   // Two questions that name what they ask are two.
   const asked = meanings.filter(({ topics }) => topics.length > 0)
@@ -232,20 +244,75 @@ function collectTopics(
   const english = languageByScript(read.text) === 'en'
   if (sure && !english) return named
   const apart = meanings.filter(({ topics }) => topics.length === 1 && !topics.some(isGuessed))
-  const ids = english ? apart.flatMap(({ topics }) => topics.map(({ finding }) => finding)) : []
+  const ids = apart
+    .flatMap(({ topics }) => topics.map(({ finding }) => finding))
+    .filter((id) => english || isWholeIllness(lexicon.knowledge, id))
   return dropUnlikely(lexicon, read, matches, named, new Set(ids))
 }
 
+/** Attributes that a question asks for before a complaint is named: "How many days now? Is the fever worse at night?" */
+const isUnbound = (lexicon: Lexicon, meanings: readonly SentenceMeaning[], h: number): boolean =>
+  meanings[h]!.topics.length === 0 &&
+  resolveAttributes(lexicon, meanings[h]!.loose, meanings.slice(0, h), () => undefined).length === 0
+
+/** The questions of an utterance of several, and which of them got nothing out of the reading as a whole. */
+function partsOf(
+  lexicon: Lexicon,
+  read: NormalisedText,
+  given: ReturnType<typeof readSentences>,
+  topics: readonly Topic[],
+): Pick<ParsedUtterance, 'parts'> {
+  const { heard, meanings } = given
+  if (heard.length < 2 || !heard.every(({ inquires }) => inquires)) return {}
+  const own = topicsBySentence(lexicon, read, given)
+  const taken = new Set<Topic>()
+  const parts = heard.map(({ text }, h): QuestionPart => {
+    const kept = topics.filter(
+      (topic) => !taken.has(topic) && own[h]?.some((one) => sameTopic(one, topic)),
+    )
+    for (const topic of kept) taken.add(topic)
+    const asides = meanings[h]?.asides ?? []
+    return { text, topics: kept, asides, open: own[h]?.length === 0 && asides.length === 0 }
+  })
+  return { parts }
+}
+
+/** What a recap names, whether it is so or not; undefined for a text that is none. */
+function readSummary(
+  lexicon: Lexicon,
+  read: NormalisedText,
+): Pick<ParsedUtterance, 'kind' | 'topics' | 'recap' | 'speech'> | undefined {
+  const frame = readRecap(read)
+  if (!frame) return undefined
+  const named = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
+    .filter(isFindingMatch)
+    .filter(({ start, value }) => start < frame.end && isPlain(lexicon, value.id))
+  if (named.length === 0 && !frame.sure) return undefined
+  const topics = [...new Set(named.map(({ value }) => value.id))].map((finding) => ({ finding }))
+  const denied = named.filter(({ start }) => isNegated(read, start)).map(({ value }) => value.id)
+  const recap = { denied: new Set(denied), invites: frame.invites }
+  return topics.length > 0 || frame.invites
+    ? { topics, recap, kind: 'finding' }
+    : { topics, kind: 'courtesy', speech: 'confirm' }
+}
+
+/** Whether a finding is there or not, as the patient knows. */
+function isPlain({ knowledge }: Lexicon, id: string): boolean {
+  const { type, knownBy } = knowledge.finding.get(id) ?? {}
+  return type === 'bool' && knownBy === 'patient'
+}
+
 /** "How long have you had it, and does it come and go?" asks for a detail of the topic beside the whole illness. */
-function besideWhole(
-  { knowledge }: Lexicon,
+function besideTopics(
+  lexicon: Lexicon,
   { text }: NormalisedText,
   topics: readonly Topic[],
   meanings: readonly SentenceMeaning[],
 ): Pick<ParsedUtterance, 'loose' | 'about'> | undefined {
-  if (!topics.every(({ finding, of }) => !of && isWholeIllness(knowledge, finding)))
-    return undefined
-  const loose = [...new Set(meanings.flatMap((one) => one.loose))]
+  const whole = topics.every(({ finding, of }) => !of && isWholeIllness(lexicon.knowledge, finding))
+  const unbound = meanings.filter((_, h) => whole || isUnbound(lexicon, meanings, h))
+  const asked = new Set(topics.map(({ attribute }) => attribute))
+  const loose = [...new Set(unbound.flatMap((one) => one.loose))].filter((one) => !asked.has(one))
   return loose.length > 0 ? { loose, about: text } : undefined
 }
 
@@ -269,36 +336,50 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const asked = lexicon.exactQuestion(read.text)
   if (asked !== undefined) return interpretWritten(lexicon, read.text, asked)
   lexicon.compilePatterns(text)
-  const sentences = askToldOfRecap(read, joinTags(splitSentences(read)))
+  const sentences = joinTags(splitSentences(read))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
   const none = { ...empty, questions }
   if (act.injection.test(read.text)) return { ...none, kind: 'injection' }
+  const summed = readSummary(lexicon, read)
+  if (summed) return { ...none, questions: Math.max(1, questions), ...summed }
+  if (asksConsent(read)) return { ...none, kind: 'courtesy', speech: 'consent' }
+  return interpretSentences(lexicon, read, sentences, none)
+}
+
+/** Interprets a text that is neither a recap nor a plan, by its sentences. */
+function interpretSentences(
+  lexicon: Lexicon,
+  read: NormalisedText,
+  sentences: readonly Sentence[],
+  none: Pick<ParsedUtterance, 'topics' | 'loose' | 'asides' | 'questions'>,
+): ParsedUtterance {
   const heard = readSentences(lexicon, read, sentences)
   const { matches, meanings } = heard
   const topics = collectTopics(lexicon, read, heard)
   const asides = [...new Set(meanings.flatMap((one) => one.asides))]
+  const parts = partsOf(lexicon, read, heard, topics)
   if (topics.length > 0) {
-    const recap = findRecap(read, matches.filter(isFindingMatch))
-    const about = besideWhole(lexicon, read, topics, meanings)
-    return { ...none, topics, asides, ...about, ...(recap ? { recap } : {}), kind: 'finding' }
+    const about = besideTopics(lexicon, read, topics, meanings)
+    return { ...none, topics, asides, ...about, ...parts, kind: 'finding' }
   }
   if (meanings.some(({ opens }) => opens))
-    return { ...none, asides: withoutCourtesies(lexicon, asides), kind: 'open' }
-  if (asides.length > 0) return { ...none, asides, kind: 'aside' }
+    return { ...none, asides: withoutCourtesies(lexicon, asides), ...parts, kind: 'open' }
+  if (asides.length > 0) return { ...none, asides, ...parts, kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)
   if (found.kind === 'exam-request' && lexicon.knowledge.aside.has(testsAside))
     if (sentences.some(({ inquires, text: one }) => inquires && act.pastExam.test(one)))
       return { ...none, asides: [testsAside], kind: 'aside' }
   const loose = [...new Set(meanings.flatMap((one) => one.loose))]
   const vague = ['unclear', 'courtesy', 'unmodelled'].includes(found.kind)
-  if (vague && loose.length > 0) return { ...none, loose, about: read.text, kind: 'attribute' }
+  if (vague && loose.length > 0)
+    return { ...none, loose, about: read.text, ...parts, kind: 'attribute' }
   const near = meanings.find((one) => one.near !== undefined)?.near
   const expects = expectation(sentences)
   // A long turn is told or explained more than it is asked: nobody asks back what every word of it meant.
   const long = languageByScript(read.text) === 'en' && read.text.length > longTurn
   if (near !== undefined && !long && (found.kind === 'unclear' || found.kind === 'unmodelled'))
-    return { ...none, near, expects, kind: 'ambiguous' }
-  return { ...none, ...found, ...(found.kind === 'unmodelled' ? { expects } : {}) }
+    return { ...none, near, expects, ...parts, kind: 'ambiguous' }
+  return { ...none, ...found, ...parts, ...(found.kind === 'unmodelled' ? { expects } : {}) }
 }
 
 const interpreters = perKnowledge((knowledge) => {

@@ -5,7 +5,6 @@ import { type AskedAttribute, findAttributes } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
 import {
   attributeTopic,
-  dialogueFocus,
   findAncestors,
   isKnown,
   lastAsked,
@@ -19,9 +18,9 @@ import {
   choice,
   type FollowUp,
   isBrief,
-  isShort,
   isVague,
   pronoun,
+  replaced,
 } from './question.js'
 import { namesRegion, type Region, regionOf } from './regions.js'
 
@@ -39,7 +38,7 @@ const filler = /(?: (?:at all|as well|too|then|with (?:it|that)))+$/
 function complete(whole: string, word: { readonly en: string; readonly zh: string }): string {
   const text = whole.replace(filler, '')
   if (languageByScript(text) === 'zh') return word.zh + text
-  return pronoun.test(text) ? text.replace(pronoun, `the ${word.en}`) : `${text} ${word.en}`
+  return replaced.test(text) ? text.replace(replaced, `the ${word.en}`) : `${text} ${word.en}`
 }
 
 /** Another reading of the same question: about this topic. */

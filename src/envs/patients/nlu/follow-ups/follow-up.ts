@@ -13,6 +13,7 @@ import { languageByScript } from '../finding-match.js'
 import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import {
+  attributeOfGuess,
   attributeOfNamed,
   changeOfTopic,
   looseOfTopic,
@@ -40,6 +41,7 @@ import {
   isVague,
   type TextReader,
 } from './question.js'
+import { moreOfLife } from './sequels.js'
 import { ofSpokenTopic } from './spoken-of.js'
 import { attributeOfTopic, stillThere } from './topic.js'
 
@@ -104,6 +106,8 @@ export function understandInContext(
   const alone = reader.parse(utterance)
   const { text } = normaliseText(plainChinese(utterance))
   if (context.dialogue.length === 0 || reader.isWritten(text)) return alone
+  // Several questions that name what they ask go on about nothing.
+  if (alone.parts?.every(({ open }) => !open)) return alone
   const doubtful = isDoubtful(alone, alone.kind === 'aside' && reader.namesAside(text))
   if ((doubtful || alone.kind === 'courtesy') && anythingElse.test(text))
     return { ...alone, kind: 'open', topics: [], asides: [] }
@@ -115,9 +119,9 @@ export function understandInContext(
   const theirs = act.family.test(text) && !act.witness.test(text)
   if (theirs && languageByScript(text) === 'zh' && isElliptic(alone, text))
     return sameOfRelatives(given) ?? alone
-  const spoken = ofSpokenTopic(given) ?? stillThere(given)
+  const spoken = moreOfLife(given) ?? ofSpokenTopic(given) ?? stillThere(given)
   if (spoken) return spoken
-  const attribute = attributeOfNamed(given) ?? looseOfTopic(given)
+  const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
   if (attribute) return attribute
   if (!isElliptic(alone, text)) return alone
   return (
