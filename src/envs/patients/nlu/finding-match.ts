@@ -61,7 +61,8 @@ export interface PhrasedSentence extends SentenceContext {
 }
 
 const hanAny = /\p{Script=Han}/u
-const hanCharacter = /\p{Script=Han}/gu
+/** All that a Chinese question says beside words of asking, and no symptom: 您带了吗. */
+const anyVerb = /^[带吃做看好去来买有]$/
 
 /** The language whose thresholds apply to a text: `zh` where it has any Han character. */
 export const languageByScript = (text: string): Language => (hanAny.test(text) ? 'zh' : 'en')
@@ -123,7 +124,7 @@ export function guessFinding(
   const single =
     language === 'en'
       ? wordStems(text).filter((word) => !isGeneric(word)).length < 2
-      : (text.replace(fillers, '').match(hanCharacter)?.length ?? 0) < 2
+      : anyVerb.test(text.replace(fillers, ''))
   const least = thresholds[language]
   const byExam = language === 'en' && lexicon.knowledge.finding.get(value)?.knownBy === 'exam'
   const extra = more + (single ? oneWordPenalty : 0) + (byExam ? examPenalty : 0)

@@ -255,7 +255,7 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const changed = changesAsked(given, meaning, spoken)
   if (changed) return changed
   const theirs = relatives ? asidesOfRelatives(spoken, known) : spoken
-  const broad = !theirs.some((id) => /^family-(?!health)/.test(id))
+  const broad = !theirs.some((id) => /^(?:family-(?!health)|genetic$)/.test(id))
   if (illnesses && broad && known.has(familyIllness)) return { ...nothing, asides: [familyIllness] }
   // How relatives are in general is no more than the finding about them that is named.
   const beside = relatives ? theirs.filter((id) => id !== relativesAside) : theirs

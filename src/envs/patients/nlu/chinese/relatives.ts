@@ -29,6 +29,9 @@ const contentOf = (text: string): readonly string[] =>
     .map((part) => part.replace(frame, ''))
     .filter((part) => part.length > 1 || organ.test(part))
 
+/** Kinds of findings that are of somebody's health. */
+const ofHealth: ReadonlySet<string> = new Set(['symptom', 'antecedent', 'family', 'sign', 'lab'])
+
 /** Least score of the name of an illness at which a finding about relatives is about it; where the sentence is like it, too. */
 const minScore = { alone: 0.3, alike: 0.12 } as const
 
@@ -49,11 +52,11 @@ export function illnessesOfRelatives({
     return undefined
   if (!has.test(text) || act.witness.test(text) || lexicon.exactQuestion(text)) return undefined
   const contents = contentOf(text)
-  const { aside } = lexicon.knowledge
+  const { aside, finding } = lexicon.knowledge
   const known = here.some(
     (match) =>
       match.value.kind === 'disease' ||
-      isFindingMatch(match) ||
+      (isFindingMatch(match) && ofHealth.has(finding.get(match.value.id)?.kind ?? '')) ||
       (isAsideMatch(match) && aside.get(match.value.id)?.denied !== undefined),
   )
   if (contents.length === 0 || !(known || contents.some((part) => illness.test(part))))

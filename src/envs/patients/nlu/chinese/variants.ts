@@ -3,6 +3,8 @@
 const variants: readonly (readonly [RegExp, string])[] = [
   // What stands in brackets explains, or tells the reader what is done: （叙述上述病史情况）.
   [/(?<=[^（(])[（(][^（）()]*[）)]/g, ''],
+  // Days that are only offered as an answer: 从哪天开始的，昨天？前天？
+  [/(?<=[？?，,。])(?:(?:今天|昨天|前天|大前天|上周|上个?月)[？?，,]?)+$/, ''],
   [/℃/g, '度'],
   [/(?:什么|啥)时间/g, '什么时候'],
   [/啥时候?/g, '什么时候'],

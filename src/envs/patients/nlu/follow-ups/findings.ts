@@ -5,7 +5,6 @@ import { type AskedAttribute, findAttributes } from '../attributes.js'
 import { languageByScript } from '../finding-match.js'
 import {
   attributeTopic,
-  dialogueFocus,
   findAncestors,
   isKnown,
   lastAsked,
@@ -19,7 +18,6 @@ import {
   choice,
   type FollowUp,
   isBrief,
-  isShort,
   isVague,
   pronoun,
   replaced,
@@ -44,7 +42,7 @@ function complete(whole: string, word: { readonly en: string; readonly zh: strin
 }
 
 /** Another reading of the same question: about this topic. */
-const aboutTopic = (alone: ParsedUtterance, topic: Topic): ParsedUtterance => ({
+export const aboutTopic = (alone: ParsedUtterance, topic: Topic): ParsedUtterance => ({
   ...alone,
   kind: 'finding',
   topics: [topic],
@@ -52,7 +50,8 @@ const aboutTopic = (alone: ParsedUtterance, topic: Topic): ParsedUtterance => ({
   asides: [],
 })
 
-const aboutFinding = (alone: ParsedUtterance, finding: string): ParsedUtterance =>
+/** The reading as a question about a finding that is not named. */
+export const aboutFinding = (alone: ParsedUtterance, finding: string): ParsedUtterance =>
   aboutTopic(alone, { finding, guessed: true })
 
 /** The topmost ancestor of a finding. */
@@ -253,31 +252,6 @@ const isPresent = ({ dialogue, view }: FollowUp['context'], finding: string): bo
   dialogue.some(({ reply }) =>
     reply.told.some((one) => one.finding === finding && one.state === 'present'),
   )
-
-/** Asks whether the topic is still there: "现在还疼吗？". */
-const still =
-  /^(?:那|嗯|你|他|她|孩子|现在|这会儿|今天|目前|此刻|到现在)*(?:还|仍)(?:在)?(疼|难受|有|这样|那么|不舒服|有这种?感觉)[^没]{0,3}[吗么不没]?$/
-
-/** Whether what doctor and patient are talking about is still there. */
-export function stillThere({ knowledge, context, text, alone, followed }: FollowUp) {
-  const word = still.exec(text)?.[1]
-  if (word === undefined || alone.topics.some(({ guessed }) => !guessed)) return undefined
-  const hurts = (id: string) => /[疼痛]/.test(knowledge.finding.get(id)?.name.zh ?? '')
-  const topic = word === '疼' ? dialogueFocus(knowledge, context, hurts) : followed[0]
-  return topic === undefined ? undefined : aboutFinding(alone, topic)
-}
-
-/** 血量多不多 of bloody stools, where only periods have that on record: the attribute of the topic. */
-export function attributeOfTopic({ knowledge, context, text, alone, followed }: FollowUp) {
-  const [said, ...more] = alone.topics
-  const [topic] = followed
-  if (languageByScript(text) === 'en' || topic === undefined || more.length > 0) return undefined
-  if (!said?.guessed || !isShort(text) || namesRegion(text)) return undefined
-  if (isMentioned(rootOf(knowledge, said.finding), { knowledge, context, followed }))
-    return undefined
-  const [attribute] = findAttributes(text)
-  return attribute && aboutTopic(alone, attributeTopic(knowledge, topic, attribute))
-}
 
 /** "What did the thermometer say?" of a fever that was told: more of it than that it is there. */
 export function moreOfTold({ knowledge, context, reader, text, alone }: FollowUp) {

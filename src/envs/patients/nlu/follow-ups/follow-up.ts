@@ -6,6 +6,7 @@
 import type { Knowledge } from '../../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../../patient.js'
 import { normaliseText } from '../../../../text/phrase-search.js'
+import * as act from '../acts.js'
 import { findAttributes, isPersonal } from '../attributes.js'
 import { plainChinese } from '../chinese/variants.js'
 import { languageByScript } from '../finding-match.js'
@@ -20,7 +21,6 @@ import {
   supposes,
 } from './attributes.js'
 import {
-  attributeOfTopic,
   detailOfTopic,
   foreignDetail,
   isMentioned,
@@ -29,7 +29,6 @@ import {
   sameOfRelatives,
   sameRegion,
   sharedSymptom,
-  stillThere,
 } from './findings.js'
 import {
   asksContent,
@@ -44,6 +43,7 @@ import {
 } from './question.js'
 import { moreOfLife } from './sequels.js'
 import { ofSpokenTopic } from './spoken-of.js'
+import { attributeOfTopic, stillThere } from './topic.js'
 
 /** Asks for whatever else there is. */
 const anythingElse =
@@ -115,6 +115,10 @@ export function understandInContext(
     return { ...alone, kind: 'aside', topics: [], loose: [], asides: [course] }
   const followed = followedSymptoms(knowledge, context)
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
+  // What relatives have is no detail of what the patient has.
+  const theirs = act.family.test(text) && !act.witness.test(text)
+  if (theirs && languageByScript(text) === 'zh' && isElliptic(alone, text))
+    return sameOfRelatives(given) ?? alone
   const spoken = moreOfLife(given) ?? ofSpokenTopic(given) ?? stillThere(given)
   if (spoken) return spoken
   const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)

@@ -119,6 +119,7 @@ export function ofSpokenTopic(given: FollowUp): ParsedUtterance | undefined {
     const goesOn = parsed.asides.includes(spoken.id) && !text.includes('你')
     return reader.namesAside(completed) && (goesOn || !other) ? parsed : undefined
   }
+  if (!doubtful && alone.kind === 'aside') return undefined
   return parsed.kind === 'finding' && parsed.topics.every(({ guessed }) => !guessed)
     ? parsed
     : undefined
