@@ -193,13 +193,16 @@ function* diseaseReasons(d: Disease, knowledge: Knowledge): Reasons {
 }
 
 function* asideReasons(
-  { slot, also = [] }: Knowledge['asides'][number],
+  { slot, also = [], unless = [] }: Knowledge['asides'][number],
   knowledge: Knowledge,
 ): Reasons {
   const { finding, biography } = knowledge
   if (slot !== undefined && !biography.some((one) => one.slot === slot))
     yield `slot ${slot} is not in any biography`
   for (const id of also) if (!finding.has(id)) yield `also names unknown finding ${id}`
+  for (const id of unless)
+    if (finding.get(id)?.knownBy !== 'patient')
+      yield `unless names no finding of the patient, ${id}`
 }
 
 /** Options of a biography that name a finding, a state or an earlier option that does not exist. */
