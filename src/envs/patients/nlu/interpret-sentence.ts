@@ -233,8 +233,11 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const beside = relatives ? theirs.filter((id) => id !== relativesAside) : theirs
   const asides = [...new Set([...meaning.asides, ...(named ? beside : ofPerson(given, theirs))])]
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
-  const ofFamily = !named && relatives && inquires && known.has(relativesAside)
-  return ofFamily ? { ...nothing, asides: [relativesAside] } : meaning
+  if (named || !relatives || !inquires) return meaning
+  // "Anyone in the family with shaky hands?" names what no finding about relatives is of.
+  const illness = here.some(({ value }) => value.kind === 'finding') && known.has(familyIllness)
+  const theirHealth = illness ? familyIllness : relativesAside
+  return known.has(theirHealth) ? { ...nothing, asides: [theirHealth] } : meaning
 }
 
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
