@@ -193,16 +193,19 @@ function* diseaseReasons(d: Disease, knowledge: Knowledge): Reasons {
 }
 
 function* asideReasons(
-  { slot, also = [], unless = [] }: Knowledge['asides'][number],
+  { slot, also = [], unless = [], detailOf = [], after = [] }: Knowledge['asides'][number],
   knowledge: Knowledge,
 ): Reasons {
-  const { finding, biography } = knowledge
+  const { finding, aside, biography } = knowledge
   if (slot !== undefined && !biography.some((one) => one.slot === slot))
     yield `slot ${slot} is not in any biography`
   for (const id of also) if (!finding.has(id)) yield `also names unknown finding ${id}`
   for (const id of unless)
     if (finding.get(id)?.knownBy !== 'patient')
       yield `unless names no finding of the patient, ${id}`
+  for (const id of detailOf) if (!finding.has(id)) yield `detailOf names unknown finding ${id}`
+  for (const id of after)
+    if (!finding.has(id) && !aside.has(id)) yield `after names unknown aside or finding ${id}`
 }
 
 /** Options of a biography that name a finding, a state or an earlier option that does not exist. */
@@ -278,7 +281,8 @@ function* doctorPhrases({ findings, diseases, exams, asides }: Knowledge) {
     for (const language of ['zh', 'en'] as const)
       for (const text of [name[language], ...aliases[language]])
         yield { id, kind, field: `aliases.${language}`, text }
-  for (const { id, text: said, aliases } of asides)
+  // What is asked only after a topic may be asked in the words of another one.
+  for (const { id, text: said, aliases } of asides.filter(({ after }) => !after))
     for (const [field, both] of Object.entries({ text: said, aliases }))
       for (const language of ['zh', 'en'] as const)
         for (const text of both?.[language] ?? [])

@@ -72,7 +72,14 @@ const mostHurried = 3
 const isHurried = ({ view: { persona, demographics } }: PatientContext): boolean =>
   dialLevel(persona, 'impatient') >= 2 || demographics.speaker === 'interpreter'
 
+/** A reply, and what it says without the persona's manner. */
+export interface RuleReply {
+  readonly reply: Reply
+  readonly core: string
+}
+
 /** Makes the reply to an utterance that has been understood. */
+// Long because its steps share the utterance's meaning.
 function ruleReplies({
   knowledge,
   maxFindings = 4,
@@ -84,7 +91,7 @@ function ruleReplies({
       `Expected \`maxFindings\` to be a positive integer, got \`${maxFindings}\``,
     )
   const complaints = complaintsOf(knowledge)
-  return (utterance: string, given: PatientContext, reader: TextReader): Reply => {
+  return (utterance: string, given: PatientContext, reader: TextReader): RuleReply => {
     const context = persona ? { ...given, view: { ...given.view, persona } } : given
     const parsed = understandInContext(knowledge, utterance, context, reader)
     const { questions, kind } = parsed
@@ -92,12 +99,15 @@ function ruleReplies({
     const input: AnswerInput = { knowledge, utterance, absentPolicy, context }
     const { draft, asked } = draftReply(parsed, input, { most, complaints, reader })
     const theme = asked.join(' ') || kind
-    const reply = (part: AnswerDraft): Reply => ({
-      text: deliver(part, parsed, theme, input),
-      understood: part.understood,
-      told: part.told,
-      questions,
-      asked,
+    const reply = (part: AnswerDraft): RuleReply => ({
+      core: part.text,
+      reply: {
+        text: deliver(part, parsed, theme, input),
+        understood: part.understood,
+        told: part.told,
+        questions,
+        asked,
+      },
     })
     if (asked.length > 0 && losesThread(theme, asked, context)) {
       const text = pickStockSentence('again-please', context, utterance)
@@ -116,9 +126,18 @@ function ruleReplies({
 export function rulePatient(
   options: RulePatientOptions,
 ): (utterance: string, context: PatientContext) => Reply | Promise<Reply> {
-  const reply = ruleReplies(options)
+  const answer = ruleReplies(options)
   return (utterance, context) =>
-    readInSlices(options.knowledge, (reader) => reply(utterance, context, reader))
+    readInSlices(options.knowledge, (reader) => answer(utterance, context, reader).reply)
+}
+
+/** The rule patient's replies with what they say, for whoever puts that into other words. */
+export function ruleDrafts(
+  options: RulePatientOptions,
+): (utterance: string, context: PatientContext) => RuleReply | Promise<RuleReply> {
+  const answer = ruleReplies(options)
+  return (utterance, context) =>
+    readInSlices(options.knowledge, (reader) => answer(utterance, context, reader))
 }
 
 /**
@@ -128,6 +147,6 @@ export function rulePatient(
 export function rulePatientAtOnce(
   options: RulePatientOptions,
 ): (utterance: string, context: PatientContext) => Reply {
-  const reply = ruleReplies(options)
-  return (utterance, context) => reply(utterance, context, textReader(options.knowledge))
+  const answer = ruleReplies(options)
+  return (utterance, context) => answer(utterance, context, textReader(options.knowledge)).reply
 }

@@ -7,10 +7,10 @@ export type AskedAttribute = DetailAttribute
 /** Cue patterns over the normal form, per attribute. Where several overlap, the first match counts. */
 const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   purpose:
-    /\bwhat(?: \w+){0,3} (?:it|that|this|those|they|them) for$|\bwhat(?: \w+){0,3} tak(?:e|ing) (?:it|that|this|those|them) for$|(?:治|管)(?:的)?(?:是)?(?:什么|啥|哪)(?:的|病)?|(?:干|做)(?:什么|啥)用/,
+    /\b(?:prescribed|given) (?:it |that |them )?for$|\b(?:which|what) (?:illness|condition) .{0,30}\bfor$|(?:治|管)(?:的)?(?:是)?(?:什么|啥|哪)(?:的|病)?(?:药)?|(?:干|做)(?:什么|啥)用|\b(?:what(?:s|re)?|which|why)(?: \w+){0,4} (?:it|that|this|those|they|them|taking|on|given|prescribed) for$|\bwhat(?:s|re)? (?:(?:is|are|was|were) )?(?:it|that|this|those|they|them) (?:prescribed|given|meant) for$|\bwhy (?:do|are|were|did) you (?:\w+ )?(?:take|taking|on|given|need) (?:it|that|this|those|them)\b/,
   score:
     /\b(?:out of (?:10|ten)|scale|(?:from )?(?:1|one|0|zero|nought) to (?:10|ten)|rate (?:the|your|it|that)|how high|highest|what was (?:the|your) (?:temperature|reading)|(?:temperature|thermometer) (?:say|show|read))\b|几分|打(?:个)?分|满分|多少度|几度|最高/,
-  last: /\bwhen (?:was|were) (?:the|your) (?:last|most recent)\b|\bwhen did .{0,30}\blast\b(?! (?:week|month|year|night))|\b(?:the )?last time\b|(?:上一?|最后一?|最近(?:的)?一)[次回趟].{0,8}(?:什么时候|哪天|几点|何时)|什么时候.{0,6}(?:上一?|最后一?|最近一)[次回趟]/,
+  last: /\bwhen (?:was|were) (?:the|your) (?:last|most recent)\b|\bwhen did .{0,30}\blast\b(?! (?:week|month|year|night))(?: (?:take|took|use|eat|go|open|get|do|happen)\w*(?: your bowels)?)?|\b(?:the )?last time\b|(?:上一?|最后一?|最近(?:的)?一)[次回趟].{0,8}(?:什么时候|哪天|几点|何时)|什么时候.{0,6}(?:上一?|最后一?|最近一)[次回趟]|\bhow (?:late|overdue) (?:is|are|was)\b/,
   latency:
     /\bhow (?:soon|quickly|long) after\b(?: (?:your |the |a |each )?\w+){0,2}|\bhow soon (?:does|do|did) (?:it|they|this|that)\b|\bhow long (?:between|before .{0,20}(?:come|came)s? on)\b|(?:吃|喝|碰|用|打)[完过了]?.{0,6}(?:之?后|以后|完).{0,4}(?:多久|多长时间|多快)|隔多久|过多久|过了多久/,
   doing:
@@ -18,11 +18,11 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   colour: /\b(?:what )?colou?rs?\b|颜色|啥色|什么色/,
   side: /\b(?:(?:which|what) (?:side|leg|arm|eye|ear|foot|hand|ankle|knee|nostril|one is it)|(?:one|both|either) sides?|left or (?:the )?right|right or (?:the )?left|(?:left|right) side|(?:(?:in|on|of) )?both(?: (?:your |the )?(?:eyes|ears|sides|legs|feet|hands|arms))?|one (?:eye|ear|leg|arm|side) or (?:both|two|the other)|both of them|just (?:the )?one)\b|哪(?:一)?(?:只|条|边|侧)(?:眼睛?|耳朵?|腿|胳膊|手|脚)?|左(?:眼|耳|腿|手|脚|边|侧)?(?:还是|或|和)?(?:是)?右(?:眼|耳|腿|手|脚|边|侧)?|[两双](?:只|条|边|侧)(?:眼睛?|耳朵?|腿)?|(?:一|单|双|两)侧|哪(?:一)?[边侧]|两边|(?:左|右)(?:边|侧)/,
   frequency:
-    /\b(?:how (?:often|frequent\w*)|how many (?:times|goes|attacks|episodes|bouts)|number of times|how many (?:have|did|do|has) (?:you|he|she)|how many (?:a|per|in a) (?:day|week|month|night)|every day|daily|how regularly)\b|(?:[一每](?:天|日|晚|夜|周|个?月))?(?:大概|得)?(?:几次|几回|多少次|多少回)|(?:多久|多长时间)(?:会)?(?:犯|发作|疼|拉|解|有|出现|吐)?[一上]?[次回]|多久来一次|几趟|多少趟|隔多久(?:一次)?|几天(?:解|拉|来)?一次|次数|频率|频繁/,
+    /(?:[一每](?:天|日|晚|夜|周|个?月))?(?:大概|得|要)?(?:跑|拉|吐|咳|尿|解|起来?)?(?:几|多少)[次回趟]|(?:多久|多长时间)(?:会)?(?:犯|发作|疼|拉|解|有|出现|吐)?[一上]?[次回]|多久来一次|隔多久(?:一次)?|几天(?:解|拉|来)?一次|次数|频率|频繁|\b(?:how (?:often|frequent\w*)|how many (?:times|goes|attacks|episodes|bouts)|number of times|how many (?:have|did|do|has) (?:you|he|she)|how many (?:a|per|in a) (?:day|week|month|night)|every day|daily|how regularly|(?:come|comes|happen|happens|get (?:it|them|this|these)|have (?:it|them|these)) (?:very )?often)\b/,
   which:
-    /^(?:(?:and|so|but) )?which(?: ones?| kind)?$|\bwhich ones?\b|^(?:such as|like|for example|for instance)(?: what)?$|^哪(?:一|几)?(?:种|些|个|样)$|^(?:比如|例如|譬如)(?:说)?(?:呢)?$/,
+    /^(?:是|那是|就是|具体是)?(?:什么|啥|哪种|哪个|哪一种|哪几种)药$|\bwhich (?:medicines?|tablets?|pills?|drugs?|medications?)\b|药名|药的名字|药.{0,3}叫(?:什么|啥)|^(?:(?:and|so|but) )?which(?: ones?| kind)?$|\bwhich ones?\b|^(?:such as|like|for example|for instance)(?: what)?$|^哪(?:一|几)?(?:种|些|个|样)$|^(?:比如|例如|譬如)(?:说)?(?:呢)?$/,
   spell:
-    /\bhow long .{0,30}\b(?:each|at a time|every time)\b|\bhow long (?:does|do|did|is|are|was) (?:an?|each|one|every) \w+|\bhow long were you out\b|\b(?:seconds|minutes|hours) or (?:\w+ )?(?:minutes|hours|days)\b|几秒|(?:一|每)(?:次|回|阵).{0,6}(?:多久|多长时间|几分钟|几秒)/,
+    /\bhow long .{0,30}\b(?:each|at a time|every time)\b|\bhow long (?:does|do|did|is|are|was) (?:an?|each|one|every) \w+|\bhow long (?:were|was) (?:you|he|she) (?:out|unconscious|gone|passed out|blacked out)\b|\bhow long (?:does|did|do) (?:it|they|this|that|the \w+(?: \w+)?) last\b|\bhow long (?:until|till|before) (?:you|he|she) came (?:round|to|back)\b|\b(?:seconds|minutes|hours) or (?:\w+ )?(?:minutes|hours|days)\b|几秒|(?:晕|昏)(?:倒|迷|过去)?了?(?:有)?(?:多久|多长时间|几分钟)(?!了)|(?:多久|多长时间|几分钟)才?(?:醒|缓)|(?:一|每)(?:次|回|阵).{0,6}(?:多久|多长时间|几分钟|几秒)|\bhow long (?:does|do) (?:it|they|that|these|one) (?:\w+ )?(?:last|go on)\b/,
   radiation:
     /\b(?:spread|spreads|spreading|radiat\w+|travel|travels|mov(?:e|es|ed|ing) (?:anywhere|somewhere|around|to|into|down|up|around)|go(?:es)? (?:anywhere|into|down|up) |shoots?)\b|放射|扩散到|窜|牵扯到|蔓延|传到|跑到|转移到|连着/,
   aggravating:
@@ -32,18 +32,18 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   pattern:
     /\b(?:constant\w*|com(?:e|es|ing) and go(?:es|ing)?|on and off|all the time|continuous\w*|intermittent\w*|in (?:waves|bouts|spells|attacks))\b|一直|一天到晚|整天|成天|持续(?:性|的)|一阵一阵|一阵阵|阵发|断断续续|间断|时有时无|偶尔/,
   timing:
-    /\b(?:what time|time of (?:day|the day|year)|when (?:is|does|do|are) .{0,25}\b(?:worst|worse|happen|come)|at night|in the (?:morning|evening|night|daytime)|(?:by|towards?) (?:the )?(?:evening|night|end of the day)|(?:when|part|time) (?:in|of) the day|mornings?|evenings?|nights?|night ?time|daytime|all day)\b|什么时候(?:最|比较|更|会|容易|重|.{0,2}(?:厉害|明显))|早上|早晨|晨起|晚上|夜里|夜间|半夜|白天|下午|傍晚/,
+    /\b(?:time of (?:day|the day|year)|when (?:is|does|do|are) .{0,25}\b(?:worst|worse|happen|come)|at night|in the (?:morning|evening|night|daytime)|(?:by|towards?) (?:the )?(?:evening|night|end of the day)|(?:when|part|time) (?:in|of) the day|mornings?|evenings?|nights?|night ?time|daytime|all day|what time(?! (?:did|was|were|has|have)\b))\b|什么时候(?:最|比较|更|会|容易|重|.{0,2}(?:厉害|明显))|早上|早晨|晨起|晚上|夜里|夜间|半夜|白天|下午|傍晚/,
   onset:
     /\b(?:sudden|suddenly|gradual|gradually|all at once|out of nowhere|out of the blue|build up|built up|come on (?:slowly|quickly|fast)|slowly|overnight|how (?:fast|quickly|suddenly) did|how did .{0,30}\b(?:start|begin|come on|first))\b|突然|一下子|慢慢|多(?:长时间|久).{0,4}(?:到(?:最|顶)|变成|成这样)|多快|逐渐|渐渐|忽然|怎么开始|怎么(?:起|发)(?:病|作)的|急不急|起病/,
   duration:
-    /\b(?:how long|since when|for how (?:many|long)|how many (?:days|weeks|months|years|hours)|when did .{0,40}\b(?:start|begin|first|come on|notice)|how recently|long ago|what day did)\b|多久|多长时间|(?<!这|那|近|前|头|好)几天|(?<!这|那|近|前|头|好)几个月|(?<!这|那|近|前|头|好)几年|(?<!这|那|近|前|头|好)几个小时|多少[天年周月]|多少个月|什么时候(?:开始|起|发现|出现)|从(?:什么时候|哪天|何时)|何时(?:开始|起)|多少时间|持续/,
+    /\b(?:how long|since when|for how (?:many|long)|how many (?:days|weeks|months|years|hours)|when did .{0,40}\b(?:start|begin|first|come on|notice)|what time did .{0,40}\b(?:start|begin|first|come on|happen)|when did (?:it|that|this|you|he|she|they) (?:\w+ )?(?:happen|faint|pass out|collapse|fall)|how recently|long ago|what (?:day|time|date|hour) (?:did|was)|when was (?:it|that|this)(?! last)|when did (?:it|that|this|you) occur)\b|多久|多长时间|(?<!这|那|近|前|头|好)几天|(?<!这|那|近|前|头|好)几个月|(?<!这|那|近|前|头|好)几年|(?<!这|那|近|前|头|好)几个小时|多少[天年周月]|多少个月|什么时候(?:开始|起|发现|出现)|从(?:什么时候|哪天|何时)|何时(?:开始|起)|多少时间|持续|^(?:(?:and|so) )?when did (?:you|he|she|it|they)(?: \w+)? *$/,
   severity:
     /\b(?:how (?:bad|severe|strong|intense|painful|high|serious)|how much (?:pain|worse)|how much (?:does|do|did) (?:it|that|this|they) (?:hurt|bother)|out of (?:10|ten)|scale|1 to 10|one to ten|worst|severity|mild|moderate|rate (?:the|your|it))\b|多(?:疼|痛|厉害|严重|重|高|大)|有多|几级|(?:量|烧|测)?(?:了|到|过)?(?:多少度|几度)|几分|打分|严重(?:吗|程度|不严重)|厉害(?:吗|不厉害)|剧烈|程度|最高/,
   amount:
-    /\bhow (?:much|heavy|large|big)\b|\b(?:heavy|amount)\b|量(?:大|多|少)|多少(?!天|时间|年|度)|几斤|几倍|多不多/,
+    /\b(?:doses?|strength|milligrams?|how many (?:tablets|pills|puffs|of (?:those|them|these)))\b|(?:一[次回顿]|每[次天]|一天)?(?:要|得)?(?:吃|服|用|喷|吸)?几[片颗粒口喷]|剂量|怎么吃|\bhow (?:much|heavy|large|big)\b|\b(?:heavy|amount)\b|量(?:大|多|少)|多少(?!天|时间|年|度)|几斤|几倍|多不多/,
   site: /\b(?:where|whereabouts|(?:which|what) (?:part|area|spot|place)|point to|show me where|location|located|localised|localized|exact spot)\b|(?:用手)?指(?:给我看看?|一下|出来)|哪里|哪儿|部位|位置|哪个地方|什么地方|哪块|哪一块|(?:浑身|全身|满身)(?:上下)?都?(?=.{0,4}还是)|(?<=还是(?:就|只|只是|就是)?)(?:某|[一几])小?[块处片]儿?|具体在/,
   character:
-    /\b(?:what (?:kind|sort|type) of|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throb(?:s|bing)?|thick|thin|bright|dark|regular|irregular|pulsat\w+|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|鲜红|暗红|齐不齐|规律|形状|样子|什么形/,
+    /\b(?:what (?:kind|sort|type) of|what (?:comes|came|is coming|has come) (?:up|out)|what do you bring up|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throb(?:s|bing)?|thick|thin|bright|dark|regular|irregular|pulsat\w+|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|鲜红|暗红|齐不齐|规律|形状|样子|什么形/,
 }
 
 const cueEntries = Object.entries(cues) as [AskedAttribute, RegExp][] // the keys of the literal above

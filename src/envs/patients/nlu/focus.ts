@@ -152,27 +152,56 @@ const lastAnswer = ({ dialogue }: PatientContext): Reply | undefined =>
 export const lastAsked = (context: PatientContext): readonly string[] =>
   [...(lastAnswer(context)?.asked ?? [])].reverse()
 
+/** What a reply says that the patient has: told, or asked for a detail that was then answered as of something known. */
+const saidPresent = (
+  { finding }: Knowledge,
+  { asked, told }: Reply,
+  { view, dialogue }: PatientContext,
+): readonly string[] => {
+  const admitted = (id: string): boolean =>
+    dialogue.some(({ reply }) => reply.told.some((one) => one.finding === id && isKnown(one)))
+  const detailed = asked.filter(
+    (id) =>
+      !told.some((one) => one.finding === id) &&
+      (finding.get(id)?.stigma === 0 || admitted(id)) &&
+      view.findings.get(id)?.state === 'present',
+  )
+  return [...told.filter(isKnown).map((one) => one.finding), ...detailed]
+}
+
+/** What the patient has just said to have, the last one first. */
+export function lastPresent(knowledge: Knowledge, context: PatientContext): readonly string[] {
+  const answer = lastAnswer(context)
+  return answer ? [...saidPresent(knowledge, answer, context)].reverse() : []
+}
+
 /** What the patient has just told that is no symptom and fits: a habit, a medicine, a journey. */
-export const lastHistory = (
+export function lastHistory(
   knowledge: Knowledge,
   context: PatientContext,
   fits: (definition: FindingDefinition, told: RevealedFinding) => boolean = (_, told) =>
     isKnown(told),
-): string | undefined =>
-  lastAnswer(context)?.told.findLast((told) => {
+): string | undefined {
+  const answer = lastAnswer(context)
+  if (!answer) return undefined
+  const said = saidPresent(knowledge, answer, context)
+    .filter((id) => !answer.told.some(({ finding }) => finding === id))
+    .map((finding) => ({ finding, state: 'present' }))
+  return [...said, ...answer.told].findLast((told) => {
     const definition = knowledge.finding.get(told.finding)
     return definition && definition.kind !== 'symptom' && fits(definition, told)
   })?.finding
+}
 
 /** Symptoms that the doctor asked about and the patient has, the last one first. */
-const askedSymptoms = (knowledge: Knowledge, { dialogue }: PatientContext): string[] =>
-  dialogue
+const askedSymptoms = (knowledge: Knowledge, context: PatientContext): string[] =>
+  context.dialogue
     .slice(-topicMemory)
     .reverse()
-    .flatMap(({ reply: { asked, told } }) =>
-      told.filter((one) => isKnown(one) && asked.includes(one.finding)),
+    .flatMap(({ reply }) =>
+      saidPresent(knowledge, reply, context).filter((id) => reply.asked.includes(id)),
     )
-    .flatMap(({ finding }) => symptomOf(knowledge, finding) ?? [])
+    .flatMap((id) => symptomOf(knowledge, id) ?? [])
 
 /**
  * The symptoms that a question can go on about, the likeliest first: those the doctor asked about, then what the patient
@@ -236,6 +265,11 @@ export function followedTopic(
   attribute: AskedAttribute,
   fits: (id: string) => boolean,
 ): Topic | undefined {
+  // "How many days exactly?" goes on about the whole illness.
+  const [last] = lastAsked(context)
+  const whole = last !== undefined && isWholeIllness(knowledge, last)
+  if (whole && knowledge.finding.get(last)?.attribute === attribute)
+    return { finding: last, attribute }
   const history = lastHistory(
     knowledge,
     context,

@@ -37,7 +37,8 @@ function* phrasesOf(
       ...Object.values(say).flatMap((both) => both[language]),
     ])
       yield [text, id]
-  for (const { id, text } of asides) for (const one of text[language]) yield [one, `aside ${id}`]
+  for (const { id, text } of asides.filter(({ after }) => !after))
+    for (const one of text[language]) yield [one, `aside ${id}`]
 }
 
 /** Phrases between two pauses. */

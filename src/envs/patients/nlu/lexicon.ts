@@ -67,8 +67,8 @@ function* phrases({
     for (const text of [name.zh, name.en, ...aliases.zh, ...aliases.en]) yield [text, disease]
   for (const { name, aliases } of exams)
     for (const text of [name.zh, name.en, ...aliases.zh, ...aliases.en]) yield [text, exam]
-  for (const { id, aliases } of asides)
-    for (const text of aliases ? [...aliases.zh, ...aliases.en] : [])
+  for (const { id, aliases, after } of asides)
+    for (const text of aliases && !after ? [...aliases.zh, ...aliases.en] : [])
       yield [text, { kind: 'aside', id }]
 }
 

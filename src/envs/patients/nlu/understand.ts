@@ -170,19 +170,20 @@ function interpret(lexicon: Lexicon, utterance: string): ParsedUtterance {
   return written
 }
 
-/** Adds the findings of Chinese clauses that name none without small words inside the phrase. */
+/** Adds the findings of clauses that name none without small words inside the phrase. */
 function addInterrupted(
   lexicon: Lexicon,
   read: NormalisedText,
   matches: readonly PhraseMatch<LexiconEntry>[],
 ): readonly PhraseMatch<LexiconEntry>[] {
-  if (!/\p{Script=Han}/u.test(read.text)) return matches
   const tree = lexicon.tree(read.text)
   const more = read.clauses
     .filter(({ start, end }) => !matches.some((one) => one.start < end && one.end > start))
     .flatMap((clause) => findInterrupted(tree, read.text, clause).filter(isFindingMatch))
   return more.length === 0 ? matches : [...matches, ...more].sort((a, b) => a.start - b.start)
 }
+
+const exampleWord = / (?:like|such as|for example|for instance|eg) (?!(?:this|that|it|before)\b)/
 
 /** Drops the examples of what is asked: "Any long-term illness, such as diabetes?". */
 function dropExamples(
@@ -200,15 +201,28 @@ function dropExamples(
   })
 }
 
+/** Keeps of an English question for anything else only its examples: "Any other symptoms, like a rash?". */
+function keepExamples(sentence: Sentence, matches: readonly PhraseMatch<LexiconEntry>[]): Sentence {
+  const word = exampleWord.exec(sentence.text)
+  if (!word || !act.openQuestion.test(sentence.text.slice(0, word.index))) return sentence
+  const start = sentence.start + word.index + word[0].length
+  const named = matches.some((match) => isFindingMatch(match) && match.start >= start)
+  return named
+    ? { ...sentence, start, text: sentence.text.slice(start - sentence.start) }
+    : sentence
+}
+
 /** What the sentences of a text ask, and the phrases in it. */
 function readSentences(lexicon: Lexicon, read: NormalisedText, sentences: readonly Sentence[]) {
   const written = dropCrossClauseMatches(read, findPhrases(lexicon.tree(read.text), read))
   const matches = addInterrupted(lexicon, read, written)
   const inquiring = sentences.filter(({ inquires }) => inquires)
-  const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches)
+  const heard = dropExamples(inquiring.length > 0 ? inquiring : sentences, matches).map((one) =>
+    keepExamples(one, matches),
+  )
   const theirs = aboutRelatives(sentences)
-  const relatives = heard.map(({ start }) =>
-    sentences.some((one, s) => one.start === start && theirs[s] === true),
+  const relatives = heard.map(({ end }) =>
+    sentences.some((one, s) => one.end === end && theirs[s] === true),
   )
   const meanings = heard.map((s, h) =>
     interpretSentence(matchPhrases(lexicon, read, s, matches, relatives[h] === true)),
@@ -244,9 +258,16 @@ function collectTopics(
   const english = languageByScript(read.text) === 'en'
   if (sure && !english) return named
   const apart = meanings.filter(({ topics }) => topics.length === 1 && !topics.some(isGuessed))
-  const ids = english ? apart.flatMap(({ topics }) => topics.map(({ finding }) => finding)) : []
+  const ids = apart
+    .flatMap(({ topics }) => topics.map(({ finding }) => finding))
+    .filter((id) => english || isWholeIllness(lexicon.knowledge, id))
   return dropUnlikely(lexicon, read, matches, named, new Set(ids))
 }
+
+/** Attributes that a question asks for before a complaint is named: "How many days now? Is the fever worse at night?" */
+const isUnbound = (lexicon: Lexicon, meanings: readonly SentenceMeaning[], h: number): boolean =>
+  meanings[h]!.topics.length === 0 &&
+  resolveAttributes(lexicon, meanings[h]!.loose, meanings.slice(0, h), () => undefined).length === 0
 
 /** The questions of an utterance of several, and which of them got nothing out of the reading as a whole. */
 function partsOf(
@@ -298,30 +319,38 @@ function isPlain({ knowledge }: Lexicon, id: string): boolean {
 }
 
 /** "How long have you had it, and does it come and go?" asks for a detail of the topic beside the whole illness. */
-function besideWhole(
-  { knowledge }: Lexicon,
+function besideTopics(
+  lexicon: Lexicon,
   { text }: NormalisedText,
   topics: readonly Topic[],
   meanings: readonly SentenceMeaning[],
 ): Pick<ParsedUtterance, 'loose' | 'about'> | undefined {
-  if (!topics.every(({ finding, of }) => !of && isWholeIllness(knowledge, finding)))
-    return undefined
-  const loose = [...new Set(meanings.flatMap((one) => one.loose))]
+  const whole = topics.every(({ finding, of }) => !of && isWholeIllness(lexicon.knowledge, finding))
+  const unbound = meanings.filter((_, h) => whole || isUnbound(lexicon, meanings, h))
+  const asked = new Set(topics.map(({ attribute }) => attribute))
+  const loose = [...new Set(unbound.flatMap((one) => one.loose))].filter((one) => !asked.has(one))
   return loose.length > 0 ? { loose, about: text } : undefined
 }
 
+/** The topics of an opening that want an answer beside the complaint. */
+const withoutCourtesies = ({ knowledge }: Lexicon, asides: readonly string[]): readonly string[] =>
+  asides.filter((id) => knowledge.aside.get(id)?.act === undefined)
+
 const empty = { topics: [], loose: [], asides: [] } as const
+
+/** Interprets a question of the knowledge base as its author wrote it. */
+function interpretWritten({ knowledge }: Lexicon, text: string, asked: string): ParsedUtterance {
+  if (asksPastTest(knowledge, text, [asked]))
+    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' }
+  const topic = findingTopic(knowledge, asked, [], true, noMatch)
+  return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
+}
 
 /** Interprets a text as it is written. */
 function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const read = normaliseText(text)
   const asked = lexicon.exactQuestion(read.text)
-  if (asked !== undefined && asksPastTest(lexicon.knowledge, read.text, [asked]))
-    return { ...empty, questions: 1, asides: [testsAside], kind: 'aside' }
-  if (asked !== undefined) {
-    const topic = findingTopic(lexicon.knowledge, asked, [], true, noMatch)
-    return { ...empty, questions: 1, topics: [topic], kind: 'finding' }
-  }
+  if (asked !== undefined) return interpretWritten(lexicon, read.text, asked)
   lexicon.compilePatterns(text)
   const sentences = joinTags(splitSentences(read))
   const questions = sentences.reduce((sum, s) => sum + s.questions, 0)
@@ -346,13 +375,11 @@ function interpretSentences(
   const asides = [...new Set(meanings.flatMap((one) => one.asides))]
   const parts = partsOf(lexicon, read, heard, topics)
   if (topics.length > 0) {
-    const about = besideWhole(lexicon, read, topics, meanings)
+    const about = besideTopics(lexicon, read, topics, meanings)
     return { ...none, topics, asides, ...about, ...parts, kind: 'finding' }
   }
-  if (meanings.some(({ opens }) => opens)) {
-    const others = asides.filter((id) => lexicon.knowledge.aside.get(id)?.act === undefined)
-    return { ...none, asides: others, ...parts, kind: 'open' }
-  }
+  if (meanings.some(({ opens }) => opens))
+    return { ...none, asides: withoutCourtesies(lexicon, asides), ...parts, kind: 'open' }
   if (asides.length > 0) return { ...none, asides, ...parts, kind: 'aside' }
   const found = classifyAct(read.text, sentences, matches)
   if (found.kind === 'exam-request' && lexicon.knowledge.aside.has(testsAside))

@@ -102,3 +102,7 @@ export function readRecap({ text, clauses }: NormalisedText): RecapFrame | undef
     ? { end: last.end, invites, sure: sure || told.length > 2 }
     : undefined
 }
+
+/** Whether a text ends by asking whether what it says is right. */
+export const asksIfRight = ({ text, clauses }: NormalisedText): boolean =>
+  closingOf(text, clauses) !== undefined

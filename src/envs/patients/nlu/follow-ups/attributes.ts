@@ -4,7 +4,7 @@ import { type AskedAttribute, findAttributes, looseAttribute } from '../attribut
 import { attributeTopic, followedTopic, isWholeIllness, lastHistory, type Topic } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import { isMentioned, nearestOf, rootOf } from './findings.js'
-import { type FollowUp, goesOn, isBrief, isShort } from './question.js'
+import { asksContent, type FollowUp, goesOn, isBrief, isShort } from './question.js'
 import { namesRegion, regionOf } from './regions.js'
 
 /** The attribute of the whole illness that a question asks for; undefined for any other question. */
@@ -40,6 +40,12 @@ const ofHabit =
 /** Attributes in which an open question of the same words can be meant: "what brings it on?". */
 const opening: readonly AskedAttribute[] = ['aggravating', 'relieving', 'timing']
 
+/** Whether the topic has this attribute on record of itself, beside that of the whole illness. */
+function hasOwn({ knowledge, followed: [topic] }: FollowUp, attribute: AskedAttribute): boolean {
+  const own = topic === undefined ? undefined : attributeTopic(knowledge, topic, attribute)
+  return own !== undefined && !own.missing && !isWholeIllness(knowledge, own.finding)
+}
+
 /** A question of nothing but an attribute, which reads like something else without the dialogue. */
 export function looseOfTopic(given: FollowUp): ParsedUtterance | undefined {
   const { knowledge, context, text, alone, doubtful, followed } = given
@@ -50,7 +56,8 @@ export function looseOfTopic(given: FollowUp): ParsedUtterance | undefined {
   if (whole === 'duration' && lastHistory(knowledge, context) && ofHabit.test(text))
     return loosely(given, whole)
   const attribute = looseAttribute(text)
-  if (attribute === undefined || attribute === whole) return undefined
+  if (attribute === undefined) return undefined
+  if (attribute === whole) return hasOwn(given, attribute) ? loosely(given, attribute) : undefined
   const counted = ['frequency', 'spell', 'doing', 'last', 'latency'].includes(attribute)
   const [topic] = followed
   // "Which ear?" after an earache names what the topic is of.
@@ -84,9 +91,9 @@ export function attributeOfNamed(given: FollowUp): ParsedUtterance | undefined {
   )
 }
 
-/** Puts a case: "and if you cough?", "走路的时候呢？". */
+/** Puts a case: "and if you cough?", "is it worse when you cough?", "走路的时候呢？". */
 const circumstance =
-  /^(?:(?:and|but|so|or|what about|how about) )*(?:if|when|while|after|before) (?:you|it|youre)\b|(?:时|时候|之?后|之?前|起来|下来)呢$|^(?:那)?(?:低头|抬头|弯腰|平躺|躺下|躺着|侧躺|走路|走动|活动|运动|深呼吸|吸气|咳嗽|用力|休息|歇着?)(?:一会儿)?呢$/
+  /^(?:(?:and|but|so|or) )*(?:is|are|does|do) (?:it|they|that|this) (?:get |feel |any |hurt |come |comes |bother you |on )*(?:worse |better |more |easier )?(?:if|when|while|after) |^(?:(?:and|but|so|or|what about|how about) )*(?:if|when|while|after|before) (?:you|it|youre)\b|(?:时|时候|之?后|之?前|起来|下来)呢$|^(?:那)?(?:低头|抬头|弯腰|平躺|躺下|躺着|侧躺|走路|走动|活动|运动|深呼吸|吸气|咳嗽|用力|休息|歇着?)(?:一会儿)?呢$/
 
 /** A question of its own after the case. */
 const main = / (?:do|does|did|is|are|was|were|have|has|had|can|could|what|any) |(?: \w+){8}/
@@ -167,5 +174,23 @@ export function sameAttribute(given: FollowUp): ParsedUtterance | undefined {
     ? aboutAttribute(alone, [
         nearestDetail(given, attributeTopic(knowledge, topic, definition.attribute)),
       ])
+    : undefined
+}
+
+/**
+ * "Whereabouts are the cramps?", where the words are like those of what eases them: the attribute that is asked for, not
+ * the one that was guessed.
+ */
+export function attributeOfGuess(given: FollowUp): ParsedUtterance | undefined {
+  const { knowledge, context, text, alone, followed } = given
+  const [said, ...more] = alone.topics
+  const definition = said?.guessed ? knowledge.finding.get(said.finding) : undefined
+  const [asked, ...others] = findAttributes(text)
+  if (!definition?.attribute || !definition.parent || more.length > 0) return undefined
+  if (asked === undefined || others.includes(definition.attribute)) return undefined
+  const root = rootOf(knowledge, definition.id)
+  const about = isMentioned(root, { knowledge, context, followed })
+  return asked !== definition.attribute && about && asksContent.test(text)
+    ? aboutAttribute(alone, [attributeTopic(knowledge, root, asked)])
     : undefined
 }

@@ -12,6 +12,7 @@ import { languageByScript } from '../finding-match.js'
 import { attributeTopic, followedSymptoms, lastHistory } from '../focus.js'
 import type { ParsedUtterance } from '../parsed-utterance.js'
 import {
+  attributeOfGuess,
   attributeOfNamed,
   changeOfTopic,
   looseOfTopic,
@@ -19,6 +20,7 @@ import {
   supposes,
 } from './attributes.js'
 import {
+  attributeOfTopic,
   detailOfTopic,
   foreignDetail,
   isMentioned,
@@ -40,6 +42,7 @@ import {
   isVague,
   type TextReader,
 } from './question.js'
+import { moreOfLife } from './sequels.js'
 import { ofSpokenTopic } from './spoken-of.js'
 
 /** Asks for whatever else there is. */
@@ -112,15 +115,16 @@ export function understandInContext(
     return { ...alone, kind: 'aside', topics: [], loose: [], asides: [course] }
   const followed = followedSymptoms(knowledge, context)
   const given: FollowUp = { knowledge, context, reader, text, alone, doubtful, followed }
-  const spoken = ofSpokenTopic(given) ?? stillThere(given)
+  const spoken = moreOfLife(given) ?? ofSpokenTopic(given) ?? stillThere(given)
   if (spoken) return spoken
-  const attribute = attributeOfNamed(given) ?? looseOfTopic(given)
+  const attribute = attributeOfNamed(given) ?? looseOfTopic(given) ?? attributeOfGuess(given)
   if (attribute) return attribute
   if (!isElliptic(alone, text)) return alone
   return (
     sameOfRelatives(given) ??
     (supposes(given) ? changeOfTopic(given) : undefined) ??
     moreOfTold(given) ??
+    attributeOfTopic(given) ??
     detailOfTopic(given) ??
     sameRegion(given) ??
     sharedSymptom(given) ??

@@ -26,6 +26,9 @@ export const continues =
 
 /** A pronoun that stands for what was said before. */
 export const pronoun = /\b(?:it|them|they|that|this|there|those|these)\b/
+/** The same, but for the "there" of "is there any": what is replaced by a noun. */
+export const replaced =
+  /\b(?:it|them|they)\b|\b(?:that|this|those|these)\b|(?<!\b(?:is|are|was|were) )\bthere\b/
 
 /** Offers a choice: "thick or thin?", "清的还是浓的？". */
 export const choice = / or |还是/
