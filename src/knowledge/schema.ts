@@ -254,6 +254,8 @@ const asideSchema = (z: typeof Zod, { Both, MaybeEmptyLists, Id }: SharedSchemas
     act: z.enum(conversationActs).optional(),
     /** Findings it asks about too: those that are present are told first. */
     also: z.array(Id).optional(),
+    /** Findings of the same matter: those that the patient has are told in place of a denial or the slot. */
+    unless: z.array(Id).optional(),
     /** The slot says more of these findings, and is told with them. @default it is told where there is nothing new of them */
     detail: z.boolean().optional(),
     /** It asks for a detail of one of these: of the one spoken of last, or the first that the patient has. */

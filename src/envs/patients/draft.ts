@@ -74,10 +74,12 @@ function draftAnswer(
       most,
       input,
     )
-    const { language } = input.context
-    return recap.invites
-      ? joinDrafts([checked, volunteerFindings(complaints, input)], language)
-      : checked
+    if (!recap.invites) return checked
+    const { context, utterance } = input
+    const reply = { ...checked, asked: [], questions: 1 }
+    const then = { ...context, dialogue: [...context.dialogue, { utterance, reply }] }
+    const more = volunteerFindings(complaints, { ...input, context: then })
+    return joinDrafts([checked, more], context.language)
   }
   if (kind === 'attribute' && topics.length === 0) return denyPain(input)
   if (kind === 'finding' || kind === 'attribute')

@@ -53,11 +53,11 @@ export function speechSentence(act: ConversationAct, context: PatientContext): s
 }
 
 /** The findings of an aside that the patient has and needs no trust to tell, each with its sentence. */
-function tellPresent({ also = [] }: Aside, input: AnswerInput) {
+function tellPresent({ also = [], unless = [] }: Aside, input: AnswerInput) {
   const { knowledge, context, absentPolicy } = input
-  return also.flatMap((id) => {
+  return [...also, ...unless].flatMap((id) => {
     const finding = knowledge.finding.get(id)
-    if (!finding || finding.stigma > 0) return []
+    if (!finding || (finding.stigma > 0 && !wasReported(context, id))) return []
     const gate = closedGate(knowledge, finding, context.view)
     if (reportedState(finding, gate !== undefined, context, absentPolicy) !== 'present') return []
     const sentence = findingSentence(finding, 'present', context, { unasked: true })
@@ -120,7 +120,7 @@ function denyHabit({ also = [] }: Aside, input: AnswerInput): AsideAnswer | unde
 const asksWho =
   /\bare you (?:his|her|the|their)\b|[您你]是.{0,5}(?:妈|爸|奶|爷|姥|母亲|父亲|家长|什么人|谁)/i
 
-/** Answers one aside that is no denial. */
+/** Answers one aside that is no denial. Long because each kind of answer gives way to the next one, in order. */
 function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
   const { context } = input
   if (aside.act !== undefined)
@@ -130,8 +130,10 @@ function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
   const own = aside.slot === undefined ? undefined : biographySentence(aside.slot, context)
   const all = tellPresent(aside, input)
   const fresh = all.filter(({ id }) => !wasReported(context, id))
-  // What was told before is said again only where there is nothing else.
-  const present = (fresh.length > 0 || own !== undefined ? fresh : all).slice(0, mostTold)
+  // What was told before is said again only where there is nothing else, or what else there is would deny it.
+  const contrary = all.some(({ id }) => aside.unless?.includes(id))
+  const rest = own !== undefined && !contrary ? [] : all
+  const present = (fresh.length > 0 ? fresh : rest).slice(0, mostTold)
   if (present.length > 0) {
     const more = aside.detail && own !== undefined ? [own] : []
     return {
@@ -200,7 +202,9 @@ const stillHas = /\bstill (?:got|have|had|there|in)\b/i
 /** Answers the asides of an utterance, those that are denied in one sentence. */
 export function answerAsides(ids: readonly string[], input: AnswerInput): AsideAnswer {
   const asides = ids.flatMap((id) => input.knowledge.aside.get(id) ?? [])
-  const plain = asides.filter(({ denied, also }) => denied && !also)
+  const plain = asides.filter(
+    (aside) => aside.denied && !aside.also && tellPresent(aside, input).length === 0,
+  )
   const others = asides.filter((aside) => !plain.includes(aside))
   const parts = others.map((aside) => answerAside(aside, input))
   const denied = plain.length > 0 ? [denySentence(plain, input.context)] : []

@@ -29,21 +29,12 @@ export type Remarks = { readonly [moment in ReplyMoment]?: SentenceBank }
 
 const impatience: SentenceBank = {
   en: [
-    'What else?',
-    'Next question, please.',
     'Is that all you need?',
     'Can we move on?',
     'Will this take much longer?',
     'Others are waiting for me, doctor.',
   ],
-  zh: [
-    '还有别的要问吗？',
-    '您接着问下一个吧。',
-    '还要问多久啊？',
-    '咱能快点不？',
-    '我后头还有事呢。',
-    '能不能拣要紧的问？',
-  ],
+  zh: ['还要问多久啊？', '咱能快点不？', '我后头还有事呢。', '能不能拣要紧的问？'],
 }
 
 const distrust: SentenceBank = {

@@ -223,7 +223,7 @@ function askedOfTreatment(given: PhrasedSentence): SentenceMeaning | undefined {
   return knowledge.aside.has(triedAside) && asks ? { ...nothing, asides: [triedAside] } : undefined
 }
 
-/** Interprets one sentence: its findings, then what no finding answers. */
+/** Interprets one sentence: its findings, then what no finding answers. Long because each reading gives way to the next. */
 export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, here, relatives } = given
   const { text, inquires, fragment } = sentence
@@ -261,8 +261,11 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   const beside = relatives ? theirs.filter((id) => id !== relativesAside) : theirs
   const asides = [...new Set([...meaning.asides, ...(named ? beside : ofPerson(given, theirs))])]
   if (asides.length > 0) return named ? { ...meaning, asides } : { ...nothing, asides }
-  const ofFamily = !named && relatives && inquires && known.has(relativesAside)
-  return ofFamily ? { ...nothing, asides: [relativesAside] } : meaning
+  if (named || !relatives || !inquires) return meaning
+  // "Anyone in the family with shaky hands?" names what no finding about relatives is of.
+  const illness = here.some(({ value }) => value.kind === 'finding') && known.has(familyIllness)
+  const theirHealth = illness ? familyIllness : relativesAside
+  return known.has(theirHealth) ? { ...nothing, asides: [theirHealth] } : meaning
 }
 
 /** What a sentence means that asks for findings, as members of a list or each by itself. */

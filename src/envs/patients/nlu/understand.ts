@@ -303,7 +303,9 @@ function readSummary(
     .filter(({ start, value }) => start < frame.end && isPlain(lexicon, value.id))
   if (named.length === 0 && !frame.sure) return undefined
   const topics = [...new Set(named.map(({ value }) => value.id))].map((finding) => ({ finding }))
-  const denied = named.filter(({ start }) => isNegated(read, start)).map(({ value }) => value.id)
+  const denied = named
+    .filter(({ start, end }) => isNegated(read, start, end))
+    .map(({ value }) => value.id)
   const recap = { denied: new Set(denied), invites: frame.invites }
   return topics.length > 0 || frame.invites
     ? { topics, recap, kind: 'finding' }

@@ -47,10 +47,20 @@ const beginning =
 const negation =
   /(?:\b(?:no|not|without|dont|havent|hasnt|doesnt|didnt|arent|isnt|never|nor|or any)(?: \w+){0,3} |(?:没有?|无|不|未)[^，]{0,4})$/
 
-/** Whether what begins at `start` is denied within its clause: "no fever", "you haven't had a cough". */
-export function isNegated({ text, clauses }: NormalisedText, start: number): boolean {
+/** A denial as part of what it denies; 没有力气 is a symptom. */
+const withinNegation = /^没有(?!力|劲|胃口|食欲|精神|兴趣|感觉|知觉)/
+
+/** Whether what stands at a place is denied within its clause: "no fever", "you haven't had a cough". */
+export function isNegated(
+  { text, clauses }: NormalisedText,
+  start: number,
+  end: number = start,
+): boolean {
   const clause = clauses.find((one) => start >= one.start && start < one.end)
-  return negation.test(text.slice(clause?.start ?? 0, start))
+  return (
+    negation.test(text.slice(clause?.start ?? 0, start)) ||
+    withinNegation.test(text.slice(start, end))
+  )
 }
 
 /** The words of a closing at the end of a clause that tells: "… and no fever is that right". */
