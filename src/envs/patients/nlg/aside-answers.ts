@@ -87,12 +87,19 @@ function detailedFinding(
 /** That the patient has nothing of what a question asks for a detail of. */
 function denyDetailed({ detailOf = [] }: Aside, input: AnswerInput): AsideAnswer | undefined {
   const { knowledge, context, absentPolicy } = input
-  const finding = knowledge.finding.get(detailOf[0] ?? '')
+  const told = context.dialogue.flatMap(({ reply }) => reply.told.map((one) => one.finding))
+  const last = told.findLast((id) => detailOf.includes(id))
+  const finding = knowledge.finding.get(last ?? detailOf[0] ?? '')
   if (!finding || reportedState(finding, false, context, absentPolicy) !== 'absent')
     return undefined
   const sentence = findingSentence(finding, 'absent', context, { unasked: true })
-  const told = [{ finding: finding.id, state: 'absent' }] as const
-  return sentence === undefined ? undefined : { sentences: [sentence], told, how: 'answered' }
+  return sentence === undefined
+    ? undefined
+    : {
+        sentences: [sentence],
+        told: [{ finding: finding.id, state: 'absent' }],
+        how: 'answered',
+      }
 }
 
 /** A detail of what the patient takes, and that they take it where that was not told. */
