@@ -65,6 +65,7 @@ export const detailAttributes = [
   'spell',
   'pattern',
   'score',
+  'reading',
   'last',
   'latency',
   'doing',

@@ -118,7 +118,7 @@ const namesMedicine =
 
 /** Details that a question may ask for beside whether a finding is there: "Do you vomit every day?" */
 const beside: ReadonlySet<AskedAttribute> = new Set([
-  ...(['side', 'score', 'colour', 'frequency', 'amount'] as const),
+  ...(['side', 'score', 'reading', 'colour', 'frequency', 'amount'] as const),
   ...(['spell', 'last', 'latency', 'doing', 'which', 'purpose'] as const),
 ])
 

@@ -84,11 +84,29 @@ function detailedFinding(
   )
 }
 
+/** That the patient has nothing of what a question asks for a detail of. */
+function denyDetailed({ detailOf = [] }: Aside, input: AnswerInput): AsideAnswer | undefined {
+  const { knowledge, context, absentPolicy } = input
+  const told = context.dialogue.flatMap(({ reply }) => reply.told.map((one) => one.finding))
+  const last = told.findLast((id) => detailOf.includes(id))
+  const finding = knowledge.finding.get(last ?? detailOf[0] ?? '')
+  if (!finding || reportedState(finding, false, context, absentPolicy) !== 'absent')
+    return undefined
+  const sentence = findingSentence(finding, 'absent', context, { unasked: true })
+  return sentence === undefined
+    ? undefined
+    : {
+        sentences: [sentence],
+        told: [{ finding: finding.id, state: 'absent' }],
+        how: 'answered',
+      }
+}
+
 /** A detail of what the patient takes, and that they take it where that was not told. */
 function tellDetail(aside: Aside, input: AnswerInput): AsideAnswer | undefined {
   const { knowledge, context, utterance } = input
   const finding = detailedFinding(aside, input)
-  if (!finding) return undefined
+  if (!finding) return denyDetailed(aside, input)
   const [attribute] = findAttributes(normaliseText(utterance).text)
   const detail = ownDetail(knowledge, finding.id, attribute ?? 'which', context)
   if (detail === undefined) return undefined

@@ -9,8 +9,10 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   purpose:
     /\b(?:prescribed|given) (?:it |that |them )?for$|\b(?:which|what) (?:illness|condition) .{0,30}\bfor$|(?:治|管)(?:的)?(?:是)?(?:什么|啥|哪)(?:的|病)?(?:药)?|(?:干|做)(?:什么|啥)用|\b(?:what(?:s|re)?|which|why)(?: \w+){0,4} (?:it|that|this|those|they|them|taking|on|given|prescribed) for$|\bwhat(?:s|re)? (?:(?:is|are|was|were) )?(?:it|that|this|those|they|them) (?:prescribed|given|meant) for$|\bwhy (?:do|are|were|did) you (?:\w+ )?(?:take|taking|on|given|need) (?:it|that|this|those|them)\b/,
   score:
-    /\b(?:out of (?:10|ten)|scale|(?:from )?(?:1|one|0|zero|nought) to (?:10|ten)|rate (?:the|your|it|that)|how high|highest|what was (?:the|your) (?:temperature|reading)|(?:temperature|thermometer) (?:say|show|read))\b|几分|打(?:个)?分|满分|多少度|几度|最高/,
-  last: /\bwhen (?:was|were) (?:the|your) (?:last|most recent)\b|\bwhen did .{0,30}\blast\b(?! (?:week|month|year|night))(?: (?:take|took|use|eat|go|open|get|do|happen)\w*(?: your bowels)?)?|\b(?:the )?last time\b|(?:上一?|最后一?|最近(?:的)?一)[次回趟].{0,8}(?:什么时候|哪天|几点|何时)|什么时候.{0,6}(?:上一?|最后一?|最近一)[次回趟]|\bhow (?:late|overdue) (?:is|are|was)\b/,
+    /\b(?:out of (?:10|ten)|scale|(?:from )?(?:1|one|0|zero|nought) to (?:10|ten)|rate (?:the|your|it|that))\b|几分|打(?:个)?分|满分/,
+  reading:
+    /\b(?:how high|highest|what was (?:the|your) (?:temperature|reading)|(?:temperature|thermometer) (?:say|show|read))\b|(?:量|烧|测)?(?:了|到|过)?(?:多少度|几度)|最高/,
+  last: /\bwhen (?:was|were) (?:the|your) (?:last|most recent)\b|\bwhen did .{0,30}\blast\b(?! (?:week|month|year|night))(?: (?:take|took|use|go|get|do|happen)\w*)?|\b(?:the )?last time\b|(?:上一?|最后一?|最近(?:的)?一)[次回趟](?:发作|犯|出现|疼|吐|拉|晕|这样)?(?:大概)?(?:是|在)?(?:什么时候|哪天|几点|何时)|什么时候.{0,4}(?:上一?|最后一?|最近一)[次回趟]|\bhow (?:late|overdue) (?:is|are|was)\b/,
   latency:
     /\bhow (?:soon|quickly|long) after\b(?: (?:your |the |a |each )?\w+){0,2}|\bhow soon (?:does|do|did) (?:it|they|this|that)\b|\bhow long (?:between|before .{0,20}(?:come|came)s? on)\b|(?:吃|喝|碰|用|打)[完过了]?.{0,6}(?:之?后|以后|完).{0,4}(?:多久|多长时间|多快)|隔多久|过多久|过了多久/,
   doing:
@@ -38,9 +40,9 @@ const cues: { readonly [attribute in AskedAttribute]: RegExp } = {
   duration:
     /\b(?:how long|since when|for how (?:many|long)|how many (?:days|weeks|months|years|hours)|when did .{0,40}\b(?:start|begin|first|come on|notice)|what time did .{0,40}\b(?:start|begin|first|come on|happen)|when did (?:it|that|this|you|he|she|they) (?:\w+ )?(?:happen|faint|pass out|collapse|fall)|how recently|long ago|what (?:day|time|date|hour) (?:did|was)|when was (?:it|that|this)(?! last)|when did (?:it|that|this|you) occur)\b|多久|多长时间|(?<!这|那|近|前|头|好)几天|(?<!这|那|近|前|头|好)几个月|(?<!这|那|近|前|头|好)几年|(?<!这|那|近|前|头|好)几个小时|多少[天年周月]|多少个月|什么时候(?:开始|起|发现|出现)|从(?:什么时候|哪天|何时)|何时(?:开始|起)|多少时间|持续|^(?:(?:and|so) )?when did (?:you|he|she|it|they)(?: \w+)? *$/,
   severity:
-    /\b(?:how (?:bad|severe|strong|intense|painful|high|serious)|how much (?:pain|worse)|how much (?:does|do|did) (?:it|that|this|they) (?:hurt|bother)|out of (?:10|ten)|scale|1 to 10|one to ten|worst|severity|mild|moderate|rate (?:the|your|it))\b|多(?:疼|痛|厉害|严重|重|高|大)|有多|几级|(?:量|烧|测)?(?:了|到|过)?(?:多少度|几度)|几分|打分|严重(?:吗|程度|不严重)|厉害(?:吗|不厉害)|剧烈|程度|最高/,
+    /\b(?:how (?:bad|severe|strong|intense|painful|high|serious)|how much (?:pain|worse)|how much (?:does|do|did) (?:it|that|this|they) (?:hurt|bother)|out of (?:10|ten)|scale|1 to 10|one to ten|worst|severity|mild|moderate|rate (?:the|your|it))\b|多(?:疼|痛|厉害|严重|重|高|大)|有多|几级|几分|打分|严重(?:吗|程度|不严重)|厉害(?:吗|不厉害)|剧烈|程度/,
   amount:
-    /\b(?:doses?|strength|milligrams?|how many (?:tablets|pills|puffs|of (?:those|them|these)))\b|(?:一[次回顿]|每[次天]|一天)?(?:要|得)?(?:吃|服|用|喷|吸)?几[片颗粒口喷]|剂量|怎么吃|\bhow (?:much|heavy|large|big)\b|\b(?:heavy|amount)\b|量(?:大|多|少)|多少(?!天|时间|年|度)|几斤|几倍|多不多/,
+    /\b(?:doses?|strength|milligrams?|how many (?:tablets|pills|puffs|of (?:those|them|these)))\b|(?:一[次回顿]|每[次天]|一天)?(?:要|得)?(?:吃|服|用|喷|吸)?了?几[片颗粒口喷]|剂量|怎么吃|\bhow (?:much|heavy|large|big)\b|\b(?:heavy|amount)\b|量(?:大|多|少)|多少(?!天|时间|年|度)|几斤|几倍|多不多/,
   site: /\b(?:where|whereabouts|(?:which|what) (?:part|area|spot|place)|point to|show me where|location|located|localised|localized|exact spot)\b|(?:用手)?指(?:给我看看?|一下|出来)|哪里|哪儿|部位|位置|哪个地方|什么地方|哪块|哪一块|(?:浑身|全身|满身)(?:上下)?都?(?=.{0,4}还是)|(?<=还是(?:就|只|只是|就是)?)(?:某|[一几])小?[块处片]儿?|具体在/,
   character:
     /\b(?:what (?:kind|sort|type) of|what (?:comes|came|is coming|has come) (?:up|out)|what do you bring up|what (?:is|does|do|are) .{0,25}\b(?:like|look like|feel like)|describe|tell me (?:\w+ ){0,3}about (?:the|your|this|that) (?:pains?|aches?)|sharp|dull|burning|crushing|stabbing|throb(?:s|bing)?|thick|thin|bright|dark|regular|irregular|pulsat\w+|pressing|squeezing|pounding|cramping|tight|aching or|colou?r|consistency|quality|character)\b|什么样|什么感觉|怎么个|疼法|怎么疼|怎样疼|怎么痛|性质|绞疼|刺疼|胀疼|跳疼|跳着疼|隐疼|闷疼|钝疼|压着疼|压榨|针刺|烧灼|颜色|鲜红|暗红|齐不齐|规律|形状|样子|什么形/,

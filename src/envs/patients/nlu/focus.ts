@@ -54,6 +54,11 @@ const widerAttribute: { readonly [attribute in AskedAttribute]?: AskedAttribute 
   spell: 'duration',
 }
 
+/** The finding that has a number on an instrument, such as how high a fever is. */
+const readFinding = perKnowledge(({ details, finding }) =>
+  finding.get(details.find(({ attribute }) => attribute === 'reading')?.of?.[0] ?? ''),
+)
+
 /** What a complaint looks like: of a cough, the colour of the phlegm. */
 function characterOf(details: Details, complaint: string): string | undefined {
   const found = details.get(complaint)?.get('character')
@@ -66,6 +71,9 @@ export function attributeTopic(
   complaint: string,
   attribute: AskedAttribute,
 ): Topic {
+  // Only one thing is read off an instrument.
+  const read = attribute === 'reading' ? readFinding(knowledge) : undefined
+  if (read) return { finding: read.id, of: read.parent?.finding ?? read.id, attribute }
   const details = detailTable(knowledge)
   const own = details.get(complaint)
   // Whether it is there at night says nothing of whether it comes and goes.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { phrasebook } from '../../../../src/agents/phrasebook.js'
 import { type Case, patientView } from '../../../../src/case.js'
 import { generateCase } from '../../../../src/cases/generator/generate.js'
 import { detailSentence, ownDetail } from '../../../../src/envs/patients/nlg/details.js'
@@ -176,6 +177,13 @@ test.each(['en', 'zh'] as const)(
         )
   },
 )
+
+test.each(['en', 'zh'] as const)('in %s, no detail reads as a finding', (language) => {
+  const book = phrasebook(knowledge, language)
+  for (const { facts = [] } of knowledge.details)
+    for (const fact of facts)
+      for (const text of fact[language]) expect(book.read(text), text).toEqual([])
+})
 
 describe('"as I said"', () => {
   const again =

@@ -170,7 +170,8 @@ export function sameAttribute(given: FollowUp): ParsedUtterance | undefined {
   const named = reader.named(text).includes(root) || namesRegion(text)
   if (topic === undefined || named || isMentioned(root, { knowledge, context, followed }))
     return undefined
-  return goesOn(text)
+  // What a thermometer shows is of nothing else.
+  return goesOn(text) && !findAttributes(text).includes('reading')
     ? aboutAttribute(alone, [
         nearestDetail(given, attributeTopic(knowledge, topic, definition.attribute)),
       ])
