@@ -193,7 +193,7 @@ function* diseaseReasons(d: Disease, knowledge: Knowledge): Reasons {
 }
 
 function* asideReasons(
-  { slot, also = [], after = [] }: Knowledge['asides'][number],
+  { slot, also = [], after = [], detailOf = [] }: Knowledge['asides'][number],
   knowledge: Knowledge,
 ): Reasons {
   const { finding, aside, biography } = knowledge
@@ -202,6 +202,7 @@ function* asideReasons(
   for (const id of also) if (!finding.has(id)) yield `also names unknown finding ${id}`
   for (const id of after)
     if (!finding.has(id) && !aside.has(id)) yield `after names unknown aside or finding ${id}`
+  for (const id of detailOf) if (!finding.has(id)) yield `detailOf names unknown finding ${id}`
 }
 
 /** Options of a biography that name a finding, a state or an earlier option that does not exist. */

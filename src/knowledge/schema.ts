@@ -1,6 +1,7 @@
 /**
  * The zod schema of a knowledge file, as a function of zod, because loading zod takes longer than all work up to the
- * first step. Only a user's own folder is parsed with it; a test checks the shipped one.
+ * step. Only a user's own folder is parsed with it; a test checks the shipped one.
+ * Long because every field that an author may write is declared here once.
  */
 import type { z as Zod } from 'zod'
 import { codeSystems, findingKinds } from '../case.js'
@@ -255,6 +256,8 @@ const asideSchema = (z: typeof Zod, { Both, MaybeEmptyLists, Id }: SharedSchemas
     also: z.array(Id).optional(),
     /** The slot says more of these findings, and is told with them. @default it is told where there is nothing new of them */
     detail: z.boolean().optional(),
+    /** It asks for a detail of one of these: of the one spoken of last, or the first that the patient has. */
+    detailOf: z.array(Id).min(1).optional(),
     /** It asks about a complaint, such as its cause: where a sentence names both, this is what it asks. */
     ofComplaint: z.literal(true).optional(),
     /** It says more of these asides or findings, and is asked by its aliases right after they were spoken of, only then. */

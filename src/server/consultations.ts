@@ -45,6 +45,8 @@ export interface Consultations {
 const offered = 1_000_000
 /** Clinics, rewards and personas whose parts are kept: clients may name any. */
 const kept = { most: 32 }
+/** Generated cases that are kept: siblings of a group meet the same. One takes milliseconds and 90 kB. */
+const keptCases = { most: 128 }
 
 /** Runs a reading of a client's value; what it throws is the client's mistake. */
 async function reading<T>(name: string, read: () => T | Promise<T>): Promise<T> {
@@ -55,14 +57,11 @@ async function reading<T>(name: string, read: () => T | Promise<T>): Promise<T> 
   }
 }
 
-/** The case of a file or of the generator. */
-function chooseCase(
-  { seed = 0, index = seed, ...options }: SessionOptions,
-  knowledge: Knowledge,
-  file: FileCases | undefined,
+/** The case of a file. */
+function fileCase(
+  { seed = 0, index = seed, split = 'train' }: SessionOptions,
+  file: FileCases,
 ): Case {
-  const { split = 'train', tier = 'easy', case_seed = 0 } = options
-  if (!file) return caseSource(knowledge, { tier, split, seed: case_seed })(index)
   const found = file[split][index]
   if (found) return found
   throw new Refusal(
@@ -93,6 +92,11 @@ export function openConsultations(file?: FileCases): Consultations {
         rulePatient({ knowledge, ...(persona !== '' && { persona: parsePersona(persona) }) }),
       kept,
     ),
+    generated: memoizeText((key: string) => {
+      // As written below.
+      const [from, index] = JSON.parse(key) as [Parameters<typeof caseSource>[1], number]
+      return caseSource(knowledge, from)(index)
+    }, keptCases),
     rewards: memoizeText((key: string) => {
       const [tier = '', name = ''] = key.split('\n')
       return findReward(name, knowledge, tier as keyof typeof tiers) // from the key below
@@ -105,10 +109,13 @@ export function openConsultations(file?: FileCases): Consultations {
       const { language = 'en', tier = 'easy', reward: rewardName = 'default', clinic } = options
       const groups = [...new Set(clinic)].sort().join(',')
       const knowledge = await reading('clinic', () => knowledgeOf(groups))
-      const { exams, patientOf, rewards } = partsOf(knowledge)
+      const { exams, patientOf, rewards, generated } = partsOf(knowledge)
       const ruled = await reading('persona', () => patientOf(options.persona ?? ''))
       const reward = await reading('reward', () => rewards(`${tier}\n${rewardName}`))
-      const truth = chooseCase(options, knowledge, file)
+      const { seed = 0, index = seed, split = 'train', case_seed = 0 } = options
+      const truth = file
+        ? fileCase(options, file)
+        : generated(JSON.stringify([{ tier, split, seed: case_seed }, index]))
       const asRecorded = truth.findings.some(({ question }) => question)
       const limits = tiers[tier]
       const env = consultation({
@@ -118,7 +125,7 @@ export function openConsultations(file?: FileCases): Consultations {
         money: options.money ?? limits.money,
         minutes: options.minutes ?? limits.minutes,
       })
-      return { env, truth, seed: options.seed ?? 0 }
+      return { env, truth, seed }
     },
   }
 }

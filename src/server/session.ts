@@ -2,11 +2,11 @@
  * A session: one consultation of one client. Its steps are numbered; a step that is sent again is answered as before.
  * What it is can be said by its options and actions, so a client goes on with it at another server.
  */
-import { ended, type Step } from '../env.js'
+import { type Env, ended, type Step } from '../env.js'
 import { errorMessage, Fault } from '../error.js'
 import type { Action } from '../turn.js'
 import { toAction, type WireAction } from './action.js'
-import type { Consultation } from './consultations.js'
+import type { Consultations } from './consultations.js'
 import {
   firstObservation,
   nextObservation,
@@ -41,6 +41,8 @@ export interface Session {
   readonly last: SessionReply
   /** Takes one action. Calls wait for one another. @throws Refusal */
   step(action: WireAction, options: SessionStep): Promise<SessionReply>
+  /** Frees what can be made again; the next step makes it. */
+  sleep(): Promise<void>
   close(): Promise<void>
 }
 
@@ -57,29 +59,53 @@ function refusalOf(error: unknown, signal: AbortSignal): Refusal {
   return new Refusal('conflict', errorMessage(error))
 }
 
-/** Starts a session, and takes the actions of an earlier one again. */
+/** How a session begins. */
+export interface SessionBeginning {
+  readonly options: SessionOptions
+  /** Actions of an earlier session, taken again. */
+  readonly actions: readonly WireAction[]
+  readonly signal: AbortSignal
+}
+
+/** Starts a session. */
+// Long because its methods share the session's state.
 export async function startSession(
-  { env, truth, seed }: Consultation,
-  options: SessionOptions,
-  {
-    actions: earlier,
-    signal,
-  }: { readonly actions: readonly WireAction[]; readonly signal: AbortSignal },
+  consultations: Consultations,
+  { options, actions: earlier, signal: begins }: SessionBeginning,
 ): Promise<Session> {
   const actions: WireAction[] = []
-  const { observation } = await env.reset({ seed, options: { case: truth } })
-  let last: SessionReply = { index: 0, observation: firstObservation(observation), reward: null }
+  let env: Env | undefined
   let turn: Promise<unknown> = Promise.resolve()
 
-  const take = async (sent: WireAction, { index, signal: until }: SessionStep) => {
+  const open = async (): Promise<SessionReply> => {
+    const { env: opened, truth, seed } = await consultations.open(options)
+    const { observation } = await opened.reset({ seed, options: { case: truth } })
+    env = opened
+    return { index: 0, observation: firstObservation(observation), reward: null }
+  }
+
+  const stepEnv = async (sent: WireAction, index: number, signal: AbortSignal): Promise<Step> => {
+    if (!env) throw new TypeError('Expected an open env')
     const action: Action | string = toAction(sent)
-    const at = index ?? actions.length
-    let step: Step
     try {
-      step = await env.step(action, { index: at, signal: until })
+      return await env.step(action, { index, signal })
     } catch (error) {
-      throw refusalOf(error, until)
+      throw refusalOf(error, signal)
     }
+  }
+
+  /** A case is large: the env of a sleeping session is made again of its options and actions. */
+  const wake = async (signal: AbortSignal): Promise<void> => {
+    if (env) return
+    await open()
+    for (const [index, action] of actions.entries()) await stepEnv(action, index, signal)
+  }
+
+  let last = await open()
+  const take = async (sent: WireAction, { index, signal }: SessionStep) => {
+    await wake(signal)
+    const at = index ?? actions.length
+    const step = await stepEnv(sent, at, signal)
     const reply = {
       index: at + 1,
       observation: nextObservation(step),
@@ -90,19 +116,28 @@ export async function startSession(
     last = reply
     return reply
   }
+  const next = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = turn.then(work)
+    turn = done.catch(() => undefined)
+    return done
+  }
+  const drop = async (): Promise<void> => {
+    const awake = env
+    env = undefined
+    await awake?.close()
+  }
 
-  for (const action of earlier) await take(action, { signal })
+  for (const action of earlier) await take(action, { signal: begins })
+  // Many are opened long before their first step, and a case is large.
+  if (earlier.length === 0) await drop()
   return {
     options,
     actions,
     get last() {
       return last
     },
-    step(action, given) {
-      const done = turn.then(() => take(action, given))
-      turn = done.catch(() => undefined)
-      return done
-    },
-    close: () => env.close(),
+    step: (action, given) => next(() => take(action, given)),
+    sleep: () => next(drop),
+    close: drop,
   }
 }

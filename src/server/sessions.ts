@@ -52,9 +52,13 @@ export interface Sessions {
 
 const idForm = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
+/** Seconds after which the memory of an unused session is freed. */
+const sleepSeconds = 10
+
 interface TableEntry {
   session: Session
   used: number
+  awake: boolean
 }
 
 /** Opens a table of sessions. */
@@ -122,6 +126,7 @@ export function openSessions(
     table.delete(id)
     table.set(id, found)
     found.used = performance.now()
+    found.awake = true
     return found
   }
 
@@ -135,17 +140,23 @@ export function openSessions(
   }
 
   const start = async ({ options, actions = [], signal }: SessionStart): Promise<Session> =>
-    startSession(await consultations.open(options), options, { actions, signal })
+    startSession(consultations, { options, actions, signal })
 
   const reap = async (): Promise<void> => {
     const before = performance.now() - idleSeconds * 1000
-    for (const [id, { used }] of table) {
-      if (used > before) return
-      reaped++
-      await remove(id)
+    const asleep = performance.now() - Math.min(sleepSeconds, idleSeconds) * 1000
+    for (const [id, entry] of table) {
+      if (entry.used <= before) {
+        reaped++
+        await remove(id)
+      } else if (entry.used > asleep) return
+      else if (entry.awake) {
+        entry.awake = false
+        await entry.session.sleep()
+      }
     }
   }
-  const reaper = setInterval(() => void reap(), Math.min(idleSeconds * 250, 10_000)).unref()
+  const reaper = setInterval(() => void reap(), Math.min(idleSeconds * 250, 5000)).unref()
 
   return {
     async open(given) {
@@ -153,7 +164,7 @@ export function openSessions(
       try {
         const session = await start(given)
         const id = randomUUID()
-        table.set(id, { session, used: performance.now() })
+        table.set(id, { session, used: performance.now(), awake: true })
         opened++
         return { id, session }
       } catch (error) {

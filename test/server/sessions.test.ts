@@ -45,3 +45,23 @@ test('a host beyond loopback needs a token', async () => {
   const { startServer } = await import('../../src/server/server.js')
   await expect(startServer({ host: '0.0.0.0' })).rejects.toThrow('Expected a token')
 })
+
+test('a session that sleeps goes on where it was', async () => {
+  const { request, server } = await testServer()
+  const { body } = await request('POST', '/v1/sessions', { seed: 6 })
+  const path = `/v1/sessions/${body.session}/steps`
+  const ask = (at: number) => request('POST', path, { action: { message: questions[at] } })
+  const first = await ask(0)
+  await server.service.sessions.find(body.session).sleep()
+  const again = await request('POST', path, { action: { message: questions[0] }, index: 0 })
+  expect(again).toEqual(first)
+  await server.service.sessions.find(body.session).sleep()
+  const awake = await request('POST', '/v1/sessions', { seed: 6 })
+  await request('POST', `/v1/sessions/${awake.body.session}/steps`, {
+    action: { message: questions[0] },
+  })
+  const other = await request('POST', `/v1/sessions/${awake.body.session}/steps`, {
+    action: { message: questions[1] },
+  })
+  expect((await ask(1)).body).toEqual(other.body)
+})

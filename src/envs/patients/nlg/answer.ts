@@ -11,6 +11,7 @@ import type { RevealedFinding, Understanding } from '../../../turn.js'
 import { type AskedAttribute, findAttributes, isGeneric } from '../nlu/attributes.js'
 import { languageByScript } from '../nlu/finding-match.js'
 import type { Topic } from '../nlu/focus.js'
+import { asksIfRight } from '../nlu/recap.js'
 import type { AnswerDraft, AnswerInput } from './answer-input.js'
 import { answerAsides, moreOfTopics } from './aside-answers.js'
 import { detailSentence, ownDetail } from './details.js'
@@ -112,32 +113,42 @@ const exact =
 const namesMedicine =
   /\b(?:what|which|name|names|called|list)\b|什么药|啥药|哪[种些几]|药名|叫什么|名字/i
 
-/** Attributes that say more beside what a finding records. */
-const closer: ReadonlySet<AskedAttribute> = new Set(['side', 'score'])
+/** Details that a question may ask for beside whether a finding is there: "Do you vomit every day?" */
+const beside: ReadonlySet<AskedAttribute> = new Set([
+  ...(['side', 'score', 'colour', 'frequency', 'amount'] as const),
+  ...(['spell', 'last', 'latency', 'doing', 'which', 'purpose'] as const),
+])
 
-/** The answer about a finding with the detail that no finding records, where that was asked for or the rest was told. */
-function addDetail(
+/** What a question asks of a finding that the finding itself does not say. */
+function wantedDetails(
   topic: Topic,
   answer: Answer,
-  { knowledge, utterance, context }: AnswerInput,
-): Answer {
-  const { told, sentence, again, how } = answer
-  const known = told !== undefined && told.state !== 'absent' && told.state !== 'unknown'
-  if (!known) return answer
-  const medicine = knowledge.finding.get(topic.finding)?.kind === 'medication'
-  const attribute =
-    topic.attribute ?? (medicine && namesMedicine.test(utterance) ? 'which' : undefined)
-  if (attribute === undefined) return answer
-  const asked = exact.test(utterance) || closer.has(attribute) || medicine
-  if (how !== 'repeated' && !asked) return answer
-  const detail = ownDetail(knowledge, topic.finding, attribute, context)
-  if (detail === undefined) return answer
-  const alone = how === 'repeated'
-  return {
-    ...answer,
-    again: alone ? false : again === true,
-    sentence: alone ? detail : joinSentences([sentence, detail], context.language),
+  { knowledge, utterance, several }: AnswerInput,
+): readonly AskedAttribute[] {
+  const { text } = normaliseText(utterance)
+  const named = several || asksIfRight(text) ? [] : findAttributes(text)
+  const wanted = named.filter((one) => beside.has(one))
+  if (topic.attribute === undefined) {
+    const medicine = knowledge.finding.get(topic.finding)?.kind === 'medication'
+    return medicine && namesMedicine.test(utterance) ? [...wanted, 'which'] : wanted
   }
+  // A rough answer is not said again where there is a number.
+  const whole = answer.how === 'repeated' || exact.test(utterance)
+  return whole || beside.has(topic.attribute) ? [topic.attribute, ...wanted] : wanted
+}
+
+/** The answer about a finding with the detail that no finding records, or that alone where the rest was told. */
+function addDetail(topic: Topic, answer: Answer, input: AnswerInput): Answer {
+  const { knowledge, context } = input
+  const { told, sentence, how } = answer
+  if (told === undefined || told.state === 'absent' || told.state === 'unknown') return answer
+  for (const attribute of wantedDetails(topic, answer, input)) {
+    const detail = ownDetail(knowledge, topic.finding, attribute, context)
+    if (detail === undefined) continue
+    if (how === 'repeated') return { how: 'answered', sentence: detail }
+    return { ...answer, sentence: joinSentences([sentence, detail], context.language) }
+  }
+  return answer
 }
 
 /** Asks, in Chinese, which of two ways a symptom is, or whether it comes at some occasion. */

@@ -1,10 +1,14 @@
 /** Answers to topics that no finding models: a denial, an answer from the biography, or what people say. */
-import type { Aside, ConversationAct } from '../../../knowledge/knowledge.js'
+import type { Aside, ConversationAct, FindingDefinition } from '../../../knowledge/knowledge.js'
 import type { PatientContext } from '../../../patient.js'
+import { normaliseText } from '../../../text/phrase-search.js'
 import type { RevealedFinding, Understanding } from '../../../turn.js'
+import { findAttributes } from '../nlu/attributes.js'
+import { isKnown } from '../nlu/focus.js'
 import type { AnswerInput } from './answer-input.js'
 import { biographySentence, ownQuestion } from './biography-sentences.js'
 import { denySentence } from './denials.js'
+import { ownDetail } from './details.js'
 import { wasReported } from './disclosure.js'
 import { findingSentence } from './finding-sentences.js'
 import { pickFresh } from './fresh.js'
@@ -61,6 +65,42 @@ function tellPresent({ also = [] }: Aside, input: AnswerInput) {
   })
 }
 
+/** Of what a question asks for a detail of: the last one spoken of, or else the first medicine that the patient has. */
+function detailedFinding(
+  { detailOf = [] }: Aside,
+  input: AnswerInput,
+): FindingDefinition | undefined {
+  const { knowledge, context, absentPolicy } = input
+  const told = context.dialogue.flatMap(({ reply }) => reply.told).filter(isKnown)
+  const spoken = told.findLast(({ finding }) => detailOf.includes(finding))?.finding
+  const all = detailOf.flatMap((id) => knowledge.finding.get(id) ?? [])
+  return (
+    all.find(({ id }) => id === spoken) ??
+    all.find((finding) => {
+      const gate = closedGate(knowledge, finding, context.view)
+      const state = reportedState(finding, gate !== undefined, context, absentPolicy)
+      return finding.kind === 'medication' && state === 'present'
+    })
+  )
+}
+
+/** A detail of what the patient takes, and that they take it where that was not told. */
+function tellDetail(aside: Aside, input: AnswerInput): AsideAnswer | undefined {
+  const { knowledge, context, utterance } = input
+  const finding = detailedFinding(aside, input)
+  if (!finding) return undefined
+  const [attribute] = findAttributes(normaliseText(utterance).text)
+  const detail = ownDetail(knowledge, finding.id, attribute ?? 'which', context)
+  if (detail === undefined) return undefined
+  if (wasReported(context, finding.id)) return { sentences: [detail], told: [], how: 'answered' }
+  const first = findingSentence(finding, 'present', context, { unasked: true })
+  return {
+    sentences: [...(first === undefined ? [] : [first]), detail],
+    told: first === undefined ? [] : [{ finding: finding.id, state: 'present' }],
+    how: 'answered',
+  }
+}
+
 /** What a patient has more to say of only where they have it. */
 const owned: ReadonlySet<string> = new Set(['social', 'medication'])
 
@@ -85,6 +125,8 @@ function answerAside(aside: Aside, input: AnswerInput): AsideAnswer {
   const { context } = input
   if (aside.act !== undefined)
     return { sentences: [speechSentence(aside.act, context)], told: [], how: 'courtesy' }
+  const detail = tellDetail(aside, input)
+  if (detail) return detail
   const own = aside.slot === undefined ? undefined : biographySentence(aside.slot, context)
   const all = tellPresent(aside, input)
   const fresh = all.filter(({ id }) => !wasReported(context, id))

@@ -265,6 +265,11 @@ export function followedTopic(
   attribute: AskedAttribute,
   fits: (id: string) => boolean,
 ): Topic | undefined {
+  // "How many days exactly?" goes on about the whole illness.
+  const [last] = lastAsked(context)
+  const whole = last !== undefined && isWholeIllness(knowledge, last)
+  if (whole && knowledge.finding.get(last)?.attribute === attribute)
+    return { finding: last, attribute }
   const history = lastHistory(
     knowledge,
     context,

@@ -27,7 +27,7 @@ import {
   minComplaintScore,
   removeMatches,
 } from './finding-match.js'
-import { findingTopic, isWholeIllness } from './focus.js'
+import { attributeTopic, findingTopic, isWholeIllness } from './focus.js'
 import type { Lexicon, LexiconEntry } from './lexicon.js'
 import { nothing, type SentenceMeaning } from './parsed-utterance.js'
 import {
@@ -235,6 +235,18 @@ export function interpretSentence(given: PhrasedSentence): SentenceMeaning {
   return ofFamily ? { ...nothing, asides: [relativesAside] } : meaning
 }
 
+/** The attributes that each clause of a sentence asks for, one a clause: "How much did you lose, and since when?" */
+function attributesApart({ read, sentence, found }: PhrasedSentence): readonly AskedAttribute[] {
+  const inside = read.clauses.filter(
+    ({ start, end }) => start >= sentence.start && end <= sentence.end,
+  )
+  const wanted = inside.flatMap(({ start, end }) => {
+    const here = found.filter((one) => one.start >= start && one.end <= end)
+    return findAttributes(removeMatches(read.text.slice(start, end), start, here))[0] ?? []
+  })
+  return [...new Set(wanted)]
+}
+
 /** Interprets one sentence: by an exact question, the phrases it names, or similarity. */
 function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   const { lexicon, sentence, similarity, found } = given
@@ -252,9 +264,13 @@ function interpretFindings(given: PhrasedSentence): SentenceMeaning {
   ]
   // "How long have you had the cough?" asks for its duration, whatever its form.
   const presence = isQuestionClause(text) && details.length === 0
+  const apart = presence ? [] : attributesApart(given)
   const topics = (ids: readonly string[]): SentenceMeaning => ({
     ...nothing,
-    topics: ids.map((id) => {
+    topics: ids.flatMap((id) => {
+      const symptom = lexicon.knowledge.finding.get(id)
+      if (apart.length > 1 && symptom?.kind === 'symptom' && symptom.attribute === undefined)
+        return apart.map((attribute) => attributeTopic(lexicon.knowledge, id, attribute))
       const jargon = found.some(({ value }) => value.id === id && value.jargon)
       const known = found.some(({ value }) => value.id === id && !value.jargon)
       const topic = findingTopic(lexicon.knowledge, id, wanted, presence, similarity)

@@ -7,6 +7,10 @@ const closing =
   /\b(?:right|correct|yeah|yes|is that (?:right|correct|so|it|true)|is that correct|(?:have|did|do) i (?:got|get|have|understood|understand) (?:that|it|this|you|everything|all that) (?:all )?(?:right|straight|correctly)|isnt it|dont you|havent you|arent you)$|(?:对吗|对吧|对不对|是吧|是吗|没错吧|是这样吗)$/
 const beginning =
   /^(?:(?:ok|okay|right|so|well|and|just|good|alright) )*(?:so |(?:just )?to (?:recap|summari[sz]e|confirm|sum up)|in summary|let me (?:just )?(?:recap|summari[sz]e|check|sum up|see if)|you (?:said|say|mentioned|told|have|ve|are|re|had|dont|havent|cant)|youve|youre|no |not |theres no)|^(?:好的?|嗯|那|那么)*(?:所以|也就是说|总结|我(?:再)?(?:确认|总结|重复)|刚才|你(?:刚才|刚刚|说|是|没|这次|现在)|除了|没有|不)/
+/** Whether a text in normal form ends by asking whether it is right, and not which side. */
+export const asksIfRight = (text: string): boolean =>
+  closing.test(text) && !/\bor (?:the )?right$/.test(text)
+
 const negation =
   /(?:\b(?:no|not|without|dont|havent|hasnt|doesnt|didnt|arent|isnt|never|nor|or any)(?: \w+){0,3} |(?:没有?|无|不|未)[^，]{0,4})$/
 

@@ -232,20 +232,28 @@ function collectTopics(
   const english = languageByScript(read.text) === 'en'
   if (sure && !english) return named
   const apart = meanings.filter(({ topics }) => topics.length === 1 && !topics.some(isGuessed))
-  const ids = english ? apart.flatMap(({ topics }) => topics.map(({ finding }) => finding)) : []
+  const ids = apart
+    .flatMap(({ topics }) => topics.map(({ finding }) => finding))
+    .filter((id) => english || isWholeIllness(lexicon.knowledge, id))
   return dropUnlikely(lexicon, read, matches, named, new Set(ids))
 }
 
+/** Attributes that a question asks for before a complaint is named: "How many days now? Is the fever worse at night?" */
+const isUnbound = (lexicon: Lexicon, meanings: readonly SentenceMeaning[], h: number): boolean =>
+  meanings[h]!.topics.length === 0 &&
+  resolveAttributes(lexicon, meanings[h]!.loose, meanings.slice(0, h), () => undefined).length === 0
+
 /** "How long have you had it, and does it come and go?" asks for a detail of the topic beside the whole illness. */
-function besideWhole(
-  { knowledge }: Lexicon,
+function besideTopics(
+  lexicon: Lexicon,
   { text }: NormalisedText,
   topics: readonly Topic[],
   meanings: readonly SentenceMeaning[],
 ): Pick<ParsedUtterance, 'loose' | 'about'> | undefined {
-  if (!topics.every(({ finding, of }) => !of && isWholeIllness(knowledge, finding)))
-    return undefined
-  const loose = [...new Set(meanings.flatMap((one) => one.loose))]
+  const whole = topics.every(({ finding, of }) => !of && isWholeIllness(lexicon.knowledge, finding))
+  const unbound = meanings.filter((_, h) => whole || isUnbound(lexicon, meanings, h))
+  const asked = new Set(topics.map(({ attribute }) => attribute))
+  const loose = [...new Set(unbound.flatMap((one) => one.loose))].filter((one) => !asked.has(one))
   return loose.length > 0 ? { loose, about: text } : undefined
 }
 
@@ -271,7 +279,7 @@ function interpretText(lexicon: Lexicon, text: string): ParsedUtterance {
   const asides = [...new Set(meanings.flatMap((one) => one.asides))]
   if (topics.length > 0) {
     const recap = findRecap(read, matches.filter(isFindingMatch))
-    const about = besideWhole(lexicon, read, topics, meanings)
+    const about = besideTopics(lexicon, read, topics, meanings)
     return { ...none, topics, asides, ...about, ...(recap ? { recap } : {}), kind: 'finding' }
   }
   if (meanings.some(({ opens }) => opens)) {
